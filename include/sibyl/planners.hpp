@@ -1,0 +1,71 @@
+// Planners and the one table of algorithms.
+//
+// A planner is a pure function from (what is asked for, rank) to that rank's program. Everything
+// that a person or a check wants to know about an algorithm - restrictions, what it needs to know,
+// rounds, source - stands in its row of the table; `sibyl algorithms`, the documentation and the
+// tests are generated from the table.
+//
+// Thread safety: the table is constant; planners keep no state.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sibyl/schedule.hpp"
+
+namespace sibyl {
+
+// What is asked of a planner. Everything here but `in_place` must be equal on all ranks (`order`
+// only where the algorithm needs it at all ranks, see OrderUse).
+struct PlanRequest {
+  Rank ranks = 1;
+  Rank root = 0;
+  // The ranks other than the root in the order in which they are served (linear) or placed
+  // (binomial, place 1 first). Empty: rank order, with the tree that is usual for it. A
+  // permutation of all ranks is accepted too: the root is skipped wherever it stands.
+  std::span<const Rank> order;
+  bool background = false;  // open the gates that the algorithm can open (BSLIN, BSBN, BSLS)
+  bool in_place = false;    // MPI_IN_PLACE at the rank that is planned
+  // Part of the scan family only: rounds in which W (+) V is sent; 0 takes the algorithm's own.
+  std::uint32_t operator_rounds = 0;
+};
+
+enum class OrderUse : std::uint8_t {
+  none,       // the algorithm takes no order
+  root_only,  // only the root's program depends on the order
+  all_ranks,  // every rank must hold the same order
+};
+
+struct Algorithm {
+  Collective collective;
+  std::string_view name;       // in commands, settings and JSON
+  std::string_view published;  // the names in the papers
+  std::string_view idea;       // one sentence
+  std::string_view cost;       // in alpha (startup latency) and beta (time per unit), p ranks
+  std::string_view source;     // paper, section, listing
+  OrderUse order;
+  bool background;             // has gates that can be opened
+  bool commutative_only;       // not eligible for operators that do not commute
+  bool in_place;               // has a program for MPI_IN_PLACE
+  PlanHeader (*describe)(const PlanRequest& request);
+  // Replaces `program` by the program of `rank`, keeping its storage.
+  void (*plan)(const PlanRequest& request, Rank rank, Program& program);
+};
+
+// All algorithms, ordered by collective.
+std::span<const Algorithm> algorithms();
+// The rows of one collective; their order is the order of the table.
+std::span<const Algorithm> algorithms(Collective collective);
+// nullptr when the collective has no algorithm of that name.
+const Algorithm* find_algorithm(Collective collective, std::string_view name);
+
+// Empty when the request can be planned; else one line that says what is wrong with it.
+std::string check_request(const Algorithm& algorithm, const PlanRequest& request);
+
+// The programs of all ranks. The request must have passed check_request. `in_place` of the request
+// holds for every rank (collectives without a root) or for the root (collectives with one).
+Plan make_plan(const Algorithm& algorithm, const PlanRequest& request);
+
+}  // namespace sibyl

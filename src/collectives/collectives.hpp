@@ -1,0 +1,32 @@
+// The bodies behind both faces of the library: the C API (SIBYL_Exscan, ...) and the preload
+// wrappers. Each checks its arguments, serves the call by a program or hands it to the MPI
+// library's own collective, and returns an MPI error code that has already been raised through the
+// communicator's error handler.
+//
+// Thread safety: as MPI's own collectives: any number of threads on different communicators.
+#pragma once
+
+#include <mpi.h>
+
+namespace sibyl {
+
+// Who calls. The C API sets a communicator up at the first call, since the program asked for
+// Sibyl; the preload waits for the third, since a communicator used once or twice cannot repay it.
+// `large` says that the call came through a `_c` function: native calls go to the `_c` function.
+struct Caller {
+  bool preload = false;
+  bool large = false;
+};
+
+int serve_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
+                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int serve_scan(Caller caller, const void* send, void* receive, MPI_Count count,
+               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int serve_gather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                 void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                 MPI_Comm comm);
+int serve_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                  void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                  MPI_Comm comm);
+
+}  // namespace sibyl

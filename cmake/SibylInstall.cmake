@@ -1,0 +1,49 @@
+# `cmake --install`: libraries, shim, headers, pkg-config files, CMake package.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sibyl)
+install(TARGETS sibyl_core EXPORT sibylTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sibyl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+# A pkg-config file: sibyl_write_pkg_config(NAME LIBRARY DESCRIPTION)
+function(sibyl_write_pkg_config name library description)
+  set(PC_NAME ${name})
+  set(PC_LIBRARY ${library})
+  set(PC_DESCRIPTION "${description}")
+  configure_file(${PROJECT_SOURCE_DIR}/packaging/sibyl.pc.in
+                 ${PROJECT_BINARY_DIR}/packaging/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/packaging/${name}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+set(SIBYL_DEFAULT_FLAVOUR "")
+foreach(flavour IN LISTS SIBYL_FLAVOURS)
+  # smpi is for experiments inside the build tree.
+  if(NOT TARGET sibyl_${flavour} OR flavour STREQUAL "smpi")
+    continue()
+  endif()
+  install(TARGETS sibyl_${flavour} EXPORT sibylTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  sibyl_write_pkg_config(sibyl-${flavour} sibyl-${flavour}
+                         "${PROJECT_DESCRIPTION} (for programs built with ${flavour})")
+  if(NOT SIBYL_DEFAULT_FLAVOUR)
+    set(SIBYL_DEFAULT_FLAVOUR ${flavour})
+  endif()
+endforeach()
+if(SIBYL_DEFAULT_FLAVOUR)
+  sibyl_write_pkg_config(sibyl sibyl
+                         "${PROJECT_DESCRIPTION} (default MPI: ${SIBYL_DEFAULT_FLAVOUR})")
+  install(CODE "execute_process(COMMAND \${CMAKE_COMMAND} -E create_symlink
+    libsibyl-${SIBYL_DEFAULT_FLAVOUR}.so
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libsibyl.so\")")
+endif()
+
+install(EXPORT sibylTargets NAMESPACE Sibyl:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/packaging/sibyl-config.cmake.in
+  ${PROJECT_BINARY_DIR}/packaging/sibyl-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/packaging/sibyl-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/packaging/sibyl-config.cmake
+              ${PROJECT_BINARY_DIR}/packaging/sibyl-config-version.cmake
+        DESTINATION ${package_dir})

@@ -1,0 +1,57 @@
+# Registers tests that run under mpiexec.
+#
+#   sibyl_add_mpi_test(NAME <x> SOURCES <file>... [RANKS 1 2 3 ...] [TIMEOUT seconds]
+#                      [ARGS argument...] [LIBRARIES target...] [SHARED] [NO_MAIN])
+#
+# builds, for every flavour of MPI but smpi, the executable test_<x>-<flavour> from the sources,
+# tests/support/mpi_main.cpp (unless NO_MAIN) and the implementation's objects, so that a test can
+# reach what the library does not export. With SHARED it is linked to libsibyl-<flavour>.so
+# instead, as a program would be. One ctest entry per flavour runs all rank counts one after the
+# other through scripts/mpi-launch, which says at which count it failed and where a hang was.
+# TIMEOUT is per rank count.
+set(SIBYL_RANK_COUNTS 1 2 3 4 5 7 8 11 13 16)
+
+function(sibyl_add_mpi_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "SHARED;NO_MAIN" "NAME;TIMEOUT"
+                        "SOURCES;RANKS;ARGS;LIBRARIES")
+  if(NOT arg_NAME OR NOT arg_SOURCES)
+    message(FATAL_ERROR "sibyl_add_mpi_test needs NAME and SOURCES")
+  endif()
+  if(NOT arg_RANKS)
+    set(arg_RANKS ${SIBYL_RANK_COUNTS})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  list(LENGTH arg_RANKS counts)
+  # The launcher ends a hang itself and says where; ctest's own limit is the net below it.
+  math(EXPR limit "${counts} * (${arg_TIMEOUT} + 30)")
+  list(JOIN arg_RANKS "," ranks)
+  foreach(flavour IN LISTS SIBYL_FLAVOURS)
+    if(flavour STREQUAL "smpi")
+      continue()
+    endif()
+    set(target test_${arg_NAME}-${flavour})
+    add_executable(${target} ${arg_SOURCES})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE SIBYL_FLAVOUR="${flavour}")
+    if(NOT arg_NO_MAIN)
+      target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp)
+      target_link_libraries(${target} PRIVATE GTest::gtest)
+    endif()
+    if(arg_SHARED)
+      target_link_libraries(${target} PRIVATE sibyl_${flavour})
+    elseif(TARGET sibyl_${flavour}_objects)
+      target_link_libraries(${target} PRIVATE sibyl_${flavour}_objects)
+    endif()
+    target_link_libraries(${target} PRIVATE sibyl_options sibyl_core ${arg_LIBRARIES}
+                                            sibyl_mpi_${flavour})
+    add_test(NAME ${arg_NAME}-${flavour}
+             COMMAND ${PROJECT_SOURCE_DIR}/scripts/mpi-launch --flavour ${flavour}
+                     --mpiexec ${SIBYL_${flavour}_LAUNCHER} --timeout ${arg_TIMEOUT}
+                     --ranks ${ranks} -- $<TARGET_FILE:${target}> ${arg_ARGS})
+    # Two MPI tests on two cores would measure each other's patience.
+    set_tests_properties(${arg_NAME}-${flavour} PROPERTIES
+      TIMEOUT ${limit} RESOURCE_LOCK mpi_cores PROCESSORS 2 LABELS "mpi;${flavour}")
+  endforeach()
+endfunction()

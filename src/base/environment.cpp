@@ -1,0 +1,88 @@
+// Reads and documents the environment variables; see environment.hpp.
+#include "base/environment.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
+namespace sibyl {
+namespace {
+
+constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
+
+constexpr std::array<EnvironmentVariable, 8> variables{{
+    {"SIBYL_EXSCAN", algorithm_values, "auto", "",
+     "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
+     "leaves the calls to the MPI library."},
+    {"SIBYL_SCAN", algorithm_values, "auto", "", "The same for MPI_Scan."},
+    {"SIBYL_GATHER", algorithm_values, "auto", "", "The same for MPI_Gather."},
+    {"SIBYL_SCATTER", algorithm_values, "auto", "", "The same for MPI_Scatter."},
+    {"SIBYL_FIRST_SEGMENT", "0 to 1073741824", "1024", "bytes",
+     "Size of the first of the two segments that linear-synchronised gather cuts a block into."},
+    {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
+     "How many private communicators a process may hold. A communicator that finds none left on "
+     "any of its ranks is served by the MPI library."},
+    {"SIBYL_REPORT", "a directory", "", "",
+     "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
+     "time per collective and communicator size. `sibyl run` sets it. Not set: no report, and no "
+     "clock is read."},
+    {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
+     "Where the preload library and the command look for libsibyl-openmpi.so and "
+     "libsibyl-mpich.so. Read by these two only."},
+}};
+
+void read_text(EnvironmentLookup lookup, const char* name, std::string& value) {
+  const char* text = lookup(name);
+  if (text != nullptr && *text != '\0') value = text;
+}
+
+void read_number(EnvironmentLookup lookup, const char* name, std::uint32_t limit,
+                 std::uint32_t& value, std::string& problem) {
+  const char* text = lookup(name);
+  if (text == nullptr || *text == '\0') return;
+  std::uint32_t number = 0;
+  const char* end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, number);
+  if (error != std::errc{} || rest != end || number > limit) {
+    problem = std::string(name) + "=" + text + ": not a whole number from 0 to " +
+              std::to_string(limit) + "; correct or unset it";
+    return;
+  }
+  value = number;
+}
+
+}  // namespace
+
+std::span<const EnvironmentVariable> environment_variables() { return variables; }
+
+Environment read_environment(EnvironmentLookup lookup) {
+  Environment environment;
+  read_text(lookup, "SIBYL_EXSCAN", environment.exscan);
+  read_text(lookup, "SIBYL_SCAN", environment.scan);
+  read_text(lookup, "SIBYL_GATHER", environment.gather);
+  read_text(lookup, "SIBYL_SCATTER", environment.scatter);
+  read_text(lookup, "SIBYL_REPORT", environment.report);
+  read_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,
+              environment.problem);
+  read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
+              environment.problem);
+  return environment;
+}
+
+std::string environment_markdown() {
+  std::string page =
+      "# Environment variables\n\n"
+      "Generated from `src/base/environment.cpp`; a test holds this page against the code.\n"
+      "Where ranks have different values, those of rank 0 of the communicator hold.\n\n"
+      "| variable | values | default | unit | meaning |\n"
+      "|---|---|---|---|---|\n";
+  for (const EnvironmentVariable& variable : variables) {
+    page += "| `" + std::string(variable.name) + "` | " + std::string(variable.values) + " | " +
+            (variable.standard.empty() ? "not set" : std::string(variable.standard)) + " | " +
+            std::string(variable.unit) + " | " + std::string(variable.meaning) + " |\n";
+  }
+  return page;
+}
+
+}  // namespace sibyl

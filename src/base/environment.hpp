@@ -1,0 +1,47 @@
+// Every environment variable that Sibyl reads, in one documented place.
+//
+// The page docs/environment.md is generated from environment_variables(), and a test holds the two
+// together. Values are read once per process; what concerns the choice of algorithms is agreed on
+// when a communicator is set up (rank 0's values hold), see src/communicator/agreement.hpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sibyl {
+
+struct EnvironmentVariable {
+  std::string_view name;
+  std::string_view values;
+  std::string_view standard;  // the value that holds when the variable is not set
+  std::string_view unit;
+  std::string_view meaning;
+};
+
+// The variables as the process found them, checked for form; names of algorithms are checked where
+// the table of algorithms is known (src/selection/settings.hpp).
+struct Environment {
+  std::string exscan = "auto";
+  std::string scan = "auto";
+  std::string gather = "auto";
+  std::string scatter = "auto";
+  std::uint32_t first_segment = 1024;   // bytes
+  std::uint32_t communicators = 256;    // private communicators per process
+  std::string report;                   // directory; empty: no report
+  std::string problem;  // empty, or one line that says which value is wrong and how to mend it
+};
+
+std::span<const EnvironmentVariable> environment_variables();
+
+// Reads the process environment through `lookup` (std::getenv in the library; a test hands in its
+// own), so that nothing is read twice. A value of the wrong form leaves its default and sets
+// `problem`.
+using EnvironmentLookup = const char* (*)(const char* name);
+Environment read_environment(EnvironmentLookup lookup);
+
+// The page docs/environment.md.
+std::string environment_markdown();
+
+}  // namespace sibyl

@@ -1,0 +1,69 @@
+// The bodies of the C API: each names its collective and whether the counts are large.
+#include "collectives/collectives.hpp"
+#include "sibyl/sibyl.h"
+
+namespace {
+
+constexpr sibyl::Caller caller{};
+#if MPI_VERSION >= 4
+constexpr sibyl::Caller large_caller{false, true};
+#endif
+
+}  // namespace
+
+extern "C" {
+
+int SIBYL_Get_version(int* major, int* minor, int* patch) {
+  if (major != nullptr) *major = SIBYL_VERSION_MAJOR;
+  if (minor != nullptr) *minor = SIBYL_VERSION_MINOR;
+  if (patch != nullptr) *patch = SIBYL_VERSION_PATCH;
+  return MPI_SUCCESS;
+}
+
+int SIBYL_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 MPI_Comm comm) {
+  return sibyl::serve_exscan(caller, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int SIBYL_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm) {
+  return sibyl::serve_scan(caller, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int SIBYL_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return sibyl::serve_gather(caller, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                             root, comm);
+}
+
+int SIBYL_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return sibyl::serve_scatter(caller, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                              root, comm);
+}
+
+#if MPI_VERSION >= 4
+int SIBYL_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm) {
+  return sibyl::serve_exscan(large_caller, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int SIBYL_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, MPI_Comm comm) {
+  return sibyl::serve_scan(large_caller, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int SIBYL_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return sibyl::serve_gather(large_caller, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                             recvtype, root, comm);
+}
+
+int SIBYL_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return sibyl::serve_scatter(large_caller, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                              recvtype, root, comm);
+}
+#endif
+
+}  // extern "C"

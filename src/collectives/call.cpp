@@ -1,0 +1,70 @@
+// The common parts of the collectives; see call.hpp.
+#include "collectives/call.hpp"
+
+#include <new>
+
+namespace sibyl {
+
+int raise(MPI_Comm comm, int error_class) {
+  PMPI_Comm_call_errhandler(comm, error_class);
+  return error_class;
+}
+
+int raise_refusal(MPI_Comm comm, const CommunicatorState& state) {
+  const std::string& own = state.process().problem();
+  const std::string text =
+      "Sibyl: " + (own.empty() ? std::string("another rank's SIBYL_ environment is wrong") : own);
+  int code = MPI_ERR_ARG;
+  if (PMPI_Add_error_code(MPI_ERR_ARG, &code) == MPI_SUCCESS) {
+    PMPI_Add_error_string(code, text.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
+  }
+  return raise(comm, code);
+}
+
+int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  if (count < 0) return MPI_ERR_COUNT;
+  if (datatype == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
+  if (buffer == nullptr && count > 0) {
+    // MPI_BOTTOM is a null pointer too: it is right with a type that holds addresses.
+    int integers = 0;
+    int addresses = 0;
+    int datatypes = 0;
+    int combiner = 0;
+    const int error =
+        PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+    if (error != MPI_SUCCESS) return MPI_ERR_TYPE;
+    if (combiner == MPI_COMBINER_NAMED) return MPI_ERR_BUFFER;
+  }
+  return MPI_SUCCESS;
+}
+
+const Algorithm* choose_for(CommunicatorState& state, Collective collective, std::uint64_t bytes,
+                            OperatorUse use) {
+  CommunicatorState::KnownChoice& known =
+      state.known_choice[static_cast<std::size_t>(collective)];
+  if (!known.valid || known.bytes != bytes || known.operator_use != use) {
+    Situation situation;
+    situation.collective = collective;
+    situation.ranks = state.size();
+    situation.bytes = bytes;
+    situation.operator_use = use;
+    known = {true, bytes, use, choose(state.settings(), situation)};
+  }
+  return known.algorithm;
+}
+
+int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
+                CollectiveCall& call, MPI_Comm comm) try {
+  const Prepared& prepared = state.plans.get(algorithm, root, in_place);
+  call.comm = state.private_comm();
+  call.tag_base = state.take_tags(prepared.header.tag_span);
+  const int error = execute(prepared, call, state.workspace);
+  if (error == MPI_SUCCESS) return MPI_SUCCESS;
+  int error_class = error;
+  PMPI_Error_class(error, &error_class);
+  return raise(comm, error_class);
+} catch (const std::bad_alloc&) {
+  return raise(comm, MPI_ERR_NO_MEM);
+}
+
+}  // namespace sibyl

@@ -1,0 +1,59 @@
+// What every collective does around its algorithm: checks, state, choice, timing, errors.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+
+#include "collectives/collectives.hpp"
+#include "communicator/communicator_state.hpp"
+#include "executor/executor.hpp"
+#include "selection/choose.hpp"
+
+namespace sibyl {
+
+// Raises `error_class` through the communicator's error handler and returns it.
+int raise(MPI_Comm comm, int error_class);
+// Raises the error of a communicator that was refused at set-up: a wrong environment variable. The
+// error's text names the variable, where it was wrong on this rank.
+int raise_refusal(MPI_Comm comm, const CommunicatorState& state);
+
+// MPI_SUCCESS, or the class of what is wrong with one buffer of a call.
+int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype);
+
+// Counts one call in the communicator's report, with its time where reports are wanted.
+class CountedCall {
+ public:
+  CountedCall(CommunicatorState& state, Collective collective)
+      : state_(state), collective_(collective), timed_(state.process().reports()) {
+    if (timed_) begin_ = std::chrono::steady_clock::now();
+  }
+  int end(const Algorithm* algorithm, std::uint64_t bytes, int result) {
+    if (timed_) {
+      CallCount& line = state_.report.line(collective_, algorithm);
+      ++line.calls;
+      line.bytes += bytes;
+      line.nanoseconds += static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() -
+                                                               begin_)
+              .count());
+    }
+    return result;
+  }
+
+ private:
+  CommunicatorState& state_;
+  Collective collective_;
+  bool timed_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+// The algorithm for a call of this communicator; the last choice of each collective is remembered.
+const Algorithm* choose_for(CommunicatorState& state, Collective collective, std::uint64_t bytes,
+                            OperatorUse use);
+
+// Runs the program of a call whose buffers are filled in, and raises its error if it fails.
+int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
+                CollectiveCall& call, MPI_Comm comm);
+
+}  // namespace sibyl

@@ -1,0 +1,98 @@
+// MPI_Exscan and MPI_Scan.
+//
+// Count, datatype and operator must be equal on all ranks, so they may steer the choice.
+// MPI_IN_PLACE may differ from rank to rank and steers only this rank's own program.
+#include <limits>
+
+#include "collectives/call.hpp"
+#include "collectives/native.hpp"
+#include "collectives/operators.hpp"
+
+namespace sibyl {
+namespace {
+
+using NativeScan = int (*)(Caller, const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
+
+struct ScanArguments {
+  const void* send;
+  void* receive;
+  MPI_Count count;
+  MPI_Datatype datatype;
+  MPI_Op op;
+};
+
+int check_scan(const ScanArguments& now, bool writes_receive) {
+  if (now.op == MPI_OP_NULL) return MPI_ERR_OP;
+  const bool in_place = now.send == MPI_IN_PLACE;
+  if (now.receive == MPI_IN_PLACE) return MPI_ERR_BUFFER;
+  if (!in_place) {
+    const int error = check_data(now.send, now.count, now.datatype);
+    if (error != MPI_SUCCESS) return error;
+  }
+  // The receive buffer of rank 0 of an exclusive scan is not significant, unless it is the input.
+  return check_data(writes_receive || in_place ? now.receive : &now, now.count, now.datatype);
+}
+
+std::optional<OperatorUse> use_of(CommunicatorState& state, const ScanArguments& now,
+                                  bool named) {
+  CommunicatorState::KnownOperator& known = state.known_operator;
+  if (known.op == now.op && known.type == now.datatype) return known.use;
+  const std::optional<OperatorUse> use = operator_use(now.op, now.datatype);
+  if (use == OperatorUse::predefined && named) known = {now.op, now.datatype, *use};
+  return use;
+}
+
+int serve(Collective collective, NativeScan native, Caller caller, const ScanArguments& now,
+          MPI_Comm comm) {
+  const auto go_native = [&] {
+    return native(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);
+  };
+  if (comm == MPI_COMM_NULL) return go_native();
+  CommunicatorState* state = CommunicatorState::get(comm);
+  if (state == nullptr) return go_native();
+  CountedCall counted(*state, collective);
+  if (!state->serves(comm, !caller.preload)) {
+    if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
+    return counted.end(nullptr, 0, go_native());
+  }
+
+  const bool writes = collective != Collective::exscan || state->rank() > 0;
+  const int wrong = check_scan(now, writes);
+  if (wrong != MPI_SUCCESS) return raise(comm, wrong);
+  CollectiveCall call;
+  const int error = state->type_info(now.datatype, 0, call.receive.type);
+  if (error != MPI_SUCCESS) return raise(comm, MPI_ERR_TYPE);
+  if (now.count == 0) return counted.end(nullptr, 0, MPI_SUCCESS);
+  call.block_bytes = static_cast<std::size_t>(now.count) * call.receive.type.size;
+  const std::optional<OperatorUse> use = use_of(*state, now, call.receive.type.named);
+  const bool countable = now.count <= std::numeric_limits<int>::max();
+  const Algorithm* algorithm =
+      use.has_value() && countable && call.block_bytes != 0
+          ? choose_for(*state, collective, call.block_bytes, *use)
+          : nullptr;
+  if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
+
+  const bool in_place = now.send == MPI_IN_PLACE;
+  call.op = now.op;
+  call.receive.base = static_cast<char*>(now.receive);
+  call.receive.count = now.count;
+  call.send = call.receive;
+  if (!in_place) call.send.base = static_cast<char*>(const_cast<void*>(now.send));
+  return counted.end(algorithm, call.block_bytes,
+                     run_program(*state, *algorithm, 0, in_place, call, comm));
+}
+
+}  // namespace
+
+int serve_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
+                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return serve(Collective::exscan, &native_exscan, caller, {send, receive, count, datatype, op},
+               comm);
+}
+
+int serve_scan(Caller caller, const void* send, void* receive, MPI_Count count,
+               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return serve(Collective::scan, &native_scan, caller, {send, receive, count, datatype, op}, comm);
+}
+
+}  // namespace sibyl

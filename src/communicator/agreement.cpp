@@ -1,0 +1,87 @@
+// How the ranks of a communicator come to be served: all, or none.
+//
+// Once per communicator, in a call that all its ranks make: every rank says whether it can (a
+// private communicator is left in its budget, its environment is sound) and which build it runs;
+// the least counts. Then the private communicator is made, the ranks agree that it was made
+// everywhere, and rank 0 broadcasts the settings that hold from now on. The messages travel on the
+// user's communicator as collectives of the same call, which cannot meet anything else.
+//
+// The private communicator comes from PMPI_Comm_create, not from a duplicate, which would run the
+// user's attribute callbacks. While it is made the user's communicator returns errors: running out
+// of contexts is no error of the user's.
+#include <array>
+
+#include "communicator/communicator_state.hpp"
+
+namespace sibyl {
+namespace {
+
+// Replaces the error handler of a communicator for a while.
+class ReturnErrors {
+ public:
+  explicit ReturnErrors(MPI_Comm comm) : comm_(comm) {
+    if (PMPI_Comm_get_errhandler(comm, &before_) == MPI_SUCCESS) {
+      PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    }
+  }
+  ~ReturnErrors() {
+    if (before_ == MPI_ERRHANDLER_NULL) return;
+    PMPI_Comm_set_errhandler(comm_, before_);
+    PMPI_Errhandler_free(&before_);
+  }
+  ReturnErrors(const ReturnErrors&) = delete;
+  ReturnErrors& operator=(const ReturnErrors&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+MPI_Comm make_private(MPI_Comm comm) {
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return MPI_COMM_NULL;
+  const int error = PMPI_Comm_create(comm, group, &made);
+  PMPI_Group_free(&group);
+  if (error != MPI_SUCCESS) return MPI_COMM_NULL;
+  if (made != MPI_COMM_NULL) PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  return made;
+}
+
+}  // namespace
+
+void CommunicatorState::set_up(MPI_Comm comm) {
+  mode_ = Mode::native;
+  const ReturnErrors quiet(comm);
+  const bool budget = process_.take_private();
+  const auto build = static_cast<std::int64_t>(build_fingerprint());
+  const bool sound = process_.problem().empty();
+  std::array<std::int64_t, 4> offer{budget ? 1 : 0, sound ? 1 : 0, build, -build};
+  std::array<std::int64_t, 4> least{};
+  const int met = PMPI_Allreduce(offer.data(), least.data(), static_cast<int>(offer.size()),
+                                 MPI_INT64_T, MPI_MIN, comm);
+  const bool willing =
+      met == MPI_SUCCESS && least[0] == 1 && least[1] == 1 && least[2] == -least[3];
+  if (met == MPI_SUCCESS && least[1] == 0) mode_ = Mode::refused;
+  if (!willing) {
+    if (budget) process_.give_back_private();
+    return;
+  }
+  private_ = make_private(comm);
+  std::int64_t made = private_ != MPI_COMM_NULL ? 1 : 0;
+  std::int64_t made_everywhere = 0;
+  const int agreed =
+      PMPI_Allreduce(&made, &made_everywhere, 1, MPI_INT64_T, MPI_MIN, comm);
+  settings_ = process_.settings();
+  if (agreed != MPI_SUCCESS || made_everywhere == 0 ||
+      PMPI_Bcast(&settings_, static_cast<int>(sizeof settings_), MPI_BYTE, 0, private_) !=
+          MPI_SUCCESS) {
+    if (private_ != MPI_COMM_NULL) PMPI_Comm_free(&private_);
+    private_ = MPI_COMM_NULL;
+    process_.give_back_private();
+    return;
+  }
+  mode_ = Mode::served;
+}
+
+}  // namespace sibyl

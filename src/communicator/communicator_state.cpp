@@ -1,0 +1,80 @@
+// Attaches state to communicators and takes it down; see communicator_state.hpp.
+#include "communicator/communicator_state.hpp"
+
+#include <memory>
+#include <new>
+
+namespace sibyl {
+namespace {
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 1;
+  PMPI_Comm_size(comm, &size);
+  return size;
+}
+
+}  // namespace
+
+CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
+    : plans(rank_in(comm), size_of(comm)), process_(process), rank_(rank_in(comm)),
+      size_(size_of(comm)) {
+  int inter = 0;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) mode_ = Mode::native;
+  void* value = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found) == MPI_SUCCESS &&
+      found != 0) {
+    tag_limit_ = *static_cast<int*>(value);
+  }
+  for (DatatypeInfo& type : types_) type.named = false;
+}
+
+CommunicatorState::~CommunicatorState() {
+  if (private_ != MPI_COMM_NULL) {
+    PMPI_Comm_free(&private_);
+    process_.give_back_private();
+  }
+}
+
+CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
+  void* value = nullptr;
+  int found = 0;
+  if (Process::communicator_key() != MPI_KEYVAL_INVALID) {
+    if (PMPI_Comm_get_attr(comm, Process::communicator_key(), &value, &found) != MPI_SUCCESS) {
+      return nullptr;
+    }
+    if (found != 0) return static_cast<CommunicatorState*>(value);
+  }
+  Process* process = Process::get();
+  if (process == nullptr) return nullptr;
+  auto state = std::make_unique<CommunicatorState>(*process, comm);
+  if (PMPI_Comm_set_attr(comm, Process::communicator_key(), state.get()) != MPI_SUCCESS) {
+    return nullptr;
+  }
+  process->enter(comm);
+  return state.release();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) {
+  const std::unique_ptr<CommunicatorState> state(static_cast<CommunicatorState*>(value));
+  state->process_.leave(comm, state->report, state->size_);
+  return MPI_SUCCESS;
+}
+
+bool CommunicatorState::serves(MPI_Comm comm, bool at_once) {
+  if (mode_ == Mode::served) return true;
+  if (mode_ != Mode::counting) return false;
+  if (++calls_ < preload_set_up_call && !at_once) return false;
+  set_up(comm);
+  return mode_ == Mode::served;
+}
+
+}  // namespace sibyl

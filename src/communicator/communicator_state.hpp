@@ -1,0 +1,110 @@
+// Everything that Sibyl keeps for one communicator.
+//
+// It hangs on an attribute of the user's communicator and goes with it. It begins by counting
+// calls; at the first call through the C API, or the third one under the preload, the ranks agree
+// (agreement.cpp) to be served from a private communicator, or to stay with the MPI library.
+//
+// Thread safety: MPI lets one collective run at a time on a communicator, and so does this.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+
+#include "communicator/plan_cache.hpp"
+#include "communicator/process.hpp"
+#include "communicator/report.hpp"
+#include "executor/datatype.hpp"
+#include "executor/workspace.hpp"
+#include "selection/choose.hpp"
+#include "selection/settings.hpp"
+
+namespace sibyl {
+
+class CommunicatorState {
+ public:
+  // The state of `comm`, made at the first call; nullptr when MPI refuses.
+  static CommunicatorState* get(MPI_Comm comm);
+  static int on_delete(MPI_Comm comm, int key, void* value, void* extra);
+
+  CommunicatorState(Process& process, MPI_Comm comm);
+  ~CommunicatorState();
+  CommunicatorState(const CommunicatorState&) = delete;
+  CommunicatorState& operator=(const CommunicatorState&) = delete;
+
+  // Counts a call; true when Sibyl may serve it. Collective at the call that sets up.
+  bool serves(MPI_Comm comm, bool at_once);
+  // Set when an environment variable was wrong at some rank, after set-up.
+  bool refused() const { return mode_ == Mode::refused; }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  MPI_Comm private_comm() const { return private_; }
+  const Settings& settings() const { return settings_; }
+  Process& process() const { return process_; }
+
+  // Tags [base, base + span) of this call; all ranks take the same sequence.
+  int take_tags(std::uint32_t span) {
+    const auto wanted = static_cast<std::int64_t>(span);
+    if (next_tag_ + wanted > tag_limit_) next_tag_ = 0;
+    const auto base = static_cast<int>(next_tag_);
+    next_tag_ += wanted;
+    return base;
+  }
+
+  // Remembers predefined types; `slot` tells apart the types of one call.
+  int type_info(MPI_Datatype datatype, std::size_t slot, DatatypeInfo& info) {
+    DatatypeInfo& known = types_[slot];
+    if (known.named && known.handle == datatype) {
+      info = known;
+      return MPI_SUCCESS;
+    }
+    const int error = inspect(datatype, info);
+    if (error == MPI_SUCCESS && info.named) known = info;
+    return error;
+  }
+
+  Workspace workspace;
+  PlanCache plans;
+  CommunicatorReport report;
+
+  // The last predefined operator that was looked up, with its predefined type.
+  struct KnownOperator {
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    OperatorUse use = OperatorUse::none;
+  };
+  KnownOperator known_operator;
+
+  // The last choice per collective.
+  struct KnownChoice {
+    bool valid = false;
+    std::uint64_t bytes = 0;
+    OperatorUse operator_use = OperatorUse::none;
+    const Algorithm* algorithm = nullptr;
+  };
+  std::array<KnownChoice, collective_count> known_choice;
+
+ private:
+  enum class Mode : std::uint8_t { counting, served, native, refused };
+
+  void set_up(MPI_Comm comm);  // agreement.cpp
+
+  // Under the preload a communicator is set up at this call: one that is used once or twice cannot
+  // repay it. A constant, since ranks that differ in it would not meet.
+  static constexpr std::uint32_t preload_set_up_call = 3;
+
+  Process& process_;
+  Mode mode_ = Mode::counting;
+  std::uint32_t calls_ = 0;
+  int rank_ = 0;
+  int size_ = 1;
+  MPI_Comm private_ = MPI_COMM_NULL;
+  std::int64_t next_tag_ = 0;
+  std::int64_t tag_limit_ = 32768;
+  Settings settings_;
+  std::array<DatatypeInfo, 2> types_;
+};
+
+}  // namespace sibyl

@@ -1,0 +1,36 @@
+// The prepared programs of one communicator: planned once, run at every later call.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "executor/prepared.hpp"
+
+namespace sibyl {
+
+class PlanCache {
+ public:
+  PlanCache(Rank rank, Rank ranks) : rank_(rank), ranks_(ranks) {}
+
+  // The program of this rank. The reference holds until the next call. The request's order and
+  // background are the defaults: calls that carry a pattern do not come here yet.
+  const Prepared& get(const Algorithm& algorithm, Rank root, bool in_place);
+
+ private:
+  struct Entry {
+    const Algorithm* algorithm = nullptr;
+    Rank root = 0;
+    bool in_place = false;
+    Prepared prepared;
+  };
+  // A program that changes its root at every call would fill any cache; the oldest entry goes.
+  static constexpr std::size_t capacity = 64;
+
+  Rank rank_;
+  Rank ranks_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::size_t last_ = 0;
+  std::size_t oldest_ = 0;
+};
+
+}  // namespace sibyl

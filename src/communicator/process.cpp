@@ -1,0 +1,125 @@
+// The process's state and its end; see process.hpp.
+#include "communicator/process.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "communicator/communicator_state.hpp"
+
+namespace sibyl {
+namespace {
+
+// Attribute keys: made once, never freed (MPI_Finalize does).
+std::mutex key_mutex;
+int process_key = MPI_KEYVAL_INVALID;
+std::atomic<int> state_key = MPI_KEYVAL_INVALID;
+
+std::string library_version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  if (PMPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "unknown";
+  text.resize(static_cast<std::size_t>(std::max(length, 0)));
+  const std::size_t end = text.find_first_of(",\n\t\0");
+  return end == std::string::npos ? text.c_str() : text.substr(0, end);
+}
+
+}  // namespace
+
+Process::Process() : environment_(read_environment([](const char* name) -> const char* {
+        return std::getenv(name);
+      })) {
+  problem_ = settings_from(environment_, settings_);
+}
+
+Process* Process::get() try {
+  const std::lock_guard<std::mutex> lock(key_mutex);
+  if (process_key == MPI_KEYVAL_INVALID) {
+    int of_states = MPI_KEYVAL_INVALID;
+    int of_process = MPI_KEYVAL_INVALID;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &CommunicatorState::on_delete, &of_states,
+                                nullptr) != MPI_SUCCESS ||
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Process::finalize, &of_process,
+                                nullptr) != MPI_SUCCESS) {
+      return nullptr;
+    }
+    state_key = of_states;
+    process_key = of_process;
+  }
+  void* value = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(MPI_COMM_SELF, process_key, &value, &found) != MPI_SUCCESS) {
+    return nullptr;
+  }
+  if (found != 0) return static_cast<Process*>(value);
+  std::unique_ptr<Process> process(new Process);
+  if (PMPI_Comm_set_attr(MPI_COMM_SELF, process_key, process.get()) != MPI_SUCCESS) {
+    return nullptr;
+  }
+  return process.release();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+int Process::communicator_key() { return state_key; }
+
+void Process::enter(MPI_Comm comm) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  attached_.push_back(comm);
+}
+
+void Process::leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::erase(attached_, comm);
+  if (reports()) report_.merge(report, communicator_size);
+}
+
+bool Process::take_private() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (privates_ >= environment_.communicators) return false;
+  ++privates_;
+  return true;
+}
+
+void Process::give_back_private() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --privates_;
+}
+
+void Process::write_report() const {
+  int rank = 0;
+  int size = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  const std::string name = environment_.report + "/rank-" + std::to_string(rank) + "-" +
+                           std::to_string(::getpid()) + ".json";
+  const std::string text = report_.to_json(library_version(), rank, size);
+  // A report that cannot be written must not end a program: `sibyl run` says that it is missing.
+  if (std::FILE* file = std::fopen((name + ".part").c_str(), "w")) {
+    const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (std::fclose(file) == 0 && whole) std::rename((name + ".part").c_str(), name.c_str());
+  }
+}
+
+int Process::finalize(MPI_Comm, int, void* value, void*) {
+  const std::unique_ptr<Process> process(static_cast<Process*>(value));
+  while (true) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    {
+      const std::lock_guard<std::mutex> lock(process->mutex_);
+      if (process->attached_.empty()) break;
+      comm = process->attached_.front();
+      process->attached_.erase(process->attached_.begin());
+    }
+    PMPI_Comm_delete_attr(comm, state_key);
+  }
+  if (process->reports()) process->write_report();
+  return MPI_SUCCESS;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,61 @@
+// What belongs to the process as MPI sees it (a rank of MPI_COMM_WORLD), not to one communicator:
+// the environment, the report, the states that live.
+//
+// It hangs on an attribute of MPI_COMM_SELF, whose delete callback runs first in MPI_Finalize: the
+// states of communicators that the program did not free (the world's among them) are taken down
+// there, and the report is written. Nothing of this is a global, since simulated ranks share a
+// process; the two attribute keys are, because they mean the same to all.
+//
+// Thread safety: every function may be called from any thread.
+#pragma once
+
+#include <mpi.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "communicator/report.hpp"
+#include "selection/settings.hpp"
+
+namespace sibyl {
+
+class CommunicatorState;
+
+class Process {
+ public:
+  // The process's one; made at the first call. nullptr when MPI refuses (then all goes native).
+  static Process* get();
+  // Key of the attribute that carries a communicator's state.
+  static int communicator_key();
+
+  const Environment& environment() const { return environment_; }
+  const Settings& settings() const { return settings_; }
+  // Empty, or what is wrong with the environment.
+  const std::string& problem() const { return problem_; }
+  bool reports() const { return !environment_.report.empty(); }
+
+  // A communicator's state begins and ends.
+  void enter(MPI_Comm comm);
+  void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size);
+
+  // Private communicators: takes one of the budget, or says that none is left.
+  bool take_private();
+  void give_back_private();
+
+ private:
+  Process();
+  static int finalize(MPI_Comm self, int key, void* value, void* extra);
+  void write_report() const;
+
+  Environment environment_;
+  Settings settings_;
+  std::string problem_;
+  mutable std::mutex mutex_;
+  std::vector<MPI_Comm> attached_;  // communicators with a state, oldest first
+  std::uint32_t privates_ = 0;
+  ProcessReport report_;
+};
+
+}  // namespace sibyl

@@ -1,0 +1,259 @@
+// The dataflow engine: every step runs as soon as what it depends on is complete.
+//
+// Sends are posted in program order among themselves where the port window limits them, receives
+// likewise; a receive_combine also needs a staging slot, taken in program order, and is complete
+// when it has combined. Everything else is posted the moment it is released.
+#include <algorithm>
+
+#include "executor/engines.hpp"
+
+namespace sibyl {
+namespace {
+
+class Dataflow {
+ public:
+  Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
+           Workspace& workspace)
+      : prepared_(prepared), call_(call), frame_(frame), work_(workspace) {
+    const std::size_t steps = prepared.program.steps.size();
+    work_.posting_waits.assign(prepared.posting_waits.begin(), prepared.posting_waits.end());
+    work_.combining_waits.assign(prepared.combining_waits.begin(), prepared.combining_waits.end());
+    work_.arrived.assign(steps, 0);
+    work_.staging_slot.resize(steps);
+    work_.requests.clear();
+    work_.request_step.clear();
+    work_.ready.clear();
+    work_.free_slots.clear();
+    for (std::uint32_t slot = prepared.staging_slots; slot > 0; --slot) {
+      work_.free_slots.push_back(slot - 1);
+    }
+    open_ = steps;
+  }
+
+  int run() {
+    for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+      if (work_.posting_waits[i] == 0) release(i);
+    }
+    while (true) {
+      post();
+      if (open_ == 0) return error_.code();
+      await();
+    }
+  }
+
+ private:
+  const Step& step(StepIndex index) const { return prepared_.program.steps[index]; }
+  bool sends_in_order() const { return prepared_.header.window.sends != 0; }
+  bool receives_in_order(StepIndex index) const {
+    return prepared_.header.window.receives != 0 || step(index).kind == StepKind::receive_combine;
+  }
+
+  // A step whose predecessors are complete: queued, unless its lane takes it in program order.
+  void release(StepIndex index) {
+    const StepKind kind = step(index).kind;
+    if (kind == StepKind::send && sends_in_order()) return;
+    if (kind == StepKind::receive_combine) return;
+    if (kind == StepKind::receive && receives_in_order(index)) return;
+    work_.ready.push_back(index);
+  }
+
+  void complete(StepIndex index) {
+    --open_;
+    for (std::uint32_t i = prepared_.successor_offset[index];
+         i < prepared_.successor_offset[index + 1]; ++i) {
+      const std::uint32_t entry = prepared_.successor[i];
+      const StepIndex next = entry & ~Prepared::combination;
+      if ((entry & Prepared::combination) != 0) {
+        if (--work_.combining_waits[next] == 0 && work_.arrived[next] != 0) combine(next);
+      } else if (--work_.posting_waits[next] == 0) {
+        release(next);
+      }
+    }
+  }
+
+  void combine(StepIndex index) {
+    const std::uint32_t slot = work_.staging_slot[index];
+    if (work_.arrived[index] == arrived_whole) error_.add(frame_.combine_staged(index, slot));
+    work_.free_slots.push_back(slot);
+    complete(index);
+  }
+
+  // Posts and runs everything that may start now.
+  void post() {
+    bool progress = true;
+    while (progress) {
+      progress = false;
+      while (!work_.ready.empty()) {
+        const StepIndex index = work_.ready.back();
+        work_.ready.pop_back();
+        start(index);
+        progress = true;
+      }
+      progress = post_sends_in_order() || progress;
+      progress = post_receives_in_order() || progress;
+    }
+  }
+
+  bool post_sends_in_order() {
+    if (!sends_in_order()) return false;
+    bool progress = false;
+    while (next_send_ < prepared_.sends.size() && sending_ < prepared_.header.window.sends &&
+           work_.posting_waits[prepared_.sends[next_send_]] == 0) {
+      start(prepared_.sends[next_send_++]);
+      progress = true;
+    }
+    return progress;
+  }
+
+  bool post_receives_in_order() {
+    bool progress = false;
+    const std::uint32_t window = prepared_.header.window.receives;
+    while (next_receive_ < prepared_.receives.size()) {
+      const StepIndex index = prepared_.receives[next_receive_];
+      if (!receives_in_order(index)) {
+        ++next_receive_;
+        continue;
+      }
+      const bool combines = step(index).kind == StepKind::receive_combine;
+      if ((window != 0 && receiving_ >= window) || work_.posting_waits[index] != 0 ||
+          (combines && work_.free_slots.empty())) {
+        break;
+      }
+      if (combines) {
+        work_.staging_slot[index] = work_.free_slots.back();
+        work_.free_slots.pop_back();
+      }
+      ++next_receive_;
+      start(index);
+      progress = true;
+    }
+    return progress;
+  }
+
+  void start(StepIndex index) {
+    const Step& now = step(index);
+    if (now.peer == no_rank) {
+      error_.add(frame_.run_local(index));
+      complete(index);
+      return;
+    }
+    const int tag = call_.tag_base + static_cast<int>(prepared_.tag[index]);
+    MPI_Request request = MPI_REQUEST_NULL;
+    int posted = MPI_SUCCESS;
+    if (now.kind == StepKind::send) {
+      error_.add(frame_.gather_message(index));
+      const Piece piece = frame_.message(index);
+      ++sending_;
+      posted = PMPI_Isend(piece.address, piece.count, piece.type, now.peer, tag, call_.comm,
+                          &request);
+    } else {
+      const Piece piece = now.kind == StepKind::receive_combine
+                              ? frame_.staged(index, work_.staging_slot[index])
+                              : frame_.message(index);
+      ++receiving_;
+      posted = PMPI_Irecv(piece.address, piece.count, piece.type, now.peer, tag, call_.comm,
+                          &request);
+    }
+    if (posted != MPI_SUCCESS) {
+      finish_message(index, posted);
+      return;
+    }
+    work_.requests.push_back(request);
+    work_.request_step.push_back(index);
+  }
+
+  void finish_message(StepIndex index, int result) {
+    error_.add(result);
+    const StepKind kind = step(index).kind;
+    --(kind == StepKind::send ? sending_ : receiving_);
+    if (kind == StepKind::receive_combine) {
+      work_.arrived[index] = result == MPI_SUCCESS ? arrived_whole : arrived_broken;
+      if (work_.combining_waits[index] == 0) combine(index);
+      return;
+    }
+    if (kind == StepKind::receive && result == MPI_SUCCESS) {
+      error_.add(frame_.scatter_message(index));
+    }
+    complete(index);
+  }
+
+  // Waits for at least one message, and takes all that are complete.
+  void await() {
+    if (work_.requests.size() == 1) {
+      const StepIndex index = work_.request_step.front();
+      const int result = PMPI_Wait(&work_.requests.front(), MPI_STATUS_IGNORE);
+      work_.requests.clear();
+      work_.request_step.clear();
+      finish_message(index, result);
+      return;
+    }
+    const auto active = static_cast<int>(work_.requests.size());
+    work_.finished.resize(work_.requests.size());
+    work_.statuses.resize(work_.requests.size());
+    int count = 0;
+    const int result = PMPI_Waitsome(active, work_.requests.data(), &count, work_.finished.data(),
+                                     work_.statuses.data());
+    if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS && count <= 0) {
+      error_.add(result);
+      abandon();
+      return;
+    }
+    // Steps first, since finishing one may post others behind those that stay.
+    std::vector<StepIndex>& batch = work_.batch;
+    batch.clear();
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(work_.finished[static_cast<std::size_t>(i)]);
+      batch.push_back(work_.request_step[at]);
+      work_.request_step[at] = gone;
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < work_.requests.size(); ++i) {
+      if (work_.request_step[i] == gone) continue;
+      work_.requests[kept] = work_.requests[i];
+      work_.request_step[kept++] = work_.request_step[i];
+    }
+    work_.requests.resize(kept);
+    work_.request_step.resize(kept);
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      finish_message(batch[at], result == MPI_ERR_IN_STATUS ? work_.statuses[at].MPI_ERROR
+                                                            : MPI_SUCCESS);
+    }
+  }
+
+  // The MPI library cannot tell which message failed: nothing can be awaited any more, so what is
+  // posted is cancelled and the run ends with the error.
+  void abandon() {
+    for (MPI_Request& request : work_.requests) {
+      PMPI_Cancel(&request);
+      PMPI_Request_free(&request);
+    }
+    work_.requests.clear();
+    work_.request_step.clear();
+    open_ = 0;
+  }
+
+  static constexpr StepIndex gone = ~StepIndex{0};
+  static constexpr std::uint8_t arrived_whole = 1;
+  static constexpr std::uint8_t arrived_broken = 2;
+
+  const Prepared& prepared_;
+  const CollectiveCall& call_;
+  const Frame& frame_;
+  Workspace& work_;
+  FirstError error_;
+  std::size_t open_ = 0;  // steps that are not complete
+  std::size_t next_send_ = 0;
+  std::size_t next_receive_ = 0;
+  std::uint32_t sending_ = 0;
+  std::uint32_t receiving_ = 0;
+};
+
+}  // namespace
+
+int run_dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
+                 Workspace& workspace) {
+  return Dataflow(prepared, call, frame, workspace).run();
+}
+
+}  // namespace sibyl

@@ -1,0 +1,116 @@
+// Datatype inspection and packed copies; see datatype.hpp.
+#include "executor/datatype.hpp"
+
+#include <climits>
+#include <cstring>
+#include <vector>
+
+namespace sibyl {
+namespace {
+
+// True for named types without gaps, and for contiguous runs and duplicates of dense types.
+int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
+  int integers = 0;
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = 0;
+  int error =
+      PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  if (error != MPI_SUCCESS) return error;
+  named = combiner == MPI_COMBINER_NAMED;
+  dense = false;
+  if (named || (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS)) {
+    MPI_Count size = 0;
+    MPI_Count lower_bound = 0;
+    MPI_Count extent = 0;
+    error = PMPI_Type_size_x(datatype, &size);
+    if (error == MPI_SUCCESS) error = PMPI_Type_get_extent_x(datatype, &lower_bound, &extent);
+    dense = named && size == extent && lower_bound == 0;
+    return error;
+  }
+  std::vector<int> integer(static_cast<std::size_t>(integers));
+  std::vector<MPI_Aint> address(static_cast<std::size_t>(addresses));
+  std::vector<MPI_Datatype> inner(static_cast<std::size_t>(datatypes));
+  error = PMPI_Type_get_contents(datatype, integers, addresses, datatypes, integer.data(),
+                                 address.data(), inner.data());
+  if (error != MPI_SUCCESS) return error;
+  bool inner_named = false;
+  error = is_dense(inner[0], inner_named, dense);
+  if (!inner_named) PMPI_Type_free(&inner[0]);
+  return error;
+}
+
+}  // namespace
+
+int inspect(MPI_Datatype datatype, DatatypeInfo& info) {
+  MPI_Count size = 0;
+  MPI_Aint lower_bound = 0;
+  int error = PMPI_Type_size_x(datatype, &size);
+  if (error == MPI_SUCCESS) error = PMPI_Type_get_extent(datatype, &lower_bound, &info.extent);
+  if (error == MPI_SUCCESS) {
+    error = PMPI_Type_get_true_extent(datatype, &info.true_lower_bound, &info.true_extent);
+  }
+  if (error == MPI_SUCCESS) error = is_dense(datatype, info.named, info.dense);
+  if (error != MPI_SUCCESS) return error;
+  info.handle = datatype;
+  info.size = static_cast<std::size_t>(size);
+  // Resizing hides behind a derived combiner, so a dense type's extent is its size.
+  info.dense = info.dense && info.extent == static_cast<MPI_Aint>(info.size);
+  return MPI_SUCCESS;
+}
+
+std::size_t span_of(const DatatypeInfo& type, MPI_Count count) {
+  if (count <= 0) return 0;
+  const MPI_Aint stride = type.extent < 0 ? -type.extent : type.extent;
+  return static_cast<std::size_t>(type.true_extent) +
+         static_cast<std::size_t>(count - 1) * static_cast<std::size_t>(stride);
+}
+
+int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* packed,
+         MPI_Comm comm) {
+  const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
+  if (type.dense) {
+    if (bytes != 0) std::memcpy(packed, from, bytes);
+    return MPI_SUCCESS;
+  }
+  int position = 0;
+  return PMPI_Pack(from, static_cast<int>(count), type.handle, packed, static_cast<int>(bytes),
+                   &position, comm);
+}
+
+int unpack(const char* packed, void* to, MPI_Count count, const DatatypeInfo& type,
+           MPI_Comm comm) {
+  const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
+  if (type.dense) {
+    if (bytes != 0) std::memcpy(to, packed, bytes);
+    return MPI_SUCCESS;
+  }
+  int position = 0;
+  return PMPI_Unpack(packed, static_cast<int>(bytes), &position, to, static_cast<int>(count),
+                     type.handle, comm);
+}
+
+int copy_elements(const void* from, void* to, MPI_Count count, const DatatypeInfo& type,
+                  char* workspace, MPI_Comm comm) {
+  const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
+  if (type.dense) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+    return MPI_SUCCESS;
+  }
+  // Pack counts bytes in an int, so larger vectors go in pieces.
+  const MPI_Count piece =
+      type.size == 0 ? count : static_cast<MPI_Count>(static_cast<std::size_t>(INT_MAX) / type.size);
+  for (MPI_Count done = 0; done < count;) {
+    const MPI_Count now = count - done < piece ? count - done : piece;
+    const auto offset = static_cast<MPI_Aint>(done) * type.extent;
+    int error = pack(static_cast<const char*>(from) + offset, now, type, workspace, comm);
+    if (error == MPI_SUCCESS) {
+      error = unpack(workspace, static_cast<char*>(to) + offset, now, type, comm);
+    }
+    if (error != MPI_SUCCESS) return error;
+    done += now;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,39 @@
+// What the executor must know of an MPI datatype, and copies between typed and packed data.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+namespace sibyl {
+
+// A datatype is `dense` when its elements lie in memory exactly as they would be packed, one after
+// the other without gaps: then bytes may be cut, copied and sent without the datatype engine. A
+// permuting derived type has size == extent too, so only types known to be in order count.
+struct DatatypeInfo {
+  MPI_Datatype handle = MPI_DATATYPE_NULL;
+  std::size_t size = 0;  // bytes of one packed element
+  MPI_Aint extent = 0;
+  MPI_Aint true_lower_bound = 0;
+  MPI_Aint true_extent = 0;
+  bool named = false;  // predefined: never freed, so it may be remembered by its handle
+  bool dense = true;
+};
+
+// Cost: a few calls into the MPI library; returns its error code.
+int inspect(MPI_Datatype datatype, DatatypeInfo& info);
+
+// Bytes from the lowest to the highest address that `count` elements touch.
+std::size_t span_of(const DatatypeInfo& type, MPI_Count count);
+
+// The three copies between user data and packed bytes. `packed_bytes` is count * size, at most
+// INT_MAX unless the type is dense. They return an MPI error code.
+int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* packed, MPI_Comm comm);
+int unpack(const char* packed, void* to, MPI_Count count, const DatatypeInfo& type, MPI_Comm comm);
+
+// Copies `count` elements between two buffers of the same type without touching the gaps.
+// `workspace` holds count * size bytes when the type is not dense.
+int copy_elements(const void* from, void* to, MPI_Count count, const DatatypeInfo& type,
+                  char* workspace, MPI_Comm comm);
+
+}  // namespace sibyl

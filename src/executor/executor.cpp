@@ -1,0 +1,109 @@
+// Chooses the engine and cuts blocks whose datatype cannot be cut; see executor.hpp.
+#include "executor/executor.hpp"
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "executor/engines.hpp"
+
+namespace sibyl {
+namespace {
+
+// Above this size posting receives ahead pays for the bookkeeping (bytes of a block or vector).
+constexpr std::size_t lockstep_limit = 16384;
+
+struct Free {
+  void operator()(char* memory) const { std::free(memory); }
+};
+
+// A packed copy of the user's blocks, for a program that cuts blocks at a byte offset where the
+// datatype has gaps.
+class PackedMirror {
+ public:
+  // Blocks [first, first + count) of `buffer`; false when there is no memory.
+  bool open(UserBuffer& buffer, Rank first, Rank count, std::size_t block_bytes) {
+    original_ = buffer;
+    first_ = first;
+    count_ = count;
+    block_bytes_ = block_bytes;
+    bytes_.reset(static_cast<char*>(std::malloc(static_cast<std::size_t>(count) * block_bytes + 1)));
+    if (!bytes_) return false;
+    buffer.base = bytes_.get() - static_cast<std::size_t>(first) * block_bytes;
+    buffer.stride = static_cast<MPI_Aint>(block_bytes);
+    buffer.count = static_cast<MPI_Count>(block_bytes);
+    buffer.type = DatatypeInfo{MPI_BYTE, 1, 1, 0, 1, true, true};
+    return true;
+  }
+  int fill(MPI_Comm comm) { return move(comm, no_rank, true); }
+  int empty(MPI_Comm comm, Rank except) { return move(comm, except, false); }
+
+ private:
+  int move(MPI_Comm comm, Rank except, bool fill) {
+    FirstError error;
+    for (Rank block = first_; block < first_ + count_; ++block) {
+      if (block == except) continue;
+      char* packed = bytes_.get() + static_cast<std::size_t>(block - first_) * block_bytes_;
+      char* user = original_.base + static_cast<MPI_Aint>(block) * original_.stride;
+      error.add(fill ? pack(user, original_.count, original_.type, packed, comm)
+                     : unpack(packed, user, original_.count, original_.type, comm));
+    }
+    return error.code();
+  }
+
+  UserBuffer original_;
+  std::unique_ptr<char, Free> bytes_;
+  Rank first_ = 0;
+  Rank count_ = 0;
+  std::size_t block_bytes_ = 0;
+};
+
+int run(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) {
+  const Frame frame(prepared, call, workspace);
+  if (!frame.ready()) return MPI_ERR_NO_MEM;
+  if (!prepared.lockstep.empty() && call.block_bytes <= lockstep_limit) {
+    return run_lockstep(prepared, call, frame);
+  }
+  return run_dataflow(prepared, call, frame, workspace);
+}
+
+// Gather only: no scatter algorithm cuts blocks.
+int run_cut(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) {
+  CollectiveCall cut = call;
+  PackedMirror send;
+  PackedMirror receive;
+  FirstError error;
+  int rank = 0;
+  PMPI_Comm_rank(call.comm, &rank);
+  const bool mirror_send = call.send.type.handle != MPI_DATATYPE_NULL && !prepared.program.in_place;
+  const bool mirror_receive = call.receive.type.handle != MPI_DATATYPE_NULL;
+  if (mirror_send) {
+    if (!send.open(cut.send, rank, 1, call.block_bytes)) return MPI_ERR_NO_MEM;
+    error.add(send.fill(call.comm));
+  }
+  if (mirror_receive) {
+    if (!receive.open(cut.receive, 0, prepared.header.ranks, call.block_bytes)) {
+      return MPI_ERR_NO_MEM;
+    }
+  }
+  error.add(run(prepared, cut, workspace));
+  if (mirror_receive) {
+    error.add(receive.empty(call.comm, prepared.program.in_place ? rank : no_rank));
+  }
+  return error.code();
+}
+
+}  // namespace
+
+int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) try {
+  const bool cuts =
+      prepared.header.partition == Partition::blocks && prepared.header.segments > 1;
+  if (cuts && !(call.send.type.dense && call.receive.type.dense)) {
+    return run_cut(prepared, call, workspace);
+  }
+  return run(prepared, call, workspace);
+} catch (const std::bad_alloc&) {
+  return MPI_ERR_NO_MEM;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,48 @@
+// Runs a prepared program over point-to-point messages of a private communicator.
+//
+// Two engines read the same prepared program. Lockstep performs it round by round with blocking
+// calls: the least that a small call can cost. Dataflow posts every step as soon as the steps that
+// it depends on are complete, within the port window, so that a late peer delays only what depends
+// on it. Both perform all messages of the program even after a failed step, return the first error,
+// and leave nothing posted.
+//
+// Thread safety: one run at a time per Workspace.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+#include "executor/datatype.hpp"
+#include "executor/prepared.hpp"
+#include "executor/workspace.hpp"
+
+namespace sibyl {
+
+// User data, by block: block b of a collective that moves blocks starts at base + b * stride and
+// holds `count` elements; a vector is its only block. At a rank that holds one block only, base is
+// where block 0 would be.
+struct UserBuffer {
+  char* base = nullptr;
+  MPI_Count count = 0;
+  MPI_Aint stride = 0;
+  DatatypeInfo type;
+};
+
+// One call of a collective. `send` and `receive` are equal under MPI_IN_PLACE; one that is not
+// significant at this rank is left empty.
+struct CollectiveCall {
+  MPI_Comm comm = MPI_COMM_NULL;  // private; returns its errors
+  int tag_base = 0;
+  UserBuffer send;
+  UserBuffer receive;
+  MPI_Op op = MPI_OP_NULL;
+  std::size_t block_bytes = 0;    // packed bytes of a block, or of the vector
+  std::size_t first_segment = 0;  // bytes of segment 0 of a block that is cut in two
+};
+
+// Returns MPI_SUCCESS or the first error code; MPI_ERR_NO_MEM, before any message, when the
+// workspace cannot grow to what the program needs.
+int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace);
+
+}  // namespace sibyl

@@ -1,0 +1,43 @@
+// Memory and request storage of the executor that stay from call to call.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sibyl/schedule.hpp"
+
+namespace sibyl {
+
+class Workspace {
+ public:
+  Workspace() = default;
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  // At least `bytes` bytes, aligned to 64, contents undefined; nullptr when there is no memory.
+  // What was reserved before is gone.
+  char* reserve(std::size_t bytes);
+
+  // The dataflow engine's state; see dataflow.cpp.
+  std::vector<MPI_Request> requests;
+  std::vector<StepIndex> request_step;
+  std::vector<int> finished;
+  std::vector<MPI_Status> statuses;
+  std::vector<std::uint32_t> posting_waits;
+  std::vector<std::uint32_t> combining_waits;
+  std::vector<std::uint8_t> arrived;
+  std::vector<std::uint32_t> staging_slot;
+  std::vector<std::uint32_t> free_slots;
+  std::vector<StepIndex> ready;
+  std::vector<StepIndex> batch;
+
+ private:
+  char* memory_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace sibyl

@@ -1,0 +1,27 @@
+// Chooses the algorithm of one call from what is certain to be equal on all its ranks.
+#pragma once
+
+#include <cstdint>
+
+#include "selection/settings.hpp"
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+
+enum class OperatorUse : std::uint8_t {
+  none,        // the collective applies no operator
+  predefined,  // cheap: about the cost of reading the operands
+  user,        // of unknown cost: taken to be expensive
+};
+
+struct Situation {
+  Collective collective = Collective::exscan;
+  Rank ranks = 1;
+  std::uint64_t bytes = 0;  // packed bytes of the vector, or of one block
+  OperatorUse operator_use = OperatorUse::none;
+};
+
+// nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
+const Algorithm* choose(const Settings& settings, const Situation& situation);
+
+}  // namespace sibyl

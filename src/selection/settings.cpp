@@ -1,0 +1,74 @@
+// Turns the environment into settings; see settings.hpp.
+#include "selection/settings.hpp"
+
+#include "sibyl/planners.hpp"
+#include "sibyl/version.h"
+
+namespace sibyl {
+namespace {
+
+std::string known_names(Collective collective) {
+  std::string names = "auto, native";
+  for (const Algorithm& algorithm : algorithms(collective)) {
+    names += ", ";
+    names += algorithm.name;
+  }
+  return names;
+}
+
+std::string set_algorithm(Collective collective, const char* variable, const std::string& value,
+                          Settings& settings) {
+  std::int32_t& chosen = settings.algorithm[static_cast<std::size_t>(collective)];
+  if (value == "auto") {
+    chosen = choose_automatically;
+    return {};
+  }
+  if (value == "native") {
+    chosen = serve_natively;
+    return {};
+  }
+  const auto rows = algorithms(collective);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].name == value) {
+      chosen = static_cast<std::int32_t>(i);
+      return {};
+    }
+  }
+  return std::string(variable) + "=" + value + ": no such algorithm; use one of " +
+         known_names(collective);
+}
+
+void mix(std::uint64_t& hash, std::string_view text) {
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3ULL;  // FNV-1a
+  }
+}
+
+}  // namespace
+
+std::string settings_from(const Environment& environment, Settings& settings) {
+  settings.first_segment = environment.first_segment;
+  std::string problem = environment.problem;
+  const auto take = [&](Collective collective, const char* variable, const std::string& value) {
+    const std::string wrong = set_algorithm(collective, variable, value, settings);
+    if (problem.empty()) problem = wrong;
+  };
+  take(Collective::exscan, "SIBYL_EXSCAN", environment.exscan);
+  take(Collective::scan, "SIBYL_SCAN", environment.scan);
+  take(Collective::gather, "SIBYL_GATHER", environment.gather);
+  take(Collective::scatter, "SIBYL_SCATTER", environment.scatter);
+  return problem;
+}
+
+std::uint64_t build_fingerprint() {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  mix(hash, SIBYL_VERSION_STRING);
+  for (const Algorithm& algorithm : algorithms()) {
+    mix(hash, name_of(algorithm.collective));
+    mix(hash, algorithm.name);
+  }
+  return hash >> 1;  // fits a signed 64-bit MPI type
+}
+
+}  // namespace sibyl

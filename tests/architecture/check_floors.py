@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Holds the sources against the floors of the house.
+
+A file includes only from its own floor or below, and mpi.h appears in no file below the line
+(floors F0 to F3) nor in the C++ headers of the public interface. The rooms and their floors are
+listed here and nowhere else in code; a room or a public header that is not listed is an error, so
+that nobody can forget to say where it belongs.
+
+    check_floors.py [ROOT]
+
+Prints one line per violation and exits 1 if there is any. Files of src/planners that outgrow the
+limit of a file that holds an algorithm are reported, but are no error.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Floors of the rooms under src/; the line is between F3 and F4.
+ROOMS = {
+    "base": 0,
+    "schedule": 1,
+    "arrival": 1,
+    "planners": 2,
+    "simulator": 2,
+    "selection": 3,
+    "executor": 4,
+    "communicator": 5,
+    "collectives": 6,
+    "preload": 7,
+}
+LINE = 4
+
+# Floors of the public headers include/sibyl/<name>.
+PUBLIC_HEADERS = {
+    "version.h": 0,
+    "status.hpp": 0,
+    "schedule.hpp": 1,
+    "verify.hpp": 1,
+    "export.hpp": 1,
+    "arrival.hpp": 1,
+    "pattern.hpp": 1,
+    "planners.hpp": 2,
+    "simulator.hpp": 2,
+    "selection.hpp": 3,
+    "sibyl.h": 6,
+    "pat.h": 6,
+}
+
+# What lies on the same floor or below and yet must not be seen: (from, to, why).
+FORBIDDEN = {("simulator", "planners"): "the simulator reads programs and never sees planners"}
+
+ALGORITHM_FILE_LINES = 350
+SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".in", ".inc"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def source_files(folder):
+    """Return the source files under a folder, in a fixed order."""
+    return sorted(p for p in folder.rglob("*") if p.suffix in SUFFIXES and p.is_file())
+
+
+def includes_of(path):
+    """Return (line number, name) of every include of a file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = []
+    for number, line in enumerate(lines, start=1):
+        if match := INCLUDE.match(line):
+            found.append((number, match.group(2)))
+    return found
+
+
+def target_of(name, path, root):
+    """Return (room or None, floor or None, problem or None) of what an include names."""
+    parts = name.split("/")
+    if parts[0] == "sibyl" and len(parts) > 1:
+        header = "/".join(parts[1:])
+        if header in PUBLIC_HEADERS:
+            return None, PUBLIC_HEADERS[header], None
+        return None, None, f"public header {name} has no floor in check_floors.py"
+    if parts[0] in ROOMS and len(parts) > 1:
+        return parts[0], ROOMS[parts[0]], None
+    # Relative to the including file.
+    local = (path.parent / name).resolve()
+    source = (root / "src").resolve()
+    if local.is_file() and source in local.parents:
+        room = local.relative_to(source).parts[0]
+        return room, ROOMS.get(room), None
+    return None, None, None
+
+
+def check_file(path, room, floor, root):
+    """Return the violations of one file."""
+    found = []
+    for number, name in includes_of(path):
+        place = f"{path.relative_to(root)}:{number}"
+        if name.split("/")[-1] in ("mpi.h", "mpi-ext.h") and floor < LINE:
+            found.append(f"{place}: mpi.h below the line (floor F{floor})")
+            continue
+        to_room, to_floor, problem = target_of(name, path, root)
+        if problem:
+            found.append(f"{place}: {problem}")
+        elif to_floor is not None and to_floor > floor:
+            found.append(f"{place}: floor F{floor} includes {name} of floor F{to_floor}")
+        elif (room, to_room) in FORBIDDEN:
+            found.append(f"{place}: {FORBIDDEN[room, to_room]}")
+    return found
+
+
+def check(root):
+    """Return (violations, remarks, number of files) of a source tree."""
+    violations = []
+    remarks = []
+    files = 0
+    for folder in sorted((root / "src").iterdir()):
+        if not folder.is_dir():
+            continue
+        if folder.name not in ROOMS:
+            violations.append(f"src/{folder.name}: this room has no floor in check_floors.py")
+            continue
+        for path in source_files(folder):
+            files += 1
+            violations += check_file(path, folder.name, ROOMS[folder.name], root)
+            length = len(path.read_text(encoding="utf-8").splitlines())
+            if folder.name == "planners" and length > ALGORITHM_FILE_LINES:
+                remarks.append(f"{path.relative_to(root)}: {length} lines, "
+                               f"a file that holds an algorithm has up to {ALGORITHM_FILE_LINES}")
+    for path in source_files(root / "include" / "sibyl"):
+        files += 1
+        name = path.relative_to(root / "include" / "sibyl").as_posix()
+        if name not in PUBLIC_HEADERS:
+            violations.append(f"include/sibyl/{name}: this header has no floor in check_floors.py")
+            continue
+        floor = PUBLIC_HEADERS[name]
+        if path.suffix == ".hpp":
+            floor = min(floor, LINE - 1)  # the C++ interface needs no MPI
+        violations += check_file(path, None, floor, root)
+    # Tests may look at any room, but those of the rooms below the line are serial programs.
+    for room, floor in ROOMS.items():
+        folder = root / "tests" / room
+        if floor >= LINE or not folder.is_dir():
+            continue
+        for path in source_files(folder):
+            files += 1
+            for number, name in includes_of(path):
+                if name == "mpi.h" or name in ("sibyl/sibyl.h", "sibyl/pat.h"):
+                    violations.append(
+                        f"{path.relative_to(root)}:{number}: mpi.h in a test below the line")
+    return violations, remarks, files
+
+
+def main(arguments):
+    """Check a tree and print what was found."""
+    root = Path(arguments[0] if arguments else Path(__file__).parents[2]).resolve()
+    violations, remarks, files = check(root)
+    for line in remarks:
+        print(f"remark: {line}")
+    for line in violations:
+        print(line)
+    print(f"floors: {files} files, {len(violations)} violation(s)")
+    return 1 if violations or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -12,11 +12,12 @@ int raise(MPI_Comm comm, int error_class) {
 
 int raise_refusal(MPI_Comm comm, const CommunicatorState& state) {
   const std::string& own = state.process().problem();
-  const std::string text =
+  std::string text =
       "Sibyl: " + (own.empty() ? std::string("another rank's SIBYL_ environment is wrong") : own);
   int code = MPI_ERR_ARG;
   if (PMPI_Add_error_code(MPI_ERR_ARG, &code) == MPI_SUCCESS) {
-    PMPI_Add_error_string(code, text.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
+    if (text.size() >= MPI_MAX_ERROR_STRING) text.resize(MPI_MAX_ERROR_STRING - 1);
+    PMPI_Add_error_string(code, text.data());
   }
   return raise(comm, code);
 }

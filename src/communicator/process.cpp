@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <string_view>
 
 #include "communicator/communicator_state.hpp"
 
@@ -25,8 +26,9 @@ std::string library_version() {
   int length = 0;
   if (PMPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "unknown";
   text.resize(static_cast<std::size_t>(std::max(length, 0)));
-  const std::size_t end = text.find_first_of(",\n\t\0");
-  return end == std::string::npos ? text.c_str() : text.substr(0, end);
+  text.resize(std::min(text.size(), text.find_first_of(std::string_view(",\n\0", 3))));
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return text;
 }
 
 }  // namespace

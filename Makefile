@@ -1,0 +1,30 @@
+# Two commands to begin with: `make demo` and `make test`. Each does all set-up that it needs.
+.PHONY: build demo test test-long lint format install clean help
+PREFIX ?= /usr/local
+
+build:  ## build the library, the preload and the sibyl command (build/release, .venv/bin/sibyl)
+	@scripts/build
+
+demo:  ## build, and run unmodified programs under Sibyl
+	@scripts/demo
+
+test:  ## build and run all tests, with sanitizers, and the linters
+	@scripts/test
+
+test-long:  ## the same with the long versions of the tests
+	@SIBYL_TEST_LONG=1 scripts/test
+
+lint:  ## check formatting and run the linters
+	@scripts/lint
+
+format:  ## format all sources
+	@scripts/lint --fix
+
+install: build  ## install to PREFIX (/usr/local)
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:  ## remove what was built; .venv stays
+	rm -rf build
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over src/ in parallel and remembers what it found clean.
+
+    clang_tidy.py --tidy CLANG_TIDY --build BUILD_DIRECTORY [--jobs N] [--stamps DIRECTORY]
+
+A file is looked at again when it, a header of this checkout that it includes, .clang-tidy or the
+version of clang-tidy has changed. A file that is compiled for several MPIs is looked at once.
+Standard library only. Exit status 1 when anything was found.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def closure(path, seen):
+    """Add to `seen` the file and all files of this checkout that it includes."""
+    if path in seen:
+        return
+    seen.add(path)
+    for name in INCLUDE.findall(path.read_bytes()):
+        for folder in (path.parent, ROOT / "include", ROOT / "src"):
+            header = (folder / name.decode()).resolve()
+            if header.is_file():
+                closure(header, seen)
+                break
+
+
+def fingerprint(path, common):
+    """Return a hash of all that clang-tidy's findings in this file depend on."""
+    files = set()
+    closure(path, files)
+    digest = hashlib.sha256(common)
+    for file in sorted(files):
+        digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def first_commands(build):
+    """Return the compile commands of src/, the first one of each file that lies in this checkout."""
+    commands = {}
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        path = Path(command["directory"], command["file"]).resolve()
+        if (ROOT / "src") in path.parents and path.is_file():
+            commands.setdefault(path, command)
+    return commands
+
+
+def main():
+    """Look at every file that has changed and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--tidy", required=True)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--stamps", type=Path, default=ROOT / "build" / "lint")
+    options = parser.parse_args()
+
+    version = subprocess.run([options.tidy, "--version"], capture_output=True, check=True).stdout
+    common = version + (ROOT / ".clang-tidy").read_bytes()
+    commands = first_commands(options.build)
+    if not commands:
+        print(f"clang-tidy: {options.build} has no compile command for src/")
+        return 1
+    # A data base with one command per file: else each file is looked at once per MPI.
+    options.stamps.mkdir(parents=True, exist_ok=True)
+    (options.stamps / "compile_commands.json").write_text(json.dumps(list(commands.values())))
+
+    def look_at(path):
+        mark = fingerprint(path, common + json.dumps(commands[path]).encode())
+        stamp = options.stamps / (str(path.relative_to(ROOT)).replace("/", "_") + ".clean")
+        if stamp.exists() and stamp.read_text() == mark:
+            return path, 0, ""
+        command = [options.tidy, "-p", str(options.stamps), "--quiet", "--warnings-as-errors=*"]
+        if path.suffix == ".c":  # the naming rules are those of C++
+            command.append("--checks=-readability-identifier-naming")
+        done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            stamp.write_text(mark)
+        return path, done.returncode, done.stdout + done.stderr
+
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for path, status, output in pool.map(look_at, sorted(commands)):
+            if status != 0:
+                failed += 1
+                print(f"--- {path.relative_to(ROOT)}\n{output}", flush=True)
+    print(f"clang-tidy: {len(commands)} files, {failed} with findings")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

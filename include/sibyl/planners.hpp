@@ -25,7 +25,7 @@ struct PlanRequest {
   // The ranks other than the root in the order in which they are served (linear) or placed
   // (binomial, place 1 first). Empty: rank order, with the tree that is usual for it. A
   // permutation of all ranks is accepted too: the root is skipped wherever it stands.
-  std::span<const Rank> order;
+  std::span<const Rank> order = {};
   bool background = false;  // open the gates that the algorithm can open (BSLIN, BSBN, BSLS)
   bool in_place = false;    // MPI_IN_PLACE at the rank that is planned
   // Part of the scan family only: rounds in which W (+) V is sent; 0 takes the algorithm's own.

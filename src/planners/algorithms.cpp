@@ -1,0 +1,268 @@
+// The one table of algorithms, and what holds for all of them: finding a row, checking a request,
+// planning all ranks.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "planners/exscan/doubling_family.hpp"
+#include "planners/gather/gather.hpp"
+#include "planners/scan/doubling.hpp"
+#include "planners/scatter/scatter.hpp"
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+namespace {
+
+using exscan::Member;
+
+constexpr std::string_view scan_paper =
+    "J. L. Traeff, Communication Round and Computation Efficient Exclusive Prefix-Sums Algorithms "
+    "(for MPI_Exscan), 2025, algorithm 1 and theorem 1";
+constexpr std::string_view linear_paper =
+    "J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and gather "
+    "operations, 2020, section 3";
+constexpr std::string_view binomial_gather_paper =
+    "J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and gather "
+    "operations, 2020, section 4, figures 11 and 12";
+
+// m is the size of the vector in scans, of one block in gather and scatter.
+constexpr std::array table{
+    Algorithm{.collective = Collective::exscan,
+              .name = "1-doubling",
+              .published = "1-doubling",
+              .idea =
+                  "After one shift by a rank, every round doubles the ranks that a prefix covers; "
+                  "one application of the operator a round.",
+              .cost = "(1 + ceil(log2(p-1))) (alpha + beta m)",
+              .source = scan_paper,
+              .order = OrderUse::none,
+              .background = false,
+              .commutative_only = false,
+              .in_place = true,
+              .describe = exscan::describe<Member::one_doubling>,
+              .plan = exscan::plan<Member::one_doubling>},
+    Algorithm{.collective = Collective::exscan,
+              .name = "123-doubling",
+              .published = "123-doubling",
+              .idea =
+                  "Shifts by 1, 2 and 3 before doubling save a round for one more application of "
+                  "the operator at most.",
+              .cost = "ceil(log2(p-1) + log2(4/3)) (alpha + beta m)",
+              .source = scan_paper,
+              .order = OrderUse::none,
+              .background = false,
+              .commutative_only = false,
+              .in_place = true,
+              .describe = exscan::describe<Member::one_two_three_doubling>,
+              .plan = exscan::plan<Member::one_two_three_doubling>},
+    Algorithm{
+        .collective = Collective::exscan,
+        .name = "two-op-doubling",
+        .published = "two-(+) doubling",
+        .idea = "Every rank sends its prefix with its own value in every round: the fewest rounds, "
+                "two applications of the operator a round.",
+        .cost = "ceil(log2 p) (alpha + beta m)",
+        .source = scan_paper,
+        .order = OrderUse::none,
+        .background = false,
+        .commutative_only = false,
+        .in_place = true,
+        .describe = exscan::describe<Member::two_op_doubling>,
+        .plan = exscan::plan<Member::two_op_doubling>},
+    Algorithm{
+        .collective = Collective::exscan,
+        .name = "hybrid",
+        .published = "round-optimal hybrid",
+        .idea = "Ranks send their prefix with their own value in just as many rounds as the fewest "
+                "rounds in all ask for, and their prefix alone afterwards.",
+        .cost = "ceil(log2 p) (alpha + beta m)",
+        .source = "arXiv 2604.25667, 2026, the follow-up of the paper on 123-doubling",
+        .order = OrderUse::none,
+        .background = false,
+        .commutative_only = false,
+        .in_place = true,
+        .describe = exscan::describe<Member::hybrid>,
+        .plan = exscan::plan<Member::hybrid>},
+    Algorithm{.collective = Collective::scan,
+              .name = "doubling",
+              .published = "doubling",
+              .idea = "Every round doubles the ranks that a sum covers.",
+              .cost = "ceil(log2 p) (alpha + beta m)",
+              .source = "W. D. Hillis, G. L. Steele, Data Parallel Algorithms, CACM 29(12), 1986",
+              .order = OrderUse::none,
+              .background = false,
+              .commutative_only = false,
+              .in_place = true,
+              .describe = scan::describe_doubling,
+              .plan = scan::plan_doubling},
+    Algorithm{
+        .collective = Collective::gather,
+        .name = "linear",
+        .published = "LIN",
+        .idea = "The root receives one block after the other, in rank order or in the order given.",
+        .cost = "(p-1) (alpha + beta m)",
+        .source = linear_paper,
+        .order = OrderUse::root_only,
+        .background = false,
+        .commutative_only = false,
+        .in_place = true,
+        .describe = gather::describe_linear,
+        .plan = gather::plan_linear},
+    Algorithm{
+        .collective = Collective::gather,
+        .name = "linear-synchronised",
+        .published = "LS, SLS, BSLS",
+        .idea =
+            "The root asks one rank after the other for its block, which comes in two segments, "
+            "and asks the next when the first segment is there.",
+        .cost = "(p-1) (2 alpha + beta m) + alpha",
+        .source = "J. Proficz, Process arrival pattern aware algorithms for acceleration of "
+                  "scatter and gather operations, 2020, section 4, figures 9 and 10",
+        .order = OrderUse::root_only,
+        .background = true,
+        .commutative_only = false,
+        .in_place = true,
+        .describe = gather::describe_linear_synchronised,
+        .plan = gather::plan_linear_synchronised},
+    Algorithm{.collective = Collective::gather,
+              .name = "binomial",
+              .published = "BNOM, SBN, BSBN",
+              .idea =
+                  "Every rank collects its subtree and sends it on in one message; given an order, "
+                  "the ranks at its front sit next to the root and send last.",
+              .cost = "ceil(log2 p) alpha + (p-1) beta m",
+              .source = binomial_gather_paper,
+              .order = OrderUse::all_ranks,
+              .background = true,
+              .commutative_only = false,
+              .in_place = true,
+              .describe = gather::describe_binomial,
+              .plan = gather::plan_binomial},
+    Algorithm{
+        .collective = Collective::scatter,
+        .name = "linear",
+        .published = "LIN, SLIN (SLN), BSLIN (BSLN)",
+        .idea = "The root sends one block after the other, in rank order or in the order given.",
+        .cost = "(p-1) (alpha + beta m)",
+        .source = "J. Proficz, Process arrival pattern aware algorithms for acceleration of "
+                  "scatter and gather operations, 2020, section 4, figures 5 and 6",
+        .order = OrderUse::root_only,
+        .background = true,
+        .commutative_only = false,
+        .in_place = true,
+        .describe = scatter::describe_linear,
+        .plan = scatter::plan_linear},
+    Algorithm{.collective = Collective::scatter,
+              .name = "binomial",
+              .published = "BNOM, SBN, BSBN",
+              .idea =
+                  "Every rank receives its subtree in one message and sends its children theirs; "
+                  "given an order, the ranks at its front receive first.",
+              .cost = "ceil(log2 p) alpha + (p-1) beta m",
+              .source = "J. Proficz, Process arrival pattern aware algorithms for acceleration of "
+                        "scatter and gather operations, 2020, section 4, figures 7 and 8",
+              .order = OrderUse::all_ranks,
+              .background = true,
+              .commutative_only = false,
+              .in_place = true,
+              .describe = scatter::describe_binomial,
+              .plan = scatter::plan_binomial},
+};
+
+bool has_root(Collective collective) {
+  return collective == Collective::gather || collective == Collective::scatter;
+}
+
+std::string full_name(const Algorithm& algorithm) {
+  return std::string(name_of(algorithm.collective)) + " " + std::string(algorithm.name);
+}
+
+// Requires a valid number of ranks and a valid root.
+std::string check_order(const PlanRequest& request) {
+  const auto ranks = static_cast<std::size_t>(request.ranks);
+  const std::string all = std::to_string(request.ranks);
+  if (request.order.size() != ranks && request.order.size() + 1 != ranks) {
+    return "the order has " + std::to_string(request.order.size()) +
+           " entries; name all ranks 0 to " + std::to_string(request.ranks - 1) +
+           " once, with or without root " + std::to_string(request.root);
+  }
+  std::vector<bool> named(ranks, false);
+  for (const Rank rank : request.order) {
+    if (rank < 0 || rank >= request.ranks) {
+      return "the order names rank " + std::to_string(rank) + "; there are " + all +
+             " ranks, 0 to " + std::to_string(request.ranks - 1);
+    }
+    if (named[static_cast<std::size_t>(rank)]) {
+      return "the order names rank " + std::to_string(rank) + " twice; name every rank once";
+    }
+    named[static_cast<std::size_t>(rank)] = true;
+  }
+  for (Rank rank = 0; rank < request.ranks; ++rank) {
+    if (rank != request.root && !named[static_cast<std::size_t>(rank)]) {
+      return "the order leaves out rank " + std::to_string(rank) +
+             "; only the root may be left out";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const Algorithm> algorithms() { return table; }
+
+std::span<const Algorithm> algorithms(Collective collective) {
+  const auto [first, last] =
+      std::ranges::equal_range(table, collective, {}, &Algorithm::collective);
+  return {first, last};
+}
+
+const Algorithm* find_algorithm(Collective collective, std::string_view name) {
+  for (const Algorithm& algorithm : algorithms(collective)) {
+    if (algorithm.name == name) return &algorithm;
+  }
+  return nullptr;
+}
+
+std::string check_request(const Algorithm& algorithm, const PlanRequest& request) {
+  if (request.ranks < 1) {
+    return "there are " + std::to_string(request.ranks) + " ranks; ask for at least 1";
+  }
+  if (!has_root(algorithm.collective) && request.root != 0) {
+    return std::string(name_of(algorithm.collective)) + " has no root; leave it at 0";
+  }
+  if (request.root < 0 || request.root >= request.ranks) {
+    return "the root is " + std::to_string(request.root) + "; choose one of the ranks 0 to " +
+           std::to_string(request.ranks - 1);
+  }
+  if (!request.order.empty()) {
+    if (algorithm.order == OrderUse::none) {
+      return full_name(algorithm) + " takes no order; leave it out";
+    }
+    if (std::string wrong = check_order(request); !wrong.empty()) return wrong;
+  }
+  if (request.background && !algorithm.background) {
+    return full_name(algorithm) + " has no steps for the background; ask without it";
+  }
+  if (request.in_place && !algorithm.in_place) {
+    return full_name(algorithm) + " cannot work in place; give it a send buffer";
+  }
+  // Every exclusive scan of the table is a member of the doubling family.
+  if (request.operator_rounds != 0 && algorithm.collective != Collective::exscan) {
+    return full_name(algorithm) + " has no operator rounds; leave them at 0";
+  }
+  return {};
+}
+
+Plan make_plan(const Algorithm& algorithm, const PlanRequest& request) {
+  Plan plan;
+  plan.header = algorithm.describe(request);
+  plan.programs.resize(static_cast<std::size_t>(request.ranks));
+  // Planners of collectives with a root apply in_place to the root alone.
+  for (Rank rank = 0; rank < request.ranks; ++rank) {
+    algorithm.plan(request, rank, plan.programs[static_cast<std::size_t>(rank)]);
+  }
+  return plan;
+}
+
+}  // namespace sibyl

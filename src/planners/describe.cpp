@@ -1,0 +1,71 @@
+// Writes the page of algorithms from their table, so that the two cannot drift apart.
+#include "planners/describe.hpp"
+
+#include <initializer_list>
+#include <string_view>
+
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+namespace {
+
+std::string_view order_text(OrderUse order) {
+  switch (order) {
+    case OrderUse::none:
+      return "no";
+    case OrderUse::root_only:
+      return "at the root";
+    case OrderUse::all_ranks:
+      return "the same at all ranks";
+  }
+  return "";
+}
+
+std::string_view yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+bool combines(Collective collective) {
+  return collective == Collective::exscan || collective == Collective::scan;
+}
+
+void append(std::string& text, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts) text += part;
+}
+
+}  // namespace
+
+std::string algorithms_markdown() {
+  std::string text =
+      "<!-- Generated from the table in src/planners/algorithms.cpp: change it there. The test\n"
+      "     planners/describe_test.cpp rewrites this file when SIBYL_UPDATE_DOCS=1 is set. -->\n"
+      "# Algorithms\n"
+      "\n"
+      "In the costs, p is the number of ranks, m the size of the vector (scans) or of one block\n"
+      "(gather, scatter), alpha the startup latency of a message and beta its time per unit.\n"
+      "*Order*: who must know the arrival order, where the algorithm takes one.\n"
+      "*Background*: has steps that may run before a rank has arrived.\n"
+      "*Operators*: whether an operator that does not commute is served.\n"
+      "*In place*: takes MPI_IN_PLACE.\n";
+  const Algorithm* previous = nullptr;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (previous == nullptr || previous->collective != algorithm.collective) {
+      append(text, {"\n## ", name_of(algorithm.collective), "\n"});
+    }
+    previous = &algorithm;
+    append(text, {"\n### ", name_of(algorithm.collective), " `", algorithm.name, "`\n\n"});
+    append(text, {algorithm.idea, "\n\n"});
+    append(text, {"| | |\n|---|---|\n"});
+    append(text, {"| Published as | ", algorithm.published, " |\n"});
+    append(text, {"| Cost | ", algorithm.cost, " |\n"});
+    append(text, {"| Order | ", order_text(algorithm.order), " |\n"});
+    append(text, {"| Background | ", yes_or_no(algorithm.background), " |\n"});
+    if (combines(algorithm.collective)) {
+      append(text,
+             {"| Operators | ", algorithm.commutative_only ? "commutative only" : "all", " |\n"});
+    }
+    append(text, {"| In place | ", yes_or_no(algorithm.in_place), " |\n"});
+    append(text, {"| Source | ", algorithm.source, " |\n"});
+  }
+  return text;
+}
+
+}  // namespace sibyl

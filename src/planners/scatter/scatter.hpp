@@ -1,0 +1,14 @@
+// The planners of scatter; each is explained in the file of its name.
+#pragma once
+
+#include "sibyl/planners.hpp"
+
+namespace sibyl::scatter {
+
+PlanHeader describe_linear(const PlanRequest& request);
+void plan_linear(const PlanRequest& request, Rank rank, Program& program);
+
+PlanHeader describe_binomial(const PlanRequest& request);
+void plan_binomial(const PlanRequest& request, Rank rank, Program& program);
+
+}  // namespace sibyl::scatter

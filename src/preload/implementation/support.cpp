@@ -1,0 +1,104 @@
+// The implementation's side of the preload: what the shim asks a library for (identity, attach,
+// lookup) and what the wrappers share. Compiled once per MPI, with that MPI's mpi.h; links no MPI,
+// since the shim binds it to the MPI library that the program already uses.
+#include "preload/implementation/support.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#if !SIBYL_PRELOAD_OPENMPI && !defined(MPICH_VERSION) && !defined(I_MPI_VERSION) && \
+    !defined(MVAPICH_VERSION) && !defined(MVAPICH2_VERSION)
+#error "no preload implementation for this MPI: it is neither Open MPI nor of MPICH's ABI"
+#endif
+
+namespace sibyl::preload {
+
+thread_local int Entry::depth_ = 0;
+
+namespace {
+
+// Addresses that stand for a constant. An executable and the MPI library normally share one
+// variable; where they do not (an MPI loaded locally) both are recognised. Names are those of the
+// four manglings of Fortran.
+class Constant {
+ public:
+  void find(const std::array<const char*, 4>& names, void* (*native)(const char*)) {
+    for (const char* name : names) {
+      add(dlsym(RTLD_DEFAULT, name));
+      add(native(name));
+    }
+  }
+  bool is(const void* address) const {
+    return std::find(addresses_.begin(), addresses_.begin() + size_, address) !=
+           addresses_.begin() + size_;
+  }
+
+ private:
+  void add(void* address) {
+    if (address != nullptr && !is(address)) addresses_[size_++] = address;
+  }
+  std::array<void*, 8> addresses_{};
+  std::size_t size_ = 0;
+};
+
+Constant in_place;
+Constant bottom;
+int library_version = 0;  // major version of the MPI library in use
+
+// The first number in the library's description: "Open MPI v4.1.4, ..." is 4.
+int read_library_version() {
+  static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  if (PMPI_Get_library_version(text, &length) != MPI_SUCCESS) return 0;
+  const char* digit = std::strpbrk(text, "0123456789");
+  return digit == nullptr ? 0 : std::atoi(digit);
+}
+
+}  // namespace
+
+void* fortran_buffer(void* address) {
+  if (in_place.is(address)) return MPI_IN_PLACE;
+  if (bottom.is(address)) return MPI_BOTTOM;
+  return address;
+}
+
+}  // namespace sibyl::preload
+
+extern "C" {
+
+// The ABI that this library was built for: the MPI's name and the number in its library's soname.
+__attribute__((visibility("default"))) const char* sibyl_preload_identity() {
+  return SIBYL_PRELOAD_OPENMPI ? "openmpi 40" : "mpich 12";
+}
+
+// Called once, before the first lookup. `native` finds a symbol of the program's own libraries.
+__attribute__((visibility("default"))) void sibyl_preload_attach(void* (*native)(const char*)) {
+  using namespace sibyl::preload;
+  library_version = read_library_version();
+  if (!SIBYL_PRELOAD_OPENMPI) return;  // MPICH's own bindings translate (fortran.txt)
+  in_place.find({"mpi_fortran_in_place_", "mpi_fortran_in_place__", "mpi_fortran_in_place",
+                 "MPI_FORTRAN_IN_PLACE"},
+                native);
+  bottom.find({"mpi_fortran_bottom_", "mpi_fortran_bottom__", "mpi_fortran_bottom",
+               "MPI_FORTRAN_BOTTOM"},
+              native);
+}
+
+// The wrapper of an intercepted symbol; null where the native function is to be called.
+__attribute__((visibility("default"))) void* sibyl_preload_lookup(const char* symbol) {
+  using namespace sibyl::preload;
+  for (const Wrapper& wrapper : wrappers()) {
+    if (std::string_view(wrapper.symbol) == symbol && library_version >= wrapper.first_version &&
+        library_version <= wrapper.last_version) {
+      return wrapper.function;
+    }
+  }
+  return nullptr;
+}
+
+}  // extern "C"

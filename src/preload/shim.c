@@ -1,0 +1,266 @@
+/* The preload shim: what LD_PRELOAD puts into every process of a program.
+ *
+ * It refers to no MPI and links none, so a shell, Python or a launcher runs with it as without it.
+ * At the first MPI call that it intercepts it finds the MPI library that the caller uses, loads the
+ * implementation that was built for it, and from then on an intercepted call costs one indirect
+ * call. Where no implementation fits it says so once and hands every call to the MPI library.
+ *
+ * Thread safety: the search runs once per process; slots are atomic and always get the same value.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { path_size = 4096, version_size = 8192 + 1, line_size = 2 * path_size + 1024 };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* An address in the object that made the first call. All objects of a process use one MPI library,
+ * so it is no matter which comes first. */
+static _Atomic(const void*) first_caller;
+static void* (*lookup)(const char* symbol); /* the implementation's; null where none fits */
+
+/* One line on stderr, in one write: the ranks of a program share the terminal. */
+static void say(const char* format, ...) {
+  char line[line_size];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(line, sizeof line - 1, format, arguments);
+  va_end(arguments);
+  if (length < 0) return;
+  if (length > (int)sizeof line - 2) length = (int)sizeof line - 2;
+  line[length++] = '\n';
+  if (write(STDERR_FILENO, line, (size_t)length) < 0) return; /* stderr closed: nobody to tell */
+}
+
+/* ---- Symbols of the program, never the shim's own ------------------------------------------- */
+
+static int is_ours(const void* address) {
+  Dl_info info, own;
+  return dladdr(address, &info) != 0 && dladdr((void*)&say, &own) != 0 &&
+         info.dli_fbase == own.dli_fbase;
+}
+
+/* The symbol as an object and its dependencies see it. */
+static void* symbol_in(const char* object, const char* symbol) {
+  void* handle = dlopen(object, RTLD_NOLOAD | RTLD_LAZY);
+  if (handle == NULL) return NULL;
+  void* address = dlsym(handle, symbol);
+  dlclose(handle);
+  return address == NULL || is_ours(address) ? NULL : address;
+}
+
+struct objects {
+  const char** names;
+  size_t count, capacity;
+};
+
+static int collect_object(struct dl_phdr_info* info, size_t size, void* data) {
+  (void)size;
+  struct objects* objects = data;
+  if (info->dlpi_name == NULL || info->dlpi_name[0] == '\0') return 0;
+  if (objects->count == objects->capacity) {
+    const size_t capacity = objects->capacity == 0 ? 64 : 2 * objects->capacity;
+    const char** names = realloc(objects->names, capacity * sizeof *names);
+    if (names == NULL) return 1;
+    objects->names = names;
+    objects->capacity = capacity;
+  }
+  objects->names[objects->count++] = info->dlpi_name;
+  return 0;
+}
+
+/* The last resort: any loaded object. dlopen must not run inside dl_iterate_phdr, which holds the
+ * loader's lock, so the names are collected first. */
+static void* symbol_anywhere(const char* symbol) {
+  struct objects objects = {NULL, 0, 0};
+  void* address = NULL;
+  dl_iterate_phdr(collect_object, &objects);
+  for (size_t i = 0; i < objects.count && address == NULL; ++i) {
+    address = symbol_in(objects.names[i], symbol);
+  }
+  free(objects.names);
+  return address;
+}
+
+/* The symbol that a caller would have reached without the shim: next in the global scope; else,
+ * where Python loaded its MPI locally, in the scope of the caller; else in any loaded object. */
+static void* find_native(const char* symbol, const void* caller) {
+  void* address = dlsym(RTLD_NEXT, symbol);
+  if (address != NULL && !is_ours(address)) return address;
+  Dl_info info;
+  if (caller != NULL && dladdr(caller, &info) != 0 && info.dli_fname != NULL) {
+    address = symbol_in(info.dli_fname, symbol);
+    if (address != NULL) return address;
+  }
+  return symbol_anywhere(symbol);
+}
+
+/* For the implementation: constants of Fortran, which it finds by name to link nothing. */
+static void* find_for_implementation(const char* symbol) {
+  return find_native(symbol, first_caller);
+}
+
+/* ---- The MPI library and the implementation that fits it ------------------------------------- */
+
+struct mpi {
+  const char* path;    /* of the loaded library */
+  const char* soname;  /* "" where it has none */
+  const char* flavour; /* "openmpi", "mpich", or null: not recognised */
+  int abi;             /* the number behind .so. in its soname; 0 where there is none */
+  char version[version_size];
+};
+
+static const char* soname_of(const struct link_map* map) {
+  const char* strings = NULL;
+  const ElfW(Dyn)* name = NULL;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) strings = (const char*)entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SONAME) name = entry;
+  }
+  return strings == NULL || name == NULL ? "" : strings + name->d_un.d_val;
+}
+
+/* Keeps the first line up to a comma, each run of blanks as one space: it goes into a message. */
+static void shorten(char* version) {
+  char* to = version;
+  for (const char* from = version; *from != '\0' && *from != '\n' && *from != ','; ++from) {
+    const int blank = *from == ' ' || *from == '\t';
+    if (blank && to != version && to[-1] == ' ') continue;
+    *to++ = (char)(blank ? ' ' : *from);
+  }
+  *to = '\0';
+}
+
+static int find_mpi(struct mpi* mpi) {
+  void* init = find_native("PMPI_Init", first_caller);
+  Dl_info info;
+  struct link_map* map = NULL;
+  if (init == NULL || dladdr1(init, &info, (void**)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
+    return 0;
+  }
+  mpi->path = map->l_name[0] != '\0' ? map->l_name : info.dli_fname;
+  mpi->soname = soname_of(map);
+  const char* number = strstr(mpi->soname, ".so.");
+  mpi->abi = number == NULL ? 0 : atoi(number + 4);
+  /* The one query that MPI allows at any time. Its first line tells the implementation. */
+  int length = 0;
+  int (*get_version)(char*, int*) =
+      (int (*)(char*, int*))find_native("PMPI_Get_library_version", first_caller);
+  if (get_version == NULL || get_version(mpi->version, &length) != 0) mpi->version[0] = '\0';
+  mpi->version[version_size - 1] = '\0';
+  mpi->flavour = NULL;
+  if (strncmp(mpi->soname, "libmpi_abi.", 11) == 0) return 1; /* handles of the standard's ABI */
+  if (symbol_in(mpi->path, "ompi_mpi_comm_world") != NULL) {
+    mpi->flavour = "openmpi";
+  } else if (strstr(mpi->version, "MPICH") != NULL || strstr(mpi->version, "MVAPICH") != NULL ||
+             strstr(mpi->version, "Intel(R) MPI") != NULL) {
+    mpi->flavour = "mpich";
+  }
+  shorten(mpi->version);
+  return 1;
+}
+
+/* The directory that holds the implementations: the shim's own, or SIBYL_LIBRARY_DIR. */
+static void library_directory(char* directory) {
+  const char* chosen = getenv("SIBYL_LIBRARY_DIR");
+  if (chosen != NULL && chosen[0] != '\0') {
+    snprintf(directory, path_size, "%s", chosen);
+    return;
+  }
+  Dl_info own;
+  char resolved[path_size];
+  const char* path = dladdr((void*)&say, &own) != 0 ? own.dli_fname : ".";
+  if (realpath(path, resolved) != NULL) path = resolved;
+  snprintf(directory, path_size, "%s", path);
+  char* slash = strrchr(directory, '/');
+  if (slash != NULL) {
+    *slash = '\0';
+  } else {
+    strcpy(directory, ".");
+  }
+}
+
+static void load_implementation(void) {
+  static struct mpi mpi;
+  const char* const consequence = "MPI's own collectives are used";
+  if (!find_mpi(&mpi)) {
+    say("sibyl: the MPI library of this program was not found; %s", consequence);
+    return;
+  }
+  const char* version = mpi.version[0] != '\0' ? mpi.version : "unknown version";
+  if (mpi.flavour == NULL) {
+    say("sibyl: no implementation for this MPI (%s, %s); %s", version, mpi.path, consequence);
+    return;
+  }
+  char path[path_size + 64];
+  library_directory(path);
+  const size_t length = strlen(path);
+  snprintf(path + length, sizeof path - length, "/libsibyl-%s.so", mpi.flavour);
+  if (access(path, R_OK) != 0) {
+    say("sibyl: no implementation for this MPI (%s, %s): %s is missing; %s", version, mpi.path,
+        path, consequence);
+    return;
+  }
+  /* The implementation names no MPI library, so that one build serves every library with the same
+   * ABI under any file name; its references are bound here, to the library found, which must
+   * therefore stand in the global scope. */
+  if (dlopen(mpi.path, RTLD_NOLOAD | RTLD_GLOBAL | RTLD_LAZY) == NULL) {
+    const char* reason = dlerror();
+    say("sibyl: cannot bind to this MPI (%s, %s): %s; %s", version, mpi.path,
+        reason == NULL ? "unknown error" : reason, consequence);
+    return;
+  }
+  void* implementation = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+  if (implementation == NULL) {
+    const char* reason = dlerror();
+    say("sibyl: no implementation for this MPI (%s, %s): %s; %s", version, mpi.path,
+        reason == NULL ? "unknown error" : reason, consequence);
+    return;
+  }
+  const char* (*identity)(void) =
+      (const char* (*)(void))dlsym(implementation, "sibyl_preload_identity");
+  void (*attach)(void* (*)(const char*)) =
+      (void (*)(void* (*)(const char*)))dlsym(implementation, "sibyl_preload_attach");
+  void* (*find)(const char*) = (void* (*)(const char*))dlsym(implementation, "sibyl_preload_lookup");
+  char wanted[64];
+  snprintf(wanted, sizeof wanted, "%s %d", mpi.flavour, mpi.abi);
+  const char* built = identity == NULL || attach == NULL || find == NULL ? "another use" : identity();
+  if (strcmp(built, wanted) != 0) {
+    say("sibyl: %s was built for %s, but this MPI (%s, %s) is %s; %s", path, built, version,
+        mpi.path, wanted, consequence);
+    return;
+  }
+  attach(find_for_implementation);
+  lookup = find;
+}
+
+/* ---- Entries ------------------------------------------------------------------------------- */
+
+/* Behind an entry whose symbol no library but the shim has. 16 is MPI_ERR_OTHER or MPI_ERR_INTERN. */
+static word missing(void) { return 16; }
+
+void* sibyl_preload_resolve(unsigned index, const void* caller) {
+  const void* nobody = NULL;
+  atomic_compare_exchange_strong(&first_caller, &nobody, caller);
+  pthread_once(&once, load_implementation);
+  const char* symbol = sibyl_preload_symbols[index];
+  void* target = lookup != NULL ? lookup(symbol) : NULL;
+  if (target == NULL) target = find_native(symbol, caller);
+  if (target == NULL) target = sibyl_preload_fallback(symbol);
+  if (target == NULL) {
+    say("sibyl: %s was called, but this program's MPI has no such function", symbol);
+    target = (void*)&missing;
+  }
+  atomic_store_explicit(&sibyl_preload_slots[index], target, memory_order_release);
+  return target;
+}

@@ -1,0 +1,30 @@
+# What the preload asks of the build: the generated sources of the shim, and
+#
+#   sibyl_preload_sources(OUT_VAR FLAVOUR)
+#
+# sets OUT_VAR to the sources that each libsibyl-<FLAVOUR>.so needs besides its executor,
+# communicator and collectives; compile them with that MPI's include directory and src/ in the
+# include path, and link no MPI library. Call it in the directory that adds the library's target.
+set(SIBYL_PRELOAD_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
+
+function(sibyl_preload_generate what output)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${Python3_EXECUTABLE} ${SIBYL_PRELOAD_DIR}/generate.py ${what} ${output}
+    DEPENDS ${SIBYL_PRELOAD_DIR}/generate.py ${SIBYL_PRELOAD_DIR}/functions.txt
+            ${SIBYL_PRELOAD_DIR}/fortran.txt
+    COMMENT "Generating the preload's ${what}"
+    VERBATIM)
+endfunction()
+
+function(sibyl_preload_sources out_var flavour)
+  if(NOT flavour MATCHES "^(openmpi|mpich)$")
+    set(${out_var} "" PARENT_SCOPE)
+    return()
+  endif()
+  # A file per flavour: targets that shared one would write it at the same time in a parallel build.
+  set(wrappers ${CMAKE_CURRENT_BINARY_DIR}/preload-${flavour}/wrappers.cpp)
+  sibyl_preload_generate(implementation ${wrappers})
+  set(${out_var} ${SIBYL_PRELOAD_DIR}/implementation/support.cpp ${wrappers} PARENT_SCOPE)
+endfunction()

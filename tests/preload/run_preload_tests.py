@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+"""Runs unmodified programs with and without the preload under one MPI and compares what they print.
+
+  run_preload_tests.py --mpi openmpi|mpich --library-dir DIR --mpiexec PATH [--mpicc PATH]
+                       [--mpifort PATH] [--python PATH] [--ranks N] [-k TEXT]
+
+DIR holds libsibyl-preload.so and the implementations. Without --mpifort the Fortran programs, and
+without --python (an interpreter that has mpi4py) the Python ones, are reported as skipped. Standard
+library only. Exit status 0: every test passed or was skipped.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROGRAMS = HERE / "programs"
+ALL = {"exscan", "scan", "gather", "scatter"}
+OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
+options = None  # the command line
+work = None  # a temporary directory
+
+
+def environment(**extra):
+    """The caller's environment, made fit for a small machine and any user, plus `extra`."""
+    result = {k: v for k, v in os.environ.items() if not k.startswith(("SIBYL_", "LD_PRELOAD"))}
+    if options.mpi == "openmpi":
+        for prefix in ("OMPI", "PRTE"):
+            result[f"{prefix}_ALLOW_RUN_AS_ROOT"] = "1"
+            result[f"{prefix}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+        result["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+        result["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"
+        result["OMPI_MCA_hwloc_base_binding_policy"] = "none"
+        result["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        result["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
+        result["OMPI_MCA_btl_base_warn_component_unused"] = "0"
+    result.update(extra)
+    return result
+
+
+def shim():
+    return options.library_dir / "libsibyl-preload.so"
+
+
+def run(command, *, ranks=None, **extra):
+    """Runs `command`, under mpiexec if `ranks` are given. The preload, if any, is in the
+    environment from the start, so that the launcher and all else in the path carries it too."""
+    if ranks is not None:
+        command = [options.mpiexec, "-n", str(ranks), *command]
+    command = [str(word) for word in command]
+    with subprocess.Popen(
+        command,
+        env=environment(**extra),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=options.timeout)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # the launcher ends its ranks; killed, it would leave them behind
+            try:
+                stdout, stderr = process.communicate(timeout=15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                stdout, stderr = process.communicate()
+            stderr += f"\nstill running after {options.timeout:.0f} s"
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
+def run_apart(command, *, ranks, **extra):
+    """Like run, but a shell puts each rank's output into a file of its own, since launchers merge
+    the ranks' outputs in pieces; the result's stdout holds the ranks one after the other."""
+    prefix = Path(tempfile.mkdtemp(dir=work)) / "rank"
+    script = 'exec "$@" > "$0.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"'
+    done = run(["sh", "-c", script, prefix, *command], ranks=ranks, **extra)
+    outputs = (prefix.with_suffix(f".{rank}") for rank in range(ranks))
+    done.stdout += "".join(path.read_text() for path in outputs if path.exists())
+    return done
+
+
+def compile_program(compiler, source, *flags):
+    output = work / "-".join([source.stem, source.suffix[1:], *flags])
+    if not output.exists():
+        command = [compiler, *flags, "-O1", str(source), "-o", str(output)]
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+    return output
+
+
+def c_program(name):
+    if options.mpicc is None:
+        raise unittest.SkipTest("no --mpicc")
+    return compile_program(options.mpicc, name)
+
+
+def read_reports(directory):
+    return [json.loads(path.read_text()) for path in sorted(directory.glob("rank-*.json"))]
+
+
+def served(reports):
+    """The collectives that Sibyl itself performed, by rank."""
+    return {
+        report["rank"]: {
+            entry["collective"]
+            for entry in report["entries"]
+            if entry["algorithm"] != "native" and entry["calls"] > 0
+        }
+        for report in reports
+    }
+
+
+class PreloadTest(unittest.TestCase):
+    maxDiff = 4000
+
+    def succeed(self, done):
+        self.assertEqual(done.returncode, 0, f"{done.args}\n{done.stdout[-2000:]}{done.stderr}")
+        return done
+
+    def compare(self, command, expected=frozenset(ALL), ranks=None, start=run_apart):
+        """Same output with and without the preload, and the preload served `expected`."""
+        ranks = ranks or options.ranks
+        plain = self.succeed(start(command, ranks=ranks))
+        self.assertNotEqual(plain.stdout, "")
+        reports = Path(tempfile.mkdtemp(dir=work))
+        extra = {"LD_PRELOAD": str(shim()), "SIBYL_REPORT": str(reports)}
+        preloaded = self.succeed(start(command, ranks=ranks, **extra))
+        self.assertEqual(sorted(plain.stdout.splitlines()), sorted(preloaded.stdout.splitlines()))
+        self.assertNotIn("sibyl:", preloaded.stderr)
+        by_rank = served(read_reports(reports))
+        self.assertEqual(sorted(by_rank), list(range(ranks)), "one report per rank")
+        for rank, names in by_rank.items():
+            self.assertEqual(names, set(expected), f"served at rank {rank}")
+        return preloaded
+
+
+class CPrograms(PreloadTest):
+    def test_results_are_the_same_and_all_four_are_served(self):
+        self.compare([c_program(PROGRAMS / "collectives.c")])
+
+    def test_a_launch_through_bash_is_served(self):
+        program = c_program(PROGRAMS / "collectives.c")
+        self.compare(["bash", "-c", f"exec {program}"], ranks=2)
+
+    def test_a_launch_through_sh_that_stays_is_served(self):
+        program = c_program(PROGRAMS / "collectives.c")
+        self.compare(["sh", "-c", f"true; {program}; exit $?"], ranks=2)
+
+    def test_a_launch_through_python_is_served(self):
+        program = c_program(PROGRAMS / "collectives.c")
+        # The rank's connection to its launcher is a file descriptor that must be handed on.
+        call = f"subprocess.call([{str(program)!r}], close_fds=False)"
+        script = f"import subprocess, sys; sys.exit({call})"
+        self.compare([sys.executable, "-c", script], ranks=2)
+
+    def test_calls_from_inside_a_call_go_native(self):
+        done = self.compare([c_program(PROGRAMS / "nested.c")], expected={"exscan"}, start=run)
+        self.assertIn("scans made", done.stdout)
+
+    def test_native_service_is_cheap(self):
+        program = c_program(HERE / "overhead.c")
+        done = self.succeed(
+            run([program], ranks=1, LD_PRELOAD=str(shim()), SIBYL_EXSCAN="native")
+        )
+        print(done.stdout.strip(), file=sys.stderr)
+        words = done.stdout.split()
+        self.assertLess(float(words[words.index("difference") + 1]), 100)
+
+
+class FortranPrograms(PreloadTest):
+    def build(self, name, *flags):
+        if options.mpifort is None:
+            self.skipTest("no --mpifort")
+        # Buffers of several types in one program: an old habit that newer compilers must be told.
+        return compile_program(
+            options.mpifort, PROGRAMS / name, "-w", "-fallow-argument-mismatch", *flags
+        )
+
+    def test_mpifh(self):
+        self.compare([self.build("collectives_mpifh.f")])
+
+    def test_mpifh_of_compilers_that_mangle_names_otherwise(self):
+        for flag, symbol in (
+            ("-fsecond-underscore", "mpi_exscan__"),
+            ("-fno-underscoring", "mpi_exscan"),
+        ):
+            with self.subTest(symbol=symbol):
+                program = self.build("plain.f", flag)
+                names = subprocess.run(["nm", "-D", program], capture_output=True, text=True).stdout
+                self.assertIn(symbol, names.split())
+                self.compare([program], ranks=2)
+
+    def test_use_mpi(self):
+        self.compare([self.build("collectives_mpi.f90")])
+
+    def test_use_mpi_f08(self):
+        self.compare([self.build("collectives_f08.f90")])
+
+
+class PythonPrograms(PreloadTest):
+    def setUp(self):
+        if options.python is None:
+            self.skipTest("no --python with mpi4py")
+
+    def test_mpi4py(self):
+        self.compare([options.python, PROGRAMS / "collectives_mpi4py.py"])
+
+    def test_mpi4py_with_its_mpi_in_the_global_scope(self):
+        script = (
+            "import sys, os, runpy; sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL); "
+            f"runpy.run_path({str(PROGRAMS / 'collectives_mpi4py.py')!r})"
+        )
+        self.compare([options.python, "-c", script], ranks=2)
+
+
+class Strangers(PreloadTest):
+    """The preload is inherited by programs that have nothing to do with it."""
+
+    def test_programs_without_mpi_are_untouched(self):
+        for command in (
+            ["/bin/true"],
+            ["bash", "-c", "echo $((6 * 7)) | cat"],
+            [sys.executable, "-c", "import ctypes, json; print(json.dumps({'a': 1}))"],
+        ):
+            plain = self.succeed(run(command))
+            preloaded = self.succeed(run(command, LD_PRELOAD=str(shim())))
+            self.assertEqual((plain.stdout, plain.stderr), (preloaded.stdout, preloaded.stderr))
+
+    def test_an_mpi_program_that_calls_none_of_the_four_says_nothing(self):
+        source = work / "silent.c"
+        source.write_text(
+            "#include <mpi.h>\n#include <stdio.h>\n"
+            "int main(int argc, char** argv) { MPI_Init(&argc, &argv);"
+            ' MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); puts("done"); return 0; }\n'
+        )
+        empty = work / "empty"
+        empty.mkdir(exist_ok=True)
+        extra = {"LD_PRELOAD": str(shim()), "SIBYL_LIBRARY_DIR": str(empty)}
+        done = self.succeed(run([c_program(source)], ranks=2, **extra))
+        self.assertEqual((done.stdout, done.stderr), ("done\ndone\n", ""))
+
+    def test_the_shim_needs_no_mpi_and_the_implementation_names_none(self):
+        for name in ("preload", options.mpi):
+            dynamic = subprocess.run(
+                ["readelf", "-d", options.library_dir / f"libsibyl-{name}.so"],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            needed = [line.split("[")[1].rstrip("]") for line in dynamic.splitlines()
+                      if "NEEDED" in line]
+            self.assertEqual([n for n in needed if "mpi" in n], [])
+            if name == "preload":
+                self.assertEqual([n for n in needed if "stdc++" in n or "gcc" in n], [])
+
+
+class Misfits(PreloadTest):
+    """No implementation fits: one clear line per rank, and the results of the MPI library."""
+
+    def forwarded(self, directory, *texts, command=None, ranks=2):
+        command = command or [c_program(PROGRAMS / "collectives.c")]
+        plain = self.succeed(run_apart(command, ranks=ranks))
+        extra = {"LD_PRELOAD": str(shim()), "SIBYL_LIBRARY_DIR": str(directory)}
+        done = self.succeed(run_apart(command, ranks=ranks, **extra))
+        self.assertEqual(sorted(plain.stdout.splitlines()), sorted(done.stdout.splitlines()))
+        lines = [line for line in done.stderr.splitlines() if "sibyl:" in line]
+        self.assertEqual(len(lines), ranks, done.stderr)
+        for line in lines:
+            for text in texts:
+                self.assertIn(text, line)
+
+    def directory(self, name):
+        path = work / name
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir()
+        return path
+
+    def test_only_the_other_mpis_implementation_is_there(self):
+        directory = self.directory("other")
+        other = options.library_dir / f"libsibyl-{OTHER[options.mpi]}.so"
+        if other.exists():
+            (directory / other.name).symlink_to(other)
+        self.forwarded(directory, f"libsibyl-{options.mpi}.so is missing", "MPI's own collectives")
+
+    def test_an_implementation_that_is_no_library(self):
+        directory = self.directory("broken")
+        (directory / f"libsibyl-{options.mpi}.so").write_text("not a library")
+        self.forwarded(directory, "MPI's own collectives")
+
+    def test_an_implementation_built_for_another_mpi(self):
+        other = options.library_dir / f"libsibyl-{OTHER[options.mpi]}.so"
+        if not other.exists():
+            self.skipTest(f"no {other.name}")
+        directory = self.directory("misnamed")
+        (directory / f"libsibyl-{options.mpi}.so").symlink_to(other)
+        self.forwarded(directory, "MPI's own collectives")
+
+    def test_fortran_programs_fall_back_as_well(self):
+        if options.mpifort is None:
+            self.skipTest("no --mpifort")
+        program = compile_program(options.mpifort, PROGRAMS / "collectives_f08.f90", "-w",
+                                  "-fallow-argument-mismatch")
+        self.forwarded(self.directory("none"), "is missing", command=[program])
+
+    def test_python_programs_fall_back_as_well(self):
+        if options.python is None:
+            self.skipTest("no --python with mpi4py")
+        command = [options.python, PROGRAMS / "collectives_mpi4py.py"]
+        self.forwarded(self.directory("none"), "is missing", command=command)
+
+
+def main():
+    global options, work
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", choices=sorted(OTHER), required=True)
+    parser.add_argument("--library-dir", type=Path, required=True)
+    parser.add_argument("--mpiexec", required=True)
+    parser.add_argument("--mpicc")
+    parser.add_argument("--mpifort")
+    parser.add_argument("--python", help="an interpreter that has mpi4py")
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--timeout", type=float, default=120, help="seconds per run")
+    parser.add_argument("-k", action="append", help="only tests whose name contains this")
+    options = parser.parse_args()
+    options.library_dir = options.library_dir.resolve()
+    if not shim().exists():
+        parser.error(f"{shim()} is missing")
+    with tempfile.TemporaryDirectory() as directory:
+        work = Path(directory)
+        loader = unittest.TestLoader()
+        if options.k:
+            loader.testNamePatterns = [f"*{text}*" for text in options.k]
+        suite = loader.loadTestsFromModule(sys.modules[__name__])
+        result = unittest.TextTestRunner(verbosity=2).run(suite)
+    if result.testsRun == 0:
+        sys.exit("no test has such a name")
+    sys.exit(not result.wasSuccessful())
+
+
+if __name__ == "__main__":
+    main()

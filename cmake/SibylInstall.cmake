@@ -6,6 +6,9 @@ install(TARGETS sibyl_core EXPORT sibylTargets ARCHIVE DESTINATION ${CMAKE_INSTA
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sibyl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+# From the pkg-config files to the prefix, so that an installed tree may be moved.
+file(RELATIVE_PATH PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" PC_PREFIX "${PC_PREFIX}")
 # A pkg-config file: sibyl_write_pkg_config(NAME LIBRARY DESCRIPTION)
 function(sibyl_write_pkg_config name library description)
   set(PC_NAME ${name})

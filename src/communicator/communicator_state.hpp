@@ -42,6 +42,11 @@ class CommunicatorState {
   int size() const { return size_; }
   MPI_Comm private_comm() const { return private_; }
   const Settings& settings() const { return settings_; }
+  // Replaces what the ranks agreed on. All of them must do so alike, between two calls.
+  void replace_settings(const Settings& settings) {
+    settings_ = settings;
+    known_choice = {};
+  }
   Process& process() const { return process_; }
 
   // Tags [base, base + span) of this call; all ranks take the same sequence.

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The launcher of the MPI tests must not turn a failure or a hang into a success. mpiexec is played
+# by a script that drops "-n N" and runs the program once.
+#   mpi_launch_test.sh PATH_OF_MPI_LAUNCH
+set -u
+launch="$1"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+printf '#!/bin/sh\nexport FAKE_RANKS="$2"\nshift 2\n"$@"\n' > "$work/mpiexec"
+chmod +x "$work/mpiexec"
+failures=0
+
+expect() {  # WHAT_MUST_HOLD STATUS TEXT RANKS TIMEOUT SHELL_COMMAND
+  local output status
+  output="$("$launch" --flavour mpich --mpiexec "$work/mpiexec" --timeout "$5" --ranks "$4" \
+            -- /bin/sh -c "$6" 2>&1)"
+  status=$?
+  if [ "$status" -ne "$2" ] || [[ "$output" != *"$3"* ]]; then
+    echo "FAILED: $1: status $status, wanted $2; wanted in the output: $3"
+    echo "$output"
+    failures=$((failures + 1))
+  fi
+}
+
+unset SIBYL_TEST_RANKS
+expect "success at every count is success" 0 "3 rank(s)" 1,3 20 'true'
+expect "a failure names its rank count" 7 "on 3 rank(s) with mpich: exit status 7" 1,3,4 20 \
+       '[ "$FAKE_RANKS" != 3 ] || exit 7'
+expect "a hang is ended and named" 124 "HANG" 2 1 'sleep 30; true'
+export SIBYL_TEST_RANKS=3
+expect "SIBYL_TEST_RANKS leaves the other counts out" 0 "== sh, 3 rank(s)" 1,3 20 \
+       '[ "$FAKE_RANKS" = 3 ]'
+expect "no count left is an error, no success" 2 "no rank count left" 1,2 20 'true'
+[ "$failures" -eq 0 ]

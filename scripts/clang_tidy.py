@@ -45,7 +45,7 @@ def fingerprint(path, common):
 
 
 def first_commands(build):
-    """Return the compile commands of src/, the first one of each file that lies in this checkout."""
+    """Return the compile command of each file of src/; the first one where it has several."""
     commands = {}
     for command in json.loads((build / "compile_commands.json").read_text()):
         path = Path(command["directory"], command["file"]).resolve()

@@ -123,8 +123,10 @@ def check(root):
             violations += check_file(path, folder.name, ROOMS[folder.name], root)
             length = len(path.read_text(encoding="utf-8").splitlines())
             if folder.name == "planners" and length > ALGORITHM_FILE_LINES:
-                remarks.append(f"{path.relative_to(root)}: {length} lines, "
-                               f"a file that holds an algorithm has up to {ALGORITHM_FILE_LINES}")
+                remarks.append(
+                    f"{path.relative_to(root)}: {length} lines, "
+                    f"a file that holds an algorithm has up to {ALGORITHM_FILE_LINES}"
+                )
     for path in source_files(root / "include" / "sibyl"):
         files += 1
         name = path.relative_to(root / "include" / "sibyl").as_posix()
@@ -145,7 +147,8 @@ def check(root):
             for number, name in includes_of(path):
                 if name == "mpi.h" or name in ("sibyl/sibyl.h", "sibyl/pat.h"):
                     violations.append(
-                        f"{path.relative_to(root)}:{number}: mpi.h in a test below the line")
+                        f"{path.relative_to(root)}:{number}: mpi.h in a test below the line"
+                    )
     return violations, remarks, files
 
 

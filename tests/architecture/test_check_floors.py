@@ -27,7 +27,8 @@ class CheckFloors(unittest.TestCase):
     def test_same_floor_and_below_are_allowed(self):
         found = self.violations(
             src__planners__a___cpp='#include "planners/b.hpp"\n#include "schedule/c.hpp"\n',
-            src__executor__d___cpp='#include <mpi.h>\n#include "sibyl/schedule.hpp"\n')
+            src__executor__d___cpp='#include <mpi.h>\n#include "sibyl/schedule.hpp"\n',
+        )
         self.assertEqual(found, [])
 
     def test_a_higher_floor_is_a_violation(self):
@@ -36,20 +37,25 @@ class CheckFloors(unittest.TestCase):
         self.assertIn("src/schedule/a.cpp:1: floor F1 includes planners/b.hpp of floor F2", found)
 
     def test_a_relative_path_does_not_hide_a_higher_floor(self):
-        found = self.violations(src__base__a___cpp='\n# include "../executor/b.hpp"\n',
-                                src__executor__b___hpp="")
+        found = self.violations(
+            src__base__a___cpp='\n# include "../executor/b.hpp"\n', src__executor__b___hpp=""
+        )
         self.assertEqual(len(found), 1)
         self.assertIn("src/base/a.cpp:2", found[0])
 
     def test_mpi_below_the_line_is_a_violation(self):
-        found = self.violations(src__selection__a___cpp="#include <mpi.h>\n",
-                                include__sibyl__planners___hpp="#include <mpi.h>\n",
-                                tests__base__a_test___cpp="#include <mpi.h>\n")
+        found = self.violations(
+            src__selection__a___cpp="#include <mpi.h>\n",
+            include__sibyl__planners___hpp="#include <mpi.h>\n",
+            tests__base__a_test___cpp="#include <mpi.h>\n",
+        )
         self.assertEqual(len(found), 3)
 
     def test_the_c_interface_counts_as_mpi(self):
-        found = self.violations(src__planners__a___cpp='#include "sibyl/sibyl.h"\n',
-                                include__sibyl__planners___hpp='#include "sibyl/sibyl.h"\n')
+        found = self.violations(
+            src__planners__a___cpp='#include "sibyl/sibyl.h"\n',
+            include__sibyl__planners___hpp='#include "sibyl/sibyl.h"\n',
+        )
         self.assertEqual(len(found), 2)
 
     def test_the_simulator_never_sees_planners(self):

@@ -24,9 +24,15 @@ options = None
 
 def run(*command, **settings):
     """Run a command and return its output; fail with what it printed."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
-                          env={**os.environ, **settings})
+    done = subprocess.run(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, **settings},
+    )
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout}")
     return done.stdout
@@ -42,8 +48,20 @@ def library_directory():
 
 def launch(program, ranks):
     """Run a program under mpiexec with the installed library in the loader's path."""
-    return run(LAUNCH, "--flavour", options.flavour, "--mpiexec", options.mpiexec, "--timeout", 60,
-               "--ranks", ranks, "--", program, LD_LIBRARY_PATH=str(library_directory()))
+    return run(
+        LAUNCH,
+        "--flavour",
+        options.flavour,
+        "--mpiexec",
+        options.mpiexec,
+        "--timeout",
+        60,
+        "--ranks",
+        ranks,
+        "--",
+        program,
+        LD_LIBRARY_PATH=str(library_directory()),
+    )
 
 
 class InstalledPackage(unittest.TestCase):
@@ -56,9 +74,17 @@ class InstalledPackage(unittest.TestCase):
         self.work = Path(folder.name)
 
     def test_a_cmake_project_finds_links_and_runs_it(self):
-        run("cmake", "-S", HERE / "with_cmake", "-B", self.work,
-            f"-DCMAKE_PREFIX_PATH={options.prefix}", f"-DFLAVOUR={options.flavour}",
-            f"-DMPI_C_COMPILER={options.mpicc}", "-DMPI_CXX_SKIP_MPICXX=ON")
+        run(
+            "cmake",
+            "-S",
+            HERE / "with_cmake",
+            "-B",
+            self.work,
+            f"-DCMAKE_PREFIX_PATH={options.prefix}",
+            f"-DFLAVOUR={options.flavour}",
+            f"-DMPI_C_COMPILER={options.mpicc}",
+            "-DMPI_CXX_SKIP_MPICXX=ON",
+        )
         run("cmake", "--build", self.work)
         self.assertIn("right on 3 ranks", launch(self.work / "uses_sibyl", "1,3"))
         self.assertIn("sends", run(self.work / "uses_planners"))
@@ -67,8 +93,9 @@ class InstalledPackage(unittest.TestCase):
         search = str(library_directory() / "pkgconfig")
         for package in (f"sibyl-{options.flavour}", "sibyl"):
             with self.subTest(package=package):
-                flags = run("pkg-config", "--cflags", "--libs", package,
-                            PKG_CONFIG_PATH=search).split()
+                flags = run(
+                    "pkg-config", "--cflags", "--libs", package, PKG_CONFIG_PATH=search
+                ).split()
                 if package == "sibyl" and not self.is_default():
                     continue  # the library of another MPI: not for this compiler
                 program = self.work / package
@@ -84,8 +111,9 @@ class InstalledPackage(unittest.TestCase):
         header = (options.prefix / "include" / "sibyl" / "version.h").read_text()
         version = re.search(r'SIBYL_VERSION_STRING "([^"]+)"', header).group(1)
         search = str(library_directory() / "pkgconfig")
-        self.assertEqual(run("pkg-config", "--modversion", "sibyl",
-                             PKG_CONFIG_PATH=search).strip(), version)
+        self.assertEqual(
+            run("pkg-config", "--modversion", "sibyl", PKG_CONFIG_PATH=search).strip(), version
+        )
 
     def test_the_libraries_bring_no_other_library_into_a_program(self):
         for library in sorted(library_directory().glob("libsibyl*.so")):
@@ -96,8 +124,9 @@ class InstalledPackage(unittest.TestCase):
 
     def test_a_library_exports_only_the_names_of_sibyl(self):
         library = library_directory() / f"libsibyl-{options.flavour}.so"
-        names = [line.split()[-1] for line in run("nm", "-D", "--defined-only",
-                                                  library).splitlines()]
+        names = [
+            line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()
+        ]
         self.assertIn("SIBYL_Exscan", names)
         allowed = r"(SIBYL|PAT|sibyl_preload)_\w+"
         self.assertEqual([n for n in names if not re.fullmatch(allowed, n)], [])

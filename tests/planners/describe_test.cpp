@@ -13,7 +13,7 @@
 namespace sibyl {
 namespace {
 
-const std::string page = SIBYL_SOURCE_DIR "/docs/algorithms.md";
+constexpr const char* page = SIBYL_SOURCE_DIR "/docs/algorithms.md";
 
 TEST(AlgorithmsPage, NamesEveryAlgorithmWithItsRestrictionsAndSource) {
   const std::string text = algorithms_markdown();

@@ -61,8 +61,8 @@ ClosedForm published(std::string_view name, Rank ranks) {
 
 TEST(DoublingFamily, SkipsOfTheNamedMembersAreThePublishedOnes) {
   const auto skips = [](std::uint32_t operator_rounds) {
-    std::vector<std::uint64_t> list;
-    for (std::uint32_t round = 0; round < 7; ++round) list.push_back(skip(round, operator_rounds));
+    std::vector<std::uint64_t> list(7);
+    for (std::uint32_t round = 0; round < 7; ++round) list[round] = skip(round, operator_rounds);
     return list;
   };
   EXPECT_EQ(skips(1), (std::vector<std::uint64_t>{1, 1, 2, 4, 8, 16, 32}));

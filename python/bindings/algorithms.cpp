@@ -1,0 +1,114 @@
+// The table of algorithms, and reading a request for a plan.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <limits>
+
+#include "plan.hpp"
+
+namespace nb = nanobind;
+
+namespace sibyl::python {
+namespace {
+
+constexpr Collective all_collectives[] = {Collective::exscan, Collective::scan, Collective::gather,
+                                          Collective::scatter};
+
+std::string_view name_of_order(OrderUse use) {
+  switch (use) {
+    case OrderUse::none:
+      return "none";
+    case OrderUse::root_only:
+      return "root_only";
+    case OrderUse::all_ranks:
+      return "all_ranks";
+  }
+  return "";
+}
+
+// A number that Python holds as it pleases, as the number type of the planners.
+template <class Number>
+Number narrow(std::int64_t value, const char* what) {
+  if (value < 0 || value > static_cast<std::int64_t>(std::numeric_limits<Number>::max())) {
+    const std::string line = std::string(what) + " " + std::to_string(value) + " is out of range";
+    throw nb::value_error(line.c_str());
+  }
+  return static_cast<Number>(value);
+}
+
+}  // namespace
+
+Collective read_collective(const std::string& name) {
+  Collective collective{};
+  if (!collective_from_name(name, collective)) {
+    throw nb::value_error(("unknown collective '" + name + "'").c_str());
+  }
+  return collective;
+}
+
+std::unique_ptr<Request> read_request(const std::string& collective, const std::string& algorithm,
+                                      std::int64_t ranks, std::int64_t root,
+                                      const std::optional<std::vector<std::int64_t>>& order,
+                                      bool background, bool in_place,
+                                      std::int64_t operator_rounds) {
+  auto result = std::make_unique<Request>();
+  result->algorithm = find_algorithm(read_collective(collective), algorithm);
+  if (result->algorithm == nullptr) {
+    throw nb::value_error(("unknown algorithm '" + algorithm + "' for " + collective).c_str());
+  }
+  PlanRequest& request = result->request;
+  request.ranks = narrow<Rank>(ranks, "number of ranks");
+  request.root = narrow<Rank>(root, "root");
+  if (order) {
+    result->order.reserve(order->size());
+    for (const std::int64_t rank : *order) {
+      result->order.push_back(narrow<Rank>(rank, "order: rank"));
+    }
+    request.order = result->order;
+  }
+  request.background = background;
+  request.in_place = in_place;
+  request.operator_rounds = narrow<std::uint32_t>(operator_rounds, "operator rounds");
+  const std::string problem = check_request(*result->algorithm, request);
+  if (!problem.empty()) throw nb::value_error(problem.c_str());
+  return result;
+}
+
+void bind_algorithms(nb::module_& module) {
+  nb::class_<Algorithm>(module, "Algorithm", "A row of the table of algorithms.")
+      .def_prop_ro("collective", [](const Algorithm& row) { return name_of(row.collective); })
+      .def_prop_ro("name", [](const Algorithm& row) { return row.name; })
+      .def_prop_ro("published", [](const Algorithm& row) { return row.published; })
+      .def_prop_ro("idea", [](const Algorithm& row) { return row.idea; })
+      .def_prop_ro("cost", [](const Algorithm& row) { return row.cost; })
+      .def_prop_ro("source", [](const Algorithm& row) { return row.source; })
+      .def_prop_ro("order", [](const Algorithm& row) { return name_of_order(row.order); })
+      .def_prop_ro("background", [](const Algorithm& row) { return row.background; })
+      .def_prop_ro("commutative_only", [](const Algorithm& row) { return row.commutative_only; })
+      .def_prop_ro("in_place", [](const Algorithm& row) { return row.in_place; })
+      .def("__repr__", [](const Algorithm& row) {
+        return "Algorithm(" + std::string(name_of(row.collective)) + ", " + std::string(row.name) +
+               ")";
+      });
+  module.def("collectives", [] {
+    nb::list names;
+    for (const Collective collective : all_collectives) names.append(name_of(collective));
+    return nb::tuple(names);
+  });
+  module.def(
+      "algorithms",
+      [](const std::optional<std::string>& collective) {
+        const auto rows = collective ? algorithms(read_collective(*collective)) : algorithms();
+        nb::list result;
+        for (const Algorithm& row : rows) {
+          result.append(nb::cast(&row, nb::rv_policy::reference));
+        }
+        return result;
+      },
+      nb::arg("collective") = nb::none());
+}
+
+}  // namespace sibyl::python

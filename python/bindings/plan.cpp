@@ -1,0 +1,60 @@
+// Plans: make one, ask it for its measures, prove it, export it.
+#include "plan.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace sibyl::python {
+namespace {
+
+std::uint64_t messages_of(const Plan& plan) {
+  std::uint64_t messages = 0;
+  for (const Program& program : plan.programs) {
+    for (const Step& step : program.steps) messages += step.kind == StepKind::send ? 1 : 0;
+  }
+  return messages;
+}
+
+std::uint64_t steps_of(const Plan& plan) {
+  std::uint64_t steps = 0;
+  for (const Program& program : plan.programs) steps += program.steps.size();
+  return steps;
+}
+
+std::unique_ptr<Plan> make(const std::string& collective, const std::string& algorithm,
+                           std::int64_t ranks, std::int64_t root,
+                           const std::optional<std::vector<std::int64_t>>& order, bool background,
+                           bool in_place, std::int64_t operator_rounds) {
+  const auto asked = read_request(collective, algorithm, ranks, root, order, background, in_place,
+                                  operator_rounds);
+  const nb::gil_scoped_release others_may_run;
+  return std::make_unique<Plan>(make_plan(*asked->algorithm, asked->request));
+}
+
+}  // namespace
+
+void bind_plan(nb::module_& module) {
+  nb::class_<Plan>(module, "Plan", "The programs of all ranks.")
+      .def_prop_ro("collective", [](const Plan& plan) { return name_of(plan.header.collective); })
+      .def_prop_ro("algorithm", [](const Plan& plan) { return plan.header.algorithm; })
+      .def_prop_ro("ranks", [](const Plan& plan) { return plan.header.ranks; })
+      .def_prop_ro("root", [](const Plan& plan) { return plan.header.root; })
+      .def_prop_ro("partition", [](const Plan& plan) { return name_of(plan.header.partition); })
+      .def_prop_ro("segments", [](const Plan& plan) { return plan.header.segments; })
+      .def_prop_ro("rounds", [](const Plan& plan) { return plan.header.rounds; })
+      .def_prop_ro("one_ported", [](const Plan& plan) { return plan.header.one_ported; })
+      .def_prop_ro("keeps_order", [](const Plan& plan) { return plan.header.keeps_order; })
+      .def_prop_ro("messages", messages_of)
+      .def_prop_ro("steps", steps_of)
+      .def("verify", verify_or_throw);
+  module.def("make_plan", make, nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"),
+             nb::arg("root") = 0, nb::arg("order") = nb::none(), nb::arg("background") = false,
+             nb::arg("in_place") = false, nb::arg("operator_rounds") = 0);
+}
+
+}  // namespace sibyl::python

@@ -1,0 +1,58 @@
+// Proving plans: one that Python holds, or one after the other without keeping them.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "plan.hpp"
+#include "schedule/verify.hpp"
+
+namespace nb = nanobind;
+
+namespace sibyl::python {
+namespace {
+
+struct VerificationFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Returns the number of steps. A Verifier keeps its storage, so each thread has its own.
+std::uint64_t verified_steps(const Plan& plan) {
+  thread_local Verifier verifier;
+  VerifyResult result = verifier.verify(plan);
+  if (!result.ok) throw VerificationFailed(result.problem);
+  return result.steps;
+}
+
+std::uint64_t prove(const std::string& collective, const std::string& algorithm, std::int64_t ranks,
+                    std::int64_t root, const std::optional<std::vector<std::int64_t>>& order,
+                    bool background, bool in_place, std::int64_t operator_rounds) {
+  const auto asked = read_request(collective, algorithm, ranks, root, order, background, in_place,
+                                  operator_rounds);
+  std::uint64_t steps = 0;
+  {
+    const nb::gil_scoped_release others_may_run;
+    steps = verified_steps(make_plan(*asked->algorithm, asked->request));
+  }
+  // A loop over many plans would otherwise hear Ctrl-C only when Python gets its turn.
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  return steps;
+}
+
+}  // namespace
+
+void verify_or_throw(const Plan& plan) {
+  const nb::gil_scoped_release others_may_run;
+  verified_steps(plan);
+}
+
+void bind_proof(nb::module_& module) {
+  nb::exception<VerificationFailed>(module, "VerificationError");
+  module.def("prove", prove, nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"),
+             nb::arg("root") = 0, nb::arg("order") = nb::none(), nb::arg("background") = false,
+             nb::arg("in_place") = false, nb::arg("operator_rounds") = 0);
+}
+
+}  // namespace sibyl::python

@@ -1,0 +1,34 @@
+"""Sibyl: MPI collectives that know who is late.
+
+This package holds the `sibyl` command and, for programs, the schedules of Sibyl's algorithms: plan
+an algorithm with `make_plan`, prove the plan with `Plan.verify`, and read it as JSON, GOAL or SVG.
+Nothing here needs an MPI.
+
+>>> import sibyl
+>>> plan = sibyl.make_plan("exscan", "123-doubling", ranks=36)
+>>> plan.verify()
+>>> plan.rounds
+6
+"""
+
+from sibyl._core import (
+    Algorithm,
+    Plan,
+    VerificationError,
+    __version__,
+    algorithms,
+    collectives,
+    make_plan,
+    prove,
+)
+
+__all__ = [
+    "Algorithm",
+    "Plan",
+    "VerificationError",
+    "__version__",
+    "algorithms",
+    "collectives",
+    "make_plan",
+    "prove",
+]

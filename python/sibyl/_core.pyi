@@ -1,0 +1,162 @@
+"""Types of sibyl._core, the bindings of Sibyl's floors without MPI (python/bindings)."""
+
+from collections.abc import Sequence
+
+__version__: str
+
+class VerificationError(Exception):
+    """A plan does not do what its collective asks for; the message names rank, step and reason."""
+
+class Algorithm:
+    """A row of the table of algorithms (include/sibyl/planners.hpp).
+
+    Attributes:
+        collective: exscan, scan, gather or scatter.
+        name: in commands, settings and JSON.
+        published: the names in the papers.
+        idea: one sentence.
+        cost: in alpha (startup latency) and beta (time per unit) for p ranks.
+        source: paper, section, listing.
+        order: none, root_only or all_ranks: who must hold the order of the ranks.
+        background: has gates that can be opened.
+        commutative_only: not for operators that do not commute.
+        in_place: has a program for MPI_IN_PLACE.
+    """
+
+    @property
+    def collective(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def published(self) -> str: ...
+    @property
+    def idea(self) -> str: ...
+    @property
+    def cost(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def order(self) -> str: ...
+    @property
+    def background(self) -> bool: ...
+    @property
+    def commutative_only(self) -> bool: ...
+    @property
+    def in_place(self) -> bool: ...
+
+class Plan:
+    """The programs of all ranks; made by make_plan.
+
+    Attributes:
+        partition: vector (scans) or blocks (gather, scatter).
+        segments: units per vector or per block.
+        rounds: rounds of messages.
+        messages: messages of all ranks, control messages included.
+        steps: steps of all ranks.
+        one_ported: at most one send and one receive per rank and round.
+        keeps_order: operands are combined in rank order.
+    """
+
+    @property
+    def collective(self) -> str: ...
+    @property
+    def algorithm(self) -> str: ...
+    @property
+    def ranks(self) -> int: ...
+    @property
+    def root(self) -> int: ...
+    @property
+    def partition(self) -> str: ...
+    @property
+    def segments(self) -> int: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def one_ported(self) -> bool: ...
+    @property
+    def keeps_order(self) -> bool: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    def verify(self) -> None:
+        """Prove the plan.
+
+        Raises:
+            VerificationError: it does not do what its collective asks for.
+        """
+
+    def to_json(self) -> str:
+        """The plan in the form that docs/command.md describes, on one line."""
+
+    def to_svg(self) -> str:
+        """A space-time picture: ranks as lines, rounds as columns, messages as arrows."""
+
+    def to_goal(self, count: int = 1, element_bytes: int = 8) -> str:
+        """The plan as a GOAL schedule for LogGOPSim.
+
+        Args:
+            count: elements per vector (scans) or per block (gather, scatter).
+            element_bytes: bytes of an element.
+        """
+
+def collectives() -> tuple[str, ...]:
+    """The collectives that Sibyl serves."""
+
+def algorithms(collective: str | None = None) -> list[Algorithm]:
+    """The table of algorithms, or the rows of one collective.
+
+    Raises:
+        ValueError: there is no such collective.
+    """
+
+def make_plan(
+    collective: str,
+    algorithm: str,
+    ranks: int,
+    root: int = 0,
+    order: Sequence[int] | None = None,
+    background: bool = False,
+    in_place: bool = False,
+    operator_rounds: int = 0,
+) -> Plan:
+    """Plan a collective for all ranks.
+
+    Args:
+        collective: exscan, scan, gather or scatter.
+        algorithm: a name of the table.
+        ranks: at least 1.
+        root: of gather and scatter.
+        order: the ranks other than the root in the order in which they are served or placed; a
+            permutation of all ranks is accepted too.
+        background: open the gates that the algorithm can open.
+        in_place: MPI_IN_PLACE at every rank, or at the root where there is one.
+        operator_rounds: scan family: rounds in which the prefix with the own value is sent; 0 takes
+            the algorithm's own.
+
+    Raises:
+        ValueError: the algorithm cannot plan this; one line says why.
+    """
+
+def prove(
+    collective: str,
+    algorithm: str,
+    ranks: int,
+    root: int = 0,
+    order: Sequence[int] | None = None,
+    background: bool = False,
+    in_place: bool = False,
+    operator_rounds: int = 0,
+) -> int:
+    """Plan and verify without keeping the plan; other Python threads run meanwhile.
+
+    Takes what make_plan takes.
+
+    Returns:
+        The number of steps of all ranks.
+
+    Raises:
+        ValueError: the algorithm cannot plan this.
+        VerificationError: the plan is wrong.
+        KeyboardInterrupt: Ctrl-C.
+    """

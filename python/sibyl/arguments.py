@@ -1,0 +1,96 @@
+"""Read the command's own notations: ranges of ranks, order files, COLLECTIVE=ALGORITHM.
+
+Every function raises CommandError with one line that says what is wrong and how to mend it.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sibyl import algorithms, collectives
+from sibyl.errors import CommandError
+
+# Values of COLLECTIVE=VALUE that are no algorithm: the MPI library's own collective, and Sibyl's
+# own choice.
+SPECIAL_VALUES = ("native", "auto")
+
+
+def check_collective(name: str) -> str:
+    """Return `name` if it is a collective that Sibyl serves."""
+    if name not in collectives():
+        raise CommandError(f"unknown collective '{name}'; Sibyl serves {', '.join(collectives())}")
+    return name
+
+
+def check_algorithm(collective: str, name: str, also: Iterable[str] = ()) -> str:
+    """Return `name` if `collective` has an algorithm of that name or it is one of `also`."""
+    check_collective(collective)
+    known = [row.name for row in algorithms(collective)] + list(also)
+    if name not in known:
+        raise CommandError(
+            f"unknown algorithm '{name}' for {collective}; there are {', '.join(known)} "
+            f"(see: sibyl algorithms)"
+        )
+    return name
+
+
+def parse_setting(text: str) -> tuple[str, str]:
+    """Read COLLECTIVE=ALGORITHM; return both."""
+    collective, equals, value = text.partition("=")
+    if not equals or not collective or not value:
+        raise CommandError(
+            f"--set wants COLLECTIVE=ALGORITHM, as in --set exscan=123-doubling, not '{text}'"
+        )
+    return collective, check_algorithm(collective, value, SPECIAL_VALUES)
+
+
+def parse_ranks(text: str) -> range:
+    """Read A..B (both included) or P; return the numbers of ranks as a range."""
+    first_text, dots, last_text = text.partition("..")
+    if not dots:
+        last_text = first_text
+    if not (first_text.isascii() and first_text.isdigit()):
+        raise CommandError(f"--ranks wants A..B or P, as in 1..128, not '{text}'")
+    if not (last_text.isascii() and last_text.isdigit()):
+        raise CommandError(f"--ranks wants A..B or P, as in 1..128, not '{text}'")
+    first, last = int(first_text), int(last_text)
+    if first < 1:
+        raise CommandError(f"--ranks {text}: there is no job of 0 ranks; begin at 1")
+    if last < first:
+        raise CommandError(f"--ranks {text}: the range ends before it begins; say {last}..{first}")
+    if last > 2**31 - 1:
+        raise CommandError(f"--ranks {text}: MPI counts ranks up to {2**31 - 1}")
+    return range(first, last + 1)
+
+
+def read_order(path: Path, ranks: int, root: int) -> list[int]:
+    """Read an order file: one rank a line, `#` begins a comment, empty lines are skipped.
+
+    Returns the ranks other than `root` in the file's order. The file holds every rank exactly
+    once; the root may be left out, and is skipped wherever it stands.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"cannot read the order file {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"the order file {path} is not text; write one rank a line") from error
+    line_of: dict[int, int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        word = line.partition("#")[0].strip()
+        if not word:
+            continue
+        if not (word.isascii() and word.isdigit()):
+            raise CommandError(f"{path}:{number}: '{word}' is not a rank; write one rank a line")
+        rank = int(word)
+        if rank >= ranks:
+            raise CommandError(f"{path}:{number}: rank {word} is not among 0..{ranks - 1}")
+        if rank in line_of:
+            raise CommandError(f"{path}:{number}: rank {word} stands on line {line_of[rank]} too")
+        line_of[rank] = number
+    order = [rank for rank in line_of if rank != root]
+    if len(order) != ranks - 1:
+        missing = next(r for r in range(ranks) if r != root and r not in line_of)
+        raise CommandError(
+            f"{path}: rank {missing} is missing; name all ranks, or all but the root {root}"
+        )
+    return order

@@ -1,0 +1,1 @@
+"""The bodies of the command's subcommands, one file each."""

@@ -1,0 +1,172 @@
+"""`sibyl plan`: one plan as a summary for people, as JSON, as a picture, or for LogGOPSim."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sibyl
+from sibyl.arguments import check_algorithm, read_order
+from sibyl.errors import CommandError
+
+# Up to this many ranks the summary shows every step.
+STEPS_UP_TO = 16
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What is planned.
+
+    Attributes:
+        collective: exscan, scan, gather or scatter.
+        algorithm: a name of the table of algorithms.
+        ranks: at least 1.
+        root: 0 for collectives without one.
+        count: elements per vector (scans) or per block (gather, scatter); None: not said, 1.
+        order: a file with the order of the ranks other than the root.
+        in_place: MPI_IN_PLACE at every rank, or at the root where there is one.
+        background: open the gates that can be opened.
+        operator_rounds: 0 takes the algorithm's own.
+    """
+
+    collective: str
+    algorithm: str
+    ranks: int
+    root: int
+    count: int | None
+    order: Path | None
+    in_place: bool
+    background: bool
+    operator_rounds: int
+
+
+def make_plan(options: PlanOptions) -> sibyl.Plan:
+    """Plan it.
+
+    Raises:
+        CommandError: the table's own line on what is wrong with the request.
+    """
+    check_algorithm(options.collective, options.algorithm)
+    if options.ranks < 1:
+        raise CommandError(f"--ranks {options.ranks}: a plan has at least 1 rank")
+    if not 0 <= options.root < options.ranks:
+        raise CommandError(
+            f"--root {options.root} is not a rank; {options.ranks} ranks are 0..{options.ranks - 1}"
+        )
+    if options.count is not None and options.count < 0:
+        raise CommandError(f"--count {options.count}: a count of elements is not negative")
+    order = None
+    if options.order is not None:
+        order = read_order(options.order, options.ranks, options.root)
+    try:
+        return sibyl.make_plan(
+            options.collective,
+            options.algorithm,
+            options.ranks,
+            root=options.root,
+            order=order,
+            background=options.background,
+            in_place=options.in_place,
+            operator_rounds=options.operator_rounds,
+        )
+    except ValueError as error:
+        raise CommandError(f"{options.collective} {options.algorithm}: {error}") from error
+
+
+def write_plan(
+    options: PlanOptions, json_to: str | None, svg_to: str | None, goal_to: str | None
+) -> int:
+    """Plan and write; see `sibyl plan --help`. Returns the exit code.
+
+    Where no output is asked for, a summary goes to stdout.
+    """
+    plan = make_plan(options)
+    if json_to is not None:
+        _write(json_to, _with_count(plan.to_json(), options.count))
+    if svg_to is not None:
+        _write(svg_to, plan.to_svg())
+    if goal_to is not None:
+        _write(goal_to, plan.to_goal(1 if options.count is None else options.count))
+    if json_to is None and svg_to is None and goal_to is None:
+        print_summary(plan, options)
+    return 0
+
+
+def _with_count(text: str, count: int | None) -> str:
+    """The plan's JSON with `count` recorded where the user gave one."""
+    if count is None:
+        return text
+    return json.dumps({**json.loads(text), "count": count}, separators=(",", ":"))
+
+
+def _write(name: str, text: str) -> None:
+    if not text.endswith("\n"):
+        text += "\n"
+    if name == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(
+            f"cannot write {name}: {error.strerror}; choose another place"
+        ) from error
+
+
+def _slice_text(buffer: str, ranges: list[list[int]]) -> str:
+    parts = [str(f) if n == 1 else f"{f}..{f + n - 1}" for f, n in ranges]
+    return f"{buffer}[{', '.join(parts)}]"
+
+
+def _data_text(data: dict[str, Any], count: int) -> str:
+    ranges = data.get("ranges") or [[data["first"], data.get("count", count)]]
+    total = sum(n for _, n in ranges)
+    return _slice_text(data["buffer"], ranges) if total else "nothing"
+
+
+def step_text(step: dict[str, Any]) -> str:
+    """One step of the plan's JSON in words."""
+    data = _data_text(step, step["count"])
+    kind, peer = step["kind"], step.get("peer")
+    if kind == "send":
+        text = f"send {data} to {peer}"
+    elif kind == "receive":
+        text = f"receive {data} from {peer}"
+    elif kind == "receive_combine":
+        text = f"receive from {peer} and combine: {data} := message (+) {data}"
+    elif kind == "copy":
+        text = f"copy {data} := {_data_text(step['from'], step['count'])}"
+    else:
+        text = f"combine {data} := {_data_text(step['from'], step['count'])} (+) {data}"
+    if step["gate"] == "on_start":
+        text += ", in the background"
+    if step.get("after"):
+        text += f", after step {', '.join(str(s) for s in step['after'])}"
+    return text
+
+
+def print_summary(plan: sibyl.Plan, options: PlanOptions) -> None:
+    """Print measures and, for few ranks, every step."""
+    rooted = options.collective in ("gather", "scatter")
+    title = f"{plan.collective} {plan.algorithm}, {plan.ranks} ranks"
+    print(f"{title}, root {plan.root}" if rooted else title)
+    unit = "vector" if plan.partition == "vector" else "block"
+    print(f"  rounds      {plan.rounds}")
+    print(f"  messages    {plan.messages}")
+    print(f"  steps       {plan.steps}")
+    size = "" if options.count is None else f" of {options.count} element(s)"
+    print(f"  partition   {plan.segments} part(s) a {unit}{size}")
+    print(f"  one-ported  {'yes' if plan.one_ported else 'no'}")
+    if not rooted:
+        print(f"  operands    {'in rank order' if plan.keeps_order else 'in any order'}")
+    if plan.ranks > STEPS_UP_TO:
+        print(f"(steps are shown up to {STEPS_UP_TO} ranks; --json FILE writes them all)")
+        return
+    for rank, program in enumerate(json.loads(plan.to_json())["programs"]):
+        print(f"rank {rank}")
+        if not program:
+            print("  nothing to do")
+        for number, step in enumerate(program):
+            print(f"  {number:>3}  round {step['round']:>2}  {step_text(step)}")

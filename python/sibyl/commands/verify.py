@@ -1,0 +1,143 @@
+"""`sibyl verify`: prove the plans of a collective for a range of ranks."""
+
+import random
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+import sibyl
+from sibyl.arguments import check_algorithm, check_collective, parse_ranks
+from sibyl.errors import CommandError, one_line
+from sibyl.mpi.report import seconds_text
+
+# Up to this many ranks every combination of order, gates and MPI_IN_PLACE is proven.
+ALL_VARIANTS_UP_TO = 16
+SAMPLED_ROOTS = 8
+
+
+@dataclass(frozen=True)
+class Case:
+    """One plan to prove: what make_plan takes besides collective and algorithm."""
+
+    ranks: int
+    root: int
+    shuffled: bool
+    background: bool
+    in_place: bool
+
+    def order(self) -> list[int] | None:
+        """The order of the ranks other than the root; the same one every time for a case."""
+        if not self.shuffled:
+            return None
+        order = [rank for rank in range(self.ranks) if rank != self.root]
+        random.Random(self.ranks * 1_000_003 + self.root).shuffle(order)
+        return order
+
+    def __str__(self) -> str:
+        words = [f"{self.ranks} ranks"]
+        words.append(f"root {self.root}")
+        words += ["shuffled order"] * self.shuffled
+        words += ["background"] * self.background
+        words += ["in place"] * self.in_place
+        return ", ".join(words)
+
+
+def roots_of(collective: str, ranks: int, choice: str) -> list[int]:
+    """The roots to prove: 0 alone without a root, all, or a sample with the ends and the middle."""
+    if collective not in ("gather", "scatter"):
+        return [0]
+    if choice == "all" or ranks <= SAMPLED_ROOTS:
+        return list(range(ranks))
+    roots = {0, 1, ranks // 2, ranks - 1}
+    draw = random.Random(ranks)
+    while len(roots) < SAMPLED_ROOTS:
+        roots.add(draw.randrange(ranks))
+    return sorted(roots)
+
+
+def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
+    """Every plan of an algorithm to prove for a number of ranks.
+
+    Each root is proven with and without MPI_IN_PLACE, in rank order with closed gates and, where
+    the algorithm takes them, in a shuffled order with open gates; for few ranks in all
+    combinations of the three.
+    """
+    orders = (False, True) if row.order != "none" else (False,)
+    gates = (False, True) if row.background else (False,)
+    ways = [(order, gate) for order in orders for gate in gates]
+    if ranks > ALL_VARIANTS_UP_TO:
+        ways = list(dict.fromkeys([ways[0], ways[-1]]))
+    for root in roots_of(row.collective, ranks, roots):
+        for shuffled, background in ways:
+            for in_place in (False, True) if row.in_place else (False,):
+                yield Case(ranks, root, shuffled, background, in_place)
+
+
+def verify_plans(collective: str, algorithm: str | None, ranks_text: str, roots: str) -> int:
+    """Prove the plans; see `sibyl verify --help`.
+
+    Returns:
+        0 when every plan is proven, 1 when one fails.
+    """
+    check_collective(collective)
+    if algorithm is not None:
+        check_algorithm(collective, algorithm)
+    ranks = parse_ranks(ranks_text)
+    if roots not in ("all", "sample"):
+        raise CommandError(f"--roots wants all or sample, not '{roots}'")
+    rows = [row for row in sibyl.algorithms(collective) if algorithm in (None, row.name)]
+
+    errors = Console(stderr=True)
+    progress = None
+    if errors.is_terminal:
+        progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=errors,
+            transient=True,
+        )
+    failed = False
+    with progress or nullcontext():
+        for row in rows:
+            failed |= not _verify_algorithm(row, ranks, roots, progress)
+    return 1 if failed else 0
+
+
+def _verify_algorithm(
+    row: sibyl.Algorithm, ranks: range, roots: str, progress: Progress | None
+) -> bool:
+    """Prove one algorithm and print its line; stop at the first plan that fails."""
+    span = f"{ranks[0]}..{ranks[-1]} ranks" if len(ranks) > 1 else f"{ranks[0]} ranks"
+    title = f"{row.collective} {row.name}"
+    task = progress.add_task(f"{title}, {span}", total=sum(ranks)) if progress else None
+    begin = time.monotonic()
+    plans = steps = 0
+    for count in ranks:
+        for case in cases_of(row, count, roots):
+            try:
+                steps += sibyl.prove(
+                    row.collective,
+                    row.name,
+                    case.ranks,
+                    root=case.root,
+                    order=case.order(),
+                    background=case.background,
+                    in_place=case.in_place,
+                )
+            except sibyl.VerificationError as error:
+                print(f"{title}: FAILED for {case}: {one_line(str(error))}", flush=True)
+                return False
+            plans += 1
+        if progress and task is not None:
+            progress.advance(task, count)
+    if progress and task is not None:
+        progress.remove_task(task)
+    seconds = seconds_text(time.monotonic() - begin)
+    print(f"{title}: {plans} plans proven ({span}), {steps} steps, {seconds}", flush=True)
+    return True

@@ -1,0 +1,78 @@
+"""Find Sibyl's own libraries: the preload shim and the implementations for each flavour of MPI."""
+
+import json
+import os
+from importlib import metadata
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from sibyl.errors import CommandError
+
+SHIM = "libsibyl-preload.so"
+
+
+def _checkout() -> Path | None:
+    """The checkout that this package was installed from (`pip install .`), if it is still there."""
+    try:
+        text = metadata.distribution("sibyl-mpi").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return None
+    url = urlparse(json.loads(text)["url"]) if text else None
+    return Path(unquote(url.path)) if url and url.scheme == "file" else None
+
+
+def library_directories() -> list[Path]:
+    """Where the libraries may lie, in the order in which they are looked for.
+
+    SIBYL_LIBRARY_DIR, the package itself, the build of the checkout, the system's directories.
+    """
+    places = []
+    chosen = os.environ.get("SIBYL_LIBRARY_DIR")
+    if chosen:
+        places.append(Path(chosen))
+    places.append(Path(__file__).parent.parent / "lib")
+    checkout = _checkout()
+    if checkout is not None:
+        places.append(checkout / "build" / "release" / "lib")
+    for prefix in ("/usr/local", "/usr"):
+        places.append(Path(prefix) / "lib")
+        places.append(Path(prefix) / "lib64")
+        places += sorted(Path(prefix, "lib").glob("*-linux-gnu*"))
+    return places
+
+
+def find_shim() -> Path:
+    """The preload shim.
+
+    Raises:
+        CommandError: it is in none of library_directories(), or SIBYL_LIBRARY_DIR lacks it.
+    """
+    chosen = os.environ.get("SIBYL_LIBRARY_DIR")
+    if chosen and not (Path(chosen) / SHIM).is_file():
+        raise CommandError(
+            f"SIBYL_LIBRARY_DIR is {chosen}, but {SHIM} is not there; build it with: make, or "
+            f"unset SIBYL_LIBRARY_DIR"
+        )
+    for directory in library_directories():
+        if (directory / SHIM).is_file():
+            return (directory / SHIM).absolute()
+    raise CommandError(
+        f"{SHIM} was not found; build it with: make, then set SIBYL_LIBRARY_DIR to build/release/"
+        f"lib, or install Sibyl again where an MPI compiler (mpicc) is in PATH"
+    )
+
+
+def find_implementation(shim: Path, flavour: str) -> Path:
+    """The implementation that the shim would load for a flavour of MPI.
+
+    Raises:
+        CommandError: it does not lie beside the shim.
+    """
+    path = Path(os.environ.get("SIBYL_LIBRARY_DIR") or shim.parent) / f"libsibyl-{flavour}.so"
+    if not path.is_file():
+        wrapper = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}[flavour]
+        raise CommandError(
+            f"{path} is missing: Sibyl was built without this MPI's compiler; install it (apt "
+            f"install {wrapper}), then build again with: make"
+        )
+    return path

@@ -1,0 +1,181 @@
+"""Merge the reports that the ranks of a run have written, and print them as a table.
+
+The library writes one file per process at MPI_Finalize, rank-<world rank>-<pid>.json:
+
+    {"version": 1, "mpi": "...", "rank": 0, "world_size": 4, "entries": [
+      {"collective": "exscan", "communicator_size": 4, "algorithm": "123-doubling",
+       "calls": 12, "bytes": 96, "seconds": 0.000123}]}
+
+A rank may write several files (a script that starts MPI programs one after the other).
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+Key = tuple[str, int, str]  # collective, communicator size, algorithm
+
+
+@dataclass
+class Report:
+    """What a run's ranks have reported.
+
+    Attributes:
+        mpi: version lines of the MPI libraries, each once.
+        world_size: ranks of the run, 0 if no rank has reported.
+        present: ranks that have reported.
+        damaged: names of files that could not be read.
+        ranks: per entry, per rank: calls, bytes, seconds.
+    """
+
+    mpi: list[str] = field(default_factory=list)
+    world_size: int = 0
+    present: set[int] = field(default_factory=set)
+    damaged: list[str] = field(default_factory=list)
+    ranks: dict[Key, dict[int, list[float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(lambda: [0, 0, 0.0]))
+    )
+
+    @property
+    def missing(self) -> list[int]:
+        """Ranks without a report, in order."""
+        return [rank for rank in range(self.world_size) if rank not in self.present]
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The merged entries, by collective, communicator size, algorithm.
+
+        `calls` is the maximum over ranks (all ranks of a communicator make the same calls),
+        `bytes` the sum over ranks, seconds are the mean and the maximum over the ranks that took
+        part.
+        """
+        merged = []
+        for (collective, size, algorithm), of_rank in sorted(self.ranks.items()):
+            seconds = [values[2] for values in of_rank.values()]
+            merged.append(
+                {
+                    "collective": collective,
+                    "communicator_size": size,
+                    "algorithm": algorithm,
+                    "calls": max(values[0] for values in of_rank.values()),
+                    "bytes": sum(values[1] for values in of_rank.values()),
+                    "seconds_mean": sum(seconds) / len(seconds),
+                    "seconds_max": max(seconds),
+                    "ranks": len(of_rank),
+                }
+            )
+        return merged
+
+    def as_json(self, program: Sequence[str], exit_code: int) -> dict[str, Any]:
+        """The merged report in the form of `--report`."""
+        return {
+            "version": 1,
+            "program": list(program),
+            "exit_code": exit_code,
+            "mpi": "; ".join(self.mpi),
+            "world_size": self.world_size,
+            "ranks_reported": len(self.present),
+            "missing_ranks": self.missing,
+            "entries": self.entries(),
+        }
+
+
+def merge_reports(directory: Path) -> Report:
+    """Read all reports of a directory; a file that is no report is noted, not an error."""
+    report = Report()
+    for path in sorted(directory.glob("rank-*.json")):
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            rank, size = int(data["rank"]), int(data["world_size"])
+            entries = [
+                (
+                    (str(e["collective"]), int(e["communicator_size"]), str(e["algorithm"])),
+                    (int(e["calls"]), int(e["bytes"]), float(e["seconds"])),
+                )
+                for e in data["entries"]
+            ]
+            mpi = str(data["mpi"])
+        except (OSError, ValueError, KeyError, TypeError):
+            report.damaged.append(path.name)
+            continue
+        if mpi not in report.mpi:
+            report.mpi.append(mpi)
+        report.world_size = max(report.world_size, size)
+        report.present.add(rank)
+        for key, values in entries:
+            total = report.ranks[key][rank]
+            for i, value in enumerate(values):
+                total[i] += value
+    return report
+
+
+def _bytes_text(count: int) -> str:
+    if count < 10_000:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("KiB", "MiB", "GiB"):
+        value /= 1024
+        if value < 1024:
+            return f"{value:.1f} {unit}"
+    return f"{value / 1024:.1f} TiB"
+
+
+def seconds_text(seconds: float) -> str:
+    """A time with three digits or so and the unit that suits it."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}" if seconds < 1000 else f"{seconds:.0f} s"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def print_report(report: Report, console: Console) -> None:
+    """Print the table of a run, and what is missing from it."""
+    if not report.present and not report.damaged:
+        console.print(
+            "sibyl: no rank has reported: the program made no MPI call, or did not reach "
+            "MPI_Finalize",
+            highlight=False,
+            soft_wrap=True,
+        )
+        return
+    entries = report.entries()
+    if entries:
+        table = Table(title=f"Sibyl, {report.world_size} ranks", title_justify="left")
+        table.add_column("collective")
+        table.add_column("ranks", justify="right")
+        table.add_column("algorithm")
+        table.add_column("calls", justify="right")
+        table.add_column("bytes", justify="right")
+        table.add_column("mean time", justify="right")
+        table.add_column("max time", justify="right")
+        for entry in entries:
+            table.add_row(
+                entry["collective"],
+                str(entry["communicator_size"]),
+                entry["algorithm"],
+                str(entry["calls"]),
+                _bytes_text(entry["bytes"]),
+                seconds_text(entry["seconds_mean"]),
+                seconds_text(entry["seconds_max"]),
+            )
+        console.print(table)
+    elif report.present:
+        console.print("sibyl: the program called no collective that Sibyl serves", highlight=False)
+    notes = []
+    if report.missing:
+        shown = ", ".join(str(rank) for rank in report.missing[:8])
+        more = len(report.missing) - 8
+        notes.append(
+            f"the reports of {len(report.missing)} of {report.world_size} ranks are missing "
+            f"({shown}{f' and {more} more' if more > 0 else ''}): they did not reach "
+            f"MPI_Finalize, or ran on another host"
+        )
+    if report.damaged:
+        notes.append(f"unreadable reports: {', '.join(report.damaged)}")
+    for note in notes:
+        console.print(f"sibyl: {note}", highlight=False, soft_wrap=True)

@@ -1,0 +1,109 @@
+"""What the tests of the command share: starting it, and the MPIs of this machine."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sibyl.mpi.installation import Launcher, installed_launchers, library_of_program
+
+PROGRAMS = Path(__file__).parent / "programs"
+COMMAND = [sys.executable, "-m", "sibyl"]
+
+
+@dataclass
+class Sibyl:
+    """Starts the command in a directory of its own."""
+
+    directory: Path
+
+    def __call__(self, *words: object, **options: object) -> subprocess.CompletedProcess[str]:
+        options.setdefault("input", "")
+        return subprocess.run(
+            [*COMMAND, *map(str, words)],
+            cwd=self.directory,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            **options,
+        )
+
+
+@pytest.fixture
+def sibyl(tmp_path: Path) -> Sibyl:
+    """The command, run in an empty directory."""
+    return Sibyl(tmp_path)
+
+
+def assert_usage_error(result: subprocess.CompletedProcess[str], *parts: str) -> None:
+    """Bad input: exit code 2 and exactly one line on stderr, which holds all of `parts`."""
+    assert result.returncode == 2, result
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("sibyl: ")
+    for part in parts:
+        assert part in lines[0]
+    assert result.stdout == ""
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """An MPI of this machine that can compile."""
+
+    launcher: Launcher
+    wrapper: Path
+
+    @property
+    def option(self) -> str:
+        """What `--mpi` takes to mean this MPI."""
+        if self.launcher.path.name.endswith((".openmpi", ".mpich")):
+            return self.launcher.path.suffix[1:]
+        return str(self.launcher.path.parent.parent)
+
+
+def find_mpis() -> list[Mpi]:
+    """The MPIs in PATH with a compiler wrapper beside the launcher."""
+    found = []
+    for launcher in installed_launchers():
+        suffix = launcher.path.suffix if launcher.path.suffix in (".openmpi", ".mpich") else ""
+        wrapper = launcher.path.parent / f"mpicc{suffix}"
+        if wrapper.exists():
+            found.append(Mpi(launcher, wrapper))
+    return found
+
+
+MPIS = find_mpis()
+
+
+@pytest.fixture(
+    scope="session",
+    params=MPIS or [pytest.param(None, marks=pytest.mark.skip("no MPI with a compiler in PATH"))],
+    ids=lambda mpi: f"{mpi.launcher.family}-{mpi.launcher.version}" if mpi else "none",
+)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    """Each MPI of this machine in turn."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def job(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """programs/job.c, compiled for `mpi`."""
+    program = tmp_path_factory.mktemp("job") / "job"
+    words = [mpi.wrapper, PROGRAMS / "job.c", "-o", program, f"-Wl,-rpath,{mpi_library_dir(mpi)}"]
+    subprocess.run(words, check=True, env={**os.environ, "OMPI_MCA_btl": "self"})
+    linked = library_of_program(program)
+    assert linked is not None and linked[0] == mpi.launcher.flavour
+    return program
+
+
+def mpi_library_dir(mpi: Mpi) -> Path:
+    """Where the MPI's libraries lie; MPIs from pip do not tell the loader."""
+    from sibyl.mpi.installation import library_of_launcher
+
+    library = library_of_launcher(mpi.launcher)
+    assert library is not None, mpi
+    return library.parent

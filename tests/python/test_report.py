@@ -1,0 +1,74 @@
+"""Reports of ranks are merged: calls by maximum, bytes by sum, times by mean and maximum."""
+
+import io
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from sibyl.mpi.report import merge_reports, print_report
+
+
+def write(directory: Path, rank: int, size: int, entries: list[tuple], pid: int = 7) -> None:
+    names = ("collective", "communicator_size", "algorithm", "calls", "bytes", "seconds")
+    data = {
+        "version": 1,
+        "mpi": "Open MPI v5.0.11",
+        "rank": rank,
+        "world_size": size,
+        "entries": [dict(zip(names, entry, strict=True)) for entry in entries],
+    }
+    (directory / f"rank-{rank}-{pid}.json").write_text(json.dumps(data))
+
+
+def text_of(report) -> str:
+    stream = io.StringIO()
+    print_report(report, Console(file=stream, width=120))
+    return stream.getvalue()
+
+
+def test_entries_are_merged_per_collective_size_and_algorithm(tmp_path: Path) -> None:
+    write(tmp_path, 0, 2, [("exscan", 2, "hybrid", 3, 24, 1.0), ("exscan", 2, "native", 2, 0, 0.5)])
+    write(tmp_path, 1, 2, [("exscan", 2, "hybrid", 4, 32, 3.0), ("gather", 2, "linear", 1, 8, 0.1)])
+    report = merge_reports(tmp_path)
+    assert report.missing == []
+    merged = {(e["collective"], e["algorithm"]): e for e in report.entries()}
+    assert merged["exscan", "hybrid"] == {
+        "collective": "exscan",
+        "communicator_size": 2,
+        "algorithm": "hybrid",
+        "calls": 4,
+        "bytes": 56,
+        "seconds_mean": 2.0,
+        "seconds_max": 3.0,
+        "ranks": 2,
+    }
+    assert merged["gather", "linear"]["ranks"] == 1
+    assert "missing" not in text_of(report)
+
+
+def test_several_programs_of_one_rank_add_up(tmp_path: Path) -> None:
+    write(tmp_path, 0, 1, [("scan", 1, "doubling", 3, 24, 1.0)], pid=7)
+    write(tmp_path, 0, 1, [("scan", 1, "doubling", 5, 40, 1.0)], pid=8)
+    (entry,) = merge_reports(tmp_path).entries()
+    assert (entry["calls"], entry["bytes"], entry["seconds_mean"]) == (8, 64, 2.0)
+
+
+def test_missing_ranks_and_damaged_files_are_told(tmp_path: Path) -> None:
+    write(tmp_path, 2, 4, [("scan", 4, "doubling", 3, 24, 1.0)])
+    (tmp_path / "rank-0-9.json").write_text('{"version":1,"ra')
+    report = merge_reports(tmp_path)
+    assert report.missing == [0, 1, 3]
+    assert report.damaged == ["rank-0-9.json"]
+    text = text_of(report)
+    assert "reports of 3 of 4 ranks are missing (0, 1, 3)" in text
+    assert "unreadable reports: rank-0-9.json" in text
+
+
+def test_a_run_without_reports_is_told(tmp_path: Path) -> None:
+    assert "no rank has reported" in text_of(merge_reports(tmp_path))
+
+
+def test_a_run_without_served_calls_is_told(tmp_path: Path) -> None:
+    write(tmp_path, 0, 1, [])
+    assert "called no collective" in text_of(merge_reports(tmp_path))

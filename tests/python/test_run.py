@@ -1,0 +1,184 @@
+"""`sibyl run` starts unmodified programs under every MPI here, and stays out of their way."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND, Mpi, Sibyl, assert_usage_error
+
+
+def test_a_program_is_served_by_the_chosen_algorithm(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
+    words = ["run", "-n", 3, "--mpi", mpi.option, "--set", "exscan=two-op-doubling"]
+    result = sibyl(*words, "--report", "report.json", "--", job)
+    assert result.returncode == 0, result
+    report = json.loads((sibyl.directory / "report.json").read_text())
+    assert report["world_size"] == 3
+    assert report["ranks_reported"] == 3
+    assert report["missing_ranks"] == []
+    assert report["exit_code"] == 0
+    entries = {e["algorithm"]: e for e in report["entries"] if e["collective"] == "exscan"}
+    assert "two-op-doubling" in entries
+    served = entries["two-op-doubling"]
+    assert served["communicator_size"] == 3
+    assert served["ranks"] == 3
+    assert served["bytes"] == served["calls"] * 3 * 8
+    assert 0 < served["seconds_mean"] <= served["seconds_max"]
+    assert sum(entry["calls"] for entry in entries.values()) == 20
+    assert "two-op-doubling" in result.stderr
+    assert result.stdout == ""
+
+
+def test_the_mpi_is_told_from_the_program_s_linkage(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
+    result = sibyl("run", "-n", 2, "--report", "report.json", "--", job)
+    assert result.returncode == 0, result
+    report = json.loads((sibyl.directory / "report.json").read_text())
+    assert report["world_size"] == 2
+    assert mpi.launcher.version in report["mpi"]
+
+
+def test_native_leaves_the_calls_to_the_mpi_library(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
+    words = ["run", "-n", 2, "--mpi", mpi.option, "--set", "exscan=native"]
+    result = sibyl(*words, "--report", "report.json", "--quiet", "--", job)
+    assert result.returncode == 0, result
+    report = json.loads((sibyl.directory / "report.json").read_text())
+    assert {entry["algorithm"] for entry in report["entries"]} <= {"native"}
+    assert "sibyl" not in result.stderr.lower()
+
+
+def test_arguments_reach_the_program_as_they_are(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
+    words = ["two words", "--quiet", "-n", "*", ""]
+    options = ["--mpi", mpi.option, "-n", 2, "--quiet"]
+    result = sibyl("run", *options, "--", job, "arguments", *words)
+    assert result.stdout == "".join(f"[{word}]" for word in words) + "\n", result
+    result = sibyl("run", *options, job, "arguments", "--quiet")
+    assert result.stdout == "[--quiet]\n", result
+
+
+def test_the_exit_code_is_the_program_s(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
+    for code in (1, 2, 77):
+        result = sibyl("run", "-n", 2, "--mpi", mpi.option, "--quiet", "--", job, "exit", code)
+        assert result.returncode == code, result
+
+
+def test_an_abort_is_told_with_the_ranks_that_are_missing(
+    sibyl: Sibyl, mpi: Mpi, job: Path
+) -> None:
+    result = sibyl("run", "-n", 2, "--mpi", mpi.option, "--", job, "abort", 3)
+    assert result.returncode == 3, result
+    assert "no rank has reported" in result.stderr
+
+
+def test_standard_input_reaches_rank_0(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
+    text = "one line\nand another\n" * 100
+    result = sibyl("run", "-n", 2, "--mpi", mpi.option, "--quiet", "--", job, "cat", input=text)
+    assert result.returncode == 0, result
+    assert result.stdout == text
+
+
+def test_settings_and_an_existing_preload_reach_every_rank(
+    sibyl: Sibyl, mpi: Mpi, job: Path
+) -> None:
+    libm = "libm.so.6"
+    environment = {**os.environ, "SIBYL_SCAN": "native", "LD_PRELOAD": libm}
+    words = ["run", "-n", 2, "--mpi", mpi.option, "--quiet", "--set", "gather=binomial", "--", job]
+
+    def values(name: str) -> set[str]:
+        result = sibyl(*words, "environment", name, env=environment)
+        return {line.split(" ", 1)[1] for line in result.stdout.splitlines()}
+
+    assert values("SIBYL_GATHER") == {"binomial"}
+    assert values("SIBYL_SCAN") == {"native"}
+    (preload,) = values("LD_PRELOAD")
+    shim, before = preload.split(":")
+    assert Path(shim).name == "libsibyl-preload.so"
+    assert before == libm
+
+
+def test_a_shell_script_between_launcher_and_program_is_untouched(
+    sibyl: Sibyl, mpi: Mpi, job: Path
+) -> None:
+    script = sibyl.directory / "script.sh"
+    script.write_text(f'#!/bin/bash\nexport LANG=C\n"{job}" ok && echo $(echo done)\n')
+    script.chmod(0o755)
+    words = ["run", "-n", 2, "--mpi", mpi.option, "--report", "report.json", "--", "./script.sh"]
+    result = sibyl(*words)
+    assert result.returncode == 0, result
+    assert result.stdout == "done\ndone\n"
+    report = json.loads((sibyl.directory / "report.json").read_text())
+    assert any(entry["algorithm"] != "native" for entry in report["entries"])
+
+
+def test_more_ranks_than_cores_are_started(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
+    ranks = (os.cpu_count() or 1) + 2
+    if ranks > 34:
+        ranks = 34
+    result = sibyl("run", "-n", ranks, "--mpi", mpi.option, "--report", "r.json", "--", job)
+    assert result.returncode == 0, result
+    assert json.loads((sibyl.directory / "r.json").read_text())["ranks_reported"] == ranks
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_job_and_leaves_no_process(
+    tmp_path: Path, mpi: Mpi, job: Path, number: signal.Signals
+) -> None:
+    command = [*COMMAND, "run", "-n", "2", "--mpi", mpi.option, "--", str(job), "sleep"]
+    started = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert started.stdout is not None
+        ranks = [int(started.stdout.readline()) for _ in range(2)]
+        assert all(_alive(pid) for pid in ranks)
+        children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
+        launcher = int(children[0])
+        started.send_signal(number)
+        started.communicate(timeout=30)
+        assert started.returncode != 0
+        deadline = time.monotonic() + 5
+        while any(map(_alive, [*ranks, launcher])) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(map(_alive, [*ranks, launcher]))
+    finally:
+        started.kill()
+        started.communicate()
+
+
+def test_the_launcher_of_the_other_mpi_is_no_choice_for_a_directory_without_one(
+    sibyl: Sibyl, mpi: Mpi, job: Path
+) -> None:
+    (sibyl.directory / "bin").mkdir()
+    assert_usage_error(sibyl("run", "--mpi", sibyl.directory, "--", job), "no mpiexec")
+
+
+def test_doctor_sees_a_served_call_on_every_mpi(sibyl: Sibyl, mpi: Mpi) -> None:
+    environment = {**os.environ, "PATH": f"{mpi.launcher.path.parent}:/usr/bin:/bin"}
+    result = sibyl("doctor", env=environment)
+    part = result.stdout.partition(str(mpi.launcher))[2]
+    assert part, result
+    lines = part.splitlines()
+    served = next((line for line in lines if "served" in line), "")
+    assert "MPI_Exscan calls on 2 ranks" in served, result
+    assert "MPI_THREAD_" in part
+
+
+def test_doctor_says_how_to_mend_a_machine_without_mpi(sibyl: Sibyl) -> None:
+    result = sibyl("doctor", env={**os.environ, "PATH": str(sibyl.directory)})
+    assert result.returncode == 1
+    assert "PROBLEM" in result.stdout
+    assert "install" in result.stdout

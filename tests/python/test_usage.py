@@ -1,0 +1,127 @@
+"""Bad input ends in one line that says what is wrong, and exit code 2, for every command."""
+
+import os
+from pathlib import Path
+
+import pytest
+from conftest import Sibyl, assert_usage_error
+
+from sibyl import __version__
+
+
+def test_version_is_the_library_s(sibyl: Sibyl) -> None:
+    header = Path(__file__).parents[2] / "include" / "sibyl" / "version.h"
+    result = sibyl("--version")
+    assert result.returncode == 0
+    assert result.stdout == f"sibyl {__version__}\n"
+    assert f'SIBYL_VERSION_STRING "{__version__}"' in header.read_text()
+
+
+@pytest.mark.parametrize("command", ["run", "algorithms", "plan", "verify", "doctor"])
+def test_every_command_has_help(sibyl: Sibyl, command: str) -> None:
+    result = sibyl(command, "--help")
+    assert result.returncode == 0
+    assert "Usage:" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["fly"], "fly"),
+        (["algorithms", "--xml"], "--xml"),
+        (["plan"], "COLLECTIVE"),
+        (["plan", "exscan", "--algorithm", "hybrid"], "ranks"),
+        (["plan", "exscan", "--algorithm", "hybrid", "--ranks", "many"], "--ranks"),
+        (["plan", "exscan", "--algorithm", "hybrid", "--ranks", "0"], "at least 1"),
+        (["plan", "exscan", "--algorithm", "hybrid", "--ranks", "-3"], "at least 1"),
+        (["plan", "exscan", "--algorithm", "hybrid", "--ranks", "99999999999"], "out of range"),
+        (["plan", "bcast", "--algorithm", "hybrid", "--ranks", "4"], "gather"),
+        (["plan", "exscan", "--algorithm", "binomial", "--ranks", "4"], "123-doubling"),
+        (["plan", "gather", "--algorithm", "binomial", "--ranks", "4", "--root", "4"], "0..3"),
+        (["plan", "gather", "--algorithm", "binomial", "--ranks", "4", "--root", "-1"], "0..3"),
+        (["plan", "scan", "--algorithm", "doubling", "--ranks", "4", "--count", "-1"], "count"),
+        (["plan", "scan", "--algorithm", "doubling", "--ranks", "4", "--svg", "no/x"], "no/x"),
+        (["plan", "scan", "--algorithm", "doubling", "--ranks", "4", "--json", "no/x"], "no/x"),
+        (["plan", "scan", "--algorithm", "doubling", "--ranks", "4", "--goal", "no/x"], "no/x"),
+        (["verify", "exscan"], "ranks"),
+        (["verify", "bcast", "--ranks", "1..4"], "bcast"),
+        (["verify", "exscan", "--ranks", "0..5"], "begin at 1"),
+        (["verify", "exscan", "--ranks", "9..3"], "3..9"),
+        (["verify", "exscan", "--ranks", "1-5"], "A..B"),
+        (["verify", "exscan", "--ranks", "1..2..3"], "A..B"),
+        (["verify", "exscan", "--ranks", ".."], "A..B"),
+        (["verify", "exscan", "--ranks", "1..99999999999"], "2147483647"),
+        (["verify", "exscan", "--ranks", "1..3", "--algorithm", "linear"], "hybrid"),
+        (["verify", "gather", "--ranks", "1..3", "--roots", "some"], "sample"),
+        (["run"], "PROGRAM"),
+        (["run", "-n", "0", "--", "true"], "-n 0"),
+        (["run", "-n", "-2", "--", "true"], "-n -2"),
+        (["run", "-n", "two", "--", "true"], "-n"),
+        (["run", "--set", "exscan", "--", "true"], "COLLECTIVE=ALGORITHM"),
+        (["run", "--set", "=hybrid", "--", "true"], "COLLECTIVE=ALGORITHM"),
+        (["run", "--set", "exscan=", "--", "true"], "COLLECTIVE=ALGORITHM"),
+        (["run", "--set", "exscan=fast", "--", "true"], "123-doubling"),
+        (["run", "--set", "bcast=native", "--", "true"], "exscan, scan, gather, scatter"),
+        (["run", "--report", "no/file.json", "--", "true"], "no directory"),
+        (["run", "--report", ".", "--", "true"], "directory"),
+        (["run", "--mpi", "no-such-directory", "--", "true"], "no-such-directory"),
+        (["run", "--mpi", ".", "--", "true"], "no mpiexec"),
+        (["run", "--launcher-args", "'open", "--", "true"], "quotes"),
+        (["run", "--", "no-such-program"], "no-such-program"),
+        (["run", "--", "./no-such-program"], "does not exist"),
+        (["run", "--", "/"], "directory"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line_and_exit_code_2(sibyl: Sibyl, words: list[str], part: str) -> None:
+    assert_usage_error(sibyl(*words), part)
+
+
+def test_a_program_that_may_not_be_executed_is_told_how_to_be_mended(sibyl: Sibyl) -> None:
+    (sibyl.directory / "notes.txt").write_text("no program\n")
+    assert_usage_error(sibyl("run", "--", "./notes.txt"), "chmod +x ./notes.txt")
+    assert_usage_error(sibyl("run", "--", "notes.txt"), "./notes.txt")
+
+
+def test_no_mpi_in_path_is_told_how_to_be_mended(sibyl: Sibyl) -> None:
+    (sibyl.directory / "program").write_text("#!/bin/sh\n")
+    (sibyl.directory / "program").chmod(0o755)
+    environment = {**os.environ, "PATH": str(sibyl.directory)}
+    for words in (["--"], ["--mpi", "openmpi", "--"], ["--mpi", "mpich", "--"]):
+        assert_usage_error(sibyl("run", *words, "./program", env=environment), "install")
+
+
+def test_a_library_directory_without_the_library_is_told(sibyl: Sibyl, job: Path) -> None:
+    environment = {**os.environ, "SIBYL_LIBRARY_DIR": str(sibyl.directory)}
+    result = sibyl("run", "-n", "1", "--", job, env=environment)
+    assert_usage_error(result, "SIBYL_LIBRARY_DIR", "libsibyl-preload.so")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("0\n1\n2\n", "rank 3 is missing"),
+        ("0\n1\n2\n4\n", "order.txt:4"),
+        ("0\n1\n1\n3\n", "line 2"),
+        ("0\n1 2\n3\n", "order.txt:2"),
+        ("0\n-1\n3\n", "order.txt:2"),
+        ("", "missing"),
+    ],
+)
+def test_a_malformed_order_file_is_told_by_line(sibyl: Sibyl, text: str, part: str) -> None:
+    (sibyl.directory / "order.txt").write_text(text)
+    words = ["plan", "gather", "--algorithm", "linear", "--ranks", 4, "--order", "order.txt"]
+    assert_usage_error(sibyl(*words), part)
+
+
+def test_an_unreadable_order_file_is_told(sibyl: Sibyl) -> None:
+    words = ["plan", "gather", "--algorithm", "linear", "--ranks", 4, "--order"]
+    assert_usage_error(sibyl(*words, "absent.txt"), "absent.txt")
+    (sibyl.directory / "binary").write_bytes(b"\xff\xfe\x00")
+    assert_usage_error(sibyl(*words, "binary"), "not text")
+
+
+def test_an_order_that_an_algorithm_cannot_take_is_told(sibyl: Sibyl) -> None:
+    (sibyl.directory / "order.txt").write_text("1\n2\n3\n")
+    words = ["plan", "scan", "--algorithm", "doubling", "--ranks", 4, "--order", "order.txt"]
+    assert_usage_error(sibyl(*words), "order")

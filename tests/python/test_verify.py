@@ -1,0 +1,79 @@
+"""`sibyl verify` proves plans, says what it has proven, and can be interrupted."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import COMMAND, Sibyl
+
+import sibyl as package
+
+
+@pytest.mark.parametrize("collective", package.collectives())
+def test_every_algorithm_of_a_collective_is_proven(sibyl: Sibyl, collective: str) -> None:
+    result = sibyl("verify", collective, "--ranks", "1..20")
+    assert result.returncode == 0, result
+    lines = result.stdout.splitlines()
+    names = [row.name for row in package.algorithms(collective)]
+    assert len(lines) == len(names)
+    for line, name in zip(lines, names, strict=True):
+        assert re.match(
+            rf"{collective} {re.escape(name)}: \d+ plans proven \(1\.\.20 ranks\), \d+ steps", line
+        ), line
+    assert result.stderr == ""
+
+
+def test_all_roots_are_more_plans_than_a_sample(sibyl: Sibyl) -> None:
+    def plans(roots: str) -> int:
+        words = ["verify", "gather", "--algorithm", "binomial", "--ranks", 40, "--roots", roots]
+        match = re.search(r"(\d+) plans proven", sibyl(*words).stdout)
+        assert match
+        return int(match.group(1))
+
+    assert plans("all") == 5 * plans("sample")
+
+
+def test_one_algorithm_can_be_chosen(sibyl: Sibyl) -> None:
+    result = sibyl("verify", "exscan", "--algorithm", "hybrid", "--ranks", "5..9")
+    assert result.stdout.startswith("exscan hybrid: 10 plans proven (5..9 ranks)")
+    assert len(result.stdout.splitlines()) == 1
+
+
+def test_a_plan_that_fails_ends_in_exit_code_1_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sibyl.commands.verify import verify_plans
+
+    real = package.prove
+
+    def prove(collective: str, algorithm: str, ranks: int, **request: object) -> int:
+        if ranks == 4:
+            raise package.VerificationError("rank 3, step 5: reads what nobody wrote")
+        return real(collective, algorithm, ranks, **request)
+
+    monkeypatch.setattr(package, "prove", prove)
+    assert verify_plans("exscan", "hybrid", "1..6", "sample") == 1
+    output = capsys.readouterr().out
+    assert "exscan hybrid: FAILED for 4 ranks" in output
+    assert "rank 3, step 5: reads what nobody wrote" in output
+
+
+def test_steps_counted_are_the_steps_of_the_plan() -> None:
+    for row in package.algorithms():
+        plan = package.make_plan(row.collective, row.name, 9)
+        plan.verify()
+        steps = sum(len(program) for program in json.loads(plan.to_json())["programs"])
+        assert package.prove(row.collective, row.name, 9) == plan.steps == steps
+
+
+def test_an_interrupt_ends_a_long_proof_soon() -> None:
+    command = [*COMMAND, "verify", "gather", "--ranks", "1500..2000", "--roots", "all"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+        time.sleep(1.5)
+        assert started.poll() is None
+        started.send_signal(signal.SIGINT)
+        started.communicate(timeout=10)
+        assert started.returncode == 130

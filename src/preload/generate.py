@@ -97,7 +97,9 @@ def read_fortran(path):
 
 
 def preamble(what):
-    return f"// {what}\n// Written by generate.py from functions.txt and fortran.txt: change those.\n"
+    return (
+        f"// {what}\n// Written by generate.py from functions.txt and fortran.txt: change those.\n"
+    )
 
 
 def shim_source(functions, fortran):
@@ -109,7 +111,9 @@ def shim_source(functions, fortran):
         if function.large:
             entries.append((function.name + "_c", count))
             fallbacks.append(function)
-        entries += [(symbol, count + 1) for symbol in dict.fromkeys(f.of(function) for f in fortran)]
+        entries += [
+            (symbol, count + 1) for symbol in dict.fromkeys(f.of(function) for f in fortran)
+        ]
     out = [preamble("The entries of the shim: every symbol that it takes from the MPI library.")]
     out.append('#include "shim.h"\n\n#include <string.h>\n')
     out.append(f"_Atomic(void*) sibyl_preload_slots[{len(entries)}];")
@@ -177,9 +181,11 @@ def fortran_wrapper(function):
 
 
 def implementation_source(functions, fortran):
-    out = [preamble("The wrappers of one MPI: from an intercepted symbol to the body that serves it.")]
+    out = [
+        preamble("The wrappers of one MPI: from an intercepted symbol to the body that serves it.")
+    ]
     out.append('#include "preload/implementation/support.hpp"\n')
-    out.append("namespace sibyl::preload {\n\n// C linkage: the shim calls these.\nextern \"C\" {")
+    out.append('namespace sibyl::preload {\n\n// C linkage: the shim calls these.\nextern "C" {')
     table = []
     for function in functions:
         out += c_wrapper(function, False)
@@ -198,7 +204,7 @@ def implementation_source(functions, fortran):
             f"{symbol.first}, {symbol.last}}},"
             for symbol in fortran
         ]
-    out.append("#endif\n}  // extern \"C\"\n")
+    out.append('#endif\n}  // extern "C"\n')
     table.append("#endif")
     out.append("static const Wrapper table[] = {")
     out += table

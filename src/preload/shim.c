@@ -141,6 +141,16 @@ static void shorten(char* version) {
   *to = '\0';
 }
 
+static const char* flavour_of(const struct mpi* mpi) {
+  if (strncmp(mpi->soname, "libmpi_abi.", 11) == 0) return NULL; /* the MPI standard's own */
+  if (symbol_in(mpi->path, "ompi_mpi_comm_world") != NULL) return "openmpi";
+  if (strstr(mpi->version, "MPICH") != NULL || strstr(mpi->version, "MVAPICH") != NULL ||
+      strstr(mpi->version, "Intel(R) MPI") != NULL) {
+    return "mpich";
+  }
+  return NULL;
+}
+
 static int find_mpi(struct mpi* mpi) {
   void* init = find_native("PMPI_Init", first_caller);
   Dl_info info;
@@ -152,20 +162,15 @@ static int find_mpi(struct mpi* mpi) {
   mpi->soname = soname_of(map);
   const char* number = strstr(mpi->soname, ".so.");
   mpi->abi = number == NULL ? 0 : atoi(number + 4);
-  /* The one query that MPI allows at any time. Its first line tells the implementation. */
+  /* The one query that MPI allows at any time. */
   int length = 0;
   int (*get_version)(char*, int*) =
       (int (*)(char*, int*))find_native("PMPI_Get_library_version", first_caller);
-  if (get_version == NULL || get_version(mpi->version, &length) != 0) mpi->version[0] = '\0';
-  mpi->version[version_size - 1] = '\0';
-  mpi->flavour = NULL;
-  if (strncmp(mpi->soname, "libmpi_abi.", 11) == 0) return 1; /* handles of the standard's ABI */
-  if (symbol_in(mpi->path, "ompi_mpi_comm_world") != NULL) {
-    mpi->flavour = "openmpi";
-  } else if (strstr(mpi->version, "MPICH") != NULL || strstr(mpi->version, "MVAPICH") != NULL ||
-             strstr(mpi->version, "Intel(R) MPI") != NULL) {
-    mpi->flavour = "mpich";
+  if (get_version == NULL || get_version(mpi->version, &length) != 0) {
+    strcpy(mpi->version, "unknown version");
   }
+  mpi->version[version_size - 1] = '\0';
+  mpi->flavour = flavour_of(mpi);
   shorten(mpi->version);
   return 1;
 }
@@ -190,16 +195,30 @@ static void library_directory(char* directory) {
   }
 }
 
+/* Says why the MPI library in use is left alone. */
+static void decline(const struct mpi* mpi, const char* format, ...) {
+  char why[line_size / 2];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(why, sizeof why, format, arguments);
+  va_end(arguments);
+  say("sibyl: this program's MPI (%s, %s) is not served: %s; MPI's own collectives are used",
+      mpi->version, mpi->path, why);
+}
+
+static const char* loader_error(void) {
+  const char* error = dlerror();
+  return error == NULL ? "unknown error of the dynamic linker" : error;
+}
+
 static void load_implementation(void) {
   static struct mpi mpi;
-  const char* const consequence = "MPI's own collectives are used";
   if (!find_mpi(&mpi)) {
-    say("sibyl: the MPI library of this program was not found; %s", consequence);
+    say("sibyl: the MPI library of this program was not found; MPI's own collectives are used");
     return;
   }
-  const char* version = mpi.version[0] != '\0' ? mpi.version : "unknown version";
   if (mpi.flavour == NULL) {
-    say("sibyl: no implementation for this MPI (%s, %s); %s", version, mpi.path, consequence);
+    decline(&mpi, "it has neither Open MPI's nor MPICH's binary interface");
     return;
   }
   char path[path_size + 64];
@@ -207,37 +226,37 @@ static void load_implementation(void) {
   const size_t length = strlen(path);
   snprintf(path + length, sizeof path - length, "/libsibyl-%s.so", mpi.flavour);
   if (access(path, R_OK) != 0) {
-    say("sibyl: no implementation for this MPI (%s, %s): %s is missing; %s", version, mpi.path,
-        path, consequence);
+    decline(&mpi, "%s is missing", path);
     return;
   }
   /* The implementation names no MPI library, so that one build serves every library with the same
    * ABI under any file name; its references are bound here, to the library found, which must
    * therefore stand in the global scope. */
   if (dlopen(mpi.path, RTLD_NOLOAD | RTLD_GLOBAL | RTLD_LAZY) == NULL) {
-    const char* reason = dlerror();
-    say("sibyl: cannot bind to this MPI (%s, %s): %s; %s", version, mpi.path,
-        reason == NULL ? "unknown error" : reason, consequence);
+    decline(&mpi, "%s", loader_error());
     return;
   }
+  /* Lazy: an implementation built with a newer MPI of the same ABI may refer to functions that this
+   * one lacks, and calls them only for programs that do so themselves (the `_c` functions). */
   void* implementation = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
   if (implementation == NULL) {
-    const char* reason = dlerror();
-    say("sibyl: no implementation for this MPI (%s, %s): %s; %s", version, mpi.path,
-        reason == NULL ? "unknown error" : reason, consequence);
+    decline(&mpi, "%s", loader_error());
     return;
   }
   const char* (*identity)(void) =
       (const char* (*)(void))dlsym(implementation, "sibyl_preload_identity");
   void (*attach)(void* (*)(const char*)) =
       (void (*)(void* (*)(const char*)))dlsym(implementation, "sibyl_preload_attach");
-  void* (*find)(const char*) = (void* (*)(const char*))dlsym(implementation, "sibyl_preload_lookup");
+  void* (*find)(const char*) =
+      (void* (*)(const char*))dlsym(implementation, "sibyl_preload_lookup");
+  if (identity == NULL || attach == NULL || find == NULL) {
+    decline(&mpi, "%s is no implementation of Sibyl", path);
+    return;
+  }
   char wanted[64];
   snprintf(wanted, sizeof wanted, "%s %d", mpi.flavour, mpi.abi);
-  const char* built = identity == NULL || attach == NULL || find == NULL ? "another use" : identity();
-  if (strcmp(built, wanted) != 0) {
-    say("sibyl: %s was built for %s, but this MPI (%s, %s) is %s; %s", path, built, version,
-        mpi.path, wanted, consequence);
+  if (strcmp(identity(), wanted) != 0) {
+    decline(&mpi, "%s was built for the ABI %s, this is %s", path, identity(), wanted);
     return;
   }
   attach(find_for_implementation);
@@ -246,7 +265,8 @@ static void load_implementation(void) {
 
 /* ---- Entries ------------------------------------------------------------------------------- */
 
-/* Behind an entry whose symbol no library but the shim has. 16 is MPI_ERR_OTHER or MPI_ERR_INTERN. */
+/* Behind an entry whose symbol no library but the shim has. 16 is MPI_ERR_OTHER or MPI_ERR_INTERN.
+ */
 static word missing(void) { return 16; }
 
 void* sibyl_preload_resolve(unsigned index, const void* caller) {

@@ -78,7 +78,7 @@ def run_apart(command, *, ranks, **extra):
     """Like run, but a shell puts each rank's output into a file of its own, since launchers merge
     the ranks' outputs in pieces; the result's stdout holds the ranks one after the other."""
     prefix = Path(tempfile.mkdtemp(dir=work)) / "rank"
-    script = 'exec "$@" > "$0.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"'
+    script = 'exec "$@" > "$0.${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$PMIX_RANK}}"'
     done = run(["sh", "-c", script, prefix, *command], ranks=ranks, **extra)
     outputs = (prefix.with_suffix(f".{rank}") for rank in range(ranks))
     done.stdout += "".join(path.read_text() for path in outputs if path.exists())
@@ -164,11 +164,15 @@ class CPrograms(PreloadTest):
         done = self.compare([c_program(PROGRAMS / "nested.c")], expected={"exscan"}, start=run)
         self.assertIn("scans made", done.stdout)
 
+    def test_threads_that_make_their_first_calls_together_are_all_served(self):
+        if options.mpicc is None:
+            self.skipTest("no --mpicc")
+        program = compile_program(options.mpicc, PROGRAMS / "threads.c", "-pthread")
+        self.compare([program], ranks=2)
+
     def test_native_service_is_cheap(self):
         program = c_program(HERE / "overhead.c")
-        done = self.succeed(
-            run([program], ranks=1, LD_PRELOAD=str(shim()), SIBYL_EXSCAN="native")
-        )
+        done = self.succeed(run([program], ranks=1, LD_PRELOAD=str(shim()), SIBYL_EXSCAN="native"))
         print(done.stdout.strip(), file=sys.stderr)
         words = done.stdout.split()
         self.assertLess(float(words[words.index("difference") + 1]), 100)
@@ -246,6 +250,25 @@ class Strangers(PreloadTest):
         done = self.succeed(run([c_program(source)], ranks=2, **extra))
         self.assertEqual((done.stdout, done.stderr), ("done\ndone\n", ""))
 
+    def test_the_shim_takes_the_listed_symbols_and_no_other(self):
+        # Nonblocking, persistent and neighbourhood collectives and the profiling names pass by.
+        listing = subprocess.run(
+            ["nm", "-D", "--defined-only", shim()], capture_output=True, text=True, check=True
+        ).stdout
+        expected = set()
+        for name in ("MPI_Exscan", "MPI_Scan", "MPI_Gather", "MPI_Scatter"):
+            lower, upper = name.lower(), name.upper()
+            expected |= {
+                name,
+                name + "_c",
+                lower,
+                lower + "_",
+                lower + "__",
+                lower + "_f08_",
+                upper,
+            }
+        self.assertEqual({line.split()[-1] for line in listing.splitlines()}, expected)
+
     def test_the_shim_needs_no_mpi_and_the_implementation_names_none(self):
         for name in ("preload", options.mpi):
             dynamic = subprocess.run(
@@ -254,11 +277,51 @@ class Strangers(PreloadTest):
                 text=True,
                 check=True,
             ).stdout
-            needed = [line.split("[")[1].rstrip("]") for line in dynamic.splitlines()
-                      if "NEEDED" in line]
+            needed = [
+                line.split("[")[1].rstrip("]") for line in dynamic.splitlines() if "NEEDED" in line
+            ]
             self.assertEqual([n for n in needed if "mpi" in n], [])
             if name == "preload":
                 self.assertEqual([n for n in needed if "stdc++" in n or "gcc" in n], [])
+
+
+class Generator(PreloadTest):
+    """One line in functions.txt is all that a further function needs."""
+
+    SOURCES = HERE.parent.parent / "src" / "preload"
+
+    def generate(self, what, line):
+        functions = work / "functions.txt"
+        functions.write_text((self.SOURCES / "functions.txt").read_text() + line + "\n")
+        output = work / f"generated-{what}.c"
+        command = [sys.executable, self.SOURCES / "generate.py", what, output]
+        done = subprocess.run([*command, "--functions", functions], capture_output=True, text=True)
+        return done, output
+
+    def test_a_line_gives_entries_for_every_binding_and_a_wrapper(self):
+        line = "MPI_Reduce c+large sendbuf:in recvbuf:out count datatype op root comm"
+        done, shim_source = self.generate("shim", line)
+        self.succeed(done)
+        library = work / "generated.so"
+        command = ["cc", "-shared", "-fPIC", f"-I{self.SOURCES}", shim_source, "-o", library]
+        self.succeed(subprocess.run(command, capture_output=True, text=True))
+        names = subprocess.run(["nm", "-D", library], capture_output=True, text=True).stdout.split()
+        for symbol in (
+            "MPI_Reduce",
+            "MPI_Reduce_c",
+            "mpi_reduce_",
+            "MPI_REDUCE",
+            "mpi_reduce_f08_",
+        ):
+            self.assertIn(symbol, names)
+        done, source = self.generate("implementation", line)
+        self.succeed(done)
+        self.assertIn("serve_reduce(", source.read_text())
+
+    def test_a_wrong_line_is_named(self):
+        done, _ = self.generate("shim", "MPI_Reduce c sendbuf:input")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("unknown kind 'input'", done.stderr)
 
 
 class Misfits(PreloadTest):
@@ -267,6 +330,7 @@ class Misfits(PreloadTest):
     def forwarded(self, directory, *texts, command=None, ranks=2):
         command = command or [c_program(PROGRAMS / "collectives.c")]
         plain = self.succeed(run_apart(command, ranks=ranks))
+        self.assertNotEqual(plain.stdout, "")
         extra = {"LD_PRELOAD": str(shim()), "SIBYL_LIBRARY_DIR": str(directory)}
         done = self.succeed(run_apart(command, ranks=ranks, **extra))
         self.assertEqual(sorted(plain.stdout.splitlines()), sorted(done.stdout.splitlines()))
@@ -305,8 +369,9 @@ class Misfits(PreloadTest):
     def test_fortran_programs_fall_back_as_well(self):
         if options.mpifort is None:
             self.skipTest("no --mpifort")
-        program = compile_program(options.mpifort, PROGRAMS / "collectives_f08.f90", "-w",
-                                  "-fallow-argument-mismatch")
+        program = compile_program(
+            options.mpifort, PROGRAMS / "collectives_f08.f90", "-w", "-fallow-argument-mismatch"
+        )
         self.forwarded(self.directory("none"), "is missing", command=[program])
 
     def test_python_programs_fall_back_as_well(self):

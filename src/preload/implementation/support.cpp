@@ -84,9 +84,9 @@ __attribute__((visibility("default"))) void sibyl_preload_attach(void* (*native)
   in_place.find({"mpi_fortran_in_place_", "mpi_fortran_in_place__", "mpi_fortran_in_place",
                  "MPI_FORTRAN_IN_PLACE"},
                 native);
-  bottom.find({"mpi_fortran_bottom_", "mpi_fortran_bottom__", "mpi_fortran_bottom",
-               "MPI_FORTRAN_BOTTOM"},
-              native);
+  bottom.find(
+      {"mpi_fortran_bottom_", "mpi_fortran_bottom__", "mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM"},
+      native);
 }
 
 // The wrapper of an intercepted symbol; null where the native function is to be called.

@@ -14,7 +14,8 @@ static int rank, size;
 
 static void report(const char* what, int variant, const void* data, size_t bytes) {
   uint64_t hash = 1469598103934665603u; /* FNV-1a */
-  for (size_t i = 0; i < bytes; ++i) hash = (hash ^ ((const unsigned char*)data)[i]) * 1099511628211u;
+  for (size_t i = 0; i < bytes; ++i)
+    hash = (hash ^ ((const unsigned char*)data)[i]) * 1099511628211u;
   printf("%s %d rank %d of %d: %016llx\n", what, variant, rank, size, (unsigned long long)hash);
 }
 
@@ -37,7 +38,9 @@ static void scans(MPI_Comm comm) {
   MPI_Op_create(multiply, 0, &product);
   for (int round = 0; round < rounds; ++round) {
     int64_t send[4 * count], receive[4 * count];
-    struct { int value, where; } pair[count], best[count];
+    struct {
+      int value, where;
+    } pair[count], best[count];
     for (int i = 0; i < 4 * count; ++i) {
       send[i] = (rank + 2) * 37 + i * 11 + round;
       receive[i] = -i - round; /* rank 0's must stay as it is in an exclusive scan */

@@ -59,14 +59,14 @@ static void* symbol_in(const char* object, const char* symbol) {
   return address == NULL || is_ours(address) ? NULL : address;
 }
 
-struct objects {
+struct Objects {
   const char** names;
   size_t count, capacity;
 };
 
 static int collect_object(struct dl_phdr_info* info, size_t size, void* data) {
   (void)size;
-  struct objects* objects = data;
+  struct Objects* objects = data;
   if (info->dlpi_name == NULL || info->dlpi_name[0] == '\0') return 0;
   if (objects->count == objects->capacity) {
     const size_t capacity = objects->capacity == 0 ? 64 : 2 * objects->capacity;
@@ -82,7 +82,7 @@ static int collect_object(struct dl_phdr_info* info, size_t size, void* data) {
 /* The last resort: any loaded object. dlopen must not run inside dl_iterate_phdr, which holds the
  * loader's lock, so the names are collected first. */
 static void* symbol_anywhere(const char* symbol) {
-  struct objects objects = {NULL, 0, 0};
+  struct Objects objects = {NULL, 0, 0};
   void* address = NULL;
   dl_iterate_phdr(collect_object, &objects);
   for (size_t i = 0; i < objects.count && address == NULL; ++i) {
@@ -112,7 +112,7 @@ static void* find_for_implementation(const char* symbol) {
 
 /* ---- The MPI library and the implementation that fits it ------------------------------------- */
 
-struct mpi {
+struct Mpi {
   const char* path;    /* of the loaded library */
   const char* soname;  /* "" where it has none */
   const char* flavour; /* "openmpi", "mpich", or null: not recognised */
@@ -141,7 +141,7 @@ static void shorten(char* version) {
   *to = '\0';
 }
 
-static const char* flavour_of(const struct mpi* mpi) {
+static const char* flavour_of(const struct Mpi* mpi) {
   if (strncmp(mpi->soname, "libmpi_abi.", 11) == 0) return NULL; /* the MPI standard's own */
   if (symbol_in(mpi->path, "ompi_mpi_comm_world") != NULL) return "openmpi";
   if (strstr(mpi->version, "MPICH") != NULL || strstr(mpi->version, "MVAPICH") != NULL ||
@@ -151,7 +151,7 @@ static const char* flavour_of(const struct mpi* mpi) {
   return NULL;
 }
 
-static int find_mpi(struct mpi* mpi) {
+static int find_mpi(struct Mpi* mpi) {
   void* init = find_native("PMPI_Init", first_caller);
   Dl_info info;
   struct link_map* map = NULL;
@@ -196,7 +196,7 @@ static void library_directory(char* directory) {
 }
 
 /* Says why the MPI library in use is left alone. */
-static void decline(const struct mpi* mpi, const char* format, ...) {
+static void decline(const struct Mpi* mpi, const char* format, ...) {
   char why[line_size / 2];
   va_list arguments;
   va_start(arguments, format);
@@ -212,7 +212,7 @@ static const char* loader_error(void) {
 }
 
 static void load_implementation(void) {
-  static struct mpi mpi;
+  static struct Mpi mpi;
   if (!find_mpi(&mpi)) {
     say("sibyl: the MPI library of this program was not found; MPI's own collectives are used");
     return;

@@ -39,7 +39,8 @@ struct TreeNode {
   std::uint32_t child_count = 0;
   std::array<TreeChild, 31> child_list{};  // in the order of their steps
 
-  std::span<const TreeChild> children() const { return {child_list.data(), child_count}; }
+  std::span<const TreeChild> children() const& { return {child_list.data(), child_count}; }
+  std::span<const TreeChild> children() const&& = delete;  // would outlive the list
 };
 
 // The steps of a scatter over the tree. A gather takes them backwards.

@@ -64,7 +64,8 @@ TEST_P(TreeShapes, ChildrenAreThePlacesThatHaveThisOneAsParent) {
 TEST_P(TreeShapes, BothEndsOfAnEdgeGiveItTheSameStepAndSize) {
   for (Rank places = 1; places <= most_places; ++places) {
     for (Rank place = 0; place < places; ++place) {
-      for (const TreeChild& child : tree_node(GetParam(), place, places).children()) {
+      const TreeNode node = tree_node(GetParam(), place, places);
+      for (const TreeChild& child : node.children()) {
         const TreeNode below = tree_node(GetParam(), child.place, places);
         EXPECT_EQ(below.step, child.step);
         EXPECT_EQ(below.size, child.size);
@@ -95,7 +96,8 @@ TEST_P(TreeShapes, EverySubtreeIsOneRunOfItsParentsMessage) {
       EXPECT_EQ(std::set<Rank>(order.begin(), order.end()), subtree);
       EXPECT_EQ(order.size(), subtree.size());
       EXPECT_EQ(order.front(), place);
-      for (const TreeChild& child : tree_node(GetParam(), place, places).children()) {
+      const TreeNode node = tree_node(GetParam(), place, places);
+      for (const TreeChild& child : node.children()) {
         const std::vector<Rank> below = message_order(GetParam(), child.place, places);
         ASSERT_LE(static_cast<std::size_t>(child.offset) + below.size(), order.size());
         EXPECT_TRUE(std::equal(below.begin(), below.end(), order.begin() + child.offset));

@@ -1,0 +1,196 @@
+// Proves the plans of every row of the table with the symbolic verifier: all rank counts up to 40,
+// all roots, in place or not, open or closed gates, with and without orders. A new row is proved
+// without a word here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "planners/exscan/doubling_family.hpp"
+#include "planners/program_text.hpp"
+#include "schedule/verify.hpp"
+
+namespace sibyl {
+namespace {
+
+constexpr Rank most_ranks = 40;
+
+bool has_root(const Algorithm& algorithm) {
+  return algorithm.collective == Collective::gather || algorithm.collective == Collective::scatter;
+}
+
+std::string text_of(const PlanRequest& request) {
+  std::string text = std::to_string(request.ranks) + " ranks, root " + std::to_string(request.root);
+  if (request.background) text += ", background";
+  if (request.in_place) text += ", in place";
+  if (!request.order.empty()) text += ", order";
+  for (const Rank rank : request.order) text += " " + std::to_string(rank);
+  return text;
+}
+
+class VerifiedAlgorithms : public testing::TestWithParam<const Algorithm*> {
+ protected:
+  const Algorithm& algorithm() const { return *GetParam(); }
+  Rank roots(Rank ranks) const { return has_root(algorithm()) ? ranks : 1; }
+
+  std::vector<Rank> shuffled(Rank ranks) {
+    std::vector<Rank> order(static_cast<std::size_t>(ranks));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random_);
+    return order;
+  }
+
+  // Requires that the request can be planned and that its plan is proved.
+  VerifyResult prove(const PlanRequest& request) {
+    EXPECT_EQ(check_request(algorithm(), request), "") << text_of(request);
+    return prove(make_plan(algorithm(), request), text_of(request));
+  }
+  VerifyResult prove(const Plan& plan, const std::string& what) {
+    VerifyResult result = verifier_.verify(plan);
+    EXPECT_TRUE(result.ok) << algorithm().name << ", " << what << ": " << result.problem;
+    return result;
+  }
+
+  std::mt19937 random_{20261121};
+  Verifier verifier_;
+};
+
+class VerifiedOrders : public VerifiedAlgorithms {};
+class VerifiedRootOrders : public VerifiedAlgorithms {};
+class VerifiedScans : public VerifiedAlgorithms {};
+
+// The rows of the table for which `has` holds.
+template <typename Has>
+auto rows(Has has) {
+  std::vector<const Algorithm*> list;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (has(algorithm)) list.push_back(&algorithm);
+  }
+  return testing::ValuesIn(list);
+}
+
+std::string test_name(const testing::TestParamInfo<const Algorithm*>& row) {
+  std::string text =
+      std::string(name_of(row.param->collective)) + "_" + std::string(row.param->name);
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
+}
+
+TEST_P(VerifiedAlgorithms, EveryPlanWithoutAnOrderIsProved) {
+  for (Rank ranks = 1; ranks <= most_ranks; ++ranks) {
+    for (Rank root = 0; root < roots(ranks); ++root) {
+      for (const bool background : {false, algorithm().background}) {
+        for (const bool in_place : {false, algorithm().in_place}) {
+          const PlanRequest request{
+              .ranks = ranks, .root = root, .background = background, .in_place = in_place};
+          const VerifyResult result = prove(request);
+          ASSERT_TRUE(result.ok);
+          const PlanHeader header = algorithm().describe(request);
+          ASSERT_EQ(result.rounds, header.rounds) << text_of(request);
+          ASSERT_EQ(std::max(result.tags_used, 1U), header.tag_span) << text_of(request);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(VerifiedOrders, EveryPlanWithARandomOrderIsProved) {
+  for (Rank ranks = 2; ranks <= most_ranks; ++ranks) {
+    for (Rank root = 0; root < roots(ranks); ++root) {
+      for (const bool background : {false, algorithm().background}) {
+        for (const bool without_root : {false, true}) {
+          std::vector<Rank> order = shuffled(ranks);
+          if (without_root) std::erase(order, root);
+          const PlanRequest request{.ranks = ranks,
+                                    .root = root,
+                                    .order = order,
+                                    .background = background,
+                                    .in_place = without_root && algorithm().in_place};
+          ASSERT_TRUE(prove(request).ok);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(VerifiedRootOrders, AnOrderThatOnlyTheRootHoldsIsEnough) {
+  for (Rank ranks = 2; ranks <= most_ranks; ++ranks) {
+    for (Rank root = 0; root < roots(ranks); ++root) {
+      const std::vector<Rank> order = shuffled(ranks);
+      PlanRequest request{.ranks = ranks, .root = root};
+      Plan plan = make_plan(algorithm(), request);
+      request.order = order;
+      algorithm().plan(request, root, plan.programs[static_cast<std::size_t>(root)]);
+      ASSERT_TRUE(prove(plan, text_of(request) + " at the root").ok);
+    }
+  }
+}
+
+TEST_P(VerifiedScans, InPlaceMayDifferFromRankToRank) {
+  for (Rank ranks = 1; ranks <= most_ranks; ++ranks) {
+    for (int sample = 0; sample < 10; ++sample) {
+      Plan plan = make_plan(algorithm(), {.ranks = ranks});
+      std::string mixed = "in place at";
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        if (random_() % 2 == 0) continue;
+        algorithm().plan({.ranks = ranks, .in_place = true}, rank,
+                         plan.programs[static_cast<std::size_t>(rank)]);
+        mixed += " " + std::to_string(rank);
+      }
+      ASSERT_TRUE(prove(plan, mixed).ok);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, VerifiedAlgorithms, rows([](const Algorithm&) { return true; }),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Table, VerifiedOrders, rows([](const Algorithm& algorithm) {
+                           return algorithm.order != OrderUse::none;
+                         }),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Table, VerifiedRootOrders, rows([](const Algorithm& algorithm) {
+                           return algorithm.order == OrderUse::root_only;
+                         }),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Table, VerifiedScans, rows([](const Algorithm& algorithm) {
+                           return !has_root(algorithm) && algorithm.in_place;
+                         }),
+                         test_name);
+
+TEST(VerifiedFamily, EveryParameterOfTheExclusiveScanIsProvedWithItsCounts) {
+  const Algorithm& algorithm = *find_algorithm(Collective::exscan, "hybrid");
+  Verifier verifier;
+  for (Rank ranks = 1; ranks <= 130; ++ranks) {
+    for (std::uint32_t operator_rounds = 1; operator_rounds <= 9; ++operator_rounds) {
+      for (const bool in_place : {false, true}) {
+        const Plan plan = make_plan(
+            algorithm, {.ranks = ranks, .in_place = in_place, .operator_rounds = operator_rounds});
+        const VerifyResult result = verifier.verify(plan);
+        ASSERT_TRUE(result.ok) << ranks << " ranks, q' " << operator_rounds << ": "
+                               << result.problem;
+        EXPECT_EQ(result.rounds, exscan::rounds(ranks, operator_rounds));
+        EXPECT_EQ(result.last_rank_operator_applications,
+                  exscan::applications_at_last_rank(ranks, operator_rounds));
+        EXPECT_LE(result.max_operator_applications,
+                  exscan::most_applications(ranks, operator_rounds));
+      }
+    }
+  }
+}
+
+// The verifier must be able to say no to plans of this table, or its yes means nothing.
+TEST(VerifiedFamily, APlanWithOneMessageToTheWrongRankIsRefused) {
+  for (const Algorithm& algorithm : algorithms()) {
+    Plan plan = make_plan(algorithm, {.ranks = 6});
+    Step& step = *std::find_if(plan.programs[5].steps.begin(), plan.programs[5].steps.end(),
+                               [](const Step& step) { return step.peer != no_rank; });
+    step.peer = step.peer == 1 ? 2 : 1;
+    EXPECT_FALSE(verify(plan).ok) << algorithm.name;
+  }
+}
+
+}  // namespace
+}  // namespace sibyl

@@ -42,7 +42,8 @@ class CommunicatorState {
   int size() const { return size_; }
   MPI_Comm private_comm() const { return private_; }
   const Settings& settings() const { return settings_; }
-  // Replaces what the ranks agreed on. All of them must do so alike, between two calls.
+  // For benchmarks and tests, which compare algorithms within one process: other settings than the
+  // ranks agreed on. The same on all ranks, after set-up, between two calls.
   void replace_settings(const Settings& settings) {
     settings_ = settings;
     known_choice = {};

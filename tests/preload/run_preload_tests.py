@@ -161,6 +161,7 @@ class CPrograms(PreloadTest):
         self.compare([sys.executable, "-c", script], ranks=2)
 
     def test_calls_from_inside_a_call_go_native(self):
+        # Started without a shell in between; only rank 0 prints.
         done = self.compare([c_program(PROGRAMS / "nested.c")], expected={"exscan"}, start=run)
         self.assertIn("scans made", done.stdout)
 
@@ -248,7 +249,7 @@ class Strangers(PreloadTest):
         empty.mkdir(exist_ok=True)
         extra = {"LD_PRELOAD": str(shim()), "SIBYL_LIBRARY_DIR": str(empty)}
         done = self.succeed(run([c_program(source)], ranks=2, **extra))
-        self.assertEqual((done.stdout, done.stderr), ("done\ndone\n", ""))
+        self.assertEqual((done.stdout.count("done"), done.stderr), (2, ""))
 
     def test_the_shim_takes_the_listed_symbols_and_no_other(self):
         # Nonblocking, persistent and neighbourhood collectives and the profiling names pass by.

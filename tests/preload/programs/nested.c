@@ -32,7 +32,8 @@ int main(int argc, char** argv) {
     MPI_Exscan(&value, &result, 1, MPI_INT, op, MPI_COMM_WORLD);
   }
   MPI_Allreduce(MPI_IN_PLACE, &scans, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  printf("rank %d: exscan %d, %s\n", rank, result, scans > 0 ? "scans made" : "no scan was made");
+  MPI_Allreduce(MPI_IN_PLACE, &result, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0) printf("exscan %d, %s\n", result, scans > 0 ? "scans made" : "no scan was made");
   MPI_Op_free(&op);
   MPI_Finalize();
   return 0;

@@ -1,0 +1,42 @@
+// The measurement of one cell: all contenders in turn, call by call, in one loop.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/contenders.hpp"
+#include "bench/options.hpp"
+
+namespace sibyl::bench {
+
+// Seconds of the slowest rank per call; filled at rank 0 only.
+struct Series {
+  std::string contender;
+  std::vector<double> single;  // one call between the barriers
+  std::vector<double> batch;   // the mean of `batch_size` calls; empty: not measured
+};
+
+struct Cell {
+  std::string operator_name;
+  int count = 0;
+  std::size_t bytes = 0;
+  int batch_size = 1;
+  double message_seconds = 0;  // half a round trip of a message of this size, ranks 0 and 1
+  std::vector<Series> series;
+  std::vector<std::string> wrong;  // contenders whose result differs from the first one's
+};
+
+// Seconds on this rank's clock; simulated ones under SMPI.
+double now();
+
+// Half a round trip between rank 0 and `partner`: the median of `repetitions`, on all ranks.
+double half_round_trip(std::size_t bytes, int partner, int repetitions);
+
+// Collective over MPI_COMM_WORLD. Every measurement starts with two barriers; the order in which
+// the contenders take their turns is drawn anew for every repetition, the same on all ranks.
+Cell measure(const Options& options, const Operator& op, int count,
+             std::vector<std::unique_ptr<Contender>>& contenders);
+
+}  // namespace sibyl::bench

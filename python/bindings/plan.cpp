@@ -7,6 +7,12 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
+
+#include "schedule/export_goal.hpp"
+#include "schedule/export_json.hpp"
+#include "schedule/export_svg.hpp"
+
 namespace nb = nanobind;
 
 namespace sibyl::python {
@@ -36,6 +42,19 @@ std::unique_ptr<Plan> make(const std::string& collective, const std::string& alg
   return std::make_unique<Plan>(make_plan(*asked->algorithm, asked->request));
 }
 
+// A unit is a part of the vector or a segment of a block; the larger one where they are uneven.
+std::string to_goal(const Plan& plan, std::uint64_t count, std::uint64_t element_bytes) {
+  if (element_bytes != 0 && count > std::numeric_limits<std::uint64_t>::max() / element_bytes) {
+    throw nb::value_error("the bytes of a vector or block exceed 2^64");
+  }
+  GoalCosts costs;
+  const std::uint64_t bytes = count * element_bytes;
+  const std::uint64_t segments = plan.header.segments;
+  costs.bytes_per_unit = bytes / segments + (bytes % segments != 0 ? 1 : 0);
+  const nb::gil_scoped_release others_may_run;
+  return export_goal(plan, costs);
+}
+
 }  // namespace
 
 void bind_plan(nb::module_& module) {
@@ -51,7 +70,10 @@ void bind_plan(nb::module_& module) {
       .def_prop_ro("keeps_order", [](const Plan& plan) { return plan.header.keeps_order; })
       .def_prop_ro("messages", messages_of)
       .def_prop_ro("steps", steps_of)
-      .def("verify", verify_or_throw);
+      .def("verify", verify_or_throw)
+      .def("to_json", export_json, nb::call_guard<nb::gil_scoped_release>())
+      .def("to_svg", export_svg, nb::call_guard<nb::gil_scoped_release>())
+      .def("to_goal", to_goal, nb::arg("count") = 1, nb::arg("element_bytes") = 8);
   module.def("make_plan", make, nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"),
              nb::arg("root") = 0, nb::arg("order") = nb::none(), nb::arg("background") = false,
              nb::arg("in_place") = false, nb::arg("operator_rounds") = 0);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "plan.hpp"
+#include "planners/prove.hpp"
 #include "schedule/verify.hpp"
 
 namespace nb = nanobind;
@@ -18,10 +19,8 @@ struct VerificationFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Returns the number of steps. A Verifier keeps its storage, so each thread has its own.
-std::uint64_t verified_steps(const Plan& plan) {
-  thread_local Verifier verifier;
-  VerifyResult result = verifier.verify(plan);
+// The number of steps, where the plan is proven.
+std::uint64_t steps_of(const VerifyResult& result) {
   if (!result.ok) throw VerificationFailed(result.problem);
   return result.steps;
 }
@@ -34,7 +33,8 @@ std::uint64_t prove(const std::string& collective, const std::string& algorithm,
   std::uint64_t steps = 0;
   {
     const nb::gil_scoped_release others_may_run;
-    steps = verified_steps(make_plan(*asked->algorithm, asked->request));
+    thread_local ProofStorage storage;  // kept from plan to plan
+    steps = steps_of(verify_algorithm(*asked->algorithm, asked->request, storage));
   }
   // A loop over many plans would otherwise hear Ctrl-C only when Python gets its turn.
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -45,7 +45,7 @@ std::uint64_t prove(const std::string& collective, const std::string& algorithm,
 
 void verify_or_throw(const Plan& plan) {
   const nb::gil_scoped_release others_may_run;
-  verified_steps(plan);
+  steps_of(sibyl::verify(plan));
 }
 
 void bind_proof(nb::module_& module) {

@@ -45,7 +45,7 @@ def _options(
     options_metavar="[OPTIONS] --",
 )
 def run(
-    program: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGS...", show_default=False)],
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM [ARGS]", show_default=False)],
     ranks: Annotated[
         int | None,
         typer.Option("-n", "--ranks", metavar="N", help="Ranks; the launcher's default if absent."),

@@ -4,9 +4,9 @@ Written from the contract of `sibyl plan --json` alone, in another language than
 without its code, so that the two can disagree. A value is the tuple of the contributions that it is
 made of, from left to right; combining is joining, which does not commute.
 
-Steps run as dataflow: a step may run once every earlier step of its rank that touches the same data
-(and one of the two writes it), and every step in its `after` list, is complete. Which of the steps
-that may run does run is drawn by chance, so that a dependency that a plan lacks shows up.
+Steps run as dataflow: a step may run once every step in its `after` list is complete, which the
+contract says is enough. Which of the steps that may run does run is drawn by chance, so that a
+dependency that a plan lacks shows up; `missing_dependencies` looks for the same without chance.
 """
 
 import random
@@ -45,7 +45,7 @@ class RankState:
             self.ordinal.append(counter[step["peer"]] if step.get("peer") is not None else -1)
             if step.get("peer") is not None:
                 counter[step["peer"]] += 1
-        self.waits = [self._waits_for(i) for i in range(len(self.steps))]
+        self.waits = [set(step["after"]) for step in self.steps]
 
     def _fill(self, plan: dict[str, Any], rank: int, in_place: bool) -> None:
         segments, root = plan["segments"], plan["root"]
@@ -78,13 +78,18 @@ class RankState:
         read = {self.place(source["buffer"], u) for u in units_of(source, count)}
         return (read | data if step["kind"] == "combine" else read), data
 
-    def _waits_for(self, index: int) -> set[int]:
-        reads, writes = self._touched(self.steps[index])
-        found = set(self.steps[index].get("after", []))
-        for earlier in range(index):
-            r, w = self._touched(self.steps[earlier])
-            if writes & (r | w) or reads & w:
-                found.add(earlier)
+    def missing_dependencies(self) -> list[tuple[int, int]]:
+        """Pairs of steps that touch the same data, one of them writing, with no order between."""
+        touched = [self._touched(step) for step in self.steps]
+        before: list[set[int]] = []
+        found = []
+        for index, (reads, writes) in enumerate(touched):
+            waits = set(self.waits[index])
+            before.append(waits.union(*(before[earlier] for earlier in waits)))
+            for earlier in range(index):
+                r, w = touched[earlier]
+                if (writes & (r | w) or reads & w) and earlier not in before[index]:
+                    found.append((earlier, index))
         return found
 
     def ready(self) -> list[int]:
@@ -167,6 +172,8 @@ def check_results(plan: dict[str, Any], ranks: list[RankState], in_place: bool) 
     collective = plan["collective"]
     for state in ranks:
         rank, wanted = state.rank, {}
+        if unordered := state.missing_dependencies():
+            raise PlanError(f"rank {rank}: nothing orders the steps {unordered}")
         if collective in ("exscan", "scan"):
             last = rank if collective == "scan" else rank - 1
             if collective == "scan" or rank > 0:

@@ -62,15 +62,11 @@ def test_a_second_reader_of_the_json_gets_the_right_results(row: package.Algorit
 
 @pytest.mark.parametrize("row", ROWS, ids=ROW_IDS)
 def test_the_second_reader_notices_a_plan_that_is_wrong(row: package.Algorithm) -> None:
-    plan = json.loads(package.make_plan(row.collective, row.name, 6).to_json())
-    index = next(i for i, step in enumerate(plan["programs"][5]) if step["kind"] != "send")
-    del plan["programs"][5][index]
-    sender = next((p for p in plan["programs"] if any(s["kind"] == "send" for s in p)))
-    with pytest.raises(PlanError):
-        states = execute(plan)
-        check_results(plan, states, in_place=False)
-        # A lost receive of an empty message changes no result, but leaves the message behind.
-        raise AssertionError(f"nothing noticed: {sender}")
+    for rank in range(6):
+        plan = json.loads(package.make_plan(row.collective, row.name, 6).to_json())
+        del plan["programs"][rank][0]
+        with pytest.raises(PlanError):
+            check_results(plan, execute(plan), in_place=False)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=ROW_IDS)
@@ -104,7 +100,7 @@ def check_step(step: dict[str, Any], number: int, ranks: int) -> None:
     else:
         assert 0 <= step["peer"] < ranks
         assert not step.get("from")
-    assert all(0 <= earlier < number for earlier in step.get("after", []))
+    assert all(0 <= earlier < number for earlier in step["after"])
 
 
 def check_data(data: dict[str, Any], count: int) -> None:

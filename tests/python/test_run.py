@@ -2,8 +2,13 @@
 
 import json
 import os
+import pty
+import re
+import select
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -157,6 +162,61 @@ def test_a_signal_ends_the_job_and_leaves_no_process(
     finally:
         started.kill()
         started.communicate()
+
+
+def test_ctrl_c_in_a_terminal_ends_the_job_and_gives_the_terminal_back(
+    tmp_path: Path, mpi: Mpi, job: Path
+) -> None:
+    command = [*COMMAND, "run", "-n", "2", "--mpi", mpi.option, "--quiet", "--", str(job), "sleep"]
+    words = shlex.join(command)
+    # The shell must own the terminal again afterwards, or `read` would stop it for ever.
+    shell = ["/bin/bash", "-c", f"trap : INT; {words}; read answer; echo code=$? got=$answer"]
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execv(shell[0], shell)
+    output = b""
+    ranks: list[int] = []
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and b"got=" not in output:
+            if select.select([terminal], [], [], 0.2)[0]:
+                try:
+                    output += os.read(terminal, 4096)
+                except OSError:  # the shell has ended
+                    break
+            numbers = re.findall(rb"^(\d+)\r?$", output, re.MULTILINE)
+            if len(numbers) == 2 and not ranks:
+                ranks = [int(number) for number in numbers]
+                os.write(terminal, b"\x03")
+            elif ranks and not any(map(_alive, ranks)):
+                os.write(terminal, b"back\n")
+                time.sleep(0.5)
+        assert ranks, output
+        assert b"code=0 got=back" in output, output
+        assert not any(map(_alive, ranks))
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+
+
+def test_a_python_program_uses_the_mpi_of_its_mpi4py(
+    sibyl: Sibyl, mpi: Mpi, tmp_path: Path
+) -> None:
+    pytest.importorskip("mpi4py")
+    script = tmp_path / "program.py"
+    script.write_text(
+        "from mpi4py import MPI\n"
+        "w = MPI.COMM_WORLD\n"
+        "for _ in range(10):\n"
+        "    below = w.exscan(1)\n"
+        "assert w.rank == 0 or below == w.rank\n"
+        "print(w.size, flush=True)\n"
+    )
+    result = sibyl("run", "-n", 2, "--quiet", "--", sys.executable, script)
+    assert result.returncode == 0, result
+    assert result.stdout == "2\n2\n"
 
 
 def test_the_launcher_of_the_other_mpi_is_no_choice_for_a_directory_without_one(

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -30,28 +31,36 @@ def list_algorithms(as_json: bool) -> int:
         print(json.dumps(rows, indent=2))
         return 0
     # Names are there to be copied and stay whole; sentences give way. A pipe gets all it wants.
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = Console(width=None if sys.stdout.isatty() else 140)
     table = Table(show_lines=True)
     for heading in ("collective", "algorithm"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("idea", "cost", "takes", "operators", "source"):
-        table.add_column(heading, ratio=None if heading == "operators" else 2)
+    for heading in ("idea", "cost", "takes", "operators"):
+        table.add_column(heading)
+    table.add_column("source", justify="right")
+    sources = list(dict.fromkeys(row["source"] for row in rows))
     for row in rows:
-        takes = []
-        if row["order"] != "none":
-            takes.append("order (root)" if row["order"] == "root_only" else "order (all ranks)")
-        if row["background"]:
-            takes.append("background")
-        if row["in_place"]:
-            takes.append("in place")
-        if row["collective"] not in ("exscan", "scan"):
-            operators = "-"
-        else:
-            operators = "commutative" if row["commutative_only"] else "any"
         name = Text(row["name"], style="bold")
         if row["published"] not in ("", row["name"]):
             name.append("\n" + row["published"].replace(", ", ",\n"), style="not bold")
-        cells = (row["idea"], row["cost"], ", ".join(takes), operators, row["source"])
+        source = f"[{sources.index(row['source']) + 1}]"
+        cells = (row["idea"], row["cost"], _takes(row), _operators(row), source)
         table.add_row(row["collective"], name, *(Text(cell) for cell in cells))
     console.print(table)
+    for number, source in enumerate(sources, start=1):
+        console.print(Text(f"[{number}] {source}"), soft_wrap=True)
     return 0
+
+
+def _takes(row: dict[str, Any]) -> str:
+    takes = {"none": [], "root_only": ["order (root)"], "all_ranks": ["order (all ranks)"]}
+    words = list(takes[row["order"]])
+    words += ["background"] * row["background"]
+    words += ["in place"] * row["in_place"]
+    return ", ".join(words)
+
+
+def _operators(row: dict[str, Any]) -> str:
+    if row["collective"] not in ("exscan", "scan"):
+        return "-"
+    return "commutative" if row["commutative_only"] else "any"

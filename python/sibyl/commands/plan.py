@@ -142,7 +142,7 @@ def step_text(step: dict[str, Any]) -> str:
         text = f"combine {data} := {_data_text(step['from'], step['count'])} (+) {data}"
     if step["gate"] == "on_start":
         text += ", in the background"
-    if step.get("after"):
+    if step["after"]:
         text += f", after step {', '.join(str(s) for s in step['after'])}"
     return text
 

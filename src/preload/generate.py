@@ -158,6 +158,10 @@ def c_wrapper(function, large):
         out.append("#if SIBYL_PRELOAD_LARGE")
     out.append(f"  if (entry.nested()) return P{name}({names});")
     if large:
+        counts = [argument for argument, kind in function.arguments if kind == "count"]
+        large_counts = " || ".join(f"too_large({count})" for count in counts)
+        out.append("#else")
+        out.append(f"  if ({large_counts}) return raise_count(comm);")
         out.append("#endif")
     out.append(
         f"  return serve_{function.short}(Caller{{.preload = true, .large = {is_large}}}, {names});"

@@ -171,6 +171,10 @@ class CPrograms(PreloadTest):
         program = compile_program(options.mpicc, PROGRAMS / "threads.c", "-pthread")
         self.compare([program], ranks=2)
 
+    def test_a_weak_reference_to_a_large_count_function_is_served(self):
+        done = self.compare([c_program(PROGRAMS / "weak_large.c")], expected={"gather"}, ranks=2)
+        self.assertNotIn("not refused", done.stdout)
+
     def test_native_service_is_cheap(self):
         program = c_program(HERE / "overhead.c")
         done = self.succeed(run([program], ranks=1, LD_PRELOAD=str(shim()), SIBYL_EXSCAN="native"))
@@ -366,6 +370,10 @@ class Misfits(PreloadTest):
         directory = self.directory("misnamed")
         (directory / f"libsibyl-{options.mpi}.so").symlink_to(other)
         self.forwarded(directory, "MPI's own collectives")
+
+    def test_a_weak_reference_to_a_large_count_function_falls_back(self):
+        command = [c_program(PROGRAMS / "weak_large.c")]
+        self.forwarded(self.directory("none"), "is missing", command=command)
 
     def test_fortran_programs_fall_back_as_well(self):
         if options.mpifort is None:

@@ -61,6 +61,11 @@ int read_library_version() {
 
 }  // namespace
 
+int raise_count(MPI_Comm comm) {
+  PMPI_Comm_call_errhandler(comm, MPI_ERR_COUNT);
+  return MPI_ERR_COUNT;
+}
+
 void* fortran_buffer(void* address) {
   if (in_place.is(address)) return MPI_IN_PLACE;
   if (bottom.is(address)) return MPI_BOTTOM;

@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <limits>
 #include <span>
 
 #include "collectives/collectives.hpp"
@@ -27,6 +28,10 @@ namespace sibyl::preload {
 // asks with weak references) is served all the same; a native call then goes to the function with
 // int counts.
 inline constexpr bool has_large = SIBYL_PRELOAD_LARGE != 0;
+// There a count that needs more than an int cannot be handed on: an error, and never a shorter
+// call.
+inline bool too_large(MPI_Count count) { return count > std::numeric_limits<int>::max(); }
+int raise_count(MPI_Comm comm);
 
 // One level of wrapper on this thread's stack. A call that arrives inside another was made by the
 // MPI library or by Sibyl itself, on ranks and in an order that no program wrote: it goes native.

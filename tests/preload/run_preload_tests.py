@@ -10,8 +10,6 @@ library only. Exit status 0: every test passed or was skipped.
 """
 
 import argparse
-import json
-import os
 import shutil
 import subprocess
 import sys
@@ -19,102 +17,21 @@ import tempfile
 import unittest
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-PROGRAMS = HERE / "programs"
+from launching import (
+    HERE,
+    PROGRAMS,
+    c_program,
+    compile_program,
+    read_reports,
+    run,
+    run_apart,
+    served,
+    setting,
+    shim,
+)
+
 ALL = {"exscan", "scan", "gather", "scatter"}
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
-options = None  # the command line
-work = None  # a temporary directory
-
-
-def environment(**extra):
-    """The caller's environment, made fit for a small machine and any user, plus `extra`."""
-    result = {k: v for k, v in os.environ.items() if not k.startswith(("SIBYL_", "LD_PRELOAD"))}
-    if options.mpi == "openmpi":
-        for prefix in ("OMPI", "PRTE"):
-            result[f"{prefix}_ALLOW_RUN_AS_ROOT"] = "1"
-            result[f"{prefix}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-        result["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
-        result["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"
-        result["OMPI_MCA_hwloc_base_binding_policy"] = "none"
-        result["OMPI_MCA_mpi_yield_when_idle"] = "1"
-        result["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
-        result["OMPI_MCA_btl_base_warn_component_unused"] = "0"
-    result.update(extra)
-    return result
-
-
-def shim():
-    return options.library_dir / "libsibyl-preload.so"
-
-
-def run(command, *, ranks=None, **extra):
-    """Runs `command`, under mpiexec if `ranks` are given. The preload, if any, is in the
-    environment from the start, so that the launcher and all else in the path carries it too."""
-    if ranks is not None:
-        command = [options.mpiexec, "-n", str(ranks), *command]
-    command = [str(word) for word in command]
-    with subprocess.Popen(
-        command,
-        env=environment(**extra),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            stdout, stderr = process.communicate(timeout=options.timeout)
-        except subprocess.TimeoutExpired:
-            process.terminate()  # the launcher ends its ranks; killed, it would leave them behind
-            try:
-                stdout, stderr = process.communicate(timeout=15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                stdout, stderr = process.communicate()
-            stderr += f"\nstill running after {options.timeout:.0f} s"
-    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
-
-
-def run_apart(command, *, ranks, **extra):
-    """Like run, but a shell puts each rank's output into a file of its own, since launchers merge
-    the ranks' outputs in pieces; the result's stdout holds the ranks one after the other."""
-    prefix = Path(tempfile.mkdtemp(dir=work)) / "rank"
-    script = 'exec "$@" > "$0.${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$PMIX_RANK}}"'
-    done = run(["sh", "-c", script, prefix, *command], ranks=ranks, **extra)
-    outputs = (prefix.with_suffix(f".{rank}") for rank in range(ranks))
-    done.stdout += "".join(path.read_text() for path in outputs if path.exists())
-    return done
-
-
-def compile_program(compiler, source, *flags):
-    output = work / "-".join([source.stem, source.suffix[1:], *flags])
-    if not output.exists():
-        command = [compiler, *flags, "-O1", str(source), "-o", str(output)]
-        done = subprocess.run(command, cwd=work, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
-    return output
-
-
-def c_program(name):
-    if options.mpicc is None:
-        raise unittest.SkipTest("no --mpicc")
-    return compile_program(options.mpicc, name)
-
-
-def read_reports(directory):
-    return [json.loads(path.read_text()) for path in sorted(directory.glob("rank-*.json"))]
-
-
-def served(reports):
-    """The collectives that Sibyl itself performed, by rank."""
-    return {
-        report["rank"]: {
-            entry["collective"]
-            for entry in report["entries"]
-            if entry["algorithm"] != "native" and entry["calls"] > 0
-        }
-        for report in reports
-    }
 
 
 class PreloadTest(unittest.TestCase):
@@ -126,10 +43,10 @@ class PreloadTest(unittest.TestCase):
 
     def compare(self, command, expected=frozenset(ALL), ranks=None, start=run_apart):
         """Same output with and without the preload, and the preload served `expected`."""
-        ranks = ranks or options.ranks
+        ranks = ranks or setting.ranks
         plain = self.succeed(start(command, ranks=ranks))
         self.assertNotEqual(plain.stdout, "")
-        reports = Path(tempfile.mkdtemp(dir=work))
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
         extra = {"LD_PRELOAD": str(shim()), "SIBYL_REPORT": str(reports)}
         preloaded = self.succeed(start(command, ranks=ranks, **extra))
         self.assertEqual(sorted(plain.stdout.splitlines()), sorted(preloaded.stdout.splitlines()))
@@ -166,9 +83,9 @@ class CPrograms(PreloadTest):
         self.assertIn("scans made", done.stdout)
 
     def test_threads_that_make_their_first_calls_together_are_all_served(self):
-        if options.mpicc is None:
+        if setting.mpicc is None:
             self.skipTest("no --mpicc")
-        program = compile_program(options.mpicc, PROGRAMS / "threads.c", "-pthread")
+        program = compile_program(setting.mpicc, PROGRAMS / "threads.c", "-pthread")
         self.compare([program], ranks=2)
 
     def test_a_weak_reference_to_a_large_count_function_is_served(self):
@@ -185,11 +102,11 @@ class CPrograms(PreloadTest):
 
 class FortranPrograms(PreloadTest):
     def build(self, name, *flags):
-        if options.mpifort is None:
+        if setting.mpifort is None:
             self.skipTest("no --mpifort")
         # Buffers of several types in one program: an old habit that newer compilers must be told.
         return compile_program(
-            options.mpifort, PROGRAMS / name, "-w", "-fallow-argument-mismatch", *flags
+            setting.mpifort, PROGRAMS / name, "-w", "-fallow-argument-mismatch", *flags
         )
 
     def test_mpifh(self):
@@ -215,18 +132,18 @@ class FortranPrograms(PreloadTest):
 
 class PythonPrograms(PreloadTest):
     def setUp(self):
-        if options.python is None:
+        if setting.python is None:
             self.skipTest("no --python with mpi4py")
 
     def test_mpi4py(self):
-        self.compare([options.python, PROGRAMS / "collectives_mpi4py.py"])
+        self.compare([setting.python, PROGRAMS / "collectives_mpi4py.py"])
 
     def test_mpi4py_with_its_mpi_in_the_global_scope(self):
         script = (
             "import sys, os, runpy; sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL); "
             f"runpy.run_path({str(PROGRAMS / 'collectives_mpi4py.py')!r})"
         )
-        self.compare([options.python, "-c", script], ranks=2)
+        self.compare([setting.python, "-c", script], ranks=2)
 
 
 class Strangers(PreloadTest):
@@ -243,13 +160,13 @@ class Strangers(PreloadTest):
             self.assertEqual((plain.stdout, plain.stderr), (preloaded.stdout, preloaded.stderr))
 
     def test_an_mpi_program_that_calls_none_of_the_four_says_nothing(self):
-        source = work / "silent.c"
+        source = setting.work / "silent.c"
         source.write_text(
             "#include <mpi.h>\n#include <stdio.h>\n"
             "int main(int argc, char** argv) { MPI_Init(&argc, &argv);"
             ' MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); puts("done"); return 0; }\n'
         )
-        empty = work / "empty"
+        empty = setting.work / "empty"
         empty.mkdir(exist_ok=True)
         extra = {"LD_PRELOAD": str(shim()), "SIBYL_LIBRARY_DIR": str(empty)}
         done = self.succeed(run([c_program(source)], ranks=2, **extra))
@@ -275,9 +192,9 @@ class Strangers(PreloadTest):
         self.assertEqual({line.split()[-1] for line in listing.splitlines()}, expected)
 
     def test_the_shim_needs_no_mpi_and_the_implementation_names_none(self):
-        for name in ("preload", options.mpi):
+        for name in ("preload", setting.mpi):
             dynamic = subprocess.run(
-                ["readelf", "-d", options.library_dir / f"libsibyl-{name}.so"],
+                ["readelf", "-d", setting.library_dir / f"libsibyl-{name}.so"],
                 capture_output=True,
                 text=True,
                 check=True,
@@ -296,9 +213,9 @@ class Generator(PreloadTest):
     SOURCES = HERE.parent.parent / "src" / "preload"
 
     def generate(self, what, line):
-        functions = work / "functions.txt"
+        functions = setting.work / "functions.txt"
         functions.write_text((self.SOURCES / "functions.txt").read_text() + line + "\n")
-        output = work / f"generated-{what}.c"
+        output = setting.work / f"generated-{what}.c"
         command = [sys.executable, self.SOURCES / "generate.py", what, output]
         done = subprocess.run([*command, "--functions", functions], capture_output=True, text=True)
         return done, output
@@ -307,7 +224,7 @@ class Generator(PreloadTest):
         line = "MPI_Reduce c+large sendbuf:in recvbuf:out count datatype op root comm"
         done, shim_source = self.generate("shim", line)
         self.succeed(done)
-        library = work / "generated.so"
+        library = setting.work / "generated.so"
         command = ["cc", "-shared", "-fPIC", f"-I{self.SOURCES}", shim_source, "-o", library]
         self.succeed(subprocess.run(command, capture_output=True, text=True))
         names = subprocess.run(["nm", "-D", library], capture_output=True, text=True).stdout.split()
@@ -346,29 +263,29 @@ class Misfits(PreloadTest):
                 self.assertIn(text, line)
 
     def directory(self, name):
-        path = work / name
+        path = setting.work / name
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
         return path
 
     def test_only_the_other_mpis_implementation_is_there(self):
         directory = self.directory("other")
-        other = options.library_dir / f"libsibyl-{OTHER[options.mpi]}.so"
+        other = setting.library_dir / f"libsibyl-{OTHER[setting.mpi]}.so"
         if other.exists():
             (directory / other.name).symlink_to(other)
-        self.forwarded(directory, f"libsibyl-{options.mpi}.so is missing", "MPI's own collectives")
+        self.forwarded(directory, f"libsibyl-{setting.mpi}.so is missing", "MPI's own collectives")
 
     def test_an_implementation_that_is_no_library(self):
         directory = self.directory("broken")
-        (directory / f"libsibyl-{options.mpi}.so").write_text("not a library")
+        (directory / f"libsibyl-{setting.mpi}.so").write_text("not a library")
         self.forwarded(directory, "MPI's own collectives")
 
     def test_an_implementation_built_for_another_mpi(self):
-        other = options.library_dir / f"libsibyl-{OTHER[options.mpi]}.so"
+        other = setting.library_dir / f"libsibyl-{OTHER[setting.mpi]}.so"
         if not other.exists():
             self.skipTest(f"no {other.name}")
         directory = self.directory("misnamed")
-        (directory / f"libsibyl-{options.mpi}.so").symlink_to(other)
+        (directory / f"libsibyl-{setting.mpi}.so").symlink_to(other)
         self.forwarded(directory, "MPI's own collectives")
 
     def test_a_weak_reference_to_a_large_count_function_falls_back(self):
@@ -376,22 +293,21 @@ class Misfits(PreloadTest):
         self.forwarded(self.directory("none"), "is missing", command=command)
 
     def test_fortran_programs_fall_back_as_well(self):
-        if options.mpifort is None:
+        if setting.mpifort is None:
             self.skipTest("no --mpifort")
         program = compile_program(
-            options.mpifort, PROGRAMS / "collectives_f08.f90", "-w", "-fallow-argument-mismatch"
+            setting.mpifort, PROGRAMS / "collectives_f08.f90", "-w", "-fallow-argument-mismatch"
         )
         self.forwarded(self.directory("none"), "is missing", command=[program])
 
     def test_python_programs_fall_back_as_well(self):
-        if options.python is None:
+        if setting.python is None:
             self.skipTest("no --python with mpi4py")
-        command = [options.python, PROGRAMS / "collectives_mpi4py.py"]
+        command = [setting.python, PROGRAMS / "collectives_mpi4py.py"]
         self.forwarded(self.directory("none"), "is missing", command=command)
 
 
 def main():
-    global options, work
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", choices=sorted(OTHER), required=True)
     parser.add_argument("--library-dir", type=Path, required=True)
@@ -402,15 +318,15 @@ def main():
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--timeout", type=float, default=120, help="seconds per run")
     parser.add_argument("-k", action="append", help="only tests whose name contains this")
-    options = parser.parse_args()
-    options.library_dir = options.library_dir.resolve()
+    parser.parse_args(namespace=setting)
+    setting.library_dir = setting.library_dir.resolve()
     if not shim().exists():
         parser.error(f"{shim()} is missing")
     with tempfile.TemporaryDirectory() as directory:
-        work = Path(directory)
+        setting.work = Path(directory)
         loader = unittest.TestLoader()
-        if options.k:
-            loader.testNamePatterns = [f"*{text}*" for text in options.k]
+        if setting.k:
+            loader.testNamePatterns = [f"*{text}*" for text in setting.k]
         suite = loader.loadTestsFromModule(sys.modules[__name__])
         result = unittest.TextTestRunner(verbosity=2).run(suite)
     if result.testsRun == 0:

@@ -28,6 +28,9 @@ struct PlanRequest {
   std::span<const Rank> order = {};
   bool background = false;  // open the gates that the algorithm can open (BSLIN, BSBN, BSLS)
   bool in_place = false;    // MPI_IN_PLACE at the rank that is planned
+  // Linear algorithms only: how many transfers the root may have under way at a time. 1 is what the
+  // papers call linear; more keep the link busy when the next rank in the order is late.
+  std::uint32_t outstanding = 1;
   // Part of the scan family only: rounds in which W (+) V is sent; 0 takes the algorithm's own.
   std::uint32_t operator_rounds = 0;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 8> variables{{
+constexpr std::array<EnvironmentVariable, 9> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -20,6 +20,9 @@ constexpr std::array<EnvironmentVariable, 8> variables{{
     {"SIBYL_SCATTER", algorithm_values, "auto", "", "The same for MPI_Scatter."},
     {"SIBYL_FIRST_SEGMENT", "0 to 1073741824", "1024", "bytes",
      "Size of the first of the two segments that linear-synchronised gather cuts a block into."},
+    {"SIBYL_OUTSTANDING", "0 to 1000000", "8", "transfers",
+     "How many transfers the root of linear gather and scatter has under way at a time; 0 is no "
+     "limit, 1 is what the papers call linear."},
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
      "How many private communicators a process may hold. A communicator that finds none left on "
      "any of its ranks is served by the MPI library."},
@@ -65,6 +68,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_REPORT", environment.report);
   read_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,
               environment.problem);
+  read_number(lookup, "SIBYL_OUTSTANDING", 1000000, environment.outstanding, environment.problem);
   read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
               environment.problem);
   return environment;

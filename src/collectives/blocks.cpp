@@ -25,6 +25,19 @@ UserBuffer buffer_of(const Side& side, const DatatypeInfo& type) {
   return out;
 }
 
+// A root whose own two sides differ in size makes an error; its block then travels as a message,
+// which arrives short or truncated as MPI says, and the other ranks are served all the same.
+int move_own_block(Collective collective, const Side& all, const DatatypeInfo& all_type,
+                   const Side& own, int root, int tag, MPI_Comm comm) {
+  Side place = all;
+  place.buffer = static_cast<char*>(all.buffer) +
+                 static_cast<MPI_Aint>(root) * static_cast<MPI_Aint>(all.count) * all_type.extent;
+  const Side& from = collective == Collective::gather ? own : place;
+  const Side& to = collective == Collective::gather ? place : own;
+  return PMPI_Sendrecv(from.buffer, static_cast<int>(from.count), from.type, root, tag, to.buffer,
+                       static_cast<int>(to.count), to.type, root, tag, comm, MPI_STATUS_IGNORE);
+}
+
 // `all` is the root's side of the blocks of all ranks, `own` the side of this rank's block.
 template <class Native>
 int serve(Collective collective, Caller caller, const Side& all, const Side& own, int root,
@@ -38,12 +51,13 @@ int serve(Collective collective, Caller caller, const Side& all, const Side& own
     return counted.end(nullptr, 0, go_native());
   }
 
+  CollectiveCall call;
+  call.tag_base = state->take_tags();
   if (root < 0 || root >= state->size()) return raise(comm, MPI_ERR_ROOT);
   const bool is_root = state->rank() == root;
-  const bool in_place = is_root && own.buffer == MPI_IN_PLACE;
+  bool in_place = is_root && own.buffer == MPI_IN_PLACE;
   if (!is_root && own.buffer == MPI_IN_PLACE) return raise(comm, MPI_ERR_BUFFER);
   if (is_root && all.buffer == MPI_IN_PLACE) return raise(comm, MPI_ERR_BUFFER);
-  CollectiveCall call;
   DatatypeInfo all_type;
   DatatypeInfo own_type;
   if (is_root) {
@@ -70,10 +84,17 @@ int serve(Collective collective, Caller caller, const Side& all, const Side& own
     own_side = buffer_of(own, own_type);
     own_side.base -= static_cast<MPI_Aint>(state->rank()) * own_side.stride;
   }
+  int own_error = MPI_SUCCESS;
+  if (is_root && !in_place &&
+      static_cast<std::size_t>(own.count) * own_type.size != call.block_bytes) {
+    own_error = move_own_block(collective, all, all_type, own, root, call.tag_base,
+                               state->private_comm());
+    in_place = true;
+  }
   const std::size_t first = state->settings().first_segment;
   call.first_segment = first < call.block_bytes ? first : call.block_bytes;
   return counted.end(algorithm, call.block_bytes,
-                     run_program(*state, *algorithm, root, in_place, call, comm));
+                     run_program(*state, *algorithm, root, in_place, call, comm, own_error));
 }
 
 }  // namespace

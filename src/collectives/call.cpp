@@ -55,11 +55,11 @@ const Algorithm* choose_for(CommunicatorState& state, Collective collective, std
 }
 
 int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
-                CollectiveCall& call, MPI_Comm comm) try {
-  const Prepared& prepared = state.plans.get(algorithm, root, in_place);
+                CollectiveCall& call, MPI_Comm comm, int earlier_error) try {
+  const Prepared& prepared = state.plans.get(algorithm, root, in_place, state.settings().outstanding);
   call.comm = state.private_comm();
-  call.tag_base = state.take_tags(prepared.header.tag_span);
-  const int error = execute(prepared, call, state.workspace);
+  const int result = execute(prepared, call, state.workspace);
+  const int error = earlier_error != MPI_SUCCESS ? earlier_error : result;
   if (error == MPI_SUCCESS) return MPI_SUCCESS;
   int error_class = error;
   PMPI_Error_class(error, &error_class);

@@ -52,8 +52,9 @@ class CountedCall {
 const Algorithm* choose_for(CommunicatorState& state, Collective collective, std::uint64_t bytes,
                             OperatorUse use);
 
-// Runs the program of a call whose buffers are filled in, and raises its error if it fails.
+// Runs the program of a call whose buffers are filled in, and raises its error if it fails, or the
+// earlier one, which did not keep this rank from serving the others.
 int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
-                CollectiveCall& call, MPI_Comm comm);
+                CollectiveCall& call, MPI_Comm comm, int earlier_error = MPI_SUCCESS);
 
 }  // namespace sibyl

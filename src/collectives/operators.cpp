@@ -10,12 +10,14 @@ namespace {
 // Groups of types, and groups that an operator takes, as bits.
 enum Group : std::uint8_t {
   no_group = 0,
-  integer = 1,        // C and Fortran integers, MPI_AINT, MPI_OFFSET, MPI_COUNT
-  floating = 2,
-  logical = 4,
-  complex_number = 8,
-  byte = 16,
-  pair = 32,          // of value and index, for MPI_MINLOC and MPI_MAXLOC
+  c_integer = 1,
+  other_integer = 2,  // Fortran integers, MPI_AINT, MPI_OFFSET, MPI_COUNT: nothing logical
+  integer = c_integer | other_integer,
+  floating = 4,
+  logical = 8,
+  complex_number = 16,
+  byte = 32,
+  pair = 64,  // of value and index, for MPI_MINLOC and MPI_MAXLOC
 };
 
 struct TypeGroup {
@@ -27,15 +29,15 @@ struct TypeGroup {
 // built without Fortran.
 std::vector<TypeGroup> make_type_groups() {
   std::vector<TypeGroup> table{
-      {MPI_INT, integer}, {MPI_LONG, integer}, {MPI_SHORT, integer},
-      {MPI_UNSIGNED_SHORT, integer}, {MPI_UNSIGNED, integer}, {MPI_UNSIGNED_LONG, integer},
-      {MPI_LONG_LONG_INT, integer}, {MPI_UNSIGNED_LONG_LONG, integer}, {MPI_SIGNED_CHAR, integer},
-      {MPI_UNSIGNED_CHAR, integer}, {MPI_INT8_T, integer}, {MPI_INT16_T, integer},
-      {MPI_INT32_T, integer}, {MPI_INT64_T, integer}, {MPI_UINT8_T, integer},
-      {MPI_UINT16_T, integer}, {MPI_UINT32_T, integer}, {MPI_UINT64_T, integer},
-      {MPI_AINT, integer}, {MPI_OFFSET, integer}, {MPI_COUNT, integer}, {MPI_INTEGER, integer},
-      {MPI_INTEGER1, integer}, {MPI_INTEGER2, integer}, {MPI_INTEGER4, integer},
-      {MPI_INTEGER8, integer},
+      {MPI_INT, c_integer}, {MPI_LONG, c_integer}, {MPI_SHORT, c_integer},
+      {MPI_UNSIGNED_SHORT, c_integer}, {MPI_UNSIGNED, c_integer}, {MPI_UNSIGNED_LONG, c_integer},
+      {MPI_LONG_LONG_INT, c_integer}, {MPI_UNSIGNED_LONG_LONG, c_integer}, {MPI_SIGNED_CHAR, c_integer},
+      {MPI_UNSIGNED_CHAR, c_integer}, {MPI_INT8_T, c_integer}, {MPI_INT16_T, c_integer},
+      {MPI_INT32_T, c_integer}, {MPI_INT64_T, c_integer}, {MPI_UINT8_T, c_integer},
+      {MPI_UINT16_T, c_integer}, {MPI_UINT32_T, c_integer}, {MPI_UINT64_T, c_integer},
+      {MPI_AINT, other_integer}, {MPI_OFFSET, other_integer}, {MPI_COUNT, other_integer}, {MPI_INTEGER, other_integer},
+      {MPI_INTEGER1, other_integer}, {MPI_INTEGER2, other_integer}, {MPI_INTEGER4, other_integer},
+      {MPI_INTEGER8, other_integer},
       {MPI_FLOAT, floating}, {MPI_DOUBLE, floating}, {MPI_LONG_DOUBLE, floating},
       {MPI_REAL, floating}, {MPI_DOUBLE_PRECISION, floating}, {MPI_REAL4, floating},
       {MPI_REAL8, floating},
@@ -76,9 +78,9 @@ std::optional<unsigned> groups_of(MPI_Op op) {
       {MPI_MIN, integer | floating},
       {MPI_SUM, integer | floating | complex_number},
       {MPI_PROD, integer | floating | complex_number},
-      {MPI_LAND, integer | logical},
-      {MPI_LOR, integer | logical},
-      {MPI_LXOR, integer | logical},
+      {MPI_LAND, c_integer | logical},
+      {MPI_LOR, c_integer | logical},
+      {MPI_LXOR, c_integer | logical},
       {MPI_BAND, integer | byte},
       {MPI_BOR, integer | byte},
       {MPI_BXOR, integer | byte},

@@ -56,10 +56,11 @@ int serve(Collective collective, NativeScan native, Caller caller, const ScanArg
     return counted.end(nullptr, 0, go_native());
   }
 
+  CollectiveCall call;
+  call.tag_base = state->take_tags();
   const bool writes = collective != Collective::exscan || state->rank() > 0;
   const int wrong = check_scan(now, writes);
   if (wrong != MPI_SUCCESS) return raise(comm, wrong);
-  CollectiveCall call;
   const int error = state->type_info(now.datatype, 0, call.receive.type);
   if (error != MPI_SUCCESS) return raise(comm, MPI_ERR_TYPE);
   if (now.count == 0) return counted.end(nullptr, 0, MPI_SUCCESS);

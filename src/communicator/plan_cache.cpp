@@ -3,9 +3,11 @@
 
 namespace sibyl {
 
-const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_place) {
+const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_place,
+                               std::uint32_t outstanding) {
   const auto matches = [&](const Entry& entry) {
-    return entry.algorithm == &algorithm && entry.root == root && entry.in_place == in_place;
+    return entry.algorithm == &algorithm && entry.root == root && entry.in_place == in_place &&
+           entry.outstanding == outstanding;
   };
   if (last_ < entries_.size() && matches(*entries_[last_])) return entries_[last_]->prepared;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -27,10 +29,12 @@ const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_pl
   request.ranks = ranks_;
   request.root = root;
   request.in_place = in_place;
+  request.outstanding = outstanding;
   prepare(algorithm, request, rank_, entry.prepared);
   entry.algorithm = &algorithm;
   entry.root = root;
   entry.in_place = in_place;
+  entry.outstanding = outstanding;
   return entry.prepared;
 }
 

@@ -14,13 +14,15 @@ class PlanCache {
 
   // The program of this rank. The reference holds until the next call. The request's order and
   // background are the defaults: calls that carry a pattern do not come here yet.
-  const Prepared& get(const Algorithm& algorithm, Rank root, bool in_place);
+  const Prepared& get(const Algorithm& algorithm, Rank root, bool in_place,
+                      std::uint32_t outstanding);
 
  private:
   struct Entry {
     const Algorithm* algorithm = nullptr;
     Rank root = 0;
     bool in_place = false;
+    std::uint32_t outstanding = 0;
     Prepared prepared;
   };
   // A program that changes its root at every call would fill any cache; the oldest entry goes.

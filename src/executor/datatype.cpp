@@ -40,6 +40,17 @@ int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
   return error;
 }
 
+// A copy between typed and packed data that takes MPI_BOTTOM with a type of absolute addresses:
+// MPICH's pack and unpack refuse the null pointer, its messages do not.
+int copy_through_message(const void* from, int from_count, MPI_Datatype from_type, void* to,
+                         int to_count, MPI_Datatype to_type, MPI_Comm comm) {
+  int self = 0;
+  const int error = PMPI_Comm_rank(comm, &self);
+  if (error != MPI_SUCCESS) return error;
+  return PMPI_Sendrecv(from, from_count, from_type, self, 0, to, to_count, to_type, self, 0, comm,
+                       MPI_STATUS_IGNORE);
+}
+
 }  // namespace
 
 int inspect(MPI_Datatype datatype, DatatypeInfo& info) {
@@ -73,6 +84,10 @@ int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* pack
     if (bytes != 0) std::memcpy(packed, from, bytes);
     return MPI_SUCCESS;
   }
+  if (from == MPI_BOTTOM) {
+    return copy_through_message(from, static_cast<int>(count), type.handle, packed,
+                                static_cast<int>(bytes), MPI_BYTE, comm);
+  }
   int position = 0;
   return PMPI_Pack(from, static_cast<int>(count), type.handle, packed, static_cast<int>(bytes),
                    &position, comm);
@@ -84,6 +99,10 @@ int unpack(const char* packed, void* to, MPI_Count count, const DatatypeInfo& ty
   if (type.dense) {
     if (bytes != 0) std::memcpy(to, packed, bytes);
     return MPI_SUCCESS;
+  }
+  if (to == MPI_BOTTOM) {
+    return copy_through_message(packed, static_cast<int>(bytes), MPI_BYTE, to,
+                                static_cast<int>(count), type.handle, comm);
   }
   int position = 0;
   return PMPI_Unpack(packed, static_cast<int>(bytes), &position, to, static_cast<int>(count),

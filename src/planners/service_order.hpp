@@ -27,6 +27,23 @@ void for_each_served_rank(const PlanRequest& request, Visit visit) {
   }
 }
 
+// When a rank other than the root is served, from 0 on: the round of its messages. A leaf that runs
+// without the root's order takes rank order; rounds mean nothing at run time.
+inline std::uint32_t turn_of(const PlanRequest& request, Rank rank) {
+  std::uint32_t turn = 0;
+  std::uint32_t found = 0;
+  for_each_served_rank(request, [&](Rank served) {
+    if (served == rank) found = turn;
+    ++turn;
+  });
+  return found;
+}
+
+// The round of the last turn; 0 when there is none.
+inline std::uint32_t last_turn(const PlanRequest& request) {
+  return request.ranks > 1 ? static_cast<std::uint32_t>(request.ranks) - 2 : 0;
+}
+
 // The seats of a binomial tree.
 class Seats {
  public:

@@ -49,6 +49,7 @@ void mix(std::uint64_t& hash, std::string_view text) {
 
 std::string settings_from(const Environment& environment, Settings& settings) {
   settings.first_segment = environment.first_segment;
+  settings.outstanding = environment.outstanding;
   std::string problem = environment.problem;
   const auto take = [&](Collective collective, const char* variable, const std::string& value) {
     const std::string wrong = set_algorithm(collective, variable, value, settings);

@@ -23,6 +23,7 @@ struct Settings {
   std::array<std::int32_t, collective_count> algorithm{choose_automatically, choose_automatically,
                                                        choose_automatically, choose_automatically};
   std::uint32_t first_segment = 1024;  // bytes of segment A of linear-synchronised gather
+  std::uint32_t outstanding = 8;       // transfers that a linear root has under way at a time
 };
 
 // Empty when `settings` could be filled from the environment; else one line that says which

@@ -106,8 +106,11 @@ TEST(Algorithms, WhereOnlyTheRootUsesTheOrderNoOtherProgramDependsOnIt) {
       PlanRequest with = without;
       with.order = order;
       for (Rank rank = 0; rank < 6; ++rank) {
-        const bool same = text_of(program_of(algorithm.collective, algorithm.name, with, rank)) ==
-                          text_of(program_of(algorithm.collective, algorithm.name, without, rank));
+        const auto text = [&](const PlanRequest& request) {
+          return text_of(
+              without_rounds(program_of(algorithm.collective, algorithm.name, request, rank)));
+        };
+        const bool same = text(with) == text(without);
         EXPECT_EQ(same, rank != 3) << algorithm.name << " rank " << rank;
       }
     }

@@ -56,6 +56,12 @@ inline std::vector<std::string> text_of(const Program& program) {
   return lines;
 }
 
+// The program with all rounds 0: what runs, without what only costs and draws.
+inline Program without_rounds(Program program) {
+  for (Step& step : program.steps) step.round = 0;
+  return program;
+}
+
 inline Program program_of(Collective collective, std::string_view name, const PlanRequest& request,
                           Rank rank) {
   Program program;

@@ -9,8 +9,8 @@
 // Source: J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and
 //   gather operations, 2020, section 3 (LIN).
 //
-// All messages are of round 0: a leaf cannot tell when its turn is. What makes the root take one
-// after the other is its port window of one receive.
+// A round is a leaf's turn. What makes the root take one after the other is its port window, of one
+// receive unless the request allows more.
 #include "planners/gather/gather.hpp"
 #include "planners/service_order.hpp"
 
@@ -23,8 +23,9 @@ PlanHeader describe_linear(const PlanRequest& request) {
   header.ranks = request.ranks;
   header.root = request.root;
   header.partition = Partition::blocks;
-  header.window.receives = 1;
-  header.rounds = request.ranks > 1 ? 1 : 0;
+  header.window.receives = request.outstanding;
+  header.rounds = static_cast<std::uint32_t>(request.ranks) - 1;
+  header.one_ported = true;
   return header;
 }
 
@@ -35,13 +36,17 @@ void plan_linear(const PlanRequest& request, Rank rank, Program& program) {
     return ProgramBuilder::slice(buffer, static_cast<Unit>(owner));
   };
   if (rank != request.root) {
-    build.send(request.root, block(Buffer::send, rank), 0);
+    build.send(request.root, block(Buffer::send, rank), turn_of(request, rank));
     return;
   }
   program.in_place = request.in_place;
-  for_each_served_rank(request,
-                       [&](Rank leaf) { build.receive(leaf, block(Buffer::receive, leaf), 0); });
-  if (!request.in_place) build.copy(block(Buffer::receive, rank), block(Buffer::send, rank), 0);
+  std::uint32_t turn = 0;
+  for_each_served_rank(request, [&](Rank leaf) {
+    build.receive(leaf, block(Buffer::receive, leaf), turn++);
+  });
+  if (!request.in_place) {
+    build.copy(block(Buffer::receive, rank), block(Buffer::send, rank), last_turn(request));
+  }
 }
 
 }  // namespace sibyl::gather

@@ -12,7 +12,7 @@
 //   gather operations, 2020, section 4, figures 9 (SLS) and 10 (BSLS).
 //
 // Segment A of block b is unit 2b, segment B is unit 2b + 1; whoever runs the plan sizes them.
-// All messages are of round 0: a leaf cannot tell when its turn is, the root's order is its own.
+// A round is a leaf's turn; the segments B of earlier turns may still be under way.
 // With open gates the root asks and receives before it has arrived; a leaf still sends only what
 // its computation has finished.
 #include "planners/gather/gather.hpp"
@@ -29,7 +29,7 @@ PlanHeader describe_linear_synchronised(const PlanRequest& request) {
   header.partition = Partition::blocks;
   header.segments = 2;
   header.tag_span = request.ranks > 1 ? 2 : 1;
-  header.rounds = request.ranks > 1 ? 1 : 0;
+  header.rounds = static_cast<std::uint32_t>(request.ranks) - 1;
   return header;
 }
 
@@ -43,27 +43,30 @@ void plan_linear_synchronised(const PlanRequest& request, Rank rank, Program& pr
     return ProgramBuilder::slice(buffer, 2 * static_cast<Unit>(owner) + 1);
   };
   if (rank != request.root) {
-    const StepIndex asked[] = {build.receive(request.root, ProgramBuilder::nothing(), 0)};
-    build.send(request.root, segment_a(Buffer::send, rank), 0, Gate::on_arrival, asked);
-    build.send(request.root, segment_b(Buffer::send, rank), 0, Gate::on_arrival, asked);
+    const std::uint32_t turn = turn_of(request, rank);
+    const StepIndex asked[] = {build.receive(request.root, ProgramBuilder::nothing(), turn)};
+    build.send(request.root, segment_a(Buffer::send, rank), turn, Gate::on_arrival, asked);
+    build.send(request.root, segment_b(Buffer::send, rank), turn, Gate::on_arrival, asked);
     return;
   }
   program.in_place = request.in_place;
   const Gate gate = request.background ? Gate::on_start : Gate::on_arrival;
+  std::uint32_t turn = 0;
   StepIndex previous_a = 0;
   std::size_t waits_for = 0;  // 1 once there is a previous leaf
   for_each_served_rank(request, [&](Rank leaf) {
     const std::span<const StepIndex> after(&previous_a, waits_for);
-    const StepIndex a = build.receive(leaf, segment_a(Buffer::receive, leaf), 0, gate, after);
-    build.send(leaf, ProgramBuilder::nothing(), 0, gate, after);
-    build.receive(leaf, segment_b(Buffer::receive, leaf), 0, gate, after);
+    const StepIndex a = build.receive(leaf, segment_a(Buffer::receive, leaf), turn, gate, after);
+    build.send(leaf, ProgramBuilder::nothing(), turn, gate, after);
+    build.receive(leaf, segment_b(Buffer::receive, leaf), turn, gate, after);
+    ++turn;
     previous_a = a;
     waits_for = 1;
   });
   if (!request.in_place) {
     const Unit own = 2 * static_cast<Unit>(rank);
     build.copy(ProgramBuilder::slice(Buffer::receive, own, 2),
-               ProgramBuilder::slice(Buffer::send, own, 2), 0);
+               ProgramBuilder::slice(Buffer::send, own, 2), last_turn(request));
   }
 }
 

@@ -11,9 +11,9 @@
 //   gather operations, 2020, sections 3 (LIN) and 4, figures 5 (SLIN, there SLN) and 6 (BSLIN,
 //   there BSLN).
 //
-// All messages are of round 0: a leaf cannot tell when its turn is. What makes the root send one
-// after the other is its port window of one send. With open gates a leaf receives before it has
-// arrived; its receive buffer belongs to the library from the start of the computation on.
+// A round is a leaf's turn. What makes the root send one after the other is its port window, of one
+// send unless the request allows more. With open gates a leaf receives before it has arrived; its
+// receive buffer belongs to the library from the start of the computation on.
 #include "planners/scatter/scatter.hpp"
 #include "planners/service_order.hpp"
 
@@ -26,8 +26,9 @@ PlanHeader describe_linear(const PlanRequest& request) {
   header.ranks = request.ranks;
   header.root = request.root;
   header.partition = Partition::blocks;
-  header.window.sends = 1;
-  header.rounds = request.ranks > 1 ? 1 : 0;
+  header.window.sends = request.outstanding;
+  header.rounds = static_cast<std::uint32_t>(request.ranks) - 1;
+  header.one_ported = true;
   return header;
 }
 
@@ -38,13 +39,18 @@ void plan_linear(const PlanRequest& request, Rank rank, Program& program) {
     return ProgramBuilder::slice(buffer, static_cast<Unit>(owner));
   };
   if (rank != request.root) {
-    build.receive(request.root, block(Buffer::receive, rank), 0,
+    build.receive(request.root, block(Buffer::receive, rank), turn_of(request, rank),
                   request.background ? Gate::on_start : Gate::on_arrival);
     return;
   }
   program.in_place = request.in_place;
-  for_each_served_rank(request, [&](Rank leaf) { build.send(leaf, block(Buffer::send, leaf), 0); });
-  if (!request.in_place) build.copy(block(Buffer::receive, rank), block(Buffer::send, rank), 0);
+  std::uint32_t turn = 0;
+  for_each_served_rank(request, [&](Rank leaf) {
+    build.send(leaf, block(Buffer::send, leaf), turn++);
+  });
+  if (!request.in_place) {
+    build.copy(block(Buffer::receive, rank), block(Buffer::send, rank), last_turn(request));
+  }
 }
 
 }  // namespace sibyl::scatter

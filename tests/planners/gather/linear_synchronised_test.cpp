@@ -14,17 +14,17 @@ Lines text(const PlanRequest& request, Rank rank) {
 
 TEST(GatherLinearSynchronised, LeafSendsBothSegmentsOnlyAfterTheGoAhead) {
   EXPECT_EQ(text({.ranks = 4, .root = 1}, 2),
-            (Lines{"0: receive nothing from 1", "0: send send[4] to 1 after 0",
-                   "0: send send[5] to 1 after 0"}));
+            (Lines{"1: receive nothing from 1", "1: send send[4] to 1 after 0",
+                   "1: send send[5] to 1 after 0"}));
 }
 
 TEST(GatherLinearSynchronised, RootAsksTheNextLeafWhenSegmentAOfThisOneIsThere) {
   EXPECT_EQ(text({.ranks = 4, .root = 1}, 1),
             (Lines{"0: receive receive[0] from 0", "0: send nothing to 0",
-                   "0: receive receive[1] from 0", "0: receive receive[4] from 2 after 0",
-                   "0: send nothing to 2 after 0", "0: receive receive[5] from 2 after 0",
-                   "0: receive receive[6] from 3 after 3", "0: send nothing to 3 after 3",
-                   "0: receive receive[7] from 3 after 3", "0: receive[2-3] := send[2-3]"}));
+                   "0: receive receive[1] from 0", "1: receive receive[4] from 2 after 0",
+                   "1: send nothing to 2 after 0", "1: receive receive[5] from 2 after 0",
+                   "2: receive receive[6] from 3 after 3", "2: send nothing to 3 after 3",
+                   "2: receive receive[7] from 3 after 3", "2: receive[2-3] := send[2-3]"}));
 }
 
 TEST(GatherLinearSynchronised, BackgroundOpensTheRootsReceivesAndGoAheadsAndNothingElse) {
@@ -34,11 +34,11 @@ TEST(GatherLinearSynchronised, BackgroundOpensTheRootsReceivesAndGoAheadsAndNoth
       text(request, 1),
       (Lines{"0: receive receive[4] from 2 on_start", "0: send nothing to 2 on_start",
              "0: receive receive[5] from 2 on_start",
-             "0: receive receive[0] from 0 on_start after 0",
-             "0: send nothing to 0 on_start after 0",
-             "0: receive receive[1] from 0 on_start after 0", "0: receive[2-3] := send[2-3]"}));
-  EXPECT_EQ(text(request, 0), (Lines{"0: receive nothing from 1", "0: send send[0] to 1 after 0",
-                                     "0: send send[1] to 1 after 0"}));
+             "1: receive receive[0] from 0 on_start after 0",
+             "1: send nothing to 0 on_start after 0",
+             "1: receive receive[1] from 0 on_start after 0", "1: receive[2-3] := send[2-3]"}));
+  EXPECT_EQ(text(request, 0), (Lines{"1: receive nothing from 1", "1: send send[0] to 1 after 0",
+                                     "1: send send[1] to 1 after 0"}));
 }
 
 TEST(GatherLinearSynchronised, BlocksHaveTwoSegmentsAndAPairOfRanksTwoTags) {

@@ -14,9 +14,9 @@ Lines text(const PlanRequest& request, Rank rank) {
 
 TEST(GatherLinear, RootReceivesInRankOrderOneAtATime) {
   const PlanRequest request{.ranks = 4, .root = 1};
-  EXPECT_EQ(text(request, 1), (Lines{"0: receive receive[0] from 0", "0: receive receive[2] from 2",
-                                     "0: receive receive[3] from 3", "0: receive[1] := send[1]"}));
-  EXPECT_EQ(text(request, 3), Lines{"0: send send[3] to 1"});
+  EXPECT_EQ(text(request, 1), (Lines{"0: receive receive[0] from 0", "1: receive receive[2] from 2",
+                                     "2: receive receive[3] from 3", "2: receive[1] := send[1]"}));
+  EXPECT_EQ(text(request, 3), Lines{"2: send send[3] to 1"});
   const PlanHeader header = find_algorithm(Collective::gather, "linear")->describe(request);
   EXPECT_EQ(header.window.receives, 1U);
   EXPECT_EQ(header.window.sends, 0U);
@@ -26,8 +26,8 @@ TEST(GatherLinear, RootReceivesInRankOrderOneAtATime) {
 TEST(GatherLinear, RootReceivesInTheOrderGivenWithOrWithoutTheRootInIt) {
   const std::array<Rank, 4> all{3, 1, 0, 2};
   const std::array<Rank, 3> others{3, 0, 2};
-  const Lines expected{"0: receive receive[3] from 3", "0: receive receive[0] from 0",
-                       "0: receive receive[2] from 2", "0: receive[1] := send[1]"};
+  const Lines expected{"0: receive receive[3] from 3", "1: receive receive[0] from 0",
+                       "2: receive receive[2] from 2", "2: receive[1] := send[1]"};
   EXPECT_EQ(text({.ranks = 4, .root = 1, .order = all}, 1), expected);
   EXPECT_EQ(text({.ranks = 4, .root = 1, .order = others}, 1), expected);
 }

@@ -14,8 +14,8 @@ Lines text(const PlanRequest& request, Rank rank) {
 
 TEST(ScatterLinear, RootSendsInRankOrderOneAtATime) {
   const PlanRequest request{.ranks = 4, .root = 2};
-  EXPECT_EQ(text(request, 2), (Lines{"0: send send[0] to 0", "0: send send[1] to 1",
-                                     "0: send send[3] to 3", "0: receive[2] := send[2]"}));
+  EXPECT_EQ(text(request, 2), (Lines{"0: send send[0] to 0", "1: send send[1] to 1",
+                                     "2: send send[3] to 3", "2: receive[2] := send[2]"}));
   EXPECT_EQ(text(request, 0), Lines{"0: receive receive[0] from 2"});
   const PlanHeader header = find_algorithm(Collective::scatter, "linear")->describe(request);
   EXPECT_EQ(header.window.sends, 1U);
@@ -25,9 +25,9 @@ TEST(ScatterLinear, RootSendsInRankOrderOneAtATime) {
 TEST(ScatterLinear, OrderRulesTheRootAndBackgroundOpensTheLeavesReceives) {
   const std::array<Rank, 4> order{3, 2, 0, 1};
   const PlanRequest request{.ranks = 4, .root = 2, .order = order, .background = true};
-  EXPECT_EQ(text(request, 2), (Lines{"0: send send[3] to 3", "0: send send[0] to 0",
-                                     "0: send send[1] to 1", "0: receive[2] := send[2]"}));
-  EXPECT_EQ(text(request, 0), Lines{"0: receive receive[0] from 2 on_start"});
+  EXPECT_EQ(text(request, 2), (Lines{"0: send send[3] to 3", "1: send send[0] to 0",
+                                     "2: send send[1] to 1", "2: receive[2] := send[2]"}));
+  EXPECT_EQ(text(request, 0), Lines{"1: receive receive[0] from 2 on_start"});
 }
 
 TEST(ScatterLinear, InPlaceHoldsForTheRootAloneAndDropsTheCopy) {

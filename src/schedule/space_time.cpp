@@ -63,18 +63,20 @@ class Placement {
       deriver.derive(plan_.header, program, dependencies);
       std::uint32_t last_send = none;
       std::uint32_t last_receive = none;
+      std::uint32_t last_local = none;
       for (StepIndex i = 0; i < program.steps.size(); ++i) {
         const std::uint32_t number = place_.first_step[r] + i;
         for (const StepIndex earlier : dependencies.all_of(i)) {
           add(place_.first_step[r] + earlier, number);
         }
-        if (program.steps[i].peer == no_rank) continue;
         const bool sends = program.steps[i].kind == StepKind::send;
-        if (!sends) add(place_.partner[number], number);
+        const bool local = program.steps[i].peer == no_rank;
+        if (!sends && !local) add(place_.partner[number], number);
         if (!one_port) continue;
+        add(last_local, number);
         add(last_send, number);
         if (!sends) add(last_receive, number);
-        (sends ? last_send : last_receive) = number;
+        (local ? last_local : sends ? last_send : last_receive) = number;
       }
     }
   }

@@ -2,7 +2,8 @@
 // within a round a step stands after the steps and messages that it waits for.
 //
 // The picture shows a rank as if it had one port: of two sends of one rank the later in program
-// order stands behind, of two receives likewise, and a receive stands behind the sends before it.
+// order stands behind, of two receives likewise, a receive stands behind the sends before it, and a
+// local step between what is before and behind it.
 // A send waits for its receive, as in a rendezvous, and stands just before it if it can.
 // Where a plan cannot run like that, only what must wait stands behind.
 #pragma once

@@ -79,7 +79,8 @@ def test_an_abort_is_told_with_the_ranks_that_are_missing(
 
 def test_standard_input_reaches_rank_0(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
     text = "one line\nand another\n" * 100
-    result = sibyl("run", "-n", 2, "--mpi", mpi.option, "--quiet", "--", job, "cat", input=text)
+    words = ["run", "-n", 2, "--mpi", mpi.option, "--quiet", "--", job, "cat", len(text)]
+    result = sibyl(*words, input=text)
     assert result.returncode == 0, result
     assert result.stdout == text
 

@@ -1,7 +1,7 @@
 /* An MPI program for the tests of `sibyl run`: exclusive scans that it checks itself, then one
  * behaviour that its first argument names.
  *
- *   ok | exit CODE | abort CODE | cat | sleep | environment NAME | arguments WORDS...
+ *   ok | exit CODE | abort CODE | cat LETTERS | sleep | environment NAME | arguments WORDS...
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -31,7 +31,10 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
   } else if (strcmp(what, "cat") == 0) {
     int letter;
-    while (rank == 0 && (letter = getchar()) != EOF) putchar(letter);
+    /* As many letters as said: Open MPI 5.0.11 never passes the end of a pipe on to rank 0. */
+    for (long left = atol(argv[2]); rank == 0 && left > 0 && (letter = getchar()) != EOF; --left) {
+      putchar(letter);
+    }
   } else if (strcmp(what, "sleep") == 0) {
     printf("%ld\n", (long)getpid());
     fflush(stdout);

@@ -64,14 +64,11 @@ StepIndex Dataflow::index_of(std::uint32_t number) const {
   return number - first_step_[static_cast<std::size_t>(steps_[number].rank)];
 }
 
-bool Dataflow::in_send_chain(StepKind kind) const {
-  return send_chain_ && kind == StepKind::send;
-}
+bool Dataflow::in_send_chain(StepKind kind) const { return send_chain_ && kind == StepKind::send; }
 
 bool Dataflow::in_receive_chain(StepKind kind) const {
-  return receive_chain_ &&
-         (kind == StepKind::receive_combine ||
-          (kind == StepKind::receive && header_->window.receives != 0));
+  return receive_chain_ && (kind == StepKind::receive_combine ||
+                            (kind == StepKind::receive && header_->window.receives != 0));
 }
 
 bool Dataflow::place_free(const Ports& ports, const Step& step) const {
@@ -250,9 +247,8 @@ bool Dataflow::combine(std::uint32_t number, Unit unit, const Value& left) {
   if (fault == CombineFault::wrong_order) {
     return fail(number, "breaks the order of operands: combines " + operands);
   }
-  return fail(number, "combines different parts of the vector: part " +
-                          std::to_string(left.part) + " with part " +
-                          std::to_string(right.part));
+  return fail(number, "combines different parts of the vector: part " + std::to_string(left.part) +
+                          " with part " + std::to_string(right.part));
 }
 
 bool Dataflow::write(std::uint32_t number, Unit unit, const Value& value) {

@@ -46,8 +46,8 @@ class Dataflow {
 
  private:
   struct StepState {
-    std::uint32_t wait_post = 0;  // predecessors to complete before the step is posted or runs
-    std::uint32_t wait_data = 0;  // further ones before a receive_combine combines
+    std::uint32_t wait_post = 0;   // predecessors to complete before the step is posted or runs
+    std::uint32_t wait_data = 0;   // further ones before a receive_combine combines
     std::uint32_t successors = 0;  // begin of its list; the end is the begin of the next
     Rank rank = 0;
     std::uint32_t held = 0;  // of a message that waits to be combined: its values in held_

@@ -96,8 +96,8 @@ void Dataflow::prepare(std::span<const Program> programs,
       if (steps_[i].wait_post != 0 || in_send_chain(kind) || in_receive_chain(kind)) continue;
       ready_.push_back(i);
     }
-    post_sends(static_cast<Rank>(r));
-    post_receives(static_cast<Rank>(r));
+    if (send_chain_) post_sends(static_cast<Rank>(r));
+    if (receive_chain_) post_receives(static_cast<Rank>(r));
   }
 }
 

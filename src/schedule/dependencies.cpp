@@ -16,9 +16,8 @@ constexpr std::size_t short_list = 8;
 }  // namespace
 
 Unit data_units(const PlanHeader& header) {
-  return header.partition == Partition::vector
-             ? header.segments
-             : static_cast<Unit>(header.ranks) * header.segments;
+  return header.partition == Partition::vector ? header.segments
+                                               : static_cast<Unit>(header.ranks) * header.segments;
 }
 
 void DependencyDeriver::begin(const PlanHeader& header, const Program& program) {
@@ -165,8 +164,8 @@ void message_ordinals(const Program& program, std::vector<std::uint32_t>& ordina
     const Step& step = program.steps[i];
     if (step.peer == no_rank) continue;
     const std::uint64_t incoming = step.kind == StepKind::send ? 0 : 1;
-    messages.push_back({static_cast<std::uint64_t>(step.peer) * 2 + incoming,
-                        static_cast<StepIndex>(i)});
+    messages.push_back(
+        {static_cast<std::uint64_t>(step.peer) * 2 + incoming, static_cast<StepIndex>(i)});
   }
   std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) {
     return a.pair != b.pair ? a.pair < b.pair : a.step < b.step;

@@ -56,8 +56,8 @@ class DependencyDeriver {
 
  private:
   struct UnitState {
-    std::uint32_t epoch = 0;       // the rest holds only if this is the deriver's epoch
-    StepIndex writer = 0;          // last writer
+    std::uint32_t epoch = 0;         // the rest holds only if this is the deriver's epoch
+    StepIndex writer = 0;            // last writer
     std::uint32_t first_reader = 0;  // readers since then, newest first
   };
   struct Reader {

@@ -52,8 +52,8 @@ class GoalWriter {
     const std::uint64_t bytes = step.slice.range.count * costs_.bytes_per_unit;
     out_ += "m" + std::to_string(i) + (step.kind == StepKind::send ? ": send " : ": recv ") +
             std::to_string(bytes == 0 ? 1 : bytes) + "b " +
-            (step.kind == StepKind::send ? "to " : "from ") + std::to_string(step.peer) +
-            " tag " + std::to_string(ordinals_[i]) + "\n";
+            (step.kind == StepKind::send ? "to " : "from ") + std::to_string(step.peer) + " tag " +
+            std::to_string(ordinals_[i]) + "\n";
   }
 
   // The place of the step in a chain of `places` is that of the one `places` before it.
@@ -78,9 +78,9 @@ class GoalWriter {
       const Step& step = program.steps[i];
       const std::string number = std::to_string(i);
       if (is_local(step.kind)) {
-        calculate(i, step,
-                  step.kind == StepKind::copy ? costs_.copy_ns_per_byte
-                                              : costs_.combine_ns_per_byte);
+        calculate(
+            i, step,
+            step.kind == StepKind::copy ? costs_.copy_ns_per_byte : costs_.combine_ns_per_byte);
         for (const StepIndex e : dependencies_.all_of(i)) require("c" + number, done(program, e));
         continue;
       }

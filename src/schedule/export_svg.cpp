@@ -70,9 +70,8 @@ class SvgWriter {
 
   void text(double x, double y, double size, const std::string& content, const char* anchor,
             const std::string& more = "") {
-    out_ += "<text x=\"" + text_of(x) + "\" y=\"" + text_of(y) + "\" font-size=\"" +
-            text_of(size) + "\" text-anchor=\"" + anchor + "\" " + more + ">" + content +
-            "</text>\n";
+    out_ += "<text x=\"" + text_of(x) + "\" y=\"" + text_of(y) + "\" font-size=\"" + text_of(size) +
+            "\" text-anchor=\"" + anchor + "\" " + more + ">" + content + "</text>\n";
   }
   void line(double x1, double y1, double x2, double y2, const std::string& style) {
     out_ += "<line x1=\"" + text_of(x1) + "\" y1=\"" + text_of(y1) + "\" x2=\"" + text_of(x2) +
@@ -111,11 +110,11 @@ class SvgWriter {
       line(left_, y_of(r), columns_.back(), y_of(r),
            "stroke=\"#b8bec6\" stroke-width=\"" + text_of(std::max(0.5, stroke_ * 0.7)) + "\"");
       if (r % every != 0) continue;
-      const bool root = header.partition == Partition::blocks &&
-                        static_cast<std::size_t>(header.root) == r;
+      const bool root =
+          header.partition == Partition::blocks && static_cast<std::size_t>(header.root) == r;
       const double size = std::clamp(row_ * 0.6, 9.0, 13.0);
-      text(left_ - 8, y_of(r) + size * 0.35, size, (root ? "root " : "") + std::to_string(r),
-           "end", root ? "font-weight=\"bold\" fill=\"#222\"" : "fill=\"#222\"");
+      text(left_ - 8, y_of(r) + size * 0.35, size, (root ? "root " : "") + std::to_string(r), "end",
+           root ? "font-weight=\"bold\" fill=\"#222\"" : "fill=\"#222\"");
     }
   }
 
@@ -124,8 +123,7 @@ class SvgWriter {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].kind != StepKind::send) continue;
       const auto to = static_cast<std::size_t>(steps[i].peer);
-      const std::size_t other =
-          place_.partner[place_.first_step[rank] + i] - place_.first_step[to];
+      const std::size_t other = place_.partner[place_.first_step[rank] + i] - place_.first_step[to];
       const bool control = steps[i].slice.range.count == 0;
       const char* colour = control ? control_colour : message_colour;
       // The point stops short of the mark of a combination.
@@ -150,16 +148,15 @@ class SvgWriter {
     line(x1, y1, bx, by,
          "stroke=\"" + std::string(colour) + "\" stroke-width=\"" + text_of(stroke_) + "\"" +
              (dashed ? " stroke-dasharray=\"3 3\"" : ""));
-    out_ += "<path d=\"M" + text_of(ex) + " " + text_of(ey) + "L" +
-            text_of(bx - uy * head * 0.4) + " " + text_of(by + ux * head * 0.4) + "L" +
-            text_of(bx + uy * head * 0.4) + " " + text_of(by - ux * head * 0.4) +
-            "Z\" fill=\"" + colour + "\"/>\n";
+    out_ += "<path d=\"M" + text_of(ex) + " " + text_of(ey) + "L" + text_of(bx - uy * head * 0.4) +
+            " " + text_of(by + ux * head * 0.4) + "L" + text_of(bx + uy * head * 0.4) + " " +
+            text_of(by - ux * head * 0.4) + "Z\" fill=\"" + colour + "\"/>\n";
   }
 
   void dot(double x, double y, double radius, const char* fill, const char* edge) {
-    out_ += "<circle cx=\"" + text_of(x) + "\" cy=\"" + text_of(y) + "\" r=\"" +
-            text_of(radius) + "\" fill=\"" + fill + "\" stroke=\"" + edge +
-            "\" stroke-width=\"" + text_of(stroke_) + "\"/>\n";
+    out_ += "<circle cx=\"" + text_of(x) + "\" cy=\"" + text_of(y) + "\" r=\"" + text_of(radius) +
+            "\" fill=\"" + fill + "\" stroke=\"" + edge + "\" stroke-width=\"" + text_of(stroke_) +
+            "\"/>\n";
   }
   void box(double x, double y, double half, const char* fill, double turn) {
     out_ += "<rect x=\"" + text_of(x - half) + "\" y=\"" + text_of(y - half) + "\" width=\"" +

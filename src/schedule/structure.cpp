@@ -152,8 +152,8 @@ bool StructureCheck::check_message(const PlanHeader& header, const Step& step,
   return true;
 }
 
-bool StructureCheck::check_local(const PlanHeader& header, const Program& program,
-                                 const Step& step, std::string& problem) {
+bool StructureCheck::check_local(const PlanHeader& header, const Program& program, const Step& step,
+                                 std::string& problem) {
   if (step.peer != no_rank) {
     problem = "is local but names a peer";
     return false;
@@ -220,8 +220,8 @@ bool StructureCheck::check_ranges(const Program& program, const Slice& slice, co
     total += range.count;
     const std::uint64_t end = std::uint64_t{range.first} + range.count;
     if (range.first >= extent.first && end <= extent.end()) continue;
-    const Unit wrong = range.first < extent.first || range.first >= extent.end() ? range.first
-                                                                                 : extent.end();
+    const Unit wrong =
+        range.first < extent.first || range.first >= extent.end() ? range.first : extent.end();
     problem = "names " + unit_text(wrong, slice.buffer) + ", which does not exist: ";
     problem += extent.count == 0 ? "this rank has no such units"
                                  : "the units are " + std::to_string(extent.first) + " to " +

@@ -17,7 +17,7 @@ namespace sibyl {
 struct ProgramCounts {
   std::uint32_t sends = 0;
   std::uint32_t receives = 0;
-  std::uint32_t control_messages = 0;       // sent
+  std::uint32_t control_messages = 0;  // sent
   std::uint64_t units_sent = 0;
   std::uint32_t rounds = 0;                 // 1 + the highest round of a message
   std::uint64_t operator_applications = 0;  // to one unit
@@ -48,8 +48,8 @@ class StructureCheck {
 
   Rank rank_ = 0;
   Extent extents_[3];
-  bool untouchable_receive_ = false;  // rank 0 of an exclusive scan
-  std::uint32_t round_ = 0;           // of the previous step
+  bool untouchable_receive_ = false;      // rank 0 of an exclusive scan
+  std::uint32_t round_ = 0;               // of the previous step
   std::uint32_t next_send_round_ = 0;     // lowest round in which a one-ported rank may send
   std::uint32_t next_receive_round_ = 0;  // and receive
   std::vector<Range> sorted_;

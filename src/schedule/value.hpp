@@ -21,9 +21,9 @@ struct Interval {
 };
 
 struct Value {
-  Interval ranks;             // the contributions, or what encloses them; empty: holds nothing
-  std::uint32_t part = 0;     // which unit of the vector or of all blocks this is
-  std::uint32_t list = 0;     // 0: `ranks` is exact; else 1 + index of a list in the pool
+  Interval ranks;          // the contributions, or what encloses them; empty: holds nothing
+  std::uint32_t part = 0;  // which unit of the vector or of all blocks this is
+  std::uint32_t list = 0;  // 0: `ranks` is exact; else 1 + index of a list in the pool
   // This rank's own contribution, in place since before the call: not to be touched until the rank
   // has arrived.
   bool own = false;
@@ -84,8 +84,7 @@ class ValuePool {
     return value.list == 0 ? value.ranks : intervals_[lists_[value.list - 1].first + i];
   }
 
-  CombineFault combine_any(const Value& left, const Value& right, bool keeps_order,
-                           Value& result) {
+  CombineFault combine_any(const Value& left, const Value& right, bool keeps_order, Value& result) {
     merged_.clear();
     for (std::size_t i = 0; i < size(left); ++i) merged_.push_back(at(left, i));
     for (std::size_t i = 0; i < size(right); ++i) merged_.push_back(at(right, i));

@@ -63,10 +63,10 @@ VerifyResult Verifier::verify(const PlanHeader& header, std::span<const Program>
   result.problem = check_header(header, programs.size());
   if (!result.problem.empty() || !check_structure(header, programs, result)) return result;
   partner_.resize(first_step_.back());
-  result.ok = matcher_.match(header, programs, first_step_, partner_, result.tags_used,
-                             result.problem) &&
-              dataflow_.run(header, programs, first_step_, partner_, result.problem) &&
-              check_outputs(header, programs, result);
+  result.ok =
+      matcher_.match(header, programs, first_step_, partner_, result.tags_used, result.problem) &&
+      dataflow_.run(header, programs, first_step_, partner_, result.problem) &&
+      check_outputs(header, programs, result);
   return result;
 }
 

@@ -73,12 +73,12 @@ TEST(Dependencies, AfterAndDataAreToldApartAndNamedOnce) {
   Builder build(program);
   program.scratch_units = 1;
   const Slice w = Builder::slice(Buffer::receive, 0);
-  build.receive(1, w, 0);                                       // 0
-  build.receive(2, Builder::slice(Buffer::scratch, 0), 0);      // 1
+  build.receive(1, w, 0);                                   // 0
+  build.receive(2, Builder::slice(Buffer::scratch, 0), 0);  // 1
   const StepIndex first[] = {1, 1};
-  build.receive_combine(1, w, 1, Gate::on_arrival, first);      // 2
+  build.receive_combine(1, w, 1, Gate::on_arrival, first);  // 2
   const StepIndex both[] = {2, 1};
-  build.send(1, w, 2, Gate::on_arrival, both);                  // 3
+  build.send(1, w, 2, Gate::on_arrival, both);  // 3
   Dependencies dependencies;
   derive_dependencies(vector_header(), program, dependencies);
   EXPECT_EQ(list(dependencies.after_of(2)), List{1});
@@ -159,11 +159,21 @@ TEST_P(RandomPrograms, OrderExactlyTheStepsThatConflict) {
       std::vector<StepIndex> after;
       if (i > 0 && below(4) == 0) after = {below(i), below(i)};
       switch (below(5)) {
-        case 0: build.send(1, slice(), i, Gate::on_arrival, after); break;
-        case 1: build.receive(1, slice(), i, Gate::on_arrival, after); break;
-        case 2: build.receive_combine(1, slice(), i, Gate::on_arrival, after); break;
-        case 3: build.copy(slice(), slice(), i, Gate::on_arrival, after); break;
-        default: build.combine(slice(), slice(), i, Gate::on_arrival, after); break;
+        case 0:
+          build.send(1, slice(), i, Gate::on_arrival, after);
+          break;
+        case 1:
+          build.receive(1, slice(), i, Gate::on_arrival, after);
+          break;
+        case 2:
+          build.receive_combine(1, slice(), i, Gate::on_arrival, after);
+          break;
+        case 3:
+          build.copy(slice(), slice(), i, Gate::on_arrival, after);
+          break;
+        default:
+          build.combine(slice(), slice(), i, Gate::on_arrival, after);
+          break;
       }
     }
     const std::size_t n = program.steps.size();
@@ -176,8 +186,8 @@ TEST_P(RandomPrograms, OrderExactlyTheStepsThatConflict) {
       if (local) add_units(program, step.from, reads[i]);
       add_units(program, step.slice, step.kind == StepKind::send ? reads[i] : writes[i]);
       for (std::size_t j = 0; j < i; ++j) {
-        want[i][j] = meet(reads[i], writes[j]) || meet(writes[i], reads[j]) ||
-                     meet(writes[i], writes[j]);
+        want[i][j] =
+            meet(reads[i], writes[j]) || meet(writes[i], reads[j]) || meet(writes[i], writes[j]);
       }
       for (const StepIndex j : program.after_of(step)) want[i][j] = true;
     }

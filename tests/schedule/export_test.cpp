@@ -134,7 +134,8 @@ TEST(ExportGoal, MatchesEverySendWithOneReceiveOfTheSameSizeAndTag) {
     read_goal(export_goal(plan, costs), goal);
     EXPECT_EQ(goal.ranks, plan.header.ranks);
     EXPECT_EQ(goal.sends, goal.receives);
-    EXPECT_EQ((goal.sends.count({1, 2, 1})), plan.header.collective == Collective::exscan ? 1U : 0U);
+    EXPECT_EQ((goal.sends.count({1, 2, 1})),
+              plan.header.collective == Collective::exscan ? 1U : 0U);
   }
 }
 

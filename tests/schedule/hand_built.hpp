@@ -1,6 +1,10 @@
-// Small plans written by hand for the tests of this room, so that they need no planner.
+// Small plans written by hand for the tests of this room, so that they need no planner, and how to
+// verify them.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include "schedule/verify.hpp"
 #include "sibyl/schedule.hpp"
 
 namespace sibyl {
@@ -57,6 +61,134 @@ inline Plan gather_plan() {
   root.receive(2, root.slice(Buffer::receive, ends), 1);
   root.copy(unit(Buffer::receive, 1), unit(Buffer::send, 1), 1);
   return plan;
+}
+
+// Rank 1 combines what it receives from rank 0 onto its own input.
+inline Plan scan_in_place() {
+  Plan plan;
+  plan.header.collective = Collective::scan;
+  plan.header.ranks = 2;
+  plan.header.rounds = 1;
+  plan.header.keeps_order = true;
+  plan.programs.resize(2);
+  ProgramBuilder(plan.programs[0]).send(1, unit(Buffer::send), 0);
+  ProgramBuilder(plan.programs[1]).receive_combine(0, unit(Buffer::receive), 0);
+  plan.programs[0].in_place = plan.programs[1].in_place = true;
+  return plan;
+}
+
+// A scatter whose two ranks exchange control messages first.
+inline Plan ping_plan() {
+  Plan plan;
+  plan.header.collective = Collective::scatter;
+  plan.header.ranks = 2;
+  plan.header.partition = Partition::blocks;
+  plan.header.rounds = 1;
+  plan.header.tag_span = 2;
+  plan.programs.resize(2);
+  ProgramBuilder zero(plan.programs[0]);
+  zero.send(1, ProgramBuilder::nothing(), 0);
+  zero.receive(1, ProgramBuilder::nothing(), 0);
+  zero.send(1, unit(Buffer::send, 1), 0);
+  zero.copy(unit(Buffer::receive, 0), unit(Buffer::send, 0), 0);
+  ProgramBuilder one(plan.programs[1]);
+  one.receive(0, ProgramBuilder::nothing(), 0);
+  one.send(0, ProgramBuilder::nothing(), 0);
+  one.receive(0, unit(Buffer::receive, 1), 0);
+  return plan;
+}
+
+// Rank 1 posts the receive of its block and behind it that of a control message, which moves first:
+// rank 0 sends the block only when it knows from rank 2 that the control message has moved.
+inline Plan window_plan() {
+  Plan plan;
+  plan.header.collective = Collective::scatter;
+  plan.header.ranks = 3;
+  plan.header.partition = Partition::blocks;
+  plan.header.rounds = 1;
+  plan.header.window.receives = 2;
+  plan.programs.resize(3);
+  const Slice go = ProgramBuilder::nothing();
+  const StepIndex first[] = {0};
+  ProgramBuilder zero(plan.programs[0]);
+  zero.receive(2, go, 0);
+  zero.send(1, unit(Buffer::send, 1), 0, Gate::on_arrival, first);
+  zero.send(2, unit(Buffer::send, 2), 0);
+  zero.copy(unit(Buffer::receive, 0), unit(Buffer::send, 0), 0);
+  ProgramBuilder one(plan.programs[1]);
+  one.receive(0, unit(Buffer::receive, 1), 0);
+  one.receive(2, go, 0);
+  ProgramBuilder two(plan.programs[2]);
+  two.send(1, go, 0);
+  two.send(0, go, 0, Gate::on_arrival, first);
+  two.receive(0, unit(Buffer::receive, 2), 0);
+  return plan;
+}
+
+// The same with a staging pool: at rank 2 the message of rank 0 is named first and moves last.
+inline Plan staging_plan() {
+  Plan plan;
+  plan.header.collective = Collective::scan;
+  plan.header.ranks = 3;
+  plan.header.rounds = 1;
+  plan.header.staging = 2;
+  plan.programs.resize(3);
+  const Slice go = ProgramBuilder::nothing();
+  const Slice v = unit(Buffer::send);
+  const Slice w = unit(Buffer::receive);
+  const StepIndex first[] = {0};
+  ProgramBuilder zero(plan.programs[0]);
+  zero.receive(1, go, 0);
+  zero.send(2, v, 0, Gate::on_arrival, first);
+  zero.send(1, v, 0);
+  zero.copy(w, v, 0);
+  ProgramBuilder one(plan.programs[1]);
+  one.send(2, v, 0);
+  one.send(0, go, 0, Gate::on_arrival, first);
+  one.copy(w, v, 0);
+  one.receive_combine(0, w, 0);
+  ProgramBuilder two(plan.programs[2]);
+  two.copy(w, v, 0);
+  two.receive_combine(0, w, 0);
+  two.receive_combine(1, w, 0);
+  return plan;
+}
+
+// At rank 1 the message of rank 0 arrives while `receive` is still being sent, so it has to be
+// held until it may be combined.
+inline Plan held_plan() {
+  Plan plan = ping_plan();
+  plan.header.collective = Collective::scan;
+  plan.header.partition = Partition::vector;
+  for (Program& program : plan.programs) program.clear();
+  const Slice go = ProgramBuilder::nothing();
+  const Slice v = unit(Buffer::send);
+  const Slice w = unit(Buffer::receive);
+  ProgramBuilder zero(plan.programs[0]);
+  plan.programs[0].scratch_units = 1;
+  const StepIndex sent[] = {zero.send(1, v, 0)};
+  zero.receive(1, unit(Buffer::scratch), 0, Gate::on_arrival, sent);
+  zero.copy(w, v, 0);
+  zero.send(1, go, 0);
+  ProgramBuilder one(plan.programs[1]);
+  one.copy(w, v, 0);
+  one.send(0, w, 0);
+  one.receive_combine(0, w, 0);
+  one.receive(0, go, 0);
+  return plan;
+}
+
+// Both orders of execution must agree, and a Verifier that has seen another plan with a fresh one.
+inline VerifyResult verify_both_orders(const Plan& plan) {
+  Verifier verifier;
+  verifier.verify(gather_plan());
+  const VerifyResult newest = verifier.verify(plan);
+  verifier.set_run_order(RunOrder::oldest_first);
+  const VerifyResult oldest = verifier.verify(plan);
+  EXPECT_EQ(newest.ok, oldest.ok) << newest.problem << " / " << oldest.problem;
+  const VerifyResult fresh = verify(plan);
+  EXPECT_EQ(newest.problem, fresh.problem);
+  return newest;
 }
 
 }  // namespace sibyl

@@ -25,10 +25,14 @@ UserBuffer buffer_of(const Side& side, const DatatypeInfo& type) {
   return out;
 }
 
-// A root whose own two sides differ in size makes an error; its block then travels as a message,
-// which arrives short or truncated as MPI says, and the other ranks are served all the same.
+// A root whose own two sides differ in size makes an error; its block then travels apart from the
+// program, so that the other ranks are served all the same.
 int move_own_block(Collective collective, const Side& all, const DatatypeInfo& all_type,
-                   const Side& own, int root, int tag, MPI_Comm comm) {
+                   const Side& own, const DatatypeInfo& own_type, int root, int tag,
+                   MPI_Comm comm) {
+  const bool fits = static_cast<std::size_t>(own.count) * own_type.size <
+                    static_cast<std::size_t>(all.count) * all_type.size;
+  if (fits != (collective == Collective::gather)) return MPI_ERR_TRUNCATE;
   Side place = all;
   place.buffer = static_cast<char*>(all.buffer) +
                  static_cast<MPI_Aint>(root) * static_cast<MPI_Aint>(all.count) * all_type.extent;
@@ -77,19 +81,20 @@ int serve(Collective collective, Caller caller, const Side& all, const Side& own
       choose_for(*state, collective, call.block_bytes, OperatorUse::none);
   if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
 
+  int own_error = MPI_SUCCESS;
+  if (is_root && !in_place &&
+      static_cast<std::size_t>(own.count) * own_type.size != call.block_bytes) {
+    own_error = move_own_block(collective, all, all_type, own, own_type, root, call.tag_base,
+                               state->private_comm());
+    in_place = true;
+  }
+
   UserBuffer& root_side = collective == Collective::gather ? call.receive : call.send;
   UserBuffer& own_side = collective == Collective::gather ? call.send : call.receive;
   if (is_root) root_side = buffer_of(all, all_type);
   if (!in_place) {
     own_side = buffer_of(own, own_type);
     own_side.base -= static_cast<MPI_Aint>(state->rank()) * own_side.stride;
-  }
-  int own_error = MPI_SUCCESS;
-  if (is_root && !in_place &&
-      static_cast<std::size_t>(own.count) * own_type.size != call.block_bytes) {
-    own_error = move_own_block(collective, all, all_type, own, root, call.tag_base,
-                               state->private_comm());
-    in_place = true;
   }
   const std::size_t first = state->settings().first_segment;
   call.first_segment = first < call.block_bytes ? first : call.block_bytes;

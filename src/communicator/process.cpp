@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include "communicator/communicator_state.hpp"
 
@@ -33,9 +34,7 @@ std::string library_version() {
 
 }  // namespace
 
-Process::Process() : environment_(read_environment([](const char* name) -> const char* {
-        return std::getenv(name);
-      })) {
+Process::Process(Environment environment) : environment_(std::move(environment)) {
   problem_ = settings_from(environment_, settings_);
 }
 
@@ -59,7 +58,8 @@ Process* Process::get() try {
     return nullptr;
   }
   if (found != 0) return static_cast<Process*>(value);
-  std::unique_ptr<Process> process(new Process);
+  auto process = std::make_unique<Process>(
+      read_environment([](const char* name) -> const char* { return std::getenv(name); }));
   if (PMPI_Comm_set_attr(MPI_COMM_SELF, process_key, process.get()) != MPI_SUCCESS) {
     return nullptr;
   }

@@ -27,6 +27,8 @@ class Process {
  public:
   // The process's one; made at the first call. nullptr when MPI refuses (then all goes native).
   static Process* get();
+  // get() hands in what it reads from the process's environment; tests hand in what they like.
+  explicit Process(Environment environment);
   // Key of the attribute that carries a communicator's state.
   static int communicator_key();
 
@@ -45,7 +47,6 @@ class Process {
   void give_back_private();
 
  private:
-  Process();
   static int finalize(MPI_Comm self, int key, void* value, void* extra);
   void write_report() const;
 

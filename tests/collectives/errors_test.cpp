@@ -1,0 +1,232 @@
+// Wrong arguments: the right class, raised once through the communicator's own error handler, no
+// hang, nothing written, and the communicator serves the next call.
+#include <array>
+#include <functional>
+
+#include "collectives/harness.hpp"
+
+namespace sibyl::test {
+namespace {
+
+int handler_calls = 0;
+int handler_class = MPI_SUCCESS;
+MPI_Comm handler_comm = MPI_COMM_NULL;
+
+void remember(MPI_Comm* comm, int* code, ...) {
+  ++handler_calls;
+  handler_comm = *comm;
+  MPI_Error_class(*code, &handler_class);
+}
+
+int class_of(int code) {
+  int result = MPI_SUCCESS;
+  MPI_Error_class(code, &result);
+  return result;
+}
+
+void undefined_product(void*, void*, int*, MPI_Datatype*) {}
+
+class Errors : public testing::Test {
+ protected:
+  static constexpr int count = 6;
+  std::array<int, 64 * 16> send_{};
+  std::array<int, 64 * 16> receive_{};
+  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
+
+  void SetUp() override {
+    send_.fill(1);
+    receive_.fill(-7);
+    MPI_Comm_create_errhandler(&remember, &handler_);
+  }
+  void TearDown() override { MPI_Errhandler_free(&handler_); }
+
+  bool untouched() const {
+    for (const int value : receive_) {
+      if (value != -7) return false;
+    }
+    return true;
+  }
+
+  // The communicator still gathers, scatters and scans.
+  void expect_alive(MPI_Comm comm) {
+    const int rank = rank_in(comm);
+    const int size = size_of(comm);
+    std::vector<int> all(static_cast<std::size_t>(size), -1);
+    ASSERT_EQ(SIBYL_Gather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, size - 1, comm), MPI_SUCCESS);
+    if (rank == size - 1) {
+      for (int r = 0; r < size; ++r) ASSERT_EQ(all[static_cast<std::size_t>(r)], r);
+    }
+    int own = -1;
+    ASSERT_EQ(SIBYL_Scatter(all.data(), 1, MPI_INT, &own, 1, MPI_INT, size - 1, comm), MPI_SUCCESS);
+    ASSERT_EQ(own, rank);
+    ASSERT_EQ(SIBYL_Scan(&rank, &own, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    ASSERT_EQ(own, rank * (rank + 1) / 2);
+  }
+
+  // Runs a call that is wrong on all ranks, with errors returned and with a handler.
+  void expect_error(int wanted, const char* what, const std::function<int(MPI_Comm)>& call) {
+    SCOPED_TRACE(what);
+    const Duplicate comm;
+    expect_alive(comm.get());  // set up: what is tested is Sibyl, not the MPI library
+    EXPECT_EQ(class_of(call(comm.get())), wanted);
+    MPI_Comm_set_errhandler(comm.get(), handler_);
+    handler_calls = 0;
+    EXPECT_EQ(class_of(call(comm.get())), wanted);
+    EXPECT_EQ(handler_calls, 1);
+    EXPECT_EQ(handler_class, wanted);
+    EXPECT_EQ(handler_comm, comm.get()) << "raised on another communicator";
+    EXPECT_TRUE(untouched());
+    expect_alive(comm.get());
+  }
+};
+
+TEST_F(Errors, ScansRefuseWrongArguments) {
+  using Scan = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+  void* to = receive_.data();
+  const void* from = send_.data();
+  for (const Scan scan : {Scan{&SIBYL_Exscan}, Scan{&SIBYL_Scan}}) {
+    expect_error(MPI_ERR_COUNT, "negative count", [&](MPI_Comm comm) {
+      return scan(from, to, -1, MPI_INT, MPI_SUM, comm);
+    });
+    expect_error(MPI_ERR_TYPE, "null datatype", [&](MPI_Comm comm) {
+      return scan(from, to, count, MPI_DATATYPE_NULL, MPI_SUM, comm);
+    });
+    expect_error(MPI_ERR_OP, "null operator", [&](MPI_Comm comm) {
+      return scan(from, to, count, MPI_INT, MPI_OP_NULL, comm);
+    });
+    expect_error(MPI_ERR_OP, "operator not defined for the type", [&](MPI_Comm comm) {
+      return scan(from, to, count, MPI_DOUBLE, MPI_BAND, comm);
+    });
+    expect_error(MPI_ERR_BUFFER, "null send buffer", [&](MPI_Comm comm) {
+      return scan(nullptr, to, count, MPI_INT, MPI_SUM, comm);
+    });
+    expect_error(MPI_ERR_BUFFER, "MPI_IN_PLACE as receive buffer", [&](MPI_Comm comm) {
+      return scan(from, MPI_IN_PLACE, count, MPI_INT, MPI_SUM, comm);
+    });
+  }
+}
+
+TEST_F(Errors, GatherRefusesWrongArguments) {
+  const int size = size_of();
+  const auto gather = [&](const void* from, int from_count, MPI_Datatype from_type, void* to,
+                          int to_count, MPI_Datatype to_type, int root) {
+    return [=](MPI_Comm comm) {
+      return SIBYL_Gather(from, from_count, from_type, to, to_count, to_type, root, comm);
+    };
+  };
+  const void* from = send_.data();
+  void* to = receive_.data();
+  expect_error(MPI_ERR_ROOT, "root below 0", gather(from, 1, MPI_INT, to, 1, MPI_INT, -1));
+  expect_error(MPI_ERR_ROOT, "root too large", gather(from, 1, MPI_INT, to, 1, MPI_INT, size));
+  expect_error(MPI_ERR_COUNT, "negative count", gather(from, -2, MPI_INT, to, -2, MPI_INT, 0));
+  expect_error(MPI_ERR_TYPE, "null datatype",
+               gather(from, 1, MPI_DATATYPE_NULL, to, 1, MPI_DATATYPE_NULL, 0));
+  expect_error(MPI_ERR_BUFFER, "null send buffer", gather(nullptr, 1, MPI_INT, to, 1, MPI_INT, 0));
+}
+
+TEST_F(Errors, ScatterRefusesWrongArguments) {
+  const int size = size_of();
+  const auto scatter = [&](const void* from, int from_count, MPI_Datatype from_type, void* to,
+                           int to_count, MPI_Datatype to_type, int root) {
+    return [=](MPI_Comm comm) {
+      return SIBYL_Scatter(from, from_count, from_type, to, to_count, to_type, root, comm);
+    };
+  };
+  const void* from = send_.data();
+  void* to = receive_.data();
+  expect_error(MPI_ERR_ROOT, "root below 0", scatter(from, 1, MPI_INT, to, 1, MPI_INT, -1));
+  expect_error(MPI_ERR_ROOT, "root too large", scatter(from, 1, MPI_INT, to, 1, MPI_INT, size));
+  expect_error(MPI_ERR_COUNT, "negative count", scatter(from, -2, MPI_INT, to, -2, MPI_INT, 0));
+  expect_error(MPI_ERR_TYPE, "null datatype",
+               scatter(from, 1, MPI_DATATYPE_NULL, to, 1, MPI_DATATYPE_NULL, 0));
+  expect_error(MPI_ERR_BUFFER, "null receive buffer",
+               scatter(from, 1, MPI_INT, nullptr, 1, MPI_INT, 0));
+}
+
+// MPI_IN_PLACE is for the root alone, on its own block.
+TEST_F(Errors, InPlaceAwayFromTheRootIsRefusedThereAndHurtsNobodyLater) {
+  const Duplicate comm;
+  expect_alive(comm.get());
+  const int size = size_of();
+  const int rank = rank_in();
+  if (size > 1) {
+    // In a scatter from rank 0 nobody waits for the last rank.
+    void* own = rank == size - 1 ? MPI_IN_PLACE : static_cast<void*>(receive_.data());
+    const int result = SIBYL_Scatter(send_.data(), 1, MPI_INT, own, 1, MPI_INT, 0, comm.get());
+    EXPECT_EQ(class_of(result), rank == size - 1 ? MPI_ERR_BUFFER : MPI_SUCCESS);
+  }
+  expect_alive(comm.get());
+}
+
+TEST_F(Errors, RootRefusesAloneAndTheCommunicatorStaysUsable) {
+  for (const Algorithm& row : algorithms(Collective::gather)) {
+    if (row.name == "linear-synchronised") continue;  // leaves wait for the root there
+    SCOPED_TRACE(row.name);
+    Served served(Collective::gather, &row);
+    const int rank = rank_in();
+    const int count = rank == 0 ? -1 : 1;
+    const int result =
+        SIBYL_Gather(send_.data(), 1, MPI_INT, receive_.data(), count, MPI_INT, 0, served.get());
+    EXPECT_EQ(class_of(result), rank == 0 ? MPI_ERR_COUNT : MPI_SUCCESS);
+    // What the others sent must not be taken for blocks of the next call.
+    send_[0] = 1000 + rank;
+    ASSERT_EQ(SIBYL_Gather(send_.data(), 1, MPI_INT, receive_.data(), 1, MPI_INT, 0, served.get()),
+              MPI_SUCCESS);
+    if (rank == 0) {
+      for (int r = 0; r < size_of(); ++r) {
+        ASSERT_EQ(receive_[static_cast<std::size_t>(r)], 1000 + r);
+      }
+    }
+    expect_alive(served.get());
+  }
+}
+
+// More arrives than the receiver has room for.
+TEST_F(Errors, TruncatedReceivesAreReportedByEveryAlgorithm) {
+  const int size = size_of();
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    for (const Algorithm& row : algorithms(collective)) {
+      for (const int sent : {8, 600, 6000}) {
+        SCOPED_TRACE(std::string(row.name) + ", " + std::to_string(sent));
+        Served served(collective, &row);
+        std::vector<int> send(static_cast<std::size_t>(sent * size), 3);
+        const int room = sent / 2;
+        std::vector<int> receive(static_cast<std::size_t>(room * size + 64), -7);
+        const bool is_root = rank_in() == 0;
+        int result = MPI_SUCCESS;
+        bool short_of_room = false;
+        if (collective == Collective::gather) {
+          result = SIBYL_Gather(send.data(), sent, MPI_INT, receive.data(), room, MPI_INT, 0,
+                                served.get());
+          short_of_room = is_root;
+        } else {
+          // The last rank alone has too little room.
+          short_of_room = rank_in() == size - 1;
+          if (!short_of_room) receive.resize(static_cast<std::size_t>(sent * size + 64), -7);
+          result = SIBYL_Scatter(send.data(), sent, MPI_INT, receive.data(),
+                                 short_of_room ? room : sent, MPI_INT, 0, served.get());
+        }
+        EXPECT_EQ(class_of(result), short_of_room ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+        for (std::size_t i = receive.size() - 64; i < receive.size(); ++i) {
+          ASSERT_EQ(receive[i], -7) << "written beyond the end";
+        }
+        expect_alive(served.get());
+      }
+    }
+  }
+}
+
+TEST_F(Errors, UserOperatorsAreTakenOnAnyTypeAndZeroCountsNeverFail) {
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(&undefined_product, 0, &op);
+  const Duplicate comm;
+  EXPECT_EQ(SIBYL_Exscan(send_.data(), receive_.data(), 1, MPI_CHAR, op, comm.get()), MPI_SUCCESS);
+  EXPECT_EQ(SIBYL_Exscan(nullptr, nullptr, 0, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);
+  EXPECT_EQ(SIBYL_Scan(nullptr, nullptr, 0, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);
+  EXPECT_EQ(SIBYL_Gather(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, 0, comm.get()), MPI_SUCCESS);
+  EXPECT_EQ(SIBYL_Scatter(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, 0, comm.get()), MPI_SUCCESS);
+  MPI_Op_free(&op);
+}
+
+}  // namespace
+}  // namespace sibyl::test

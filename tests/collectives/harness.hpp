@@ -1,0 +1,160 @@
+// What the tests of the collectives share: one seed for all ranks, communicators that are served by
+// a given algorithm, and buffers that notice every byte that should have been left alone.
+//
+// A run takes a new seed and prints it with what failed; SIBYL_TEST_SEED=N repeats it.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/collectives.hpp"
+#include "communicator/communicator_state.hpp"
+#include "sibyl/planners.hpp"
+#include "sibyl/sibyl.h"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+
+using Random = std::mt19937_64;
+
+// The same on all ranks.
+inline std::uint64_t run_seed() {
+  static const std::uint64_t seed = [] {
+    std::uint64_t value = std::random_device{}();
+    if (const char* text = std::getenv("SIBYL_TEST_SEED")) value = std::strtoull(text, nullptr, 10);
+    MPI_Bcast(&value, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    return value;
+  }();
+  return seed;
+}
+
+inline bool long_tests() { return std::getenv("SIBYL_TEST_LONG") != nullptr; }
+
+// Says with every failure of a scope how to repeat it.
+#define SIBYL_TRACE_SEED() \
+  SCOPED_TRACE("SIBYL_TEST_SEED=" + std::to_string(::sibyl::test::run_seed()))
+
+// A uniform number of [0, below).
+inline std::uint64_t pick(Random& random, std::uint64_t below) { return random() % below; }
+
+// How many of `wanted` cases fit the machine. With more ranks than cores every message is a change
+// of context; MPICH spins while it waits, so that each costs a slice of the scheduler.
+inline int cases(int wanted) {
+  if (long_tests()) return wanted;
+  constexpr bool spins = std::string_view(SIBYL_FLAVOUR) == "mpich";
+  const int size = size_of();
+  const int share = size <= 2 ? 1 : size <= 5 ? (spins ? 8 : 2) : size <= 8 ? (spins ? 20 : 5)
+                                                                            : (spins ? 40 : 10);
+  return wanted / share > 0 ? wanted / share : 1;
+}
+
+// What serves a collective in a test: a row of the table, or `auto` for nullptr.
+inline Settings forced(Collective collective, const Algorithm* algorithm) {
+  Settings settings;
+  if (algorithm != nullptr) {
+    settings.algorithm[static_cast<std::size_t>(collective)] =
+        static_cast<std::int32_t>(algorithm - algorithms(collective).data());
+  }
+  return settings;
+}
+
+inline std::string name_or_auto(const Algorithm* algorithm) {
+  return algorithm == nullptr ? "auto" : std::string(algorithm->name);
+}
+
+// All rows of one collective, and nullptr for the automatic choice.
+inline std::vector<const Algorithm*> rows_and_auto(Collective collective) {
+  std::vector<const Algorithm*> rows{nullptr};
+  for (const Algorithm& algorithm : algorithms(collective)) rows.push_back(&algorithm);
+  return rows;
+}
+
+// A duplicate of a communicator, set up and served by one algorithm.
+class Served {
+ public:
+  Served(Collective collective, const Algorithm* algorithm, MPI_Comm parent = MPI_COMM_WORLD)
+      : duplicate_(parent), collective_(collective) {
+    state_ = CommunicatorState::get(get());
+    EXPECT_NE(state_, nullptr);
+    EXPECT_TRUE(state_->serves(get(), true));
+    force(algorithm);
+  }
+  void force(const Algorithm* algorithm) {
+    Settings settings = forced(collective_, algorithm);
+    settings.first_segment = state_->settings().first_segment;
+    state_->replace_settings(settings);
+  }
+  void first_segment(std::uint32_t bytes) {
+    Settings settings = state_->settings();
+    settings.first_segment = bytes;
+    state_->replace_settings(settings);
+  }
+  MPI_Comm get() const { return duplicate_.get(); }
+  CommunicatorState& state() { return *state_; }
+  // What served the last call; nullptr when the MPI library did.
+  const Algorithm* served_by() const {
+    return state_->known_choice[static_cast<std::size_t>(collective_)].algorithm;
+  }
+
+ private:
+  Duplicate duplicate_;
+  Collective collective_;
+  CommunicatorState* state_ = nullptr;
+};
+
+// A datatype of int32 components at given byte offsets, in the order of the type.
+struct Layout {
+  std::string name;
+  std::vector<MPI_Aint> offsets;
+  MPI_Aint lower_bound = 0;
+  MPI_Aint extent = 4;
+  MPI_Datatype type = MPI_INT32_T;
+  int components() const { return static_cast<int>(offsets.size()); }
+};
+
+// Layouts of four components, made once: any two of them have matching signatures.
+class Layouts {
+ public:
+  Layouts();
+  ~Layouts();
+  Layouts(const Layouts&) = delete;
+  Layouts& operator=(const Layouts&) = delete;
+  const std::vector<Layout>& all() const { return layouts_; }
+  const Layout& any(Random& random) const { return layouts_[pick(random, layouts_.size())]; }
+
+ private:
+  void add(std::string name, std::vector<MPI_Aint> offsets, MPI_Aint lower_bound, MPI_Aint extent);
+  void add(std::string name, std::vector<MPI_Aint> offsets, MPI_Datatype made);
+  std::vector<Layout> layouts_;
+};
+
+// `count` elements of a layout between guard bytes. Bytes that belong to no component hold a
+// pattern, so that a stray write shows.
+class GuardedBuffer {
+ public:
+  GuardedBuffer(const Layout& layout, std::int64_t count);
+
+  // The address to hand to MPI.
+  void* base() { return bytes_.data() + origin_; }
+  std::int32_t get(std::int64_t element, int component) const;
+  void set(std::int64_t element, int component, std::int32_t value);
+  // True when gaps and guards still hold their pattern.
+  bool surroundings_untouched() const;
+  // True when no byte changed since the snapshot.
+  void take_snapshot() { snapshot_ = bytes_; }
+  bool unchanged() const { return bytes_ == snapshot_; }
+
+ private:
+  std::size_t place(std::int64_t element, int component) const;
+  const Layout& layout_;
+  std::int64_t count_;
+  std::ptrdiff_t origin_ = 0;
+  std::vector<unsigned char> bytes_;
+  std::vector<unsigned char> snapshot_;
+};
+
+}  // namespace sibyl::test

@@ -1,0 +1,98 @@
+// Ranks with different environments: rank 0's values hold; a wrong value anywhere is refused
+// everywhere.
+#include <string>
+#include <vector>
+
+#include "collectives/collectives.hpp"
+#include "communicator/communicator_state.hpp"
+#include "sibyl/planners.hpp"
+#include "sibyl/sibyl.h"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+// A communicator whose state belongs to a process with an environment of its own.
+class OtherProcess {
+ public:
+  explicit OtherProcess(const Environment& environment) : process_(environment) {
+    Process::get();  // makes the keys
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    state_ = new CommunicatorState(process_, comm_);  // owned by the attribute
+    MPI_Comm_set_attr(comm_, Process::communicator_key(), state_);
+    process_.enter(comm_);
+  }
+  ~OtherProcess() { MPI_Comm_free(&comm_); }
+  OtherProcess(const OtherProcess&) = delete;
+  OtherProcess& operator=(const OtherProcess&) = delete;
+  MPI_Comm comm() const { return comm_; }
+  CommunicatorState& state() { return *state_; }
+
+ private:
+  Process process_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  CommunicatorState* state_ = nullptr;
+};
+
+Environment with(std::string Environment::*member, const char* value) {
+  Environment environment;
+  environment.*member = value;
+  return environment;
+}
+
+TEST(Agreement, TheEnvironmentOfRankZeroHolds) {
+  OtherProcess other(with(&Environment::gather, rank_in() == 0 ? "binomial" : "linear"));
+  const int rank = rank_in();
+  std::vector<int> all(static_cast<std::size_t>(size_of()), -1);
+  ASSERT_EQ(SIBYL_Gather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, 0, other.comm()), MPI_SUCCESS);
+  const std::int32_t agreed =
+      other.state().settings().algorithm[static_cast<std::size_t>(Collective::gather)];
+  ASSERT_GE(agreed, 0);
+  EXPECT_EQ(algorithms(Collective::gather)[static_cast<std::size_t>(agreed)].name, "binomial");
+}
+
+TEST(Agreement, AWrongNameOnOneRankIsAnErrorOnAll) {
+  const bool wrong_here = rank_in() == size_of() - 1;
+  OtherProcess other(with(&Environment::scan, wrong_here ? "no-such-thing" : "doubling"));
+  for (int call = 0; call < 2; ++call) {
+    const int one = 1;
+    int sum = -7;
+    const int error = SIBYL_Scan(&one, &sum, 1, MPI_INT, MPI_SUM, other.comm());
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(error, &error_class);
+    EXPECT_EQ(error_class, MPI_ERR_ARG);
+    EXPECT_EQ(sum, -7);
+    char text[MPI_MAX_ERROR_STRING] = {};
+    int length = 0;
+    MPI_Error_string(error, text, &length);
+    EXPECT_NE(std::string(text).find("SIBYL_"), std::string::npos) << text;
+    if (wrong_here) {
+      EXPECT_NE(std::string(text).find("no-such-thing"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(Agreement, UnderThePreloadAWrongNameMeansNative) {
+  OtherProcess other(with(&Environment::scan, rank_in() == 0 ? "no-such-thing" : "auto"));
+  for (int call = 0; call < 4; ++call) {
+    const int one = 1;
+    int sum = -7;
+    EXPECT_EQ(serve_scan({true, false}, &one, &sum, 1, MPI_INT, MPI_SUM, other.comm()),
+              MPI_SUCCESS);
+    EXPECT_EQ(sum, rank_in() + 1);
+  }
+}
+
+TEST(Agreement, NativeOnRankZeroIsNativeOnAll) {
+  OtherProcess other(with(&Environment::exscan, rank_in() == 0 ? "native" : "hybrid"));
+  const int value = 3;
+  int sum = -1;
+  EXPECT_EQ(SIBYL_Exscan(&value, &sum, 1, MPI_INT, MPI_SUM, other.comm()), MPI_SUCCESS);
+  EXPECT_EQ(sum, rank_in() == 0 ? -1 : 3 * rank_in());
+  EXPECT_EQ(other.state().known_choice[static_cast<std::size_t>(Collective::exscan)].algorithm,
+            nullptr);
+}
+
+}  // namespace
+}  // namespace sibyl::test

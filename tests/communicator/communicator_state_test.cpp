@@ -1,0 +1,220 @@
+// A communicator's state: when it is set up, what it leaves alone, how it ends.
+#include "communicator/communicator_state.hpp"
+
+#include <vector>
+
+#include "collectives/collectives.hpp"
+#include "sibyl/planners.hpp"
+#include "sibyl/sibyl.h"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+constexpr Caller preload{true, false};
+
+int scan_sum(MPI_Comm comm, Caller caller = {}) {
+  const int one = 1;
+  int sum = 0;
+  EXPECT_EQ(serve_scan(caller, &one, &sum, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+  return sum;
+}
+
+bool served(MPI_Comm comm) { return CommunicatorState::get(comm)->private_comm() != MPI_COMM_NULL; }
+
+TEST(CommunicatorState, IsSetUpAtTheFirstCallOfTheApi) {
+  const Duplicate comm;
+  EXPECT_FALSE(served(comm.get()));
+  EXPECT_EQ(scan_sum(comm.get()), rank_in() + 1);
+  EXPECT_TRUE(served(comm.get()));
+}
+
+TEST(CommunicatorState, IsSetUpAtTheThirdCallUnderThePreload) {
+  const Duplicate comm;
+  for (int call = 1; call <= 4; ++call) {
+    EXPECT_EQ(scan_sum(comm.get(), preload), rank_in() + 1);
+    EXPECT_EQ(served(comm.get()), call >= 3) << "after call " << call;
+  }
+}
+
+TEST(CommunicatorState, IsNotInheritedByADuplicate) {
+  const Duplicate comm;
+  EXPECT_EQ(scan_sum(comm.get()), rank_in() + 1);
+  const Duplicate copy(comm.get());
+  EXPECT_FALSE(served(copy.get()));
+  EXPECT_NE(CommunicatorState::get(copy.get()), CommunicatorState::get(comm.get()));
+  EXPECT_EQ(scan_sum(copy.get()), rank_in() + 1);
+}
+
+TEST(CommunicatorState, ServesSplitCommunicatorsAndGroupsOfOne) {
+  const int rank = rank_in();
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);  // in reverse order
+  EXPECT_EQ(scan_sum(half), rank_in(half) + 1);
+  EXPECT_EQ(scan_sum(MPI_COMM_SELF), 1);
+  MPI_Comm alone = MPI_COMM_NULL;
+  MPI_Comm_split(half, rank, 0, &alone);
+  EXPECT_EQ(scan_sum(alone), 1);
+  MPI_Comm_free(&half);  // while its state is alive, and another communicator came from it
+  EXPECT_EQ(scan_sum(alone), 1);
+  MPI_Comm_free(&alone);
+}
+
+TEST(CommunicatorState, KeepsTheUsersErrorHandler) {
+  const Duplicate comm;
+  for (const MPI_Errhandler wanted : {MPI_ERRORS_RETURN, MPI_ERRORS_ARE_FATAL}) {
+    const Duplicate copy(comm.get());
+    MPI_Comm_set_errhandler(copy.get(), wanted);
+    EXPECT_EQ(scan_sum(copy.get()), rank_in() + 1);
+    MPI_Errhandler now = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(copy.get(), &now);
+    EXPECT_EQ(now, wanted);
+    MPI_Errhandler_free(&now);
+  }
+}
+
+int callbacks = 0;
+int count_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
+  ++callbacks;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+int count_delete(MPI_Comm, int, void*, void*) {
+  ++callbacks;
+  return MPI_SUCCESS;
+}
+
+TEST(CommunicatorState, RunsNoneOfTheUsersAttributeCallbacks) {
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(&count_copy, &count_delete, &key, nullptr);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_attr(comm, key, &callbacks);
+  callbacks = 0;
+  EXPECT_EQ(scan_sum(comm), rank_in() + 1);
+  EXPECT_TRUE(served(comm));
+  EXPECT_EQ(callbacks, 0);
+  MPI_Comm_free(&comm);
+  EXPECT_EQ(callbacks, 1) << "the deletion of the user's own attribute, once";
+  MPI_Comm_free_keyval(&key);
+}
+
+TEST(CommunicatorState, LeavesTheUsersMessagesAlone) {
+  const Duplicate comm;
+  const int rank = rank_in();
+  const int size = size_of();
+  const int right = (rank + 1) % size;
+  const int left = (rank + size - 1) % size;
+  // The first round meets the set-up, the second one a communicator that is served.
+  for (int round = 0; round < 2; ++round) {
+    int got = -1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm.get(), &request);
+    EXPECT_EQ(scan_sum(comm.get()), rank + 1);
+    std::vector<int> all(static_cast<std::size_t>(size), -1);
+    EXPECT_EQ(SIBYL_Gather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, 0, comm.get()), MPI_SUCCESS);
+    const int sent = 100 + rank;
+    MPI_Send(&sent, 1, MPI_INT, right, 5 + round, comm.get());
+    MPI_Status status;
+    MPI_Wait(&request, &status);
+    EXPECT_EQ(got, 100 + left);
+    EXPECT_EQ(status.MPI_TAG, 5 + round);
+    EXPECT_EQ(status.MPI_SOURCE, left);
+  }
+}
+
+TEST(CommunicatorState, PassesIntercommunicatorsThrough) {
+  const int rank = rank_in();
+  const int size = size_of();
+  if (size < 2) GTEST_SKIP() << "two groups need two ranks";
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm inter = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 9, &inter);
+  const bool root_group = rank % 2 == 0;
+  int remote = 0;
+  MPI_Comm_remote_size(inter, &remote);
+  std::vector<int> all(static_cast<std::size_t>(remote), -1);
+  const int root = !root_group ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+  EXPECT_EQ(SIBYL_Gather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, root, inter), MPI_SUCCESS);
+  if (rank == 0) {
+    for (int i = 0; i < remote; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], 2 * i + 1);
+  }
+  EXPECT_FALSE(served(inter));
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+TEST(CommunicatorState, WrapsItsTags) {
+  const Duplicate comm;
+  EXPECT_EQ(scan_sum(comm.get()), rank_in() + 1);
+  CommunicatorState::get(comm.get())->skip_to_last_tags();
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(scan_sum(comm.get()), rank_in() + 1);
+    int own = -1;
+    std::vector<int> all(static_cast<std::size_t>(size_of()), 42);
+    EXPECT_EQ(SIBYL_Scatter(all.data(), 1, MPI_INT, &own, 1, MPI_INT, 0, comm.get()), MPI_SUCCESS);
+    EXPECT_EQ(own, 42);
+  }
+}
+
+TEST(CommunicatorState, TakesMoreTagsForACallThanAnyAlgorithmSpans) {
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const Rank ranks : {1, 2, 3, 7, 48, 1000, 4096}) {
+      PlanRequest request;
+      request.ranks = ranks;
+      EXPECT_LE(algorithm.describe(request).tag_span, CommunicatorState::tags_of_a_call);
+    }
+  }
+}
+
+TEST(CommunicatorState, ForgetsTheOldestProgramWhenTheCacheIsFull) {
+  // Every root, both ways of two collectives, twice: more keys than the cache holds at 16 ranks.
+  const Duplicate comm;
+  const int rank = rank_in();
+  const int size = size_of();
+  std::vector<int> all(static_cast<std::size_t>(size), -1);
+  for (int pass = 0; pass < (size > 8 ? 1 : 2); ++pass) {
+    for (int key = 0; key < 4 * size; ++key) {
+      const int root = key % size;
+      const bool in_place = key / size % 2 == 1 && rank == root;
+      const int mine = 10 * key + rank;
+      if (key / size < 2) {
+        if (in_place) all[static_cast<std::size_t>(rank)] = mine;
+        ASSERT_EQ(SIBYL_Gather(in_place ? MPI_IN_PLACE : &mine, 1, MPI_INT, all.data(), 1, MPI_INT,
+                               root, comm.get()),
+                  MPI_SUCCESS);
+        for (int r = 0; rank == root && r < size; ++r) {
+          ASSERT_EQ(all[static_cast<std::size_t>(r)], 10 * key + r);
+        }
+      } else {
+        for (int r = 0; r < size; ++r) all[static_cast<std::size_t>(r)] = 7 * key + r;
+        int own = -1;
+        ASSERT_EQ(SIBYL_Scatter(all.data(), 1, MPI_INT, in_place ? MPI_IN_PLACE : &own, 1, MPI_INT,
+                                root, comm.get()),
+                  MPI_SUCCESS);
+        ASSERT_EQ(own, in_place ? -1 : 7 * key + rank);
+      }
+    }
+  }
+}
+
+TEST(PlanCache, GivesTheRightProgramForMoreKeysThanItHolds) {
+  constexpr Rank ranks = 100;
+  PlanCache cache(3, ranks);
+  const Algorithm& linear = *find_algorithm(Collective::gather, "linear");
+  const Algorithm& binomial = *find_algorithm(Collective::gather, "binomial");
+  for (int pass = 0; pass < 2; ++pass) {
+    for (Rank root = 0; root < ranks; ++root) {
+      for (const Algorithm* algorithm : {&linear, &binomial}) {
+        const Prepared& prepared = cache.get(*algorithm, root, false, 8);
+        ASSERT_EQ(prepared.header.root, root);
+        ASSERT_EQ(prepared.header.algorithm, algorithm->name);
+        ASSERT_EQ(&cache.get(*algorithm, root, false, 8), &prepared) << "found the second time";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sibyl::test

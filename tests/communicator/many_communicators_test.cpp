@@ -1,0 +1,109 @@
+// More communicators than the budget or the MPI library gives, and several threads at once.
+#include <thread>
+#include <vector>
+
+#include "communicator/communicator_state.hpp"
+#include "sibyl/sibyl.h"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+bool served(MPI_Comm comm) { return CommunicatorState::get(comm)->private_comm() != MPI_COMM_NULL; }
+
+void expect_scan(MPI_Comm comm, int calls = 1) {
+  for (int call = 0; call < calls; ++call) {
+    const int value = call + 1;
+    int sum = -1;
+    ASSERT_EQ(SIBYL_Scan(&value, &sum, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    ASSERT_EQ(sum, (rank_in(comm) + 1) * value);
+  }
+}
+
+TEST(ManyCommunicators, BeyondTheBudgetAreServedByTheMpiLibrary) {
+  Process& process = *Process::get();
+  std::vector<bool> taken;
+  // Takes what is left of the budget on one rank: all ranks must go native together.
+  if (rank_in() == size_of() - 1) {
+    while (process.take_private()) taken.push_back(true);
+  }
+  {
+    const Duplicate comm;
+    MPI_Comm_set_errhandler(comm.get(), MPI_ERRORS_ARE_FATAL);
+    expect_scan(comm.get());
+    EXPECT_FALSE(served(comm.get()));
+    int mine = rank_in();
+    std::vector<int> all(static_cast<std::size_t>(size_of()), -1);
+    EXPECT_EQ(SIBYL_Gather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, 0, comm.get()), MPI_SUCCESS);
+  }
+  for (std::size_t i = 0; i < taken.size(); ++i) process.give_back_private();
+  const Duplicate comm;
+  expect_scan(comm.get());
+  EXPECT_TRUE(served(comm.get())) << "the budget came back";
+}
+
+TEST(ManyCommunicators, GiveTheirPrivateOneBackWhenTheyAreFreed) {
+  const int rounds = size_of() > 5 ? 30 : 300;  // the budget is 256
+  for (int i = 0; i < rounds; ++i) {
+    const Duplicate comm(MPI_COMM_SELF);
+    expect_scan(comm.get());
+    ASSERT_TRUE(served(comm.get())) << "communicator " << i;
+  }
+}
+
+// MPICH ends at about 2000 contexts. Running out while Sibyl sets up is no error of the user's.
+TEST(ManyCommunicators, SurviveTheEndOfContexts) {
+  if (std::string_view(SIBYL_FLAVOUR) != "mpich") GTEST_SKIP() << "contexts do not run out";
+  if (size_of() > 3) GTEST_SKIP() << "the same for every number of ranks, and slow with many";
+  std::vector<MPI_Comm> all;
+  const Duplicate parent;
+  while (all.size() < 4000) {
+    MPI_Comm made = MPI_COMM_NULL;
+    if (MPI_Comm_dup(parent.get(), &made) != MPI_SUCCESS) break;
+    all.push_back(made);
+  }
+  ASSERT_LT(all.size(), 4000U) << "this test no longer tests anything";
+  // Not one context is left: the last one stays with the MPI library, silently.
+  MPI_Comm_set_errhandler(all.back(), MPI_ERRORS_ARE_FATAL);
+  expect_scan(all.back(), 2);
+  EXPECT_FALSE(served(all.back()));
+  for (MPI_Comm& comm : all) MPI_Comm_free(&comm);
+  const Duplicate after;
+  expect_scan(after.get());
+  EXPECT_TRUE(served(after.get()));
+}
+
+TEST(Threads, UseSeveralCommunicatorsAtOnce) {
+  if (thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "no MPI_THREAD_MULTIPLE";
+  const int threads = 3;
+  const int calls = size_of() <= 2 ? 40 : size_of() <= 5 ? 8 : 2;
+  std::vector<MPI_Comm> comms(threads);
+  for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::vector<int> wrong(threads, 0);
+  std::vector<std::thread> running;
+  for (int t = 0; t < threads; ++t) {
+    running.emplace_back([&, t] {
+      const auto index = static_cast<std::size_t>(t);
+      const MPI_Comm comm = comms[index];  // set up in here, by all threads at once
+      const int rank = rank_in(comm);
+      const int size = size_of(comm);
+      for (int call = 0; call < calls; ++call) {
+        const int value = 100 * t + call;
+        int sum = -1;
+        SIBYL_Exscan(&value, &sum, 1, MPI_INT, MPI_SUM, comm);
+        if (rank > 0 && sum != rank * value) ++wrong[index];
+        std::vector<int> all(static_cast<std::size_t>(size), -1);
+        SIBYL_Gather(&value, 1, MPI_INT, all.data(), 1, MPI_INT, call % size, comm);
+        for (const int got : all) {
+          if (rank == call % size && got != value) ++wrong[index];
+        }
+      }
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  for (const int count : wrong) EXPECT_EQ(count, 0);
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
+
+}  // namespace
+}  // namespace sibyl::test

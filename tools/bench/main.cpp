@@ -138,7 +138,8 @@ int run(int argument_count, char** arguments) {
 }  // namespace
 }  // namespace sibyl::bench
 
-int main(int argument_count, char** arguments) {
+// Exported: smpirun looks the function up in the loaded program.
+SIBYL_EXPORT int main(int argument_count, char** arguments) {
   MPI_Init(&argument_count, &arguments);
   const int status = sibyl::bench::run(argument_count, arguments);
   MPI_Finalize();

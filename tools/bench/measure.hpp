@@ -28,13 +28,10 @@ struct Cell {
   std::vector<std::string> wrong;  // contenders whose result differs from the first one's
 };
 
-// Seconds on this rank's clock; simulated ones under SMPI.
-double now();
-
-// Half a round trip between rank 0 and `partner`: the median of `repetitions`, on all ranks.
+// Half a round trip between rank 0 and `partner`: the least of `repetitions`, on all ranks.
 double half_round_trip(std::size_t bytes, int partner, int repetitions);
 
-// Collective over MPI_COMM_WORLD. Every measurement starts with two barriers; the order in which
+// Collective over MPI_COMM_WORLD. Every measurement begins with start_together(); the order in which
 // the contenders take their turns is drawn anew for every repetition, the same on all ranks.
 Cell measure(const Options& options, const Operator& op, int count,
              std::vector<std::unique_ptr<Contender>>& contenders);

@@ -48,7 +48,7 @@ bool set(Options& options, std::string_view name, std::string_view value) {
     return true;
   }
   if (name == "--repetitions") return read_number(value, 1, options.repetitions);
-  if (name == "--warm-up") return read_number(value, 1, options.warm_up);
+  if (name == "--warm-up") return read_number(value, 0, options.warm_up);
   if (name == "--batch-us") {
     double microseconds = 0;
     if (!read_number(value, 0.0, microseconds)) return false;

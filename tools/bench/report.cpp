@@ -43,7 +43,7 @@ std::string to_table(const Options& options, const Provenance& from, const Findi
         "  {:<20}{:>12}{:>12}{:>9.3f}{:>18}{:>9}  {}\n", line.contender, microseconds(line.least),
         microseconds(line.median), line.ratio,
         fmt::format("{:.3f}-{:.3f}", line.ratio_interval.low, line.ratio_interval.high),
-        line.bound > 0 ? fmt::format("{:.2f}", line.median / line.bound) : "-", verdict(line));
+        line.bound > 0 && line.batch_size == 1 ? fmt::format("{:.2f}", line.median / line.bound) : "-", verdict(line));
     last = &line;
   }
   text += "\n";

@@ -1,4 +1,4 @@
-// What an application of an operator costs under SMPI.
+// What the benchmark needs of SMPI: the cost of operators, and a common start.
 //
 // The simulations run with smpi/simulate-computation:no, so that their times do not depend on the
 // machine that they run on. Then an operator would cost nothing. The link option --wrap leads every
@@ -6,25 +6,25 @@
 // simulated core is kept busy for the time that the bytes would take it. SMPI's own collectives
 // apply operators inside its library and are charged nothing: they are flattered.
 #include <mpi.h>
+#include <simgrid/actor.h>
 #include <simgrid/host.h>
-#include <smpi/smpi.h>
+
+#include "bench/clock.hpp"
 
 namespace {
 
-// Seconds per byte of the vector. Predefined: from the published times of two-op and 123-doubling
-// at 10 000 and 100 000 elements, which differ by 5 applications (platforms/README.md). User: the
-// 2x2 product modulo a prime of this program, measured at 40 ns per element of 32 bytes.
-constexpr double predefined_seconds = 0.10e-9;
+// Seconds per byte of the vector; platforms/README.md says where they come from.
+constexpr double predefined_seconds = 0.1e-9;
 constexpr double user_seconds = 1.25e-9;
 
 }  // namespace
 
 extern "C" {
 
-// The linker gives these their names.
+// The linker's names.
 int __real_PMPI_Reduce_local(const void*, void*, int, MPI_Datatype, MPI_Op);  // NOLINT
-int __wrap_PMPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype datatype,  // NOLINT
-                             MPI_Op op) {
+int __wrap_PMPI_Reduce_local(const void* in, void* inout, int count,          // NOLINT
+                             MPI_Datatype datatype, MPI_Op op) {
   const int error = __real_PMPI_Reduce_local(in, inout, count, datatype, op);
   int size = 0;
   PMPI_Type_size(datatype, &size);
@@ -34,3 +34,18 @@ int __wrap_PMPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatyp
 }
 
 }  // extern "C"
+
+namespace sibyl::bench {
+
+double now() { return MPI_Wtime(); }
+
+void start_together() {
+  double own = now();
+  double latest = 0;
+  PMPI_Allreduce(&own, &latest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  // Later than the slowest rank comes back from the reduction.
+  constexpr double pause = 0.1;
+  sg_actor_sleep_for(latest + pause - now());
+}
+
+}  // namespace sibyl::bench

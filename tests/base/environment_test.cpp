@@ -1,0 +1,96 @@
+// Values of the environment, wrong ones among them, and the page that documents them.
+#include "base/environment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+namespace sibyl {
+namespace {
+
+std::map<std::string, std::string> values;
+
+const char* lookup(const char* name) {
+  const auto found = values.find(name);
+  return found == values.end() ? nullptr : found->second.c_str();
+}
+
+Environment read(std::map<std::string, std::string> given) {
+  values = std::move(given);
+  return read_environment(&lookup);
+}
+
+TEST(Environment, HasDefaultsForWhatIsNotSetOrEmpty) {
+  for (const Environment& environment :
+       {read({}), read({{"SIBYL_EXSCAN", ""}, {"SIBYL_COMMUNICATORS", ""}})}) {
+    EXPECT_EQ(environment.exscan, "auto");
+    EXPECT_EQ(environment.gather, "auto");
+    EXPECT_EQ(environment.first_segment, 1024U);
+    EXPECT_EQ(environment.communicators, 256U);
+    EXPECT_EQ(environment.report, "");
+    EXPECT_EQ(environment.problem, "");
+  }
+}
+
+TEST(Environment, TakesWhatIsSet) {
+  const Environment environment = read({{"SIBYL_EXSCAN", "hybrid"},
+                                        {"SIBYL_SCAN", "native"},
+                                        {"SIBYL_GATHER", "linear"},
+                                        {"SIBYL_SCATTER", "binomial"},
+                                        {"SIBYL_FIRST_SEGMENT", "1073741824"},
+                                        {"SIBYL_COMMUNICATORS", "0"},
+                                        {"SIBYL_REPORT", "a directory"}});
+  EXPECT_EQ(environment.exscan, "hybrid");
+  EXPECT_EQ(environment.scan, "native");
+  EXPECT_EQ(environment.gather, "linear");
+  EXPECT_EQ(environment.scatter, "binomial");
+  EXPECT_EQ(environment.first_segment, 1073741824U);
+  EXPECT_EQ(environment.communicators, 0U);
+  EXPECT_EQ(environment.report, "a directory");
+  EXPECT_EQ(environment.problem, "");
+}
+
+TEST(Environment, SaysWhichNumberIsWrongAndKeepsItsDefault) {
+  for (const char* wrong : {"x", "-1", "1.5", "12x", " 1", "99999999999999999999", "1000001"}) {
+    const Environment environment = read({{"SIBYL_COMMUNICATORS", wrong}});
+    EXPECT_EQ(environment.communicators, 256U) << wrong;
+    EXPECT_NE(environment.problem.find(std::string("SIBYL_COMMUNICATORS=") + wrong),
+              std::string::npos)
+        << environment.problem;
+    EXPECT_NE(environment.problem.find("0 to 1000000"), std::string::npos) << environment.problem;
+  }
+}
+
+TEST(Environment, DocumentsTheDefaultsThatHold) {
+  std::map<std::string, std::string> standards;
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    standards[std::string(variable.name)] = std::string(variable.standard);
+    EXPECT_FALSE(variable.meaning.empty());
+  }
+  const Environment nothing = read({});
+  const Environment standard = read(standards);
+  EXPECT_EQ(standard.problem, "");
+  EXPECT_EQ(standard.exscan, nothing.exscan);
+  EXPECT_EQ(standard.scan, nothing.scan);
+  EXPECT_EQ(standard.gather, nothing.gather);
+  EXPECT_EQ(standard.scatter, nothing.scatter);
+  EXPECT_EQ(standard.first_segment, nothing.first_segment);
+  EXPECT_EQ(standard.communicators, nothing.communicators);
+  EXPECT_EQ(standard.report, nothing.report);
+}
+
+// SIBYL_UPDATE_DOCS=1 rewrites the page.
+TEST(Environment, PageIsWhatTheCodeSays) {
+  const std::string path = std::string(SIBYL_SOURCE_DIR) + "/docs/environment.md";
+  if (std::getenv("SIBYL_UPDATE_DOCS") != nullptr) std::ofstream(path) << environment_markdown();
+  std::ifstream file(path);
+  std::ostringstream page;
+  page << file.rdbuf();
+  EXPECT_EQ(page.str(), environment_markdown());
+}
+
+}  // namespace
+}  // namespace sibyl

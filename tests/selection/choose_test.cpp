@@ -1,0 +1,116 @@
+// The choice keeps to what algorithms and messages can carry, and to what it was told.
+#include "selection/choose.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace sibyl {
+namespace {
+
+constexpr Collective collectives[] = {Collective::exscan, Collective::scan, Collective::gather,
+                                      Collective::scatter};
+constexpr Rank rank_counts[] = {1, 2, 3, 4, 5, 8, 9, 16, 17, 36, 100, 1000, 4097};
+constexpr std::uint64_t message_limit = (std::uint64_t{1} << 31) - 1;
+constexpr std::uint64_t sizes[] = {1,       8,         4095,          4096,
+                                   4097,    1 << 20,   message_limit, message_limit + 1,
+                                   1ULL << 40};
+
+bool moves_blocks(Collective collective) {
+  return collective == Collective::gather || collective == Collective::scatter;
+}
+
+Situation situation(Collective collective, Rank ranks, std::uint64_t bytes, OperatorUse use) {
+  Situation now;
+  now.collective = collective;
+  now.ranks = ranks;
+  now.bytes = bytes;
+  now.operator_use = use;
+  return now;
+}
+
+Settings force(Collective collective, std::int32_t row) {
+  Settings settings;
+  settings.algorithm[static_cast<std::size_t>(collective)] = row;
+  return settings;
+}
+
+TEST(Choose, NeverBreaksARestriction) {
+  for (const Collective collective : collectives) {
+    for (const Rank ranks : rank_counts) {
+      for (const std::uint64_t bytes : sizes) {
+        for (const OperatorUse use : {OperatorUse::predefined, OperatorUse::user}) {
+          const Algorithm* row = choose(Settings{}, situation(collective, ranks, bytes, use));
+          if (moves_blocks(collective) && bytes > message_limit) {
+            EXPECT_EQ(row, nullptr) << "a block is a message";
+            continue;
+          }
+          ASSERT_NE(row, nullptr);
+          EXPECT_EQ(row->collective, collective);
+          PlanRequest request;
+          request.ranks = ranks;
+          EXPECT_EQ(check_request(*row, request), "");
+          if (!moves_blocks(collective)) {
+            EXPECT_FALSE(row->commutative_only);
+            EXPECT_TRUE(row->describe(request).keeps_order);
+          } else if (row->name != "linear") {
+            EXPECT_LE(bytes * static_cast<std::uint64_t>(ranks), message_limit);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Choose, TakesWhatIsForced) {
+  for (const Collective collective : collectives) {
+    const auto rows = algorithms(collective);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Settings settings = force(collective, static_cast<std::int32_t>(i));
+      for (const Rank ranks : rank_counts) {
+        const auto now = situation(collective, ranks, 1000, OperatorUse::predefined);
+        EXPECT_EQ(choose(settings, now), &rows[i]);
+      }
+    }
+    for (const std::uint64_t bytes : sizes) {
+      const auto now = situation(collective, 4, bytes, OperatorUse::user);
+      EXPECT_EQ(choose(force(collective, serve_natively), now), nullptr);
+    }
+  }
+}
+
+TEST(Choose, ForcedAlgorithmsThatPackGoNativeBeyondAMessage) {
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    const auto rows = algorithms(collective);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Settings settings = force(collective, static_cast<std::int32_t>(i));
+      const auto now = situation(collective, 4, message_limit / 2, OperatorUse::none);
+      EXPECT_EQ(choose(settings, now), rows[i].name == "linear" ? &rows[i] : nullptr);
+      const auto beyond = situation(collective, 4, message_limit + 1, OperatorUse::none);
+      EXPECT_EQ(choose(settings, beyond), nullptr);
+    }
+  }
+}
+
+// The fewest rounds win while messages are short; applications count when operators are dear.
+TEST(Choose, WeighsRoundsAgainstApplicationsOfTheOperator) {
+  const auto name = [](Rank ranks, std::uint64_t bytes, OperatorUse use) {
+    return choose(Settings{}, situation(Collective::exscan, ranks, bytes, use))->name;
+  };
+  for (const Rank ranks : rank_counts) {
+    PlanRequest request;
+    request.ranks = ranks;
+    const Algorithm& small =
+        *find_algorithm(Collective::exscan, name(ranks, 8, OperatorUse::predefined));
+    std::uint32_t fewest = ~0U;
+    for (const Algorithm& row : algorithms(Collective::exscan)) {
+      fewest = std::min(fewest, row.describe(request).rounds);
+    }
+    EXPECT_EQ(small.describe(request).rounds, fewest) << ranks << " ranks";
+    EXPECT_NE(name(ranks, 1 << 24, OperatorUse::user), "two-op-doubling") << ranks << " ranks";
+  }
+}
+
+}  // namespace
+}  // namespace sibyl

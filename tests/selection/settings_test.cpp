@@ -1,0 +1,80 @@
+// Settings from the environment: right names are found, wrong ones are explained.
+#include "selection/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+namespace {
+
+struct Variable {
+  Collective collective;
+  const char* name;
+  std::string Environment::*value;
+};
+const Variable variables[] = {{Collective::exscan, "SIBYL_EXSCAN", &Environment::exscan},
+                              {Collective::scan, "SIBYL_SCAN", &Environment::scan},
+                              {Collective::gather, "SIBYL_GATHER", &Environment::gather},
+                              {Collective::scatter, "SIBYL_SCATTER", &Environment::scatter}};
+
+TEST(Settings, FindEveryAlgorithmByName) {
+  for (const Variable& variable : variables) {
+    const auto rows = algorithms(variable.collective);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Environment environment;
+      environment.*variable.value = std::string(rows[i].name);
+      Settings settings;
+      EXPECT_EQ(settings_from(environment, settings), "");
+      for (std::size_t c = 0; c < collective_count; ++c) {
+        const bool named = c == static_cast<std::size_t>(variable.collective);
+        EXPECT_EQ(settings.algorithm[c],
+                  named ? static_cast<std::int32_t>(i) : choose_automatically);
+      }
+    }
+  }
+}
+
+TEST(Settings, TakeNativeAndAuto) {
+  Environment environment;
+  environment.scan = "native";
+  Settings settings;
+  EXPECT_EQ(settings_from(environment, settings), "");
+  EXPECT_EQ(settings.algorithm[static_cast<std::size_t>(Collective::scan)], serve_natively);
+  EXPECT_EQ(settings.algorithm[static_cast<std::size_t>(Collective::gather)],
+            choose_automatically);
+}
+
+TEST(Settings, NameTheVariableAndItsChoicesWhenAValueIsWrong) {
+  for (const Variable& variable : variables) {
+    Environment environment;
+    environment.*variable.value = "Quick";
+    Settings settings;
+    const std::string problem = settings_from(environment, settings);
+    EXPECT_EQ(problem.find(std::string(variable.name) + "=Quick"), 0U) << problem;
+    EXPECT_EQ(problem.find('\n'), std::string::npos) << "one line";
+    for (const Algorithm& row : algorithms(variable.collective)) {
+      EXPECT_NE(problem.find(std::string(row.name)), std::string::npos) << problem;
+    }
+    EXPECT_NE(problem.find("native"), std::string::npos) << problem;
+    EXPECT_EQ(settings.algorithm[static_cast<std::size_t>(variable.collective)],
+              choose_automatically)
+        << "the default stays";
+  }
+}
+
+TEST(Settings, PassOnTheFirstProblemOfTheEnvironment) {
+  Environment environment;
+  environment.problem = "SIBYL_COMMUNICATORS=x: not a whole number";
+  environment.gather = "Quick";
+  Settings settings;
+  EXPECT_EQ(settings_from(environment, settings), environment.problem);
+}
+
+TEST(Settings, FingerprintFitsASignedNumberAndStaysTheSame) {
+  EXPECT_GT(static_cast<std::int64_t>(build_fingerprint()), 0);
+  EXPECT_EQ(build_fingerprint(), build_fingerprint());
+}
+
+}  // namespace
+}  // namespace sibyl

@@ -9,6 +9,10 @@
 #include <memory>
 #include <string>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace {
 
 int world_rank = 0;
@@ -75,6 +79,11 @@ int main(int argc, char** argv) {
     failed = 1;
     if (world_rank == 0) std::printf("No test was executed.\n");
   }
+#if defined(__SANITIZE_ADDRESS__)
+  // Now and not at the end of the process: MPI_Finalize unloads the MPI's own components, and what
+  // they keep could no longer be told from what Sibyl lost.
+  if (__lsan_do_recoverable_leak_check() != 0) failed = 1;
+#endif
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, harness_comm);
   listeners.Release(agreement.get());
   MPI_Comm_free(&harness_comm);

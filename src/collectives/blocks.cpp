@@ -52,7 +52,8 @@ int serve(Collective collective, Caller caller, const Side& all, const Side& own
   CountedCall counted(*state, collective);
   if (!state->serves(comm, !caller.preload)) {
     if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
-    return counted.end(nullptr, 0, go_native());
+    const Side& mine = state->rank() == root && own.buffer == MPI_IN_PLACE ? all : own;
+    return counted.end_native(mine.count, mine.type, go_native());
   }
 
   CollectiveCall call;

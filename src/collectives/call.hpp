@@ -28,6 +28,17 @@ class CountedCall {
       : state_(state), collective_(collective), timed_(state.process().reports()) {
     if (timed_) begin_ = std::chrono::steady_clock::now();
   }
+  // A call that the MPI library has served. Its arguments are looked at only now that the library
+  // has found them right, and not at all where they belong to another group of ranks.
+  int end_native(MPI_Count count, MPI_Datatype datatype, int result) {
+    std::uint64_t bytes = 0;
+    int size = 0;
+    if (timed_ && result == MPI_SUCCESS && !state_.between_groups() &&
+        PMPI_Type_size(datatype, &size) == MPI_SUCCESS && size > 0) {
+      bytes = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+    }
+    return end(nullptr, bytes, result);
+  }
   int end(const Algorithm* algorithm, std::uint64_t bytes, int result) {
     if (timed_) {
       CallCount& line = state_.report.line(collective_, algorithm);

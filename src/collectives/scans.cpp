@@ -53,7 +53,7 @@ int serve(Collective collective, NativeScan native, Caller caller, const ScanArg
   CountedCall counted(*state, collective);
   if (!state->serves(comm, !caller.preload)) {
     if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
-    return counted.end(nullptr, 0, go_native());
+    return counted.end_native(now.count, now.datatype, go_native());
   }
 
   CollectiveCall call;

@@ -25,7 +25,8 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
     : plans(rank_in(comm), size_of(comm)), process_(process), rank_(rank_in(comm)),
       size_(size_of(comm)) {
   int inter = 0;
-  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) mode_ = Mode::native;
+  between_groups_ = PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0;
+  if (between_groups_) mode_ = Mode::native;
   void* value = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found) == MPI_SUCCESS &&

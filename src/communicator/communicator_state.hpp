@@ -38,6 +38,8 @@ class CommunicatorState {
   // Set when an environment variable was wrong at some rank, after set-up.
   bool refused() const { return mode_ == Mode::refused; }
 
+  // An intercommunicator: what is significant at a rank depends on its group.
+  bool between_groups() const { return between_groups_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
   MPI_Comm private_comm() const { return private_; }
@@ -108,6 +110,7 @@ class CommunicatorState {
 
   Process& process_;
   Mode mode_ = Mode::counting;
+  bool between_groups_ = false;
   std::uint32_t calls_ = 0;
   int rank_ = 0;
   int size_ = 1;

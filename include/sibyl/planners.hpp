@@ -49,9 +49,9 @@ struct Algorithm {
   std::string_view cost;       // in alpha (startup latency) and beta (time per unit), p ranks
   std::string_view source;     // paper, section, listing
   OrderUse order;
-  bool background;             // has gates that can be opened
-  bool commutative_only;       // not eligible for operators that do not commute
-  bool in_place;               // has a program for MPI_IN_PLACE
+  bool background;        // has gates that can be opened
+  bool commutative_only;  // not eligible for operators that do not commute
+  bool in_place;          // has a program for MPI_IN_PLACE
   PlanHeader (*describe)(const PlanRequest& request);
   // Replaces `program` by the program of `rank`, keeping its storage.
   void (*plan)(const PlanRequest& request, Rank rank, Program& program);

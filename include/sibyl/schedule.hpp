@@ -79,10 +79,10 @@ struct Step {
 // The steps of one rank.
 struct Program {
   std::vector<Step> steps;
-  std::vector<Range> ranges;           // pool of the slices' lists
-  std::vector<StepIndex> after;        // pool of the steps' lists
+  std::vector<Range> ranges;     // pool of the slices' lists
+  std::vector<StepIndex> after;  // pool of the steps' lists
   Unit scratch_units = 0;
-  bool in_place = false;               // `send` aliases `receive` (MPI_IN_PLACE at this rank)
+  bool in_place = false;  // `send` aliases `receive` (MPI_IN_PLACE at this rank)
 
   std::span<const Range> ranges_of(const Slice& slice) const {
     if (slice.list_size == 0) return {&slice.range, 1};
@@ -111,7 +111,7 @@ struct PlanHeader {
   Collective collective = Collective::exscan;
   std::string_view algorithm;  // the name in the table of algorithms (static storage)
   Rank ranks = 0;
-  Rank root = 0;               // 0 for collectives without a root
+  Rank root = 0;  // 0 for collectives without a root
   Partition partition = Partition::vector;
   std::uint32_t segments = 1;  // units per vector or per block
   PortWindow window;
@@ -153,8 +153,8 @@ class ProgramBuilder {
 
   StepIndex send(Rank peer, const Slice& data, std::uint32_t round, Gate gate = Gate::on_arrival,
                  std::span<const StepIndex> after = {});
-  StepIndex receive(Rank peer, const Slice& data, std::uint32_t round,
-                    Gate gate = Gate::on_arrival, std::span<const StepIndex> after = {});
+  StepIndex receive(Rank peer, const Slice& data, std::uint32_t round, Gate gate = Gate::on_arrival,
+                    std::span<const StepIndex> after = {});
   StepIndex receive_combine(Rank peer, const Slice& data, std::uint32_t round,
                             Gate gate = Gate::on_arrival, std::span<const StepIndex> after = {});
   StepIndex copy(const Slice& to, const Slice& from, std::uint32_t round,

@@ -27,10 +27,10 @@ struct Environment {
   std::string scan = "auto";
   std::string gather = "auto";
   std::string scatter = "auto";
-  std::uint32_t first_segment = 1024;   // bytes
-  std::uint32_t outstanding = 8;        // transfers
-  std::uint32_t communicators = 256;    // private communicators per process
-  std::string report;                   // directory; empty: no report
+  std::uint32_t first_segment = 1024;  // bytes
+  std::uint32_t outstanding = 8;       // transfers
+  std::uint32_t communicators = 256;   // private communicators per process
+  std::string report;                  // directory; empty: no report
   std::string problem;  // empty, or one line that says which value is wrong and how to mend it
 };
 

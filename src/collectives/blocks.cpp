@@ -78,8 +78,7 @@ int serve(Collective collective, Caller caller, const Side& all, const Side& own
     if (!is_root) call.block_bytes = static_cast<std::size_t>(own.count) * own_type.size;
   }
   if (call.block_bytes == 0) return counted.end(nullptr, 0, MPI_SUCCESS);
-  const Algorithm* algorithm =
-      choose_for(*state, collective, call.block_bytes, OperatorUse::none);
+  const Algorithm* algorithm = choose_for(*state, collective, call.block_bytes, OperatorUse::none);
   if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
 
   int own_error = MPI_SUCCESS;

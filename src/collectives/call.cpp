@@ -41,8 +41,7 @@ int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
 
 const Algorithm* choose_for(CommunicatorState& state, Collective collective, std::uint64_t bytes,
                             OperatorUse use) {
-  CommunicatorState::KnownChoice& known =
-      state.known_choice[static_cast<std::size_t>(collective)];
+  CommunicatorState::KnownChoice& known = state.known_choice[static_cast<std::size_t>(collective)];
   if (!known.valid || known.bytes != bytes || known.operator_use != use) {
     Situation situation;
     situation.collective = collective;
@@ -56,7 +55,8 @@ const Algorithm* choose_for(CommunicatorState& state, Collective collective, std
 
 int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
                 CollectiveCall& call, MPI_Comm comm, int earlier_error) try {
-  const Prepared& prepared = state.plans.get(algorithm, root, in_place, state.settings().outstanding);
+  const Prepared& prepared =
+      state.plans.get(algorithm, root, in_place, state.settings().outstanding);
   call.comm = state.private_comm();
   const int result = execute(prepared, call, state.workspace);
   const int error = earlier_error != MPI_SUCCESS ? earlier_error : result;

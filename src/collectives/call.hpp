@@ -44,10 +44,10 @@ class CountedCall {
       CallCount& line = state_.report.line(collective_, algorithm);
       ++line.calls;
       line.bytes += bytes;
-      line.nanoseconds += static_cast<std::uint64_t>(
-          std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() -
-                                                               begin_)
-              .count());
+      line.nanoseconds +=
+          static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                         std::chrono::steady_clock::now() - begin_)
+                                         .count());
     }
     return result;
   }

@@ -33,8 +33,7 @@ int check_scan(const ScanArguments& now, bool writes_receive) {
   return check_data(writes_receive || in_place ? now.receive : &now, now.count, now.datatype);
 }
 
-std::optional<OperatorUse> use_of(CommunicatorState& state, const ScanArguments& now,
-                                  bool named) {
+std::optional<OperatorUse> use_of(CommunicatorState& state, const ScanArguments& now, bool named) {
   CommunicatorState::KnownOperator& known = state.known_operator;
   if (known.op == now.op && known.type == now.datatype) return known.use;
   const std::optional<OperatorUse> use = operator_use(now.op, now.datatype);
@@ -67,10 +66,9 @@ int serve(Collective collective, NativeScan native, Caller caller, const ScanArg
   call.block_bytes = static_cast<std::size_t>(now.count) * call.receive.type.size;
   const std::optional<OperatorUse> use = use_of(*state, now, call.receive.type.named);
   const bool countable = now.count <= std::numeric_limits<int>::max();
-  const Algorithm* algorithm =
-      use.has_value() && countable && call.block_bytes != 0
-          ? choose_for(*state, collective, call.block_bytes, *use)
-          : nullptr;
+  const Algorithm* algorithm = use.has_value() && countable && call.block_bytes != 0
+                                   ? choose_for(*state, collective, call.block_bytes, *use)
+                                   : nullptr;
   if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
 
   const bool in_place = now.send == MPI_IN_PLACE;

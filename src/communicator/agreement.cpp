@@ -70,8 +70,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   private_ = make_private(comm);
   std::int64_t made = private_ != MPI_COMM_NULL ? 1 : 0;
   std::int64_t made_everywhere = 0;
-  const int agreed =
-      PMPI_Allreduce(&made, &made_everywhere, 1, MPI_INT64_T, MPI_MIN, comm);
+  const int agreed = PMPI_Allreduce(&made, &made_everywhere, 1, MPI_INT64_T, MPI_MIN, comm);
   settings_ = process_.settings();
   if (agreed != MPI_SUCCESS || made_everywhere == 0 ||
       PMPI_Bcast(&settings_, static_cast<int>(sizeof settings_), MPI_BYTE, 0, private_) !=

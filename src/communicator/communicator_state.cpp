@@ -22,15 +22,16 @@ int size_of(MPI_Comm comm) {
 }  // namespace
 
 CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
-    : plans(rank_in(comm), size_of(comm)), process_(process), rank_(rank_in(comm)),
+    : plans(rank_in(comm), size_of(comm)),
+      process_(process),
+      rank_(rank_in(comm)),
       size_(size_of(comm)) {
   int inter = 0;
   between_groups_ = PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0;
   if (between_groups_) mode_ = Mode::native;
   void* value = nullptr;
   int found = 0;
-  if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found) == MPI_SUCCESS &&
-      found != 0) {
+  if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found) == MPI_SUCCESS && found != 0) {
     tag_limit_ = *static_cast<int*>(value);
   }
   for (DatatypeInfo& type : types_) type.named = false;

@@ -45,8 +45,8 @@ Process* Process::get() try {
     int of_process = MPI_KEYVAL_INVALID;
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &CommunicatorState::on_delete, &of_states,
                                 nullptr) != MPI_SUCCESS ||
-        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Process::finalize, &of_process,
-                                nullptr) != MPI_SUCCESS) {
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Process::finalize, &of_process, nullptr) !=
+            MPI_SUCCESS) {
       return nullptr;
     }
     state_key = of_states;

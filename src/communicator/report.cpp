@@ -25,8 +25,7 @@ void ProcessReport::merge(const CommunicatorReport& report, int communicator_siz
 }
 
 std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_size) const {
-  std::string json = "{\"version\":1,\"mpi\":" + quoted(mpi) +
-                     ",\"rank\":" + std::to_string(rank) +
+  std::string json = "{\"version\":1,\"mpi\":" + quoted(mpi) + ",\"rank\":" + std::to_string(rank) +
                      ",\"world_size\":" + std::to_string(world_size) + ",\"entries\":[";
   const char* separator = "";
   for (const auto& [key, count] : lines_) {

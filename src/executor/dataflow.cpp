@@ -144,15 +144,15 @@ class Dataflow {
       error_.add(frame_.gather_message(index));
       const Piece piece = frame_.message(index);
       ++sending_;
-      posted = PMPI_Isend(piece.address, piece.count, piece.type, now.peer, tag, call_.comm,
-                          &request);
+      posted =
+          PMPI_Isend(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
     } else {
       const Piece piece = now.kind == StepKind::receive_combine
                               ? frame_.staged(index, work_.staging_slot[index])
                               : frame_.message(index);
       ++receiving_;
-      posted = PMPI_Irecv(piece.address, piece.count, piece.type, now.peer, tag, call_.comm,
-                          &request);
+      posted =
+          PMPI_Irecv(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
     }
     if (posted != MPI_SUCCESS) {
       finish_message(index, posted);
@@ -216,8 +216,8 @@ class Dataflow {
     work_.request_step.resize(kept);
     for (int i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      finish_message(batch[at], result == MPI_ERR_IN_STATUS ? work_.statuses[at].MPI_ERROR
-                                                            : MPI_SUCCESS);
+      finish_message(batch[at],
+                     result == MPI_ERR_IN_STATUS ? work_.statuses[at].MPI_ERROR : MPI_SUCCESS);
     }
   }
 

@@ -14,8 +14,7 @@ int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
   int addresses = 0;
   int datatypes = 0;
   int combiner = 0;
-  int error =
-      PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  int error = PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
   if (error != MPI_SUCCESS) return error;
   named = combiner == MPI_COMBINER_NAMED;
   dense = false;
@@ -77,8 +76,7 @@ std::size_t span_of(const DatatypeInfo& type, MPI_Count count) {
          static_cast<std::size_t>(count - 1) * static_cast<std::size_t>(stride);
 }
 
-int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* packed,
-         MPI_Comm comm) {
+int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* packed, MPI_Comm comm) {
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
   if (type.dense) {
     if (bytes != 0) std::memcpy(packed, from, bytes);
@@ -93,8 +91,7 @@ int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* pack
                    &position, comm);
 }
 
-int unpack(const char* packed, void* to, MPI_Count count, const DatatypeInfo& type,
-           MPI_Comm comm) {
+int unpack(const char* packed, void* to, MPI_Count count, const DatatypeInfo& type, MPI_Comm comm) {
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
   if (type.dense) {
     if (bytes != 0) std::memcpy(to, packed, bytes);
@@ -118,7 +115,8 @@ int copy_elements(const void* from, void* to, MPI_Count count, const DatatypeInf
   }
   // Pack counts bytes in an int, so larger vectors go in pieces.
   const MPI_Count piece =
-      type.size == 0 ? count : static_cast<MPI_Count>(static_cast<std::size_t>(INT_MAX) / type.size);
+      type.size == 0 ? count
+                     : static_cast<MPI_Count>(static_cast<std::size_t>(INT_MAX) / type.size);
   for (MPI_Count done = 0; done < count;) {
     const MPI_Count now = count - done < piece ? count - done : piece;
     const auto offset = static_cast<MPI_Aint>(done) * type.extent;

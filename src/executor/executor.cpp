@@ -27,7 +27,8 @@ class PackedMirror {
     first_ = first;
     count_ = count;
     block_bytes_ = block_bytes;
-    bytes_.reset(static_cast<char*>(std::malloc(static_cast<std::size_t>(count) * block_bytes + 1)));
+    bytes_.reset(
+        static_cast<char*>(std::malloc(static_cast<std::size_t>(count) * block_bytes + 1)));
     if (!bytes_) return false;
     buffer.base = bytes_.get() - static_cast<std::size_t>(first) * block_bytes;
     buffer.stride = static_cast<MPI_Aint>(block_bytes);
@@ -96,8 +97,7 @@ int run_cut(const Prepared& prepared, const CollectiveCall& call, Workspace& wor
 }  // namespace
 
 int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) try {
-  const bool cuts =
-      prepared.header.partition == Partition::blocks && prepared.header.segments > 1;
+  const bool cuts = prepared.header.partition == Partition::blocks && prepared.header.segments > 1;
   if (cuts && !(call.send.type.dense && call.receive.type.dense)) {
     return run_cut(prepared, call, workspace);
   }

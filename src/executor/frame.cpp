@@ -159,12 +159,11 @@ int Frame::copy(const Step& step) const {
                                      : static_cast<std::size_t>(to.count) * to_type.size;
   if (bytes > room) return MPI_ERR_TRUNCATE;
   if ((from_packed || from_type.dense) && (to_packed || to_type.dense)) {
-    std::memcpy(to.address, from.address, bytes);
+    if (bytes != 0) std::memcpy(to.address, from.address, bytes);
     return MPI_SUCCESS;
   }
   if (to_packed) return pack(from.address, from.count, from_type, to.address, call_.comm);
-  const MPI_Count arriving =
-      to_type.size == 0 ? 0 : static_cast<MPI_Count>(bytes / to_type.size);
+  const MPI_Count arriving = to_type.size == 0 ? 0 : static_cast<MPI_Count>(bytes / to_type.size);
   if (from_packed || from_type.dense) {
     return unpack(from.address, to.address, arriving, to_type, call_.comm);
   }

@@ -74,8 +74,8 @@ bool order_round(const Program& program, const Dependencies& dependencies, StepI
       sends = true;
     }
   }
-  StepIndex post = begin;     // the receive is posted before this step
-  StepIndex finish = end;     // and finished before this one
+  StepIndex post = begin;  // the receive is posted before this step
+  StepIndex finish = end;  // and finished before this one
   StepIndex combinable = begin;
   if (receive != end) {
     const bool combines = program.steps[receive].kind == StepKind::receive_combine;

@@ -56,7 +56,6 @@ struct Prepared {
 };
 
 // Fills `prepared` with the program of `rank`; the request must have passed check_request.
-void prepare(const Algorithm& algorithm, const PlanRequest& request, Rank rank,
-             Prepared& prepared);
+void prepare(const Algorithm& algorithm, const PlanRequest& request, Rank rank, Prepared& prepared);
 
 }  // namespace sibyl

@@ -245,8 +245,8 @@ static void load_implementation(void) {
   }
   const char* (*identity)(void) =
       (const char* (*)(void))dlsym(implementation, "sibyl_preload_identity");
-  void (*attach)(void* (*)(const char*)) =
-      (void (*)(void* (*)(const char*)))dlsym(implementation, "sibyl_preload_attach");
+  const char* (*attach)(void* (*)(const char*)) =
+      (const char* (*)(void* (*)(const char*)))dlsym(implementation, "sibyl_preload_attach");
   void* (*find)(const char*) =
       (void* (*)(const char*))dlsym(implementation, "sibyl_preload_lookup");
   if (identity == NULL || attach == NULL || find == NULL) {
@@ -259,7 +259,8 @@ static void load_implementation(void) {
     decline(&mpi, "%s was built for the ABI %s, this is %s", path, identity(), wanted);
     return;
   }
-  attach(find_for_implementation);
+  const char* problem = attach(find_for_implementation);
+  if (problem != NULL) say("sibyl: %s; MPI's own collectives are used", problem);
   lookup = find;
 }
 

@@ -1,8 +1,9 @@
 // The choice of algorithms; see choose.hpp.
 //
 // Scans go by the Hockney model with a term for the operator: rounds * (alpha + beta m) plus the
-// applications on the busiest rank * gamma m. The constants stand for a cluster's interconnect; they
-// decide only between near neighbours of one family, so a factor of two in them changes little.
+// applications on the busiest rank * gamma m. The constants stand for a cluster's interconnect;
+// they decide only between near neighbours of one family, so a factor of two in them changes
+// little.
 #include "selection/choose.hpp"
 
 #include <array>
@@ -36,15 +37,13 @@ constexpr std::array<std::pair<exscan::Member, std::string_view>, 4> family{{
 
 const Algorithm* choose_exscan(const Situation& now) {
   const double bytes = static_cast<double>(now.bytes);
-  const double gamma =
-      now.operator_use == OperatorUse::user ? gamma_user : gamma_predefined;
+  const double gamma = now.operator_use == OperatorUse::user ? gamma_user : gamma_predefined;
   const Algorithm* best = nullptr;
   double best_cost = 0;
   for (const auto& [member, name] : family) {
     const std::uint32_t operator_rounds = exscan::operator_rounds_of(member, now.ranks);
-    const double cost =
-        exscan::rounds(now.ranks, operator_rounds) * (alpha + beta * bytes) +
-        exscan::most_applications(now.ranks, operator_rounds) * gamma * bytes;
+    const double cost = exscan::rounds(now.ranks, operator_rounds) * (alpha + beta * bytes) +
+                        exscan::most_applications(now.ranks, operator_rounds) * gamma * bytes;
     if (best == nullptr || cost < best_cost) {
       best = find_algorithm(Collective::exscan, name);
       best_cost = cost;
@@ -62,17 +61,15 @@ const Algorithm* choose_blocks(const Situation& now) {
 }  // namespace
 
 const Algorithm* choose(const Settings& settings, const Situation& now) {
-  const bool blocks =
-      now.collective == Collective::gather || now.collective == Collective::scatter;
+  const bool blocks = now.collective == Collective::gather || now.collective == Collective::scatter;
   if (blocks && now.bytes > message_limit) return nullptr;
   const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];
   if (wanted == serve_natively) return nullptr;
   if (wanted >= 0) {
     const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];
     // Only linear sends nothing but the user's own blocks; others count packed bytes of many.
-    const bool too_large =
-        blocks && row.name != "linear" &&
-        now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
+    const bool too_large = blocks && row.name != "linear" &&
+                           now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
     return too_large ? nullptr : &row;
   }
   switch (now.collective) {

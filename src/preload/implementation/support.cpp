@@ -9,7 +9,11 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
+
+#include "base/environment.hpp"
+#include "selection/settings.hpp"
 
 #if !SIBYL_PRELOAD_OPENMPI && !defined(MPICH_VERSION) && !defined(I_MPI_VERSION) && \
     !defined(MVAPICH_VERSION) && !defined(MVAPICH2_VERSION)
@@ -59,6 +63,16 @@ int read_library_version() {
   return digit == nullptr ? 0 : std::atoi(digit);
 }
 
+void find_fortran_constants(void* (*native)(const char*)) {
+  if (!SIBYL_PRELOAD_OPENMPI) return;  // MPICH's own bindings translate (fortran.txt)
+  in_place.find({"mpi_fortran_in_place_", "mpi_fortran_in_place__", "mpi_fortran_in_place",
+                 "MPI_FORTRAN_IN_PLACE"},
+                native);
+  bottom.find(
+      {"mpi_fortran_bottom_", "mpi_fortran_bottom__", "mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM"},
+      native);
+}
+
 }  // namespace
 
 int raise_count(MPI_Comm comm) {
@@ -82,16 +96,20 @@ __attribute__((visibility("default"))) const char* sibyl_preload_identity() {
 }
 
 // Called once, before the first lookup. `native` finds a symbol of the program's own libraries.
-__attribute__((visibility("default"))) void sibyl_preload_attach(void* (*native)(const char*)) {
+// Returns null, or what is wrong with the environment: then the wrappers are called all the same,
+// so that the ranks agree to leave the calls to the MPI library.
+__attribute__((visibility("default"))) const char* sibyl_preload_attach(
+    void* (*native)(const char*)) {
   using namespace sibyl::preload;
   library_version = read_library_version();
-  if (!SIBYL_PRELOAD_OPENMPI) return;  // MPICH's own bindings translate (fortran.txt)
-  in_place.find({"mpi_fortran_in_place_", "mpi_fortran_in_place__", "mpi_fortran_in_place",
-                 "MPI_FORTRAN_IN_PLACE"},
-                native);
-  bottom.find(
-      {"mpi_fortran_bottom_", "mpi_fortran_bottom__", "mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM"},
-      native);
+  find_fortran_constants(native);
+  static const std::string problem = [] {
+    sibyl::Settings settings;
+    return sibyl::settings_from(
+        sibyl::read_environment([](const char* name) -> const char* { return std::getenv(name); }),
+        settings);
+  }();
+  return problem.empty() ? nullptr : problem.c_str();
 }
 
 // The wrapper of an intercepted symbol; null where the native function is to be called.

@@ -56,10 +56,13 @@ Contender::Contender(Collective collective, const std::string& name)
     : collective_(collective), name_(name), kind_(Kind::sibyl) {
   if (name == "native") kind_ = Kind::native;
   if (hand_function(name) != nullptr) kind_ = Kind::hand;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  // Settings belong to a communicator, so that each of Sibyl's contenders needs one of its own.
+  if (kind_ == Kind::sibyl) MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
 }
 
-Contender::~Contender() { MPI_Comm_free(&comm_); }
+Contender::~Contender() {
+  if (kind_ == Kind::sibyl) MPI_Comm_free(&comm_);
+}
 
 std::function<int()> Contender::call_function(Data& data, bool native) const {
   const void* send = data.send.data();

@@ -33,7 +33,7 @@ class Data {
   int result_count() const;    // elements of it
 };
 
-// One participant; it keeps a communicator of its own for its whole life.
+// One participant.
 class Contender {
  public:
   enum class Kind { native, sibyl, hand };
@@ -54,7 +54,7 @@ class Contender {
   Collective collective_;
   std::string name_;
   Kind kind_;
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm comm_ = MPI_COMM_WORLD;
   bool forced_ = false;
 };
 

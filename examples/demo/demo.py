@@ -65,18 +65,25 @@ def demo(console: Console, flavour: str, compiler: str, args: argparse.Namespace
             served.setdefault(entry["collective"], []).append(entry["algorithm"])
     table = Table(title=f"{merged['mpi']}, {args.ranks} ranks, {os.cpu_count()} cores")
     for heading in ("collective", "elements", "native", "Sibyl", "Sibyl / native", "results"):
-        table.add_column(heading, justify="left" if heading in ("collective", "results") else "right")
+        table.add_column(
+            heading, justify="left" if heading in ("collective", "results") else "right"
+        )
     for (name, count), sides in times.items():
         native, ours = statistics.median(sides["native"]), statistics.median(sides["Sibyl"])
         same = len(checksums[name, count]) == 1
         table.add_row(
-            f"MPI_{name.capitalize()}", f"{count}", f"{native:.2f} us", f"{ours:.2f} us",
+            f"MPI_{name.capitalize()}",
+            f"{count}",
+            f"{native:.2f} us",
+            f"{ours:.2f} us",
             f"{ours / native:.2f}" if native > 0 else "-",
             "identical" if same else "[red]DIFFERENT[/red]",
         )
     console.print(table)
     for name, algorithms in served.items():
-        console.print(f"  MPI_{name.capitalize()} was served by: {', '.join(sorted(set(algorithms)))}")
+        console.print(
+            f"  MPI_{name.capitalize()} was served by: {', '.join(sorted(set(algorithms)))}"
+        )
     missing = [n for n in ("exscan", "scan", "gather", "scatter") if n not in served]
     if missing:
         console.print(f"  [red]not served by Sibyl: {', '.join(missing)}[/red]")
@@ -87,17 +94,31 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True, help="build tree of Sibyl")
     parser.add_argument("--ranks", type=int, default=max(2, min(8, os.cpu_count() or 2)))
-    parser.add_argument("--runs", type=int, default=3, help="runs of each side")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each side")
     args = parser.parse_args()
     console = Console(width=max(100, Console().width) if not sys.stdout.isatty() else None)
     found = flavours(args.build)
     if not found:
         sys.exit("demo: Sibyl was built without an MPI; mend it with: scripts/setup build")
-    right = all([demo(console, flavour, compiler, args) for flavour, compiler in found])
+    right = True
+    for flavour, compiler in found:
+        right = demo(console, flavour, compiler, args) and right
     picture = args.build / "demo" / "exscan-hybrid-8-ranks.svg"
-    run([str(Path(sys.executable).parent / "sibyl"), "plan", "exscan", "--algorithm", "hybrid",
-         "--ranks", "8", "--svg", str(picture)], "drawing the schedule")
-    console.print(f"Picture of a schedule (exclusive scan, 8 ranks): {picture}")
+    run(
+        [
+            str(Path(sys.executable).parent / "sibyl"),
+            "plan",
+            "exscan",
+            "--algorithm",
+            "hybrid",
+            "--ranks",
+            "8",
+            "--svg",
+            str(picture),
+        ],
+        "drawing the schedule",
+    )
+    print(f"Picture of a schedule (exclusive scan, 8 ranks): {picture}")
     if not right:
         console.print("[red]Some results differ from the native ones, or were not served.[/red]")
     return 0 if right else 1

@@ -2,8 +2,10 @@
 //
 // Sends are posted in program order among themselves where the port window limits them, receives
 // likewise; a receive_combine also needs a staging slot, taken in program order, and is complete
-// when it has combined. Everything else is posted the moment it is released.
+// when it has combined. Everything else is posted the moment it is released. Messages come before
+// computation, and computation runs in program order: a peer waits for the one, nobody for the other.
 #include <algorithm>
+#include <functional>
 
 #include "executor/engines.hpp"
 
@@ -23,6 +25,7 @@ class Dataflow {
     work_.requests.clear();
     work_.request_step.clear();
     work_.ready.clear();
+    work_.computable.clear();
     work_.free_slots.clear();
     for (std::uint32_t slot = prepared.staging_slots; slot > 0; --slot) {
       work_.free_slots.push_back(slot - 1);
@@ -54,7 +57,11 @@ class Dataflow {
     if (kind == StepKind::send && sends_in_order()) return;
     if (kind == StepKind::receive_combine) return;
     if (kind == StepKind::receive && receives_in_order(index)) return;
-    work_.ready.push_back(index);
+    if (step(index).peer == no_rank) {
+      compute_later(index);
+    } else {
+      work_.ready.push_back(index);
+    }
   }
 
   void complete(StepIndex index) {
@@ -64,11 +71,31 @@ class Dataflow {
       const std::uint32_t entry = prepared_.successor[i];
       const StepIndex next = entry & ~Prepared::combination;
       if ((entry & Prepared::combination) != 0) {
-        if (--work_.combining_waits[next] == 0 && work_.arrived[next] != 0) combine(next);
+        if (--work_.combining_waits[next] == 0 && work_.arrived[next] != 0) compute_later(next);
       } else if (--work_.posting_waits[next] == 0) {
         release(next);
       }
     }
+  }
+
+  // A heap with the earliest step of the program on top.
+  void compute_later(StepIndex index) {
+    work_.computable.push_back(index);
+    std::push_heap(work_.computable.begin(), work_.computable.end(), std::greater<>{});
+  }
+
+  bool compute_one() {
+    if (work_.computable.empty()) return false;
+    std::pop_heap(work_.computable.begin(), work_.computable.end(), std::greater<>{});
+    const StepIndex index = work_.computable.back();
+    work_.computable.pop_back();
+    if (step(index).kind == StepKind::receive_combine) {
+      combine(index);
+    } else {
+      error_.add(frame_.run_local(index));
+      complete(index);
+    }
+    return true;
   }
 
   void combine(StepIndex index) {
@@ -91,6 +118,7 @@ class Dataflow {
       }
       progress = post_sends_in_order() || progress;
       progress = post_receives_in_order() || progress;
+      if (!progress) progress = compute_one();
     }
   }
 
@@ -132,11 +160,6 @@ class Dataflow {
 
   void start(StepIndex index) {
     const Step& now = step(index);
-    if (now.peer == no_rank) {
-      error_.add(frame_.run_local(index));
-      complete(index);
-      return;
-    }
     const int tag = call_.tag_base + static_cast<int>(prepared_.tag[index]);
     MPI_Request request = MPI_REQUEST_NULL;
     int posted = MPI_SUCCESS;
@@ -168,7 +191,7 @@ class Dataflow {
     --(kind == StepKind::send ? sending_ : receiving_);
     if (kind == StepKind::receive_combine) {
       work_.arrived[index] = result == MPI_SUCCESS ? arrived_whole : arrived_broken;
-      if (work_.combining_waits[index] == 0) combine(index);
+      if (work_.combining_waits[index] == 0) compute_later(index);
       return;
     }
     if (kind == StepKind::receive && result == MPI_SUCCESS) {
@@ -230,6 +253,7 @@ class Dataflow {
     }
     work_.requests.clear();
     work_.request_step.clear();
+    work_.computable.clear();
     open_ = 0;
   }
 

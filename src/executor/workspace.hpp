@@ -33,6 +33,7 @@ class Workspace {
   std::vector<std::uint32_t> staging_slot;
   std::vector<std::uint32_t> free_slots;
   std::vector<StepIndex> ready;
+  std::vector<StepIndex> computable;
   std::vector<StepIndex> batch;
 
  private:

@@ -3,7 +3,7 @@
  * With more ranks than cores a rank that polls keeps the others from running until its time slice
  * ends, and a test of many small calls takes minutes. MPICH over UCX polls through this function of
  * UCX, so a test program that defines it comes in between. Where MPICH was built without UCX nobody
- * calls it. Linked into tests for MPICH only, never into the library. */
+ * calls it. Linked into tests for MPICH only, or preloaded with them; never part of the library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
@@ -15,6 +15,10 @@ __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker
   Progress real = __atomic_load_n(&progress, __ATOMIC_RELAXED);
   if (real == NULL) {
     *(void**)&real = dlsym(RTLD_NEXT, "ucp_worker_progress");
+    if (real == NULL) { /* Python loads MPI, and with it UCX, out of the global scope */
+      void* ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+      if (ucp != NULL) *(void**)&real = dlsym(ucp, "ucp_worker_progress");
+    }
     __atomic_store_n(&progress, real, __ATOMIC_RELAXED);
   }
   const unsigned events = real(worker);

@@ -28,7 +28,8 @@ VERSION = "4.1.2"
 MODULES = "test_cco_|test_comm$|test_comm_|test_op$|test_msgzero|test_errhandler|test_attributes"
 VERDICT = re.compile(
     r"^(\w+) \(([\w.]+)\)(?:\n.*)?"
-    r" \.\.\. (ok|skipped|FAIL|ERROR|expected failure)", re.MULTILINE
+    r" \.\.\. (ok|skipped|FAIL|ERROR|expected failure)",
+    re.MULTILINE,
 )
 ROOT = Path(__file__).resolve().parents[2]
 

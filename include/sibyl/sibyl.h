@@ -8,7 +8,7 @@
  *   MPI_ERR_ROOT (outside the communicator), MPI_ERR_BUFFER (null with a positive count and a
  *   predefined type; MPI_IN_PLACE where it is not allowed), MPI_ERR_TRUNCATE (more data than the
  *   receiver's arguments have room for), MPI_ERR_ARG (a SIBYL_ environment variable is wrong; the
- *   error's text names it), MPI_ERR_NO_MEM.
+ *   error's text names it, except under MPICH 4.0, which loses such texts), MPI_ERR_NO_MEM.
  *
  * Calls are collective over `comm`. Where Sibyl does not serve a call (intercommunicators, settings
  * that say `native`, what the tables do not cover) it calls the MPI library's own collective, on

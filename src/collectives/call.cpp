@@ -1,7 +1,9 @@
 // The common parts of the collectives; see call.hpp.
 #include "collectives/call.hpp"
 
+#include <array>
 #include <new>
+#include <string>
 
 namespace sibyl {
 
@@ -10,16 +12,33 @@ int raise(MPI_Comm comm, int error_class) {
   return error_class;
 }
 
-int raise_refusal(MPI_Comm comm, const CommunicatorState& state) {
-  const std::string& own = state.process().problem();
-  std::string text =
-      "Sibyl: " + (own.empty() ? std::string("another rank's SIBYL_ environment is wrong") : own);
+namespace {
+
+// An error code of class MPI_ERR_ARG with this text; the class itself where the MPI library loses
+// the texts of codes that are added to its own classes (MPICH 4.0 does).
+int code_with_text(std::string text) {
+  if (text.size() >= MPI_MAX_ERROR_STRING) text.resize(MPI_MAX_ERROR_STRING - 1);
   int code = MPI_ERR_ARG;
-  if (PMPI_Add_error_code(MPI_ERR_ARG, &code) == MPI_SUCCESS) {
-    if (text.size() >= MPI_MAX_ERROR_STRING) text.resize(MPI_MAX_ERROR_STRING - 1);
-    PMPI_Add_error_string(code, text.data());
+  if (PMPI_Add_error_code(MPI_ERR_ARG, &code) != MPI_SUCCESS) return MPI_ERR_ARG;
+  std::array<char, MPI_MAX_ERROR_STRING + 1> kept{};
+  int length = 0;
+  if (PMPI_Add_error_string(code, text.data()) != MPI_SUCCESS ||
+      PMPI_Error_string(code, kept.data(), &length) != MPI_SUCCESS || text != kept.data()) {
+    return MPI_ERR_ARG;
   }
-  return raise(comm, code);
+  return code;
+}
+
+}  // namespace
+
+int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
+  if (state.refusal_code == MPI_SUCCESS) {  // the library's room for codes is limited
+    const std::string& own = state.process().problem();
+    state.refusal_code = code_with_text(
+        "Sibyl: " +
+        (own.empty() ? std::string("another rank's SIBYL_ environment is wrong") : own));
+  }
+  return raise(comm, state.refusal_code);
 }
 
 int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {

@@ -15,8 +15,8 @@ namespace sibyl {
 // Raises `error_class` through the communicator's error handler and returns it.
 int raise(MPI_Comm comm, int error_class);
 // Raises the error of a communicator that was refused at set-up: a wrong environment variable. The
-// error's text names the variable, where it was wrong on this rank.
-int raise_refusal(MPI_Comm comm, const CommunicatorState& state);
+// error's text names the variable, where it was wrong on this rank and the MPI library keeps texts.
+int raise_refusal(MPI_Comm comm, CommunicatorState& state);
 
 // MPI_SUCCESS, or the class of what is wrong with one buffer of a call.
 int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype);

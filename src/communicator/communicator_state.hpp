@@ -82,6 +82,9 @@ class CommunicatorState {
   PlanCache plans;
   CommunicatorReport report;
 
+  // The error of a refused communicator, made at the first call that raises it.
+  int refusal_code = MPI_SUCCESS;
+
   // The last predefined operator that was looked up, with its predefined type.
   struct KnownOperator {
     MPI_Op op = MPI_OP_NULL;

@@ -35,7 +35,7 @@ class OtherProcess {
   CommunicatorState* state_ = nullptr;
 };
 
-Environment with(std::string Environment::*member, const char* value) {
+Environment with(std::string Environment::* member, const char* value) {
   Environment environment;
   environment.*member = value;
   return environment;
@@ -52,6 +52,17 @@ TEST(Agreement, TheEnvironmentOfRankZeroHolds) {
   EXPECT_EQ(algorithms(Collective::gather)[static_cast<std::size_t>(agreed)].name, "binomial");
 }
 
+// MPICH 4.0 loses the text of a code that is added to one of its own classes.
+bool mpi_keeps_texts() {
+  int code = MPI_SUCCESS;
+  char text[MPI_MAX_ERROR_STRING + 1] = "kept";
+  int length = 0;
+  MPI_Add_error_code(MPI_ERR_ARG, &code);
+  MPI_Add_error_string(code, text);
+  MPI_Error_string(code, text, &length);
+  return std::string(text) == "kept";
+}
+
 TEST(Agreement, AWrongNameOnOneRankIsAnErrorOnAll) {
   const bool wrong_here = rank_in() == size_of() - 1;
   OtherProcess other(with(&Environment::scan, wrong_here ? "no-such-thing" : "doubling"));
@@ -63,6 +74,7 @@ TEST(Agreement, AWrongNameOnOneRankIsAnErrorOnAll) {
     MPI_Error_class(error, &error_class);
     EXPECT_EQ(error_class, MPI_ERR_ARG);
     EXPECT_EQ(sum, -7);
+    if (!mpi_keeps_texts()) continue;
     char text[MPI_MAX_ERROR_STRING] = {};
     int length = 0;
     MPI_Error_string(error, text, &length);

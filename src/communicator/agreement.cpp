@@ -37,6 +37,13 @@ class ReturnErrors {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
+// What rank 0 decides for all. Tags begin elsewhere on every communicator: an MPI may give a new one
+// the context of one that was freed, where a message of a failed call may still lie unreceived.
+struct FromRankZero {
+  Settings settings;
+  std::int64_t first_tag;
+};
+
 MPI_Comm make_private(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
@@ -71,15 +78,16 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   std::int64_t made = private_ != MPI_COMM_NULL ? 1 : 0;
   std::int64_t made_everywhere = 0;
   const int agreed = PMPI_Allreduce(&made, &made_everywhere, 1, MPI_INT64_T, MPI_MIN, comm);
-  settings_ = process_.settings();
+  FromRankZero terms{process_.settings(), process_.next_tag_start() % tag_limit_};
   if (agreed != MPI_SUCCESS || made_everywhere == 0 ||
-      PMPI_Bcast(&settings_, static_cast<int>(sizeof settings_), MPI_BYTE, 0, private_) !=
-          MPI_SUCCESS) {
+      PMPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, private_) != MPI_SUCCESS) {
     if (private_ != MPI_COMM_NULL) PMPI_Comm_free(&private_);
     private_ = MPI_COMM_NULL;
     process_.give_back_private();
     return;
   }
+  settings_ = terms.settings;
+  next_tag_ = terms.first_tag;
   mode_ = Mode::served;
 }
 

@@ -93,6 +93,12 @@ void Process::give_back_private() {
   --privates_;
 }
 
+std::int64_t Process::next_tag_start() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Multiples of the golden ratio spread evenly, whatever they are taken modulo.
+  return static_cast<std::int64_t>(++tag_starts_ * 0x9E3779B97F4A7C15ULL >> 2);
+}
+
 void Process::write_report() const {
   int rank = 0;
   int size = 0;

@@ -45,6 +45,8 @@ class Process {
   // Private communicators: takes one of the budget, or says that none is left.
   bool take_private();
   void give_back_private();
+  // A number, large and different at every call, for the first tag of a private communicator.
+  std::int64_t next_tag_start();
 
  private:
   static int finalize(MPI_Comm self, int key, void* value, void* extra);
@@ -56,6 +58,7 @@ class Process {
   mutable std::mutex mutex_;
   std::vector<MPI_Comm> attached_;  // communicators with a state, oldest first
   std::uint32_t privates_ = 0;
+  std::uint64_t tag_starts_ = 0;
   ProcessReport report_;
 };
 

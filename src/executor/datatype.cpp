@@ -3,7 +3,6 @@
 
 #include <climits>
 #include <cstring>
-#include <vector>
 
 namespace sibyl {
 namespace {
@@ -27,15 +26,19 @@ int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
     dense = named && size == extent && lower_bound == 0;
     return error;
   }
-  std::vector<int> integer(static_cast<std::size_t>(integers));
-  std::vector<MPI_Aint> address(static_cast<std::size_t>(addresses));
-  std::vector<MPI_Datatype> inner(static_cast<std::size_t>(datatypes));
-  error = PMPI_Type_get_contents(datatype, integers, addresses, datatypes, integer.data(),
-                                 address.data(), inner.data());
+  // The two combiners have one inner type and at most one count; one that was given a large count
+  // has none here and cannot be asked: it is taken not to be dense.
+  if (datatypes != 1 || addresses != 0 || integers != (combiner == MPI_COMBINER_DUP ? 0 : 1)) {
+    return MPI_SUCCESS;
+  }
+  int count = 0;
+  MPI_Aint address = 0;
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  error = PMPI_Type_get_contents(datatype, integers, addresses, datatypes, &count, &address, &inner);
   if (error != MPI_SUCCESS) return error;
   bool inner_named = false;
-  error = is_dense(inner[0], inner_named, dense);
-  if (!inner_named) PMPI_Type_free(&inner[0]);
+  error = is_dense(inner, inner_named, dense);
+  if (!inner_named) PMPI_Type_free(&inner);
   return error;
 }
 

@@ -1,0 +1,90 @@
+// After the first call of a kind a small call allocates nothing: every allocation of this program's
+// own code is counted. (The MPI library's are its own affair.)
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "communicator/communicator_state.hpp"
+#include "sibyl/sibyl.h"
+#include "support/mpi_test.hpp"
+
+// Sanitizers bring their own operator new.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SIBYL_COUNTS_ALLOCATIONS 0
+#else
+#define SIBYL_COUNTS_ALLOCATIONS 1
+#endif
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+#if SIBYL_COUNTS_ALLOCATIONS
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
+
+namespace sibyl::test {
+namespace {
+
+class Allocation : public testing::Test {
+ protected:
+  static constexpr int count = 4;
+  std::vector<int> send_ = std::vector<int>(64 * count, 1);
+  std::vector<int> receive_ = std::vector<int>(64 * count, 0);
+
+  void expect_none(MPI_Datatype type, int elements) {
+    const Duplicate comm;
+    const int size = size_of();
+    const auto calls = [&] {
+      SIBYL_Exscan(send_.data(), receive_.data(), count, MPI_INT, MPI_SUM, comm.get());
+      SIBYL_Scan(send_.data(), receive_.data(), count, MPI_INT, MPI_SUM, comm.get());
+      for (const int root : {0, size - 1}) {
+        SIBYL_Gather(send_.data(), elements, type, receive_.data(), elements, type, root,
+                     comm.get());
+        SIBYL_Scatter(send_.data(), elements, type, receive_.data(), elements, type, root,
+                      comm.get());
+      }
+    };
+    CommunicatorState* state = CommunicatorState::get(comm.get());
+    ASSERT_TRUE(state->serves(comm.get(), true));
+    for (std::size_t row = 0; row < 4; ++row) {
+      Settings settings;
+      for (std::size_t c = 0; c < collective_count; ++c) {
+        const auto rows = algorithms(static_cast<Collective>(c)).size();
+        settings.algorithm[c] = static_cast<std::int32_t>(row % rows);
+      }
+      state->replace_settings(settings);
+      calls();
+      const long before = allocations;
+      for (int i = 0; i < (size > 5 ? 2 : 20); ++i) calls();
+      EXPECT_EQ(allocations - before, 0) << "algorithms " << row;
+    }
+  }
+};
+
+TEST_F(Allocation, NoneForSmallCallsOfPredefinedTypes) {
+  if (!SIBYL_COUNTS_ALLOCATIONS) GTEST_SKIP() << "a sanitizer counts for itself";
+  const long before = allocations;
+  ::operator delete(::operator new(1));  // the compiler may leave out `delete new int`
+  ASSERT_GT(allocations, before) << "the count works";
+  expect_none(MPI_INT, count);
+}
+
+TEST_F(Allocation, NoneForSmallCallsOfContiguousTypes) {
+  if (!SIBYL_COUNTS_ALLOCATIONS) GTEST_SKIP() << "a sanitizer counts for itself";
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  expect_none(pair, count / 2);
+  MPI_Type_free(&pair);
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -41,14 +41,12 @@ inline bool long_tests() { return std::getenv("SIBYL_TEST_LONG") != nullptr; }
 // A uniform number of [0, below).
 inline std::uint64_t pick(Random& random, std::uint64_t below) { return random() % below; }
 
-// How many of `wanted` cases fit the machine. With more ranks than cores every message is a change
-// of context; MPICH spins while it waits, so that each costs a slice of the scheduler.
+// How many of `wanted` cases fit the machine: with more ranks than cores every message is a change
+// of context.
 inline int cases(int wanted) {
   if (long_tests()) return wanted;
-  constexpr bool spins = std::string_view(SIBYL_FLAVOUR) == "mpich";
   const int size = size_of();
-  const int share = size <= 2 ? 1 : size <= 5 ? (spins ? 8 : 2) : size <= 8 ? (spins ? 20 : 5)
-                                                                            : (spins ? 40 : 10);
+  const int share = size <= 2 ? 1 : size <= 5 ? 2 : size <= 8 ? 5 : 10;
   return wanted / share > 0 ? wanted / share : 1;
 }
 

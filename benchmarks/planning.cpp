@@ -29,9 +29,12 @@ void plan_one_rank(benchmark::State& state, Collective collective, std::string_v
   }
 }
 BENCHMARK_CAPTURE(plan_one_rank, exscan_hybrid, Collective::exscan, "hybrid")
-    ->Arg(36)->Arg(1152)->Arg(1 << 20);
+    ->Arg(36)
+    ->Arg(1152)
+    ->Arg(1 << 20);
 BENCHMARK_CAPTURE(plan_one_rank, gather_binomial, Collective::gather, "binomial")
-    ->Arg(36)->Arg(1152);
+    ->Arg(36)
+    ->Arg(1152);
 
 void derive(benchmark::State& state, Collective collective, std::string_view name) {
   const Algorithm* algorithm = find_algorithm(collective, name);

@@ -3,7 +3,8 @@
 // Sends are posted in program order among themselves where the port window limits them, receives
 // likewise; a receive_combine also needs a staging slot, taken in program order, and is complete
 // when it has combined. Everything else is posted the moment it is released. Messages come before
-// computation, and computation runs in program order: a peer waits for the one, nobody for the other.
+// computation, and computation runs in program order: a peer waits for the one, nobody for the
+// other.
 #include <algorithm>
 #include <functional>
 

@@ -22,9 +22,12 @@ TEST(BenchOptions, TakesValuesAfterASpaceOrAnEqualsSign) {
 }
 
 TEST(BenchOptions, NamesWhatItCannotUse) {
-  for (const std::vector<std::string>& wrong :
-       {std::vector<std::string>{"--counts", "1,x"}, {"--counts", "0"}, {"--repetitions", "0"},
-        {"--collective", "bcast"}, {"--unknown", "1"}, {"--csv"}}) {
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--counts", "1,x"},
+                                                {"--counts", "0"},
+                                                {"--repetitions", "0"},
+                                                {"--collective", "bcast"},
+                                                {"--unknown", "1"},
+                                                {"--csv"}}) {
     const std::string problem = parse(wrong).problem;
     EXPECT_NE(problem.find(wrong.front()), std::string::npos) << wrong.front();
   }

@@ -17,9 +17,9 @@ struct HandScan {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0;
   int ranks = 1;
-  std::size_t bytes = 0;     // of the vector, which is contiguous
+  std::size_t bytes = 0;  // of the vector, which is contiguous
   bool commutes = true;
-  char* first = nullptr;     // two vectors of scratch
+  char* first = nullptr;  // two vectors of scratch
   char* second = nullptr;
 };
 

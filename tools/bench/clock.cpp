@@ -9,8 +9,7 @@ namespace sibyl::bench {
 
 // MPI_Wtime of some libraries ticks in microseconds only.
 double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 void start_together() {

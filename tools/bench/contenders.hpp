@@ -25,12 +25,12 @@ class Data {
   int count;
   int rank;
   int ranks;
-  std::size_t bytes;           // of a vector or block
+  std::size_t bytes;  // of a vector or block
   std::vector<char> send;
   std::vector<char> receive;
-  std::vector<char> scratch;   // two vectors, for the hand-written loops
-  bool has_result() const;     // is the receive buffer significant here
-  int result_count() const;    // elements of it
+  std::vector<char> scratch;  // two vectors, for the hand-written loops
+  bool has_result() const;    // is the receive buffer significant here
+  int result_count() const;   // elements of it
 };
 
 // One participant.

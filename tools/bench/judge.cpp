@@ -39,8 +39,7 @@ Line compare(const Options& options, const std::vector<double>& own,
   line.median = median(own);
   line.quarter = quantile(own, 0.25);
   line.three_quarters = quantile(own, 0.75);
-  const double margin =
-      std::max(options.margin * median(reference), options.margin_seconds);
+  const double margin = std::max(options.margin * median(reference), options.margin_seconds);
   std::vector<double> ratios;
   for (std::size_t i = 0; i < own.size(); ++i) {
     ratios.push_back(own[i] / reference[i]);

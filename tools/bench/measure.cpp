@@ -126,8 +126,7 @@ Cell measure(const Options& options, const Operator& op, int count,
     }
   }
   for (std::size_t c = 0; c < calls.size(); ++c) {
-    cell.series.push_back(
-        {contenders[c]->name(), slowest_rank(single[c]), slowest_rank(batch[c])});
+    cell.series.push_back({contenders[c]->name(), slowest_rank(single[c]), slowest_rank(batch[c])});
   }
   return cell;
 }

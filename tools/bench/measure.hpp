@@ -31,8 +31,8 @@ struct Cell {
 // Half a round trip between rank 0 and `partner`: the least of `repetitions`, on all ranks.
 double half_round_trip(std::size_t bytes, int partner, int repetitions);
 
-// Collective over MPI_COMM_WORLD. Every measurement begins with start_together(); the order in which
-// the contenders take their turns is drawn anew for every repetition, the same on all ranks.
+// Collective over MPI_COMM_WORLD. Every measurement begins with start_together(); the order in
+// which the contenders take their turns is drawn anew for every repetition, the same on all ranks.
 Cell measure(const Options& options, const Operator& op, int count,
              std::vector<std::unique_ptr<Contender>>& contenders);
 

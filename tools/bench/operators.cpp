@@ -101,7 +101,8 @@ void Operator::fill(void* data, int count, int rank) const {
 }
 
 bool Operator::same(const void* a, const void* b, int count) const {
-  if (name_ != "matrix") return std::memcmp(a, b, static_cast<std::size_t>(count) * element_bytes_) == 0;
+  if (name_ != "matrix")
+    return std::memcmp(a, b, static_cast<std::size_t>(count) * element_bytes_) == 0;
   const auto* x = static_cast<const double*>(a);
   const auto* y = static_cast<const double*>(b);
   for (int i = 0; i < 4 * count; ++i) {

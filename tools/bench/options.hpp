@@ -21,7 +21,7 @@ struct Options {
   double batch_seconds = 50e-6;  // how long a batch of calls should take; 0: no batches
   double margin = 0.05;          // of the reference's median
   double margin_seconds = 200e-9;
-  double significance = 0.05;    // of the whole run
+  double significance = 0.05;  // of the whole run
   unsigned seed = 1;
   std::string csv;
   std::string json;

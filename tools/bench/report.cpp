@@ -30,12 +30,12 @@ std::string to_table(const Options& options, const Provenance& from, const Findi
     const bool new_cell = last == nullptr || last->operator_name != line.operator_name ||
                           last->count != line.count || last->batch_size != line.batch_size;
     if (new_cell) {
-      text += fmt::format("\noperator {}, count {} ({} bytes), {}; limit {} us, whole vectors {} us\n",
-                          line.operator_name, line.count, line.bytes,
-                          line.batch_size == 1
-                              ? std::string("single calls")
-                              : fmt::format("batches of {} calls", line.batch_size),
-                          microseconds(line.bound), microseconds(line.whole_vector_bound));
+      text +=
+          fmt::format("\noperator {}, count {} ({} bytes), {}; limit {} us, whole vectors {} us\n",
+                      line.operator_name, line.count, line.bytes,
+                      line.batch_size == 1 ? std::string("single calls")
+                                           : fmt::format("batches of {} calls", line.batch_size),
+                      microseconds(line.bound), microseconds(line.whole_vector_bound));
       text += fmt::format("  {:<20}{:>12}{:>12}{:>9}{:>18}{:>9}  {}\n", "", "least us", "median us",
                           "ratio", "95 % of ratio", "x limit", "verdict");
     }
@@ -43,17 +43,19 @@ std::string to_table(const Options& options, const Provenance& from, const Findi
         "  {:<20}{:>12}{:>12}{:>9.3f}{:>18}{:>9}  {}\n", line.contender, microseconds(line.least),
         microseconds(line.median), line.ratio,
         fmt::format("{:.3f}-{:.3f}", line.ratio_interval.low, line.ratio_interval.high),
-        line.bound > 0 && line.batch_size == 1 ? fmt::format("{:.2f}", line.median / line.bound) : "-", verdict(line));
+        line.bound > 0 && line.batch_size == 1 ? fmt::format("{:.2f}", line.median / line.bound)
+                                               : "-",
+        verdict(line));
     last = &line;
   }
   text += "\n";
   for (const std::string& wrong : findings.wrong) text += "WRONG RESULT: " + wrong + "\n";
   for (const Line& line : findings.lines) {
     if (!line.violates) continue;
-    text += fmt::format("slower than allowed: {}, operator {}, count {}, {}: ratio {:.3f}, p {:.2g}\n",
-                        line.contender, line.operator_name, line.count,
-                        line.batch_size == 1 ? "single calls" : "batches", line.ratio,
-                        line.p_slower);
+    text +=
+        fmt::format("slower than allowed: {}, operator {}, count {}, {}: ratio {:.3f}, p {:.2g}\n",
+                    line.contender, line.operator_name, line.count,
+                    line.batch_size == 1 ? "single calls" : "batches", line.ratio, line.p_slower);
   }
   if (!findings.violated && findings.wrong.empty()) {
     text += fmt::format("never slower than {} by more than {:.0f} % or {:.0f} ns: holds\n",
@@ -68,14 +70,14 @@ std::string to_csv(const Options& options, const Provenance& from, const Finding
       "quartile_3_us,ratio,ratio_low,ratio_high,limit_us,whole_vector_limit_us,p_slower,p_faster,"
       "verdict\n";
   for (const Line& line : findings.lines) {
-    text += fmt::format("{},{},\"{}\",{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},"
-                        "{:.4f},{:.4f},{:.4f},{:.3g},{:.3g},{}\n",
-                        name_of(options.collective), from.ranks, from.mpi, line.operator_name,
-                        line.count, line.bytes, line.batch_size, line.contender, line.least * 1e6,
-                        line.quarter * 1e6, line.median * 1e6, line.three_quarters * 1e6,
-                        line.ratio, line.ratio_interval.low, line.ratio_interval.high,
-                        line.bound * 1e6, line.whole_vector_bound * 1e6, line.p_slower,
-                        line.p_faster, verdict(line));
+    text += fmt::format(
+        "{},{},\"{}\",{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},"
+        "{:.4f},{:.4f},{:.4f},{:.3g},{:.3g},{}\n",
+        name_of(options.collective), from.ranks, from.mpi, line.operator_name, line.count,
+        line.bytes, line.batch_size, line.contender, line.least * 1e6, line.quarter * 1e6,
+        line.median * 1e6, line.three_quarters * 1e6, line.ratio, line.ratio_interval.low,
+        line.ratio_interval.high, line.bound * 1e6, line.whole_vector_bound * 1e6, line.p_slower,
+        line.p_faster, verdict(line));
   }
   return text;
 }

@@ -17,7 +17,7 @@ struct Provenance {
   std::string sibyl;    // version
   std::string cpu;
   unsigned cores = 0;
-  std::string date;     // UTC
+  std::string date;  // UTC
   std::string command;
   int ranks = 1;
   double alpha_near = 0;  // half a round trip of one byte between ranks 0 and 1
@@ -30,20 +30,20 @@ struct Line {
   std::string operator_name;
   int count = 0;
   std::size_t bytes = 0;
-  int batch_size = 1;         // 1: single calls
+  int batch_size = 1;  // 1: single calls
   std::string contender;
   bool is_reference = false;
-  bool held = false;          // must not be slower
-  double least = 0;           // seconds
+  bool held = false;  // must not be slower
+  double least = 0;   // seconds
   double median = 0;
-  double quarter = 0;         // first and third quartile
+  double quarter = 0;  // first and third quartile
   double three_quarters = 0;
-  double ratio = 1;           // median of the paired ratios to the reference
-  Interval ratio_interval;    // 95 % of that median
-  double bound = 0;           // seconds that no algorithm of the model can beat
+  double ratio = 1;               // median of the paired ratios to the reference
+  Interval ratio_interval;        // 95 % of that median
+  double bound = 0;               // seconds that no algorithm of the model can beat
   double whole_vector_bound = 0;  // the same for algorithms that send whole vectors in every round
-  double p_slower = 1;        // of "slower by more than the margin", corrected
-  double p_faster = 1;        // of "faster", corrected
+  double p_slower = 1;            // of "slower by more than the margin", corrected
+  double p_faster = 1;            // of "faster", corrected
   bool violates = false;
   bool faster = false;
 };
@@ -60,7 +60,6 @@ Findings judge(const Options& options, const Provenance& provenance,
 std::string to_table(const Options& options, const Provenance& provenance,
                      const Findings& findings);
 std::string to_csv(const Options& options, const Provenance& provenance, const Findings& findings);
-std::string to_json(const Options& options, const Provenance& provenance,
-                    const Findings& findings);
+std::string to_json(const Options& options, const Provenance& provenance, const Findings& findings);
 
 }  // namespace sibyl::bench

@@ -37,8 +37,8 @@ class ReturnErrors {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
-// What rank 0 decides for all. Tags begin elsewhere on every communicator: an MPI may give a new one
-// the context of one that was freed, where a message of a failed call may still lie unreceived.
+// What rank 0 decides for all. Tags begin elsewhere on every communicator: an MPI may give a new
+// one the context of one that was freed, where a message of a failed call may still lie unreceived.
 struct FromRankZero {
   Settings settings;
   std::int64_t first_tag;

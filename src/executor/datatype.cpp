@@ -34,7 +34,8 @@ int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
   int count = 0;
   MPI_Aint address = 0;
   MPI_Datatype inner = MPI_DATATYPE_NULL;
-  error = PMPI_Type_get_contents(datatype, integers, addresses, datatypes, &count, &address, &inner);
+  error =
+      PMPI_Type_get_contents(datatype, integers, addresses, datatypes, &count, &address, &inner);
   if (error != MPI_SUCCESS) return error;
   bool inner_named = false;
   error = is_dense(inner, inner_named, dense);

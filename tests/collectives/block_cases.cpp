@@ -8,7 +8,7 @@ namespace {
 
 struct Call {
   int root = 0;
-  int count = 0;         // elements of `all` per block, `own` elements of this rank's block
+  int count = 0;  // elements of `all` per block, `own` elements of this rank's block
   bool in_place = false;
   bool native = false;
 };
@@ -98,7 +98,8 @@ void check(Collective collective, const Call& call, const Layout& all_layout,
   EXPECT_TRUE(own.surroundings_untouched());
   for (int e = 0; e < call.count; ++e) {
     for (int c = 0; c < 4; ++c) {
-      ASSERT_EQ(own.get(e, c), value_of(seed, rank, e, c)) << "element " << e << ", component " << c;
+      ASSERT_EQ(own.get(e, c), value_of(seed, rank, e, c))
+          << "element " << e << ", component " << c;
     }
   }
 }

@@ -85,21 +85,17 @@ TEST_F(Errors, ScansRefuseWrongArguments) {
   void* to = receive_.data();
   const void* from = send_.data();
   for (const Scan scan : {Scan{&SIBYL_Exscan}, Scan{&SIBYL_Scan}}) {
-    expect_error(MPI_ERR_COUNT, "negative count", [&](MPI_Comm comm) {
-      return scan(from, to, -1, MPI_INT, MPI_SUM, comm);
-    });
+    expect_error(MPI_ERR_COUNT, "negative count",
+                 [&](MPI_Comm comm) { return scan(from, to, -1, MPI_INT, MPI_SUM, comm); });
     expect_error(MPI_ERR_TYPE, "null datatype", [&](MPI_Comm comm) {
       return scan(from, to, count, MPI_DATATYPE_NULL, MPI_SUM, comm);
     });
-    expect_error(MPI_ERR_OP, "null operator", [&](MPI_Comm comm) {
-      return scan(from, to, count, MPI_INT, MPI_OP_NULL, comm);
-    });
-    expect_error(MPI_ERR_OP, "operator not defined for the type", [&](MPI_Comm comm) {
-      return scan(from, to, count, MPI_DOUBLE, MPI_BAND, comm);
-    });
-    expect_error(MPI_ERR_BUFFER, "null send buffer", [&](MPI_Comm comm) {
-      return scan(nullptr, to, count, MPI_INT, MPI_SUM, comm);
-    });
+    expect_error(MPI_ERR_OP, "null operator",
+                 [&](MPI_Comm comm) { return scan(from, to, count, MPI_INT, MPI_OP_NULL, comm); });
+    expect_error(MPI_ERR_OP, "operator not defined for the type",
+                 [&](MPI_Comm comm) { return scan(from, to, count, MPI_DOUBLE, MPI_BAND, comm); });
+    expect_error(MPI_ERR_BUFFER, "null send buffer",
+                 [&](MPI_Comm comm) { return scan(nullptr, to, count, MPI_INT, MPI_SUM, comm); });
     expect_error(MPI_ERR_BUFFER, "MPI_IN_PLACE as receive buffer", [&](MPI_Comm comm) {
       return scan(from, MPI_IN_PLACE, count, MPI_INT, MPI_SUM, comm);
     });
@@ -181,9 +177,9 @@ TEST_F(Errors, RootRefusesAloneAndTheCommunicatorStaysUsable) {
   }
 }
 
-// MPICH 4.0 raises what MPI_Wait and its relatives find on MPI_COMM_WORLD, whatever communicator the
-// request belongs to (MPICH 5 does so for MPI_Waitsome): with the default handler the program ends
-// there. So the world returns errors here.
+// MPICH 4.0 raises what MPI_Wait and its relatives find on MPI_COMM_WORLD, whatever communicator
+// the request belongs to (MPICH 5 does so for MPI_Waitsome): with the default handler the program
+// ends there. So the world returns errors here.
 class WorldReturnsErrors {
  public:
   WorldReturnsErrors() {

@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::ptrdiff_t guard = 64;
 
-unsigned char pattern(std::size_t place) {
-  return static_cast<unsigned char>(place * 37 + 11);
-}
+unsigned char pattern(std::size_t place) { return static_cast<unsigned char>(place * 37 + 11); }
 
 }  // namespace
 

@@ -60,8 +60,8 @@ TEST_F(Large, ExscanOfMoreThan2To31Bytes) {
   ASSERT_NE(receive.data(), nullptr);
   const std::int64_t places[] = {0, 1, count / 2, limit / 8 - 1, limit / 8, count - 1};
   for (const std::int64_t i : places) send[i] = 5 * i + 1 + rank_in();
-  ASSERT_EQ(SIBYL_Exscan(send.data(), receive.data(), static_cast<int>(count), MPI_INT64_T,
-                         MPI_SUM, served.get()),
+  ASSERT_EQ(SIBYL_Exscan(send.data(), receive.data(), static_cast<int>(count), MPI_INT64_T, MPI_SUM,
+                         served.get()),
             MPI_SUCCESS);
   EXPECT_EQ(served.served_by(), row);
   for (const std::int64_t i : places) {

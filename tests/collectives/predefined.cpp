@@ -59,7 +59,8 @@ long exact_value(const PredefinedType& type, const PredefinedOperator& op, Rando
       if (op.name[4] == 'L') return static_cast<long>(pick(random, 3));  // MPI_LAND, ...
       // No overflow: Open MPI's vectorised sums of short integers saturate, its others wrap.
       if (op.op == MPI_SUM) return static_cast<long>(pick(random, 8));
-      if (op.op == MPI_PROD) return static_cast<long>(pick(random, 2)) + (type.scalars[0].bytes > 2);
+      if (op.op == MPI_PROD)
+        return static_cast<long>(pick(random, 2)) + (type.scalars[0].bytes > 2);
       return static_cast<long>(random());
     case TypeGroup::floating:
     case TypeGroup::complex_number:

@@ -232,14 +232,13 @@ void survives_a_mix_of_calls(Collective collective) {
     for (std::size_t e = 0; e < send.size(); ++e) {
       send[e] = step + rank + static_cast<std::int64_t>(e);
     }
-    ASSERT_EQ(serve(collective, send.data(), receive.data(), count, MPI_INT64_T, MPI_SUM,
-                    served.get()),
-              MPI_SUCCESS);
+    ASSERT_EQ(
+        serve(collective, send.data(), receive.data(), count, MPI_INT64_T, MPI_SUM, served.get()),
+        MPI_SUCCESS);
     const std::int64_t ranks = collective == Collective::exscan ? rank : rank + 1;
     if (ranks == 0) continue;
     for (const std::size_t e : {std::size_t{0}, receive.size() - 1}) {
-      ASSERT_EQ(receive[e],
-                ranks * (step + static_cast<std::int64_t>(e)) + ranks * (ranks - 1) / 2)
+      ASSERT_EQ(receive[e], ranks * (step + static_cast<std::int64_t>(e)) + ranks * (ranks - 1) / 2)
           << "call " << i << ", element " << e << " on " << size << " ranks";
     }
   }

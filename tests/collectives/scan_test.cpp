@@ -12,13 +12,9 @@ TEST(Scan, EqualsNativeForEveryAlgorithmAroundTheSizesWhereEnginesChange) {
   equals_native_for_sizes(Collective::scan);
 }
 
-TEST(Scan, CombinesInRankOrderInEveryLayoutOfTheDatatype) {
-  keeps_operand_order(Collective::scan);
-}
+TEST(Scan, CombinesInRankOrderInEveryLayoutOfTheDatatype) { keeps_operand_order(Collective::scan); }
 
-TEST(Scan, KeepsCallsApartThatFollowEachOtherAtOnce) {
-  survives_a_mix_of_calls(Collective::scan);
-}
+TEST(Scan, KeepsCallsApartThatFollowEachOtherAtOnce) { survives_a_mix_of_calls(Collective::scan); }
 
 }  // namespace
 }  // namespace sibyl::test

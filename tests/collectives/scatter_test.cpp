@@ -14,6 +14,5 @@ TEST(Scatter, ReadsNoArgumentThatIsNotSignificant) {
   ignores_insignificant_arguments(Collective::scatter);
 }
 
-
 }  // namespace
 }  // namespace sibyl::test

@@ -13,9 +13,8 @@ constexpr Collective collectives[] = {Collective::exscan, Collective::scan, Coll
                                       Collective::scatter};
 constexpr Rank rank_counts[] = {1, 2, 3, 4, 5, 8, 9, 16, 17, 36, 100, 1000, 4097};
 constexpr std::uint64_t message_limit = (std::uint64_t{1} << 31) - 1;
-constexpr std::uint64_t sizes[] = {1,       8,         4095,          4096,
-                                   4097,    1 << 20,   message_limit, message_limit + 1,
-                                   1ULL << 40};
+constexpr std::uint64_t sizes[] = {
+    1, 8, 4095, 4096, 4097, 1 << 20, message_limit, message_limit + 1, 1ULL << 40};
 
 bool moves_blocks(Collective collective) {
   return collective == Collective::gather || collective == Collective::scatter;

@@ -11,7 +11,7 @@ namespace {
 struct Variable {
   Collective collective;
   const char* name;
-  std::string Environment::*value;
+  std::string Environment::* value;
 };
 const Variable variables[] = {{Collective::exscan, "SIBYL_EXSCAN", &Environment::exscan},
                               {Collective::scan, "SIBYL_SCAN", &Environment::scan},
@@ -41,8 +41,7 @@ TEST(Settings, TakeNativeAndAuto) {
   Settings settings;
   EXPECT_EQ(settings_from(environment, settings), "");
   EXPECT_EQ(settings.algorithm[static_cast<std::size_t>(Collective::scan)], serve_natively);
-  EXPECT_EQ(settings.algorithm[static_cast<std::size_t>(Collective::gather)],
-            choose_automatically);
+  EXPECT_EQ(settings.algorithm[static_cast<std::size_t>(Collective::gather)], choose_automatically);
 }
 
 TEST(Settings, NameTheVariableAndItsChoicesWhenAValueIsWrong) {

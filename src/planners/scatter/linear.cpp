@@ -45,9 +45,8 @@ void plan_linear(const PlanRequest& request, Rank rank, Program& program) {
   }
   program.in_place = request.in_place;
   std::uint32_t turn = 0;
-  for_each_served_rank(request, [&](Rank leaf) {
-    build.send(leaf, block(Buffer::send, leaf), turn++);
-  });
+  for_each_served_rank(request,
+                       [&](Rank leaf) { build.send(leaf, block(Buffer::send, leaf), turn++); });
   if (!request.in_place) {
     build.copy(block(Buffer::receive, rank), block(Buffer::send, rank), last_turn(request));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <string>
 
 #include "schedule/dependencies.hpp"
@@ -111,10 +112,8 @@ class Placement {
       }
     }
     if (placed.size() != steps) return false;
-    for (auto step = placed.rbegin(); step != placed.rend(); ++step) {
-      if (is_send_[*step]) {
-        delay(*step, first_edge[*step], first_edge[*step + 1]);
-      }
+    for (const auto step : placed | std::views::reverse) {
+      if (is_send_[step]) delay(step, first_edge[step], first_edge[step + 1]);
     }
     return true;
   }

@@ -93,10 +93,18 @@ class Dataflow {
     if (step(index).kind == StepKind::receive_combine) {
       combine(index);
     } else {
-      error_.add(frame_.run_local(index));
+      error_.add(frame_.run_local(index, [this] { let_messages_move(); }));
       complete(index);
     }
     return true;
+  }
+
+  // Many MPI libraries move large messages only inside their calls: between the pieces of a long
+  // copy they are called, so that what is posted goes on meanwhile.
+  void let_messages_move() {
+    if (work_.requests.empty()) return;
+    int done = 0;
+    PMPI_Request_get_status(work_.requests.front(), &done, MPI_STATUS_IGNORE);
   }
 
   void combine(StepIndex index) {

@@ -1,6 +1,7 @@
 // Addresses and local steps of one run; see frame.hpp.
 #include "executor/frame.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace sibyl {
@@ -10,6 +11,17 @@ constexpr std::size_t cache_line = 64;
 
 std::size_t round_up(std::size_t bytes) {
   return (bytes + cache_line - 1) / cache_line * cache_line;
+}
+
+// A piece takes some microseconds to copy, a call into the MPI library a tenth of one.
+constexpr std::size_t copied_at_once = 65536;
+
+void copy_bytes(const char* from, char* to, std::size_t bytes,
+                const std::function<void()>& between) {
+  for (std::size_t done = 0; done < bytes; done += copied_at_once) {
+    if (done != 0) between();
+    std::memcpy(to + done, from + done, std::min(copied_at_once, bytes - done));
+  }
 }
 
 }  // namespace
@@ -139,7 +151,7 @@ int Frame::combine_staged(StepIndex index, std::uint32_t slot) const {
   return PMPI_Reduce_local(from.address, to.address, to.count, to.type, call_.op);
 }
 
-int Frame::copy(const Step& step) const {
+int Frame::copy(const Step& step, const std::function<void()>& between) const {
   const Piece from = locate(step.from.buffer, step.from.range);
   const Piece to = locate(step.slice.buffer, step.slice.range);
   if (!moves_blocks()) {
@@ -159,7 +171,7 @@ int Frame::copy(const Step& step) const {
                                      : static_cast<std::size_t>(to.count) * to_type.size;
   if (bytes > room) return MPI_ERR_TRUNCATE;
   if ((from_packed || from_type.dense) && (to_packed || to_type.dense)) {
-    if (bytes != 0) std::memcpy(to.address, from.address, bytes);
+    copy_bytes(from.address, to.address, bytes, between);
     return MPI_SUCCESS;
   }
   if (to_packed) return pack(from.address, from.count, from_type, to.address, call_.comm);
@@ -172,9 +184,9 @@ int Frame::copy(const Step& step) const {
   return unpack(copy_room_, to.address, arriving, to_type, call_.comm);
 }
 
-int Frame::run_local(StepIndex index) const {
+int Frame::run_local(StepIndex index, const std::function<void()>& between) const {
   const Step& local = step(index);
-  if (local.kind == StepKind::copy) return copy(local);
+  if (local.kind == StepKind::copy) return copy(local, between);
   const Piece from = locate(local.from.buffer, local.from.range);
   const Piece to = locate(local.slice.buffer, local.slice.range);
   return PMPI_Reduce_local(from.address, to.address, to.count, to.type, call_.op);

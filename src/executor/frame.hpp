@@ -5,6 +5,8 @@
 // buffers.
 #pragma once
 
+#include <functional>
+
 #include "executor/executor.hpp"
 
 namespace sibyl {
@@ -34,8 +36,8 @@ class Frame {
   int scatter_message(StepIndex index) const;
   // slice := staged message (+) slice.
   int combine_staged(StepIndex index, std::uint32_t slot) const;
-  // A copy or combine step.
-  int run_local(StepIndex index) const;
+  // A copy or combine step. `between` is called between the pieces of a long copy of bytes.
+  int run_local(StepIndex index, const std::function<void()>& between) const;
 
  private:
   struct Elements {
@@ -53,7 +55,7 @@ class Frame {
   Piece locate(Buffer buffer, const Range& range) const;
   Piece packed_place(StepIndex index) const;
   int move_message(StepIndex index, bool into_packed) const;
-  int copy(const Step& step) const;
+  int copy(const Step& step, const std::function<void()>& between) const;
 
   const Prepared& prepared_;
   const CollectiveCall& call_;

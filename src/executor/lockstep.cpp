@@ -33,7 +33,7 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
     int received = MPI_SUCCESS;
     switch (operation.kind) {
       case LockstepOperation::Kind::local:
-        error.add(frame.run_local(index));
+        error.add(frame.run_local(index, [] {}));
         break;
       case LockstepOperation::Kind::send: {
         error.add(frame.gather_message(index));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace sibyl {
 namespace {
@@ -13,14 +14,22 @@ std::size_t round_up(std::size_t bytes) {
   return (bytes + cache_line - 1) / cache_line * cache_line;
 }
 
-// A piece takes some microseconds to copy, a call into the MPI library a tenth of one.
+// Open MPI answers a sender only inside its calls: a gather of 800 KB blocks that copies its own in
+// one go takes 25 % longer there. A piece takes some microseconds to copy, a call a tenth of one.
+// MPICH over UCX is 20 % slower when it is called in between, so it is not.
+#ifdef OPEN_MPI
 constexpr std::size_t copied_at_once = 65536;
+#else
+constexpr std::size_t copied_at_once = std::numeric_limits<std::size_t>::max();
+#endif
 
 void copy_bytes(const char* from, char* to, std::size_t bytes,
                 const std::function<void()>& between) {
-  for (std::size_t done = 0; done < bytes; done += copied_at_once) {
+  for (std::size_t done = 0; done < bytes;) {
     if (done != 0) between();
-    std::memcpy(to + done, from + done, std::min(copied_at_once, bytes - done));
+    const std::size_t now = std::min(copied_at_once, bytes - done);
+    std::memcpy(to + done, from + done, now);
+    done += now;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "planners/exscan/doubling_family.hpp"
+#include "planners/exscan/recursive_doubling.hpp"
 #include "planners/gather/gather.hpp"
 #include "planners/scan/doubling.hpp"
 #include "planners/scatter/scatter.hpp"
@@ -84,6 +85,21 @@ constexpr std::array table{
         .in_place = true,
         .describe = exscan::describe<Member::hybrid>,
         .plan = exscan::plan<Member::hybrid>},
+    Algorithm{
+        .collective = Collective::exscan,
+        .name = "recursive-doubling",
+        .published = "recursive doubling",
+        .idea = "Halves of aligned blocks exchange their totals, and blocks double: two "
+                "applications of the operator a round, but the first rounds stay within nodes.",
+        .cost = "ceil(log2 p) (alpha + beta m)",
+        .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
+                  "Operations in MPICH, 2005, section 4",
+        .order = OrderUse::none,
+        .background = false,
+        .commutative_only = false,
+        .in_place = true,
+        .describe = exscan::describe_recursive_doubling,
+        .plan = exscan::plan_recursive_doubling},
     Algorithm{.collective = Collective::scan,
               .name = "doubling",
               .published = "doubling",
@@ -247,8 +263,8 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
   if (request.in_place && !algorithm.in_place) {
     return full_name(algorithm) + " cannot work in place; give it a send buffer";
   }
-  // Every exclusive scan of the table is a member of the doubling family.
-  if (request.operator_rounds != 0 && algorithm.collective != Collective::exscan) {
+  if (request.operator_rounds != 0 &&
+      (algorithm.collective != Collective::exscan || algorithm.name == "recursive-doubling")) {
     return full_name(algorithm) + " has no operator rounds; leave them at 0";
   }
   return {};

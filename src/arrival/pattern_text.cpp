@@ -1,0 +1,143 @@
+// Arrival patterns as text: files with one time per line, and the short forms of commands.
+//
+// Numbers go through std::from_chars and std::to_chars, which know no locale and round exactly.
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "sibyl/arrival.hpp"
+
+namespace sibyl {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\v\f";
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+// Cuts the part before the first `separator` off `text`, the separator too.
+std::string_view cut(std::string_view& text, char separator) {
+  const std::size_t at = text.find(separator);
+  const std::string_view head = text.substr(0, at);
+  text = at == std::string_view::npos ? std::string_view() : text.substr(at + 1);
+  return head;
+}
+
+// A number of seconds; else what is wrong with it.
+std::string_view read_seconds(std::string_view word, double& value) {
+  if (!word.empty() && word.front() == '+') word.remove_prefix(1);  // from_chars takes no '+'
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const bool all = end == word.data() + word.size();
+  if (error == std::errc::result_out_of_range && all) return "does not fit into a double";
+  if (error != std::errc() || !all) return "is not a number";
+  if (std::isnan(value)) return "is not a number";
+  if (std::isinf(value)) return "is infinite";
+  if (value < 0) return "is negative";
+  return {};
+}
+
+bool is_drawn(PatternShape shape) {
+  return shape == PatternShape::uniform || shape == PatternShape::normal ||
+         shape == PatternShape::exponential;
+}
+
+PatternResult refused(std::string problem) {
+  PatternResult result;
+  result.problem = std::move(problem);
+  return result;
+}
+
+}  // namespace
+
+PatternResult read_pattern(std::string_view text, Rank ranks, std::string_view name) {
+  const std::string file(name);
+  PatternResult result;
+  if (ranks < 1) {
+    return refused("there are " + std::to_string(ranks) + " ranks; ask for at least 1");
+  }
+  std::size_t number = 0;
+  while (!text.empty()) {
+    std::string_view line = cut(text, '\n');
+    ++number;
+    const std::string_view word = trimmed(cut(line, '#'));
+    if (word.empty()) continue;
+    double time = 0;
+    if (const std::string_view wrong = read_seconds(word, time); !wrong.empty()) {
+      return refused(file + ":" + std::to_string(number) + ": '" + std::string(word) + "' " +
+                     std::string(wrong) + "; write one arrival time a line, in seconds, 0 or more");
+    }
+    result.pattern.times.push_back(time);
+  }
+  const std::size_t found = result.pattern.times.size();
+  if (std::cmp_not_equal(found, ranks)) {
+    return refused(file + ": has " + std::to_string(found) + " arrival times for " +
+                   std::to_string(ranks) + " ranks; write one a line for each rank");
+  }
+  return result;
+}
+
+PatternResult read_pattern_file(const std::string& path, Rank ranks) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  if (!file) {
+    return refused("cannot read the arrival pattern '" + path +
+                   "'; name a file, or one of flat, uniform:MAX:SEED, skewed:MAX, root-late:MAX, "
+                   "fixed:MAX, normal:MAX:SEED, exponential:MAX:SEED");
+  }
+  std::string text;
+  char block[4096];
+  for (std::size_t read = 0; (read = std::fread(block, 1, sizeof block, file.get())) > 0;) {
+    text.append(block, read);
+  }
+  if (std::ferror(file.get()) != 0) {
+    return refused("cannot read the arrival pattern '" + path + "': it is no readable file");
+  }
+  return read_pattern(text, ranks, path);
+}
+
+std::string write_pattern(const ArrivalPattern& pattern) {
+  std::string text;
+  for (const double time : pattern.times) {
+    char digits[32];  // the shortest form of a double has at most 24 characters
+    const auto [end, error] = std::to_chars(digits, digits + sizeof digits, time);
+    if (error == std::errc()) text.append(digits, end);
+    text += '\n';
+  }
+  return text;
+}
+
+PatternResult pattern_from_text(std::string_view text, Rank ranks, Rank root) {
+  std::string_view rest = text;
+  PatternRequest request{.ranks = ranks, .root = root};
+  if (!shape_from_name(cut(rest, ':'), request.shape)) {
+    return read_pattern_file(std::string(text), ranks);
+  }
+  if (request.shape == PatternShape::flat) {
+    if (text != "flat")
+      return refused("flat takes no maximum; write flat, not " + std::string(text));
+    return make_pattern(request);
+  }
+  const std::string name(name_of(request.shape));
+  const std::string usage = is_drawn(request.shape) ? name + ":MAX:SEED" : name + ":MAX";
+  const std::string_view maximum = cut(rest, ':');
+  if (const std::string_view wrong = read_seconds(maximum, request.maximum); !wrong.empty()) {
+    return refused("'" + std::string(text) + "': the maximum '" + std::string(maximum) + "' " +
+                   std::string(wrong) + "; write " + usage + " with MAX in seconds");
+  }
+  if (!rest.empty()) {
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), request.seed);
+    if (!is_drawn(request.shape) || error != std::errc() || end != rest.data() + rest.size()) {
+      return refused("'" + std::string(text) + "' is no pattern; write " + usage +
+                     (is_drawn(request.shape) ? " with a whole number as SEED" : ""));
+    }
+  }
+  return make_pattern(request);
+}
+
+}  // namespace sibyl

@@ -7,8 +7,10 @@
 // other.
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "executor/engines.hpp"
+#include "executor/raised_errors.hpp"
 
 namespace sibyl {
 namespace {
@@ -32,6 +34,7 @@ class Dataflow {
       work_.free_slots.push_back(slot - 1);
     }
     open_ = steps;
+    if (!prepared.receives.empty()) errors_.emplace();  // what is sent cannot be too large
   }
 
   int run() {
@@ -213,7 +216,8 @@ class Dataflow {
   void await() {
     if (work_.requests.size() == 1) {
       const StepIndex index = work_.request_step.front();
-      const int result = PMPI_Wait(&work_.requests.front(), MPI_STATUS_IGNORE);
+      const int result = RaisedErrors::caught(
+          [this] { return PMPI_Wait(&work_.requests.front(), MPI_STATUS_IGNORE); });
       work_.requests.clear();
       work_.request_step.clear();
       finish_message(index, result);
@@ -222,9 +226,13 @@ class Dataflow {
     const auto active = static_cast<int>(work_.requests.size());
     work_.finished.resize(work_.requests.size());
     work_.statuses.resize(work_.requests.size());
+    // MPICH 5 names the message that failed, but returns success where a handler was run.
+    for (MPI_Status& status : work_.statuses) status.MPI_ERROR = MPI_SUCCESS;
     int count = 0;
-    const int result = PMPI_Waitsome(active, work_.requests.data(), &count, work_.finished.data(),
-                                     work_.statuses.data());
+    const int result = RaisedErrors::caught([&] {
+      return PMPI_Waitsome(active, work_.requests.data(), &count, work_.finished.data(),
+                           work_.statuses.data());
+    });
     if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS && count <= 0) {
       error_.add(result);
       abandon();
@@ -248,8 +256,7 @@ class Dataflow {
     work_.request_step.resize(kept);
     for (int i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      finish_message(batch[at],
-                     result == MPI_ERR_IN_STATUS ? work_.statuses[at].MPI_ERROR : MPI_SUCCESS);
+      finish_message(batch[at], work_.statuses[at].MPI_ERROR);
     }
   }
 
@@ -275,6 +282,7 @@ class Dataflow {
   const Frame& frame_;
   Workspace& work_;
   FirstError error_;
+  std::optional<RaisedErrors> errors_;
   std::size_t open_ = 0;  // steps that are not complete
   std::size_t next_send_ = 0;
   std::size_t next_receive_ = 0;

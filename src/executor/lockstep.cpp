@@ -1,9 +1,12 @@
 // The lockstep engine: a program round by round, with blocking calls.
 //
 // Used where a round has at most one send and one receive, and the messages are so small that
-// posting ahead gains nothing. Free of deadlock: both ends of a message are in the same round, the
-// receive of a round is posted before its send blocks wherever the dependencies allow, so by
+// posting ahead gains nothing. Free of deadlock: both ends of a message are in the same round, and
+// a send does not block before the receive of its round wherever the dependencies allow, so by
 // induction over the rounds every message of a round finds its partner.
+//
+// Receives block, and sends are what is waited for: an MPI may raise what a wait finds, too little
+// room for a message among it, elsewhere than on the private communicator (raised_errors.hpp).
 #include "executor/engines.hpp"
 
 namespace sibyl {
@@ -25,12 +28,11 @@ Piece incoming(const Prepared& prepared, const Frame& frame, StepIndex index) {
 
 int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Frame& frame) {
   FirstError error;
-  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Request posted = MPI_REQUEST_NULL;
   for (const LockstepOperation& operation : prepared.lockstep) {
     const StepIndex index = operation.step;
     const Step& step = prepared.program.steps[index];
     const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
-    int received = MPI_SUCCESS;
     switch (operation.kind) {
       case LockstepOperation::Kind::local:
         error.add(frame.run_local(index, [] {}));
@@ -41,25 +43,22 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
         error.add(PMPI_Send(piece.address, piece.count, piece.type, step.peer, tag, call.comm));
         break;
       }
+      case LockstepOperation::Kind::post_send: {
+        error.add(frame.gather_message(index));
+        const Piece piece = frame.message(index);
+        error.add(
+            PMPI_Isend(piece.address, piece.count, piece.type, step.peer, tag, call.comm, &posted));
+        break;
+      }
       case LockstepOperation::Kind::receive: {
         const Piece piece = incoming(prepared, frame, index);
-        received = PMPI_Recv(piece.address, piece.count, piece.type, step.peer, tag, call.comm,
-                             MPI_STATUS_IGNORE);
+        const int received = PMPI_Recv(piece.address, piece.count, piece.type, step.peer, tag,
+                                       call.comm, MPI_STATUS_IGNORE);
         error.add(received);
+        if (posted != MPI_REQUEST_NULL) error.add(PMPI_Wait(&posted, MPI_STATUS_IGNORE));
         if (received == MPI_SUCCESS) error.add(after_receive(prepared, frame, index));
         break;
       }
-      case LockstepOperation::Kind::post_receive: {
-        const Piece piece = incoming(prepared, frame, index);
-        error.add(PMPI_Irecv(piece.address, piece.count, piece.type, step.peer, tag, call.comm,
-                             &request));
-        break;
-      }
-      case LockstepOperation::Kind::finish_receive:
-        received = PMPI_Wait(&request, MPI_STATUS_IGNORE);
-        error.add(received);
-        if (received == MPI_SUCCESS) error.add(after_receive(prepared, frame, index));
-        break;
     }
   }
   return error.code();

@@ -57,63 +57,54 @@ void invert(const Dependencies& dependencies, Prepared& prepared) {
   }
 }
 
-// Orders one round [begin, end) for blocking calls: the receive is posted as early, and finished
-// as late, as the dependencies allow. False when the round has two sends or two receives.
+// Orders one round [begin, end) for blocking calls: the receive comes as late as the dependencies
+// allow, and a send before it does not block. False when the round has two sends or two receives,
+// or needs more than that.
 bool order_round(const Program& program, const Dependencies& dependencies, StepIndex begin,
                  StepIndex end, std::vector<LockstepOperation>& out) {
   using Kind = LockstepOperation::Kind;
   StepIndex receive = end;
-  bool sends = false;
+  StepIndex send = end;
   for (StepIndex i = begin; i < end; ++i) {
     const Step& step = program.steps[i];
-    if (is_receive(step)) {
-      if (receive != end) return false;
-      receive = i;
-    } else if (step.kind == StepKind::send) {
-      if (sends) return false;
-      sends = true;
-    }
+    if (step.peer == no_rank) continue;
+    StepIndex& found = is_receive(step) ? receive : send;
+    if (found != end) return false;
+    found = i;
   }
-  StepIndex post = begin;  // the receive is posted before this step
-  StepIndex finish = end;  // and finished before this one
-  StepIndex combinable = begin;
+  StepIndex earliest = begin;  // the receive may start, and be combined, before this step
+  StepIndex latest = end;      // and must be complete before this one
+  bool after_send = false;     // the receive may not start before the send is complete
   if (receive != end) {
     const bool combines = program.steps[receive].kind == StepKind::receive_combine;
+    for (const StepIndex before : dependencies.all_of(receive)) {
+      earliest = std::max(earliest, before + 1);
+    }
     for (const StepIndex before : dependencies.after_of(receive)) {
-      post = std::max(post, before + 1);
+      after_send = after_send || before == send;
     }
     for (const StepIndex before : dependencies.data_of(receive)) {
-      StepIndex& limit = combines ? combinable : post;
-      limit = std::max(limit, before + 1);
+      after_send = after_send || (before == send && !combines);
     }
-    for (StepIndex i = receive + 1; i < end && finish == end; ++i) {
+    for (StepIndex i = receive + 1; i < end && latest == end; ++i) {
       for (const StepIndex before : dependencies.all_of(i)) {
-        if (before == receive) finish = i;
+        if (before == receive) latest = i;
       }
     }
-    if (finish < post || finish < combinable) return false;
+    if (latest < earliest) return false;
   }
-  bool posted = false;
-  const auto post_or_receive = [&](StepIndex at) {
-    if (receive == end) return;
-    if (at == post) {
-      out.push_back({Kind::post_receive, receive});
-      posted = true;
-    }
-    if (at == finish && posted) {
-      if (out.back().kind == Kind::post_receive && out.back().step == receive) {
-        out.back().kind = Kind::receive;
-      } else {
-        out.push_back({Kind::finish_receive, receive});
-      }
-      posted = false;
-    }
-  };
+  const bool posts = receive != end && send < latest && !after_send;
   for (StepIndex i = begin; i <= end; ++i) {
-    post_or_receive(i);
+    if (i == latest && receive != end) out.push_back({Kind::receive, receive});
     if (i == end || i == receive) continue;
-    const bool local = program.steps[i].peer == no_rank;
-    out.push_back({local ? Kind::local : Kind::send, i});
+    if (i == send) {
+      out.push_back({posts ? Kind::post_send : Kind::send, i});
+      continue;
+    }
+    for (const StepIndex before : dependencies.all_of(i)) {
+      if (posts && before == send && i < latest) return false;
+    }
+    out.push_back({Kind::local, i});
   }
   return true;
 }

@@ -15,11 +15,10 @@ namespace sibyl {
 // One operation of the lockstep engine (lockstep.cpp).
 struct LockstepOperation {
   enum class Kind : std::uint8_t {
-    local,           // copy or combine
-    send,            // blocking send
-    receive,         // blocking receive, and what belongs to it
-    post_receive,    // start a receive whose `finish_receive` comes later
-    finish_receive,  // wait for it, and do what belongs to it
+    local,      // copy or combine
+    send,       // blocking send
+    post_send,  // start a send that the next receive finishes
+    receive,  // blocking receive, then the send that was started, then what belongs to the receive
   };
   Kind kind;
   StepIndex step;

@@ -17,8 +17,31 @@ TEST(BenchOptions, TakesValuesAfterASpaceOrAnEqualsSign) {
   const Options options = parse({"--counts", "1,20", "--collective=gather", "--batch-us", "2.5"});
   EXPECT_EQ(options.problem, "");
   EXPECT_EQ(options.counts, (std::vector<int>{1, 20}));
-  EXPECT_EQ(options.collective, Collective::gather);
+  EXPECT_EQ(options.operation, Operation::gather);
+  EXPECT_EQ(options.mode, Mode::calls);
   EXPECT_DOUBLE_EQ(options.batch_seconds, 2.5e-6);
+}
+
+TEST(BenchOptions, ReadCellsWhosePatternMayHaveCommas) {
+  const Options options =
+      parse({"arrivals", "--collective", "gatherv", "--cell",
+             "bytes=1024,delay=0.005,counts=spikes,pattern=a,b.txt", "--cell", "bytes=8"});
+  EXPECT_EQ(options.problem, "");
+  EXPECT_EQ(options.mode, Mode::arrivals);
+  ASSERT_EQ(options.cells.size(), 2U);
+  EXPECT_EQ(options.cells[0].bytes, 1024);
+  EXPECT_DOUBLE_EQ(options.cells[0].max_delay, 0.005);
+  EXPECT_EQ(options.cells[0].counts, CountShape::spikes);
+  EXPECT_EQ(options.cells[0].pattern, "a,b.txt");
+  EXPECT_EQ(options.cells[1].pattern, "flat");
+  EXPECT_EQ(options.operators, (std::vector<std::string>{"sum"}));
+}
+
+TEST(BenchOptions, OfArrivalsWantACell) {
+  EXPECT_NE(parse({"arrivals"}).problem, "");
+  EXPECT_NE(parse({"arrivals", "--cell", "delay=1"}).problem, "");
+  EXPECT_NE(parse({"arrivals", "--cell", "bytes=1,delays=1"}).problem, "");
+  EXPECT_NE(parse({"departures"}).problem, "");
 }
 
 TEST(BenchOptions, NamesWhatItCannotUse) {

@@ -2,6 +2,7 @@
 #include "bench/contenders.hpp"
 
 #include <array>
+#include <string_view>
 
 #include "bench/baselines.hpp"
 #include "communicator/communicator_state.hpp"
@@ -11,81 +12,110 @@
 namespace sibyl::bench {
 namespace {
 
-using HandFunction = int (*)(const HandScan&);
+using LoopFunction = int (*)(const HandScan&);
 
-HandFunction hand_function(const std::string& name) {
-  if (name == "loop-123") return &hand_123_doubling;
-  if (name == "recursive-doubling") return &hand_recursive_doubling;
-  if (name == "chain") return &hand_chain;
+constexpr std::array<std::string_view, 3> loops{"loop-123", "loop-recursive-doubling",
+                                                "loop-chain"};
+constexpr std::string_view variant_prefix = "native:";
+
+LoopFunction loop_function(const std::string& name) {
+  if (name == loops[0]) return &hand_123_doubling;
+  if (name == loops[1]) return &hand_recursive_doubling;
+  if (name == loops[2]) return &hand_chain;
   return nullptr;
 }
 
-constexpr int root = 0;
+HandScan hand_scan(Data& data, MPI_Comm comm) {
+  HandScan scan;
+  scan.send = data.send.data();
+  scan.receive = data.receive.data();
+  scan.count = data.count;
+  scan.type = data.op.type();
+  scan.op = data.op.op();
+  scan.comm = comm;
+  scan.rank = data.rank;
+  scan.ranks = data.ranks;
+  scan.bytes = data.bytes;
+  scan.commutes = data.op.commutes();
+  scan.first = data.scratch.data();
+  scan.second = data.scratch.data() + data.bytes;
+  return scan;
+}
 
 }  // namespace
 
-Data::Data(Collective wanted, const Operator& of, int elements, int own_rank, int all_ranks)
-    : collective(wanted),
-      op(of),
-      count(elements),
-      rank(own_rank),
-      ranks(all_ranks),
-      bytes(static_cast<std::size_t>(elements) * of.element_bytes()) {
-  const bool is_root = rank == root;
-  const auto blocks = static_cast<std::size_t>(ranks);
-  send.resize(collective == Collective::scatter ? (is_root ? blocks * bytes : 0) : bytes);
-  receive.resize(collective == Collective::gather ? (is_root ? blocks * bytes : 0) : bytes);
-  if (collective == Collective::exscan) scratch.resize(2 * bytes);
-  if (collective == Collective::scatter) {
-    for (int r = 0; is_root && r < ranks; ++r) {
-      op.fill(send.data() + static_cast<std::size_t>(r) * bytes, count, r);
+bool is_native_variant(const std::string& name) { return name.rfind(variant_prefix, 0) == 0; }
+
+Contender::Contender(Operation operation, const std::string& name)
+    : operation_(operation), name_(name) {
+  if (name == "native") {
+    kind_ = Kind::native;
+  } else if (loop_function(name) != nullptr) {
+    kind_ = Kind::loop;
+  } else if (is_native_variant(name)) {
+    kind_ = Kind::native_variant;
+    choice_ = std::make_unique<NativeChoice>(operation);
+    for (const NativeVariant& variant : choice_->variants()) {
+      if (variant.name == name.substr(variant_prefix.size())) variant_ = variant.value;
     }
-  } else {
-    op.fill(send.data(), count, rank);
   }
-}
-
-bool Data::has_result() const {
-  if (collective == Collective::exscan) return rank > 0;
-  return collective != Collective::gather || rank == root;
-}
-
-int Data::result_count() const { return collective == Collective::gather ? count * ranks : count; }
-
-Contender::Contender(Collective collective, const std::string& name)
-    : collective_(collective), name_(name), kind_(Kind::sibyl) {
-  if (name == "native") kind_ = Kind::native;
-  if (hand_function(name) != nullptr) kind_ = Kind::hand;
-  // Settings belong to a communicator, so that each of Sibyl's contenders needs one of its own.
-  if (kind_ == Kind::sibyl) MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  // Settings and variants belong to a communicator, so that each contender needs one of its own.
+  if (kind_ == Kind::native || kind_ == Kind::loop) return;
+  begin_turn();
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  if (choice_) choice_->reset();
 }
 
 Contender::~Contender() {
-  if (kind_ == Kind::sibyl) MPI_Comm_free(&comm_);
+  if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);
 }
 
-std::function<int()> Contender::call_function(Data& data, bool native) const {
+void Contender::begin_turn() {
+  if (choice_ && (NativeChoice::is_read_per_call() || comm_ == MPI_COMM_WORLD)) {
+    choice_->set(variant_);
+  }
+}
+
+void Contender::end_turn() {
+  if (choice_ && NativeChoice::is_read_per_call()) choice_->reset();
+}
+
+std::function<int()> Contender::call_function(Data& data) const {
   const void* send = data.send.data();
   void* receive = data.receive.data();
+  const int* counts = data.problem.counts.data();
+  const int* places = data.displacements.data();
   const int count = data.count;
+  const int root = data.problem.root;
   MPI_Datatype type = data.op.type();
   MPI_Op op = data.op.op();
   MPI_Comm comm = comm_;
-  switch (collective_) {
-    case Collective::exscan:
-    case Collective::scan: {
-      const bool inclusive = collective_ == Collective::scan;
-      const auto function = native ? (inclusive ? &PMPI_Scan : &PMPI_Exscan)
-                                   : (inclusive ? &SIBYL_Scan : &SIBYL_Exscan);
+  const bool sibyl = kind_ == Kind::sibyl;
+  switch (operation_) {
+    case Operation::exscan:
+    case Operation::scan: {
+      const bool inclusive = operation_ == Operation::scan;
+      const auto function = sibyl ? (inclusive ? &SIBYL_Scan : &SIBYL_Exscan)
+                                  : (inclusive ? &PMPI_Scan : &PMPI_Exscan);
       return [=] { return function(send, receive, count, type, op, comm); };
     }
-    case Collective::gather:
-    case Collective::scatter: {
-      const bool gather = collective_ == Collective::gather;
-      const auto function = native ? (gather ? &PMPI_Gather : &PMPI_Scatter)
-                                   : (gather ? &SIBYL_Gather : &SIBYL_Scatter);
+    case Operation::gather:
+    case Operation::scatter: {
+      const bool gather = operation_ == Operation::gather;
+      const auto function = sibyl ? (gather ? &SIBYL_Gather : &SIBYL_Scatter)
+                                  : (gather ? &PMPI_Gather : &PMPI_Scatter);
       return [=] { return function(send, count, type, receive, count, type, root, comm); };
     }
+    case Operation::reduce:
+      return [=] { return PMPI_Reduce(send, receive, count, type, op, root, comm); };
+    case Operation::gatherv:
+      return [=] {
+        return PMPI_Gatherv(send, count, type, receive, counts, places, type, root, comm);
+      };
+    case Operation::scatterv:
+      return [=] {
+        return PMPI_Scatterv(send, counts, places, type, receive, count, type, root, comm);
+      };
   }
   return {};
 }
@@ -95,13 +125,14 @@ std::function<int()> Contender::call_function(Data& data, bool native) const {
 void Contender::force(Data& data) {
   if (forced_) return;
   forced_ = true;
-  call_function(data, false)();
+  call_function(data)();
   CommunicatorState* state = CommunicatorState::get(comm_);
   if (state == nullptr) return;
+  const Collective collective = *traits(operation_).served;
   Settings settings = state->settings();
-  std::int32_t& chosen = settings.algorithm[static_cast<std::size_t>(collective_)];
+  std::int32_t& chosen = settings.algorithm[static_cast<std::size_t>(collective)];
   chosen = choose_automatically;
-  const auto rows = algorithms(collective_);
+  const auto rows = algorithms(collective);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].name == name_) chosen = static_cast<std::int32_t>(i);
   }
@@ -109,32 +140,23 @@ void Contender::force(Data& data) {
 }
 
 std::function<int()> Contender::call(Data& data) {
-  if (kind_ == Kind::hand) {
-    HandScan scan;
-    scan.send = data.send.data();
-    scan.receive = data.receive.data();
-    scan.count = data.count;
-    scan.type = data.op.type();
-    scan.op = data.op.op();
-    scan.comm = comm_;
-    scan.rank = data.rank;
-    scan.ranks = data.ranks;
-    scan.bytes = data.bytes;
-    scan.commutes = data.op.commutes();
-    scan.first = data.scratch.data();
-    scan.second = data.scratch.data() + data.bytes;
-    const HandFunction function = hand_function(name_);
-    return [scan, function] { return function(scan); };
+  if (kind_ == Kind::loop) {
+    return
+        [scan = hand_scan(data, comm_), function = loop_function(name_)] { return function(scan); };
   }
   if (kind_ == Kind::sibyl) force(data);
-  return call_function(data, kind_ == Kind::native);
+  return call_function(data);
 }
 
-std::vector<std::string> contender_names(Collective collective) {
-  std::vector<std::string> names{"native", "auto"};
-  for (const Algorithm& algorithm : algorithms(collective)) names.emplace_back(algorithm.name);
-  if (collective == Collective::exscan) {
-    for (const char* hand : {"loop-123", "recursive-doubling", "chain"}) names.emplace_back(hand);
+std::vector<std::string> contender_names(Operation operation) {
+  std::vector<std::string> names{"native"};
+  if (const auto served = traits(operation).served) {
+    names.emplace_back("auto");
+    for (const Algorithm& algorithm : algorithms(*served)) names.emplace_back(algorithm.name);
+  }
+  if (operation == Operation::exscan) names.insert(names.end(), loops.begin(), loops.end());
+  for (const NativeVariant& variant : NativeChoice(operation).variants()) {
+    names.push_back(std::string(variant_prefix) + variant.name);
   }
   return names;
 }

@@ -4,6 +4,7 @@
 // are corrected together. Simulated times have no noise: there the medians decide.
 #include <algorithm>
 
+#include "bench/calls.hpp"
 #include "bench/report.hpp"
 
 namespace sibyl::bench {
@@ -18,10 +19,11 @@ int ceil_log2(int value) {
 void set_bounds(const Options& options, const Provenance& from, const Cell& cell, Line& line) {
   const double alpha = from.alpha_near;
   const double beta_m = std::max(cell.message_seconds - alpha, 0.0);
-  const bool scans =
-      options.collective == Collective::exscan || options.collective == Collective::scan;
-  if (scans) {
-    const int rounds = ceil_log2(from.ranks);
+  if (traits(options.operation).combines) {
+    // A reduction can be cut into segments that follow each other up a tree; one message is the
+    // least that the root must take in.
+    const bool whole = scans(options.operation);
+    const int rounds = whole || from.ranks == 1 ? ceil_log2(from.ranks) : 1;
     line.bound = rounds == 0 ? 0 : rounds * alpha + beta_m;
     line.whole_vector_bound = rounds * cell.message_seconds;
   } else {

@@ -1,10 +1,12 @@
-// sibyl-bench-scan-<flavour>: Sibyl's collectives beside the MPI library's own, interleaved.
+// sibyl-bench-<flavour>: Sibyl's collectives beside the MPI library's own, interleaved.
 //
-// The procedure is that of paper 003, section 3: MPI_LONG and MPI_BXOR, two barriers before each
-// measurement, the time of the slowest rank; with a second, user-defined operator that does not
-// commute. Nothing here is a global, since simulated ranks share a process.
+// Bare calls are measured as in paper 003, section 3: MPI_LONG and MPI_BXOR, two barriers before
+// each measurement, the time of the slowest rank; with a second, user-defined operator that does
+// not commute. Arrival patterns as in paper 004, section 5 (arrivals.hpp). Nothing here is a
+// global, since simulated ranks share a process.
 #include <fmt/core.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,10 +14,13 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <thread>
+#include <string_view>
 
+#include "bench/arrivals.hpp"
+#include "bench/calls.hpp"
 #include "bench/contenders.hpp"
-#include "bench/measure.hpp"
+#include "bench/native_variants.hpp"
+#include "bench/network.hpp"
 #include "bench/report.hpp"
 #include "sibyl/sibyl.h"
 
@@ -47,7 +52,8 @@ Provenance look_around(const Options& options, int argument_count, char** argume
   SIBYL_Get_version(&major, &minor, &patch);
   from.sibyl = fmt::format("{}.{}.{}", major, minor, patch);
   from.cpu = cpu_model();
-  from.cores = std::thread::hardware_concurrency();
+  // Those of the machine: the launcher may have bound this rank to one of them.
+  from.cores = static_cast<unsigned>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));
   const std::time_t seconds = std::time(nullptr);
   std::tm utc{};
   gmtime_r(&seconds, &utc);
@@ -65,15 +71,20 @@ Provenance look_around(const Options& options, int argument_count, char** argume
   return from;
 }
 
-// The reference first; empty and `problem` set when a name is unknown.
+// The reference first; sets `problem` when a name is unknown.
 std::vector<std::string> names_in_order(Options& options) {
-  const std::vector<std::string> known = contender_names(options.collective);
-  std::vector<std::string> wanted = options.contenders.empty() ? known : options.contenders;
+  const std::vector<std::string> known = contender_names(options.operation);
+  std::vector<std::string> wanted = options.contenders;
+  if (wanted.empty()) {
+    for (const std::string& name : known) {
+      if (!is_native_variant(name)) wanted.push_back(name);
+    }
+  }
   std::erase(wanted, options.reference);
   wanted.insert(wanted.begin(), options.reference);
   for (const std::string& name : wanted) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      options.problem = fmt::format("{} has no algorithm {}", name_of(options.collective), name);
+      options.problem = fmt::format("{} has no algorithm {}", name_of(options.operation), name);
     }
   }
   return wanted;
@@ -92,9 +103,15 @@ int run(int argument_count, char** arguments) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Options options = parse_options(argument_count, arguments);
-  const std::string program = "sibyl-bench-scan-" SIBYL_FLAVOUR;
+  const std::string program = "sibyl-bench-" SIBYL_FLAVOUR;
   if (options.help) {
     if (rank == 0) fmt::print("{}", usage(program));
+    return 0;
+  }
+  if (options.list) {
+    for (const std::string& name : contender_names(options.operation)) {
+      if (rank == 0) fmt::print("{}\n", name);
+    }
     return 0;
   }
   const std::vector<std::string> names = names_in_order(options);
@@ -103,17 +120,25 @@ int run(int argument_count, char** arguments) {
     operators.push_back(std::make_unique<Operator>(name));
     if (!operators.back()->valid()) options.problem = "no operator " + name;
   }
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (options.root >= ranks)
+    options.problem = fmt::format("no root {} of {} ranks", options.root, ranks);
   if (!options.problem.empty()) {
     if (rank == 0) fmt::print(stderr, "{}: {}\n{}", program, options.problem, usage(program));
     return 2;
   }
 
   const Provenance provenance = look_around(options, argument_count, arguments);
+  if (options.mode == Mode::arrivals) {
+    operators.clear();
+    return run_arrivals(options, provenance, names);
+  }
   std::vector<Cell> cells;
   {
     std::vector<std::unique_ptr<Contender>> contenders;
     for (const std::string& name : names) {
-      contenders.push_back(std::make_unique<Contender>(options.collective, name));
+      contenders.push_back(std::make_unique<Contender>(options.operation, name));
     }
     for (const auto& op : operators) {
       for (const int count : options.counts) {
@@ -140,6 +165,12 @@ int run(int argument_count, char** arguments) {
 
 // Exported: smpirun looks the function up in the loaded program.
 SIBYL_EXPORT int main(int argument_count, char** arguments) {
+  for (int i = 1; i < argument_count; ++i) {
+    if (std::string_view(arguments[i]).find("native:") != std::string_view::npos ||
+        std::string_view(arguments[i]) == "--list") {
+      sibyl::bench::allow_native_variants();
+    }
+  }
   MPI_Init(&argument_count, &arguments);
   const int status = sibyl::bench::run(argument_count, arguments);
   MPI_Finalize();

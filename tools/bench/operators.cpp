@@ -1,4 +1,7 @@
-// Bit-wise exclusive or, and two products of 2x2 matrices; see operators.hpp.
+// A sum of floats, bit-wise exclusive or, and two products of 2x2 matrices; see operators.hpp.
+//
+// The contents of iteration i differ from those of iteration 0 by one number per rank, so that the
+// expected result of every iteration follows from that of the first.
 #include "bench/operators.hpp"
 
 #include <cmath>
@@ -59,6 +62,12 @@ void multiply_modular(void* left, void* right, int* count, MPI_Datatype*) {
 }  // namespace
 
 Operator::Operator(std::string_view name) : name_(name) {
+  if (name == "sum") {
+    op_ = MPI_SUM;
+    type_ = MPI_FLOAT;
+    element_bytes_ = sizeof(float);
+    return;
+  }
   if (name == "bxor") {
     op_ = MPI_BXOR;
     type_ = MPI_LONG;
@@ -80,12 +89,15 @@ Operator::~Operator() {
   MPI_Type_free(&type_);
 }
 
-void Operator::fill(void* data, int count, int rank) const {
+void Operator::fill(void* data, int count, int rank, std::uint64_t iteration) const {
   const auto of = static_cast<std::uint64_t>(rank);
+  const std::uint64_t own = change(rank, iteration);
   for (int i = 0; i < count; ++i) {
     const std::uint64_t x = mixed(of, static_cast<std::uint64_t>(i));
-    if (name_ == "bxor") {
-      static_cast<long*>(data)[i] = static_cast<long>(x);
+    if (name_ == "sum") {
+      static_cast<float*>(data)[i] = static_cast<float>((x >> 56) + own);
+    } else if (name_ == "bxor") {
+      static_cast<long*>(data)[i] = static_cast<long>(x ^ own);
     } else if (name_ == "matrix") {
       // A shear of determinant 1 times a rotation: products of many neither vanish nor overflow.
       const double angle = static_cast<double>(x >> 40) * 1e-7;
@@ -96,6 +108,31 @@ void Operator::fill(void* data, int count, int rank) const {
     } else {
       static_cast<ModularMatrix*>(data)[i] = {x % prime, (x * 3 + 1) % prime, (x * 5 + 2) % prime,
                                               (x * 7 + 3) % prime};
+    }
+  }
+}
+
+std::uint64_t Operator::change(int rank, std::uint64_t iteration) const {
+  if (iteration == 0 || !commutes_) return 0;
+  const std::uint64_t x = mixed(static_cast<std::uint64_t>(rank), ~iteration);
+  // Sums of small whole numbers are exact in floats, in any order.
+  return name_ == "sum" ? x >> 56 : x;
+}
+
+void Operator::move_to(void* result, int count, int ranks, std::uint64_t iteration) const {
+  std::uint64_t all = 0;
+  for (int r = 0; r < ranks; ++r) {
+    if (name_ == "sum") {
+      all += change(r, iteration);
+    } else {
+      all ^= change(r, iteration);
+    }
+  }
+  for (int i = 0; all != 0 && i < count; ++i) {
+    if (name_ == "sum") {
+      static_cast<float*>(result)[i] += static_cast<float>(all);
+    } else {
+      static_cast<long*>(result)[i] ^= static_cast<long>(all);
     }
   }
 }

@@ -37,8 +37,36 @@ bool read_counts(std::string_view text, std::vector<int>& counts) {
   return !counts.empty();
 }
 
+// KEY=VALUE,...,pattern=VALUE: the pattern comes last, since a file's name may hold commas.
+bool read_cell(std::string_view text, std::vector<ArrivalCell>& cells) {
+  ArrivalCell cell;
+  while (!text.empty()) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) return false;
+    const std::string_view key = text.substr(0, equals);
+    const std::size_t comma = key == "pattern" ? std::string_view::npos : text.find(',');
+    const std::string_view value = text.substr(
+        equals + 1, comma == std::string_view::npos ? std::string_view::npos : comma - equals - 1);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    const bool understood = key == "bytes"     ? read_number(value, 1LL, cell.bytes)
+                            : key == "delay"   ? read_number(value, 0.0, cell.max_delay)
+                            : key == "counts"  ? shape_from_name(value, cell.counts)
+                            : key == "pattern" ? !(cell.pattern = value).empty()
+                                               : false;
+    if (!understood) return false;
+  }
+  cells.push_back(cell);
+  return cell.bytes > 0;
+}
+
 bool set(Options& options, std::string_view name, std::string_view value) {
-  if (name == "--collective") return collective_from_name(value, options.collective);
+  if (name == "--collective") return operation_from_name(value, options.operation);
+  if (name == "--root") return read_number(value, 0, options.root);
+  if (name == "--cell") return read_cell(value, options.cells);
+  if (name == "--iterations") return read_number(value, 1, options.iterations);
+  if (name == "--compute") return read_number(value, 0.0, options.compute_seconds);
+  if (name == "--alpha") return read_number(value, 0.0, options.alpha);
+  if (name == "--beta") return read_number(value, 0.0, options.beta);
   if (name == "--counts") return read_counts(value, options.counts);
   if (name == "--operators") return !(options.operators = split(value)).empty();
   if (name == "--algorithms") return !(options.contenders = split(value)).empty();
@@ -61,15 +89,34 @@ bool set(Options& options, std::string_view name, std::string_view value) {
   return false;
 }
 
+std::vector<std::string> usual_operators(const Options& options) {
+  if (!scans(options.operation)) return {"sum"};
+  if (options.mode == Mode::arrivals) return {"bxor"};
+  return {"bxor", "matrix"};
+}
+
 }  // namespace
 
 Options parse_options(int argument_count, char** arguments) {
   Options options;
-  for (int i = 1; i < argument_count; ++i) {
+  int i = 1;
+  if (i < argument_count && arguments[i][0] != '-') {
+    const std::string_view mode = arguments[i++];
+    options.mode = mode == "arrivals" ? Mode::arrivals : Mode::calls;
+    if (mode != "arrivals" && mode != "calls") {
+      options.problem = "no mode " + std::string(mode);
+      return options;
+    }
+  }
+  for (; i < argument_count; ++i) {
     std::string_view name = arguments[i];
     if (name == "--help" || name == "-h") {
       options.help = true;
       return options;
+    }
+    if (name == "--list") {
+      options.list = true;
+      continue;
     }
     std::string_view value;
     const std::size_t equals = name.find('=');
@@ -84,33 +131,51 @@ Options parse_options(int argument_count, char** arguments) {
       return options;
     }
   }
+  if (options.mode == Mode::arrivals && options.cells.empty() && !options.list) {
+    options.problem = "arrivals wants at least one --cell";
+  }
+  if (options.operators.empty()) options.operators = usual_operators(options);
   return options;
 }
 
 std::string usage(const std::string& program) {
   return "usage: " + program +
-         " [option]...\n"
-         "Compares Sibyl's collectives with the MPI library's own, call by call in one run.\n"
-         "  --collective NAME    exscan, scan, gather or scatter (exscan)\n"
-         "  --counts N,...       elements of a vector, or of a block (1,10,100,...,100000)\n"
-         "  --operators NAME,... bxor (MPI_LONG, MPI_BXOR), matrix (2x2 products of doubles, "
-         "user-\n"
-         "                       defined, does not commute), modular (the same modulo a prime:\n"
-         "                       exact and expensive) (bxor,matrix)\n"
-         "  --algorithms NAME,.. native, auto, Sibyl's algorithms by name, and for exscan the "
-         "hand-\n"
-         "                       written loop-123, recursive-doubling (as MPICH's) and chain (as\n"
-         "                       Open MPI's default) (all)\n"
+         " [calls|arrivals] [option]...\n"
+         "Compares Sibyl's collectives with the MPI library's own, call by call in one run:\n"
+         "bare calls (calls, the default), or under arrival patterns (arrivals; `sibyl bench` "
+         "runs\n"
+         "it and judges the samples that it prints).\n"
+         "  --collective NAME    exscan, scan, gather, scatter, reduce, gatherv or scatterv\n"
+         "                       (exscan)\n"
+         "  --operators NAME,... sum (MPI_FLOAT, MPI_SUM), bxor (MPI_LONG, MPI_BXOR), matrix (2x2\n"
+         "                       products of doubles, user-defined, does not commute), modular\n"
+         "                       (the same modulo a prime: exact and expensive)\n"
+         "  --algorithms NAME,.. native, native:VARIANT (the MPI library's own algorithms, "
+         "forced),\n"
+         "                       auto, Sibyl's algorithms by name, and for exscan the "
+         "hand-written\n"
+         "                       loop-123, loop-recursive-doubling (as MPICH's) and loop-chain "
+         "(as\n"
+         "                       Open MPI's default) (all but the variants)\n"
          "  --reference NAME     what the others are compared with (native)\n"
+         "  --root R             root of gather, scatter, reduce, gatherv, scatterv (0)\n"
+         "  --warm-up N          unmeasured calls before the measured ones (15)\n"
+         "  --seed N             of turns, patterns and counts (1)\n"
+         "  --list               print the names for --algorithms\n"
+         "calls:\n"
+         "  --counts N,...       elements of a vector, or of a block (1,10,100,...,100000)\n"
          "  --hold NAME,...      which must not be slower than the reference (auto)\n"
          "  --repetitions N      measurements per cell and algorithm (200)\n"
-         "  --warm-up N          unmeasured ones before them (15)\n"
          "  --batch-us T         also measure batches of calls of about T microseconds; 0: only\n"
          "                       single calls (50)\n"
-         "  --seed N             of the order in which the algorithms take turns (1)\n"
          "  --csv FILE --json FILE\n"
+         "arrivals:\n"
+         "  --cell bytes=N,delay=SECONDS,counts=SHAPE,pattern=SHAPE|FILE   may be repeated\n"
+         "  --iterations N       measurements per cell and algorithm (128)\n"
+         "  --compute SECONDS    emulated computation without the delay (0.2)\n"
+         "  --alpha SECONDS --beta SECONDS_PER_BYTE   of the bounds (measured)\n"
          "Exit status: 0; 1 when a held algorithm is slower than allowed; 2 for a wrong command\n"
-         "line; 3 when an algorithm's result differs from the reference's.\n";
+         "line; 3 when an algorithm's result is wrong.\n";
 }
 
 }  // namespace sibyl::bench

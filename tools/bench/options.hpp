@@ -5,26 +5,51 @@
 #include <string>
 #include <vector>
 
-#include "sibyl/schedule.hpp"
+#include "bench/block_counts.hpp"
+#include "bench/operation.hpp"
 
 namespace sibyl::bench {
 
+enum class Mode : std::uint8_t {
+  calls,     // bare calls in turns: what a call costs
+  arrivals,  // the benchmark of the papers: emulated computation, arrival patterns
+};
+
+// One cell of `arrivals`.
+struct ArrivalCell {
+  long long bytes = 0;           // in all at the root for gather and scatter; else of each vector
+  double max_delay = 0;          // seconds
+  std::string pattern = "flat";  // shape or file
+  CountShape counts = CountShape::same;
+};
+
 struct Options {
-  Collective collective = Collective::exscan;
-  std::vector<int> counts{1, 10, 100, 1000, 10000, 100000};
-  std::vector<std::string> operators{"bxor", "matrix"};
-  std::vector<std::string> contenders;  // empty: all that the collective has
+  Mode mode = Mode::calls;
+  Operation operation = Operation::exscan;
+  int root = 0;
+  std::vector<std::string> operators;   // empty: those that are usual for the operation and mode
+  std::vector<std::string> contenders;  // empty: all but the library's forced variants
   std::string reference = "native";
+  int warm_up = 15;
+  unsigned seed = 1;
+  // calls
+  std::vector<int> counts{1, 10, 100, 1000, 10000, 100000};
   std::vector<std::string> held{"auto"};  // the contenders that must not be slower
   int repetitions = 200;
-  int warm_up = 15;
   double batch_seconds = 50e-6;  // how long a batch of calls should take; 0: no batches
   double margin = 0.05;          // of the reference's median
   double margin_seconds = 200e-9;
   double significance = 0.05;  // of the whole run
-  unsigned seed = 1;
   std::string csv;
   std::string json;
+  // arrivals
+  std::vector<ArrivalCell> cells;
+  int iterations = 128;
+  double compute_seconds = 0.2;  // without the delay
+  double alpha = 0;              // of the bounds; measured unless beta is given
+  double beta = 0;
+
+  bool list = false;  // print the names of the contenders
   bool help = false;
   std::string problem;  // one line; empty: the command line was understood
 };

@@ -23,7 +23,7 @@ std::string to_table(const Options& options, const Provenance& from, const Findi
   std::string text = fmt::format(
       "{} on {} ranks, {}, Sibyl {}; {} cores, {}\n"
       "half a round trip of one byte: {} us (ranks 0 and 1), {} us (ranks 0 and {})\n",
-      name_of(options.collective), from.ranks, from.mpi, from.sibyl, from.cores, from.cpu,
+      name_of(options.operation), from.ranks, from.mpi, from.sibyl, from.cores, from.cpu,
       microseconds(from.alpha_near), microseconds(from.alpha_far), from.ranks - 1);
   const Line* last = nullptr;
   for (const Line& line : findings.lines) {
@@ -73,7 +73,7 @@ std::string to_csv(const Options& options, const Provenance& from, const Finding
     text += fmt::format(
         "{},{},\"{}\",{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},"
         "{:.4f},{:.4f},{:.4f},{:.3g},{:.3g},{}\n",
-        name_of(options.collective), from.ranks, from.mpi, line.operator_name, line.count,
+        name_of(options.operation), from.ranks, from.mpi, line.operator_name, line.count,
         line.bytes, line.batch_size, line.contender, line.least * 1e6, line.quarter * 1e6,
         line.median * 1e6, line.three_quarters * 1e6, line.ratio, line.ratio_interval.low,
         line.ratio_interval.high, line.bound * 1e6, line.whole_vector_bound * 1e6, line.p_slower,
@@ -118,7 +118,7 @@ std::string to_json(const Options& options, const Provenance& from, const Findin
         {"alpha_near_s", from.alpha_near},
         {"alpha_far_s", from.alpha_far},
         {"command", from.command}}},
-      {"collective", name_of(options.collective)},
+      {"collective", name_of(options.operation)},
       {"reference", options.reference},
       {"held", options.held},
       {"repetitions", options.repetitions},

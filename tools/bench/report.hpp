@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure.hpp"
+#include "bench/calls.hpp"
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 

@@ -1,4 +1,4 @@
-// What the benchmark needs of SMPI: the cost of operators, and a common start.
+// What the benchmark needs of SMPI: the cost of operators, a common start, simulated sleep.
 //
 // The simulations run with smpi/simulate-computation:no, so that their times do not depend on the
 // machine that they run on. Then an operator would cost nothing. The link option --wrap leads every
@@ -10,6 +10,7 @@
 #include <simgrid/host.h>
 
 #include "bench/clock.hpp"
+#include "bench/native_variants.hpp"
 
 namespace {
 
@@ -47,5 +48,22 @@ void start_together() {
   constexpr double pause = 0.1;
   sg_actor_sleep_for(latest + pause - now());
 }
+
+void sleep_until(double when, double) {
+  const double left = when - now();
+  if (left > 0) sg_actor_sleep_for(left);
+}
+
+unsigned long long clock_identity() { return 1; }
+
+// SMPI's algorithms are chosen on the command line of smpirun, for all ranks and for the whole run.
+struct NativeChoice::Variable {};
+void allow_native_variants() {}
+NativeChoice::NativeChoice(Operation) {}
+NativeChoice::~NativeChoice() = default;
+std::vector<NativeVariant> NativeChoice::variants() const { return {}; }
+void NativeChoice::set(int) {}
+void NativeChoice::reset() {}
+bool NativeChoice::is_read_per_call() { return false; }
 
 }  // namespace sibyl::bench

@@ -26,7 +26,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _begin_group(parent: int) -> Callable[[], None]:
+def begin_group(parent: int) -> Callable[[], None]:
     """What the launcher does before it starts: lead a group, and end when this process dies."""
 
     def begin() -> None:
@@ -72,8 +72,16 @@ class _Terminal:
         signal.signal(signal.SIGTTOU, before)
 
 
-def _end_leftovers() -> None:
-    """End what the launcher left behind: first politely, then not."""
+def reap_orphans() -> None:
+    """From now on, processes whose parent among our descendants dies become our children."""
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_leftovers() -> None:
+    """End what the launcher left behind: first politely, then not.
+
+    This process must have called reap_orphans() before, or some of it escapes.
+    """
     deadline = time.monotonic() + 2.0
     sent: set[int] = set()
     while left := _descendants(os.getpid()):
@@ -105,7 +113,7 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
     Raises:
         OSError: the launcher could not be started.
     """
-    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    reap_orphans()
     terminal = _Terminal()
     job: subprocess.Popen[bytes] | None = None
     received: list[int] = []
@@ -130,7 +138,7 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
     for number in before:
         signal.signal(number, forward)
     try:
-        job = subprocess.Popen(command, env=environment, preexec_fn=_begin_group(os.getpid()))
+        job = subprocess.Popen(command, env=environment, preexec_fn=begin_group(os.getpid()))
         if received:  # between the handler and the start
             os.killpg(job.pid, received[-1])
         terminal.give(job.pid)
@@ -147,7 +155,7 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
     # Above 128 the launcher reports that a signal ended a rank, or itself (Ctrl-C in a terminal
     # reaches the launcher and not this process).
     if code < 0 or code > 128 or received:
-        _end_leftovers()
+        end_leftovers()
     if code < 0:
         return 128 - code
     if code == 0 and received:

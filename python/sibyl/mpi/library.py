@@ -76,3 +76,22 @@ def find_implementation(shim: Path, flavour: str) -> Path:
             f"install {wrapper}), then build again with: make"
         )
     return path
+
+
+def find_benchmark(flavour: str) -> Path:
+    """The MPI program of `sibyl bench` for a flavour of MPI: sibyl-bench-<flavour>.
+
+    It lies in `bin` beside the `lib` of the libraries.
+
+    Raises:
+        CommandError: there is none.
+    """
+    name = f"sibyl-bench-{flavour}"
+    for directory in library_directories():
+        for place in (directory.parent / "bin", directory):
+            if (place / name).is_file():
+                return (place / name).absolute()
+    raise CommandError(
+        f"{name} was not found; build it with: make, or install Sibyl again where the compiler of "
+        f"this MPI (mpicc) is in PATH"
+    )

@@ -1,4 +1,4 @@
-// The measurement of one cell: all contenders in turn, call by call, in one loop.
+// The measurement of bare calls, one cell: all contenders in turn, call by call, in one loop.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,12 @@ struct Cell {
   int batch_size = 1;
   double message_seconds = 0;  // half a round trip of a message of this size, ranks 0 and 1
   std::vector<Series> series;
-  std::vector<std::string> wrong;  // contenders whose result differs from the first one's
+  std::vector<std::string> wrong;  // contenders whose result is wrong, and that are left out
 };
-
-// Half a round trip between rank 0 and `partner`: the least of `repetitions`, on all ranks.
-double half_round_trip(std::size_t bytes, int partner, int repetitions);
 
 // Collective over MPI_COMM_WORLD. Every measurement begins with start_together(); the order in
 // which the contenders take their turns is drawn anew for every repetition, the same on all ranks.
+// Nothing is measured where the first contender, the reference, is wrong.
 Cell measure(const Options& options, const Operator& op, int count,
              std::vector<std::unique_ptr<Contender>>& contenders);
 

@@ -1,11 +1,12 @@
-// The interleaved measurement; see measure.hpp.
-#include "bench/measure.hpp"
+// The interleaved measurement; see calls.hpp.
+#include "bench/calls.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <random>
 
 #include "bench/clock.hpp"
+#include "bench/network.hpp"
 
 namespace sibyl::bench {
 namespace {
@@ -37,53 +38,27 @@ std::vector<double> slowest_rank(std::vector<double>& own) {
   return slowest;
 }
 
-std::vector<std::string> check_results(Data& data, const std::vector<Call>& calls,
-                                       const std::vector<std::unique_ptr<Contender>>& contenders) {
-  std::vector<std::string> wrong;
-  std::vector<char> expected;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    std::fill(data.receive.begin(), data.receive.end(), '\0');
-    int bad = calls[i]() == MPI_SUCCESS ? 0 : 1;
-    if (i == 0) expected = data.receive;
-    if (data.has_result() &&
-        !data.op.same(expected.data(), data.receive.data(), data.result_count())) {
-      bad = 1;
-    }
-    int bad_anywhere = 0;
-    MPI_Allreduce(&bad, &bad_anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (bad_anywhere != 0) wrong.push_back(contenders[i]->name());
-  }
-  return wrong;
+// Whether a contender's call gives the right result on every rank.
+bool is_right(Data& data, Contender& contender, const Call& call) {
+  data.clear();
+  contender.begin_turn();
+  const int error = call();
+  contender.end_turn();
+  int bad = error == MPI_SUCCESS && data.right() ? 0 : 1;
+  int bad_anywhere = 0;
+  MPI_Allreduce(&bad, &bad_anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return bad_anywhere == 0;
+}
+
+Problem problem_of(const Options& options, int count, int ranks) {
+  Problem problem;
+  problem.operation = options.operation;
+  problem.root = options.root;
+  problem.counts.assign(static_cast<std::size_t>(ranks), count);
+  return problem;
 }
 
 }  // namespace
-
-double half_round_trip(std::size_t bytes, int partner, int repetitions) {
-  int rank = 0;
-  int ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks < 2 || partner <= 0) return 0;
-  std::vector<char> data(bytes);
-  const auto size = static_cast<int>(bytes);
-  std::vector<double> times;
-  MPI_Barrier(MPI_COMM_WORLD);
-  for (int i = -2; i < repetitions; ++i) {
-    const double begin = now();
-    if (rank == 0) {
-      MPI_Send(data.data(), size, MPI_BYTE, partner, 0, MPI_COMM_WORLD);
-      MPI_Recv(data.data(), size, MPI_BYTE, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      if (i >= 0) times.push_back((now() - begin) / 2);
-    } else if (rank == partner) {
-      MPI_Recv(data.data(), size, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Send(data.data(), size, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-    }
-  }
-  // The least: it is used as a limit.
-  double result = times.empty() ? 0 : *std::min_element(times.begin(), times.end());
-  MPI_Bcast(&result, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  return result;
-}
 
 Cell measure(const Options& options, const Operator& op, int count,
              std::vector<std::unique_ptr<Contender>>& contenders) {
@@ -91,16 +66,24 @@ Cell measure(const Options& options, const Operator& op, int count,
   int ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  Data data(options.collective, op, count, rank, ranks);
+  Data data(problem_of(options, count, ranks), op, rank, ranks);
   Cell cell;
   cell.operator_name = op.name();
   cell.count = count;
   cell.bytes = data.bytes;
 
   std::vector<Call> calls;
-  for (const auto& contender : contenders) calls.push_back(contender->call(data));
-  cell.wrong = check_results(data, calls, contenders);
-  if (!cell.wrong.empty()) return cell;
+  std::vector<Contender*> taking_part;
+  for (const auto& contender : contenders) {
+    const Call call = contender->call(data);
+    if (is_right(data, *contender, call)) {
+      calls.push_back(call);
+      taking_part.push_back(contender.get());
+    } else {
+      cell.wrong.push_back(contender->name());
+    }
+  }
+  if (taking_part.empty() || taking_part.front() != contenders.front().get()) return cell;
   cell.message_seconds =
       half_round_trip(data.bytes, ranks > 1 ? 1 : 0, std::min(options.repetitions, 100));
   cell.batch_size = batch_size(calls.front(), options.batch_seconds);
@@ -116,17 +99,22 @@ Cell measure(const Options& options, const Operator& op, int count,
   for (int i = -options.warm_up; i < options.repetitions; ++i) {
     std::shuffle(turn.begin(), turn.end(), generator);
     for (const std::size_t c : turn) {
+      taking_part[c]->begin_turn();
       const double one = time_calls(calls[c], 1);
+      taking_part[c]->end_turn();
       if (i >= 0) single[c][static_cast<std::size_t>(i)] = one;
     }
     if (!batches) continue;
     for (const std::size_t c : turn) {
+      taking_part[c]->begin_turn();
       const double one = time_calls(calls[c], cell.batch_size);
+      taking_part[c]->end_turn();
       if (i >= 0) batch[c][static_cast<std::size_t>(i)] = one;
     }
   }
   for (std::size_t c = 0; c < calls.size(); ++c) {
-    cell.series.push_back({contenders[c]->name(), slowest_rank(single[c]), slowest_rank(batch[c])});
+    cell.series.push_back(
+        {taking_part[c]->name(), slowest_rank(single[c]), slowest_rank(batch[c])});
   }
   return cell;
 }

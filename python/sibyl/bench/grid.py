@@ -1,0 +1,122 @@
+"""What is to be measured: a grid of cells, and the jobs that measure them.
+
+A cell is one problem under one arrival pattern. Cells with the same number of ranks share a job of
+the MPI program, so that processes are started once.
+"""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+SHAPES = ("flat", "uniform", "skewed", "root-late", "fixed", "normal", "exponential")
+COUNTS = ("same", "random", "spikes", "decreasing", "alternating", "two-blocks")
+COLLECTIVES = ("gather", "scatter", "reduce", "gatherv", "scatterv", "exscan", "scan")
+IRREGULAR = ("gatherv", "scatterv")
+SCANS = ("exscan", "scan")
+OPERATORS = ("sum", "bxor", "matrix", "modular")
+# Exclusive scans written by hand over point-to-point, as MPICH, Open MPI and paper 003 have them.
+LOOPS = ("loop-123", "loop-recursive-doubling", "loop-chain")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One problem under one arrival pattern.
+
+    Attributes:
+        ranks: of the job.
+        size: bytes in all at the root for gather and scatter, else of each rank's vector.
+        counts: how the total is cut into blocks (gatherv, scatterv).
+        pattern: shape of the arrival times, or the name of a pattern file.
+        max_delay: the largest delay in seconds; 0 for flat patterns and files.
+    """
+
+    ranks: int
+    size: int
+    counts: str
+    pattern: str
+    max_delay: float
+
+    def words(self, pattern_file: str | None = None) -> list[str]:
+        """The options of the MPI program for this cell."""
+        pattern = pattern_file or self.pattern
+        text = f"bytes={self.size},delay={self.max_delay!r},counts={self.counts},pattern={pattern}"
+        return ["--cell", text]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Everything that decides what is measured.
+
+    Attributes:
+        algorithms: the contenders; the first one is the reference, native.
+        cells: in the order in which they are measured.
+        iterations: measurements per cell and contender.
+        warm_up: unmeasured ones before them.
+        compute: emulated computation in seconds, without the delay.
+        operator: of reduce and scans; gives the element type of the others.
+        on: local or cluster.
+        mpi: openmpi, mpich or a prefix; None for the first in PATH.
+        rate: of each host's link, cluster only.
+    """
+
+    collective: str
+    algorithms: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    iterations: int = 32
+    warm_up: int = 3
+    compute: float = 0.02
+    operator: str = "sum"
+    root: int = 0
+    seed: int = 1
+    on: str = "local"
+    mpi: str | None = None
+    rate: str = "100mbit"
+
+    def jobs(self) -> list["Grid"]:
+        """One grid for each number of ranks, in the order of the cells."""
+        ranks = dict.fromkeys(cell.ranks for cell in self.cells)
+        return [replace(self, cells=tuple(c for c in self.cells if c.ranks == n)) for n in ranks]
+
+    def without(self, done: Sequence[Cell]) -> "Grid":
+        """The same with the cells that are still to be measured."""
+        return replace(self, cells=tuple(cell for cell in self.cells if cell not in done))
+
+    def fingerprint(self, *more: str) -> str:
+        """Equal for equal grids only; `more` are other things that results depend on."""
+        text = json.dumps([asdict(self), *more], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def words(self, cells: Sequence[Cell], pattern_file: str | None = None) -> list[str]:
+        """The command line of the MPI program, without its name."""
+        words = ["arrivals", "--collective", self.collective]
+        words += ["--algorithms", ",".join(self.algorithms), "--reference", self.algorithms[0]]
+        words += ["--operators", self.operator, "--root", str(self.root), "--seed", str(self.seed)]
+        words += ["--iterations", str(self.iterations), "--warm-up", str(self.warm_up)]
+        words += ["--compute", repr(self.compute)]
+        for cell in cells:
+            words += cell.words(pattern_file)
+        return words
+
+    def seconds_expected(self, cell: Cell) -> float:
+        """What a cell takes at least, for the progress bar."""
+        each = self.compute + cell.max_delay + 1e-3
+        return each * (self.iterations + self.warm_up) * len(self.algorithms)
+
+
+def make_cells(
+    ranks: Sequence[int],
+    sizes: Sequence[int],
+    counts: Sequence[str],
+    patterns: Sequence[str],
+    max_delays: Sequence[float],
+) -> tuple[Cell, ...]:
+    """All combinations, each once: a flat pattern or a file has no maximal delay to vary."""
+    cells = []
+    for n, size, count, pattern, delay in itertools.product(
+        ranks, sizes, counts, patterns, max_delays
+    ):
+        takes_delay = pattern in SHAPES and pattern != "flat"
+        cells.append(Cell(n, size, count, pattern, delay if takes_delay else 0.0))
+    return tuple(dict.fromkeys(cells))

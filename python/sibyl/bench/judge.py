@@ -1,0 +1,139 @@
+"""From samples to statements: medians, ratios, and what may be said about them.
+
+"Never slower" is a claim about all cells at once, so the p-values of all comparisons of a run are
+corrected together. Where the instrument is the bottleneck nothing is said at all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sibyl.bench.samples import CellResult
+from sibyl.bench.statistics import holm, median, quantile, rank_sum_greater
+
+MARGIN = 0.05  # of the reference's median
+MARGIN_SECONDS = 200e-9
+SIGNIFICANCE = 0.05  # of the whole run
+# Ranks that come later than they were told to by more than this part of the time that is measured
+# make another pattern than the one that was asked for.
+LATENESS = 0.10
+TIMES = ("run", "elapsed", "absorbed")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender in one cell. Times in seconds.
+
+    Attributes:
+        time: median of the time that is judged.
+        quarters: its first and third quartile.
+        run: median run time; elapsed, absorbed, spread, bound, late alike.
+        ratio: time over that of the reference.
+        to_bound: run time over its lower bound.
+        verdict: reference, faster, no difference, SLOWER, WRONG or none.
+    """
+
+    result: CellResult
+    algorithm: str
+    time: float
+    quarters: tuple[float, float]
+    run: float
+    elapsed: float
+    absorbed: float
+    spread: float
+    bound: float
+    late: float
+    ratio: float
+    to_bound: float
+    p_slower: float
+    p_faster: float
+    verdict: str
+
+
+def instrument_limit(result: CellResult, reference: str) -> str:
+    """Why this cell tells of the instrument rather than of collectives; empty if it does not."""
+    job = result.job
+    if job.get("simulated"):
+        return ""
+    check = job.get("cluster_check")
+    if check is not None and check["cpu_bound"]:
+        return (
+            f"the machine is the bottleneck, not the network: all hosts sending at once take "
+            f"{check['shift_ratio']:.2f} times what the wire needs; lower the rate"
+        )
+    if check is None and job["ranks_per_machine"] > job["cores"]:
+        return (
+            f"{job['ranks_per_machine']} ranks share {job['cores']} cores: the scheduler of the "
+            f"operating system decides; take fewer ranks, or --on cluster"
+        )
+    clocks = job["clocks"]
+    time = median(result.samples[reference]["run_s"])
+    if not clocks["common"] and clocks["worst_error_s"] > LATENESS * time:
+        return (
+            f"the clocks of the hosts are known to {clocks['worst_error_s'] * 1e6:.0f} us only, "
+            f"the operation takes {time * 1e6:.0f} us"
+        )
+    late = max(median(of["late_s"]) for of in result.samples.values())
+    if late > LATENESS * time:
+        return (
+            f"ranks arrived {late * 1e6:.0f} us later than they were told to, the operation takes "
+            f"{time * 1e6:.0f} us"
+        )
+    return ""
+
+
+def judge(results: Sequence[CellResult], reference: str, metric: str = "run") -> list[Row]:
+    """All rows of a run, cell by cell, with p-values corrected over the whole run.
+
+    Args:
+        results: every cell holds samples of `reference`.
+        reference: what the others are compared with.
+        metric: run, elapsed or absorbed.
+    """
+    p_values: list[float] = []
+    for result in results:
+        base = result.samples[reference][f"{metric}_s"]
+        margin = max(MARGIN * median(base), MARGIN_SECONDS)
+        for name, of in result.samples.items():
+            if name == reference:
+                continue
+            own = of[f"{metric}_s"]
+            p_values.append(rank_sum_greater(own, [time + margin for time in base]))
+            p_values.append(rank_sum_greater(base, own))
+    corrected = iter(holm(p_values))
+
+    rows = []
+    for result in results:
+        base = median(result.samples[reference][f"{metric}_s"])
+        limited = bool(instrument_limit(result, reference))
+        for name, of in result.samples.items():
+            p_slower = p_faster = 1.0
+            verdict = "reference"
+            if name != reference:
+                p_slower, p_faster = next(corrected), next(corrected)
+                verdict = "no difference"
+                if p_slower < SIGNIFICANCE:
+                    verdict = "SLOWER"
+                elif p_faster < SIGNIFICANCE:
+                    verdict = "faster"
+                if limited:
+                    verdict = "none"
+            if result.wrong.get(name):
+                verdict = "WRONG"
+            times = of[f"{metric}_s"]
+            middle = {m: median(of[f"{m}_s"]) for m in (*TIMES, "spread", "bound", "late")}
+            bounds = [r / b for r, b in zip(of["run_s"], of["bound_s"], strict=True) if b > 0]
+            rows.append(
+                Row(
+                    result,
+                    name,
+                    median(times),
+                    (quantile(times, 0.25), quantile(times, 0.75)),
+                    **middle,
+                    ratio=median(times) / base if base > 0 else 1.0,
+                    to_bound=median(bounds) if bounds else 1.0,
+                    p_slower=p_slower,
+                    p_faster=p_faster,
+                    verdict=verdict,
+                )
+            )
+    return rows

@@ -1,0 +1,209 @@
+"""What a person, a spreadsheet and another program read: table, CSV, JSON, and the OSU layout."""
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sibyl.bench.grid import IRREGULAR, SCANS, Cell, Grid
+from sibyl.bench.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
+from sibyl.bench.samples import CellResult
+from sibyl.bench.units import size_text, time_text
+
+CSV_COLUMNS = (
+    *("collective", "mpi", "ranks", "bytes", "counts", "pattern", "max_delay_us", "algorithm"),
+    *("iterations", "run_us", "elapsed_us", "absorbed_us", "judged_us", "quartile_1_us"),
+    *("quartile_3_us", "spread_us", "bound_us", "late_us", "ratio_to_native", "ratio_to_bound"),
+    *("p_slower", "p_faster", "verdict"),
+)
+STYLES = {"SLOWER": "bold red", "WRONG": "bold red", "faster": "green", "none": "yellow"}
+
+
+def cell_title(grid: Grid, cell: Cell) -> str:
+    """A cell in words."""
+    each = grid.collective in (*SCANS, "reduce")
+    words = [grid.collective, size_text(cell.size) + (" a rank" if each else " in all")]
+    words.append(f"{cell.ranks} ranks")
+    if grid.collective in IRREGULAR:
+        words.append(f"{cell.counts} counts")
+    words.append(f"{cell.pattern} arrivals")
+    if cell.max_delay:
+        words[-1] += f" up to {time_text(cell.max_delay)}"
+    return ", ".join(words)
+
+
+def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) -> None:
+    """The table for people: one block per cell, then what must be known to read it."""
+    for _, group in itertools.groupby(rows, key=lambda row: id(row.result)):
+        block = list(group)
+        cell = block[0].result.cell
+        table = Table(title=cell_title(grid, cell), title_justify="left")
+        table.add_column("algorithm", no_wrap=True)
+        for heading in ("run time", "quartiles", "elapsed", "absorbed", "/ native", "/ bound"):
+            table.add_column(heading, justify="right")
+        table.add_column("verdict")
+        for row in block:
+            table.add_row(
+                row.algorithm,
+                time_text(row.run),
+                f"{time_text(row.quarters[0])} - {time_text(row.quarters[1])}",
+                time_text(row.elapsed),
+                time_text(row.absorbed),
+                f"{row.ratio:.3f}",
+                f"{row.to_bound:.2f}",
+                Text(row.verdict, style=STYLES.get(row.verdict, "")),
+            )
+        table.caption = (
+            f"bound {time_text(block[0].bound)}, arrivals {time_text(block[0].spread)} apart"
+        )
+        table.caption_justify = "left"
+        console.print(table)
+        limit = instrument_limit(block[0].result, grid.algorithms[0])
+        if limit:
+            console.print(f"  no verdict: {limit}", style="yellow", highlight=False)
+    for line in closing_lines(grid, rows, metric):
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+def closing_lines(grid: Grid, rows: Sequence[Row], metric: str) -> list[str]:
+    """The statements about the whole run."""
+    lines = []
+    jobs = {id(row.result.job): row.result.job for row in rows}
+    for text in dict.fromkeys(_job_line(job) for job in jobs.values()):
+        lines.append(text)
+    for result in {id(row.result): row.result for row in rows}.values():
+        for name, count in result.wrong.items():
+            lines.append(f"WRONG RESULT: {name}, {cell_title(grid, result.cell)}: {count} times")
+    judged = [row for row in rows if row.verdict in ("faster", "no difference", "SLOWER")]
+    for name in dict.fromkeys(row.algorithm for row in judged):
+        slower = sum(row.verdict == "SLOWER" for row in judged if row.algorithm == name)
+        cells = sum(row.algorithm == name for row in judged)
+        if slower:
+            lines.append(f"{name}: slower than {grid.algorithms[0]} in {slower} of {cells} cells")
+    if judged and not any(row.verdict == "SLOWER" for row in judged):
+        lines.append(
+            f"never slower than {grid.algorithms[0]} by more than {MARGIN:.0%} or "
+            f"{MARGIN_SECONDS * 1e9:.0f} ns: holds for all contenders"
+        )
+    lines.append(
+        f"{grid.iterations} iterations; {metric} time by rank-sum tests, corrected for all "
+        f"comparisons, significance {SIGNIFICANCE:.0%}"
+    )
+    return lines
+
+
+def _job_line(job: dict[str, Any]) -> str:
+    clocks, after = job["clocks"], job.get("clocks_after") or job["clocks"]
+    known = (
+        "one clock"
+        if clocks["common"]
+        else f"clocks {time_text(clocks['worst_offset_s'])} apart, taken off"
+    )
+    checked = (
+        f"{known}; by ping-pong {time_text(clocks['worst_offset_s'])} +- "
+        f"{time_text(clocks['worst_error_s'])} before, {time_text(after['worst_offset_s'])} +- "
+        f"{time_text(after['worst_error_s'])} after"
+    )
+    where = f", cluster at {job['rate']}" if "rate" in job else ""
+    beta = job["beta_s_per_byte"]
+    rate = f", {1e-6 / beta:.4g} MB/s" if beta else ""
+    return (
+        f"{job['mpi']}, {job['ranks']} ranks{where}, {job['cores']} cores; one message: alpha "
+        f"{time_text(job['alpha_s'])}{rate}; {checked}"
+    )
+
+
+def to_csv(grid: Grid, rows: Sequence[Row]) -> str:
+    """One line per contender and cell; times in microseconds."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for row in rows:
+        cell = row.result.cell
+        times = (row.run, row.elapsed, row.absorbed, row.time, *row.quarters)
+        times += (row.spread, row.bound, row.late)
+        writer.writerow(
+            [grid.collective, row.result.job["mpi"], cell.ranks, cell.size, cell.counts]
+            + [cell.pattern, f"{cell.max_delay * 1e6:.6g}", row.algorithm, grid.iterations]
+            + [f"{time * 1e6:.4f}" for time in times]
+            + [f"{row.ratio:.4f}", f"{row.to_bound:.4f}"]
+            + [f"{row.p_slower:.3g}", f"{row.p_faster:.3g}", row.verdict]
+        )
+    return out.getvalue()
+
+
+def to_json(
+    grid: Grid, results: Sequence[CellResult], rows: Sequence[Row], provenance: dict[str, Any]
+) -> str:
+    """Everything, with the raw samples."""
+    places = {id(result): number for number, result in enumerate(results)}
+    judged = [
+        {
+            "cell": places[id(row.result)],
+            "algorithm": row.algorithm,
+            "run_s": row.run,
+            "elapsed_s": row.elapsed,
+            "absorbed_s": row.absorbed,
+            "judged_s": row.time,
+            "quartiles_s": list(row.quarters),
+            "bound_s": row.bound,
+            "ratio_to_native": row.ratio,
+            "ratio_to_bound": row.to_bound,
+            "p_slower": row.p_slower,
+            "p_faster": row.p_faster,
+            "verdict": row.verdict,
+        }
+        for row in rows
+    ]
+    parameters = {
+        name: value for name, value in vars(grid).items() if name not in ("cells", "rate", "on")
+    }
+    document = {
+        "format": "sibyl-bench",
+        "version": 2,
+        "provenance": provenance,
+        "parameters": parameters,
+        "margin": {"relative": MARGIN, "seconds": MARGIN_SECONDS},
+        "significance": SIGNIFICANCE,
+        "rows": judged,
+        "cells": [
+            {
+                **result.as_json(),
+                "instrument_limit": instrument_limit(result, grid.algorithms[0]),
+            }
+            for result in results
+        ],
+    }
+    return json.dumps(document, indent=1, default=list) + "\n"
+
+
+def to_osu(grid: Grid, rows: Sequence[Row], metric: str) -> str:
+    """The layout of the OSU micro-benchmarks, a block per algorithm, ranks and arrival pattern."""
+    lines: list[str] = []
+
+    def block(row: Row) -> tuple[object, ...]:
+        cell = row.result.cell
+        return (row.algorithm, cell.ranks, cell.counts, cell.pattern, cell.max_delay)
+
+    for key, group in itertools.groupby(sorted(rows, key=block), key=block):
+        algorithm, ranks, _, pattern, delay = key
+        lines += [
+            f"# OSU MPI {grid.collective.capitalize()} Latency Test (sibyl bench): {algorithm}, "
+            f"{ranks} ranks, {pattern} arrivals up to {float(str(delay)) * 1e6:.6g} us",
+            "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations",
+        ]
+        for row in sorted(group, key=lambda row: row.result.cell.size):
+            times = row.result.samples[row.algorithm][f"{metric}_s"]
+            mean = sum(times) / len(times)
+            lines.append(
+                f"{row.result.cell.size:<10}{mean * 1e6:>18.2f}{min(times) * 1e6:>18.2f}"
+                f"{max(times) * 1e6:>18.2f}{len(times):>12}"
+            )
+        lines.append("")
+    return "\n".join(lines)

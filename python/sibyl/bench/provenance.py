@@ -1,0 +1,54 @@
+"""Where the numbers of a result file come from."""
+
+import datetime
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from sibyl import __version__
+from sibyl.mpi.installation import Launcher
+
+
+def _commit(program: Path) -> str:
+    """The commit of the checkout that the program was built in; empty outside of one."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(program.parent), "describe", "--always", "--dirty", "--abbrev=12"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=20,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def file_hash(path: Path) -> str:
+    """The first digits of a file's SHA-256: two equal ones are the same program."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def provenance(program: Path, launcher: Launcher, words: list[str]) -> dict[str, Any]:
+    """Machine, MPI, library and command. The jobs add what the ranks saw.
+
+    Args:
+        program: the MPI program.
+        launcher: that started it.
+        words: the command line after `sibyl bench`.
+    """
+    return {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "sibyl": __version__,
+        "commit": _commit(program),
+        "program_sha256": file_hash(program),
+        "launcher": f"{launcher.family} {launcher.version}",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "python": sys.version.split()[0],
+        "command": ["sibyl", "bench", *words],
+    }

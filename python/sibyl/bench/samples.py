@@ -1,0 +1,102 @@
+"""Read what sibyl-bench prints: one JSON object a line (tools/bench/arrivals.hpp).
+
+A cell counts once its last sample is there; what an interrupted job leaves half done is dropped.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sibyl.bench.grid import Cell, Grid
+
+METRICS = ("run_s", "elapsed_s", "absorbed_s", "spread_s", "bound_s", "late_s")
+
+
+@dataclass
+class CellResult:
+    """The samples of one cell.
+
+    Attributes:
+        job: where they come from: the "begin" line of the job, and clocks_after where it ended.
+        samples: by contender, by metric: one number per iteration, in order of iterations.
+        wrong: how many results were wrong, by contender; empty where all were right.
+    """
+
+    cell: Cell
+    job: dict[str, Any]
+    samples: dict[str, dict[str, list[float]]]
+    wrong: dict[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        """For the journal and the result file."""
+        return {
+            "cell": vars(self.cell),
+            "job": self.job,
+            "samples": self.samples,
+            "wrong": self.wrong,
+        }
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> "CellResult":
+        """The inverse of as_json()."""
+        return CellResult(Cell(**data["cell"]), data["job"], data["samples"], data["wrong"])
+
+
+@dataclass
+class SampleReader:
+    """Takes the lines of one job, and hands out each cell when it is complete.
+
+    Attributes:
+        grid: what the job measures; its cells in the order of the command line.
+        finished: called with every complete cell.
+        progressed: called with the cell of every sample.
+        job: the "begin" line.
+        clocks_after: of the "end" line; None until the job has ended well.
+    """
+
+    grid: Grid
+    finished: Callable[[CellResult], None]
+    progressed: Callable[[Cell], None] = lambda _cell: None
+    job: dict[str, Any] = field(default_factory=dict)
+    clocks_after: dict[str, Any] | None = None
+    _result: CellResult | None = None
+
+    def take(self, text: str) -> bool:
+        """Read a line; False when it is none of the benchmark's."""
+        if not text.startswith('{"type":"'):
+            return False
+        try:
+            line = json.loads(text)
+        except ValueError:
+            return False
+        kind = line.pop("type")
+        if kind == "begin":
+            self.job = line
+        elif kind == "cell":
+            self._begin_cell(line)
+        elif kind == "sample":
+            self._add(line)
+        elif kind == "end":
+            self.clocks_after = line["clocks"]
+        return True
+
+    def _begin_cell(self, line: dict[str, Any]) -> None:
+        cell = self.grid.cells[line["cell"]]
+        samples = {name: {m: [] for m in METRICS} for name in self.grid.algorithms}
+        self._result = CellResult(cell, self.job, samples, {})
+
+    def _add(self, line: dict[str, Any]) -> None:
+        result = self._result
+        assert result is not None, "a sample before its cell"
+        name = line["algorithm"]
+        self.progressed(result.cell)
+        if not line["right"]:
+            result.wrong[name] = result.wrong.get(name, 0) + 1
+        if line["iteration"] < 0:  # warm-up
+            return
+        for metric in METRICS:
+            result.samples[name][metric].append(line[metric])
+        if all(len(m["run_s"]) == self.grid.iterations for m in result.samples.values()):
+            self._result = None
+            self.finished(result)

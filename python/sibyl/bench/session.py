@@ -1,0 +1,298 @@
+"""One `sibyl bench` from its options to its files."""
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+import sibyl
+from sibyl.bench import output, plots
+from sibyl.bench.grid import (
+    COLLECTIVES,
+    COUNTS,
+    IRREGULAR,
+    LOOPS,
+    OPERATORS,
+    SCANS,
+    SHAPES,
+    Cell,
+    Grid,
+    make_cells,
+)
+from sibyl.bench.journal import Journal, write_whole
+from sibyl.bench.judge import Row, judge
+from sibyl.bench.provenance import file_hash, provenance
+from sibyl.bench.recording import pattern_text
+from sibyl.bench.runner import (
+    Interrupted,
+    choose_benchmark_launcher,
+    cluster_job,
+    local_job,
+    pattern_files,
+    run_job,
+    run_sibyl,
+    signals_interrupt,
+)
+from sibyl.bench.samples import CellResult
+from sibyl.bench.units import read_size, read_time
+from sibyl.errors import CommandError
+from sibyl.mpi.installation import Launcher
+from sibyl.mpi.library import find_benchmark
+
+CLUSTER_NAME = "sibyl-bench"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The options that decide what is measured, as they stand on the command line."""
+
+    collective: str
+    algorithms: str | None
+    pattern: str
+    max_delay: str
+    size: str
+    counts: str
+    ranks: str | None
+    on: str
+    mpi: str | None
+    rate: str
+    iterations: int
+    warm_up: int
+    compute: str
+    operator: str | None
+    root: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The options that decide what becomes of the samples."""
+
+    metric: str
+    csv: Path | None
+    json: Path | None
+    plot: Path | None
+    format: str
+    resume: bool
+
+    def check(self) -> None:
+        """Notice before a long run what would fail after it."""
+        if self.metric not in ("run", "elapsed", "absorbed"):
+            raise CommandError(f"--metric wants run, elapsed or absorbed, not '{self.metric}'")
+        if self.format not in ("table", "osu"):
+            raise CommandError(f"--format wants table or osu, not '{self.format}'")
+        if self.plot is not None:
+            plots.check_plot(self.plot)
+        for option, path in (("--csv", self.csv), ("--json", self.json), ("--plot", self.plot)):
+            if path is None:
+                continue
+            folder = path.absolute().parent
+            if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+                raise CommandError(f"{option} {path}: cannot be written; choose another place")
+
+
+def _words(option: str, text: str) -> list[str]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        raise CommandError(f"{option} '{text}': name at least one value")
+    return words
+
+
+def _of(option: str, word: str, allowed: Sequence[str]) -> str:
+    if word not in allowed:
+        raise CommandError(f"{option} {word}: there are {', '.join(allowed)}")
+    return word
+
+
+def _algorithms(collective: str, text: str | None) -> tuple[str, ...]:
+    """The contenders, native first."""
+    own = []
+    if collective in sibyl.collectives():
+        own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
+    known = ["native", *own, *(LOOPS if collective == "exscan" else ())]
+    wanted = ["native", *own] if text is None else _words("--algorithms", text)
+    for name in wanted:
+        if not name.startswith("native:"):
+            _of("--algorithms", name, [*known, "native:VARIANT"])
+    return tuple(dict.fromkeys(["native", *wanted]))
+
+
+def _ranks(wishes: Wishes) -> list[int]:
+    if wishes.ranks is None:
+        return [8] if wishes.on == "cluster" else [max(2, min(os.cpu_count() or 2, 8))]
+    numbers = []
+    for word in _words("--ranks", wishes.ranks):
+        if not (word.isascii() and word.isdigit()) or not 1 <= int(word) <= 100_000:
+            raise CommandError(f"--ranks {word}: write numbers of ranks, as in 4,8,48")
+        numbers.append(int(word))
+    return numbers
+
+
+def make_grid(wishes: Wishes) -> Grid:
+    """The grid that the options describe.
+
+    Raises:
+        CommandError: they describe none; with one line that says why.
+    """
+    collective = _of("collective", wishes.collective, COLLECTIVES)
+    _of("--on", wishes.on, ("local", "cluster"))
+    ranks = _ranks(wishes)
+    patterns = _words("--pattern", wishes.pattern)
+    files = [pattern for pattern in patterns if pattern not in SHAPES]
+    if len(files) > 1 or (files and len(ranks) > 1):
+        raise CommandError("--pattern: replay one file, on the ranks that it was recorded on")
+    for name in files:
+        pattern_text(name, ranks[0])
+    counts = [_of("--counts", word, COUNTS) for word in _words("--counts", wishes.counts)]
+    if collective not in IRREGULAR and counts != ["same"]:
+        raise CommandError(f"--counts is for {' and '.join(IRREGULAR)}; {collective} has one count")
+    delays = [read_time(word) for word in _words("--max-delay", wishes.max_delay)]
+    if wishes.iterations < 1 or wishes.warm_up < 0 or wishes.seed < 0:
+        raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
+    if not 0 <= wishes.root < min(ranks):
+        raise CommandError(f"--root {wishes.root}: ranks go from 0 to {min(ranks) - 1}")
+    operator = wishes.operator or ("bxor" if collective in SCANS else "sum")
+    sizes = [read_size(word) for word in _words("--size", wishes.size)]
+    return Grid(
+        collective=collective,
+        algorithms=_algorithms(collective, wishes.algorithms),
+        cells=make_cells(ranks, sizes, counts, patterns, delays),
+        iterations=wishes.iterations,
+        warm_up=wishes.warm_up,
+        compute=read_time(wishes.compute),
+        operator=_of("--operator", operator, OPERATORS),
+        root=wishes.root,
+        seed=wishes.seed,
+        on=wishes.on,
+        mpi=wishes.mpi,
+        rate=wishes.rate,
+    )
+
+
+@contextmanager
+def _progress(grid: Grid, done: Sequence[CellResult]) -> Iterator[Callable[[Cell], None]]:
+    """A bar with the time left, where somebody looks; hears of every sample."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _cell: None
+        return
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    total = sum(grid.seconds_expected(cell) for cell in grid.cells)
+    samples = (grid.iterations + grid.warm_up) * len(grid.algorithms)
+    with bar:
+        task = bar.add_task(grid.collective, total=total)
+        bar.advance(task, sum(grid.seconds_expected(result.cell) for result in done))
+        yield lambda cell: bar.advance(task, grid.seconds_expected(cell) / samples)
+
+
+@contextmanager
+def _cluster(grid: Grid) -> Iterator[None]:
+    """A cluster for the grid: brought up here, and taken down here whatever happens."""
+    hosts = max(cell.ranks for cell in grid.cells)
+    words = ["--hosts", str(hosts), "--rate", grid.rate, "--name", CLUSTER_NAME]
+    run_sibyl("cluster", "up", *words)
+    try:
+        yield
+    finally:
+        run_sibyl("cluster", "down", "--name", CLUSTER_NAME)
+
+
+def _check_cluster(grid: Grid, ranks: int) -> dict[str, object]:
+    from sibyl.cluster import check
+
+    return dataclasses.asdict(check(CLUSTER_NAME, ranks, grid.mpi))
+
+
+def _measure(
+    grid: Grid, launcher: Launcher, journal: Journal, progressed: Callable[[Cell], None]
+) -> None:
+    """Measure what the journal lacks, and put it there."""
+    left = grid.without([result.cell for result in journal.read()])
+    for part in left.jobs():
+        with pattern_files(part) as pattern_file:
+            if grid.on == "local":
+                job = local_job(part, launcher, pattern_file)
+            else:
+                checked = _check_cluster(part, part.cells[0].ranks)
+                job = cluster_job(part, launcher, CLUSTER_NAME, pattern_file)
+                job = dataclasses.replace(job, facts={**job.facts, "cluster_check": checked})
+            run_job(job, part, journal.add, progressed)
+
+
+def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
+    """Measure a grid, judge it, and write what was asked for; see `sibyl bench --help`.
+
+    Returns:
+        0; 3 when a result was wrong; 128 plus the number of a signal that ended the run.
+    """
+    outputs.check()
+    grid = make_grid(wishes)
+    launcher = choose_benchmark_launcher(wishes.mpi)
+    program = find_benchmark(launcher.flavour)
+    journal = Journal(grid.fingerprint(file_hash(program), str(launcher)))
+    if not outputs.resume:
+        journal.forget()
+    done = journal.read()
+    try:
+        with signals_interrupt(), _progress(grid, done) as progressed:
+            if grid.on == "cluster" and len(done) < len(grid.cells):
+                with _cluster(grid):
+                    _measure(grid, launcher, journal, progressed)
+            else:
+                _measure(grid, launcher, journal, progressed)
+    except Interrupted as signal:
+        kept = len(journal.read())
+        print(
+            f"sibyl: interrupted; {kept} of {len(grid.cells)} cells are kept, go on with the same "
+            f"command and --resume",
+            file=sys.stderr,
+        )
+        return 128 + signal.number
+    results = {result.cell: result for result in journal.read()}
+    ordered = [results[cell] for cell in grid.cells]
+    return _write(grid, ordered, outputs, journal, provenance(program, launcher, list(command)))
+
+
+def _write(
+    grid: Grid,
+    results: Sequence[CellResult],
+    outputs: Outputs,
+    journal: Journal,
+    origin: dict[str, object],
+) -> int:
+    rows = judge(results, grid.algorithms[0], outputs.metric)
+    if outputs.json is not None:
+        write_whole(outputs.json, output.to_json(grid, results, rows, origin))
+    if outputs.csv is not None:
+        write_whole(outputs.csv, output.to_csv(grid, rows))
+    if outputs.plot is not None:
+        draw(grid, rows, outputs.plot, outputs.metric)
+    if outputs.format == "osu":
+        print(output.to_osu(grid, rows, outputs.metric))
+    else:
+        console = Console(width=None if sys.stdout.isatty() else 120)
+        output.print_table(grid, rows, console, outputs.metric)
+    journal.forget()
+    return 3 if any(result.wrong for result in results) else 0
+
+
+def draw(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> None:
+    """Draw both plots, each written whole."""
+    curves = plots.draw_curves(grid, rows, path, metric)
+    if curves is not None:
+        write_whole(path, curves)
+    distribution = path.with_name(f"{path.stem}-distribution{path.suffix}")
+    write_whole(distribution, plots.draw_distributions(grid, rows, path, metric))

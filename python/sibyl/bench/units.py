@@ -1,0 +1,46 @@
+"""Sizes and times as people write them: 128K, 1MiB; 5ms, 0.25s."""
+
+import re
+
+from sibyl.errors import CommandError
+
+_SIZES = {"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20}
+_SIZES |= {"g": 1 << 30, "gib": 1 << 30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+_TIMES = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
+_NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]*)$")
+
+
+def _read(text: str, units: dict[str, float] | dict[str, int], what: str, like: str) -> float:
+    match = _NUMBER.match(text.strip())
+    if match is None or match.group(2).lower() not in units:
+        raise CommandError(f"{what} '{text}': write {like}")
+    return float(match.group(1)) * units[match.group(2).lower()]
+
+
+def read_size(text: str) -> int:
+    """Bytes: a number with nothing, K, KiB, M, MiB, G, GiB (powers of 1024), kB, MB, GB."""
+    size = _read(text, _SIZES, "size", "bytes, as in 65536, 128K or 1MiB")
+    if size < 1 or size != int(size) or size >= 2**40:
+        raise CommandError(f"size '{text}': a whole number of bytes, at least 1 and below 1 TiB")
+    return int(size)
+
+
+def read_time(text: str) -> float:
+    """Seconds: a number with nothing or s, ms, us."""
+    return _read(text, _TIMES, "time", "seconds, as in 0, 500us, 5ms or 0.25s")
+
+
+def size_text(size: float) -> str:
+    """Bytes for people, in powers of 1024; whole numbers without a point."""
+    for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= factor:
+            return f"{size / factor:.4g} {unit}"
+    return f"{size:.4g} B"
+
+
+def time_text(seconds: float) -> str:
+    """A time with four digits and the unit that suits it."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
+        if abs(seconds) * factor >= 1:
+            return f"{seconds * factor:.4g} {unit}"
+    return f"{seconds * 1e9:.3g} ns" if seconds else "0"

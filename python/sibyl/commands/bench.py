@@ -1,0 +1,111 @@
+"""`sibyl bench`: collectives under arrival patterns, Sibyl's beside the MPI library's own."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def bench(
+    collective: Annotated[str, typer.Argument(metavar="COLLECTIVE", show_default=False)],
+    algorithms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Contenders: native, native:VARIANT, auto, names from `sibyl algorithms`. "
+            "native, auto and all of Sibyl's if absent.",
+        ),
+    ] = None,
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="SHAPE,...|FILE",
+            help="Arrivals: flat, uniform, skewed, root-late, fixed, normal, exponential, or a "
+            "file of arrival times (FILE#N: call site N of a recording).",
+        ),
+    ] = "uniform",
+    max_delay: Annotated[
+        str, typer.Option(metavar="T,...", help="Largest delays, as in 0,1ms,5ms.")
+    ] = "0",
+    size: Annotated[
+        str,
+        typer.Option(
+            metavar="BYTES,...",
+            help="In all at the root (gather, scatter), of each rank's vector (reduce, scans).",
+        ),
+    ] = "1MiB",
+    counts: Annotated[
+        str,
+        typer.Option(
+            metavar="SHAPE,...",
+            help="Block sizes of gatherv and scatterv: same, random, spikes, decreasing, "
+            "alternating, two-blocks.",
+        ),
+    ] = "same",
+    ranks: Annotated[
+        str | None,
+        typer.Option("-n", "--ranks", metavar="N,...", help="Ranks; on the cluster, hosts."),
+    ] = None,
+    on: Annotated[str, typer.Option(metavar="local|cluster", help="Where.")] = "local",
+    mpi: Annotated[str | None, typer.Option(metavar="openmpi|mpich|DIR", help="Which MPI.")] = None,
+    rate: Annotated[
+        str, typer.Option(metavar="RATE", help="Of each host's link on the cluster.")
+    ] = "100mbit",
+    iterations: Annotated[
+        int, typer.Option(metavar="K", help="Measurements per cell and contender.")
+    ] = 32,
+    warm_up: Annotated[int, typer.Option(metavar="K", help="Unmeasured ones before them.")] = 3,
+    compute: Annotated[
+        str, typer.Option(metavar="T", help="Emulated computation without the delay.")
+    ] = "20ms",
+    operator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="sum (floats), bxor (longs), matrix, modular; sum, and bxor for scans, if absent.",
+        ),
+    ] = None,
+    root: Annotated[int, typer.Option(metavar="R", help="Of rooted collectives.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="S", help="Of patterns, counts, turns.")] = 1,
+    metric: Annotated[
+        str, typer.Option(metavar="run|elapsed|absorbed", help="The time that is judged.")
+    ] = "run",
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table.")] = None,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write everything, with raw samples.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw (.png, .svg, .pdf); the distributions go to FILE's name with -distribution.",
+        ),
+    ] = None,
+    format: Annotated[str, typer.Option(metavar="table|osu", help="What is printed.")] = "table",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where the same command was interrupted.")
+    ] = False,
+) -> int:
+    """Measure a collective under arrival patterns, Sibyl's algorithms beside the native one."""
+    from sibyl.bench.session import Outputs, Wishes, run_session
+
+    wishes = Wishes(
+        collective,
+        algorithms,
+        pattern,
+        max_delay,
+        size,
+        counts,
+        ranks,
+        on,
+        mpi,
+        rate,
+        iterations,
+        warm_up,
+        compute,
+        operator,
+        root,
+        seed,
+    )
+    return run_session(wishes, Outputs(metric, csv, json, plot, format, resume), sys.argv[2:])

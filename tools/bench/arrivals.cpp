@@ -1,0 +1,233 @@
+// The measurement under arrival patterns; see arrivals.hpp.
+#include "bench/arrivals.hpp"
+
+#include <fmt/core.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/clock.hpp"
+#include "bench/contenders.hpp"
+#include "bench/emulation.hpp"
+#include "bench/network.hpp"
+#include "bench/pattern_source.hpp"
+#include "bench/sample.hpp"
+
+namespace sibyl::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a rank knows of one turn.
+struct Turn {
+  double arrival = 0;  // on rank 0's clock
+  double exit = 0;
+  double late = 0;
+  double right = 1;
+};
+constexpr int turn_size = sizeof(Turn) / sizeof(double);
+
+constexpr int clock_trips = 20;
+// A sleeping rank wakes up tens of microseconds late.
+constexpr double spin_seconds = 100e-6;
+
+void print(const Json& line) {
+  fmt::print("{}\n", line.dump());
+  std::fflush(stdout);
+}
+
+Json clocks_of(const ClockCheck& clocks) {
+  return {{"common", clocks.common},
+          {"worst_offset_s", clocks.worst_offset()},
+          {"worst_error_s", clocks.worst_error()}};
+}
+
+struct Setting {
+  const Options& options;
+  int rank = 0;
+  int ranks = 1;
+  Network network;
+  ClockCheck clocks;
+  double spin = 0;
+};
+
+Turn take_turn(const Setting& setting, Data& data, Contender& contender,
+               const std::function<int()>& call, double delay) {
+  ComputationObserver observer;
+  data.clear();
+  contender.begin_turn();
+  start_together();
+  double start = now();
+  PMPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  start += setting.clocks.own;
+  const double seconds = setting.options.compute_seconds + delay;
+  emulate_computation(start, seconds, setting.spin, observer);
+  Turn turn;
+  turn.arrival = now();
+  const int error = call();
+  turn.exit = now();
+  contender.end_turn();
+  turn.late = turn.arrival - start - seconds;
+  turn.right = error == MPI_SUCCESS && data.right() ? 1 : 0;
+  turn.arrival -= setting.clocks.own;
+  turn.exit -= setting.clocks.own;
+  return turn;
+}
+
+// All ranks' turns of one iteration, at rank 0: contender by contender within each rank.
+std::vector<Turn> gather_turns(const Setting& setting, const std::vector<Turn>& own) {
+  const auto contenders = own.size();
+  std::vector<Turn> all(setting.rank == 0 ? contenders * static_cast<std::size_t>(setting.ranks)
+                                          : 0);
+  const int size = static_cast<int>(contenders) * turn_size;
+  PMPI_Gather(own.data(), size, MPI_DOUBLE, all.data(), size, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  return all;
+}
+
+Sample sample_of(const Setting& setting, const Data& data, const std::vector<Turn>& all,
+                 std::size_t contender, std::size_t contenders) {
+  std::vector<double> arrivals;
+  std::vector<double> exits;
+  std::vector<double> late;
+  bool right = true;
+  for (std::size_t i = contender; i < all.size(); i += contenders) {
+    arrivals.push_back(all[i].arrival);
+    exits.push_back(all[i].exit);
+    late.push_back(all[i].late);
+    right = right && all[i].right > 0;
+  }
+  Sample sample = evaluate(data.problem.operation, arrivals, exits, late, data.block_bytes(),
+                           data.problem.root, setting.network);
+  sample.right = right;
+  return sample;
+}
+
+Problem problem_of(const Options& options, const ArrivalCell& cell, const Operator& op, int ranks) {
+  const auto element = static_cast<long long>(op.element_bytes());
+  const auto elements = static_cast<int>(std::max(cell.bytes / element, 1LL));
+  Problem problem;
+  problem.operation = options.operation;
+  problem.root = options.root;
+  const bool blocks = gathers(options.operation) || scatters(options.operation);
+  if (!blocks) {
+    problem.counts.assign(static_cast<std::size_t>(ranks), elements);
+  } else if (!traits(options.operation).irregular) {
+    // Equal blocks, the nearest that the total allows.
+    problem.counts.assign(static_cast<std::size_t>(ranks),
+                          std::max((elements + ranks / 2) / ranks, 1));
+  } else {
+    problem.counts = block_counts(cell.counts, elements, ranks, options.seed);
+  }
+  return problem;
+}
+
+// True when every result was right.
+bool measure_cell(const Setting& setting, std::size_t number, const PatternSource& patterns,
+                  const Operator& op, std::vector<std::unique_ptr<Contender>>& contenders) {
+  const Options& options = setting.options;
+  Data data(problem_of(options, options.cells[number], op, setting.ranks), op, setting.rank,
+            setting.ranks);
+  std::vector<std::function<int()>> calls;
+  for (const auto& contender : contenders) calls.push_back(contender->call(data));
+  if (setting.rank == 0) {
+    print({{"type", "cell"},
+           {"cell", number},
+           {"bytes", data.block_bytes()},
+           {"whole_vectors",
+            setting.network.alpha + setting.network.beta * static_cast<double>(data.bytes)}});
+  }
+  std::vector<std::size_t> turns(calls.size());
+  std::iota(turns.begin(), turns.end(), std::size_t{0});
+  std::mt19937 generator(options.seed);
+  bool right = true;
+  for (int i = 0; i < options.warm_up + options.iterations; ++i) {
+    const auto iteration = static_cast<std::uint64_t>(i);
+    const double delay = patterns.times(iteration)[static_cast<std::size_t>(setting.rank)];
+    data.fill(iteration);
+    std::shuffle(turns.begin(), turns.end(), generator);
+    std::vector<Turn> own(calls.size());
+    for (const std::size_t c : turns) {
+      own[c] = take_turn(setting, data, *contenders[c], calls[c], delay);
+    }
+    const std::vector<Turn> all = gather_turns(setting, own);
+    for (std::size_t c = 0; setting.rank == 0 && c < calls.size(); ++c) {
+      const Sample sample = sample_of(setting, data, all, c, calls.size());
+      right = right && sample.right;
+      print({{"type", "sample"},
+             {"cell", number},
+             {"iteration", i - options.warm_up},
+             {"algorithm", contenders[c]->name()},
+             {"run_s", sample.run},
+             {"elapsed_s", sample.elapsed},
+             {"absorbed_s", sample.absorbed},
+             {"spread_s", sample.spread},
+             {"bound_s", sample.bound},
+             {"late_s", sample.late},
+             {"right", sample.right}});
+    }
+  }
+  return right;
+}
+
+void print_begin(const Setting& setting, const Provenance& from) {
+  if (setting.rank != 0) return;
+  print({{"type", "begin"},
+         {"date", from.date},
+         {"mpi", from.mpi},
+         {"flavour", from.flavour},
+         {"sibyl", from.sibyl},
+         {"cpu", from.cpu},
+         {"cores", from.cores},
+         {"ranks", from.ranks},
+         {"ranks_per_machine", setting.clocks.ranks_per_clock},
+         {"simulated", from.simulated},
+         {"alpha_s", setting.network.alpha},
+         {"beta_s_per_byte", setting.network.beta},
+         {"clocks", clocks_of(setting.clocks)},
+         {"command", from.command}});
+}
+
+}  // namespace
+
+int run_arrivals(const Options& options, const Provenance& provenance,
+                 const std::vector<std::string>& names) {
+  Setting setting{options, 0, provenance.ranks, {options.alpha, options.beta}, {}, 0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &setting.rank);
+  std::vector<PatternSource> patterns;
+  for (const ArrivalCell& cell : options.cells) {
+    patterns.emplace_back(cell.pattern, cell.max_delay, setting.ranks, options.root, options.seed);
+    if (patterns.back().problem().empty()) continue;
+    if (setting.rank == 0) fmt::print(stderr, "sibyl-bench: {}\n", patterns.back().problem());
+    return 2;
+  }
+  setting.clocks = check_clocks(clock_trips);
+  if (options.beta == 0) setting.network = measure_network();
+  // Where ranks outnumber the cores, one that spins keeps another from waking up.
+  if (setting.clocks.ranks_per_clock <= static_cast<int>(provenance.cores)) {
+    setting.spin = spin_seconds;
+  }
+  print_begin(setting, provenance);
+
+  bool right = true;
+  {
+    const Operator op(options.operators.front());
+    std::vector<std::unique_ptr<Contender>> contenders;
+    for (const std::string& name : names) {
+      contenders.push_back(std::make_unique<Contender>(options.operation, name));
+    }
+    for (std::size_t number = 0; number < options.cells.size(); ++number) {
+      right = measure_cell(setting, number, patterns[number], op, contenders) && right;
+    }
+  }
+  const ClockCheck after = check_clocks(clock_trips);
+  if (setting.rank == 0) print({{"type", "end"}, {"clocks", clocks_of(after)}});
+  return right ? 0 : 3;
+}
+
+}  // namespace sibyl::bench

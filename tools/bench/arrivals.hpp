@@ -1,0 +1,24 @@
+// The benchmark of the papers (004, figure 13; 001, section 6): collectives under arrival patterns.
+//
+// In every iteration each contender gets its turn, in an order drawn anew, with the same arrival
+// pattern and the same data: start together, emulated computation in two halves, the operation, the
+// check of its result. Raw samples go out as lines of JSON; whoever reads them judges.
+#pragma once
+
+#include "bench/options.hpp"
+#include "bench/report.hpp"
+
+namespace sibyl::bench {
+
+// Collective over MPI_COMM_WORLD; rank 0 writes to standard output. 0, or 3 when a result was
+// wrong, or 2 when a pattern file cannot be read.
+//
+// The lines, each an object with "type":
+//   begin    provenance, alpha_s, beta_s_per_byte, clocks, cores, ranks_per_machine, parameters
+//   cell     number and parameters of the cell that begins, bytes of each rank
+//   sample   one contender's turn: cell, iteration, algorithm, and the metrics of sample.hpp
+//   end      clocks after the run
+int run_arrivals(const Options& options, const Provenance& provenance,
+                 const std::vector<std::string>& contenders);
+
+}  // namespace sibyl::bench

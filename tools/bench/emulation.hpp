@@ -1,0 +1,24 @@
+// The computation that the benchmark pretends to do (paper 004, figure 13): two halves, with a
+// report of progress in between.
+//
+// Nothing is computed. A rank sleeps to an absolute time on its clock, so that ranks which
+// outnumber the cores do not take each other's time; the last moments are spent spinning where
+// every rank has a core, since waking up takes tens of microseconds.
+#pragma once
+
+namespace sibyl::bench {
+
+// What an iterative application tells about its computation. The benchmark calls it where an
+// application would; the one here hears and does nothing.
+class ComputationObserver {
+ public:
+  virtual ~ComputationObserver() = default;
+  virtual void started() {}
+  virtual void reached(double fraction) { static_cast<void>(fraction); }
+  virtual void ended() {}
+};
+
+// "Computes" from `start` (of this rank's clock) for `seconds`, in two halves.
+void emulate_computation(double start, double seconds, double spin, ComputationObserver& observer);
+
+}  // namespace sibyl::bench

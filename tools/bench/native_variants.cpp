@@ -1,0 +1,146 @@
+// Control variables through MPI_T; see native_variants.hpp.
+#include "bench/native_variants.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <string_view>
+
+namespace sibyl::bench {
+namespace {
+
+constexpr bool is_openmpi = std::string_view(SIBYL_FLAVOUR) == "openmpi";
+
+std::string variable_of(Operation operation) {
+  std::string name(name_of(operation));
+  if (is_openmpi) return "coll_tuned_" + name + "_algorithm";
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return "MPIR_CVAR_" + name + "_INTRA_ALGORITHM";
+}
+
+std::vector<NativeVariant> from_enumeration(MPI_T_enum enumeration) {
+  std::vector<NativeVariant> variants;
+  int count = 0;
+  std::array<char, 256> name{};
+  auto size = static_cast<int>(name.size());
+  if (MPI_T_enum_get_info(enumeration, &count, name.data(), &size) != MPI_SUCCESS) return variants;
+  for (int i = 0; i < count; ++i) {
+    NativeVariant variant;
+    size = static_cast<int>(name.size());
+    if (MPI_T_enum_get_item(enumeration, i, &variant.value, name.data(), &size) != MPI_SUCCESS) {
+      continue;
+    }
+    variant.name = name.data();
+    if (variant.name != "ignore") variants.push_back(variant);
+  }
+  return variants;
+}
+
+// MPICH numbers the values in the order in which the description explains them, "auto" first:
+// "...auto - Internal ...)binomial   - Force binomial algorithmnb    - Force nonblocking
+// algorithm", the ends of the lines left out.
+std::vector<NativeVariant> from_description(const std::string& description) {
+  constexpr std::string_view explained = " - Force";
+  constexpr std::string_view line_end = "algorithm";
+  std::vector<NativeVariant> variants;
+  int value = 0;
+  for (std::size_t at = description.find(explained); at != std::string::npos;
+       at = description.find(explained, at + 1)) {
+    const std::size_t last = description.find_last_not_of(' ', at);
+    std::size_t first = last;
+    while (first > 0 && (std::isalnum(static_cast<unsigned char>(description[first - 1])) != 0 ||
+                         description[first - 1] == '_')) {
+      --first;
+    }
+    std::string name = description.substr(first, last + 1 - first);
+    if (name.rfind(line_end, 0) == 0) name.erase(0, line_end.size());
+    variants.push_back({name, ++value});
+  }
+  return variants;
+}
+
+}  // namespace
+
+// A control variable of one whole number, open for as long as the object lives.
+struct NativeChoice::Variable {
+  explicit Variable(const std::string& wanted) {
+    int provided = 0;
+    // Never finalised: MPICH does not come back from that.
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return;
+    int count = 0;
+    MPI_T_cvar_get_num(&count);
+    std::array<char, 256> name{};
+    std::array<char, 8192> text{};
+    for (int i = 0; i < count && handle_ == MPI_T_CVAR_HANDLE_NULL; ++i) {
+      auto name_size = static_cast<int>(name.size());
+      auto text_size = static_cast<int>(text.size());
+      int verbosity = 0;
+      int binding = 0;
+      int scope = 0;
+      MPI_Datatype type = MPI_DATATYPE_NULL;
+      if (MPI_T_cvar_get_info(i, name.data(), &name_size, &verbosity, &type, &enumeration_,
+                              text.data(), &text_size, &binding, &scope) != MPI_SUCCESS ||
+          type != MPI_INT || wanted != name.data()) {
+        continue;
+      }
+      description_ = text.data();
+      int elements = 0;
+      if (MPI_T_cvar_handle_alloc(i, nullptr, &handle_, &elements) != MPI_SUCCESS) {
+        handle_ = MPI_T_CVAR_HANDLE_NULL;
+      }
+    }
+  }
+  ~Variable() {
+    if (handle_ != MPI_T_CVAR_HANDLE_NULL) MPI_T_cvar_handle_free(&handle_);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+  bool found() const { return handle_ != MPI_T_CVAR_HANDLE_NULL; }
+  MPI_T_enum enumeration() const { return enumeration_; }
+  const std::string& description() const { return description_; }
+  int read() const {
+    int value = 0;
+    if (found()) MPI_T_cvar_read(handle_, &value);
+    return value;
+  }
+  void write(int value) const {
+    if (found()) MPI_T_cvar_write(handle_, &value);
+  }
+
+  int before = 0;
+
+ private:
+  MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
+  MPI_T_enum enumeration_ = MPI_T_ENUM_NULL;
+  std::string description_;
+};
+
+void allow_native_variants() {
+  if (is_openmpi) setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
+}
+
+NativeChoice::NativeChoice(Operation operation)
+    : variable_(std::make_unique<Variable>(variable_of(operation))) {
+  variable_->before = variable_->read();
+}
+
+NativeChoice::~NativeChoice() = default;
+
+std::vector<NativeVariant> NativeChoice::variants() const {
+  if (!variable_->found()) return {};
+  return is_openmpi ? from_enumeration(variable_->enumeration())
+                    : from_description(variable_->description());
+}
+
+void NativeChoice::set(int value) { variable_->write(value); }
+
+void NativeChoice::reset() { variable_->write(variable_->before); }
+
+bool NativeChoice::is_read_per_call() { return !is_openmpi; }
+
+}  // namespace sibyl::bench

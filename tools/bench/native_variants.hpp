@@ -1,0 +1,46 @@
+// The MPI library's own algorithms, forced one by one in a running process.
+//
+// Which algorithm a library takes is a control variable of its tools interface (MPI_T): Open MPI
+// reads coll_tuned_<operation>_algorithm when a communicator is made, MPICH reads
+// MPIR_CVAR_<OPERATION>_INTRA_ALGORITHM at every call. So a variant can take its turn beside the
+// default in one run, which variables of the environment do not allow.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/operation.hpp"
+
+namespace sibyl::bench {
+
+struct NativeVariant {
+  std::string name;
+  int value = 0;  // of the control variable
+};
+
+// To be called before MPI_Init when a variant will be wanted: Open MPI looks at its variables only
+// where the environment has asked for its dynamic rules.
+void allow_native_variants();
+
+// The control variable of an operation. Whoever sets it does so on all ranks alike.
+class NativeChoice {
+ public:
+  explicit NativeChoice(Operation operation);
+  ~NativeChoice();
+  NativeChoice(const NativeChoice&) = delete;
+  NativeChoice& operator=(const NativeChoice&) = delete;
+
+  // What the library offers; empty where it offers no choice.
+  std::vector<NativeVariant> variants() const;
+  void set(int value);
+  void reset();  // to what it was when this object was made
+  // The library reads the variable at every call, rather than once per communicator.
+  static bool is_read_per_call();
+
+ private:
+  struct Variable;
+  std::unique_ptr<Variable> variable_;
+};
+
+}  // namespace sibyl::bench

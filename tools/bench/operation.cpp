@@ -1,0 +1,36 @@
+// The table of measured collectives; see operation.hpp.
+#include "bench/operation.hpp"
+
+#include <array>
+
+namespace sibyl::bench {
+namespace {
+
+constexpr std::array<OperationTraits, 7> table{{
+    {Operation::exscan, "exscan", true, false, false, Collective::exscan},
+    {Operation::scan, "scan", true, false, false, Collective::scan},
+    {Operation::gather, "gather", false, true, false, Collective::gather},
+    {Operation::scatter, "scatter", false, true, false, Collective::scatter},
+    {Operation::reduce, "reduce", true, true, false, std::nullopt},
+    {Operation::gatherv, "gatherv", false, true, true, std::nullopt},
+    {Operation::scatterv, "scatterv", false, true, true, std::nullopt},
+}};
+
+}  // namespace
+
+std::span<const OperationTraits> operations() { return table; }
+
+const OperationTraits& traits(Operation operation) {
+  return table[static_cast<std::size_t>(operation)];
+}
+
+bool operation_from_name(std::string_view name, Operation& operation) {
+  for (const OperationTraits& row : table) {
+    if (row.name != name) continue;
+    operation = row.operation;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace sibyl::bench

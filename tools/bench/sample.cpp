@@ -1,0 +1,26 @@
+// Metrics of one operation; see sample.hpp.
+#include "bench/sample.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace sibyl::bench {
+
+Sample evaluate(Operation operation, std::span<const double> arrivals,
+                std::span<const double> exits, std::span<const double> late,
+                std::span<const double> bytes, int root, const Network& network) {
+  Sample sample;
+  const double first_in = *std::min_element(arrivals.begin(), arrivals.end());
+  const double last_in = *std::max_element(arrivals.begin(), arrivals.end());
+  const double last_out = *std::max_element(exits.begin(), exits.end());
+  sample.run = last_out - first_in;
+  sample.absorbed = last_out - last_in;
+  sample.spread = last_in - first_in;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) sample.elapsed += exits[i] - arrivals[i];
+  sample.elapsed /= static_cast<double>(arrivals.size());
+  sample.bound = run_time_bound(operation, arrivals, bytes, root, network);
+  sample.late = *std::max_element(late.begin(), late.end());
+  return sample;
+}
+
+}  // namespace sibyl::bench

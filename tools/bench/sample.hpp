@@ -1,0 +1,25 @@
+// What one measured operation tells: the metrics of the papers from the ranks' times.
+#pragma once
+
+#include <span>
+
+#include "bench/bounds.hpp"
+
+namespace sibyl::bench {
+
+struct Sample {
+  double run = 0;       // last exit minus first arrival
+  double elapsed = 0;   // mean over ranks of exit minus own arrival
+  double absorbed = 0;  // last exit minus last arrival
+  double spread = 0;    // last arrival minus first
+  double bound = 0;     // of the run time
+  double late = 0;      // how far the latest rank was behind the time that it was to arrive at
+  bool right = true;    // every result was correct
+};
+
+// `arrivals` and `exits` on one common clock, `late` per rank.
+Sample evaluate(Operation operation, std::span<const double> arrivals,
+                std::span<const double> exits, std::span<const double> late,
+                std::span<const double> bytes, int root, const Network& network);
+
+}  // namespace sibyl::bench

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 9> variables{{
+constexpr std::array<EnvironmentVariable, 10> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -30,6 +30,10 @@ constexpr std::array<EnvironmentVariable, 9> variables{{
      "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
      "time per collective and communicator size. `sibyl run` sets it. Not set: no report, and no "
      "clock is read."},
+    {"SIBYL_RECORD", "a directory", "", "",
+     "Where each process writes `arrivals-RANK-PID.json` at MPI_Finalize: when it joined each call "
+     "of the collectives above. `sibyl run --record` sets it and puts the files together. Not set: "
+     "nothing is recorded."},
     {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
      "Where the preload library and the command look for libsibyl-openmpi.so and "
      "libsibyl-mpich.so. Read by these two only."},
@@ -66,6 +70,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_GATHER", environment.gather);
   read_text(lookup, "SIBYL_SCATTER", environment.scatter);
   read_text(lookup, "SIBYL_REPORT", environment.report);
+  read_text(lookup, "SIBYL_RECORD", environment.record);
   read_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,
               environment.problem);
   read_number(lookup, "SIBYL_OUTSTANDING", 1000000, environment.outstanding, environment.problem);

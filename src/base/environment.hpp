@@ -31,6 +31,7 @@ struct Environment {
   std::uint32_t outstanding = 8;       // transfers
   std::uint32_t communicators = 256;   // private communicators per process
   std::string report;                  // directory; empty: no report
+  std::string record;                  // directory; empty: no arrivals are recorded
   std::string problem;  // empty, or one line that says which value is wrong and how to mend it
 };
 

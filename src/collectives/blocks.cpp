@@ -49,7 +49,7 @@ int serve(Collective collective, Caller caller, const Side& all, const Side& own
   if (comm == MPI_COMM_NULL) return go_native();
   CommunicatorState* state = CommunicatorState::get(comm);
   if (state == nullptr) return go_native();
-  CountedCall counted(*state, collective);
+  CountedCall counted(*state, collective, root);
   if (!state->serves(comm, !caller.preload)) {
     if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
     const Side& mine = state->rank() == root && own.buffer == MPI_IN_PLACE ? all : own;

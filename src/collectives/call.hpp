@@ -21,12 +21,16 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state);
 // MPI_SUCCESS, or the class of what is wrong with one buffer of a call.
 int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
-// Counts one call in the communicator's report, with its time where reports are wanted.
+// Counts one call in the communicator's report, with its time, and records when this rank joined
+// it, where these are wanted.
 class CountedCall {
  public:
-  CountedCall(CommunicatorState& state, Collective collective)
-      : state_(state), collective_(collective), timed_(state.process().reports()) {
-    if (timed_) begin_ = std::chrono::steady_clock::now();
+  CountedCall(CommunicatorState& state, Collective collective, int root = no_rank)
+      : state_(state), collective_(collective), root_(root), timed_(state.process().times_calls()) {
+    if (timed_) {
+      begin_ = std::chrono::steady_clock::now();
+      number_ = state.number_call();
+    }
   }
   // A call that the MPI library has served. Its arguments are looked at only now that the library
   // has found them right, and not at all where they belong to another group of ranks.
@@ -48,6 +52,7 @@ class CountedCall {
           static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                          std::chrono::steady_clock::now() - begin_)
                                          .count());
+      state_.recording.add({number_, collective_, root_, bytes, begin_});
     }
     return result;
   }
@@ -55,7 +60,9 @@ class CountedCall {
  private:
   CommunicatorState& state_;
   Collective collective_;
+  int root_;
   bool timed_;
+  std::uint64_t number_ = 0;
   std::chrono::steady_clock::time_point begin_;
 };
 

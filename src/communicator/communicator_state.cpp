@@ -3,6 +3,9 @@
 
 #include <memory>
 #include <new>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace sibyl {
 namespace {
@@ -17,6 +20,23 @@ int size_of(MPI_Comm comm) {
   int size = 1;
   PMPI_Comm_size(comm, &size);
   return size;
+}
+
+// The ranks of MPI_COMM_WORLD that a communicator has; those that are in no world of ours are
+// negative.
+std::vector<int> world_ranks(MPI_Comm comm, int size) {
+  std::vector<int> own(static_cast<std::size_t>(size));
+  std::vector<int> translated(own.size(), MPI_UNDEFINED);
+  std::iota(own.begin(), own.end(), 0);
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return translated;
+  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+    PMPI_Group_translate_ranks(group, size, own.data(), world, translated.data());
+    PMPI_Group_free(&world);
+  }
+  PMPI_Group_free(&group);
+  return translated;
 }
 
 }  // namespace
@@ -35,6 +55,10 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
     tag_limit_ = *static_cast<int*>(value);
   }
   for (DatatypeInfo& type : types_) type.named = false;
+  if (process_.records() && !between_groups_) {
+    recording.group = world_ranks(comm, size_);
+    recording.ordinal = process_.ordinal_of(recording.group);
+  }
 }
 
 CommunicatorState::~CommunicatorState() {
@@ -67,7 +91,7 @@ CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
 
 int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) {
   const std::unique_ptr<CommunicatorState> state(static_cast<CommunicatorState*>(value));
-  state->process_.leave(comm, state->report, state->size_);
+  state->process_.leave(comm, state->report, state->size_, std::move(state->recording));
   return MPI_SUCCESS;
 }
 

@@ -14,6 +14,7 @@
 
 #include "communicator/plan_cache.hpp"
 #include "communicator/process.hpp"
+#include "communicator/recording.hpp"
 #include "communicator/report.hpp"
 #include "executor/datatype.hpp"
 #include "executor/workspace.hpp"
@@ -63,6 +64,8 @@ class CommunicatorState {
     next_tag_ += tags_of_a_call;
     return base;
   }
+  // The number of this call among those that are counted, from 1.
+  std::uint64_t number_call() { return ++numbered_; }
   // For tests of what happens at the end of the tags.
   void skip_to_last_tags() { next_tag_ = tag_limit_ - tags_of_a_call - 1; }
 
@@ -81,6 +84,7 @@ class CommunicatorState {
   Workspace workspace;
   PlanCache plans;
   CommunicatorReport report;
+  CommunicatorRecording recording;
 
   // The error of a refused communicator, made at the first call that raises it.
   int refusal_code = MPI_SUCCESS;
@@ -115,6 +119,7 @@ class CommunicatorState {
   Mode mode_ = Mode::counting;
   bool between_groups_ = false;
   std::uint32_t calls_ = 0;
+  std::uint64_t numbered_ = 0;
   int rank_ = 0;
   int size_ = 1;
   MPI_Comm private_ = MPI_COMM_NULL;

@@ -32,10 +32,22 @@ std::string library_version() {
   return text;
 }
 
+// A file that cannot be written must not end a program: `sibyl run` says that it is missing.
+void write_file(const std::string& directory, const std::string& kind, int rank,
+                const std::string& text) {
+  const std::string name = directory + "/" + kind + "-" + std::to_string(rank) + "-" +
+                           std::to_string(::getpid()) + ".json";
+  if (std::FILE* file = std::fopen((name + ".part").c_str(), "w")) {
+    const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (std::fclose(file) == 0 && whole) std::rename((name + ".part").c_str(), name.c_str());
+  }
+}
+
 }  // namespace
 
 Process::Process(Environment environment) : environment_(std::move(environment)) {
   problem_ = settings_from(environment_, settings_);
+  times_calls_ = reports() || records();
 }
 
 Process* Process::get() try {
@@ -75,10 +87,17 @@ void Process::enter(MPI_Comm comm) {
   attached_.push_back(comm);
 }
 
-void Process::leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size) {
+void Process::leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
+                    CommunicatorRecording recording) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::erase(attached_, comm);
   if (reports()) report_.merge(report, communicator_size);
+  if (!recording.group.empty()) recording_.take(std::move(recording));
+}
+
+std::uint64_t Process::ordinal_of(const std::vector<int>& group) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return recording_.ordinal_of(group);
 }
 
 bool Process::take_private() {
@@ -99,18 +118,16 @@ std::int64_t Process::next_tag_start() {
   return static_cast<std::int64_t>(++tag_starts_ * 0x9E3779B97F4A7C15ULL >> 2);
 }
 
-void Process::write_report() const {
+void Process::write_files() const {
+  if (!times_calls_) return;
   int rank = 0;
   int size = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  const std::string name = environment_.report + "/rank-" + std::to_string(rank) + "-" +
-                           std::to_string(::getpid()) + ".json";
-  const std::string text = report_.to_json(library_version(), rank, size);
-  // A report that cannot be written must not end a program: `sibyl run` says that it is missing.
-  if (std::FILE* file = std::fopen((name + ".part").c_str(), "w")) {
-    const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) == 0 && whole) std::rename((name + ".part").c_str(), name.c_str());
+  const std::string mpi = library_version();
+  if (reports()) write_file(environment_.report, "rank", rank, report_.to_json(mpi, rank, size));
+  if (records()) {
+    write_file(environment_.record, "arrivals", rank, recording_.to_json(mpi, rank, size));
   }
 }
 
@@ -126,7 +143,7 @@ int Process::finalize(MPI_Comm, int, void* value, void*) {
     }
     PMPI_Comm_delete_attr(comm, state_key);
   }
-  if (process->reports()) process->write_report();
+  process->write_files();
   return MPI_SUCCESS;
 }
 

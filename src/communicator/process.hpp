@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
+#include "communicator/recording.hpp"
 #include "communicator/report.hpp"
 #include "selection/settings.hpp"
 
@@ -37,10 +38,15 @@ class Process {
   // Empty, or what is wrong with the environment.
   const std::string& problem() const { return problem_; }
   bool reports() const { return !environment_.report.empty(); }
+  bool records() const { return !environment_.record.empty(); }
+  // Calls are timed: for the report, or for the record.
+  bool times_calls() const { return times_calls_; }
 
   // A communicator's state begins and ends.
   void enter(MPI_Comm comm);
-  void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size);
+  void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
+             CommunicatorRecording recording);
+  std::uint64_t ordinal_of(const std::vector<int>& group);
 
   // Private communicators: takes one of the budget, or says that none is left.
   bool take_private();
@@ -50,16 +56,18 @@ class Process {
 
  private:
   static int finalize(MPI_Comm self, int key, void* value, void* extra);
-  void write_report() const;
+  void write_files() const;
 
   Environment environment_;
   Settings settings_;
   std::string problem_;
+  bool times_calls_ = false;
   mutable std::mutex mutex_;
   std::vector<MPI_Comm> attached_;  // communicators with a state, oldest first
   std::uint32_t privates_ = 0;
   std::uint64_t tag_starts_ = 0;
   ProcessReport report_;
+  ProcessRecording recording_;
 };
 
 }  // namespace sibyl

@@ -44,7 +44,7 @@ class CommunicatorReport {
   }
 
  private:
-  static constexpr std::size_t rows = 8;  // native and the algorithms of one collective
+  static constexpr std::size_t rows = 16;  // native and the algorithms of one collective
   std::array<std::array<CallCount, rows>, collective_count> lines_{};
 };
 

@@ -1,0 +1,59 @@
+// Writes recorded arrivals; see recording.hpp.
+#include "communicator/recording.hpp"
+
+#include <cstdio>
+
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+namespace {
+
+template <class Clock>
+long long nanoseconds(std::chrono::time_point<Clock> time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+// Ranks on one machine read one clock; which machine that is, the kernel knows.
+std::string clock_name() {
+  char name[64] = "unknown";
+  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
+    if (std::fscanf(file, "%63[0-9a-f-]", name) != 1) name[0] = '\0';
+    std::fclose(file);
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_size) const {
+  const long long difference =
+      nanoseconds(std::chrono::system_clock::now()) - nanoseconds(std::chrono::steady_clock::now());
+  std::string json =
+      "{\"version\":1,\"mpi\":\"" + std::string(mpi) + "\",\"rank\":" + std::to_string(rank) +
+      ",\"world_size\":" + std::to_string(world_size) + ",\"clock\":\"" + clock_name() +
+      "\",\"wall_minus_clock\":" + std::to_string(difference) + ",\"communicators\":[";
+  const char* separator = "";
+  for (const CommunicatorRecording& communicator : ended_) {
+    json += separator;
+    json += "{\"group\":[";
+    separator = "";
+    for (const int member : communicator.group) {
+      json += separator + std::to_string(member);
+      separator = ",";
+    }
+    json += "],\"ordinal\":" + std::to_string(communicator.ordinal) + ",\"calls\":[";
+    separator = "";
+    for (const RecordedCall& call : communicator.calls) {
+      json += separator;
+      json += "[" + std::to_string(call.number) + ",\"" + std::string(name_of(call.collective)) +
+              "\"," + std::to_string(call.root) + "," + std::to_string(call.bytes) + "," +
+              std::to_string(nanoseconds(call.arrival)) + "]";
+      separator = ",";
+    }
+    json += "]}";
+    separator = ",";
+  }
+  return json + "]}\n";
+}
+
+}  // namespace sibyl

@@ -6,20 +6,21 @@ from sibyl.errors import CommandError
 
 _SIZES = {"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20}
 _SIZES |= {"g": 1 << 30, "gib": 1 << 30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-_TIMES = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
+_TIMES = {"": 1, "s": 1, "ms": 10**3, "us": 10**6}  # per second
 _NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]*)$")
 
 
-def _read(text: str, units: dict[str, float] | dict[str, int], what: str, like: str) -> float:
+def _read(text: str, units: dict[str, int], what: str, like: str) -> tuple[float, int]:
     match = _NUMBER.match(text.strip())
     if match is None or match.group(2).lower() not in units:
         raise CommandError(f"{what} '{text}': write {like}")
-    return float(match.group(1)) * units[match.group(2).lower()]
+    return float(match.group(1)), units[match.group(2).lower()]
 
 
 def read_size(text: str) -> int:
     """Bytes: a number with nothing, K, KiB, M, MiB, G, GiB (powers of 1024), kB, MB, GB."""
-    size = _read(text, _SIZES, "size", "bytes, as in 65536, 128K or 1MiB")
+    number, unit = _read(text, _SIZES, "size", "bytes, as in 65536, 128K or 1MiB")
+    size = number * unit
     if size < 1 or size != int(size) or size >= 2**40:
         raise CommandError(f"size '{text}': a whole number of bytes, at least 1 and below 1 TiB")
     return int(size)
@@ -27,7 +28,8 @@ def read_size(text: str) -> int:
 
 def read_time(text: str) -> float:
     """Seconds: a number with nothing or s, ms, us."""
-    return _read(text, _TIMES, "time", "seconds, as in 0, 500us, 5ms or 0.25s")
+    number, parts = _read(text, _TIMES, "time", "seconds, as in 0, 500us, 5ms or 0.25s")
+    return number / parts
 
 
 def size_text(size: float) -> str:

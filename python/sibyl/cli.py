@@ -12,6 +12,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from sibyl import __version__
+from sibyl.commands.bench import bench
+from sibyl.commands.cluster import cluster
 from sibyl.errors import CommandError, one_line
 
 app = typer.Typer(
@@ -74,11 +76,23 @@ def run(
         str | None,
         typer.Option(metavar="WORDS", help="More words for the launcher, as in '--host a,b'."),
     ] = None,
+    hostfile: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
+    ] = None,
+    launcher: Annotated[
+        str | None,
+        typer.Option(
+            metavar="srun|mpiexec",
+            help="What starts the ranks; inside a Slurm job srun if absent.",
+        ),
+    ] = None,
 ) -> int:
     """Run an unmodified MPI program with its collectives served by Sibyl."""
-    from sibyl.commands.run import run_program
+    from sibyl.commands.run import RunOptions, run_program
 
-    return run_program(program, ranks, mpi, settings or [], report, quiet, launcher_args)
+    options = RunOptions(ranks, mpi, settings or [], report, quiet, launcher_args, launcher)
+    return run_program(program, options, hostfile)
 
 
 @app.command()
@@ -162,6 +176,12 @@ def doctor() -> int:
     from sibyl.commands.doctor import examine
 
     return examine()
+
+
+app.add_typer(cluster)
+
+
+app.command()(bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -6,18 +6,71 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 
 from sibyl.arguments import parse_setting
 from sibyl.errors import CommandError
+from sibyl.mpi import slurm
 from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
-from sibyl.mpi.installation import choose_launcher
+from sibyl.mpi.installation import Launcher, choose_flavour, choose_launcher
 from sibyl.mpi.job import run_job
 from sibyl.mpi.library import find_implementation, find_shim
+from sibyl.mpi.placement import Placement, check_room, read_hostfile, write_hosts
 from sibyl.mpi.report import merge_reports, print_report
+
+# Given the launcher and a directory for the run: where the ranks go.
+Placing = Callable[[Launcher, Path], Placement]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a program is to be run: the options that `sibyl run` and `sibyl cluster run` share.
+
+    Attributes:
+        ranks: None leaves the number to the launcher.
+        mpi: openmpi, mpich, a prefix, or None.
+        settings: COLLECTIVE=ALGORITHM, the last of a collective holds.
+        report: where the merged report goes.
+        quiet: print no table.
+        launcher_args: more words for the launcher, quoted as for a shell.
+        launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
+        native: leave Sibyl out of it.
+    """
+
+    ranks: int | None = None
+    mpi: str | None = None
+    settings: Sequence[str] = ()
+    report: Path | None = None
+    quiet: bool = False
+    launcher_args: str | None = None
+    launcher: str | None = None
+    native: bool = False
+
+    def check(self) -> None:
+        """Raise CommandError for what can be seen to be wrong before anything is started."""
+        if self.ranks is not None and self.ranks < 1:
+            raise CommandError(f"-n {self.ranks}: a job has at least 1 rank; say -n 1 or more")
+        if self.launcher not in (None, "srun", "mpiexec"):
+            raise CommandError(f"--launcher {self.launcher}: say srun or mpiexec")
+        if self.native and (self.settings or self.report):
+            raise CommandError("--native runs without Sibyl; leave out --set and --report")
+        for text in self.settings:
+            parse_setting(text)
+        self.launcher_words()
+        if self.report is not None:
+            _check_writable(self.report)
+
+    def launcher_words(self) -> list[str]:
+        """The words of `launcher_args`."""
+        try:
+            return shlex.split(self.launcher_args or "")
+        except ValueError as error:
+            raise CommandError(f"--launcher-args: {error}; close the quotes") from error
 
 
 def find_program(name: str) -> Path:
@@ -41,66 +94,122 @@ def find_program(name: str) -> Path:
     return path
 
 
-def run_program(
-    words: Sequence[str],
-    ranks: int | None,
-    mpi: str | None,
-    settings: Sequence[str],
-    report_file: Path | None,
-    quiet: bool,
-    launcher_args: str | None,
-) -> int:
-    """Run a program under Sibyl; see `sibyl run --help`.
+def run_program(words: Sequence[str], options: RunOptions, hostfile: Path | None = None) -> int:
+    """Run a program on this machine, on the hosts of a file, or on those of the Slurm job.
 
     Args:
         words: the program and its arguments.
-        ranks: None leaves the number to the launcher.
-        mpi: openmpi, mpich, a prefix, or None.
-        settings: COLLECTIVE=ALGORITHM, the last of a collective holds.
-        report_file: where the merged report goes.
-        quiet: print no table.
-        launcher_args: more words for the launcher, quoted as for a shell.
+        options: see `sibyl run --help`.
+        hostfile: names the hosts.
 
     Returns:
         The program's exit code.
     """
-    if ranks is not None and ranks < 1:
-        raise CommandError(f"-n {ranks}: a job has at least 1 rank; say -n 1 or more")
-    chosen = dict(parse_setting(text) for text in settings)
-    try:
-        more = shlex.split(launcher_args or "")
-    except ValueError as error:
-        raise CommandError(f"--launcher-args: {error}; close the quotes") from error
-    if report_file is not None:
-        _check_writable(report_file)
+    options.check()
     program = find_program(words[0])
-    launcher = choose_launcher(mpi, program)
-    shim = find_shim()
-    find_implementation(shim, launcher.flavour)
+    if hostfile is not None:
+        if options.launcher == "srun":
+            raise CommandError("--hostfile is for mpiexec; under srun Slurm names the hosts")
+        hosts = read_hostfile(hostfile)
+        ranks = check_room(options.ranks, hosts, "add hosts or slots to the host file")
+        options = replace(options, ranks=ranks)
 
-    with tempfile.TemporaryDirectory(prefix="sibyl-report-") as directory:
-        command = launcher_command(
-            launcher,
-            ranks,
-            rank_environment(shim, chosen, Path(directory)),
-            words,
-            more,
-        )
-        try:
-            code = run_job(command, launcher_environment(launcher))
-        except OSError as error:
-            raise CommandError(f"cannot start {launcher.path}: {error.strerror}") from error
-        report = merge_reports(Path(directory))
-    if report_file is not None:
+        def place(launcher: Launcher, scratch: Path) -> Placement:
+            return Placement(options=write_hosts(launcher, hosts, scratch))
+
+        with _scratch(shared=True) as scratch:
+            return run_placed(words, program, options, scratch, place)
+    if options.launcher == "srun":
+        slurm.check_inside_job()
+    if options.launcher == "srun" or (options.launcher is None and slurm.inside_job()):
+        with _scratch(shared=True) as scratch:
+            return _run_by_srun(words, program, options, scratch)
+    with _scratch(shared=False) as scratch:
+        return run_placed(words, program, options, scratch)
+
+
+def run_placed(
+    words: Sequence[str],
+    program: Path,
+    options: RunOptions,
+    scratch: Path,
+    place: Placing | None = None,
+) -> int:
+    """Run a program by its MPI's own launcher.
+
+    Args:
+        words: the program and its arguments.
+        program: the program's file.
+        options: checked.
+        scratch: an empty directory for the files of this run.
+        place: says where the ranks go; None leaves it to the launcher.
+
+    Returns:
+        The program's exit code.
+    """
+    launcher = choose_launcher(options.mpi, program)
+    variables = _rank_variables(launcher.flavour, options, scratch)
+    placement = place(launcher, scratch) if place is not None else None
+    command = launcher_command(
+        launcher, options.ranks, variables, words, options.launcher_words(), placement
+    )
+    return _run(words, command, launcher_environment(launcher, placement), options, scratch)
+
+
+def _run_by_srun(words: Sequence[str], program: Path, options: RunOptions, scratch: Path) -> int:
+    flavour = choose_flavour(options.mpi, program)
+    variables = _rank_variables(flavour, options, scratch)
+    command = slurm.srun_command(flavour, options.ranks, variables, words, options.launcher_words())
+    return _run(words, command, os.environ, options, scratch)
+
+
+def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[str, str]:
+    if options.native:
+        return {}
+    shim = find_shim()
+    find_implementation(shim, flavour)
+    return rank_environment(shim, dict(map(parse_setting, options.settings)), scratch)
+
+
+def _run(
+    words: Sequence[str],
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    options: RunOptions,
+    scratch: Path,
+) -> int:
+    """Run the launcher, then put the ranks' reports together."""
+    try:
+        code = run_job(command, environment)
+    except OSError as error:
+        raise CommandError(f"cannot start {command[0]}: {error.strerror}") from error
+    if options.native:
+        return code
+    report = merge_reports(scratch)
+    if options.report is not None:
         text = json.dumps(report.as_json(words, code), indent=2) + "\n"
         try:
-            report_file.write_text(text, encoding="utf-8")
+            options.report.write_text(text, encoding="utf-8")
         except OSError as error:
-            print(f"sibyl: cannot write {report_file}: {error.strerror}", file=sys.stderr)
+            print(f"sibyl: cannot write {options.report}: {error.strerror}", file=sys.stderr)
             code = code or 1
-    if not quiet:
+    if not options.quiet:
         print_report(report, Console(stderr=True))
     return code
+
+
+@contextmanager
+def _scratch(shared: bool) -> Iterator[Path]:
+    """A directory for the files of one run.
+
+    Args:
+        shared: where other hosts see it as well, so that their ranks' reports arrive: the working
+            directory, as far as one may write there.
+    """
+    place = Path.cwd() if shared and os.access(Path.cwd(), os.W_OK) else None
+    prefix = ".sibyl-report-" if place else "sibyl-report-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=place) as directory:
+        yield Path(directory)
 
 
 def _check_writable(path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sibyl.mpi.installation import Launcher
+from sibyl.mpi.placement import Placement
 
 # A batch system or a host file has already said how many ranks go where.
 ALLOCATION_VARIABLES = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE")
@@ -47,9 +48,9 @@ def rank_environment(shim: Path, settings: Mapping[str, str], report: Path) -> d
     return variables
 
 
-def launcher_environment(launcher: Launcher) -> dict[str, str]:
+def launcher_environment(launcher: Launcher, placement: Placement | None = None) -> dict[str, str]:
     """The environment of the launcher itself: ours, and root's permission where Open MPI asks."""
-    environment = dict(os.environ)
+    environment = {**os.environ, **(placement.environment if placement else {})}
     if launcher.family == "openmpi" and os.geteuid() == 0:
         for prefix in ("OMPI", "PRTE"):
             environment[f"{prefix}_ALLOW_RUN_AS_ROOT"] = "1"
@@ -71,6 +72,7 @@ def launcher_command(
     variables: Mapping[str, str],
     program: Sequence[str],
     more: Sequence[str] = (),
+    placement: Placement | None = None,
 ) -> list[str]:
     """The words that start `program` on `ranks` ranks (None: as many as the launcher likes).
 
@@ -80,12 +82,15 @@ def launcher_command(
         variables: for every rank.
         program: the program and its arguments.
         more: words of the user's for the launcher.
+        placement: the hosts; None leaves them to the launcher.
     """
     # By its plain name where PATH leads to it: called by an absolute path, Open MPI takes the path
     # for a prefix and changes the ranks' LD_LIBRARY_PATH.
     name = launcher.path.name
     words = [name if shutil.which(name) == str(launcher.path) else str(launcher.path)]
-    oversubscribed = _oversubscribes(ranks, more)
+    if placement is not None:
+        words = [*placement.prefix, *words, *placement.options]
+    oversubscribed = placement is None and _oversubscribes(ranks, more)
     if launcher.family == "openmpi":
         if oversubscribed:
             words += ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]

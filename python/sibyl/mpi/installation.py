@@ -296,6 +296,31 @@ def choose_launcher(mpi: str | None, program: Path) -> Launcher:
     return launcher
 
 
+def choose_flavour(mpi: str | None, program: Path) -> str:
+    """The flavour of MPI of a program that another launcher than its MPI's own starts.
+
+    Args:
+        mpi: openmpi, mpich, the prefix of an MPI, or None: the program's own, else that in PATH.
+        program: the program's file.
+
+    Raises:
+        CommandError: it cannot be told.
+    """
+    if mpi in LAUNCHER_NAMES:
+        return mpi
+    if mpi is not None:
+        return launcher_of_directory(Path(mpi)).flavour
+    linked = library_of_program(program)
+    if linked is not None:
+        return linked[0]
+    launcher = launcher_in_path(None)
+    if launcher is None:
+        raise CommandError(
+            f"cannot tell which MPI {program} uses; say --mpi openmpi or --mpi mpich"
+        )
+    return launcher.flavour
+
+
 def installed_launchers() -> list[Launcher]:
     """Every MPI that PATH leads to, each once (several names of one launcher count once)."""
     found: dict[tuple[str, str, Path], Launcher] = {}

@@ -1,0 +1,190 @@
+"""`sibyl cluster check`: how true a cluster is to its wire, measured by real MPI."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from sibyl.cluster import state
+from sibyl.errors import CommandError
+from sibyl.mpi.library import library_directories
+
+# Up to here a measured time counts as that of the wire.
+TRUE_TO_WIRE = 1.1
+# With less than this share of the processors idle, they are what everybody waits for.
+IDLE_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a cluster was measured to be; times in seconds, medians.
+
+    Ratios compare with the bytes of the messages alone at the shaped rate. Headers take 4.6 %, so
+    that 1.05 is as good as it gets; what the links' token buckets hold makes it a little better.
+
+    Attributes:
+        name: of the cluster.
+        mpi: the MPI library, in its own words.
+        hosts: number of hosts, one rank each.
+        rate: shaped, bits per second and direction.
+        alpha_s: of the smallest message from host to host, while the other ranks sleep.
+        alpha_busy_s: the same while the other ranks wait in MPI, as they do in a collective.
+        beta_s_per_byte: from large messages.
+        gather_rate: bits per second of messages into one root, all others sending at once.
+        gather_ratio: time of that gather over the wire's.
+        shift_rate: bits per second of messages out of each host, each sending to its neighbour.
+        shift_ratio: time of that shift over the wire's.
+        total_rate: of all hosts together during the shift.
+        idle_share: of the processors during the shift, from /proc/stat.
+        kernel_share: of the processors' time that the kernel took, for packets above all.
+    """
+
+    name: str
+    mpi: str
+    hosts: int
+    rate: int
+    alpha_s: float
+    alpha_busy_s: float
+    beta_s_per_byte: float
+    gather_rate: float
+    gather_ratio: float
+    shift_rate: float
+    shift_ratio: float
+    total_rate: float
+    idle_share: float
+    kernel_share: float
+
+    @property
+    def cpu_bound(self) -> bool:
+        """Whether the processors and not the wire set the time when all hosts send at once."""
+        return self.shift_ratio > TRUE_TO_WIRE and self.idle_share < IDLE_SHARE
+
+    @property
+    def gather_true(self) -> bool:
+        """Whether times of collectives with one busy link are those of the wire."""
+        return self.gather_ratio <= TRUE_TO_WIRE
+
+    @property
+    def shift_true(self) -> bool:
+        """Whether times of collectives in which all links are busy are those of the wire."""
+        return self.shift_ratio <= TRUE_TO_WIRE
+
+    @property
+    def latency_true(self) -> bool:
+        """Whether times of small calls are the network's, and not those of taking turns."""
+        return self.alpha_busy_s <= 2 * self.alpha_s
+
+    def as_json(self) -> dict[str, Any]:
+        """All attributes and judgements."""
+        judgements = ("cpu_bound", "gather_true", "shift_true", "latency_true")
+        return {**asdict(self), **{name: getattr(self, name) for name in judgements}}
+
+
+def check(name: str = "default", mpi: str | None = None, program: Path | None = None) -> Check:
+    """Measure a cluster that is up. Takes about 15 s, and the cluster for itself meanwhile.
+
+    Args:
+        name: of the cluster.
+        mpi: openmpi, mpich or a prefix; the program's own, or the first that there is, if None.
+        program: the measuring program; Sibyl's own for that MPI if None.
+
+    Raises:
+        CommandError: there is no such cluster, or the measurement failed.
+    """
+    cluster = state.existing(name)
+    if cluster.hosts < 2:
+        raise CommandError(f"cluster '{name}' has one host; a check needs 2 or more")
+    if program is None:
+        program = _find_program(mpi)
+    words = ["cluster", "run", "--native", "--name", name, "-n", str(cluster.hosts)]
+    if mpi is not None:
+        words += ["--mpi", mpi]
+    answer = subprocess.run(
+        [sys.executable, "-m", "sibyl", *words, "--", str(program), str(cluster.rate)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    line = next((text for text in answer.stdout.splitlines() if text.startswith("{")), None)
+    if answer.returncode != 0 or line is None:
+        raise CommandError(
+            f"the measurement on cluster '{name}' failed (exit code {answer.returncode})"
+        )
+    return Check(name=name, hosts=cluster.hosts, rate=cluster.rate, **json.loads(line))
+
+
+def _find_program(mpi: str | None) -> Path:
+    flavours = [mpi] if mpi in ("openmpi", "mpich") else ["openmpi", "mpich"]
+    for directory in library_directories():
+        for flavour in flavours:
+            program = directory.parent / "bin" / f"sibyl-cluster-check-{flavour}"
+            if os.access(program, os.X_OK):
+                return program
+    raise CommandError(
+        f"sibyl-cluster-check-{flavours[0]} was not found; build it with: make, or name it with "
+        f"--program"
+    )
+
+
+def print_check(result: Check) -> None:
+    """Print a check as a table, and what it means for measurements on this cluster."""
+    console = Console(highlight=False, soft_wrap=True)
+    table = Table(
+        title=f"cluster '{result.name}': {result.hosts} hosts, {state.rate_text(result.rate)}, "
+        f"{result.mpi}",
+        title_justify="left",
+    )
+    table.add_column("measured")
+    table.add_column("value", justify="right")
+    table.add_column("times the wire's", justify="right")
+    table.add_row("alpha, others asleep", f"{result.alpha_s * 1e6:.1f} us", "")
+    table.add_row("alpha, others waiting in MPI", f"{result.alpha_busy_s * 1e6:.1f} us", "")
+    beta_ratio = result.beta_s_per_byte * result.rate / 8
+    table.add_row("beta", f"{result.beta_s_per_byte * 1e9:.2f} ns/byte", f"{beta_ratio:.3f}")
+    table.add_row(
+        "gather to one root", state.rate_text(result.gather_rate), f"{result.gather_ratio:.3f}"
+    )
+    table.add_row(
+        "shift, all at once", state.rate_text(result.shift_rate), f"{result.shift_ratio:.3f}"
+    )
+    table.add_row("shift, all hosts together", state.rate_text(result.total_rate), "")
+    table.add_row("processors idle in the shift", f"{result.idle_share:.0%}", "")
+    table.add_row("kernel's share of them", f"{result.kernel_share:.0%}", "")
+    console.print(table)
+    for line in _findings(result):
+        console.print(line)
+
+
+def _findings(result: Check) -> list[str]:
+    lines = []
+    true = (
+        "one busy link is true to the wire"
+        if result.gather_true
+        else (f"even one busy link takes {result.gather_ratio:.2f} times the wire's time")
+    )
+    lines.append(f"gather, scatter: {true}")
+    if result.shift_true:
+        lines.append("all links busy at once: true to the wire")
+    else:
+        cause = (
+            "the processors are the bottleneck; choose a lower rate or fewer hosts"
+            if result.cpu_bound
+            else "the processors are not: look for lost segments (tc -s qdisc)"
+        )
+        lines.append(
+            f"all links busy at once: {result.shift_ratio:.2f} times the wire's time, and {cause}"
+        )
+    if not result.latency_true:
+        lines.append(
+            "small calls: their latency is that of ranks taking turns on the processors, not the "
+            "network's"
+        )
+    return lines

@@ -1,0 +1,57 @@
+"""Run a program on a cluster, and leave no process of it behind, however the run ends."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sibyl.cluster import network, state
+from sibyl.cluster.placement import place
+from sibyl.cluster.processes import Guardian, end_processes, remove_tree
+from sibyl.commands.run import RunOptions, find_program, run_placed
+from sibyl.errors import CommandError
+from sibyl.mpi.installation import Launcher
+from sibyl.mpi.placement import Placement, check_room
+
+
+def run_on_cluster(name: str, words: Sequence[str], options: RunOptions, slots: int) -> int:
+    """Run a program on the hosts of a cluster; one run at a time has it for itself.
+
+    Args:
+        name: of the cluster.
+        words: the program and its arguments.
+        options: without a number of ranks, all hosts are filled.
+        slots: ranks on each host.
+
+    Returns:
+        The program's exit code.
+    """
+    if slots < 1:
+        raise CommandError(f"--ranks-per-host {slots}: a host has room for 1 rank or more")
+    options.check()
+    network.check_possible()
+    program = find_program(words[0])
+    with state.locked(state.check_name(name)) as lock:
+        cluster = state.existing(name)
+        hosts = [(host, slots) for host in cluster.host_names]
+        ranks = check_room(options.ranks, hosts, "say --ranks-per-host, or make a larger cluster")
+        scratch = Path(tempfile.mkdtemp(prefix="sibyl-cluster-"))
+
+        def placing(launcher: Launcher, directory: Path) -> Placement:
+            return place(cluster, launcher, slots, directory)
+
+        def tidy() -> None:
+            end_processes(cluster.namespaces)
+            remove_tree(scratch)
+
+        def clean() -> None:
+            tidy()
+            lock.release()
+
+        guardian = Guardian(clean, keep=lock.handle)
+        try:
+            end_processes(cluster.namespaces)  # of somebody who entered by hand
+            return run_placed(words, program, replace(options, ranks=ranks), scratch, placing)
+        finally:
+            tidy()
+            guardian.release()

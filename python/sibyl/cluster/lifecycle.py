@@ -1,0 +1,147 @@
+"""Bring clusters up and down, whole or not at all."""
+
+import fcntl
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from types import FrameType
+
+from sibyl.cluster import network, state
+from sibyl.cluster.processes import Guardian
+from sibyl.cluster.state import Cluster, Lock
+from sibyl.errors import CommandError
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def bring_up(name: str, hosts: int, rate: int) -> tuple[Cluster, str]:
+    """Make a cluster, or change the one of that name into what is wanted.
+
+    Args:
+        name: of the cluster.
+        hosts: how many.
+        rate: of each link and direction, bits per second.
+
+    Returns:
+        The cluster, and what was done to get it: "is up already", "is up", "is reshaped",
+        "is rebuilt".
+    """
+    state.check_name(name)
+    if not 1 <= hosts <= state.MOST_HOSTS:
+        raise CommandError(f"--hosts {hosts}: a cluster has 1 to {state.MOST_HOSTS} hosts")
+    network.check_possible()
+    with state.locked(name) as lock:
+        before = state.load(name)
+        whole = before is not None and before.complete and not before.missing()
+        if before is not None and whole and before.hosts == hosts:
+            if before.rate == rate:
+                return before, "is up already"
+            wanted = replace(before, rate=rate)
+            with _all_or_nothing(wanted, lock):
+                network.shape(wanted)
+            return wanted, f"is reshaped (was {state.rate_text(before.rate)})"
+        if before is not None:
+            _remove(before, lock)
+        wanted = _reserve(name, hosts, rate)
+        with _all_or_nothing(wanted, lock):
+            network.build(wanted)
+        if before is None:
+            return wanted, "is up"
+        was = f"{before.hosts} hosts at {state.rate_text(before.rate)}" if whole else "damaged"
+        return wanted, f"is rebuilt (was {was})"
+
+
+def take_down(name: str, force: bool = False) -> bool:
+    """Remove a cluster; a run in it is ended if `force`.
+
+    Returns:
+        Whether there was one.
+    """
+    state.check_name(name)
+    network.check_possible()
+    cluster = state.load(name)
+    if cluster is None:
+        return False
+    if force:
+        _end_holder(name)
+    with state.locked(name) as lock:
+        cluster = state.load(name)
+        if cluster is not None:
+            _remove(cluster, lock)
+    return cluster is not None
+
+
+def _end_holder(name: str) -> None:
+    """End the command that holds a cluster's lock; its guardian ends what it had started."""
+    process = state.holder(name)
+    if process:
+        with suppress(OSError):
+            os.kill(process, signal.SIGKILL)
+
+
+def _remove(cluster: Cluster, lock: Lock) -> None:
+    """Remove a cluster to the last part, whatever signal comes meanwhile."""
+
+    def clean() -> None:
+        network.remove(cluster)
+        lock.release()
+
+    guardian = Guardian(clean, keep=lock.handle)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        network.remove(cluster)
+    finally:
+        guardian.release()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _reserve(name: str, hosts: int, rate: int) -> Cluster:
+    """A cluster with a subnet of its own, noted as incomplete."""
+    with _directory_lock():
+        taken = {cluster.subnet for cluster in state.load_all()}
+        free = [subnet for subnet in state.SUBNETS if subnet not in taken]
+        if not free:
+            raise CommandError("all subnets are taken; take clusters down: sibyl cluster status")
+        cluster = Cluster(name, hosts, rate, free[0], complete=False)
+        state.save(cluster)
+    return cluster
+
+
+@contextmanager
+def _directory_lock() -> Iterator[None]:
+    handle = os.open(state.directory(), os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _all_or_nothing(cluster: Cluster, lock: Lock) -> Iterator[None]:
+    """Note the cluster as complete after the body; remove it if the body ends in any other way."""
+
+    def clean() -> None:
+        network.remove(cluster)
+        lock.release()
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = {n: signal.signal(n, stop) for n in _ENDING}
+    guardian = Guardian(clean, keep=lock.handle)
+    try:
+        state.save(replace(cluster, complete=False))
+        yield
+        state.save(replace(cluster, complete=True))
+    except BaseException:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+        network.remove(cluster)
+        raise
+    finally:
+        guardian.release()
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,90 @@
+"""How each MPI's launcher is told to start its ranks on the hosts of a cluster."""
+
+import shlex
+from pathlib import Path
+
+from sibyl.cluster.network import tool
+from sibyl.cluster.state import NETNS, Cluster
+from sibyl.errors import CommandError
+from sibyl.mpi.installation import FAMILY_TITLES, Launcher
+from sibyl.mpi.placement import Placement, write_hosts
+
+AGENT = Path(__file__).parent / "agent.sh"
+
+
+def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Placement:
+    """The launcher's words and variables for a cluster.
+
+    The launcher runs in the switch's namespace, every daemon and rank in its host's. Ranks of
+    different hosts talk by TCP, those of one host as the MPI library likes.
+
+    Args:
+        cluster: is up.
+        launcher: of Open MPI or MPICH.
+        slots: ranks on each host.
+        scratch: a directory for this run, which the caller removes.
+    """
+    agent = scratch / "agent"
+    agent.write_text(f'#!/bin/sh\nexec sh {shlex.quote(str(AGENT))} {cluster.prefix} "$@"\n')
+    agent.chmod(0o755)
+    addresses = [(cluster.address(host), slots) for host in range(cluster.hosts)]
+    if launcher.family == "openmpi":
+        options = _openmpi(cluster, launcher, slots, agent, scratch)
+    elif launcher.family == "mpich":
+        options = ["-launcher", "ssh", "-launcher-exec", str(agent), "-iface", "bridge"]
+    else:
+        raise CommandError(
+            f"sibyl cluster starts Open MPI and MPICH, not {FAMILY_TITLES[launcher.family]}; say "
+            f"--mpi openmpi or --mpi mpich"
+        )
+    options += write_hosts(launcher, addresses, scratch)
+    return Placement(
+        prefix=[tool("nsenter"), f"--net={NETNS / cluster.switch}"],
+        options=options,
+        environment=_MPICH if launcher.family == "mpich" else {},
+    )
+
+
+# MPICH is built over UCX or libfabric; each heeds its own variables and no others.
+_MPICH = {
+    "UCX_TLS": "tcp,self",
+    "UCX_NET_DEVICES": "eth0",
+    "FI_PROVIDER": "tcp",
+    "FI_TCP_IFACE": "eth0",
+}
+
+
+def _openmpi(
+    cluster: Cluster, launcher: Launcher, slots: int, agent: Path, scratch: Path
+) -> list[str]:
+    transports = "self,tcp"
+    if launcher.major >= 5:
+        daemons = {
+            "plm_ssh_agent": str(agent),
+            "plm_ssh_no_tree_spawn": "1",
+            "prte_if_include": cluster.network,
+            "prte_tmpdir_base": str(scratch),
+        }
+        words = [word for pair in daemons.items() for word in ("--prtemca", *pair)]
+        if slots > 1:
+            transports += ",sm"
+    else:
+        daemons = {
+            "plm_rsh_agent": str(agent),
+            "plm_rsh_no_tree_spawn": "1",
+            "oob_tcp_if_include": cluster.network,
+            "orte_tmpdir_base": str(scratch),
+            # The kernel may forbid it, in a container; then nothing is printed.
+            "btl_vader_single_copy_mechanism": "none",
+        }
+        words = [word for pair in daemons.items() for word in ("--mca", *pair)]
+        if slots > 1:
+            transports += ",vader"
+    ranks = {
+        "pml": "ob1",
+        "btl": transports,
+        "btl_tcp_if_include": cluster.network,
+        "mpi_yield_when_idle": "1",
+    }
+    words += [word for pair in ranks.items() for word in ("--mca", *pair)]
+    return [*words, "--map-by", "slot", "--bind-to", "none"]

@@ -1,0 +1,109 @@
+"""Processes in namespaces: find them, end them, and clean up when this process is killed."""
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+from sibyl.cluster.state import NETNS
+
+# Seconds that a process has to end after SIGTERM.
+GRACE = 0.5
+
+
+def processes_in(namespaces: Iterable[str]) -> list[int]:
+    """The processes whose network namespace is one of these."""
+    wanted = set()
+    for name in namespaces:
+        with suppress(OSError):
+            wanted.add((NETNS / name).stat().st_ino)
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (path / "ns" / "net").stat().st_ino in wanted:
+                found.append(int(path.name))
+    return found
+
+
+def end_processes(namespaces: Iterable[str]) -> int:
+    """End every process in the namespaces, first politely; return how many there were."""
+    names = list(namespaces)
+    ended: set[int] = set()
+    begin = time.monotonic()
+    while left := processes_in(names):
+        harsh = time.monotonic() > begin + GRACE
+        for pid in left:
+            if harsh or pid not in ended:
+                ended.add(pid)
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL if harsh else signal.SIGTERM)
+        if time.monotonic() > begin + 20:  # in a system call that cannot be ended
+            break
+        time.sleep(0.02)
+    return len(ended)
+
+
+class Guardian:
+    """A process of its own that does `clean` if this one ends without having released it.
+
+    It leads a session of its own and heeds no signal that a terminal or a batch system sends, so
+    that killing the command, or its whole process group, does not kill it. What it inherits of
+    this process's files are `keep` (a lock, which it so holds on to) and its end of a pipe.
+    """
+
+    def __init__(self, clean: Callable[[], None], keep: int) -> None:
+        reader, self._writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                # Twice, so that it is nobody's child: not waited for, not ended with the rest.
+                if os.fork() == 0:
+                    self._watch(clean, reader, keep)
+                status = 0
+            finally:
+                os._exit(status)
+        os.close(reader)
+        os.waitpid(child, 0)
+
+    @staticmethod
+    def _watch(clean: Callable[[], None], reader: int, keep: int) -> None:
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_IGN)
+        null = os.open(os.devnull, os.O_RDWR)
+        for standard in range(3):
+            os.dup2(null, standard)
+        for handle in [int(path.name) for path in Path("/proc/self/fd").iterdir()]:
+            if handle > 2 and handle not in (reader, keep):
+                with suppress(OSError):
+                    os.close(handle)
+        os.chdir("/")
+        if os.read(reader, 1) == b"":
+            clean()
+
+    def release(self) -> None:
+        """Let the guardian go: everything is in order."""
+        with suppress(OSError):
+            os.write(self._writer, b".")
+        os.close(self._writer)
+
+    def __enter__(self) -> "Guardian":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory; what cannot be removed stays."""
+    shutil.rmtree(path, ignore_errors=True)

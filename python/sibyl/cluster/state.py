@@ -1,0 +1,262 @@
+"""What is known of each cluster: one JSON file and one lock per name under /run.
+
+A file is written before the first namespace is made and says whether the cluster is complete, so
+that whatever an interrupted command leaves behind is known and can be taken down.
+"""
+
+import fcntl
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sibyl.errors import CommandError
+
+NETNS = Path("/run/netns")  # where `ip netns` keeps its names
+SUBNETS = range(64, 192)  # second numbers of 10.x.0.0/16
+MOST_HOSTS = 256  # every host knows every other's address: the square of this in all
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster: its name and what it is made of.
+
+    Attributes:
+        name: letters, digits and dashes.
+        hosts: number of hosts.
+        rate: of every link in each direction, in bits per second.
+        subnet: the hosts are in 10.subnet.0.0/16.
+        complete: False from before the first namespace until the last is ready.
+    """
+
+    name: str
+    hosts: int
+    rate: int
+    subnet: int
+    complete: bool = True
+
+    @property
+    def prefix(self) -> str:
+        """What the names of the hosts begin with; a dash and the host's number follow."""
+        return f"sibyl-{self.name}"
+
+    @property
+    def switch(self) -> str:
+        """The namespace of the bridge that joins the hosts."""
+        return f"{self.prefix}-switch"
+
+    @property
+    def network(self) -> str:
+        """The subnet in the notation of the launchers."""
+        return f"10.{self.subnet}.0.0/16"
+
+    @property
+    def switch_address(self) -> str:
+        """The address of the launcher."""
+        return f"10.{self.subnet}.255.254"
+
+    @property
+    def host_names(self) -> list[str]:
+        """Names of the hosts, which are those of their namespaces."""
+        return [f"{self.prefix}-{host}" for host in range(self.hosts)]
+
+    @property
+    def namespaces(self) -> list[str]:
+        """All namespaces, the switch first."""
+        return [self.switch, *self.host_names]
+
+    def address(self, host: int) -> str:
+        """The address of a host."""
+        return f"10.{self.subnet}.{(host + 1) >> 8}.{(host + 1) & 255}"
+
+    def missing(self) -> list[str]:
+        """Namespaces that should be there and are not."""
+        return [name for name in self.namespaces if not (NETNS / name).exists()]
+
+
+def check_name(name: str) -> str:
+    """Return `name` if a cluster may be called so."""
+    if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", name):
+        raise CommandError(
+            f"--name '{name}': a cluster's name has 1 to 32 small letters, digits and dashes"
+        )
+    return name
+
+
+def parse_rate(text: str) -> int:
+    """Read a rate as tc writes it (100mbit, 1.5gbit, also Mbit/s); return bits per second."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmg])bit(?:/s)?", text.strip().lower())
+    if not match:
+        raise CommandError(f"--rate '{text}': say kbit, mbit or gbit, as in --rate 100mbit")
+    rate = round(float(match.group(1)) * {"k": 1e3, "m": 1e6, "g": 1e9}[match.group(2)])
+    if not 64_000 <= rate <= 100_000_000_000:
+        raise CommandError(f"--rate {text}: choose between 64kbit and 100gbit")
+    return rate
+
+
+def rate_text(rate: float) -> str:
+    """A rate as people write it: 100 Mbit/s."""
+    for factor, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s")):
+        if rate >= factor:
+            return f"{rate / factor:.4g} {unit}"
+    return f"{rate / 1e3:.4g} kbit/s"
+
+
+def directory() -> Path:
+    """Where states and locks are kept: /run, or the user's own run-time directory."""
+    if os.access("/run", os.W_OK):
+        return Path("/run/sibyl-cluster")
+    own = os.environ.get("XDG_RUNTIME_DIR")
+    return Path(own or tempfile.gettempdir()) / "sibyl-cluster"
+
+
+def load(name: str) -> Cluster | None:
+    """The cluster of that name; None if there is none."""
+    path = directory() / f"{name}.json"
+    try:
+        return Cluster(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        raise CommandError(
+            f"{path} is damaged ({error}); remove it, then the namespaces that `ip netns` lists "
+            f"as sibyl-{name}-..."
+        ) from error
+
+
+def load_all() -> list[Cluster]:
+    """All clusters of the machine, by name."""
+    names = sorted(path.stem for path in directory().glob("*.json"))
+    return [cluster for cluster in map(load, names) if cluster is not None]
+
+
+def existing(name: str) -> Cluster:
+    """The complete cluster of that name.
+
+    Raises:
+        CommandError: there is none, or parts of it are missing.
+    """
+    cluster = load(check_name(name))
+    if cluster is None:
+        others = ", ".join(c.name for c in load_all())
+        raise CommandError(
+            f"there is no cluster '{name}'; "
+            + (f"there are {others}; " if others else "")
+            + f"make it with: sibyl cluster up --hosts N{_name_option(name)}"
+        )
+    if not cluster.complete or cluster.missing():
+        raise CommandError(
+            f"cluster '{name}' is damaged or half built; mend it with: sibyl cluster up --hosts "
+            f"{cluster.hosts}{_name_option(name)}"
+        )
+    return cluster
+
+
+def _name_option(name: str) -> str:
+    return "" if name == "default" else f" --name {name}"
+
+
+def save(cluster: Cluster) -> None:
+    """Write a cluster's state in one step: a reader sees the old or the new one, never a part."""
+    place = directory()
+    handle, temporary = tempfile.mkstemp(prefix=f".{cluster.name}-", dir=place)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(asdict(cluster), file)
+            file.write("\n")
+        Path(temporary).replace(place / f"{cluster.name}.json")
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def forget(cluster: Cluster) -> None:
+    """Remove a cluster's state."""
+    (directory() / f"{cluster.name}.json").unlink(missing_ok=True)
+
+
+class Lock:
+    """The right to use or change a cluster; it ends with the last process that holds it."""
+
+    def __init__(self, handle: int, path: Path) -> None:
+        self.handle = handle
+        self._path = path
+
+    def release(self) -> None:
+        """Give the lock back and leave no file."""
+        self._path.unlink(missing_ok=True)
+        os.close(self.handle)
+
+
+def holder(name: str) -> int | None:
+    """The process that holds the lock of a cluster; None if nobody does, 0 if it is unknown."""
+    path = directory() / f"{name}.lock"
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return None
+    except OSError:
+        with suppress(ValueError):
+            return int(os.pread(handle, 20, 0) or b"0")
+        return 0
+    finally:
+        os.close(handle)
+
+
+def take_lock(name: str) -> Lock | None:
+    """Lock a cluster for this process; None if another one holds it."""
+    place = directory()
+    try:
+        place.mkdir(mode=0o755, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"cannot make {place}: {error.strerror}") from error
+    path = place / f"{name}.lock"
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise CommandError(f"cannot open {path}: {error.strerror}") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            return None
+        # Its holder may have removed the file between the opening and the lock.
+        with suppress(FileNotFoundError):
+            if path.stat().st_ino == os.fstat(handle).st_ino:
+                os.truncate(handle, 0)
+                os.pwrite(handle, str(os.getpid()).encode(), 0)
+                return Lock(handle, path)
+        os.close(handle)
+
+
+@contextmanager
+def locked(name: str) -> Iterator[Lock]:
+    """Hold the lock of a cluster.
+
+    Raises:
+        CommandError: another process holds it.
+    """
+    patience = time.monotonic() + 10
+    while (lock := take_lock(name)) is None:
+        process = holder(name)
+        # A killed command's guardian holds the lock until it has cleaned up.
+        if process and not Path(f"/proc/{process}").exists() and time.monotonic() < patience:
+            time.sleep(0.05)
+            continue
+        raise CommandError(
+            f"cluster '{name}' is in use{f' by process {process}' if process else ''}; wait for "
+            f"its end, or use a cluster of another name"
+        )
+    try:
+        yield lock
+    finally:
+        lock.release()

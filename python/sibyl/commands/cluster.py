@@ -1,0 +1,161 @@
+"""`sibyl cluster`: hosts on one machine, joined by links of a chosen rate."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+cluster = typer.Typer(
+    name="cluster",
+    help="A cluster on this machine: network namespaces as hosts, real MPI over shaped TCP.",
+    no_args_is_help=True,
+)
+
+Name = Annotated[str, typer.Option(metavar="NAME", help="Several clusters have several names.")]
+WhichMpi = Annotated[
+    str | None,
+    typer.Option(
+        metavar="openmpi|mpich|DIR",
+        help="Which MPI; the one that the program is linked with if absent.",
+    ),
+]
+
+
+@cluster.command()
+def up(
+    hosts: Annotated[int, typer.Option(metavar="N", help="Number of hosts.", show_default=False)],
+    rate: Annotated[
+        str, typer.Option(metavar="RATE", help="Of each link and direction; kbit, mbit or gbit.")
+    ] = "100mbit",
+    name: Name = "default",
+) -> int:
+    """Make a cluster, or change the one of that name into what is wanted."""
+    from sibyl.cluster.lifecycle import bring_up
+    from sibyl.cluster.state import parse_rate, rate_text
+
+    made, what = bring_up(name, hosts, parse_rate(rate))
+    plural = "host" if made.hosts == 1 else "hosts"
+    print(f"cluster '{name}' {what}: {made.hosts} {plural}, {rate_text(made.rate)} each way")
+    return 0
+
+
+@cluster.command()
+def down(
+    name: Name = "default",
+    all_clusters: Annotated[bool, typer.Option("--all", help="Every cluster.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="End a run that is under way.")] = False,
+) -> int:
+    """Remove a cluster and everything that runs in it."""
+    from sibyl.cluster.lifecycle import take_down
+    from sibyl.cluster.state import load_all
+
+    names = [c.name for c in load_all()] if all_clusters else [name]
+    if not names:
+        print("there is no cluster")
+    for each in names:
+        gone = take_down(each, force)
+        print(f"cluster '{each}' is down" if gone else f"there is no cluster '{each}'")
+    return 0
+
+
+@cluster.command()
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> int:
+    """List the clusters of this machine."""
+    from sibyl.cluster.state import holder, load_all, rate_text
+
+    rows = []
+    for each in load_all():
+        process = holder(each.name)
+        condition = "up" if each.complete and not each.missing() else "damaged"
+        if process is not None:
+            condition = "in use" if each.complete else "changing"
+        rows.append((each, condition, process))
+    if as_json:
+        listed = [
+            {
+                "name": each.name,
+                "hosts": each.hosts,
+                "rate_bits_per_second": each.rate,
+                "network": each.network,
+                "condition": condition,
+                "process": process,
+                "namespaces": each.namespaces,
+            }
+            for each, condition, process in rows
+        ]
+        print(json.dumps(listed, indent=2))
+        return 0
+    if not rows:
+        print("there is no cluster; make one with: sibyl cluster up --hosts N")
+    for each, condition, process in rows:
+        used = f" by process {process}" if process else ""
+        print(
+            f"{each.name}: {each.hosts} hosts, {rate_text(each.rate)}, {each.network}, "
+            f"namespaces {each.prefix}-*, {condition}{used}"
+        )
+    return 0
+
+
+@cluster.command(
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
+    options_metavar="[OPTIONS] --",
+)
+def run(
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM [ARGS]", show_default=False)],
+    ranks: Annotated[
+        int | None,
+        typer.Option("-n", "--ranks", metavar="N", help="Ranks; all hosts are filled if absent."),
+    ] = None,
+    name: Name = "default",
+    mpi: WhichMpi = None,
+    ranks_per_host: Annotated[
+        int, typer.Option(metavar="K", help="Ranks on each host, filled one after the other.")
+    ] = 1,
+    native: Annotated[
+        bool, typer.Option("--native/--sibyl", help="Leave Sibyl out, or preload it.")
+    ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="COLLECTIVE=ALGORITHM", help="As for sibyl run."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Write the report of the run to this file."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no table at the end.")] = False,
+    launcher_args: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="More words for the launcher.")
+    ] = None,
+) -> int:
+    """Run an MPI program on the hosts of a cluster."""
+    from sibyl.cluster.job import run_on_cluster
+    from sibyl.commands.run import RunOptions
+
+    options = RunOptions(ranks, mpi, settings or [], report, quiet, launcher_args, None, native)
+    return run_on_cluster(name, program, options, ranks_per_host)
+
+
+@cluster.command()
+def check(
+    name: Name = "default",
+    mpi: WhichMpi = None,
+    program: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The measuring program; Sibyl's own if absent."),
+    ] = None,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result here too.")
+    ] = None,
+) -> int:
+    """Measure what the cluster holds of its rate, and whether processors or the wire decide."""
+    from sibyl.cluster.instrument import check as measure
+    from sibyl.cluster.instrument import print_check
+
+    result = measure(name, mpi, program)
+    if as_json is not None:
+        as_json.write_text(json.dumps(result.as_json(), indent=2) + "\n", encoding="utf-8")
+    print_check(result)
+    return 0

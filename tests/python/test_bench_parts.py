@@ -130,11 +130,23 @@ def test_comparisons_are_corrected_together() -> None:
 
 def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
     times = {"native": around(1e-2), "own": around(5e-2)}
-    check = {"cpu_bound": True, "shift_ratio": 1.5}
+    check = {
+        "cpu_bound": False,
+        "shift_true": True,
+        "shift_ratio": 1.02,
+        "gather_true": True,
+        "gather_ratio": 1.0,
+        "latency_true": False,
+        "alpha_s": 1e-4,
+        "alpha_busy_s": 3e-4,
+    }
+    busy = {**check, "cpu_bound": True, "shift_true": False, "shift_ratio": 1.5}
+    slow = {**check, "alpha_busy_s": 2e-3}
     limited = {
         "cores": result_of(times, cores=2),
         "later": result_of(times, late=2e-3),
-        "bottleneck": result_of(times, cluster_check=check),
+        "bottleneck": result_of(times, cluster_check=busy, collective="reduce"),
+        "scheduler": result_of(times, cluster_check=slow, collective="reduce"),
         "clocks": result_of(
             times, clocks={"common": False, "worst_offset_s": 1.0, "worst_error_s": 5e-3}
         ),
@@ -142,9 +154,11 @@ def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
     for word, result in limited.items():
         assert word in instrument_limit(result, "native")
         assert judge([result], "native")[1].verdict == "none"
-    fine = result_of(times, cores=2, cluster_check={"cpu_bound": False, "shift_ratio": 1.02})
-    assert instrument_limit(fine, "native") == ""
-    assert judge([fine], "native")[1].verdict == "SLOWER"
+    # One busy link is no load; and enough cores are not asked for where ranks have hosts.
+    for collective, found in (("gather", busy), ("reduce", check)):
+        fine = result_of(times, cores=2, cluster_check=found, collective=collective)
+        assert instrument_limit(fine, "native") == ""
+        assert judge([fine], "native")[1].verdict == "SLOWER"
 
 
 def lines_of(grid: Grid, wrong: bool = False) -> list[str]:

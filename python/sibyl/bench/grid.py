@@ -14,6 +14,8 @@ SHAPES = ("flat", "uniform", "skewed", "root-late", "fixed", "normal", "exponent
 COUNTS = ("same", "random", "spikes", "decreasing", "alternating", "two-blocks")
 COLLECTIVES = ("gather", "scatter", "reduce", "gatherv", "scatterv", "exscan", "scan")
 IRREGULAR = ("gatherv", "scatterv")
+# One link is busy, the root's; in all others every rank sends.
+ROOTED_BLOCKS = ("gather", "scatter", "gatherv", "scatterv")
 SCANS = ("exscan", "scan")
 OPERATORS = ("sum", "bxor", "matrix", "modular")
 # Exclusive scans written by hand over point-to-point, as MPICH, Open MPI and paper 003 have them.

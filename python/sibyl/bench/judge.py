@@ -6,7 +6,9 @@ corrected together. Where the instrument is the bottleneck nothing is said at al
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from sibyl.bench.grid import ROOTED_BLOCKS
 from sibyl.bench.samples import CellResult
 from sibyl.bench.statistics import holm, median, quantile, rank_sum_greater
 
@@ -16,6 +18,8 @@ SIGNIFICANCE = 0.05  # of the whole run
 # Ranks that come later than they were told to by more than this part of the time that is measured
 # make another pattern than the one that was asked for.
 LATENESS = 0.10
+# On a cluster whose processors are busy, calls below so many latencies measure the processors.
+SMALL_CALL = 10
 TIMES = ("run", "elapsed", "absorbed")
 
 
@@ -55,11 +59,11 @@ def instrument_limit(result: CellResult, reference: str) -> str:
     if job.get("simulated"):
         return ""
     check = job.get("cluster_check")
-    if check is not None and check["cpu_bound"]:
-        return (
-            f"the machine is the bottleneck, not the network: all hosts sending at once take "
-            f"{check['shift_ratio']:.2f} times what the wire needs; lower the rate"
-        )
+    if check is not None:
+        absorbed = median(result.samples[reference]["absorbed_s"])
+        limit = _cluster_limit(check, job["collective"], absorbed)
+        if limit:
+            return limit
     if check is None and job["ranks_per_machine"] > job["cores"]:
         return (
             f"{job['ranks_per_machine']} ranks share {job['cores']} cores: the scheduler of the "
@@ -77,6 +81,25 @@ def instrument_limit(result: CellResult, reference: str) -> str:
         return (
             f"ranks arrived {late * 1e6:.0f} us later than they were told to, the operation takes "
             f"{time * 1e6:.0f} us"
+        )
+    return ""
+
+
+def _cluster_limit(check: dict[str, Any], collective: str, absorbed: float) -> str:
+    """What `sibyl cluster check` has found against a measurement on the cluster."""
+    one_busy_link = collective in ROOTED_BLOCKS
+    true = check["gather_true"] if one_busy_link else check["shift_true"]
+    if not true:
+        ratio = check["gather_ratio"] if one_busy_link else check["shift_ratio"]
+        what = "all hosts sending to one" if one_busy_link else "all hosts sending at once"
+        why = (
+            "the processors are the bottleneck" if check["cpu_bound"] else "the links are not true"
+        )
+        return f"{why}: {what} take {ratio:.2f} times what the wire needs; lower the rate"
+    if not check["latency_true"] and absorbed < SMALL_CALL * check["alpha_busy_s"]:
+        return (
+            f"a message takes {check['alpha_busy_s'] * 1e6:.0f} us while the other ranks wait, and "
+            f"{check['alpha_s'] * 1e6:.0f} us while they sleep: small calls measure the scheduler"
         )
     return ""
 

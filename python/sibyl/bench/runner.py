@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import IO, Any
 
 from sibyl.bench.grid import SHAPES, Cell, Grid
 from sibyl.bench.recording import pattern_text
@@ -72,13 +72,17 @@ def local_job(grid: Grid, launcher: Launcher, pattern_file: str | None) -> Job:
     return Job(command, launcher_environment(launcher), {"launcher": str(launcher)})
 
 
-def cluster_job(grid: Grid, launcher: Launcher, name: str, pattern_file: str | None) -> Job:
-    """The same on a cluster of namespaces, which is up."""
+def cluster_job(
+    grid: Grid, launcher: Launcher, name: str, check: Mapping[str, Any], pattern_file: str | None
+) -> Job:
+    """The same on a cluster of namespaces that is up and was checked."""
     program = find_benchmark(launcher.flavour)
     words = [str(program), *grid.words(grid.cells, pattern_file)]
     command = [sys.executable, "-m", "sibyl", "cluster", "run", "-n", str(grid.cells[0].ranks)]
     command += ["--name", name, "--native", *(["--mpi", grid.mpi] if grid.mpi else []), "--"]
-    facts = {"launcher": str(launcher), "cluster": name, "rate": grid.rate}
+    # The bounds are the wire's: its rate, and the latency while nobody else takes the processors.
+    words += ["--alpha", repr(check["alpha_s"]), "--beta", repr(8 / check["rate"])]
+    facts = {"launcher": str(launcher), "rate": grid.rate, "cluster_check": check}
     return Job([*command, *words], dict(os.environ), facts)
 
 
@@ -98,6 +102,18 @@ def signals_interrupt() -> Iterator[None]:
     before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) != signal.SIG_IGN}
     for number in before:
         signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def signals_ignored() -> Iterator[None]:
+    """Within: nothing keeps us from cleaning up."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
     try:
         yield
     finally:
@@ -138,7 +154,7 @@ def run_job(
     """
 
     def keep(result: CellResult) -> None:
-        result.job = {**result.job, **job.facts}
+        result.job = {**result.job, **job.facts, "collective": grid.collective}
         finished(result)
 
     reader = SampleReader(grid, keep, progressed)
@@ -193,9 +209,7 @@ def _read_lines(process: subprocess.Popen[bytes], reader: SampleReader) -> str:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the job and everything that it has started."""
-    # Another signal must not keep this from being finished.
-    before = {n: signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with signals_ignored():
         with suppress(OSError):
             os.killpg(process.pid, signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE
@@ -206,9 +220,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(OSError, subprocess.SubprocessError):
             process.wait(timeout=2)
         end_leftovers()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def run_sibyl(*words: str) -> str:
@@ -223,6 +234,7 @@ def run_sibyl(*words: str) -> str:
         capture_output=True,
         text=True,
         check=False,
+        start_new_session=True,  # a Ctrl-C in the terminal is for us to answer
     )
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()

@@ -1,12 +1,12 @@
 """One `sibyl bench` from its options to its files."""
 
-import dataclasses
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -37,6 +37,7 @@ from sibyl.bench.runner import (
     pattern_files,
     run_job,
     run_sibyl,
+    signals_ignored,
     signals_interrupt,
 )
 from sibyl.bench.samples import CellResult
@@ -176,7 +177,7 @@ def make_grid(wishes: Wishes) -> Grid:
 
 
 @contextmanager
-def _progress(grid: Grid, done: Sequence[CellResult]) -> Iterator[Callable[[Cell], None]]:
+def progress_bar(grid: Grid, done: Sequence[CellResult]) -> Iterator[Callable[[Cell], None]]:
     """A bar with the time left, where somebody looks; hears of every sample."""
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -199,37 +200,58 @@ def _progress(grid: Grid, done: Sequence[CellResult]) -> Iterator[Callable[[Cell
 
 
 @contextmanager
-def _cluster(grid: Grid) -> Iterator[None]:
-    """A cluster for the grid: brought up here, and taken down here whatever happens."""
-    hosts = max(cell.ranks for cell in grid.cells)
-    words = ["--hosts", str(hosts), "--rate", grid.rate, "--name", CLUSTER_NAME]
-    run_sibyl("cluster", "up", *words)
+def cluster_up(hosts: int, rate: str) -> Iterator[None]:
+    """A cluster of namespaces for the jobs within, taken down whatever happens."""
+    name = ["--name", CLUSTER_NAME]
     try:
+        run_sibyl("cluster", "up", "--hosts", str(hosts), "--rate", rate, *name)
         yield
     finally:
-        run_sibyl("cluster", "down", "--name", CLUSTER_NAME)
+        with signals_ignored():
+            run_sibyl("cluster", "down", "--force", *name)
 
 
-def _check_cluster(grid: Grid, ranks: int) -> dict[str, object]:
+def check_cluster(mpi: str | None) -> dict[str, Any]:
+    """How true the cluster that is up is to its wire."""
     from sibyl.cluster import check
 
-    return dataclasses.asdict(check(CLUSTER_NAME, ranks, grid.mpi))
+    return check(CLUSTER_NAME, mpi).as_json()
 
 
-def _measure(
-    grid: Grid, launcher: Launcher, journal: Journal, progressed: Callable[[Cell], None]
-) -> None:
-    """Measure what the journal lacks, and put it there."""
-    left = grid.without([result.cell for result in journal.read()])
-    for part in left.jobs():
+def measure(
+    grid: Grid,
+    launcher: Launcher,
+    journal: Journal,
+    progressed: Callable[[Cell], None],
+    check: dict[str, Any] | None,
+) -> list[CellResult]:
+    """Measure what the journal lacks, put it there, and return all in the grid's order.
+
+    Args:
+        grid: what to measure.
+        launcher: of the MPI.
+        journal: of this grid.
+        progressed: hears of every sample.
+        check: of the cluster that is up; None on this machine.
+    """
+    for part in grid.without([result.cell for result in journal.read()]).jobs():
         with pattern_files(part) as pattern_file:
-            if grid.on == "local":
+            if check is None:
                 job = local_job(part, launcher, pattern_file)
             else:
-                checked = _check_cluster(part, part.cells[0].ranks)
-                job = cluster_job(part, launcher, CLUSTER_NAME, pattern_file)
-                job = dataclasses.replace(job, facts={**job.facts, "cluster_check": checked})
+                job = cluster_job(part, launcher, CLUSTER_NAME, check, pattern_file)
             run_job(job, part, journal.add, progressed)
+    results = {result.cell: result for result in journal.read()}
+    return [results[cell] for cell in grid.cells]
+
+
+def open_journal(grid: Grid, launcher: Launcher, resume: bool) -> Journal:
+    """The journal of a grid, emptied unless a run is resumed."""
+    program = find_benchmark(launcher.flavour)
+    journal = Journal(grid.fingerprint(file_hash(program), str(launcher)))
+    if not resume:
+        journal.forget()
+    return journal
 
 
 def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
@@ -242,17 +264,16 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
     grid = make_grid(wishes)
     launcher = choose_benchmark_launcher(wishes.mpi)
     program = find_benchmark(launcher.flavour)
-    journal = Journal(grid.fingerprint(file_hash(program), str(launcher)))
-    if not outputs.resume:
-        journal.forget()
+    journal = open_journal(grid, launcher, outputs.resume)
     done = journal.read()
     try:
-        with signals_interrupt(), _progress(grid, done) as progressed:
+        with signals_interrupt(), progress_bar(grid, done) as progressed:
             if grid.on == "cluster" and len(done) < len(grid.cells):
-                with _cluster(grid):
-                    _measure(grid, launcher, journal, progressed)
+                with cluster_up(max(cell.ranks for cell in grid.cells), grid.rate):
+                    check = check_cluster(grid.mpi)
+                    results = measure(grid, launcher, journal, progressed, check)
             else:
-                _measure(grid, launcher, journal, progressed)
+                results = measure(grid, launcher, journal, progressed, None)
     except Interrupted as signal:
         kept = len(journal.read())
         print(
@@ -261,9 +282,8 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
             file=sys.stderr,
         )
         return 128 + signal.number
-    results = {result.cell: result for result in journal.read()}
-    ordered = [results[cell] for cell in grid.cells]
-    return _write(grid, ordered, outputs, journal, provenance(program, launcher, list(command)))
+    origin = provenance(program, launcher, list(command))
+    return _write(grid, results, outputs, journal, origin)
 
 
 def _write(

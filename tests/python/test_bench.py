@@ -1,0 +1,168 @@
+"""`sibyl bench` on this machine: what it measures, writes, resumes, and leaves behind."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND, Mpi, Sibyl, assert_usage_error
+
+from sibyl.errors import CommandError
+from sibyl.mpi.library import find_benchmark
+
+QUICK = ["--size", "4K", "--iterations", "3", "--warm-up", "1", "--compute", "1ms"]
+
+
+@pytest.fixture
+def bench(sibyl: Sibyl, mpi: Mpi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sibyl:
+    """The command, with a journal of its own, where there is a benchmark for this MPI."""
+    try:
+        find_benchmark(mpi.launcher.flavour)
+    except CommandError as error:
+        pytest.skip(str(error))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return sibyl
+
+
+def test_every_collective_is_measured_and_its_results_are_right(bench: Sibyl, mpi: Mpi) -> None:
+    for collective in ("gather", "scatter", "reduce", "gatherv", "scatterv", "exscan", "scan"):
+        words = ["bench", collective, "-n", 3, "--mpi", mpi.option, *QUICK]
+        words += ["--root", 0 if collective in ("exscan", "scan") else 2]
+        words += ["--counts", "spikes"] if collective.endswith("v") else []
+        result = bench(*words, "--max-delay", "1ms", "--csv", "a.csv")
+        assert result.returncode == 0, result
+        rows = list(csv.DictReader((bench.directory / "a.csv").open()))
+        assert rows[0]["algorithm"] == "native"
+        assert {row["collective"] for row in rows} == {collective}
+        assert all(row["verdict"] != "WRONG" for row in rows)
+        for row in rows:
+            assert float(row["run_us"]) >= float(row["spread_us"])
+            assert float(row["ratio_to_bound"]) > 0
+        if collective in ("gather", "scatter", "exscan", "scan"):
+            assert "auto" in {row["algorithm"] for row in rows}
+
+
+def test_the_json_says_where_the_numbers_come_from(bench: Sibyl, mpi: Mpi) -> None:
+    words = ["bench", "reduce", "-n", 2, "--mpi", mpi.option, *QUICK, "--seed", 7]
+    result = bench(*words, "--json", "a.json")
+    assert result.returncode == 0, result
+    document = json.loads((bench.directory / "a.json").read_text())
+    assert document["provenance"]["launcher"].endswith(mpi.launcher.version)
+    assert document["parameters"]["seed"] == 7
+    (cell,) = document["cells"]
+    assert cell["job"]["ranks"] == 2
+    assert cell["job"]["clocks"]["common"] is True
+    assert len(cell["samples"]["native"]["run_s"]) == 3
+    assert cell["job"]["alpha_s"] > 0
+    assert not (bench.directory / "cache/sibyl/bench").exists() or not list(
+        (bench.directory / "cache/sibyl/bench").iterdir()
+    )
+
+
+def test_the_library_s_own_algorithms_take_part(bench: Sibyl, mpi: Mpi) -> None:
+    words = ["bench", "exscan", "-n", 3, "--mpi", mpi.option, *QUICK]
+    result = bench(*words, "--algorithms", "native,native:recursive_doubling", "--csv", "a.csv")
+    assert result.returncode == 0, result
+    rows = list(csv.DictReader((bench.directory / "a.csv").open()))
+    assert [row["algorithm"] for row in rows] == ["native", "native:recursive_doubling"]
+    result = bench(*words, "--algorithms", "native:unheard-of")
+    assert result.returncode == 1, result
+    assert "native:unheard-of" in result.stderr
+
+
+def test_a_pattern_file_decides_when_ranks_arrive(bench: Sibyl, mpi: Mpi) -> None:
+    (bench.directory / "late.txt").write_text("# call 0\n0\n0.02\n0\n# call 1\n0\n0\n0.03\n")
+    words = ["bench", "gather", "-n", 3, "--mpi", mpi.option, *QUICK, "--warm-up", 0]
+    words += ["--algorithms", "native", "--iterations", 4, "--pattern", "late.txt"]
+    result = bench(*words, "--json", "a.json")
+    assert result.returncode == 0, result
+    (cell,) = json.loads((bench.directory / "a.json").read_text())["cells"]
+    for spread, late, told in zip(
+        cell["samples"]["native"]["spread_s"],
+        cell["samples"]["native"]["late_s"],
+        [0.02, 0.03] * 2,
+        strict=True,
+    ):
+        assert abs(spread - told) <= late + 1e-4
+
+
+def test_osu_s_layout_has_a_line_a_size(bench: Sibyl, mpi: Mpi) -> None:
+    words = ["bench", "scan", "-n", 2, "--mpi", mpi.option, *QUICK, "--size", "8,64"]
+    result = bench(*words, "--algorithms", "native", "--format", "osu")
+    assert result.returncode == 0, result
+    lines = [line for line in result.stdout.splitlines() if line and not line.startswith("#")]
+    assert [line.split()[0] for line in lines] == ["8", "64"]
+
+
+def _processes_with(word: str) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            text = path.read_bytes()
+            state = (path.parent / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if word.encode() in text and state != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing_and_is_resumed(
+    bench: Sibyl, mpi: Mpi, number: signal.Signals
+) -> None:
+    words = ["bench", "gather", "-n", "2", "--mpi", mpi.option, "--algorithms", "native"]
+    words += ["--size", "4K,8K,16K,32K", "--iterations", "4", "--warm-up", "0"]
+    words += ["--compute", "150ms", "--json", "a.json"]
+    mark = f"SIBYL_BENCH_TEST={os.getpid()}-{number}-{mpi.launcher.version}"
+    name, value = mark.split("=")
+    process = subprocess.Popen(
+        [*COMMAND, *words],
+        cwd=bench.directory,
+        env={**os.environ, name: value},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    cells = bench.directory / "cache" / "sibyl" / "bench"
+    deadline = time.monotonic() + 60
+    while not list(cells.glob("*/*.json")) and time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert "--resume" in errors
+    assert _processes_with(mark) == []
+    assert not (bench.directory / "a.json").exists()
+    kept = {path.read_text() for path in cells.glob("*/*.json")}
+    assert kept
+
+    result = bench(*words, "--resume")
+    assert result.returncode == 0, result
+    document = json.loads((bench.directory / "a.json").read_text())
+    assert [cell["cell"]["size"] for cell in document["cells"]] == [4096, 8192, 16384, 32768]
+    first = json.loads(next(text for text in kept if '"size": 4096' in text))
+    assert document["cells"][0]["samples"] == first["samples"]
+
+
+def test_bad_input_ends_in_one_line(bench: Sibyl) -> None:
+    for words, part in (
+        (["bench", "bcast"], "bcast"),
+        (["bench", "gather", "--algorithms", "quick"], "quick"),
+        (["bench", "gather", "--pattern", "absent.txt"], "absent.txt"),
+        (["bench", "gather", "--max-delay", "1h"], "1h"),
+        (["bench", "gather", "--size", "0"], "0"),
+        (["bench", "gather", "--ranks", "two"], "two"),
+        (["bench", "gather", "--root", "2", "--ranks", "2"], "root"),
+        (["bench", "gather", "--counts", "spikes"], "--counts"),
+        (["bench", "reduce", "--algorithms", "auto"], "auto"),
+        (["bench", "gather", "--on", "moon"], "moon"),
+        (["bench", "gather", "--plot", "a.bmp"], "a.bmp"),
+        (["bench", "gather", "--csv", "absent/a.csv"], "absent/a.csv"),
+    ):
+        assert_usage_error(bench(*words), part)

@@ -78,7 +78,7 @@ class Check:
     @property
     def latency_true(self) -> bool:
         """Whether times of small calls are the network's, and not those of taking turns."""
-        return self.alpha_busy_s <= 2 * self.alpha_s
+        return self.alpha_busy_s <= 3 * self.alpha_s
 
     def as_json(self) -> dict[str, Any]:
         """All attributes and judgements."""

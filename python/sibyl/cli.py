@@ -87,11 +87,20 @@ def run(
             help="What starts the ranks; inside a Slurm job srun if absent.",
         ),
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="Write when each rank joined each collective; sibyl bench --pattern replays it.",
+        ),
+    ] = None,
 ) -> int:
     """Run an unmodified MPI program with its collectives served by Sibyl."""
     from sibyl.commands.run import RunOptions, run_program
 
-    options = RunOptions(ranks, mpi, settings or [], report, quiet, launcher_args, launcher)
+    options = RunOptions(
+        ranks, mpi, settings or [], report, quiet, launcher_args, launcher, record=record
+    )
     return run_program(program, options, hostfile)
 
 

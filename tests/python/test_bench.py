@@ -90,6 +90,27 @@ def test_a_pattern_file_decides_when_ranks_arrive(bench: Sibyl, mpi: Mpi) -> Non
         assert abs(spread - told) <= late + 1e-4
 
 
+def test_a_recorded_program_is_replayed(bench: Sibyl, mpi: Mpi, job: Path) -> None:
+    words = ["run", "-n", 2, "--mpi", mpi.option, "--quiet", "--record", "recorded.json", "--", job]
+    result = bench(*words)
+    assert result.returncode == 0, result
+    recording = json.loads((bench.directory / "recorded.json").read_text())
+    (site,) = recording["sites"]
+    assert (site["collective"], site["bytes"], site["group"]) == ("exscan", 8, [0, 1])
+    assert [call["number"] for call in site["calls"]] == list(range(1, 21))
+    for call in site["calls"]:
+        assert min(call["times"]) == 0
+        assert all(0 <= time < 60 for time in call["times"])
+
+    words = ["bench", "gather", "-n", 2, "--mpi", mpi.option, *QUICK, "--algorithms", "native"]
+    result = bench(*words, "--pattern", "recorded.json", "--json", "a.json")
+    assert result.returncode == 0, result
+    (cell,) = json.loads((bench.directory / "a.json").read_text())["cells"]
+    assert cell["cell"]["pattern"] == "recorded.json"
+    result = bench(*words, "--pattern", "recorded.json", "--ranks", 3)
+    assert_usage_error(result, "recorded on 2 ranks, not 3")
+
+
 def test_osu_s_layout_has_a_line_a_size(bench: Sibyl, mpi: Mpi) -> None:
     words = ["bench", "scan", "-n", 2, "--mpi", mpi.option, *QUICK, "--size", "8,64"]
     result = bench(*words, "--algorithms", "native", "--format", "osu")

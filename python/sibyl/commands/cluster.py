@@ -129,12 +129,18 @@ def run(
     launcher_args: Annotated[
         str | None, typer.Option(metavar="WORDS", help="More words for the launcher.")
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Write when each rank joined each collective."),
+    ] = None,
 ) -> int:
     """Run an MPI program on the hosts of a cluster."""
     from sibyl.cluster.job import run_on_cluster
     from sibyl.commands.run import RunOptions
 
-    options = RunOptions(ranks, mpi, settings or [], report, quiet, launcher_args, None, native)
+    options = RunOptions(
+        ranks, mpi, settings or [], report, quiet, launcher_args, None, native, record
+    )
     return run_on_cluster(name, program, options, ranks_per_host)
 
 

@@ -16,6 +16,7 @@ from rich.console import Console
 from sibyl.arguments import parse_setting
 from sibyl.errors import CommandError
 from sibyl.mpi import slurm
+from sibyl.mpi.arrivals import merge_arrivals
 from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
 from sibyl.mpi.installation import Launcher, choose_flavour, choose_launcher
 from sibyl.mpi.job import run_job
@@ -40,6 +41,7 @@ class RunOptions:
         launcher_args: more words for the launcher, quoted as for a shell.
         launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
         native: leave Sibyl out of it.
+        record: where the ranks' arrival times go.
     """
 
     ranks: int | None = None
@@ -50,6 +52,7 @@ class RunOptions:
     launcher_args: str | None = None
     launcher: str | None = None
     native: bool = False
+    record: Path | None = None
 
     def check(self) -> None:
         """Raise CommandError for what can be seen to be wrong before anything is started."""
@@ -57,13 +60,15 @@ class RunOptions:
             raise CommandError(f"-n {self.ranks}: a job has at least 1 rank; say -n 1 or more")
         if self.launcher not in (None, "srun", "mpiexec"):
             raise CommandError(f"--launcher {self.launcher}: say srun or mpiexec")
-        if self.native and (self.settings or self.report):
-            raise CommandError("--native runs without Sibyl; leave out --set and --report")
+        if self.native and (self.settings or self.report or self.record):
+            raise CommandError("--native runs without Sibyl; leave out --set, --report, --record")
         for text in self.settings:
             parse_setting(text)
         self.launcher_words()
         if self.report is not None:
-            _check_writable(self.report)
+            _check_writable("--report", self.report)
+        if self.record is not None:
+            _check_writable("--record", self.record)
 
     def launcher_words(self) -> list[str]:
         """The words of `launcher_args`."""
@@ -168,7 +173,10 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
         return {}
     shim = find_shim()
     find_implementation(shim, flavour)
-    return rank_environment(shim, dict(map(parse_setting, options.settings)), scratch)
+    variables = rank_environment(shim, dict(map(parse_setting, options.settings)), scratch)
+    if options.record is not None:
+        variables["SIBYL_RECORD"] = str(scratch)
+    return variables
 
 
 def _run(
@@ -186,12 +194,16 @@ def _run(
     if options.native:
         return code
     report = merge_reports(scratch)
+    files = []
     if options.report is not None:
-        text = json.dumps(report.as_json(words, code), indent=2) + "\n"
+        files.append((options.report, json.dumps(report.as_json(words, code), indent=2)))
+    if options.record is not None:
+        files.append((options.record, json.dumps(merge_arrivals(scratch, words))))
+    for path, text in files:
         try:
-            options.report.write_text(text, encoding="utf-8")
+            path.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
-            print(f"sibyl: cannot write {options.report}: {error.strerror}", file=sys.stderr)
+            print(f"sibyl: cannot write {path}: {error.strerror}", file=sys.stderr)
             code = code or 1
     if not options.quiet:
         print_report(report, Console(stderr=True))
@@ -212,12 +224,12 @@ def _scratch(shared: bool) -> Iterator[Path]:
         yield Path(directory)
 
 
-def _check_writable(path: Path) -> None:
+def _check_writable(option: str, path: Path) -> None:
     """Notice before a long run, not after it, that its report has no place to go."""
     folder = path.absolute().parent
     if path.is_dir():
-        raise CommandError(f"--report {path}: that is a directory; name a file in it")
+        raise CommandError(f"{option} {path}: that is a directory; name a file in it")
     if not folder.is_dir():
-        raise CommandError(f"--report {path}: there is no directory {folder}; make it first")
+        raise CommandError(f"{option} {path}: there is no directory {folder}; make it first")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise CommandError(f"--report {path}: not writable; choose another place")
+        raise CommandError(f"{option} {path}: not writable; choose another place")

@@ -41,6 +41,7 @@ PUBLIC_HEADERS = {
     "arrival.hpp": 1,
     "pattern.hpp": 1,
     "planners.hpp": 2,
+    "clairvoyant.hpp": 2,
     "simulator.hpp": 2,
     "selection.hpp": 3,
     "sibyl.h": 6,

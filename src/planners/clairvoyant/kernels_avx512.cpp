@@ -1,0 +1,23 @@
+// The kernels for x86 with AVX-512. Everything that the library shares is included before the
+// instruction set is switched on, so that no shared inline function is compiled with it.
+#include "planners/clairvoyant/kernels.hpp"
+
+#if defined(__x86_64__)
+#if defined(__clang__)
+#pragma clang attribute push(                                                                 \
+    __attribute__((target("avx2,avx512f,avx512vl,avx512bw,avx512dq,bmi,bmi2,lzcnt,popcnt"))), \
+    apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,avx512f,avx512vl,avx512bw,avx512dq,bmi,bmi2,lzcnt,popcnt")
+#endif
+
+#define SIBYL_KERNELS avx512
+#include "planners/clairvoyant/kernels.inc"
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif

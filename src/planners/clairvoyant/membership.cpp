@@ -1,0 +1,63 @@
+// Membership of a round, by merging the waiting queue into the group (listing 6).
+#include "planners/clairvoyant/membership.hpp"
+
+#include <cmath>
+#include <iterator>
+#include <numeric>
+
+namespace sibyl::clairvoyant {
+
+// std::fmod is exact. Rounding in the quotient is below a half as long as it is below 2^51.
+RoundTime split(double arrival, double round_time) {
+  const double rest = std::fmod(arrival, round_time);
+  return {static_cast<std::int64_t>(std::nearbyint((arrival - rest) / round_time)), rest};
+}
+
+Membership::Membership(const ClairvoyantRequest& request) : root_(request.root) {
+  const std::size_t ranks = request.arrivals.size();
+  key_.reserve(ranks);
+  for (const double arrival : request.arrivals) {
+    key_.push_back(split(arrival + 0.0, request.round_time));
+  }
+  waiting_.resize(ranks);
+  std::iota(waiting_.begin(), waiting_.end(), 0);
+  std::sort(waiting_.begin(), waiting_.end(), [this](Rank a, Rank b) { return before(a, b); });
+  group_.reserve(ranks);
+}
+
+bool Membership::begin_round() {
+  joined_.clear();
+  for (;;) {
+    const bool some_wait = next_ < waiting_.size();
+    if (!some_wait) break;
+    // The head, as (o, f).
+    RoundTime arrival = key(waiting_[next_]);
+    arrival.whole -= round_;
+    const RoundTime head = group_.empty() ? arrival : std::min(key(group_.front()), arrival);
+    const RoundTime limit{head.whole + 1, head.rest};
+    if (arrival <= limit) {
+      const auto joined = static_cast<std::ptrdiff_t>(joined_.size());
+      do {
+        const Rank rank = waiting_[next_++];
+        key_[static_cast<std::size_t>(rank)] = arrival;
+        joined_.push_back(rank);
+        root_is_here_ |= rank == root_;
+        if (next_ == waiting_.size()) break;
+        arrival = key(waiting_[next_]);
+        arrival.whole -= round_;
+      } while (arrival <= limit);
+      const auto members = static_cast<std::ptrdiff_t>(group_.size());
+      group_.insert(group_.end(), joined_.begin() + joined, joined_.end());
+      std::inplace_merge(group_.begin(), group_.begin() + members, group_.end(),
+                         [this](Rank a, Rank b) { return before(a, b); });
+    }
+    if (group_.size() > 1 || next_ == waiting_.size()) break;
+    // Alone: ceil((next arrival - head) / d) - 1 rounds in which nothing can happen.
+    const RoundTime& next = key(waiting_[next_]);
+    const RoundTime& alone = key(group_.front());
+    round_ = next.whole - alone.whole - (next.rest > alone.rest ? 0 : 1);
+  }
+  return group_.size() > 1;
+}
+
+}  // namespace sibyl::clairvoyant

@@ -1,0 +1,343 @@
+// All generators give the schedule of the reference, event by event; the reference gives the
+// examples of the papers and keeps the promises of its header.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "planners/clairvoyant/kernels.hpp"
+#include "planners/clairvoyant/membership.hpp"
+#include "sibyl/clairvoyant.hpp"
+
+namespace sibyl {
+namespace {
+
+using Events = std::vector<ClairvoyantEvent>;
+using Generator = ClairvoyantGenerator;
+
+std::string text_of(const ClairvoyantRequest& request) {
+  std::string text = std::to_string(request.arrivals.size()) + " ranks, " +
+                     std::to_string(request.segments) + " segments, round time " +
+                     std::to_string(request.round_time) + ", root " + std::to_string(request.root) +
+                     ", root order " + std::string(name_of(request.root_order)) + ", arrivals";
+  if (request.arrivals.size() <= 16) {
+    for (const double arrival : request.arrivals) text += " " + std::to_string(arrival);
+  }
+  return text;
+}
+
+Events schedule(Generator generator, const ClairvoyantRequest& request) {
+  const ClairvoyantSchedule result = make_clairvoyant(generator, request);
+  EXPECT_EQ(result.problem, "") << text_of(request);
+  return {result.events.view().begin(), result.events.view().end()};
+}
+
+std::string text_of(const ClairvoyantEvent& event) {
+  return std::to_string(event.round) + ": " + std::to_string(event.sender) + " -> " +
+         std::to_string(event.receiver) + " segment " + std::to_string(event.segment);
+}
+
+// Requires the same events from all generators, every instruction set included.
+void expect_the_same(const ClairvoyantRequest& request, bool with_heaps = true) {
+  const Events reference = schedule(Generator::linear, request);
+  const auto compare = [&](Generator generator, std::string_view what) {
+    const Events events = schedule(generator, request);
+    if (events == reference) return;
+    const auto [a, b] =
+        std::mismatch(reference.begin(), reference.end(), events.begin(), events.end());
+    FAIL() << what << ", " << text_of(request) << ": event " << a - reference.begin() << " is "
+           << (b == events.end() ? "missing" : text_of(*b)) << ", not "
+           << (a == reference.end() ? "missing" : text_of(*a));
+  };
+  if (with_heaps) compare(Generator::pairing_heap, "pairing-heap");
+  for (const clairvoyant::Kernels& kernels : clairvoyant::supported_kernels()) {
+    clairvoyant::use_kernels(kernels);
+    compare(Generator::segment_tree, "segment-tree, " + std::string(kernels.name));
+    compare(Generator::fast, "fast, " + std::string(kernels.name));
+  }
+  clairvoyant::use_kernels(clairvoyant::supported_kernels().front());
+}
+
+// Runs the schedule with sets of contributions.
+void expect_a_reduce(const ClairvoyantRequest& request) {
+  const Events events = schedule(Generator::fast, request);
+  const std::size_t ranks = request.arrivals.size();
+  for (std::uint32_t segment = 0; segment < request.segments; ++segment) {
+    std::vector<std::multiset<Rank>> parts(ranks);
+    for (std::size_t r = 0; r < ranks; ++r) parts[r] = {static_cast<Rank>(r)};
+    for (std::size_t begin = 0; begin < events.size();) {
+      std::size_t end = begin;
+      while (end < events.size() && events[end].round == events[begin].round) ++end;
+      auto before = parts;  // messages of one round cross each other
+      std::vector<std::pair<Rank, std::multiset<Rank>>> messages;
+      for (; begin < end; ++begin) {
+        const ClairvoyantEvent& event = events[begin];
+        if (event.segment != segment) continue;
+        messages.emplace_back(event.receiver, before[static_cast<std::size_t>(event.sender)]);
+        parts[static_cast<std::size_t>(event.sender)].clear();
+      }
+      for (auto& [receiver, message] : messages) {
+        parts[static_cast<std::size_t>(receiver)].insert(message.begin(), message.end());
+      }
+    }
+    for (std::size_t r = 0; r < ranks; ++r) {
+      ASSERT_EQ(parts[r].size(), static_cast<Rank>(r) == request.root ? ranks : 0U)
+          << text_of(request) << " segment " << segment << " rank " << r;
+    }
+    const auto& all = parts[static_cast<std::size_t>(request.root)];
+    ASSERT_EQ(std::set<Rank>(all.begin(), all.end()).size(), ranks) << text_of(request);
+  }
+}
+
+TEST(Clairvoyant, TheExampleOfSection42) {
+  const std::vector arrivals{0.0, 0.0, 0.0, 1.1};
+  const Events events = schedule(Generator::linear, {arrivals, 4, 1.0, 0});
+  ASSERT_GE(events.size(), 4U);
+  EXPECT_EQ(events[0], (ClairvoyantEvent{0, 1, 0, 0}));
+  EXPECT_EQ(events[1], (ClairvoyantEvent{0, 0, 1, 1}));
+  EXPECT_EQ(events[2], (ClairvoyantEvent{1, 2, 0, 0}));
+  EXPECT_EQ(events[3], (ClairvoyantEvent{1, 3, 1, 1}));
+  // What the additional state forbids: to send on in round 1 what was received in round 1.
+  for (const ClairvoyantEvent& event : events) {
+    if (event.round == 1) {
+      EXPECT_FALSE(event.segment == 0 && event.sender == 0);
+      EXPECT_FALSE(event.segment == 1 && event.sender == 1);
+    }
+  }
+}
+
+// Figure 1: one process arrives per round, 6 segments. Row s lists the rounds in which segment s is
+// sent, the process in the first column first; the figure counts rounds from 1 and ends at 11.
+TEST(Clairvoyant, TheSegmentsAndRoundsOfFigure1) {
+  std::vector<double> arrivals(16);
+  for (std::size_t i = 0; i < arrivals.size(); ++i) arrivals[i] = static_cast<double>(i);
+  const Events events = schedule(Generator::linear, {arrivals, 6, 1.0, 15});
+  const std::vector<std::vector<std::uint32_t>> figure{
+      {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {1, 2, 4, 6, 8, 10, 11},
+      {2, 3, 4, 5, 6, 7, 8, 9, 10, 11},    {3, 3, 5, 6, 7, 8, 9, 10, 11},
+      {4, 4, 5, 7, 8, 9, 10, 11},          {5, 5, 6, 7, 9, 10, 11}};
+  for (std::uint32_t segment = 0; segment < 6; ++segment) {
+    std::vector<std::uint32_t> rounds;
+    for (const ClairvoyantEvent& event : events) {
+      if (event.segment == segment && event.round < 11) rounds.push_back(event.round + 1);
+    }
+    EXPECT_EQ(rounds, figure[segment]) << "segment " << segment;
+  }
+}
+
+TEST(Clairvoyant, IdleRoundsAreSkippedAndCounted) {
+  const std::vector arrivals{0.0, 1.0, 2.0, 3.0};
+  for (const Generator generator : clairvoyant_generators()) {
+    const Events events = schedule(generator, {arrivals, 1, 0.001, 0});
+    ASSERT_EQ(events.size(), 3U);
+    const double d = 0.001;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(events[i].sender, static_cast<Rank>(i + 1));
+      // Whether an arrival lies on the limit is decided by the exact value of 0.001.
+      EXPECT_EQ(events[i].round,
+                static_cast<std::uint32_t>(std::ceil(static_cast<long double>(i + 1) / d)) - 1);
+    }
+  }
+}
+
+TEST(Clairvoyant, OneProcessOrNoSegmentHasNoEvents) {
+  for (const Generator generator : clairvoyant_generators()) {
+    EXPECT_TRUE(schedule(generator, {std::vector{1.0}, 4, 1.0, 0}).empty());
+    EXPECT_TRUE(schedule(generator, {std::vector{1.0, 0.0}, 0, 1.0, 0}).empty());
+    EXPECT_EQ(schedule(generator, {std::vector{1.0, 0.0}, 1, 1.0, 0}).size(), 1U);
+  }
+}
+
+// A member exactly one round behind the head stands last, though its place is next to the head's.
+TEST(Clairvoyant, WhoIsExactlyOneRoundBehindIsSoughtLast) {
+  expect_the_same({std::vector{0.0, 1.0, 0.5, 0.25}, 3, 1.0, 3});
+  expect_the_same({std::vector{0.0, 1.0, 0.5, 1.0, 0.0, 1.0}, 5, 1.0, 2});
+}
+
+class Agreement : public testing::Test {
+ protected:
+  std::size_t between(std::size_t low, std::size_t high) {
+    return std::uniform_int_distribution<std::size_t>(low, high)(random_);
+  }
+  double real(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+  // One of the kinds of instances that issue and paper name.
+  std::vector<double> arrivals(std::size_t ranks, double& round_time, Rank root) {
+    std::vector<double> times(ranks);
+    const std::size_t kind = between(0, 6);
+    round_time = real(0.001, 1);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      switch (kind) {
+        case 0:
+          times[r] = real(0, static_cast<double>(ranks) + 0.1);
+          break;  // uniform
+        case 1:
+          times[r] = real(0, 3);
+          break;  // dense
+        case 2:
+          times[r] = 0.25 * static_cast<double>(between(0, 2 * ranks));
+          break;  // tied
+        case 3:
+          times[r] = 0.5 * static_cast<double>(r);
+          break;  // fixed step
+        case 4:
+          times[r] = r + 1 == ranks ? static_cast<double>(ranks) : 0;
+          break;  // skewed
+        case 5:
+          times[r] = static_cast<Rank>(r) == root ? 7.5 : real(0, 2);
+          break;  // late root
+        default:
+          times[r] = static_cast<double>(between(0, 3));
+          break;  // tied, dense
+      }
+    }
+    if (kind == 2 || kind == 3 || kind == 6) round_time = 0.25 * static_cast<double>(between(1, 6));
+    return times;
+  }
+  ClairvoyantRequest request(std::size_t ranks, std::uint32_t segments) {
+    const auto root = static_cast<Rank>(between(0, ranks - 1));
+    double round_time = 1;
+    arrivals_ = arrivals(ranks, round_time, root);
+    return {arrivals_, segments, round_time, root,
+            between(0, 1) == 0 ? RootOrder::first : RootOrder::availability};
+  }
+
+  std::mt19937 random_{20261121};
+  std::vector<double> arrivals_;
+};
+
+TEST_F(Agreement, SmallInstancesOfEveryKind) {
+  for (int i = 0; i < 3000; ++i) {
+    expect_the_same(request(between(1, 12), static_cast<std::uint32_t>(between(0, 10))));
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(Agreement, InstancesAroundTheEdgesOfWords) {
+  for (int i = 0; i < 60; ++i) {
+    expect_the_same(request(between(60, 70), static_cast<std::uint32_t>(between(60, 70))), i < 10);
+    expect_the_same(request(between(2, 9), static_cast<std::uint32_t>(between(120, 132))));
+    expect_the_same(request(between(120, 132), static_cast<std::uint32_t>(between(1, 9))));
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(Agreement, SeveralHundredProcessesAndSegments) {
+  for (int i = 0; i < 7; ++i) {
+    expect_the_same(request(between(200, 300), static_cast<std::uint32_t>(between(150, 260))),
+                    false);
+    if (HasFailure()) return;
+  }
+  expect_the_same(request(700, 65), false);
+  expect_the_same(request(512, 512), false);
+}
+
+TEST_F(Agreement, EveryScheduleIsAReduce) {
+  for (int i = 0; i < 400; ++i) {
+    expect_a_reduce(request(between(1, 20), static_cast<std::uint32_t>(between(1, 8))));
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(Agreement, NobodySendsOrReceivesTwiceInARound) {
+  for (int i = 0; i < 200; ++i) {
+    std::set<std::tuple<std::uint32_t, bool, Rank>> seen;
+    for (const ClairvoyantEvent& event :
+         schedule(Generator::fast,
+                  request(between(2, 40), static_cast<std::uint32_t>(between(1, 40))))) {
+      EXPECT_TRUE(seen.insert({event.round, true, event.sender}).second);
+      EXPECT_TRUE(seen.insert({event.round, false, event.receiver}).second);
+    }
+  }
+}
+
+TEST_F(Agreement, TheEventsOfOneRankAreThoseOfTheWholeSchedule) {
+  for (int i = 0; i < 300; ++i) {
+    const ClairvoyantRequest asked =
+        request(between(1, 20), static_cast<std::uint32_t>(between(0, 20)));
+    const Events all = schedule(Generator::linear, asked);
+    for (const Generator generator : clairvoyant_generators()) {
+      const auto rank = static_cast<Rank>(between(0, asked.arrivals.size() - 1));
+      Events expected;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(expected),
+                   [&](const auto& e) { return e.sender == rank || e.receiver == rank; });
+      const ClairvoyantSchedule one = make_clairvoyant(generator, asked, rank);
+      EXPECT_EQ(one.problem, "");
+      EXPECT_TRUE(std::ranges::equal(one.events.view(), expected)) << text_of(asked);
+    }
+  }
+}
+
+TEST(ClairvoyantTime, ArrivalsAreSplitExactly) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 100000; ++i) {
+    const double d = std::ldexp(static_cast<double>(random() >> 11), -60) + 1e-9;
+    const double a = std::ldexp(static_cast<double>(random() >> 11), -45);
+    const clairvoyant::RoundTime time = clairvoyant::split(a, d);
+    ASSERT_GE(time.rest, 0);
+    ASSERT_LT(time.rest, d);
+    // k d + f with 64 bits of k and the exact product.
+    const double product = static_cast<double>(time.whole) * d;
+    const double error = std::fma(static_cast<double>(time.whole), d, -product);
+    ASSERT_EQ((a - product - error) - time.rest, 0.0) << a << " " << d;
+  }
+}
+
+TEST(ClairvoyantCheck, BadInputIsRefusedInOneLine) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector good{0.0, 1.0};
+  const std::vector negative{0.0, -1.0};
+  const std::vector not_a_number{0.0, std::nan("")};
+  const std::vector endless{infinity, 0.0};
+  const std::vector<double> none;
+  const auto problem = [](const ClairvoyantRequest& request) {
+    const std::string text = make_clairvoyant(Generator::fast, request).problem;
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+    return text;
+  };
+  EXPECT_EQ(problem({good, 1, 1.0, 0}), "");
+  EXPECT_NE(problem({negative, 1, 1.0, 0}).find("negative"), std::string::npos);
+  EXPECT_NE(problem({not_a_number, 1, 1.0, 0}).find("not a number"), std::string::npos);
+  EXPECT_NE(problem({endless, 1, 1.0, 0}).find("infinite"), std::string::npos);
+  EXPECT_NE(problem({none, 1, 1.0, 0}).find("0 ranks"), std::string::npos);
+  EXPECT_NE(problem({good, 1, 0.0, 0}).find("not positive"), std::string::npos);
+  EXPECT_NE(problem({good, 1, -1.0, 0}).find("not positive"), std::string::npos);
+  EXPECT_NE(problem({good, 1, std::nan(""), 0}).find("not a finite"), std::string::npos);
+  EXPECT_NE(problem({good, 1, infinity, 0}).find("not a finite"), std::string::npos);
+  EXPECT_NE(problem({good, 1, 1e-310, 0}).find("denormal"), std::string::npos);
+  EXPECT_NE(problem({good, 1, 1e-300, 0}).find("2^31 rounds"), std::string::npos);
+  EXPECT_NE(problem({good, 1, 1.0, 2}).find("root is 2"), std::string::npos);
+  EXPECT_NE(problem({good, 1, 1.0, -1}).find("root is -1"), std::string::npos);
+}
+
+TEST(ClairvoyantCheck, SizesThatCannotFitAreRefusedWithTheFigure) {
+  const std::vector<double> arrivals(65536);
+  const ClairvoyantRequest request{arrivals, 1U << 26, 1.0, 0};
+  for (const Generator generator : clairvoyant_generators()) {
+    EXPECT_NE(check_clairvoyant(generator, request).find("GiB"), std::string::npos);
+    EXPECT_NE(check_clairvoyant(generator, request, false).find("GiB"), std::string::npos);
+  }
+}
+
+TEST(ClairvoyantNames, AreFoundAgain) {
+  for (const Generator generator : clairvoyant_generators()) {
+    Generator found = Generator::linear;
+    EXPECT_TRUE(generator_from_name(name_of(generator), found));
+    EXPECT_EQ(found, generator);
+  }
+  Generator unused = Generator::linear;
+  EXPECT_FALSE(generator_from_name("slow", unused));
+  RootOrder order = RootOrder::first;
+  EXPECT_TRUE(root_order_from_name("availability", order));
+  EXPECT_EQ(order, RootOrder::availability);
+  EXPECT_FALSE(root_order_from_name("last", order));
+}
+
+}  // namespace
+}  // namespace sibyl

@@ -33,6 +33,9 @@ struct PlanRequest {
   std::uint32_t outstanding = 1;
   // Part of the scan family only: rounds in which W (+) V is sent; 0 takes the algorithm's own.
   std::uint32_t operator_rounds = 0;
+  // How the machine lies: nodes hold this many consecutive ranks, the last node perhaps fewer. Used
+  // by algorithms for nodes; 1 where nothing is known.
+  Rank ranks_per_node = 1;
 };
 
 enum class OrderUse : std::uint8_t {
@@ -49,9 +52,11 @@ struct Algorithm {
   std::string_view cost;       // in alpha (startup latency) and beta (time per unit), p ranks
   std::string_view source;     // paper, section, listing
   OrderUse order;
-  bool background;        // has gates that can be opened
-  bool commutative_only;  // not eligible for operators that do not commute
-  bool in_place;          // has a program for MPI_IN_PLACE
+  bool background;               // has gates that can be opened
+  bool commutative_only;         // not eligible for operators that do not commute
+  bool in_place;                 // has a program for MPI_IN_PLACE
+  bool operator_rounds = false;  // PlanRequest::operator_rounds may be asked for
+  bool nodes = false;            // plans for PlanRequest::ranks_per_node
   PlanHeader (*describe)(const PlanRequest& request);
   // Replaces `program` by the program of `rank`, keeping its storage.
   void (*plan)(const PlanRequest& request, Rank rank, Program& program);

@@ -67,6 +67,7 @@ const Algorithm* choose_for(CommunicatorState& state, Collective collective, std
     situation.ranks = state.size();
     situation.bytes = bytes;
     situation.operator_use = use;
+    situation.ranks_per_node = state.ranks_per_node();
     known = {true, bytes, use, choose(state.settings(), situation)};
   }
   return known.algorithm;

@@ -3,8 +3,9 @@
 // Once per communicator, in a call that all its ranks make: every rank says whether it can (a
 // private communicator is left in its budget, its environment is sound) and which build it runs;
 // the least counts. Then the private communicator is made, the ranks agree that it was made
-// everywhere, and rank 0 broadcasts the settings that hold from now on. The messages travel on the
-// user's communicator as collectives of the same call, which cannot meet anything else.
+// everywhere, rank 0 broadcasts the settings that hold from now on, and all find out how ranks lie
+// on nodes. Until there is a private communicator the messages travel on the user's as collectives
+// of the same call, which cannot meet anything else.
 //
 // The private communicator comes from PMPI_Comm_create, not from a duplicate, which would run the
 // user's attribute callbacks. While it is made the user's communicator returns errors: running out
@@ -12,6 +13,7 @@
 #include <array>
 
 #include "communicator/communicator_state.hpp"
+#include "communicator/placement.hpp"
 
 namespace sibyl {
 namespace {
@@ -88,6 +90,8 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   }
   settings_ = terms.settings;
   next_tag_ = terms.first_tag;
+  ranks_per_node_ = find_ranks_per_node(private_, host_number());
+  plans.set_ranks_per_node(ranks_per_node_);
   mode_ = Mode::served;
 }
 

@@ -11,6 +11,8 @@ namespace sibyl {
 class PlanCache {
  public:
   PlanCache(Rank rank, Rank ranks) : rank_(rank), ranks_(ranks) {}
+  // Before the first plan.
+  void set_ranks_per_node(Rank ranks_per_node) { ranks_per_node_ = ranks_per_node; }
 
   // The program of this rank. The reference holds until the next call. The request's order and
   // background are the defaults: calls that carry a pattern do not come here yet.
@@ -30,6 +32,7 @@ class PlanCache {
 
   Rank rank_;
   Rank ranks_;
+  Rank ranks_per_node_ = 1;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::size_t last_ = 0;
   std::size_t oldest_ = 0;

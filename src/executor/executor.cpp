@@ -10,8 +10,16 @@
 namespace sibyl {
 namespace {
 
-// Above this size posting receives ahead pays for the bookkeeping (bytes of a block or vector).
-constexpr std::size_t lockstep_limit = 16384;
+// Above these sizes posting receives ahead pays (bytes of a block or vector). Vectors go in
+// lockstep as far as messages are usually sent eagerly: a round's send is over at once, and the
+// rounds of a scan depend on each other (simulated: docs/performance.md).
+constexpr std::size_t lockstep_block = 16384;
+constexpr std::size_t lockstep_vector = 65536;
+
+bool goes_in_lockstep(const Prepared& prepared, std::size_t bytes) {
+  const bool vector = prepared.header.partition == Partition::vector;
+  return !prepared.lockstep.empty() && bytes <= (vector ? lockstep_vector : lockstep_block);
+}
 
 struct Free {
   void operator()(char* memory) const { std::free(memory); }
@@ -62,7 +70,7 @@ class PackedMirror {
 int run(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) {
   const Frame frame(prepared, call, workspace);
   if (!frame.ready()) return MPI_ERR_NO_MEM;
-  if (!prepared.lockstep.empty() && call.block_bytes <= lockstep_limit) {
+  if (goes_in_lockstep(prepared, call.block_bytes)) {
     return run_lockstep(prepared, call, frame);
   }
   return run_dataflow(prepared, call, frame, workspace);

@@ -7,6 +7,7 @@
 
 #include "planners/exscan/doubling_family.hpp"
 #include "planners/exscan/recursive_doubling.hpp"
+#include "planners/exscan/two_level.hpp"
 #include "planners/gather/gather.hpp"
 #include "planners/scan/doubling.hpp"
 #include "planners/scatter/scatter.hpp"
@@ -41,6 +42,7 @@ constexpr std::array table{
               .background = false,
               .commutative_only = false,
               .in_place = true,
+              .operator_rounds = true,
               .describe = exscan::describe<Member::one_doubling>,
               .plan = exscan::plan<Member::one_doubling>},
     Algorithm{.collective = Collective::exscan,
@@ -55,6 +57,7 @@ constexpr std::array table{
               .background = false,
               .commutative_only = false,
               .in_place = true,
+              .operator_rounds = true,
               .describe = exscan::describe<Member::one_two_three_doubling>,
               .plan = exscan::plan<Member::one_two_three_doubling>},
     Algorithm{
@@ -69,6 +72,7 @@ constexpr std::array table{
         .background = false,
         .commutative_only = false,
         .in_place = true,
+        .operator_rounds = true,
         .describe = exscan::describe<Member::two_op_doubling>,
         .plan = exscan::plan<Member::two_op_doubling>},
     Algorithm{
@@ -83,6 +87,7 @@ constexpr std::array table{
         .background = false,
         .commutative_only = false,
         .in_place = true,
+        .operator_rounds = true,
         .describe = exscan::describe<Member::hybrid>,
         .plan = exscan::plan<Member::hybrid>},
     Algorithm{
@@ -100,6 +105,23 @@ constexpr std::array table{
         .in_place = true,
         .describe = exscan::describe_recursive_doubling,
         .plan = exscan::plan_recursive_doubling},
+    Algorithm{
+        .collective = Collective::exscan,
+        .name = "two-level",
+        .published = "hierarchical",
+        .idea = "Nodes scan within themselves, their last ranks scan the totals and broadcast what "
+                "they get: a vector leaves a node once a round, not once per rank.",
+        .cost = "k ranks in n nodes: (2 ceil(log2 k) + ceil(log2 n)) (alpha + beta m), of which "
+                "ceil(log2 n) between nodes",
+        .source = "J. L. Traeff, A. Rougier, MPI Collectives and Datatypes for Hierarchical "
+                  "All-to-all Communication, 2014 (the decomposition)",
+        .order = OrderUse::none,
+        .background = false,
+        .commutative_only = false,
+        .in_place = true,
+        .nodes = true,
+        .describe = exscan::describe_two_level,
+        .plan = exscan::plan_two_level},
     Algorithm{.collective = Collective::scan,
               .name = "doubling",
               .published = "doubling",

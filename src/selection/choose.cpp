@@ -1,23 +1,49 @@
 // The choice of algorithms; see choose.hpp.
 //
-// Scans go by the Hockney model with a term for the operator: rounds * (alpha + beta m) plus the
-// applications on the path of the last rank * gamma m. The constants stand for a cluster's
-// interconnect; they decide only between near neighbours of one family, so a factor of two in them
-// changes little.
+// Scans go by the Hockney model with a term for the operator, on two levels where ranks share
+// nodes: a round in which c vectors leave every node costs alpha + m max(beta, c beta_node), one
+// that stays within nodes its own alpha and beta; an application on the longest path costs gamma m.
+// The constants stand for a cluster's interconnect (platforms/README.md); they decide only between
+// near neighbours, so a factor of two in them changes little.
 #include "selection/choose.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <string_view>
 #include <utility>
 
+#include "planners/ceil_log2.hpp"
 #include "planners/exscan/doubling_family.hpp"
+#include "planners/exscan/recursive_doubling.hpp"
+#include "planners/exscan/two_level.hpp"
 
 namespace sibyl {
 namespace {
 
-constexpr double alpha = 1.5e-6;            // seconds per message
-constexpr double beta = 1.0e-10;            // seconds per byte sent
+// A message: `alpha` seconds, and `beta` more per byte.
+struct Link {
+  double alpha;
+  double beta;
+};
+// How messages travel, by their size: within the header, copied by both ends, by rendezvous.
+struct Regime {
+  double up_to;  // bytes
+  Link within;   // ranks of one node
+  Link between;  // ranks of two nodes
+};
+constexpr std::array<Regime, 3> regimes{{
+    {64, {0.95e-6, 4.0e-10}, {1.5e-6, 2.7e-10}},
+    {65536, {2.2e-6, 4.0e-10}, {2.7e-6, 2.7e-10}},
+    {std::numeric_limits<double>::infinity(), {4.0e-6, 1.7e-10}, {15e-6, 1.6e-10}},
+}};
+constexpr double beta_node = 4.0e-11;  // of all messages that leave a node together
+// The phases of two-level wait for each other: simulated runs take about a fifth longer than their
+// sum.
+constexpr double phases_wait = 1.2;
+// Shifts leave some ranks within their node and take others out of it: rounds drift apart.
+constexpr double shifts_drift = 1.25;
 constexpr double gamma_predefined = 1e-10;  // seconds per byte combined
 constexpr double gamma_user = 2e-9;
 
@@ -35,25 +61,64 @@ constexpr std::array<std::pair<exscan::Member, std::string_view>, 4> family{{
     {exscan::Member::two_op_doubling, "two-op-doubling"},
 }};
 
+// The cost of the applications on the longest path and beside it. What a rank applies beyond the
+// longest path is done while messages are under way, about half of it (simulated:
+// docs/performance.md).
+double applications(double on_path, double most, double seconds_each) {
+  return (on_path + most) / 2 * seconds_each;
+}
+
+// A round of messages of `bytes`, of which `leaving` leave every node.
+double round_cost(double bytes, std::uint64_t leaving) {
+  const auto* regime =
+      std::ranges::find_if(regimes, [&](const Regime& r) { return bytes < r.up_to; });
+  if (leaving == 0) return regime->within.alpha + regime->within.beta * bytes;
+  return regime->between.alpha +
+         bytes * std::max(regime->between.beta, static_cast<double>(leaving) * beta_node);
+}
+
 const Algorithm* choose_exscan(const Situation& now) {
   const double bytes = static_cast<double>(now.bytes);
   const double gamma = now.operator_use == OperatorUse::user ? gamma_user : gamma_predefined;
+  const auto per_node = static_cast<std::uint64_t>(std::min(now.ranks_per_node, now.ranks));
+  const bool one_node = per_node == static_cast<std::uint64_t>(now.ranks);
   const Algorithm* best = nullptr;
   double best_cost = 0;
+  const auto offer = [&](std::string_view name, double cost) {
+    if (best != nullptr && cost >= best_cost) return;
+    best = find_algorithm(Collective::exscan, name);
+    best_cost = cost;
+  };
+
   for (const auto& [member, name] : family) {
     const std::uint32_t operator_rounds = exscan::operator_rounds_of(member, now.ranks);
-    // What the busiest rank applies beyond the last one is done while messages are under way, about
-    // half of it (simulated: docs/performance.md).
-    const double last = exscan::applications_at_last_rank(now.ranks, operator_rounds);
-    const double most = exscan::most_applications(now.ranks, operator_rounds);
-    const double applications = (last + most) / 2;
-    const double cost = exscan::rounds(now.ranks, operator_rounds) * (alpha + beta * bytes) +
-                        applications * gamma * bytes;
-    if (best == nullptr || cost < best_cost) {
-      best = find_algorithm(Collective::exscan, name);
-      best_cost = cost;
+    double messages = 0;
+    for (std::uint32_t round = 0; round < exscan::rounds(now.ranks, operator_rounds); ++round) {
+      const std::uint64_t distance = exscan::skip(round, operator_rounds);
+      messages += round_cost(bytes, one_node ? 0 : std::min(distance, per_node));
     }
+    if (per_node > 1 && !one_node) messages *= shifts_drift;
+    const double applied =
+        applications(exscan::applications_at_last_rank(now.ranks, operator_rounds),
+                     exscan::most_applications(now.ranks, operator_rounds), gamma * bytes);
+    offer(name, messages + applied);
   }
+  // What follows is for nodes of several ranks.
+  if (per_node == 1 || one_node) return best;
+  const std::uint32_t all_rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks));
+  if (std::has_single_bit(per_node)) {  // else its blocks straddle nodes
+    double cost = applications(all_rounds - 1, exscan::recursive_doubling_applications(now.ranks),
+                               gamma * bytes);
+    for (std::uint32_t round = 0; round < all_rounds; ++round) {
+      cost += round_cost(bytes, std::uint64_t{1} << round < per_node ? 0 : per_node);
+    }
+    offer("recursive-doubling", cost);
+  }
+  const auto phases = exscan::two_level_rounds(now.ranks, now.ranks_per_node);
+  const std::uint32_t within = phases.within + phases.broadcast;
+  offer("two-level",
+        phases_wait * (within * round_cost(bytes, 0) + phases.between * round_cost(bytes, 1) +
+                       (phases.within + phases.between) * gamma * bytes));
   return best;
 }
 

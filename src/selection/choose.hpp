@@ -19,6 +19,7 @@ struct Situation {
   Rank ranks = 1;
   std::uint64_t bytes = 0;  // packed bytes of the vector, or of one block
   OperatorUse operator_use = OperatorUse::none;
+  Rank ranks_per_node = 1;  // as in PlanRequest
 };
 
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.

@@ -111,5 +111,26 @@ TEST(Choose, WeighsRoundsAgainstApplicationsOfTheOperator) {
   }
 }
 
+TEST(Choose, MindsWhereRanksLie) {
+  const auto name = [](Rank ranks, Rank per_node, std::uint64_t bytes) {
+    auto now = situation(Collective::exscan, ranks, bytes, OperatorUse::predefined);
+    now.ranks_per_node = per_node;
+    return choose(Settings{}, now)->name;
+  };
+  // Short messages: as many rounds within nodes as there can be.
+  EXPECT_EQ(name(1152, 32, 8), "recursive-doubling");
+  EXPECT_EQ(name(256, 32, 800), "recursive-doubling");
+  // Its blocks would straddle nodes of 24 ranks.
+  EXPECT_NE(name(1152, 24, 8), "recursive-doubling");
+  // Long ones: a vector leaves a node once a round.
+  EXPECT_EQ(name(1152, 32, 80000), "two-level");
+  EXPECT_EQ(name(1152, 24, 80000), "two-level");
+  // One rank a node, or one node: nothing to gain.
+  for (const std::uint64_t bytes : {8, 800, 80000}) {
+    EXPECT_EQ(name(36, 1, bytes), name(36, 36, bytes));
+    EXPECT_EQ(name(36, 100, bytes), name(36, 36, bytes));
+  }
+}
+
 }  // namespace
 }  // namespace sibyl

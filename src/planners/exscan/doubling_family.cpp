@@ -87,6 +87,53 @@ std::uint32_t most_applications(Rank ranks, std::uint32_t operator_rounds) {
   return applications_at_last_rank(ranks, operator_rounds) + effective(operator_rounds, ranks) - 1;
 }
 
+// Only with q' = 1 do two rounds, the first two, use the same distance.
+std::uint32_t tag_span(Rank ranks, std::uint32_t operator_rounds) {
+  const std::uint32_t q = effective(operator_rounds, ranks);
+  return q == 1 && rounds(ranks, q) > 1 ? 2 : 1;
+}
+
+bool append_doubling(ProgramBuilder& build, const DoublingGroup& group) {
+  const std::int64_t size = group.size;
+  const std::int64_t index = group.index;
+  const std::uint32_t all_rounds = rounds(group.size, group.operator_rounds);
+  const std::uint32_t operator_rounds = effective(group.operator_rounds, group.size);
+  const auto rank_of = [&](std::int64_t member) {
+    return static_cast<Rank>(
+        std::min<std::int64_t>(group.first + member * group.stride, group.last));
+  };
+  bool uses_joined = false;
+
+  for (std::uint32_t step = 0; step < all_rounds; ++step) {
+    const std::uint32_t round = group.first_round + step;
+    const auto distance = static_cast<std::int64_t>(skip(step, operator_rounds));
+    const bool sends_value = step < operator_rounds;
+    if (index + distance < size) {
+      const Rank peer = rank_of(index + distance);
+      if (sends_value && (step == 0 || index == 0)) {
+        build.send(peer, group.value, round);
+      } else if (sends_value) {
+        build.copy(group.joined, group.value, round);
+        build.combine(group.joined, group.prefix, round);
+        build.send(peer, group.joined, round);
+        uses_joined = true;
+      } else if (index > 0) {
+        build.send(peer, group.prefix, round);
+      }
+    }
+    // Without V there is nothing to come from the first member.
+    if (index - distance >= (sends_value ? 0 : 1)) {
+      const Rank peer = rank_of(index - distance);
+      if (step == 0) {
+        build.receive(peer, group.prefix, round);
+      } else {
+        build.receive_combine(peer, group.prefix, round);
+      }
+    }
+  }
+  return uses_joined;
+}
+
 template <Member member>
 PlanHeader describe(const PlanRequest& request) {
   const std::uint32_t operator_rounds = requested(member, request);
@@ -96,8 +143,7 @@ PlanHeader describe(const PlanRequest& request) {
   header.ranks = request.ranks;
   header.staging = 2;
   header.rounds = rounds(request.ranks, operator_rounds);
-  // Only with q' = 1 do two rounds, the first two, use the same distance.
-  header.tag_span = operator_rounds == 1 && header.rounds > 1 ? 2 : 1;
+  header.tag_span = tag_span(request.ranks, operator_rounds);
   header.one_ported = true;
   header.keeps_order = true;
   return header;
@@ -110,46 +156,20 @@ void plan_rank(const PlanRequest& request, std::uint32_t operator_rounds, Rank r
   program.clear();
   program.in_place = request.in_place;
   ProgramBuilder build(program);
-  const std::int64_t ranks = request.ranks;
-  const std::uint32_t all_rounds = rounds(request.ranks, operator_rounds);
-  const Slice prefix = ProgramBuilder::slice(Buffer::receive, 0);                             // W
-  Slice value = ProgramBuilder::slice(request.in_place ? Buffer::receive : Buffer::send, 0);  // V
-  if (request.in_place && rank > 0 && rank + 1 < ranks) {
+  DoublingGroup group;
+  group.size = request.ranks;
+  group.index = rank;
+  group.last = request.ranks - 1;
+  group.operator_rounds = operator_rounds;
+  group.value = ProgramBuilder::slice(request.in_place ? Buffer::receive : Buffer::send, 0);
+  group.prefix = ProgramBuilder::slice(Buffer::receive, 0);
+  if (request.in_place && rank > 0 && rank + 1 < request.ranks) {
     const Slice saved = ProgramBuilder::slice(Buffer::scratch, program.scratch_units++);
-    build.copy(saved, value, 0);
-    value = saved;
+    build.copy(saved, group.value, 0);
+    group.value = saved;
   }
-  const Slice joined = ProgramBuilder::slice(Buffer::scratch, program.scratch_units);  // W (+) V
-  const auto send_joined = [&](Rank peer, std::uint32_t round) {
-    program.scratch_units = joined.range.first + 1;
-    build.copy(joined, value, round);
-    build.combine(joined, prefix, round);
-    build.send(peer, joined, round);
-  };
-
-  for (std::uint32_t round = 0; round < all_rounds; ++round) {
-    const auto distance = static_cast<std::int64_t>(skip(round, operator_rounds));
-    const bool sends_value = round < operator_rounds;
-    if (rank + distance < ranks) {
-      const auto peer = static_cast<Rank>(rank + distance);
-      if (sends_value && (round == 0 || rank == 0)) {
-        build.send(peer, value, round);
-      } else if (sends_value) {
-        send_joined(peer, round);
-      } else if (rank > 0) {
-        build.send(peer, prefix, round);
-      }
-    }
-    // Without V there is nothing to come from rank 0.
-    if (rank - distance >= (sends_value ? 0 : 1)) {
-      const auto peer = static_cast<Rank>(rank - distance);
-      if (round == 0) {
-        build.receive(peer, prefix, round);
-      } else {
-        build.receive_combine(peer, prefix, round);
-      }
-    }
-  }
+  group.joined = ProgramBuilder::slice(Buffer::scratch, program.scratch_units);
+  if (append_doubling(build, group)) ++program.scratch_units;
 }
 
 }  // namespace

@@ -31,6 +31,26 @@ std::uint32_t applications_at_last_rank(Rank ranks, std::uint32_t operator_round
 // No rank applies the operator more often than this.
 std::uint32_t most_applications(Rank ranks, std::uint32_t operator_rounds);
 
+// An exclusive scan of the family among some of the ranks, as part of a program.
+struct DoublingGroup {
+  Rank size = 1;   // of the group
+  Rank index = 0;  // of this rank in the group
+  Rank first = 0;  // the group's member i is rank min(first + i * stride, last)
+  Rank stride = 1;
+  Rank last = 0;
+  std::uint32_t operator_rounds = 1;
+  std::uint32_t first_round = 0;
+  Slice value;   // V: read only
+  Slice prefix;  // W: written, except at index 0, which reads and writes it never
+  Slice joined;  // scratch for W (+) V
+};
+
+// Appends the steps of one rank; true when they use `joined`.
+bool append_doubling(ProgramBuilder& build, const DoublingGroup& group);
+
+// Most messages from one rank to another.
+std::uint32_t tag_span(Rank ranks, std::uint32_t operator_rounds);
+
 // The planner of the table's rows.
 template <Member member>
 PlanHeader describe(const PlanRequest& request);

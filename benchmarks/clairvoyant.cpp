@@ -1,0 +1,110 @@
+// What generating a Clairvoyant schedule costs: the instances of table 1 and figures 7 and 8 of
+// Improving Clairvoyant (P = N = 4 to 512, arrivals uniform in [0, P + 0.1] with a random root, or
+// the last process late by N with root 0; round time uniform in [0.001, 1]) and larger ones, one
+// random instance per iteration. `write` is the bound: writing as many events.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "arrival/splitmix64.hpp"
+#include "sibyl/clairvoyant.hpp"
+
+namespace {
+
+using namespace sibyl;
+
+enum class Case : std::uint8_t { uniform, skewed };
+
+struct Instance {
+  std::vector<double> arrivals;
+  ClairvoyantRequest request;
+  Instance(Case which, std::int64_t ranks, std::int64_t segments, std::uint64_t seed) {
+    SplitMix64 random(seed);
+    const auto p = static_cast<std::size_t>(ranks);
+    arrivals.assign(p, 0.0);
+    if (which == Case::uniform) {
+      for (double& time : arrivals) time = (static_cast<double>(ranks) + 0.1) * random.next_unit();
+      request.root = static_cast<Rank>(random.next() % p);
+    } else {
+      arrivals.back() = static_cast<double>(segments);
+    }
+    request.arrivals = arrivals;
+    request.segments = static_cast<std::uint32_t>(segments);
+    request.round_time = 0.001 + 0.999 * random.next_unit();
+  }
+};
+
+void generate(benchmark::State& state, ClairvoyantGenerator generator, Case which) {
+  std::uint64_t seed = 0;
+  std::size_t events = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const Instance instance(which, state.range(0), state.range(1), ++seed);
+    state.ResumeTiming();
+    const ClairvoyantSchedule schedule = make_clairvoyant(generator, instance.request);
+    benchmark::DoNotOptimize(schedule.events.data());
+    events += schedule.events.size();
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(events));
+}
+
+void one_rank(benchmark::State& state, Case which) {
+  std::uint64_t seed = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const Instance instance(which, state.range(0), state.range(1), ++seed);
+    const auto rank = static_cast<Rank>(seed * 7919 % static_cast<std::uint64_t>(state.range(0)));
+    state.ResumeTiming();
+    const ClairvoyantSchedule schedule =
+        make_clairvoyant(ClairvoyantGenerator::fast, instance.request, rank);
+    benchmark::DoNotOptimize(schedule.events.data());
+  }
+}
+
+void write(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0) * state.range(1));
+  for (auto _ : state) {
+    ClairvoyantEvents events;
+    ClairvoyantEvent* const room = events.room(count);
+    for (std::size_t e = 0; e < count; ++e) {
+      const auto number = static_cast<std::uint32_t>(e);
+      room[e] = {number, static_cast<Rank>(number), 0, number};
+    }
+    events.extend(count);
+    benchmark::DoNotOptimize(events.data());
+    benchmark::ClobberMemory();
+  }
+}
+
+void paper_sizes(benchmark::internal::Benchmark* run, std::int64_t most) {
+  for (std::int64_t size = 4; size <= most; size *= 2) run->Args({size, size});
+  run->Unit(benchmark::kMillisecond);
+}
+void all_sizes(benchmark::internal::Benchmark* run) {
+  paper_sizes(run, 2048);
+  run->Args({4096, 64})->Args({65536, 16});
+}
+
+BENCHMARK_CAPTURE(generate, fast_uniform, ClairvoyantGenerator::fast, Case::uniform)
+    ->Apply(all_sizes);
+BENCHMARK_CAPTURE(generate, fast_skewed, ClairvoyantGenerator::fast, Case::skewed)
+    ->Apply(all_sizes);
+BENCHMARK_CAPTURE(generate, segment_tree_uniform, ClairvoyantGenerator::segment_tree, Case::uniform)
+    ->Apply(all_sizes);
+BENCHMARK_CAPTURE(generate, segment_tree_skewed, ClairvoyantGenerator::segment_tree, Case::skewed)
+    ->Apply(all_sizes);
+BENCHMARK_CAPTURE(generate, linear_uniform, ClairvoyantGenerator::linear, Case::uniform)
+    ->Apply([](auto* run) { paper_sizes(run, 256); });
+BENCHMARK_CAPTURE(generate, linear_skewed, ClairvoyantGenerator::linear, Case::skewed)
+    ->Apply([](auto* run) { paper_sizes(run, 512); });
+BENCHMARK_CAPTURE(generate, pairing_heap_uniform, ClairvoyantGenerator::pairing_heap, Case::uniform)
+    ->Apply([](auto* run) { paper_sizes(run, 128); });
+BENCHMARK_CAPTURE(generate, pairing_heap_skewed, ClairvoyantGenerator::pairing_heap, Case::skewed)
+    ->Apply([](auto* run) { paper_sizes(run, 128); });
+BENCHMARK_CAPTURE(one_rank, uniform, Case::uniform)->Apply(all_sizes);
+BENCHMARK_CAPTURE(one_rank, skewed, Case::skewed)->Apply(all_sizes);
+BENCHMARK(write)->Apply(all_sizes);
+
+}  // namespace

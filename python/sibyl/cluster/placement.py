@@ -7,6 +7,7 @@ from sibyl.cluster.network import tool
 from sibyl.cluster.state import NETNS, Cluster
 from sibyl.errors import CommandError
 from sibyl.mpi.installation import FAMILY_TITLES, Launcher
+from sibyl.mpi.library import library_directories
 from sibyl.mpi.placement import Placement, write_hosts
 
 AGENT = Path(__file__).parent / "agent.sh"
@@ -38,10 +39,13 @@ def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Pl
             f"--mpi openmpi or --mpi mpich"
         )
     options += write_hosts(launcher, addresses, scratch)
+    preload = _find_help() if launcher.family == "mpich" and launcher.major < 5 else None
     return Placement(
         prefix=[tool("nsenter"), f"--net={NETNS / cluster.switch}"],
         options=options,
         environment=_MPICH if launcher.family == "mpich" else {},
+        rank_environment={} if preload is None else _help_variables(scratch),
+        preload=[] if preload is None else [preload],
     )
 
 
@@ -52,6 +56,21 @@ _MPICH = {
     "FI_PROVIDER": "tcp",
     "FI_TCP_IFACE": "eth0",
 }
+
+
+def _find_help() -> Path | None:
+    """The library that old MPICHs need to yield and to come to an end; see cluster/old_mpich.c."""
+    for directory in library_directories():
+        library = directory / "libsibyl-cluster-mpich.so"
+        if library.is_file():
+            return library.absolute()
+    return None
+
+
+def _help_variables(scratch: Path) -> dict[str, str]:
+    directory = scratch / "finish"
+    directory.mkdir()
+    return {"CLUSTER_FINISH_DIRECTORY": str(directory)}
 
 
 def _openmpi(

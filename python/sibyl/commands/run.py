@@ -155,6 +155,11 @@ def run_placed(
     launcher = choose_launcher(options.mpi, program)
     variables = _rank_variables(launcher.flavour, options, scratch)
     placement = place(launcher, scratch) if place is not None else None
+    if placement is not None:
+        variables |= placement.rank_environment
+        for library in placement.preload:
+            before = variables.get("LD_PRELOAD") or os.environ.get("LD_PRELOAD")
+            variables["LD_PRELOAD"] = f"{before}:{library}" if before else str(library)
     command = launcher_command(
         launcher, options.ranks, variables, words, options.launcher_words(), placement
     )

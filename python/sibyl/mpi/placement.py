@@ -17,11 +17,15 @@ class Placement:
         prefix: words before the launcher's name.
         options: words for the launcher.
         environment: variables for the launcher, in addition to this process's.
+        rank_environment: variables for every rank.
+        preload: libraries for every rank, behind Sibyl's own.
     """
 
     prefix: Sequence[str] = ()
     options: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    rank_environment: Mapping[str, str] = field(default_factory=dict)
+    preload: Sequence[Path] = ()
 
 
 def read_hostfile(path: Path) -> list[tuple[str, int]]:

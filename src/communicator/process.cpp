@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "communicator/communicator_state.hpp"
@@ -18,9 +19,52 @@ namespace sibyl {
 namespace {
 
 // Attribute keys: made once, never freed (MPI_Finalize does).
-std::mutex key_mutex;
-int process_key = MPI_KEYVAL_INVALID;
+std::atomic<int> process_key = MPI_KEYVAL_INVALID;
 std::atomic<int> state_key = MPI_KEYVAL_INVALID;
+
+// The right to make keys and processes. No lock, since calls into MPI are made under it: in such a
+// call a simulated rank gives way to others, and one that blocked then would stop them all.
+std::atomic_flag making = ATOMIC_FLAG_INIT;
+
+class Maker {
+ public:
+  Maker() {
+    while (making.test_and_set(std::memory_order_acquire)) {
+      std::this_thread::yield();
+      PMPI_Wtime();  // gives way to other simulated ranks
+    }
+  }
+  ~Maker() { making.clear(std::memory_order_release); }
+  Maker(const Maker&) = delete;
+  Maker& operator=(const Maker&) = delete;
+};
+
+bool make_keys(MPI_Comm_delete_attr_function* end_of_state,
+               MPI_Comm_delete_attr_function* end_of_process) {
+  if (process_key != MPI_KEYVAL_INVALID) return true;
+  int of_states = MPI_KEYVAL_INVALID;
+  int of_process = MPI_KEYVAL_INVALID;
+  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_state, &of_states, nullptr) !=
+          MPI_SUCCESS ||
+      PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_process, &of_process, nullptr) !=
+          MPI_SUCCESS) {
+    return false;
+  }
+  state_key = of_states;
+  process_key = of_process;
+  return true;
+}
+
+// nullptr when this process has none yet.
+Process* made_before() {
+  void* value = nullptr;
+  int found = 0;
+  if (process_key == MPI_KEYVAL_INVALID ||
+      PMPI_Comm_get_attr(MPI_COMM_SELF, process_key, &value, &found) != MPI_SUCCESS) {
+    return nullptr;
+  }
+  return found != 0 ? static_cast<Process*>(value) : nullptr;
+}
 
 std::string library_version() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
@@ -51,25 +95,10 @@ Process::Process(Environment environment) : environment_(std::move(environment))
 }
 
 Process* Process::get() try {
-  const std::lock_guard<std::mutex> lock(key_mutex);
-  if (process_key == MPI_KEYVAL_INVALID) {
-    int of_states = MPI_KEYVAL_INVALID;
-    int of_process = MPI_KEYVAL_INVALID;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &CommunicatorState::on_delete, &of_states,
-                                nullptr) != MPI_SUCCESS ||
-        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Process::finalize, &of_process, nullptr) !=
-            MPI_SUCCESS) {
-      return nullptr;
-    }
-    state_key = of_states;
-    process_key = of_process;
-  }
-  void* value = nullptr;
-  int found = 0;
-  if (PMPI_Comm_get_attr(MPI_COMM_SELF, process_key, &value, &found) != MPI_SUCCESS) {
-    return nullptr;
-  }
-  if (found != 0) return static_cast<Process*>(value);
+  if (Process* known = made_before()) return known;
+  const Maker maker;
+  if (Process* known = made_before()) return known;
+  if (!make_keys(&CommunicatorState::on_delete, &Process::finalize)) return nullptr;
   auto process = std::make_unique<Process>(
       read_environment([](const char* name) -> const char* { return std::getenv(name); }));
   if (PMPI_Comm_set_attr(MPI_COMM_SELF, process_key, process.get()) != MPI_SUCCESS) {
@@ -85,6 +114,11 @@ int Process::communicator_key() { return state_key; }
 void Process::enter(MPI_Comm comm) {
   const std::lock_guard<std::mutex> lock(mutex_);
   attached_.push_back(comm);
+}
+
+void Process::retract(MPI_Comm comm) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::erase(attached_, comm);
 }
 
 void Process::leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
@@ -131,7 +165,7 @@ void Process::write_files() const {
   }
 }
 
-int Process::finalize(MPI_Comm, int, void* value, void*) {
+int Process::finalize(MPI_Comm, int, void* value, void*) try {
   const std::unique_ptr<Process> process(static_cast<Process*>(value));
   while (true) {
     MPI_Comm comm = MPI_COMM_NULL;
@@ -145,6 +179,8 @@ int Process::finalize(MPI_Comm, int, void* value, void*) {
   }
   process->write_files();
   return MPI_SUCCESS;
+} catch (const std::bad_alloc&) {
+  return MPI_SUCCESS;  // without a report
 }
 
 }  // namespace sibyl

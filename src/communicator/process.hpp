@@ -5,6 +5,7 @@
 // states of communicators that the program did not free (the world's among them) are taken down
 // there, and the report is written. Nothing of this is a global, since simulated ranks share a
 // process; the two attribute keys are, because they mean the same to all.
+// No lock is held over a call into MPI.
 //
 // Thread safety: every function may be called from any thread.
 #pragma once
@@ -44,6 +45,7 @@ class Process {
 
   // A communicator's state begins and ends.
   void enter(MPI_Comm comm);
+  void retract(MPI_Comm comm);  // it did not begin
   void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
              CommunicatorRecording recording);
   std::uint64_t ordinal_of(const std::vector<int>& group);

@@ -80,6 +80,12 @@ std::size_t span_of(const DatatypeInfo& type, MPI_Count count) {
          static_cast<std::size_t>(count - 1) * static_cast<std::size_t>(stride);
 }
 
+MPI_Aint lowest_of(const DatatypeInfo& type, MPI_Count count) {
+  const bool backward = type.extent < 0 && count > 1;
+  return type.true_lower_bound +
+         (backward ? static_cast<MPI_Aint>(count - 1) * type.extent : MPI_Aint{0});
+}
+
 int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* packed, MPI_Comm comm) {
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
   if (type.dense) {

@@ -25,6 +25,8 @@ int inspect(MPI_Datatype datatype, DatatypeInfo& info);
 
 // Bytes from the lowest to the highest address that `count` elements touch.
 std::size_t span_of(const DatatypeInfo& type, MPI_Count count);
+// Bytes from the address of `count` elements, as MPI is given it, to the lowest that they touch.
+MPI_Aint lowest_of(const DatatypeInfo& type, MPI_Count count);
 
 // The three copies between user data and packed bytes. `packed_bytes` is count * size, at most
 // INT_MAX unless the type is dense. They return an MPI error code.

@@ -1,8 +1,6 @@
 // Chooses the engine and cuts blocks whose datatype cannot be cut; see executor.hpp.
 #include "executor/executor.hpp"
 
-#include <cstdlib>
-#include <memory>
 #include <new>
 
 #include "executor/engines.hpp"
@@ -21,28 +19,21 @@ bool goes_in_lockstep(const Prepared& prepared, std::size_t bytes) {
   return !prepared.lockstep.empty() && bytes <= (vector ? lockstep_vector : lockstep_block);
 }
 
-struct Free {
-  void operator()(char* memory) const { std::free(memory); }
-};
-
 // A packed copy of the user's blocks, for a program that cuts blocks at a byte offset where the
 // datatype has gaps.
 class PackedMirror {
  public:
-  // Blocks [first, first + count) of `buffer`; false when there is no memory.
-  bool open(UserBuffer& buffer, Rank first, Rank count, std::size_t block_bytes) {
+  // Blocks [first, first + count) of `buffer`, which are at `bytes` from now on.
+  void open(UserBuffer& buffer, Rank first, Rank count, std::size_t block_bytes, char* bytes) {
     original_ = buffer;
     first_ = first;
     count_ = count;
     block_bytes_ = block_bytes;
-    bytes_.reset(
-        static_cast<char*>(std::malloc(static_cast<std::size_t>(count) * block_bytes + 1)));
-    if (!bytes_) return false;
-    buffer.base = bytes_.get() - static_cast<std::size_t>(first) * block_bytes;
+    bytes_ = bytes;
+    buffer.base = bytes - static_cast<std::size_t>(first) * block_bytes;
     buffer.stride = static_cast<MPI_Aint>(block_bytes);
     buffer.count = static_cast<MPI_Count>(block_bytes);
     buffer.type = DatatypeInfo{MPI_BYTE, 1, 1, 0, 1, true, true};
-    return true;
   }
   int fill(MPI_Comm comm) { return move(comm, no_rank, true); }
   int empty(MPI_Comm comm, Rank except) { return move(comm, except, false); }
@@ -52,7 +43,7 @@ class PackedMirror {
     FirstError error;
     for (Rank block = first_; block < first_ + count_; ++block) {
       if (block == except) continue;
-      char* packed = bytes_.get() + static_cast<std::size_t>(block - first_) * block_bytes_;
+      char* packed = bytes_ + static_cast<std::size_t>(block - first_) * block_bytes_;
       char* user = original_.base + static_cast<MPI_Aint>(block) * original_.stride;
       error.add(fill ? pack(user, original_.count, original_.type, packed, comm)
                      : unpack(packed, user, original_.count, original_.type, comm));
@@ -61,7 +52,7 @@ class PackedMirror {
   }
 
   UserBuffer original_;
-  std::unique_ptr<char, Free> bytes_;
+  char* bytes_ = nullptr;
   Rank first_ = 0;
   Rank count_ = 0;
   std::size_t block_bytes_ = 0;
@@ -86,14 +77,16 @@ int run_cut(const Prepared& prepared, const CollectiveCall& call, Workspace& wor
   PMPI_Comm_rank(call.comm, &rank);
   const bool mirror_send = call.send.type.handle != MPI_DATATYPE_NULL && !prepared.program.in_place;
   const bool mirror_receive = call.receive.type.handle != MPI_DATATYPE_NULL;
+  const Rank blocks = (mirror_send ? 1 : 0) + (mirror_receive ? prepared.header.ranks : 0);
+  char* room = workspace.mirrors.reserve(static_cast<std::size_t>(blocks) * call.block_bytes);
+  if (room == nullptr) return MPI_ERR_NO_MEM;
   if (mirror_send) {
-    if (!send.open(cut.send, rank, 1, call.block_bytes)) return MPI_ERR_NO_MEM;
+    send.open(cut.send, rank, 1, call.block_bytes, room);
+    room += call.block_bytes;
     error.add(send.fill(call.comm));
   }
   if (mirror_receive) {
-    if (!receive.open(cut.receive, 0, prepared.header.ranks, call.block_bytes)) {
-      return MPI_ERR_NO_MEM;
-    }
+    receive.open(cut.receive, 0, prepared.header.ranks, call.block_bytes, room);
   }
   error.add(run(prepared, cut, workspace));
   if (mirror_receive) {

@@ -65,7 +65,7 @@ Frame::Frame(const Prepared& prepared, const CollectiveCall& call, Workspace& wo
   const std::size_t packed = round_up(prepared.packed_units * call.block_bytes);
   const std::size_t total = scratch + staging + packed + copy_bytes;
   if (total != 0) {
-    scratch_ = workspace.reserve(total);
+    scratch_ = workspace.frame.reserve(total);
     if (scratch_ == nullptr) return;
     staging_ = scratch_ + scratch;
     packed_ = staging_ + staging;
@@ -87,13 +87,13 @@ Piece Frame::locate(Buffer buffer, const Range& range) const {
     const Elements elements = elements_of(range);
     const DatatypeInfo& type = vector_buffer().type;
     char* base = nullptr;
+    MPI_Count count = elements.count;
     if (buffer == Buffer::scratch) {
-      base = scratch_ + range.first * slot_bytes_ - type.true_lower_bound;
+      count = elements_of({0, range.count}).count;
+      base = scratch_ + range.first * slot_bytes_ - lowest_of(type, count);
     } else {
       base = user(buffer).base + static_cast<MPI_Aint>(elements.first) * type.extent;
     }
-    const MPI_Count count =
-        buffer == Buffer::scratch ? elements_of({0, range.count}).count : elements.count;
     return {base, static_cast<int>(count), type.handle};
   }
   if (buffer == Buffer::scratch) {
@@ -122,7 +122,7 @@ Piece Frame::message(StepIndex index) const {
 
 Piece Frame::staged(StepIndex index, std::uint32_t slot) const {
   Piece piece = locate(step(index).slice.buffer, step(index).slice.range);
-  piece.address = staging_ + slot * slot_bytes_ - vector_buffer().type.true_lower_bound;
+  piece.address = staging_ + slot * slot_bytes_ - lowest_of(vector_buffer().type, piece.count);
   return piece;
 }
 

@@ -1,24 +1,25 @@
 // Growing aligned memory; see workspace.hpp.
 #include "executor/workspace.hpp"
 
-#include <cstdlib>
+#include <new>
 
 namespace sibyl {
 namespace {
 
-constexpr std::size_t alignment = 64;  // a cache line
+constexpr std::align_val_t alignment{64};  // a cache line
+
+void release(char* memory) { ::operator delete(memory, alignment); }
 
 }  // namespace
 
-Workspace::~Workspace() { std::free(memory_); }
+Area::~Area() { release(memory_); }
 
-char* Workspace::reserve(std::size_t bytes) {
+char* Area::reserve(std::size_t bytes) {
   if (bytes <= size_ && memory_ != nullptr) return memory_;
-  std::free(memory_);
+  release(memory_);
   size_ = 0;
-  const std::size_t rounded = (bytes + alignment) / alignment * alignment;
-  memory_ = static_cast<char*>(std::aligned_alloc(alignment, rounded));
-  if (memory_ != nullptr) size_ = rounded;
+  memory_ = static_cast<char*>(::operator new(bytes, alignment, std::nothrow));
+  if (memory_ != nullptr) size_ = bytes;
   return memory_;
 }
 

@@ -11,16 +11,26 @@
 
 namespace sibyl {
 
-class Workspace {
+// One area that grows to the largest size that was asked for.
+class Area {
  public:
-  Workspace() = default;
-  ~Workspace();
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
+  Area() = default;
+  ~Area();
+  Area(const Area&) = delete;
+  Area& operator=(const Area&) = delete;
 
   // At least `bytes` bytes, aligned to 64, contents undefined; nullptr when there is no memory.
   // What was reserved before is gone.
   char* reserve(std::size_t bytes);
+
+ private:
+  char* memory_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+struct Workspace {
+  Area frame;    // what the steps of a program need; see frame.hpp
+  Area mirrors;  // packed copies of user buffers; see executor.cpp
 
   // The dataflow engine's state; see dataflow.cpp.
   std::vector<MPI_Request> requests;
@@ -35,10 +45,6 @@ class Workspace {
   std::vector<StepIndex> ready;
   std::vector<StepIndex> computable;
   std::vector<StepIndex> batch;
-
- private:
-  char* memory_ = nullptr;
-  std::size_t size_ = 0;
 };
 
 }  // namespace sibyl

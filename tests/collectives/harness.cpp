@@ -32,6 +32,8 @@ Layouts::Layouts() {
   add("permuted", {12, 0, 8, 4}, 0, 16);
   add("interleaved", {0, 1 << 17, 2 << 17, 3 << 17}, 0, 4);  // a column: up to 32768 elements
   add("below its origin", {-16, -12, -4, 8}, -16, 32);
+  add("backward elements", in_order, 0, -16);
+  add("backward elements with gaps", {-4, -12, 8, -20}, -20, -40);
 }
 
 Layouts::~Layouts() {

@@ -28,6 +28,10 @@ constexpr std::string_view binomial_gather_paper =
     "J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and gather "
     "operations, 2020, section 4, figures 11 and 12";
 
+constexpr std::string_view ordered_tree_paper =
+    "J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather and "
+    "Scatter, 2017, lemmas 2.1 and 2.2";
+
 // m is the size of the vector in scans, of one block in gather and scatter.
 constexpr std::array table{
     Algorithm{.collective = Collective::exscan,
@@ -177,6 +181,20 @@ constexpr std::array table{
               .in_place = true,
               .describe = gather::describe_binomial,
               .plan = gather::plan_binomial},
+    Algorithm{.collective = Collective::gather,
+              .name = "ordered-tree",
+              .published = "TUW_Gatherv (its tree)",
+              .idea =
+                  "Neighbouring cubes of ranks join, and blocks move as consecutive ranges in rank "
+                  "order, whichever rank is the root.",
+              .cost = "ceil(log2 p) alpha + (p-1) beta m",
+              .source = ordered_tree_paper,
+              .order = OrderUse::none,
+              .background = false,
+              .commutative_only = false,
+              .in_place = true,
+              .describe = gather::describe_ordered_tree,
+              .plan = gather::plan_ordered_tree},
     Algorithm{
         .collective = Collective::scatter,
         .name = "linear",
@@ -206,6 +224,21 @@ constexpr std::array table{
               .in_place = true,
               .describe = scatter::describe_binomial,
               .plan = scatter::plan_binomial},
+    Algorithm{
+        .collective = Collective::scatter,
+        .name = "ordered-tree",
+        .published = "TUW_Scatterv (its tree)",
+        .idea =
+            "The tree of the ordered gather downwards: blocks move as consecutive ranges in rank "
+            "order, whichever rank is the root.",
+        .cost = "ceil(log2 p) alpha + (p-1) beta m",
+        .source = ordered_tree_paper,
+        .order = OrderUse::none,
+        .background = false,
+        .commutative_only = false,
+        .in_place = true,
+        .describe = scatter::describe_ordered_tree,
+        .plan = scatter::plan_ordered_tree},
 };
 
 bool has_root(Collective collective) {
@@ -285,8 +318,11 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
   if (request.in_place && !algorithm.in_place) {
     return full_name(algorithm) + " cannot work in place; give it a send buffer";
   }
-  if (request.operator_rounds != 0 &&
-      (algorithm.collective != Collective::exscan || algorithm.name == "recursive-doubling")) {
+  if (request.ranks_per_node < 1) {
+    return "there are " + std::to_string(request.ranks_per_node) +
+           " ranks per node; ask for at least 1";
+  }
+  if (request.operator_rounds != 0 && !algorithm.operator_rounds) {
     return full_name(algorithm) + " has no operator rounds; leave them at 0";
   }
   return {};

@@ -13,5 +13,7 @@ void plan_linear_synchronised(const PlanRequest& request, Rank rank, Program& pr
 
 PlanHeader describe_binomial(const PlanRequest& request);
 void plan_binomial(const PlanRequest& request, Rank rank, Program& program);
+PlanHeader describe_ordered_tree(const PlanRequest& request);
+void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program);
 
 }  // namespace sibyl::gather

@@ -1,0 +1,104 @@
+// Ordered trees for gather and scatter of blocks of any sizes, and their construction by messages.
+//
+// Ranks join in ceil(log2 p) iterations: in iteration k two neighbouring cubes of 2^k consecutive
+// ranks (the last one may be smaller) become one. Each cube has a *gather root*, which can have
+// collected the cube's data; the one of the joined cube is that of the half whose gather takes
+// longer, so that nobody waits for the shorter half, and a root that is given is never given up.
+// The other sends what its cube holds, consecutive blocks in rank order, in one message.
+//
+// Source: J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather
+// and
+//   Scatter, EuroMPI 2017, lemmas 2.1 (free root), 2.2 (given root), 2.3 (construction),
+//   theorem 2.4.
+//
+// Sizes are in any unit that all ranks share; their sum must fit 64 bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sibyl/schedule.hpp"
+
+namespace sibyl {
+
+// What a cube tells its neighbour: the three numbers of a construction message.
+struct OrderedCube {
+  Rank gather_root = 0;
+  std::uint64_t others = 0;  // data of the cube without its gather root's block: its gather time
+  std::uint64_t own = 0;     // the gather root's block
+  std::uint64_t total() const { return others + own; }
+};
+
+// Whether the lower of two neighbours keeps its gather root. Equal times: the smaller amount of
+// data is sent; equal amounts: the lower cube stays. Pass no_rank where no root is given.
+bool lower_cube_wins(const OrderedCube& lower, const OrderedCube& upper, Rank given_root);
+
+// A subtree as its parent sees it.
+struct OrderedChild {
+  Rank rank = 0;
+  std::uint32_t round = 0;  // of its message, counted from 0
+  Rank first = 0;           // its cube: the consecutive ranks first .. first + count - 1
+  Rank count = 0;
+  std::uint64_t total = 0;  // data in its cube; no message moves where it is 0
+};
+
+// One rank's place in the tree.
+struct OrderedNode {
+  Rank parent = no_rank;    // no_rank at the root
+  std::uint32_t round = 0;  // of the message to the parent
+  Rank first = 0;           // the cube that it gathers, itself included
+  Rank count = 1;
+  std::uint64_t total = 0;
+  std::vector<OrderedChild> children;  // in the order of their rounds
+
+  void adopt(const OrderedChild& child);
+};
+
+// The place of `rank` where the sizes of all blocks are known to it: no messages. Time and space:
+// O(p).
+OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank given_root);
+
+// The same for blocks of size 1 each, in O(log p). Requires a root.
+OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root);
+
+// The construction at a rank that knows its own size only: a state machine that is told what came
+// and says what to do next. At most 2 ceil(log2 p) - 1 messages depend on each other.
+class OrderedConstruction {
+ public:
+  enum class Kind : std::uint8_t {
+    exchange,  // send `cube` to `peer` and receive its cube
+    tell,      // send `cube` to `peer`, which waits for it
+    hear,      // receive a cube from `peer`
+    done,
+  };
+  struct Next {
+    Kind kind = Kind::done;
+    Rank peer = no_rank;
+    OrderedCube cube;
+  };
+
+  OrderedConstruction(Rank rank, Rank ranks, std::uint64_t own_size, Rank given_root);
+  const Next& next() const { return next_; }
+  // The step that next() named is done; `received` is what came, where something came.
+  void complete(const OrderedCube& received = {});
+  // Valid once next() says done.
+  const OrderedNode& node() const { return node_; }
+
+ private:
+  void enter_iteration();
+  void join();
+  Rank cube_first() const { return rank_ & ~((Rank{1} << iteration_) - 1); }
+
+  Rank rank_;
+  Rank ranks_;
+  Rank given_root_;
+  std::uint32_t iteration_ = 0;
+  bool gathers_ = true;    // this rank is the gather root of its cube
+  OrderedCube cube_;       // known to fixed and gather roots
+  OrderedCube neighbour_;  // of this iteration
+  Next next_;
+  OrderedNode node_;
+};
+
+}  // namespace sibyl

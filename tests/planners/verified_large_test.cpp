@@ -1,0 +1,65 @@
+// Proves plans for more ranks than verified_test.cpp does: every root up to 128 ranks, samples up
+// to 2000. `sibyl verify COLLECTIVE --ranks 1..2000` proves all of them, in minutes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "planners/prove.hpp"
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+namespace {
+
+constexpr Collective collectives[] = {Collective::exscan, Collective::scan, Collective::gather,
+                                      Collective::scatter};
+
+class VerifiedLarge : public testing::TestWithParam<Collective> {
+ protected:
+  bool has_root() const {
+    return GetParam() == Collective::gather || GetParam() == Collective::scatter;
+  }
+  void expect_proved(const Algorithm& algorithm, Rank ranks, Rank root, bool in_place) {
+    const PlanRequest request{.ranks = ranks, .root = root, .in_place = in_place};
+    const VerifyResult result = verify_algorithm(algorithm, request, storage_);
+    ASSERT_TRUE(result.ok) << algorithm.name << ", " << ranks << " ranks, root " << root << ": "
+                           << result.problem;
+    EXPECT_EQ(result.rounds, algorithm.describe(request).rounds);
+  }
+  ProofStorage storage_;
+};
+
+TEST_P(VerifiedLarge, EveryRootIsProvedOnAHundredRanksAndMore) {
+  for (const Algorithm& algorithm : algorithms(GetParam())) {
+    for (const Rank ranks : {63, 64, 65, 100, 127, 128}) {
+      const Rank roots = has_root() ? ranks : 1;
+      for (Rank root = 0; root < roots; ++root) {
+        expect_proved(algorithm, ranks, root, root % 2 == 1);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_P(VerifiedLarge, SamplesUpToTwoThousandRanksAreProved) {
+  std::mt19937 random(20261121);
+  std::vector<Rank> sample{1024, 2000};
+  for (int i = 0; i < 6; ++i) sample.push_back(static_cast<Rank>(129 + random() % 1871));
+  for (const Algorithm& algorithm : algorithms(GetParam())) {
+    for (const Rank ranks : sample) {
+      const auto root = static_cast<Rank>(random() % static_cast<unsigned>(ranks));
+      expect_proved(algorithm, ranks, has_root() ? root : 0, random() % 2 == 0);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, VerifiedLarge, testing::ValuesIn(collectives),
+                         [](const auto& collective) {
+                           return "of_" + std::string(name_of(collective.param));
+                         });
+
+}  // namespace
+}  // namespace sibyl

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "sibyl/clairvoyant.hpp"
 #include "sibyl/schedule.hpp"
 
 namespace sibyl {
@@ -36,6 +37,12 @@ struct PlanRequest {
   // How the machine lies: nodes hold this many consecutive ranks, the last node perhaps fewer. Used
   // by algorithms for nodes; 1 where nothing is known.
   Rank ranks_per_node = 1;
+  // Algorithms that plan for arrival times only (Algorithm::arrivals); see sibyl/clairvoyant.hpp.
+  std::span<const double> arrivals = {};  // seconds, one per rank; empty: all at once
+  std::uint32_t segments = 1;             // parts that the vector is cut into
+  double round_time = 1;                  // seconds that a round of one segment takes
+  ClairvoyantGenerator generator = ClairvoyantGenerator::fast;
+  RootOrder root_order = RootOrder::first;
 };
 
 enum class OrderUse : std::uint8_t {
@@ -57,9 +64,14 @@ struct Algorithm {
   bool in_place;                 // has a program for MPI_IN_PLACE
   bool operator_rounds = false;  // PlanRequest::operator_rounds may be asked for
   bool nodes = false;            // plans for PlanRequest::ranks_per_node
+  bool arrivals = false;         // plans for PlanRequest::arrivals, in segments and rounds
   PlanHeader (*describe)(const PlanRequest& request);
   // Replaces `program` by the program of `rank`, keeping its storage.
   void (*plan)(const PlanRequest& request, Rank rank, Program& program);
+  // Where the programs of all ranks are made together for less: the header and all of them.
+  PlanHeader (*plan_all)(const PlanRequest& request, std::span<Program> programs) = nullptr;
+  // What only this algorithm can say about a request: empty, or what is wrong with it.
+  std::string (*check)(const PlanRequest& request) = nullptr;
 };
 
 // All algorithms, ordered by collective.
@@ -75,5 +87,8 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
 // The programs of all ranks. The request must have passed check_request. `in_place` of the request
 // holds for every rank (collectives without a root) or for the root (collectives with one).
 Plan make_plan(const Algorithm& algorithm, const PlanRequest& request);
+// The same into programs that are there: one per rank, whose storage is kept. Returns the header.
+PlanHeader plan_all_ranks(const Algorithm& algorithm, const PlanRequest& request,
+                          std::span<Program> programs);
 
 }  // namespace sibyl

@@ -31,7 +31,7 @@ using StepIndex = std::uint32_t;
 
 inline constexpr Rank no_rank = -1;
 
-enum class Collective : std::uint8_t { exscan, scan, gather, scatter };
+enum class Collective : std::uint8_t { exscan, scan, gather, scatter, reduce };
 enum class Partition : std::uint8_t { vector, blocks };
 enum class Buffer : std::uint8_t { send, receive, scratch };
 
@@ -138,6 +138,17 @@ std::string_view name_of(StepKind kind);
 std::string_view name_of(Gate gate);
 // False when there is no collective of that name.
 bool collective_from_name(std::string_view name, Collective& collective);
+
+// What tells the collectives apart: one rank has all data at the end or the begin; the result is a
+// sum of all or some of the operands.
+constexpr bool has_root(Collective collective) {
+  return collective == Collective::gather || collective == Collective::scatter ||
+         collective == Collective::reduce;
+}
+constexpr bool combines(Collective collective) {
+  return collective == Collective::exscan || collective == Collective::scan ||
+         collective == Collective::reduce;
+}
 
 // Appends steps to a program. Every function returns the index of the new step, for `after`.
 class ProgramBuilder {

@@ -9,6 +9,7 @@
 #include "planners/exscan/recursive_doubling.hpp"
 #include "planners/exscan/two_level.hpp"
 #include "planners/gather/gather.hpp"
+#include "planners/reduce/clairvoyant.hpp"
 #include "planners/scan/doubling.hpp"
 #include "planners/scatter/scatter.hpp"
 #include "sibyl/planners.hpp"
@@ -239,11 +240,26 @@ constexpr std::array table{
         .in_place = true,
         .describe = scatter::describe_ordered_tree,
         .plan = scatter::plan_ordered_tree},
+    Algorithm{
+        .collective = Collective::reduce,
+        .name = "clairvoyant",
+        .published = "Clairvoyant, CLV",
+        .idea = "All ranks work out the same schedule from the arrival pattern: in every round, "
+                "each one that is there takes a segment that another one there can send, and what "
+                "is left when the last one arrives is little.",
+        .cost = "after the last arrival about (N + ceil(log2 p)) (alpha + beta m/N) in N segments",
+        .source = "J. Proficz, K. M. Ocetkiewicz, Improving Clairvoyant: reduction algorithm "
+                  "resilient to imbalanced process arrival patterns, 2020, listings 2 and 8",
+        .order = OrderUse::none,
+        .background = false,
+        .commutative_only = true,
+        .in_place = true,
+        .arrivals = true,
+        .describe = reduce::describe_clairvoyant,
+        .plan = reduce::plan_clairvoyant,
+        .plan_all = reduce::plan_all_clairvoyant,
+        .check = reduce::check_clairvoyant},
 };
-
-bool has_root(Collective collective) {
-  return collective == Collective::gather || collective == Collective::scatter;
-}
 
 std::string full_name(const Algorithm& algorithm) {
   return std::string(name_of(algorithm.collective)) + " " + std::string(algorithm.name);
@@ -325,18 +341,28 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
   if (request.operator_rounds != 0 && !algorithm.operator_rounds) {
     return full_name(algorithm) + " has no operator rounds; leave them at 0";
   }
-  return {};
+  if (!algorithm.arrivals && (!request.arrivals.empty() || request.segments != 1)) {
+    return full_name(algorithm) +
+           " does not plan for arrival times; leave out arrivals and segments";
+  }
+  return algorithm.check == nullptr ? std::string() : algorithm.check(request);
 }
 
 Plan make_plan(const Algorithm& algorithm, const PlanRequest& request) {
   Plan plan;
-  plan.header = algorithm.describe(request);
   plan.programs.resize(static_cast<std::size_t>(request.ranks));
+  plan.header = plan_all_ranks(algorithm, request, plan.programs);
+  return plan;
+}
+
+PlanHeader plan_all_ranks(const Algorithm& algorithm, const PlanRequest& request,
+                          std::span<Program> programs) {
+  if (algorithm.plan_all != nullptr) return algorithm.plan_all(request, programs);
   // Planners of collectives with a root apply in_place to the root alone.
   for (Rank rank = 0; rank < request.ranks; ++rank) {
-    algorithm.plan(request, rank, plan.programs[static_cast<std::size_t>(rank)]);
+    algorithm.plan(request, rank, programs[static_cast<std::size_t>(rank)]);
   }
-  return plan;
+  return algorithm.describe(request);
 }
 
 }  // namespace sibyl

@@ -23,10 +23,6 @@ std::string_view order_text(OrderUse order) {
 
 std::string_view yes_or_no(bool value) { return value ? "yes" : "no"; }
 
-bool combines(Collective collective) {
-  return collective == Collective::exscan || collective == Collective::scan;
-}
-
 void append(std::string& text, std::initializer_list<std::string_view> parts) {
   for (const std::string_view part : parts) text += part;
 }
@@ -39,7 +35,8 @@ std::string algorithms_markdown() {
       "     planners/describe_test.cpp rewrites this file when SIBYL_UPDATE_DOCS=1 is set. -->\n"
       "# Algorithms\n"
       "\n"
-      "In the costs, p is the number of ranks, m the size of the vector (scans) or of one block\n"
+      "In the costs, p is the number of ranks, m the size of the vector (scans, reduce) or of one "
+      "block\n"
       "(gather, scatter), alpha the startup latency of a message and beta its time per unit.\n"
       "*Order*: who must know the arrival order, where the algorithm takes one.\n"
       "*Background*: has steps that may run before a rank has arrived.\n"

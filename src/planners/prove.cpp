@@ -8,13 +8,11 @@ VerifyResult verify_algorithm(const Algorithm& algorithm, const PlanRequest& req
   VerifyResult refused;
   refused.problem = check_request(algorithm, request);
   if (!refused.problem.empty()) return refused;
-  const PlanHeader header = algorithm.describe(request);
   const auto ranks = static_cast<std::size_t>(request.ranks);
   if (storage.programs.size() < ranks) storage.programs.resize(ranks);
-  for (Rank rank = 0; rank < request.ranks; ++rank) {
-    algorithm.plan(request, rank, storage.programs[static_cast<std::size_t>(rank)]);
-  }
-  return storage.verifier.verify(header, std::span(storage.programs).first(ranks));
+  const auto programs = std::span(storage.programs).first(ranks);
+  const PlanHeader header = plan_all_ranks(algorithm, request, programs);
+  return storage.verifier.verify(header, programs);
 }
 
 }  // namespace sibyl

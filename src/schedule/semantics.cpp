@@ -16,6 +16,7 @@ Extent send_extent(const PlanHeader& header, Rank rank, bool in_place) {
   switch (header.collective) {
     case Collective::exscan:
     case Collective::scan:
+    case Collective::reduce:
       return {0, header.segments};
     case Collective::gather:
       return in_place ? Extent{} : block_of(header, rank);
@@ -35,18 +36,16 @@ Extent receive_extent(const PlanHeader& header, Rank rank, bool in_place) {
       return rank == header.root ? all_blocks(header) : Extent{};
     case Collective::scatter:
       return in_place ? Extent{} : block_of(header, rank);
+    case Collective::reduce:
+      return rank == header.root ? Extent{0, header.segments} : Extent{};
   }
   return {};
-}
-
-bool is_scan(const PlanHeader& header) {
-  return header.collective == Collective::exscan || header.collective == Collective::scan;
 }
 
 }  // namespace
 
 bool may_be_in_place(const PlanHeader& header, Rank rank) {
-  return is_scan(header) || rank == header.root;
+  return !has_root(header.collective) || rank == header.root;
 }
 
 Extent extent_of(const PlanHeader& header, Rank rank, const Program& program, Buffer buffer) {
@@ -72,7 +71,7 @@ Extent input_of(const PlanHeader& header, Rank rank, const Program& program, Buf
 
 Interval input_value(const PlanHeader& header, Rank rank) {
   const auto r = static_cast<std::uint32_t>(rank);
-  return is_scan(header) ? Interval{r, r + 1} : Interval{0, 1};
+  return combines(header.collective) ? Interval{r, r + 1} : Interval{0, 1};
 }
 
 Interval output_value(const PlanHeader& header, Rank rank) {
@@ -85,6 +84,8 @@ Interval output_value(const PlanHeader& header, Rank rank) {
     case Collective::gather:
     case Collective::scatter:
       return {0, 1};
+    case Collective::reduce:
+      return {0, static_cast<std::uint32_t>(header.ranks)};
   }
   return {};
 }

@@ -6,10 +6,12 @@
 //   scan     V_r                           all parts                       V_0 .. V_r
 //   gather   block r                       root: all blocks                root: every block
 //   scatter  root: all blocks              block r                         block r
+//   reduce   V_r                           root: all parts                 root: V_0 .. V_(p-1)
 //
-// In place: in scans `send` is `receive`; the root of a gather has no `send` and finds its own
-// block in `receive`; the root of a scatter has no `receive` and its block stays where it is. Rank
-// 0 of an exclusive scan never writes `receive` and names it only as in-place input.
+// In place: in scans and at the root of a reduce `send` is `receive`; the root of a gather has no
+// `send` and finds its own block in `receive`; the root of a scatter has no `receive` and its block
+// stays where it is. Rank 0 of an exclusive scan never writes `receive` and names it only as
+// in-place input.
 #pragma once
 
 #include "schedule/value.hpp"

@@ -40,9 +40,7 @@ std::string check_header(const PlanHeader& header, std::size_t programs) {
     return "root " + std::to_string(header.root) + " is not a rank";
   }
   if (header.segments < 1) return "the plan has no segments";
-  const bool scan =
-      header.collective == Collective::exscan || header.collective == Collective::scan;
-  if ((header.partition == Partition::vector) != scan) {
+  if ((header.partition == Partition::vector) != combines(header.collective)) {
     return "the partition " + std::string(name_of(header.partition)) + " does not fit " +
            std::string(name_of(header.collective));
   }

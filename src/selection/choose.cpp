@@ -133,6 +133,7 @@ const Algorithm* choose_blocks(const Situation& now) {
 const Algorithm* choose(const Settings& settings, const Situation& now) {
   const bool blocks = now.collective == Collective::gather || now.collective == Collective::scatter;
   if (blocks && now.bytes > message_limit) return nullptr;
+  if (now.collective == Collective::reduce) return nullptr;  // planned, but not yet served
   const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];
   if (wanted == serve_natively) return nullptr;
   if (wanted >= 0) {
@@ -150,6 +151,8 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     case Collective::gather:
     case Collective::scatter:
       return choose_blocks(now);
+    case Collective::reduce:
+      break;
   }
   return nullptr;
 }

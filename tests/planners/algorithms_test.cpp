@@ -15,9 +15,7 @@ const Algorithm& row(Collective collective, std::string_view name) {
   return *find_algorithm(collective, name);
 }
 
-bool has_root(const Algorithm& algorithm) {
-  return algorithm.collective == Collective::gather || algorithm.collective == Collective::scatter;
-}
+bool has_root(const Algorithm& algorithm) { return has_root(algorithm.collective); }
 
 TEST(Algorithms, TableIsOrderedByCollectiveAndNamesEachAlgorithmOnce) {
   std::set<std::pair<Collective, std::string_view>> seen;
@@ -31,8 +29,8 @@ TEST(Algorithms, TableIsOrderedByCollectiveAndNamesEachAlgorithmOnce) {
 
 TEST(Algorithms, RowsOfACollectiveAreTheRowsOfTheTableThatHaveIt) {
   std::size_t total = 0;
-  for (const Collective collective :
-       {Collective::exscan, Collective::scan, Collective::gather, Collective::scatter}) {
+  for (const Collective collective : {Collective::exscan, Collective::scan, Collective::gather,
+                                      Collective::scatter, Collective::reduce}) {
     for (const Algorithm& algorithm : algorithms(collective)) {
       EXPECT_EQ(algorithm.collective, collective);
       EXPECT_EQ(find_algorithm(collective, algorithm.name), &algorithm);
@@ -58,8 +56,9 @@ TEST(Algorithms, EveryRowSaysWhatItIsAndItsHeaderAgrees) {
     EXPECT_EQ(header.collective, algorithm.collective);
     EXPECT_EQ(header.algorithm, algorithm.name);
     EXPECT_EQ(header.ranks, 7);
-    EXPECT_EQ(header.partition, has_root(algorithm) ? Partition::blocks : Partition::vector);
-    EXPECT_EQ(header.keeps_order, !has_root(algorithm) && !algorithm.commutative_only);
+    EXPECT_EQ(header.partition,
+              combines(algorithm.collective) ? Partition::vector : Partition::blocks);
+    EXPECT_EQ(header.keeps_order, combines(algorithm.collective) && !algorithm.commutative_only);
   }
 }
 

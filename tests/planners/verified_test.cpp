@@ -18,9 +18,7 @@ namespace {
 
 constexpr Rank most_ranks = 40;
 
-bool has_root(const Algorithm& algorithm) {
-  return algorithm.collective == Collective::gather || algorithm.collective == Collective::scatter;
-}
+bool has_root(const Algorithm& algorithm) { return has_root(algorithm.collective); }
 
 std::string text_of(const PlanRequest& request) {
   std::string text = std::to_string(request.ranks) + " ranks, root " + std::to_string(request.root);

@@ -30,6 +30,8 @@ from sibyl.mpi.library import find_benchmark
 
 # Seconds that a job may take to end once it was told to.
 PATIENCE = 5.0
+# The same for a program that has told everything.
+LINGER = 2.0
 # Without a sample for so long a job hangs; no cell of a sensible grid is that slow.
 SILENCE = 180.0
 WRONG_RESULT = 3  # exit status of the program, after all its samples
@@ -194,7 +196,7 @@ def _read_lines(process: subprocess.Popen[bytes], reader: SampleReader) -> str:
         selector.register(stream, selectors.EVENT_READ)
         while True:
             ended = reader.clocks_after is not None
-            if not selector.select(PATIENCE if ended else SILENCE):
+            if not selector.select(LINGER if ended else SILENCE):
                 if ended:
                     return others
                 raise JobFailed(f"the benchmark has said nothing for {SILENCE:.0f} s; ended it")
@@ -217,18 +219,18 @@ def _wait_for_end(process: subprocess.Popen[bytes], reader: SampleReader) -> int
     is not answered by one that has closed its own.
     """
     try:
-        return process.wait(PATIENCE if reader.clocks_after is not None else None)
+        return process.wait(LINGER if reader.clocks_after is not None else None)
     except subprocess.TimeoutExpired:
-        _end(process)
+        _end(process, LINGER)
         return 0
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], patience: float = PATIENCE) -> None:
     """End the job and everything that it has started."""
     with signals_ignored():
         with suppress(OSError):
             os.killpg(process.pid, signal.SIGTERM)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         while process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         with suppress(OSError):

@@ -29,7 +29,7 @@ from sibyl.bench.grid import ROOTED_BLOCKS, Grid, make_cells
 from sibyl.bench.journal import write_whole
 from sibyl.bench.judge import Row, instrument_limit, judge
 from sibyl.bench.provenance import provenance
-from sibyl.bench.runner import choose_benchmark_launcher, signals_interrupt
+from sibyl.bench.runner import Interrupted, choose_benchmark_launcher, signals_interrupt
 from sibyl.bench.samples import CellResult
 from sibyl.bench.session import check_cluster, cluster_up, measure, open_journal, progress_bar
 from sibyl.bench.units import size_text, time_text
@@ -117,7 +117,11 @@ def measure_all(directory: Path, setups: list[Setup], quick: bool, console: Cons
                 if mpi not in checks:
                     checks[mpi] = check_cluster(mpi)
                 begin = time.monotonic()
-                _measure_one(path, grid, checks[mpi])
+                try:
+                    _measure_one(path, grid, checks[mpi])
+                except CommandError as error:  # the others are still worth having
+                    console.print(f"  {path.stem}: {error}", style="red")
+                    continue
                 console.print(f"  {path.stem}: {time.monotonic() - begin:.0f} s")
 
 
@@ -278,8 +282,8 @@ def page(parts: list[Part]) -> str:
         "    python examples/baseline.py --results DIR --page docs/baseline.md",
         "",
         f"Measured on {origin['date'][:10]}: {job['cpu']}, {job['cores']} cores, "
-        f"{origin['system']}; {' and '.join(versions)}; Sibyl {origin['sibyl']}, commit "
-        f"{origin['commit']}.",
+        f"{origin['system']}; {' and '.join(versions)}; Sibyl {origin['sibyl']}"
+        + (f", commit {origin['commit']}." if origin["commit"] else "."),
         "Hosts are network namespaces on this one machine, one rank each, joined by links of the",
         "stated rate ([cluster](cluster.md)); real MPI processes over real TCP. Medians; quartiles",
         "in brackets. Every contender takes its turn in every iteration. *run*: last exit minus",
@@ -321,6 +325,9 @@ def main() -> int:
         write_whole(args.page, page(parts))
     except CommandError as error:
         sys.exit(f"baseline: {error}")
+    except Interrupted as signal:
+        console.print("interrupted; the same command goes on where it was")
+        return 128 + signal.number
     console.print(f"{args.page} written after {time.monotonic() - begin:.0f} s")
     return 0
 

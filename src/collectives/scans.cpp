@@ -65,7 +65,10 @@ int serve(Collective collective, NativeScan native, Caller caller, const ScanArg
   if (now.count == 0) return counted.end(nullptr, 0, MPI_SUCCESS);
   call.block_bytes = static_cast<std::size_t>(now.count) * call.receive.type.size;
   const std::optional<OperatorUse> use = use_of(*state, now, call.receive.type.named);
-  const bool countable = now.count <= std::numeric_limits<int>::max();
+  // Pack counts bytes in an int, and one element is not cut.
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  const bool countable =
+      now.count <= static_cast<MPI_Count>(most) && call.receive.type.size <= most;
   const Algorithm* algorithm = use.has_value() && countable && call.block_bytes != 0
                                    ? choose_for(*state, collective, call.block_bytes, *use)
                                    : nullptr;

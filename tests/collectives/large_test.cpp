@@ -1,54 +1,10 @@
-// Calls whose bytes pass 2^31. They take up to 8 GiB and some seconds, so they wait for
-// SIBYL_TEST_LONG=1 and two ranks.
-#include <cstdint>
-#include <cstdlib>
-#include <fstream>
-#include <memory>
-#include <string>
-
-#include "collectives/harness.hpp"
+// Calls whose bytes pass 2^31.
+#include "collectives/large.hpp"
 
 namespace sibyl::test {
 namespace {
 
-constexpr std::int64_t limit = std::int64_t{1} << 31;
-
-std::int64_t available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  std::int64_t kilobytes = 0;
-  std::string unit;
-  while (file >> name >> kilobytes >> unit) {
-    if (name == "MemAvailable:") return kilobytes * 1024;
-  }
-  return 0;
-}
-
-// Zeros that take no memory until they are touched.
-class Words {
- public:
-  explicit Words(std::int64_t count)
-      : words_(static_cast<std::int64_t*>(std::calloc(static_cast<std::size_t>(count), 8))) {}
-  std::int64_t* data() { return words_.get(); }
-  std::int64_t& operator[](std::int64_t i) { return words_.get()[i]; }
-
- private:
-  struct Free {
-    void operator()(std::int64_t* words) const { std::free(words); }
-  };
-  std::unique_ptr<std::int64_t, Free> words_;
-};
-
-class Large : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!long_tests()) GTEST_SKIP() << "a long test";
-    if (size_of() != 2) GTEST_SKIP() << "for two ranks";
-    int enough = available_bytes() > std::int64_t{12} << 30 ? 1 : 0;
-    MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (enough == 0) GTEST_SKIP() << "less than 12 GiB of memory";
-  }
-};
+using Words = Zeros<std::int64_t>;
 
 TEST_F(Large, ExscanOfMoreThan2To31Bytes) {
   const std::int64_t count = limit / 8 + 1000;
@@ -56,8 +12,6 @@ TEST_F(Large, ExscanOfMoreThan2To31Bytes) {
   Served served(Collective::exscan, row);
   Words send(count);
   Words receive(count);
-  ASSERT_NE(send.data(), nullptr);
-  ASSERT_NE(receive.data(), nullptr);
   const std::int64_t places[] = {0, 1, count / 2, limit / 8 - 1, limit / 8, count - 1};
   for (const std::int64_t i : places) send[i] = 5 * i + 1 + rank_in();
   ASSERT_EQ(SIBYL_Exscan(send.data(), receive.data(), static_cast<int>(count), MPI_INT64_T, MPI_SUM,
@@ -76,8 +30,6 @@ TEST_F(Large, GatherAndScatterOfMoreThan2To31BytesInAll) {
     Served served(collective, nullptr);
     Words all(rank == 1 ? 2 * count : 1);
     Words own(count);
-    ASSERT_NE(all.data(), nullptr);
-    ASSERT_NE(own.data(), nullptr);
     const std::int64_t places[] = {0, 1, count / 2, count - 1};
     if (collective == Collective::gather) {
       for (const std::int64_t i : places) own[i] = 9 * i + 1 + rank;
@@ -101,6 +53,42 @@ TEST_F(Large, GatherAndScatterOfMoreThan2To31BytesInAll) {
     ASSERT_NE(served.served_by(), nullptr) << "blocks of a message each need no native call";
     EXPECT_EQ(served.served_by()->name, "linear");
   }
+}
+
+// A user's operator on one element whose bytes no int can count.
+void add_ends(void* in, void* inout, int*, MPI_Datatype* type) {
+  MPI_Aint low = 0;
+  MPI_Aint extent = 0;
+  MPI_Type_get_true_extent(*type, &low, &extent);
+  for (const MPI_Aint at : {MPI_Aint{0}, extent - 1}) {
+    static_cast<unsigned char*>(inout)[at] += static_cast<unsigned char*>(in)[at];
+  }
+}
+
+TEST_F(Large, ScansOfOneElementOfMoreThan2To31Bytes) {
+  constexpr int block = 1 << 16;
+  constexpr int gap = 8;
+  constexpr int blocks = (1 << 15) + 1;
+  MPI_Datatype big = MPI_DATATYPE_NULL;
+  MPI_Type_vector(blocks, block, block + gap, MPI_UNSIGNED_CHAR, &big);
+  MPI_Type_commit(&big);
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(&add_ends, 1, &op);
+  const std::int64_t end = std::int64_t{blocks} * (block + gap) - gap - 1;
+  const int rank = rank_in();
+  for (const auto function : {SIBYL_Exscan, SIBYL_Scan}) {
+    const Served served(Collective::scan, nullptr);
+    Zeros<unsigned char> send(end + 1);
+    Zeros<unsigned char> receive(end + 1);
+    send[0] = static_cast<unsigned char>(rank + 1);
+    send[end] = static_cast<unsigned char>(rank + 5);
+    ASSERT_EQ(function(send.data(), receive.data(), 1, big, op, served.get()), MPI_SUCCESS);
+    const bool inclusive = function == SIBYL_Scan;
+    EXPECT_EQ(receive[0], inclusive ? (rank == 0 ? 1 : 3) : (rank == 0 ? 0 : 1));
+    EXPECT_EQ(receive[end], inclusive ? (rank == 0 ? 5 : 11) : (rank == 0 ? 0 : 5));
+  }
+  MPI_Op_free(&op);
+  MPI_Type_free(&big);
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ TEST_F(Windows, NoMoreSendsAreUnderWayThanTheWindowAllows) {
         while (there == 0) MPI_Iprobe(0, last, comm.get(), &there, MPI_STATUS_IGNORE);
         for (int rest = 0; rest < 20; ++rest) {
           MPI_Iprobe(0, last + 1, comm.get(), &there, MPI_STATUS_IGNORE);
-          ASSERT_EQ(there, 0) << "message " << last + 1 << " with " << taken << " received";
+          EXPECT_EQ(there, 0) << "message " << last + 1 << " with " << taken << " received";
           usleep(200);
         }
         MPI_Recv(got.data(), 2 * per_part, MPI_UINT64_T, 0, static_cast<int>(taken), comm.get(),
@@ -255,7 +255,7 @@ TEST_F(Windows, NoMoreReceivesArePostedThanTheWindowAllows) {
       for (int rest = 0; rest < 20; ++rest) {
         int done = 0;
         MPI_Test(&requests[allowed], &done, MPI_STATUS_IGNORE);
-        ASSERT_EQ(done, 0) << "a receive beyond the window was posted";
+        EXPECT_EQ(done, 0) << "a receive beyond the window was posted";
         usleep(200);
       }
       send(allowed - 1);  // the last that need not

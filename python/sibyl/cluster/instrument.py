@@ -159,11 +159,12 @@ def print_check(result: Check) -> None:
     table.add_row("processors idle in the shift", f"{result.idle_share:.0%}", "")
     table.add_row("kernel's share of them", f"{result.kernel_share:.0%}", "")
     console.print(table)
-    for line in _findings(result):
+    for line in findings(result):
         console.print(line)
 
 
-def _findings(result: Check) -> list[str]:
+def findings(result: Check) -> list[str]:
+    """What a check means for measurements, in sentences."""
     lines = []
     true = (
         "one busy link is true to the wire"

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -79,6 +80,9 @@ def _end_holder(name: str) -> None:
     if process:
         with suppress(OSError):
             os.kill(process, signal.SIGKILL)
+        patience = time.monotonic() + 5
+        while state.alive(process) and time.monotonic() < patience:
+            time.sleep(0.01)
 
 
 def _remove(cluster: Cluster, lock: Lock) -> None:

@@ -22,7 +22,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from sibyl.cluster.processes import end_processes
+from sibyl.cluster.processes import end_processes, held_open
 from sibyl.cluster.state import NETNS, Cluster, forget
 from sibyl.errors import CommandError
 
@@ -161,7 +161,13 @@ def _ip(lines: Sequence[str], namespace: str | None = None, then: str = "") -> N
 def _run(words: Sequence[str], text: str, check: bool = True) -> None:
     """Run a program with `text` on its standard input; its first complaint is the error."""
     answer = subprocess.run(
-        words, input=text, capture_output=True, text=True, errors="replace", check=False
+        words,
+        input=text,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        pass_fds=held_open,
+        check=False,
     )
     if check and answer.returncode != 0:
         complaint = (answer.stderr.strip().splitlines() or ["no reason given"])[0]

@@ -11,6 +11,10 @@ from types import TracebackType
 
 from sibyl.cluster.state import NETNS
 
+# Ends of guardians' pipes. A program that changes the machine is given them, so that the guardian
+# does not begin to clean up before it has ended, too.
+held_open: list[int] = []
+
 # Seconds that a process has to end after SIGTERM.
 GRACE = 0.5
 
@@ -68,6 +72,7 @@ class Guardian:
             finally:
                 os._exit(status)
         os.close(reader)
+        held_open.append(self._writer)
         os.waitpid(child, 0)
 
     @staticmethod
@@ -90,6 +95,7 @@ class Guardian:
         """Let the guardian go: everything is in order."""
         with suppress(OSError):
             os.write(self._writer, b".")
+        held_open.remove(self._writer)
         os.close(self._writer)
 
     def __enter__(self) -> "Guardian":

@@ -238,6 +238,15 @@ def take_lock(name: str) -> Lock | None:
         os.close(handle)
 
 
+def alive(process: int) -> bool:
+    """Whether a process is there and not merely waiting for its parent to take note of its end."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] not in ("Z", "X")
+
+
 @contextmanager
 def locked(name: str) -> Iterator[Lock]:
     """Hold the lock of a cluster.
@@ -249,7 +258,7 @@ def locked(name: str) -> Iterator[Lock]:
     while (lock := take_lock(name)) is None:
         process = holder(name)
         # A killed command's guardian holds the lock until it has cleaned up.
-        if process and not Path(f"/proc/{process}").exists() and time.monotonic() < patience:
+        if process and not alive(process) and time.monotonic() < patience:
             time.sleep(0.05)
             continue
         raise CommandError(

@@ -1,0 +1,58 @@
+/* An MPI program for the tests of `sibyl cluster`; its first argument names one behaviour.
+ *
+ *   where        rank 0 prints each rank's host, in the order of ranks
+ *   exit CODE    ends with that code
+ *   time BYTES   rank 1 sends BYTES to rank 0, which prints the seconds
+ *   sleep DIR    every rank leaves its process number in DIR, then sleeps
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size, length;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (long call = 0; call < 5; ++call) {
+    long value = rank + call, before = -1, wanted = 0;
+    MPI_Exscan(&value, &before, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    for (int r = 0; r < rank; ++r) wanted += r + call;
+    if (rank > 0 && before != wanted) MPI_Abort(MPI_COMM_WORLD, 99);
+  }
+  const char* what = argc > 1 ? argv[1] : "where";
+  int code = 0;
+  if (strcmp(what, "where") == 0) {
+    char name[MPI_MAX_PROCESSOR_NAME] = {0};
+    MPI_Get_processor_name(name, &length);
+    char* all = calloc((size_t)size, sizeof name);
+    MPI_Gather(name, sizeof name, MPI_CHAR, all, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int r = 0; rank == 0 && r < size; ++r) printf("%s\n", all + (size_t)r * sizeof name);
+    free(all);
+  } else if (strcmp(what, "exit") == 0) {
+    code = atoi(argv[2]);
+  } else if (strcmp(what, "time") == 0) {
+    const int bytes = atoi(argv[2]);
+    char* data = calloc((size_t)bytes, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    if (rank == 1) MPI_Send(data, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+      MPI_Recv(data, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      printf("%.6f\n", MPI_Wtime() - start);
+    }
+    free(data);
+  } else if (strcmp(what, "sleep") == 0) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%d-%ld", argv[2], rank, (long)getpid());
+    FILE* file = fopen(path, "w");
+    if (file != NULL) fclose(file);
+    for (;;) sleep(60);
+  }
+  fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,67 @@
+"""The check tells the wire from the processors."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import needs_namespaces, sibyl
+
+from sibyl.cluster import Check
+from sibyl.cluster.instrument import findings
+
+TRUE = Check(
+    name="x",
+    mpi="an MPI",
+    hosts=8,
+    rate=10**8,
+    alpha_s=20e-6,
+    alpha_busy_s=30e-6,
+    beta_s_per_byte=83e-9,
+    gather_rate=95e6,
+    gather_ratio=1.05,
+    shift_rate=94e6,
+    shift_ratio=1.06,
+    total_rate=752e6,
+    idle_share=0.3,
+    kernel_share=0.4,
+)
+
+
+def test_a_cluster_that_holds_its_rate_is_true() -> None:
+    assert (TRUE.gather_true, TRUE.shift_true, TRUE.latency_true) == (True, True, True)
+    assert not TRUE.cpu_bound
+    assert all("true to the wire" in line for line in findings(TRUE))
+
+
+def test_a_slow_shift_on_busy_processors_is_theirs() -> None:
+    slow = replace(TRUE, shift_ratio=4.0, idle_share=0.01)
+    assert slow.cpu_bound and not slow.shift_true
+    assert any("processors are the bottleneck" in line for line in findings(slow))
+
+
+def test_a_slow_shift_on_idle_processors_is_not_theirs() -> None:
+    lossy = replace(TRUE, shift_ratio=4.0, idle_share=0.5)
+    assert not lossy.cpu_bound and not lossy.shift_true
+    assert any("lost segments" in line for line in findings(lossy))
+
+
+def test_latency_of_ranks_that_take_turns_is_told() -> None:
+    assert any("taking turns" in line for line in findings(replace(TRUE, alpha_busy_s=5e-3)))
+
+
+@needs_namespaces
+def test_a_measured_cluster_is_no_faster_than_its_wire(name: str, tmp_path: Path) -> None:
+    sibyl("cluster", "up", "--hosts", 3, "--rate", "40mbit", "--name", name)
+    file = tmp_path / "check.json"
+    result = sibyl("cluster", "check", "--name", name, "--json", file)
+    if "was not found; build it" in result.stderr:
+        pytest.skip(result.stderr)
+    assert result.returncode == 0, result
+    check = json.loads(file.read_text())
+    # Headers take 4.6 %, and the token buckets give back less than that.
+    assert 1.0 < check["gather_ratio"] < 3.0
+    assert 1.0 < check["shift_ratio"] < 3.0
+    assert check["beta_s_per_byte"] * 40e6 / 8 == pytest.approx(1.045, abs=0.1)
+    assert 0 < check["alpha_s"] < 0.1
+    assert "gather to one root" in result.stdout

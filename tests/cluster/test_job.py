@@ -1,0 +1,151 @@
+"""Programs run on the hosts of a cluster over its links, and nothing of them stays."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import (
+    Job,
+    assert_idle,
+    assert_usage_error,
+    needs_namespaces,
+    sibyl,
+    start,
+    wait_until,
+)
+
+from sibyl.cluster import state
+from sibyl.cluster.processes import processes_in
+from sibyl.cluster.state import NETNS
+
+pytestmark = needs_namespaces
+
+
+def hosts(name: str, *numbers: int) -> list[str]:
+    return [f"sibyl-{name}-{number}" for number in numbers]
+
+
+def run_words(name: str, job: Job, *more: object) -> list[object]:
+    return ["cluster", "run", "--name", name, "--mpi", job.mpi, *more]
+
+
+def test_each_rank_has_a_host_of_its_own(three_hosts: str, job: Job) -> None:
+    result = sibyl(*run_words(three_hosts, job, "--native"), "--", job.program, "where")
+    assert result.returncode == 0, result
+    assert result.stdout.split() == hosts(three_hosts, 0, 1, 2)
+    assert_idle(three_hosts)
+
+
+def test_hosts_are_filled_one_after_the_other(three_hosts: str, job: Job) -> None:
+    words = run_words(three_hosts, job, "--native", "--ranks-per-host", 2, "-n", 5)
+    result = sibyl(*words, "--", job.program, "where")
+    assert result.stdout.split() == hosts(three_hosts, 0, 0, 1, 1, 2), result
+
+
+def test_sibyl_serves_all_ranks(three_hosts: str, job: Job, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    words = run_words(three_hosts, job, "--set", "exscan=123-doubling", "--report", report)
+    result = sibyl(*words, "--", job.program, "where")
+    assert result.returncode == 0, result
+    written = json.loads(report.read_text())
+    assert written["ranks_reported"] == 3
+    assert "123-doubling" in {entry["algorithm"] for entry in written["entries"]}
+    assert "123-doubling" in result.stderr
+
+
+def test_the_exit_code_is_the_program_s(three_hosts: str, job: Job) -> None:
+    words = run_words(three_hosts, job, "--native", "-n", 2)
+    assert sibyl(*words, "--", job.program, "exit", 7).returncode == 7
+
+
+def test_messages_take_the_shaped_link(name: str, job: Job) -> None:
+    sibyl("cluster", "up", "--hosts", 2, "--rate", "20mbit", "--name", name)
+    words = run_words(name, job, "--native")
+    result = sibyl(*words, "--", job.program, "time", 1_000_000)
+    assert result.returncode == 0, result
+    # 0.4 s on the wire, and the links' buckets hold 16 kB; a busy machine may take longer.
+    assert float(result.stdout) > 0.38
+
+
+def test_two_clusters_run_side_by_side(three_hosts: str, name: str, job: Job) -> None:
+    sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    first, second = state.existing(three_hosts), state.existing(name)
+    assert first.network != second.network
+    processes = [
+        start(*run_words(cluster, job, "--native"), "--", job.program, "where")
+        for cluster in (three_hosts, name)
+    ]
+    outputs = [process.communicate(timeout=60)[0].split() for process in processes]
+    assert outputs == [hosts(three_hosts, 0, 1, 2), hosts(name, 0, 1)]
+    assert sibyl("cluster", "down", "--name", name).returncode == 0
+    assert_idle(three_hosts)
+
+
+@pytest.mark.parametrize(
+    "victim", ["interrupt", "terminate", "kill", "kill group", "kill rank", "kill launcher"]
+)
+def test_nothing_of_an_ended_run_stays(
+    three_hosts: str, job: Job, tmp_path: Path, victim: str
+) -> None:
+    process = start(*run_words(three_hosts, job, "--native"), "--", job.program, "sleep", tmp_path)
+    try:
+        assert wait_until(lambda: len(list(tmp_path.iterdir())) == 3)
+        cluster = state.existing(three_hosts)
+        if victim == "interrupt":
+            os.kill(process.pid, signal.SIGINT)
+        elif victim == "terminate":
+            os.kill(process.pid, signal.SIGTERM)
+        elif victim == "kill":
+            os.kill(process.pid, signal.SIGKILL)
+        elif victim == "kill group":
+            os.killpg(process.pid, signal.SIGKILL)
+        elif victim == "kill rank":
+            rank = next(path.name for path in tmp_path.iterdir() if path.name.startswith("1-"))
+            os.kill(int(rank.partition("-")[2]), signal.SIGKILL)
+        else:
+            launchers = processes_in([cluster.switch])
+            assert launchers
+            for launcher in launchers:
+                os.kill(launcher, signal.SIGKILL)
+        process.communicate(timeout=20)
+        assert process.returncode != 0
+        assert_idle(three_hosts)
+        scratch = Path("/tmp").glob("sibyl-cluster-*")
+        assert not [path for path in scratch if cluster.prefix in (path / "agent").read_text()]
+    finally:
+        if process.poll() is None:
+            process.kill()
+
+
+def test_one_run_at_a_time_and_down_waits_for_force(
+    three_hosts: str, name: str, job: Job, tmp_path: Path
+) -> None:
+    sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    process = start(*run_words(name, job, "--native"), "--", job.program, "sleep", tmp_path)
+    assert wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+    busy = f"in use by process {process.pid}"
+    for words in (["run", "--", job.program], ["down"], ["up", "--hosts", 3]):
+        verb, *rest = words
+        assert_usage_error(sibyl("cluster", verb, "--name", name, *rest), busy)
+    assert busy in sibyl("cluster", "status").stdout
+    status = json.loads(sibyl("cluster", "status", "--json").stdout)
+    mine = next(each for each in status if each["name"] == name)
+    assert (mine["condition"], mine["process"], mine["hosts"]) == ("in use", process.pid, 2)
+    assert sibyl("cluster", "down", "--name", name, "--force").returncode == 0
+    process.communicate(timeout=20)
+
+
+def test_too_many_ranks_are_refused(three_hosts: str, job: Job) -> None:
+    result = sibyl(*run_words(three_hosts, job, "-n", 4), "--", job.program)
+    assert_usage_error(result, "room for 3 ranks", "--ranks-per-host")
+
+
+def test_processes_that_entered_by_hand_do_not_disturb_a_run(three_hosts: str, job: Job) -> None:
+    path = NETNS / f"sibyl-{three_hosts}-1"
+    sleeper = subprocess.Popen(["nsenter", f"--net={path}", "sleep", "60"])
+    result = sibyl(*run_words(three_hosts, job, "--native"), "--", job.program, "where")
+    assert result.returncode == 0
+    assert sleeper.wait(5) != 0

@@ -1,0 +1,195 @@
+"""Clusters come up and go down whole, whatever interrupts the command."""
+
+import os
+import platform
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import (
+    COMMAND,
+    assert_nothing_left,
+    assert_usage_error,
+    namespaces_of,
+    needs_namespaces,
+    sibyl,
+    start,
+    wait_until,
+)
+
+from sibyl.cli import main
+from sibyl.cluster import network, state
+from sibyl.cluster.state import NETNS
+from sibyl.errors import CommandError
+
+
+def inside(namespace: str, *words: str) -> str:
+    command = ["nsenter", f"--net={NETNS / namespace}", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@needs_namespaces
+def test_up_twice_changes_nothing(name: str) -> None:
+    first = sibyl("cluster", "up", "--hosts", 3, "--name", name)
+    assert (first.returncode, "is up: 3 hosts, 100 Mbit/s" in first.stdout) == (0, True), first
+    before = [(NETNS / each).stat().st_ino for each in namespaces_of(name)]
+    assert len(before) == 4
+    second = sibyl("cluster", "up", "--hosts", 3, "--name", name)
+    assert (second.returncode, "is up already" in second.stdout) == (0, True), second
+    assert [(NETNS / each).stat().st_ino for each in namespaces_of(name)] == before
+
+
+@needs_namespaces
+def test_both_directions_of_every_link_get_the_rate_and_another_rate_reshapes(name: str) -> None:
+    sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    before = (NETNS / f"sibyl-{name}-1").stat().st_ino
+    result = sibyl("cluster", "up", "--hosts", 2, "--rate", "20mbit", "--name", name)
+    assert "is reshaped (was 100 Mbit/s): 2 hosts, 20 Mbit/s" in result.stdout, result
+    assert (NETNS / f"sibyl-{name}-1").stat().st_ino == before
+    ends = [inside(f"sibyl-{name}-{host}", "tc", "qdisc", "show", "dev", "eth0") for host in (0, 1)]
+    switch = f"sibyl-{name}-switch"
+    ends += [inside(switch, "tc", "qdisc", "show", "dev", f"port{host}") for host in (0, 1)]
+    assert all("tbf" in end and "rate 20Mbit" in end for end in ends), ends
+
+
+@needs_namespaces
+def test_another_number_of_hosts_rebuilds(name: str) -> None:
+    sibyl("cluster", "up", "--hosts", 3, "--name", name)
+    result = sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    assert "is rebuilt (was 3 hosts at 100 Mbit/s): 2 hosts" in result.stdout, result
+    assert namespaces_of(name) == [f"sibyl-{name}-{each}" for each in ("0", "1", "switch")]
+
+
+@needs_namespaces
+def test_a_damaged_cluster_is_told_and_mended(name: str) -> None:
+    sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    subprocess.run(["ip", "netns", "delete", f"sibyl-{name}-1"], check=True)
+    assert "damaged" in sibyl("cluster", "status").stdout
+    assert_usage_error(sibyl("cluster", "run", "--name", name, "--", "true"), "damaged", "up")
+    result = sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    assert "is rebuilt (was damaged)" in result.stdout, result
+
+
+@needs_namespaces
+def test_nothing_of_the_machine_is_changed(name: str) -> None:
+    def machine() -> tuple[str, ...]:
+        files = sorted(Path("/proc/sys/net/ipv4/neigh/default").glob("gc_thresh*"))
+        files += [Path("/proc/sys/net/ipv4/tcp_congestion_control"), Path("/etc/hosts")]
+        links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True)
+        return (*(file.read_text() for file in files), links.stdout)
+
+    before = machine()
+    sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    assert machine() == before
+    neighbours = inside(f"sibyl-{name}-0", "ip", "neighbour")
+    assert neighbours.count("PERMANENT") == 1
+    congestion = inside(f"sibyl-{name}-0", "cat", "/proc/sys/net/ipv4/tcp_congestion_control")
+    assert congestion == "reno\n"
+
+
+@needs_namespaces
+def test_down_removes_all_and_says_when_there_is_none(name: str) -> None:
+    sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    sleeper = subprocess.Popen(["nsenter", f"--net={NETNS / f'sibyl-{name}-0'}", "sleep", "60"])
+    assert sibyl("cluster", "down", "--name", name).stdout == f"cluster '{name}' is down\n"
+    assert sleeper.wait(5) != 0
+    assert_nothing_left(name)
+    again = sibyl("cluster", "down", "--name", name)
+    assert (again.returncode, again.stdout) == (0, f"there is no cluster '{name}'\n")
+
+
+@needs_namespaces
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("made", [1, 12])
+def test_an_interrupted_up_leaves_nothing_half_built(
+    name: str, number: signal.Signals, made: int
+) -> None:
+    process = start("cluster", "up", "--hosts", 60, "--name", name)
+    assert wait_until(lambda: len(namespaces_of(name)) >= made)
+    os.kill(process.pid, number)
+    process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert_nothing_left(name)
+
+
+@needs_namespaces
+def test_an_interrupted_down_is_finished(name: str) -> None:
+    sibyl("cluster", "up", "--hosts", 40, "--name", name)
+    process = start("cluster", "down", "--name", name)
+    assert wait_until(lambda: len(namespaces_of(name)) < 41)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=20)
+    assert_nothing_left(name)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["up"], "--hosts"),
+        (["up", "--hosts", 0], "1 to"),
+        (["up", "--hosts", 1000], "1 to"),
+        (["up", "--hosts", "x"], "--hosts"),
+        (["up", "--hosts", 2, "--rate", "fast"], "--rate 100mbit"),
+        (["up", "--hosts", 2, "--rate", "1bit"], "mbit"),
+        (["up", "--hosts", 2, "--rate", "0mbit"], "between"),
+        (["up", "--hosts", 2, "--name", "../x"], "--name"),
+        (["up", "--hosts", 2, "--name", ""], "--name"),
+        (["down", "--name", "A B"], "--name"),
+        (["run", "--name", "no-such", "--", "true"], "sibyl cluster up"),
+        (["run", "-n", 0, "--", "true"], "-n 0"),
+        (["run", "--ranks-per-host", 0, "--", "true"], "--ranks-per-host 0"),
+        (["run", "--native", "--set", "exscan=auto", "--", "true"], "--native"),
+        (["run", "--", "no-such-program"], "no-such-program"),
+        (["run"], "PROGRAM"),
+        (["check", "--name", "no-such"], "no-such"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
+)
+@needs_namespaces
+def test_bad_input_ends_in_one_line(
+    words: list[object], part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["cluster", *map(str, words)])
+    assert ended.value.code == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    assert part in lines[0]
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, setpriv")
+def test_without_rights_one_line_says_which() -> None:
+    words = ["setpriv", "--bounding-set", "-net_admin", "--inh-caps", "-net_admin"]
+    result = subprocess.run(
+        [*words, *COMMAND, "cluster", "up", "--hosts", "2"], capture_output=True, text=True
+    )
+    assert_usage_error(result, "CAP_NET_ADMIN")
+
+
+def test_elsewhere_than_on_linux_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    with pytest.raises(CommandError, match="needs Linux"):
+        network.check_possible()
+
+
+def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(network, "_SBIN", ())
+    with pytest.raises(CommandError, match="apt install iproute2"):
+        network.check_possible()
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [("100mbit", 10**8), ("1.5Gbit", 1_500_000_000), ("64kbit", 64_000), ("10 Mbit/s", 10**7)],
+)
+def test_rates_are_read_as_tc_writes_them(text: str, rate: int) -> None:
+    assert state.parse_rate(text) == rate
+
+
+def test_every_host_has_its_own_address_and_the_switch_another() -> None:
+    cluster = state.Cluster("x", state.MOST_HOSTS, 10**8, 64)
+    addresses = {cluster.address(host) for host in range(cluster.hosts)}
+    assert len(addresses | {cluster.switch_address}) == state.MOST_HOSTS + 1

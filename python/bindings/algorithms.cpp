@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "plan.hpp"
+#include "selection/settings.hpp"
 
 namespace nb = nanobind;
 
@@ -15,7 +16,7 @@ namespace sibyl::python {
 namespace {
 
 constexpr Collective all_collectives[] = {Collective::exscan, Collective::scan, Collective::gather,
-                                          Collective::scatter};
+                                          Collective::scatter, Collective::reduce};
 
 std::string_view name_of_order(OrderUse use) {
   switch (use) {
@@ -50,28 +51,36 @@ Collective read_collective(const std::string& name) {
 }
 
 std::unique_ptr<Request> read_request(const std::string& collective, const std::string& algorithm,
-                                      std::int64_t ranks, std::int64_t root,
-                                      const std::optional<std::vector<std::int64_t>>& order,
-                                      bool background, bool in_place,
-                                      std::int64_t operator_rounds) {
+                                      const Asked& asked) {
   auto result = std::make_unique<Request>();
   result->algorithm = find_algorithm(read_collective(collective), algorithm);
   if (result->algorithm == nullptr) {
     throw nb::value_error(("unknown algorithm '" + algorithm + "' for " + collective).c_str());
   }
   PlanRequest& request = result->request;
-  request.ranks = narrow<Rank>(ranks, "number of ranks");
-  request.root = narrow<Rank>(root, "root");
-  if (order) {
-    result->order.reserve(order->size());
-    for (const std::int64_t rank : *order) {
+  request.ranks = narrow<Rank>(asked.ranks, "number of ranks");
+  request.root = narrow<Rank>(asked.root, "root");
+  if (asked.order) {
+    result->order.reserve(asked.order->size());
+    for (const std::int64_t rank : *asked.order) {
       result->order.push_back(narrow<Rank>(rank, "order: rank"));
     }
     request.order = result->order;
   }
-  request.background = background;
-  request.in_place = in_place;
-  request.operator_rounds = narrow<std::uint32_t>(operator_rounds, "operator rounds");
+  request.background = asked.background;
+  request.in_place = asked.in_place;
+  request.operator_rounds = narrow<std::uint32_t>(asked.operator_rounds, "operator rounds");
+  if (asked.arrivals) {
+    // An empty list is a wrong one, not "all at once".
+    const std::string wrong = check_times(*asked.arrivals, request.ranks);
+    if (!wrong.empty()) throw nb::value_error(wrong.c_str());
+    result->arrivals = *asked.arrivals;
+    request.arrivals = result->arrivals;
+  }
+  request.segments = narrow<std::uint32_t>(asked.segments, "number of segments");
+  request.round_time = asked.round_time;
+  request.generator = read_generator(asked.generator);
+  request.root_order = read_root_order(asked.root_order);
   const std::string problem = check_request(*result->algorithm, request);
   if (!problem.empty()) throw nb::value_error(problem.c_str());
   return result;
@@ -89,6 +98,7 @@ void bind_algorithms(nb::module_& module) {
       .def_prop_ro("background", [](const Algorithm& row) { return row.background; })
       .def_prop_ro("commutative_only", [](const Algorithm& row) { return row.commutative_only; })
       .def_prop_ro("in_place", [](const Algorithm& row) { return row.in_place; })
+      .def_prop_ro("arrivals", [](const Algorithm& row) { return row.arrivals; })
       .def("__repr__", [](const Algorithm& row) {
         return "Algorithm(" + std::string(name_of(row.collective)) + ", " + std::string(row.name) +
                ")";
@@ -96,6 +106,15 @@ void bind_algorithms(nb::module_& module) {
   module.def("collectives", [] {
     nb::list names;
     for (const Collective collective : all_collectives) names.append(name_of(collective));
+    return nb::tuple(names);
+  });
+  module.def("served_collectives", [] {
+    nb::list names;
+    for (const Collective collective : all_collectives) {
+      if (static_cast<std::size_t>(collective) < collective_count) {
+        names.append(name_of(collective));
+      }
+    }
     return nb::tuple(names);
   });
   module.def(

@@ -8,6 +8,7 @@ NB_MODULE(_core, module) {
   module.doc() = "Sibyl's planners, verifier and exporters";
   module.attr("__version__") = SIBYL_VERSION;
   sibyl::python::bind_algorithms(module);
+  sibyl::python::bind_clairvoyant(module);
   sibyl::python::bind_plan(module);
   sibyl::python::bind_proof(module);
 }

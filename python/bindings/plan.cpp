@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <limits>
+#include <utility>
 
 #include "schedule/export_goal.hpp"
 #include "schedule/export_json.hpp"
@@ -34,10 +35,14 @@ std::uint64_t steps_of(const Plan& plan) {
 
 std::unique_ptr<Plan> make(const std::string& collective, const std::string& algorithm,
                            std::int64_t ranks, std::int64_t root,
-                           const std::optional<std::vector<std::int64_t>>& order, bool background,
-                           bool in_place, std::int64_t operator_rounds) {
-  const auto asked = read_request(collective, algorithm, ranks, root, order, background, in_place,
-                                  operator_rounds);
+                           std::optional<std::vector<std::int64_t>> order, bool background,
+                           bool in_place, std::int64_t operator_rounds,
+                           std::optional<std::vector<double>> arrivals, std::int64_t segments,
+                           double round_time, std::string generator, std::string root_order) {
+  const auto asked = read_request(
+      collective, algorithm,
+      {ranks, root, std::move(order), background, in_place, operator_rounds, std::move(arrivals),
+       segments, round_time, std::move(generator), std::move(root_order)});
   const nb::gil_scoped_release others_may_run;
   return std::make_unique<Plan>(make_plan(*asked->algorithm, asked->request));
 }
@@ -76,7 +81,9 @@ void bind_plan(nb::module_& module) {
       .def("to_goal", to_goal, nb::arg("count") = 1, nb::arg("element_bytes") = 8);
   module.def("make_plan", make, nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"),
              nb::arg("root") = 0, nb::arg("order") = nb::none(), nb::arg("background") = false,
-             nb::arg("in_place") = false, nb::arg("operator_rounds") = 0);
+             nb::arg("in_place") = false, nb::arg("operator_rounds") = 0,
+             nb::arg("arrivals") = nb::none(), nb::arg("segments") = 1, nb::arg("round_time") = 1.0,
+             nb::arg("generator") = "fast", nb::arg("root_order") = "first");
 }
 
 }  // namespace sibyl::python

@@ -19,13 +19,30 @@ struct Request {
   const Algorithm* algorithm = nullptr;
   PlanRequest request;
   std::vector<Rank> order;
+  std::vector<double> arrivals;
+};
+
+// What make_plan and prove take in Python, besides collective and algorithm.
+struct Asked {
+  std::int64_t ranks = 1;
+  std::int64_t root = 0;
+  std::optional<std::vector<std::int64_t>> order;
+  bool background = false;
+  bool in_place = false;
+  std::int64_t operator_rounds = 0;
+  std::optional<std::vector<double>> arrivals;
+  std::int64_t segments = 1;
+  double round_time = 1;
+  std::string generator = "fast";
+  std::string root_order = "first";
 };
 
 // Raises ValueError with one line when there is no such algorithm or it cannot plan this.
 std::unique_ptr<Request> read_request(const std::string& collective, const std::string& algorithm,
-                                      std::int64_t ranks, std::int64_t root,
-                                      const std::optional<std::vector<std::int64_t>>& order,
-                                      bool background, bool in_place, std::int64_t operator_rounds);
+                                      const Asked& asked);
+// Raise ValueError when there is no generator or no root order of that name.
+ClairvoyantGenerator read_generator(const std::string& name);
+RootOrder read_root_order(const std::string& name);
 
 // Raises ValueError when there is no collective of that name.
 Collective read_collective(const std::string& name);
@@ -33,6 +50,7 @@ Collective read_collective(const std::string& name);
 // Raises VerificationError with one line that says what is wrong with the plan.
 void verify_or_throw(const Plan& plan);
 
+void bind_clairvoyant(nanobind::module_& module);
 void bind_algorithms(nanobind::module_& module);
 void bind_plan(nanobind::module_& module);
 void bind_proof(nanobind::module_& module);

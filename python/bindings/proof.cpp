@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "plan.hpp"
 #include "planners/prove.hpp"
@@ -26,10 +27,14 @@ std::uint64_t steps_of(const VerifyResult& result) {
 }
 
 std::uint64_t prove(const std::string& collective, const std::string& algorithm, std::int64_t ranks,
-                    std::int64_t root, const std::optional<std::vector<std::int64_t>>& order,
-                    bool background, bool in_place, std::int64_t operator_rounds) {
-  const auto asked = read_request(collective, algorithm, ranks, root, order, background, in_place,
-                                  operator_rounds);
+                    std::int64_t root, std::optional<std::vector<std::int64_t>> order,
+                    bool background, bool in_place, std::int64_t operator_rounds,
+                    std::optional<std::vector<double>> arrivals, std::int64_t segments,
+                    double round_time, std::string generator, std::string root_order) {
+  const auto asked = read_request(
+      collective, algorithm,
+      {ranks, root, std::move(order), background, in_place, operator_rounds, std::move(arrivals),
+       segments, round_time, std::move(generator), std::move(root_order)});
   std::uint64_t steps = 0;
   {
     const nb::gil_scoped_release others_may_run;
@@ -52,7 +57,9 @@ void bind_proof(nb::module_& module) {
   nb::exception<VerificationFailed>(module, "VerificationError");
   module.def("prove", prove, nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"),
              nb::arg("root") = 0, nb::arg("order") = nb::none(), nb::arg("background") = false,
-             nb::arg("in_place") = false, nb::arg("operator_rounds") = 0);
+             nb::arg("in_place") = false, nb::arg("operator_rounds") = 0,
+             nb::arg("arrivals") = nb::none(), nb::arg("segments") = 1, nb::arg("round_time") = 1.0,
+             nb::arg("generator") = "fast", nb::arg("root_order") = "first");
 }
 
 }  // namespace sibyl::python

@@ -20,7 +20,9 @@ from sibyl._core import (
     collectives,
     make_plan,
     prove,
+    served_collectives,
 )
+from sibyl.schedules import arrival_pattern, clairvoyant
 
 __all__ = [
     "Algorithm",
@@ -28,7 +30,10 @@ __all__ = [
     "VerificationError",
     "__version__",
     "algorithms",
+    "arrival_pattern",
+    "clairvoyant",
     "collectives",
     "make_plan",
     "prove",
+    "served_collectives",
 ]

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy
+
 __version__: str
 
 class VerificationError(Exception):
@@ -21,6 +23,7 @@ class Algorithm:
         background: has gates that can be opened.
         commutative_only: not for operators that do not commute.
         in_place: has a program for MPI_IN_PLACE.
+        arrivals: plans for arrival times, in segments and rounds.
     """
 
     @property
@@ -43,12 +46,14 @@ class Algorithm:
     def commutative_only(self) -> bool: ...
     @property
     def in_place(self) -> bool: ...
+    @property
+    def arrivals(self) -> bool: ...
 
 class Plan:
     """The programs of all ranks; made by make_plan.
 
     Attributes:
-        partition: vector (scans) or blocks (gather, scatter).
+        partition: vector (scans, reduce) or blocks (gather, scatter).
         segments: units per vector or per block.
         rounds: rounds of messages.
         messages: messages of all ranks, control messages included.
@@ -101,7 +106,10 @@ class Plan:
         """
 
 def collectives() -> tuple[str, ...]:
-    """The collectives that Sibyl serves."""
+    """The collectives that Sibyl plans."""
+
+def served_collectives() -> tuple[str, ...]:
+    """The collectives that Sibyl serves in programs: those that it plans and runs."""
 
 def algorithms(collective: str | None = None) -> list[Algorithm]:
     """The table of algorithms, or the rows of one collective.
@@ -119,20 +127,30 @@ def make_plan(
     background: bool = False,
     in_place: bool = False,
     operator_rounds: int = 0,
+    arrivals: Sequence[float] | None = None,
+    segments: int = 1,
+    round_time: float = 1.0,
+    generator: str = "fast",
+    root_order: str = "first",
 ) -> Plan:
     """Plan a collective for all ranks.
 
     Args:
-        collective: exscan, scan, gather or scatter.
+        collective: exscan, scan, gather, scatter or reduce.
         algorithm: a name of the table.
         ranks: at least 1.
-        root: of gather and scatter.
+        root: of gather, scatter and reduce.
         order: the ranks other than the root in the order in which they are served or placed; a
             permutation of all ranks is accepted too.
         background: open the gates that the algorithm can open.
         in_place: MPI_IN_PLACE at every rank, or at the root where there is one.
         operator_rounds: scan family: rounds in which the prefix with the own value is sent; 0 takes
             the algorithm's own.
+        arrivals: reduce: the arrival time of each rank in seconds; all at once if None.
+        segments: reduce: parts that the vector is cut into.
+        round_time: reduce: seconds that a round with one segment takes.
+        generator: reduce: linear, pairing-heap, segment-tree or fast; all plan the same.
+        root_order: reduce: first or availability, where the root stands when a sender is sought.
 
     Raises:
         ValueError: the algorithm cannot plan this; one line says why.
@@ -147,6 +165,11 @@ def prove(
     background: bool = False,
     in_place: bool = False,
     operator_rounds: int = 0,
+    arrivals: Sequence[float] | None = None,
+    segments: int = 1,
+    round_time: float = 1.0,
+    generator: str = "fast",
+    root_order: str = "first",
 ) -> int:
     """Plan and verify without keeping the plan; other Python threads run meanwhile.
 
@@ -160,3 +183,24 @@ def prove(
         VerificationError: the plan is wrong.
         KeyboardInterrupt: Ctrl-C.
     """
+
+def clairvoyant_events(
+    arrivals: numpy.ndarray,
+    segments: int,
+    round_time: float,
+    root: int,
+    algorithm: str,
+    root_order: str,
+    rank: int | None,
+) -> numpy.ndarray:
+    """The events of a Clairvoyant schedule; see sibyl.clairvoyant.
+
+    Returns:
+        Shape (E, 4), uint32: round, sender, receiver, segment.
+    """
+
+def clairvoyant_memory(algorithm: str, ranks: float, segments: float) -> float:
+    """The bytes that a generator works with, events not counted."""
+
+def arrival_pattern(pattern: str, ranks: int, root: int = 0) -> numpy.ndarray:
+    """See sibyl.arrival_pattern."""

@@ -6,7 +6,7 @@ Every function raises CommandError with one line that says what is wrong and how
 from collections.abc import Iterable
 from pathlib import Path
 
-from sibyl import algorithms, collectives
+from sibyl import algorithms, collectives, served_collectives
 from sibyl.errors import CommandError
 
 # Values of COLLECTIVE=VALUE that are no algorithm: the MPI library's own collective, and Sibyl's
@@ -15,9 +15,9 @@ SPECIAL_VALUES = ("native", "auto")
 
 
 def check_collective(name: str) -> str:
-    """Return `name` if it is a collective that Sibyl serves."""
+    """Return `name` if it is a collective that Sibyl plans."""
     if name not in collectives():
-        raise CommandError(f"unknown collective '{name}'; Sibyl serves {', '.join(collectives())}")
+        raise CommandError(f"unknown collective '{name}'; Sibyl plans {', '.join(collectives())}")
     return name
 
 
@@ -39,6 +39,12 @@ def parse_setting(text: str) -> tuple[str, str]:
     if not equals or not collective or not value:
         raise CommandError(
             f"--set wants COLLECTIVE=ALGORITHM, as in --set exscan=123-doubling, not '{text}'"
+        )
+    check_collective(collective)
+    if collective not in served_collectives():
+        raise CommandError(
+            f"--set {text}: {collective} is planned but not yet served; Sibyl serves "
+            f"{', '.join(served_collectives())}"
         )
     return collective, check_algorithm(collective, value, SPECIAL_VALUES)
 

@@ -121,7 +121,7 @@ def plan(
         str, typer.Option(metavar="NAME", help="See: sibyl algorithms.", show_default=False)
     ],
     ranks: Annotated[int, typer.Option(metavar="P", help="Number of ranks.", show_default=False)],
-    root: Annotated[int, typer.Option(metavar="R", help="Root of gather and scatter.")] = 0,
+    root: Annotated[int, typer.Option(metavar="R", help="Root of gather, scatter and reduce.")] = 0,
     count: Annotated[
         int | None,
         typer.Option(metavar="M", help="Elements per vector or block; recorded, sizes in GOAL."),
@@ -137,6 +137,39 @@ def plan(
     operator_rounds: Annotated[
         int, typer.Option(metavar="Q", help="Scan family: rounds with the operator; 0: its own.")
     ] = 0,
+    arrivals: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|SHAPE",
+            help="Reduce: one arrival time a line, or flat, uniform:MAX:SEED, skewed:MAX, ... with "
+            "MAX in seconds; all at once if absent.",
+        ),
+    ] = None,
+    segments: Annotated[
+        int, typer.Option(metavar="N", help="Reduce: parts that the vector is cut into.")
+    ] = 1,
+    round_time: Annotated[
+        float, typer.Option(metavar="D", help="Reduce: seconds that a round takes.")
+    ] = 1.0,
+    generator: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Reduce: linear, pairing-heap, segment-tree or fast; all give the same schedule.",
+        ),
+    ] = "fast",
+    root_order: Annotated[
+        str,
+        typer.Option(
+            metavar="first|availability", help="Reduce: where the root stands among senders."
+        ),
+    ] = "first",
+    events: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.csv|-", help="Reduce: write the schedule: round,sender,receiver,segment."
+        ),
+    ] = None,
     json: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="Write the plan as JSON (-: stdout).")
     ] = None,
@@ -152,11 +185,25 @@ def plan(
 
     return write_plan(
         PlanOptions(
-            collective, algorithm, ranks, root, count, order, in_place, background, operator_rounds
+            collective=collective,
+            algorithm=algorithm,
+            ranks=ranks,
+            root=root,
+            count=count,
+            order=order,
+            in_place=in_place,
+            background=background,
+            operator_rounds=operator_rounds,
+            arrivals=arrivals,
+            segments=segments,
+            round_time=round_time,
+            generator=generator,
+            root_order=root_order,
         ),
         json,
         svg,
         goal,
+        events,
     )
 
 

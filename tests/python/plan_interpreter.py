@@ -33,7 +33,8 @@ class RankState:
         self.rank = rank
         self.steps = plan["programs"][rank]
         self.memory: dict[tuple[str, int], Value] = {}
-        self.aliased = in_place and plan["collective"] in ("exscan", "scan")
+        at_root = plan["collective"] == "reduce" and rank == plan["root"]
+        self.aliased = in_place and (plan["collective"] in ("exscan", "scan") or at_root)
         self.done: set[int] = set()
         self._fill(plan, rank, in_place)
         self.original = dict(self.memory)
@@ -50,7 +51,7 @@ class RankState:
     def _fill(self, plan: dict[str, Any], rank: int, in_place: bool) -> None:
         segments, root = plan["segments"], plan["root"]
         collective = plan["collective"]
-        if collective in ("exscan", "scan"):
+        if collective in ("exscan", "scan", "reduce"):
             for unit in range(segments):
                 self.memory[self.place("send", unit)] = (rank,)
         elif collective == "gather":
@@ -178,6 +179,11 @@ def check_results(plan: dict[str, Any], ranks: list[RankState], in_place: bool) 
             last = rank if collective == "scan" else rank - 1
             if collective == "scan" or rank > 0:
                 wanted = {("receive", u): tuple(range(last + 1)) for u in range(segments)}
+        elif collective == "reduce":
+            if rank == root:  # operands come together in any order
+                wanted = {("receive", u): tuple(range(plan["ranks"])) for u in range(segments)}
+                for place in wanted.keys() & state.memory.keys():
+                    state.memory[place] = tuple(sorted(state.memory[place]))
         elif collective == "gather":
             if rank == root:
                 wanted = {

@@ -21,7 +21,8 @@ FEW_RANKS = 8
 def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
     """What can be asked of an algorithm for `ranks` ranks."""
     draw = random.Random(ranks)
-    roots = range(ranks) if row.collective in ("gather", "scatter") else [0]
+    rooted = row.collective in ("gather", "scatter", "reduce")
+    roots = range(ranks) if rooted else [0]
     found = []
     for root in roots:
         others = [rank for rank in range(ranks) if rank != root]
@@ -35,14 +36,17 @@ def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
                 if ranks > FEW_RANKS and background != (order is not None):
                     continue
                 for in_place in (False, True) if row.in_place else (False,):
-                    found.append(
-                        {
-                            "root": root,
-                            "order": order,
-                            "background": background,
-                            "in_place": in_place,
-                        }
-                    )
+                    request = {
+                        "root": root,
+                        "order": order,
+                        "background": background,
+                        "in_place": in_place,
+                    }
+                    if row.arrivals:
+                        request["arrivals"] = [draw.uniform(0, ranks) for _ in range(ranks)]
+                        request["segments"] = draw.randint(1, 6)
+                        request["round_time"] = draw.uniform(0.1, 2)
+                    found.append(request)
     return found
 
 

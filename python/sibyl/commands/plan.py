@@ -19,7 +19,7 @@ class PlanOptions:
     """What is planned.
 
     Attributes:
-        collective: exscan, scan, gather or scatter.
+        collective: exscan, scan, gather, scatter or reduce.
         algorithm: a name of the table of algorithms.
         ranks: at least 1.
         root: 0 for collectives without one.
@@ -28,6 +28,11 @@ class PlanOptions:
         in_place: MPI_IN_PLACE at every rank, or at the root where there is one.
         background: open the gates that can be opened.
         operator_rounds: 0 takes the algorithm's own.
+        arrivals: a pattern file or a short form (uniform:MAX:SEED, ...); None: all at once.
+        segments: parts that the vector is cut into.
+        round_time: seconds that a round takes.
+        generator: which of the generators of one schedule.
+        root_order: first or availability.
     """
 
     collective: str
@@ -39,6 +44,11 @@ class PlanOptions:
     in_place: bool
     background: bool
     operator_rounds: int
+    arrivals: str | None = None
+    segments: int = 1
+    round_time: float = 1.0
+    generator: str = "fast"
+    root_order: str = "first"
 
 
 def make_plan(options: PlanOptions) -> sibyl.Plan:
@@ -69,26 +79,69 @@ def make_plan(options: PlanOptions) -> sibyl.Plan:
             background=options.background,
             in_place=options.in_place,
             operator_rounds=options.operator_rounds,
+            arrivals=_arrivals(options),
+            segments=options.segments,
+            round_time=options.round_time,
+            generator=options.generator,
+            root_order=options.root_order,
         )
     except ValueError as error:
         raise CommandError(f"{options.collective} {options.algorithm}: {error}") from error
 
 
+def _arrivals(options: PlanOptions) -> list[float] | None:
+    """The arrival time of each rank; ValueError where there is no such pattern."""
+    if options.arrivals is None:
+        return None
+    return sibyl.arrival_pattern(options.arrivals, options.ranks, options.root).tolist()
+
+
+def write_events(options: PlanOptions, name: str) -> None:
+    """Write the schedule of a reduce as CSV: round, sender, receiver, segment."""
+    if not any(row.arrivals for row in _rows(options)):
+        raise CommandError(
+            f"--events: {options.collective} {options.algorithm} has no schedule of segments; "
+            "it is for reduce --algorithm clairvoyant"
+        )
+    arrivals = _arrivals(options)
+    events = sibyl.clairvoyant(
+        [0.0] * options.ranks if arrivals is None else arrivals,
+        options.segments,
+        options.round_time,
+        options.root,
+        options.generator,
+        options.root_order,
+    )
+    lines = ["round,sender,receiver,segment"]
+    lines += [f"{r},{s},{d},{n}" for r, s, d, n in events.tolist()]
+    _write(name, "\n".join(lines))
+
+
+def _rows(options: PlanOptions) -> list[sibyl.Algorithm]:
+    return [row for row in sibyl.algorithms(options.collective) if row.name == options.algorithm]
+
+
 def write_plan(
-    options: PlanOptions, json_to: str | None, svg_to: str | None, goal_to: str | None
+    options: PlanOptions,
+    json_to: str | None,
+    svg_to: str | None,
+    goal_to: str | None,
+    events_to: str | None = None,
 ) -> int:
     """Plan and write; see `sibyl plan --help`. Returns the exit code.
 
     Where no output is asked for, a summary goes to stdout.
     """
     plan = make_plan(options)
+    if events_to is not None:
+        write_events(options, events_to)
     if json_to is not None:
         _write(json_to, _with_count(plan.to_json(), options.count))
     if svg_to is not None:
         _write(svg_to, plan.to_svg())
     if goal_to is not None:
         _write(goal_to, plan.to_goal(1 if options.count is None else options.count))
-    if json_to is None and svg_to is None and goal_to is None:
+    if all(to is None for to in (json_to, svg_to, goal_to, events_to)):
         print_summary(plan, options)
     return 0
 
@@ -149,7 +202,7 @@ def step_text(step: dict[str, Any]) -> str:
 
 def print_summary(plan: sibyl.Plan, options: PlanOptions) -> None:
     """Print measures and, for few ranks, every step."""
-    rooted = options.collective in ("gather", "scatter")
+    rooted = options.collective in ("gather", "scatter", "reduce")
     title = f"{plan.collective} {plan.algorithm}, {plan.ranks} ranks"
     print(f"{title}, root {plan.root}" if rooted else title)
     unit = "vector" if plan.partition == "vector" else "block"
@@ -159,7 +212,7 @@ def print_summary(plan: sibyl.Plan, options: PlanOptions) -> None:
     size = "" if options.count is None else f" of {options.count} element(s)"
     print(f"  partition   {plan.segments} part(s) a {unit}{size}")
     print(f"  one-ported  {'yes' if plan.one_ported else 'no'}")
-    if not rooted:
+    if plan.partition == "vector":
         print(f"  operands    {'in rank order' if plan.keeps_order else 'in any order'}")
     if plan.ranks > STEPS_UP_TO:
         print(f"(steps are shown up to {STEPS_UP_TO} ranks; --json FILE writes them all)")

@@ -48,7 +48,7 @@ class Case:
 
 def roots_of(collective: str, ranks: int, choice: str) -> list[int]:
     """The roots to prove: 0 alone without a root, all, or a sample with the ends and the middle."""
-    if collective not in ("gather", "scatter"):
+    if collective not in ("gather", "scatter", "reduce"):
         return [0]
     if choice == "all" or ranks <= SAMPLED_ROOTS:
         return list(range(ranks))

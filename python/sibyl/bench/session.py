@@ -114,7 +114,7 @@ def _of(option: str, word: str, allowed: Sequence[str]) -> str:
 def _algorithms(collective: str, text: str | None) -> tuple[str, ...]:
     """The contenders, native first."""
     own = []
-    if collective in sibyl.collectives():
+    if collective in sibyl.served_collectives():
         own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
     known = ["native", *own, *(LOOPS if collective == "exscan" else ())]
     wanted = ["native", *own] if text is None else _words("--algorithms", text)

@@ -63,13 +63,16 @@ _MPICH = {
 }
 
 
-def _find_help() -> Path | None:
+def _find_help() -> Path:
     """The library that old MPICHs need to yield and to come to an end; see cluster/old_mpich.c."""
     for directory in library_directories():
         library = directory / "libsibyl-cluster-mpich.so"
         if library.is_file():
             return library.absolute()
-    return None
+    raise CommandError(
+        "libsibyl-cluster-mpich.so was not found, without which MPICH 4 hangs in MPI_Finalize; "
+        "build it with: make, or use MPICH 5"
+    )
 
 
 def _help_variables(scratch: Path) -> dict[str, str]:

@@ -22,6 +22,7 @@
 #include "bench/native_variants.hpp"
 #include "bench/network.hpp"
 #include "bench/report.hpp"
+#include "settle.hpp"
 #include "sibyl/sibyl.h"
 
 namespace sibyl::bench {
@@ -173,6 +174,7 @@ SIBYL_EXPORT int main(int argument_count, char** arguments) {
   }
   MPI_Init(&argument_count, &arguments);
   const int status = sibyl::bench::run(argument_count, arguments);
+  if (std::string_view(SIBYL_FLAVOUR) != "smpi") sibyl::settle();
   MPI_Finalize();
   return status;
 }

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "settle.hpp"
+
 namespace {
 
 constexpr int repetitions = 7;
@@ -254,6 +256,7 @@ int main(int argc, char** argv) {
     std::printf("\"idle_share\": %.4f, \"kernel_share\": %.4f}\n", shifted.idle_share,
                 shifted.kernel_share);
   }
+  sibyl::settle();
   MPI_Finalize();
   return 0;
 }

@@ -53,9 +53,6 @@ def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Pl
 _MPICH = {
     "UCX_TLS": "tcp,self",
     "UCX_NET_DEVICES": "eth0",
-    # UCX over TCP acknowledges a put; a rank in MPI_Finalize waits for that for ever once its peer
-    # waits for the process manager there and answers no more.
-    "UCX_TCP_PUT_ENABLE": "n",
     "FI_PROVIDER": "tcp",
     "FI_TCP_IFACE": "eth0",
     # Ranks that wait give way, as Open MPI's do above: hosts are many and cores few.

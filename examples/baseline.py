@@ -39,7 +39,7 @@ from sibyl.mpi.library import find_benchmark
 TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 DELAY_TO_WIRE = 0.6
 SERVED = ("gather", "scatter")
-SCAN_CONTENDERS = ("native", "native:recursive_doubling", "auto", "123-doubling", "hybrid")
+SCAN_CONTENDERS = ("native", "native:recursive_doubling", "auto", "123-doubling")
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,10 @@ class Setup:
 
 KIB, MIB = 1 << 10, 1 << 20
 BLOCKS = dict.fromkeys(ROOTED_BLOCKS, MIB)
+SMALLER = {**dict.fromkeys(ROOTED_BLOCKS, MIB // 2), "gather": MIB}
 SETUPS = (
-    Setup(8, "100mbit", 100e6, {**BLOCKS, "reduce": MIB, "exscan": MIB}, iterations=12),
-    Setup(48, "10mbit", 10e6, {**BLOCKS, "reduce": 256 * KIB, "exscan": 64 * KIB}, iterations=6),
+    Setup(8, "100mbit", 100e6, {**BLOCKS, "reduce": MIB, "exscan": MIB}, iterations=10),
+    Setup(48, "10mbit", 10e6, {**SMALLER, "reduce": 256 * KIB, "exscan": 64 * KIB}, iterations=5),
 )
 
 

@@ -25,6 +25,7 @@ from sibyl.bench.grid import (
     Grid,
     make_cells,
 )
+from sibyl.bench.guardian import guarded
 from sibyl.bench.journal import Journal, write_whole
 from sibyl.bench.judge import Row, judge
 from sibyl.bench.provenance import file_hash, provenance
@@ -46,7 +47,7 @@ from sibyl.errors import CommandError
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 
-CLUSTER_NAME = "sibyl-bench"
+CLUSTER_NAME = f"bench-{os.getpid()}"  # several runs side by side do not meet
 
 
 @dataclass(frozen=True)
@@ -203,12 +204,13 @@ def progress_bar(grid: Grid, done: Sequence[CellResult]) -> Iterator[Callable[[C
 def cluster_up(hosts: int, rate: str) -> Iterator[None]:
     """A cluster of namespaces for the jobs within, taken down whatever happens."""
     name = ["--name", CLUSTER_NAME]
-    try:
-        run_sibyl("cluster", "up", "--hosts", str(hosts), "--rate", rate, *name)
-        yield
-    finally:
-        with signals_ignored():
-            run_sibyl("cluster", "down", "--force", *name)
+    with guarded(CLUSTER_NAME):
+        try:
+            run_sibyl("cluster", "up", "--hosts", str(hosts), "--rate", rate, *name)
+            yield
+        finally:
+            with signals_ignored():
+                run_sibyl("cluster", "down", "--force", *name)
 
 
 def check_cluster(mpi: str | None) -> dict[str, Any]:

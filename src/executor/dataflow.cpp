@@ -25,11 +25,19 @@ class Dataflow {
     work_.combining_waits.assign(prepared.combining_waits.begin(), prepared.combining_waits.end());
     work_.arrived.assign(steps, 0);
     work_.staging_slot.resize(steps);
-    work_.requests.clear();
-    work_.request_step.clear();
-    work_.ready.clear();
-    work_.computable.clear();
-    work_.free_slots.clear();
+    // Room for all now: how much of a queue is used depends on who is late.
+    const auto empty = [steps](auto& queue) {
+      queue.clear();
+      queue.reserve(steps);
+    };
+    empty(work_.requests);
+    empty(work_.request_step);
+    empty(work_.finished);
+    empty(work_.statuses);
+    empty(work_.ready);
+    empty(work_.computable);
+    empty(work_.batch);
+    empty(work_.free_slots);
     for (std::uint32_t slot = prepared.staging_slots; slot > 0; --slot) {
       work_.free_slots.push_back(slot - 1);
     }

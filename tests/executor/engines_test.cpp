@@ -96,6 +96,11 @@ class Trial {
             expected_[static_cast<std::size_t>(r * count + i)] = value(r, i);
           }
           break;
+        case Collective::reduce:
+          if (rank_ != root_) break;
+          expected_[at] = 0;
+          for (Rank r = 0; r < size_; ++r) expected_[at] += value(r, i);
+          break;
         case Collective::scatter:
           expected_[at] = value(0, rank_ * count + i);
           break;
@@ -122,7 +127,7 @@ TEST(Engines, AgreeOnEveryAlgorithmWhoeverIsLate) {
   int tag = 0;
   for (const Algorithm& algorithm : algorithms()) {
     const bool rooted =
-        algorithm.collective == Collective::gather || algorithm.collective == Collective::scatter;
+        algorithm.collective != Collective::exscan && algorithm.collective != Collective::scan;
     for (const Rank root : {0, size - 1}) {
       if (root != 0 && !rooted) continue;
       for (const std::int64_t count : {std::int64_t{3}, std::int64_t{5000}}) {

@@ -26,23 +26,27 @@ struct BitTree {
   std::size_t nodes = 2;
 };
 
-// What `fast` works on. A place is a process's number in the order of (f, rank).
+// What `fast` works on; fast.cpp says how. A place is a process's number in the order of (f, rank).
 struct FastState {
-  std::size_t row_words = 0;      // of the places in a row
-  std::size_t column_words = 0;   // of the segments in a column
-  std::uint64_t* rows = nullptr;  // segment x place: who holds it, members of the group only
-  std::uint64_t* held = nullptr;  // rank x segment
-  // Free senders of this round from the head's place on, and before it, in places. Words from
-  // `upper_end` and `lower_end` on are unused.
-  std::uint64_t* upper = nullptr;
-  std::uint64_t* lower = nullptr;
-  std::uint64_t* late = nullptr;        // places of those who stand last though at the head's place
-  std::uint64_t* candidates = nullptr;  // rows in which two may be free; a copy for the round
-  std::uint64_t* scratch = nullptr;     // column_words
-  const std::uint64_t* some = nullptr;  // rows with at least one holder
-  const std::uint64_t* more = nullptr;  // rows with at least two
+  std::size_t row_words = 0;     // of the places in a row
+  std::size_t column_words = 0;  // of the segments in a column
+  std::size_t planes = 0;        // digits of the counts
+  std::uint64_t* rows =
+      nullptr;  // segment x place: who holds it, A or P; ones for who has not joined
+  std::uint64_t* held = nullptr;  // rank x segment, the same
+  // Per segment the number of members that hold it, and of those the free ones in this round: digit
+  // k of the counts of 64 segments is a word of plane k.
+  std::uint64_t* holders = nullptr;
+  std::uint64_t* free_holders = nullptr;
+  std::uint64_t* some = nullptr;  // segments with at least one free holder
+  std::uint64_t* more = nullptr;  // segments with at least two
+  // Free senders of this round in places: from the head's place on, and (row_words later) before
+  // it.
+  std::uint64_t* free = nullptr;
+  std::uint64_t* late = nullptr;  // places of those who stand last though at the head's place
   const std::uint32_t* place = nullptr;  // of a rank
   const Rank* rank_at = nullptr;         // of a place
+  std::uint32_t* left = nullptr;         // per rank: segments that it has not sent
 };
 
 struct FastRound {
@@ -54,6 +58,11 @@ struct FastRound {
   std::uint32_t round = 0;
 };
 
+struct FastResult {
+  std::size_t count = 0;
+  bool completed = false;  // somebody has sent its last segment
+};
+
 struct Kernels {
   std::string_view name;
   // All inner nodes from the leaves.
@@ -62,9 +71,10 @@ struct Kernels {
   void (*update)(const BitTree& tree, std::size_t leaf);
   // out = OR of all leaves but one.
   void (*all_except)(const BitTree& tree, std::size_t leaf, std::uint64_t* out);
-  // Writes the events of a round and returns their number. Leaves rows and columns without what was
-  // sent and what was received in this round.
-  std::size_t (*fast_round)(FastState& state, const FastRound& round, ClairvoyantEvent* events);
+  // Begins the counts of a round, writes its events, and puts back what was received.
+  FastResult (*fast_round)(FastState& state, const FastRound& round, ClairvoyantEvent* events);
+  // Somebody who holds everything joins.
+  void (*fast_join)(FastState& state);
 };
 
 // The kernels that this machine can run, best first; never empty.

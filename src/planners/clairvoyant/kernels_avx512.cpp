@@ -3,6 +3,8 @@
 #include "planners/clairvoyant/kernels.hpp"
 
 #if defined(__x86_64__)
+#include <immintrin.h>
+
 #if defined(__clang__)
 #pragma clang attribute push(                                                                 \
     __attribute__((target("avx2,avx512f,avx512vl,avx512bw,avx512dq,bmi,bmi2,lzcnt,popcnt"))), \

@@ -11,9 +11,12 @@
     apply_to = function)
 #else
 #pragma GCC push_options
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC bug 105593: in its own header
 #pragma GCC target("avx2,avx512f,avx512vl,avx512bw,avx512dq,bmi,bmi2,lzcnt,popcnt")
 #endif
 
+// Not __AVX512F__: a preprocessor run apart from the compiler does not know of the pragma.
+#define SIBYL_KERNELS_AVX512
 #define SIBYL_KERNELS avx512
 #include "planners/clairvoyant/kernels.inc"
 

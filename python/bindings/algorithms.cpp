@@ -81,6 +81,7 @@ std::unique_ptr<Request> read_request(const std::string& collective, const std::
   request.round_time = asked.round_time;
   request.generator = read_generator(asked.generator);
   request.root_order = read_root_order(asked.root_order);
+  request.ranks_per_node = narrow<Rank>(asked.ranks_per_node, "number of ranks per node");
   const std::string problem = check_request(*result->algorithm, request);
   if (!problem.empty()) throw nb::value_error(problem.c_str());
   return result;

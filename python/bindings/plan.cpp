@@ -38,11 +38,12 @@ std::unique_ptr<Plan> make(const std::string& collective, const std::string& alg
                            std::optional<std::vector<std::int64_t>> order, bool background,
                            bool in_place, std::int64_t operator_rounds,
                            std::optional<std::vector<double>> arrivals, std::int64_t segments,
-                           double round_time, std::string generator, std::string root_order) {
+                           double round_time, std::string generator, std::string root_order,
+                           std::int64_t ranks_per_node) {
   const auto asked = read_request(
       collective, algorithm,
       {ranks, root, std::move(order), background, in_place, operator_rounds, std::move(arrivals),
-       segments, round_time, std::move(generator), std::move(root_order)});
+       segments, round_time, std::move(generator), std::move(root_order), ranks_per_node});
   const nb::gil_scoped_release others_may_run;
   return std::make_unique<Plan>(make_plan(*asked->algorithm, asked->request));
 }
@@ -83,7 +84,8 @@ void bind_plan(nb::module_& module) {
              nb::arg("root") = 0, nb::arg("order") = nb::none(), nb::arg("background") = false,
              nb::arg("in_place") = false, nb::arg("operator_rounds") = 0,
              nb::arg("arrivals") = nb::none(), nb::arg("segments") = 1, nb::arg("round_time") = 1.0,
-             nb::arg("generator") = "fast", nb::arg("root_order") = "first");
+             nb::arg("generator") = "fast", nb::arg("root_order") = "first",
+             nb::arg("ranks_per_node") = 1);
 }
 
 }  // namespace sibyl::python

@@ -35,6 +35,7 @@ struct Asked {
   double round_time = 1;
   std::string generator = "fast";
   std::string root_order = "first";
+  std::int64_t ranks_per_node = 1;
 };
 
 // Raises ValueError with one line when there is no such algorithm or it cannot plan this.

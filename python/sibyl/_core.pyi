@@ -132,6 +132,7 @@ def make_plan(
     round_time: float = 1.0,
     generator: str = "fast",
     root_order: str = "first",
+    ranks_per_node: int = 1,
 ) -> Plan:
     """Plan a collective for all ranks.
 
@@ -151,6 +152,7 @@ def make_plan(
         round_time: reduce: seconds that a round with one segment takes.
         generator: reduce: linear, pairing-heap, segment-tree or fast; all plan the same.
         root_order: reduce: first or availability, where the root stands when a sender is sought.
+        ranks_per_node: two-level exscan: consecutive ranks that share a node.
 
     Raises:
         ValueError: the algorithm cannot plan this; one line says why.
@@ -170,6 +172,7 @@ def prove(
     round_time: float = 1.0,
     generator: str = "fast",
     root_order: str = "first",
+    ranks_per_node: int = 1,
 ) -> int:
     """Plan and verify without keeping the plan; other Python threads run meanwhile.
 

@@ -137,6 +137,9 @@ def plan(
     operator_rounds: Annotated[
         int, typer.Option(metavar="Q", help="Scan family: rounds with the operator; 0: its own.")
     ] = 0,
+    ranks_per_node: Annotated[
+        int, typer.Option(metavar="K", help="Two-level: consecutive ranks that share a node.")
+    ] = 1,
     arrivals: Annotated[
         str | None,
         typer.Option(
@@ -194,6 +197,7 @@ def plan(
             in_place=in_place,
             background=background,
             operator_rounds=operator_rounds,
+            ranks_per_node=ranks_per_node,
             arrivals=arrivals,
             segments=segments,
             round_time=round_time,

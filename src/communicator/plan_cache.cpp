@@ -30,7 +30,7 @@ const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_pl
   request.root = root;
   request.in_place = in_place;
   request.outstanding = outstanding;
-  request.ranks_per_node = ranks_per_node_;
+  if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;
   prepare(algorithm, request, rank_, entry.prepared);
   entry.algorithm = &algorithm;
   entry.root = root;

@@ -38,6 +38,7 @@ struct CommunicatorRecording {
     try {
       calls.push_back(call);
     } catch (const std::bad_alloc&) {
+      return;
     }
   }
 };

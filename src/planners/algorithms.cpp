@@ -338,6 +338,9 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
     return "there are " + std::to_string(request.ranks_per_node) +
            " ranks per node; ask for at least 1";
   }
+  if (request.ranks_per_node != 1 && !algorithm.nodes) {
+    return full_name(algorithm) + " does not plan for nodes; leave ranks per node at 1";
+  }
   if (request.operator_rounds != 0 && !algorithm.operator_rounds) {
     return full_name(algorithm) + " has no operator rounds; leave them at 0";
   }

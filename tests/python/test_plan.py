@@ -151,6 +151,23 @@ def test_operator_rounds_move_within_the_family(sibyl: Sibyl) -> None:
     assert own != one
 
 
+def test_two_levels_keep_to_the_nodes_that_they_are_told_of(sibyl: Sibyl) -> None:
+    words = ["plan", "exscan", "--ranks", 12, "--json", "-", "--algorithm"]
+    told = json.loads(sibyl(*words, "two-level", "--ranks-per-node", 4).stdout)["programs"]
+    leaving = {
+        (rank, step["peer"])
+        for rank, program in enumerate(told)
+        for step in program
+        if step["kind"] == "send" and step["peer"] // 4 != rank // 4
+    }
+    assert leaving
+    assert all(rank % 4 == 3 and peer % 4 == 3 for rank, peer in leaving)
+    refused = sibyl(*words, "hybrid", "--ranks-per-node", 4)
+    assert refused.returncode == 2
+    assert "does not plan for nodes" in refused.stderr
+    assert sibyl(*words, "two-level", "--ranks-per-node", 0).returncode == 2
+
+
 def test_the_count_is_recorded_and_gives_goal_its_sizes(sibyl: Sibyl) -> None:
     words = ["plan", "exscan", "--algorithm", "1-doubling", "--ranks", 4, "--count", 1000]
     result = sibyl(*words, "--json", "-")

@@ -33,6 +33,7 @@ class PlanOptions:
         round_time: seconds that a round takes.
         generator: which of the generators of one schedule.
         root_order: first or availability.
+        ranks_per_node: consecutive ranks that share a node.
     """
 
     collective: str
@@ -49,6 +50,7 @@ class PlanOptions:
     round_time: float = 1.0
     generator: str = "fast"
     root_order: str = "first"
+    ranks_per_node: int = 1
 
 
 def make_plan(options: PlanOptions) -> sibyl.Plan:
@@ -84,6 +86,7 @@ def make_plan(options: PlanOptions) -> sibyl.Plan:
             round_time=options.round_time,
             generator=options.generator,
             root_order=options.root_order,
+            ranks_per_node=options.ranks_per_node,
         )
     except ValueError as error:
         raise CommandError(f"{options.collective} {options.algorithm}: {error}") from error

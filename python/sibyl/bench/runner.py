@@ -215,8 +215,8 @@ def _read_lines(process: subprocess.Popen[bytes], reader: SampleReader) -> str:
 def _wait_for_end(process: subprocess.Popen[bytes], reader: SampleReader) -> int:
     """The exit status. A program that has told everything and hangs in MPI_Finalize is ended.
 
-    MPICH over UCX and TCP does: a put waits for an acknowledgement, which a peer that waits for the
-    process manager does not give. (`sibyl cluster` forbids the puts; other launchers do not.)
+    MPICH 4 over UCX and TCP does: a put waits for an acknowledgement, which a peer that waits for
+    the process manager does not give. (`sibyl cluster` preloads a cure; other launchers do not.)
     """
     try:
         return process.wait(LINGER if reader.clocks_after is not None else None)

@@ -34,13 +34,16 @@ using Word = std::uint64_t;
 Word bit(std::size_t index) { return Word{1} << (index % 64); }
 std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 
+// Kernels may count with as many digits in registers whatever the number of ranks.
+constexpr std::size_t most_planes = 10;
+
 class Fast {
  public:
   Fast(const ClairvoyantRequest& request, const Membership& membership)
       : ranks_(request.arrivals.size()),
         row_words_(words_for(ranks_)),
         column_words_(words_for(request.segments)),
-        planes_(static_cast<std::size_t>(std::bit_width(ranks_))),
+        planes_(std::max(most_planes, static_cast<std::size_t>(std::bit_width(ranks_)))),
         root_first_(request.root_order == RootOrder::first ? request.root : no_rank),
         words_(4 * row_words_ + (2 * planes_ + 2) * column_words_),
         matrices_(request.segments * row_words_ + ranks_ * column_words_, ~Word{0}),

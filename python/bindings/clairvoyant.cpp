@@ -5,6 +5,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <time.h>
+
 #include <limits>
 #include <memory>
 #include <utility>
@@ -62,6 +64,25 @@ EventArray generate(const Times& arrivals, std::int64_t segments, double round_t
   return EventArray(data, 2, shape, owner);
 }
 
+// Seconds of processor time that generating takes, and the number of events.
+nb::tuple seconds(const Times& arrivals, std::uint32_t segments, double round_time, Rank root,
+                  const std::string& algorithm, const std::optional<Rank>& rank) {
+  const ClairvoyantRequest request{
+      {arrivals.data(), arrivals.size()}, segments, round_time, root, RootOrder::first};
+  const ClairvoyantGenerator generator = read_generator(algorithm);
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  const double begin = now();
+  const ClairvoyantSchedule schedule =
+      rank ? make_clairvoyant(generator, request, *rank) : make_clairvoyant(generator, request);
+  const double end = now();
+  raise_if(schedule.problem);
+  return nb::make_tuple(end - begin, schedule.events.size());
+}
+
 TimeArray pattern(const std::string& text, std::int64_t ranks, std::int64_t root) {
   constexpr std::int64_t most = std::numeric_limits<Rank>::max();
   if (ranks > most || root < 0 || root > most) raise_if("ranks or root are out of range");
@@ -99,6 +120,9 @@ void bind_clairvoyant(nb::module_& module) {
   module.def("clairvoyant_events", generate, nb::arg("arrivals"), nb::arg("segments"),
              nb::arg("round_time"), nb::arg("root"), nb::arg("algorithm"), nb::arg("root_order"),
              nb::arg("rank").none());
+  module.def("clairvoyant_seconds", seconds, nb::arg("arrivals"), nb::arg("segments"),
+             nb::arg("round_time"), nb::arg("root"), nb::arg("algorithm"),
+             nb::arg("rank").none() = nb::none());
   module.def("clairvoyant_memory", [](const std::string& algorithm, double ranks, double segments) {
     return clairvoyant_memory(read_generator(algorithm), ranks, segments);
   });

@@ -202,6 +202,16 @@ def clairvoyant_events(
         Shape (E, 4), uint32: round, sender, receiver, segment.
     """
 
+def clairvoyant_seconds(
+    arrivals: numpy.ndarray,
+    segments: int,
+    round_time: float,
+    root: int,
+    algorithm: str,
+    rank: int | None = None,
+) -> tuple[float, int]:
+    """Generate and forget; returns the processor time in seconds and the number of events."""
+
 def clairvoyant_memory(algorithm: str, ranks: float, segments: float) -> float:
     """The bytes that a generator works with, events not counted."""
 

@@ -8,7 +8,15 @@ import typer
 
 
 def bench(
-    collective: Annotated[str, typer.Argument(metavar="COLLECTIVE", show_default=False)],
+    collective: Annotated[
+        str,
+        typer.Argument(
+            metavar="COLLECTIVE",
+            help="A collective, or clairvoyant-schedule: the generators of reduce schedules "
+            "(--iterations, --seed, --csv, --plot).",
+            show_default=False,
+        ),
+    ],
     algorithms: Annotated[
         str | None,
         typer.Option(
@@ -88,6 +96,10 @@ def bench(
     ] = False,
 ) -> int:
     """Measure a collective under arrival patterns, Sibyl's algorithms beside the native one."""
+    if collective == "clairvoyant-schedule":  # needs no MPI
+        from sibyl.commands.bench_clairvoyant import clairvoyant_schedule
+
+        return clairvoyant_schedule(instances=iterations, seed=seed, csv=csv, plot=plot)
     from sibyl.bench.session import Outputs, Wishes, run_session
 
     wishes = Wishes(

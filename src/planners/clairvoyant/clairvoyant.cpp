@@ -135,7 +135,7 @@ double clairvoyant_memory(Generator generator, double ranks, double segments) {
     case Generator::segment_tree:
       return per_rank + bits * 4 / 8;
     case Generator::fast:
-      return per_rank + bits / 8 + segments * (4 + 8 * std::ceil(ranks / 64));
+      return per_rank + bits / 8 + segments * 8 * (8 + std::ceil(ranks / 64)) + ranks * 64;
   }
   return 0;
 }

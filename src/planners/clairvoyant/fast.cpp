@@ -14,12 +14,16 @@
 // behind the head share its f; they stand last, by rank. Rounds with such members look for them in
 // a second pass.
 //
+// Epochs. Only members and those who join soon need a place. Rows are as short as that allows: when
+// somebody without a place joins, places are given out anew to the members and to as many of the
+// next ones, and the rows are written again from the columns, which costs less than a bit per
+// event. Rows and columns of more than 64 bits have at least 512, for which the kernels are made.
+//
 // Cost of generation: per event log2 P operations on N bits and the words of one row up to the
 // first free holder; 2 bits per process and segment. Source: the schedule is that of linear.cpp;
 // how it is found here is Sibyl's own.
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -37,57 +41,59 @@ std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 // Kernels may count with as many digits in registers whatever the number of ranks.
 constexpr std::size_t most_planes = 10;
 
+// Rows and columns are one word or at least this many.
+constexpr std::size_t wide = 8;
+constexpr std::uint32_t nowhere = 0xffffffff;
+
+std::size_t padded_words(std::size_t bits) {
+  const std::size_t words = words_for(bits);
+  return words == 1 ? 1 : std::max(words, wide);
+}
+
 class Fast {
  public:
-  Fast(const ClairvoyantRequest& request, const Membership& membership)
+  explicit Fast(const ClairvoyantRequest& request)
       : ranks_(request.arrivals.size()),
-        row_words_(words_for(ranks_)),
-        column_words_(words_for(request.segments)),
+        segments_(request.segments),
+        column_words_(padded_words(segments_)),
         planes_(std::max(most_planes, static_cast<std::size_t>(std::bit_width(ranks_)))),
         root_first_(request.root_order == RootOrder::first ? request.root : no_rank),
-        words_(4 * row_words_ + (2 * planes_ + 2) * column_words_),
-        matrices_(request.segments * row_words_ + ranks_ * column_words_, ~Word{0}),
-        place_(ranks_),
-        rank_at_(ranks_),
+        counts_((2 * planes_ + 2) * column_words_),
+        columns_(ranks_ * column_words_, ~Word{0}),
+        place_(ranks_, nowhere),
         left_(ranks_, request.segments) {
-    std::iota(rank_at_.begin(), rank_at_.end(), 0);
-    std::sort(rank_at_.begin(), rank_at_.end(), [&](Rank a, Rank b) {
-      const double fa = membership.key(a).rest;
-      const double fb = membership.key(b).rest;
-      return fa != fb ? fa < fb : a < b;
-    });
-    for (std::size_t p = 0; p < ranks_; ++p) {
-      place_[index(rank_at_[p])] = static_cast<std::uint32_t>(p);
-    }
-
-    Word* at = words_.data();
+    Word* at = counts_.data();
     const auto part = [&](std::size_t words) { return std::exchange(at, at + words); };
-    state_.row_words = row_words_;
     state_.column_words = column_words_;
     state_.planes = planes_;
-    state_.held = matrices_.data();
-    state_.rows = state_.held + ranks_ * column_words_;
-    state_.free = part(2 * row_words_);
-    state_.late = part(row_words_);
-    members_ = part(row_words_);
+    state_.held = columns_.data();
     state_.holders = part(planes_ * column_words_);
     state_.free_holders = part(planes_ * column_words_);
     state_.some = part(column_words_);
     state_.more = part(column_words_);
     state_.place = place_.data();
-    state_.rank_at = rank_at_.data();
     state_.left = left_.data();
-    if (request.segments % 64 == 0) return;
-    for (std::size_t p = 1; p <= ranks_; ++p) {
-      state_.held[p * column_words_ - 1] = bit(request.segments) - 1;
+    const std::size_t whole = segments_ / 64;
+    if (whole == column_words_) return;
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      Word* const column = column_of(static_cast<Rank>(r));
+      column[whole] = bit(segments_) - 1;
+      std::fill(column + whole + 1, column + column_words_, Word{0});
     }
   }
 
   FastResult round(const Membership& membership, ClairvoyantEvent* events) {
+    bool have_places = true;
     for (const Rank rank : membership.joined()) {
-      const std::size_t place = place_[index(rank)];
-      members_[place / 64] |= bit(place);
       kernels_.fast_join(state_);
+      have_places = have_places && place_[index(rank)] != nowhere;
+    }
+    if (!have_places) {
+      begin_epoch(membership);
+    } else {
+      for (const Rank rank : membership.joined()) {
+        members_[place_[index(rank)] / 64] |= bit(place_[index(rank)]);
+      }
     }
     const std::span<const Rank> group = membership.group();
     FastRound round;
@@ -130,15 +136,58 @@ class Fast {
 
  private:
   static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
+  Word* column_of(Rank rank) { return columns_.data() + index(rank) * column_words_; }
+
+  void begin_epoch(const Membership& membership) {
+    const std::span<const Rank> group = membership.group();
+    const std::size_t newcomers =
+        std::max(group.size(), 64 * wide - std::min(group.size(), 64 * wide));
+    const std::span<const Rank> upcoming = membership.upcoming(newcomers);
+    rank_at_.assign(group.begin(), group.end());
+    rank_at_.insert(rank_at_.end(), upcoming.begin(), upcoming.end());
+    std::sort(rank_at_.begin(), rank_at_.end(), [&](Rank a, Rank b) {
+      const double fa = membership.key(a).rest;
+      const double fb = membership.key(b).rest;
+      return fa != fb ? fa < fb : a < b;
+    });
+    for (std::size_t p = 0; p < rank_at_.size(); ++p) {
+      place_[index(rank_at_[p])] = static_cast<std::uint32_t>(p);
+    }
+
+    row_words_ = padded_words(rank_at_.size());
+    masks_.assign(4 * row_words_, 0);
+    state_.row_words = row_words_;
+    state_.rank_at = rank_at_.data();
+    state_.free = masks_.data();
+    state_.late = state_.free + 2 * row_words_;
+    members_ = state_.late + row_words_;
+    rows_.assign(segments_ * row_words_, ~Word{0});
+    state_.rows = rows_.data();
+    for (const Rank rank : group) {
+      const std::size_t place = place_[index(rank)];
+      members_[place / 64] |= bit(place);
+      const Word* const column = column_of(rank);
+      for (std::size_t w = 0; 64 * w < segments_; ++w) {
+        const Word inside = segments_ < 64 * (w + 1) ? bit(segments_) - 1 : ~Word{0};
+        for (Word sent = ~column[w] & inside; sent != 0; sent &= sent - 1) {
+          const std::size_t segment = 64 * w + static_cast<std::size_t>(std::countr_zero(sent));
+          rows_[segment * row_words_ + place / 64] &= ~bit(place);
+        }
+      }
+    }
+  }
 
   const Kernels& kernels_ = kernels();
   std::size_t ranks_;
-  std::size_t row_words_;
+  std::size_t segments_;
   std::size_t column_words_;
+  std::size_t row_words_ = 0;
   std::size_t planes_;
   Rank root_first_;
-  std::vector<Word> words_;     // the storage of masks and counts
-  std::vector<Word> matrices_;  // rows and columns
+  std::vector<Word> counts_;
+  std::vector<Word> columns_;
+  std::vector<Word> rows_;
+  std::vector<Word> masks_;  // of places
   std::vector<std::uint32_t> place_;
   std::vector<Rank> rank_at_;
   std::vector<std::uint32_t> left_;  // per rank: segments not sent
@@ -150,7 +199,7 @@ class Fast {
 
 void generate_fast(const ClairvoyantRequest& request, Collector& collector) {
   Membership membership(request);
-  Fast fast(request, membership);
+  Fast fast(request);
   while (membership.begin_round()) {
     const Rank sink = membership.sink();
     ClairvoyantEvent* const events = collector.room(membership.group().size());

@@ -42,10 +42,15 @@ class Membership {
   std::uint32_t round() const { return static_cast<std::uint32_t>(round_); }
   std::span<const Rank> group() const { return group_; }    // by (availability, rank)
   std::span<const Rank> joined() const { return joined_; }  // those who joined in this round
+  // The next who will join, at most `most` of them, in order.
+  std::span<const Rank> upcoming(std::size_t most) const {
+    return std::span(waiting_).subspan(next_, std::min(most, waiting_.size() - next_));
+  }
   // Who accepts what it has sent before: the root or, before it is there, the first of the group.
   Rank sink() const { return root_is_here_ ? root_ : group_.front(); }
   bool root_is_here() const { return root_is_here_; }
-  // Availability of a member of the group, less the number of the round.
+  // Availability of a member of the group, less the number of the round; `rest` is the same for
+  // those who wait.
   const RoundTime& key(Rank rank) const { return key_[static_cast<std::size_t>(rank)]; }
 
   // Ends the round; those for whom `completed` holds leave. (The sink never completes.)

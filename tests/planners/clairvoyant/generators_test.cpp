@@ -238,6 +238,21 @@ TEST_F(Agreement, SeveralHundredProcessesAndSegments) {
   expect_the_same(request(512, 512), false);
 }
 
+// Few are there at a time: places are given out anew many times.
+TEST_F(Agreement, ManyProcessesOfWhichFewAreThereAtATime) {
+  for (int i = 0; i < 4; ++i) {
+    std::vector<double> times(between(1500, 2500));
+    for (double& time : times) time = real(0, static_cast<double>(times.size()));
+    if (i % 2 == 1) {  // ties
+      for (double& time : times) time = std::floor(2 * time) / 2;
+    }
+    const auto root = static_cast<Rank>(between(0, times.size() - 1));
+    expect_the_same(
+        {times, static_cast<std::uint32_t>(between(2, 70)), i % 2 == 1 ? 1.0 : 0.7, root}, false);
+    if (HasFailure()) return;
+  }
+}
+
 TEST_F(Agreement, EveryScheduleIsAReduce) {
   for (int i = 0; i < 400; ++i) {
     expect_a_reduce(request(between(1, 20), static_cast<std::uint32_t>(between(1, 8))));

@@ -131,17 +131,25 @@ def seconds_to_write(events: int) -> float:
     return statistics.median(samples)
 
 
-# Measures itself, since a process's peak never falls: prints the bytes that generating added.
+# Prints the bytes by which generating raises the peak of a process, after everything is loaded and
+# the peak has been set back (Linux).
 PEAK = """
-import resource, sys
+import sys
 import numpy
 from sibyl import _core
+
+def status(name):
+    with open("/proc/self/status") as file:
+        return next(1024 * int(line.split()[1]) for line in file if line.startswith(name))
+
 name, ranks, segments = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 arrivals = numpy.linspace(0, ranks, ranks)
 _core.clairvoyant_seconds(arrivals[:2].copy(), 1, 0.5, 0, name, 0)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
+before = status("VmRSS")
 _core.clairvoyant_seconds(arrivals, segments, 0.5, 0, name, 0)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+print(max(0, status("VmHWM") - before))
 """
 
 
@@ -293,17 +301,16 @@ def clairvoyant_schedule(
     out = Console(width=140)
     print_tables(cells, out)
     memory = Table(title="peak memory, bits per (process, segment), events not kept")
-    places = [(512, 512)] if quick else [(512, 512), (2048, 2048), (65536, 16)]
+    places = [(512, 512)] if quick else [(512, 512), (2048, 2048), (4096, 4096)]
     memory.add_column("P x N", justify="right")
     for name in GENERATORS:
         memory.add_column(name, justify="right")
-    for ranks, segments in places:
-        small = ranks <= 512
+    for ranks, segments in places if sys.platform == "linux" else []:
         memory.add_row(
             f"{ranks} x {segments}",
             *(
                 f"{peak_bits_per_cell(name, ranks, segments):.1f}"
-                if small or name in ("segment-tree", "fast")
+                if ranks <= 512 or name in ("segment-tree", "fast")
                 else ""
                 for name in GENERATORS
             ),

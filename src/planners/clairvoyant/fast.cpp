@@ -38,8 +38,10 @@ using Word = std::uint64_t;
 Word bit(std::size_t index) { return Word{1} << (index % 64); }
 std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 
-// Kernels may count with as many digits in registers whatever the number of ranks.
-constexpr std::size_t most_planes = 10;
+// Digits that the kernels rely on: in any case, and for columns of 512 bits, whose counts they may
+// keep in registers.
+constexpr std::size_t least_planes = 4;
+constexpr std::size_t wide_planes = 10;
 
 // Rows and columns are one word or at least this many.
 constexpr std::size_t wide = 8;
@@ -56,7 +58,8 @@ class Fast {
       : ranks_(request.arrivals.size()),
         segments_(request.segments),
         column_words_(padded_words(segments_)),
-        planes_(std::max(most_planes, static_cast<std::size_t>(std::bit_width(ranks_)))),
+        planes_(std::max(column_words_ == wide ? wide_planes : least_planes,
+                         static_cast<std::size_t>(std::bit_width(ranks_)))),
         root_first_(request.root_order == RootOrder::first ? request.root : no_rank),
         counts_((2 * planes_ + 2) * column_words_),
         columns_(ranks_ * column_words_, ~Word{0}),

@@ -201,6 +201,8 @@ class Fast {
 }  // namespace
 
 void generate_fast(const ClairvoyantRequest& request, Collector& collector) {
+  // Searching so few cells takes less than laying out matrices.
+  if (request.arrivals.size() * request.segments <= 32) return generate_linear(request, collector);
   Membership membership(request);
   Fast fast(request);
   while (membership.begin_round()) {

@@ -155,8 +155,8 @@ TEST(Clairvoyant, OneProcessOrNoSegmentHasNoEvents) {
 
 // A member exactly one round behind the head stands last, though its place is next to the head's.
 TEST(Clairvoyant, WhoIsExactlyOneRoundBehindIsSoughtLast) {
-  expect_the_same({std::vector{0.0, 1.0, 0.5, 0.25}, 3, 1.0, 3});
-  expect_the_same({std::vector{0.0, 1.0, 0.5, 1.0, 0.0, 1.0}, 5, 1.0, 2});
+  expect_the_same({std::vector{0.0, 1.0, 0.5, 0.25}, 9, 1.0, 3});
+  expect_the_same({std::vector{0.0, 1.0, 0.5, 1.0, 0.0, 1.0}, 7, 1.0, 2});
 }
 
 class Agreement : public testing::Test {

@@ -1,9 +1,7 @@
-// The one table of algorithms, and what holds for all of them: finding a row, checking a request,
-// planning all ranks.
+// The one table of algorithms, and what holds for all of them: finding a row, planning all ranks.
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <vector>
 
 #include "planners/exscan/doubling_family.hpp"
 #include "planners/exscan/recursive_doubling.hpp"
@@ -261,39 +259,6 @@ constexpr std::array table{
         .check = reduce::check_clairvoyant},
 };
 
-std::string full_name(const Algorithm& algorithm) {
-  return std::string(name_of(algorithm.collective)) + " " + std::string(algorithm.name);
-}
-
-// Requires a valid number of ranks and a valid root.
-std::string check_order(const PlanRequest& request) {
-  const auto ranks = static_cast<std::size_t>(request.ranks);
-  const std::string all = std::to_string(request.ranks);
-  if (request.order.size() != ranks && request.order.size() + 1 != ranks) {
-    return "the order has " + std::to_string(request.order.size()) +
-           " entries; name all ranks 0 to " + std::to_string(request.ranks - 1) +
-           " once, with or without root " + std::to_string(request.root);
-  }
-  std::vector<bool> named(ranks, false);
-  for (const Rank rank : request.order) {
-    if (rank < 0 || rank >= request.ranks) {
-      return "the order names rank " + std::to_string(rank) + "; there are " + all +
-             " ranks, 0 to " + std::to_string(request.ranks - 1);
-    }
-    if (named[static_cast<std::size_t>(rank)]) {
-      return "the order names rank " + std::to_string(rank) + " twice; name every rank once";
-    }
-    named[static_cast<std::size_t>(rank)] = true;
-  }
-  for (Rank rank = 0; rank < request.ranks; ++rank) {
-    if (rank != request.root && !named[static_cast<std::size_t>(rank)]) {
-      return "the order leaves out rank " + std::to_string(rank) +
-             "; only the root may be left out";
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 std::span<const Algorithm> algorithms() { return table; }
@@ -309,46 +274,6 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
     if (algorithm.name == name) return &algorithm;
   }
   return nullptr;
-}
-
-std::string check_request(const Algorithm& algorithm, const PlanRequest& request) {
-  if (request.ranks < 1) {
-    return "there are " + std::to_string(request.ranks) + " ranks; ask for at least 1";
-  }
-  if (!has_root(algorithm.collective) && request.root != 0) {
-    return std::string(name_of(algorithm.collective)) + " has no root; leave it at 0";
-  }
-  if (request.root < 0 || request.root >= request.ranks) {
-    return "the root is " + std::to_string(request.root) + "; choose one of the ranks 0 to " +
-           std::to_string(request.ranks - 1);
-  }
-  if (!request.order.empty()) {
-    if (algorithm.order == OrderUse::none) {
-      return full_name(algorithm) + " takes no order; leave it out";
-    }
-    if (std::string wrong = check_order(request); !wrong.empty()) return wrong;
-  }
-  if (request.background && !algorithm.background) {
-    return full_name(algorithm) + " has no steps for the background; ask without it";
-  }
-  if (request.in_place && !algorithm.in_place) {
-    return full_name(algorithm) + " cannot work in place; give it a send buffer";
-  }
-  if (request.ranks_per_node < 1) {
-    return "there are " + std::to_string(request.ranks_per_node) +
-           " ranks per node; ask for at least 1";
-  }
-  if (request.ranks_per_node != 1 && !algorithm.nodes) {
-    return full_name(algorithm) + " does not plan for nodes; leave ranks per node at 1";
-  }
-  if (request.operator_rounds != 0 && !algorithm.operator_rounds) {
-    return full_name(algorithm) + " has no operator rounds; leave them at 0";
-  }
-  if (!algorithm.arrivals && (!request.arrivals.empty() || request.segments != 1)) {
-    return full_name(algorithm) +
-           " does not plan for arrival times; leave out arrivals and segments";
-  }
-  return algorithm.check == nullptr ? std::string() : algorithm.check(request);
 }
 
 Plan make_plan(const Algorithm& algorithm, const PlanRequest& request) {

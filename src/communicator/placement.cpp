@@ -8,18 +8,16 @@
 #include <array>
 #include <string_view>
 
+#include "base/hash.hpp"
+
 namespace sibyl {
 
 std::int64_t host_number() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   if (PMPI_Get_processor_name(name.data(), &length) != MPI_SUCCESS) return 0;
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length))) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;  // FNV-1a
-  }
-  return static_cast<std::int64_t>(hash);
+  return static_cast<std::int64_t>(
+      fnv1a(std::string_view(name.data(), static_cast<std::size_t>(length))));
 }
 
 Rank find_ranks_per_node(MPI_Comm comm, std::int64_t own_host) {

@@ -1,6 +1,7 @@
 // Turns the environment into settings; see settings.hpp.
 #include "selection/settings.hpp"
 
+#include "base/hash.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/version.h"
 
@@ -38,13 +39,6 @@ std::string set_algorithm(Collective collective, const char* variable, const std
          known_names(collective);
 }
 
-void mix(std::uint64_t& hash, std::string_view text) {
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;  // FNV-1a
-  }
-}
-
 }  // namespace
 
 std::string settings_from(const Environment& environment, Settings& settings) {
@@ -63,11 +57,10 @@ std::string settings_from(const Environment& environment, Settings& settings) {
 }
 
 std::uint64_t build_fingerprint() {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  mix(hash, SIBYL_VERSION_STRING);
+  std::uint64_t hash = fnv1a(SIBYL_VERSION_STRING);
   for (const Algorithm& algorithm : algorithms()) {
-    mix(hash, name_of(algorithm.collective));
-    mix(hash, algorithm.name);
+    hash = fnv1a(name_of(algorithm.collective), hash);
+    hash = fnv1a(algorithm.name, hash);
   }
   return hash >> 1;  // fits a signed 64-bit MPI type
 }

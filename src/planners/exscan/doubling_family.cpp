@@ -22,6 +22,7 @@
 #include <cstddef>
 
 #include "planners/ceil_log2.hpp"
+#include "planners/headers.hpp"
 
 namespace sibyl::exscan {
 namespace {
@@ -137,15 +138,9 @@ bool append_doubling(ProgramBuilder& build, const DoublingGroup& group) {
 template <Member member>
 PlanHeader describe(const PlanRequest& request) {
   const std::uint32_t operator_rounds = requested(member, request);
-  PlanHeader header;
-  header.collective = Collective::exscan;
-  header.algorithm = names[static_cast<std::size_t>(member)];
-  header.ranks = request.ranks;
-  header.staging = 2;
-  header.rounds = rounds(request.ranks, operator_rounds);
+  PlanHeader header = scan_header(Collective::exscan, names[static_cast<std::size_t>(member)],
+                                  request, rounds(request.ranks, operator_rounds));
   header.tag_span = tag_span(request.ranks, operator_rounds);
-  header.one_ported = true;
-  header.keeps_order = true;
   return header;
 }
 

@@ -23,6 +23,7 @@
 #include <algorithm>
 
 #include "planners/ceil_log2.hpp"
+#include "planners/headers.hpp"
 
 namespace sibyl::exscan {
 namespace {
@@ -43,15 +44,7 @@ std::uint32_t recursive_doubling_applications(Rank ranks) {
 }
 
 PlanHeader describe_recursive_doubling(const PlanRequest& request) {
-  PlanHeader header;
-  header.collective = Collective::exscan;
-  header.algorithm = "recursive-doubling";
-  header.ranks = request.ranks;
-  header.staging = 2;
-  header.rounds = rounds_for(request.ranks);
-  header.one_ported = true;
-  header.keeps_order = true;
-  return header;
+  return scan_header(Collective::exscan, "recursive-doubling", request, rounds_for(request.ranks));
 }
 
 void plan_recursive_doubling(const PlanRequest& request, Rank rank, Program& program) {

@@ -23,6 +23,7 @@
 
 #include "planners/ceil_log2.hpp"
 #include "planners/exscan/doubling_family.hpp"
+#include "planners/headers.hpp"
 
 namespace sibyl::exscan {
 namespace {
@@ -96,17 +97,11 @@ PlanHeader describe_two_level(const PlanRequest& request) {
   const TwoLevelRounds phases = two_level_rounds(request.ranks, request.ranks_per_node);
   const Place first(request.ranks, request.ranks_per_node, 0);
   const auto span = [](Rank n) { return tag_span(n, operator_rounds(n)); };
-  PlanHeader header;
-  header.collective = Collective::exscan;
-  header.algorithm = "two-level";
-  header.ranks = request.ranks;
-  header.staging = 2;
-  header.rounds = phases.within + phases.between + phases.broadcast;
+  PlanHeader header = scan_header(Collective::exscan, "two-level", request,
+                                  phases.within + phases.between + phases.broadcast);
   // The phases' messages go upwards, upwards between other ranks, and downwards.
   const Rank last_size = request.ranks - (first.nodes - 1) * first.per_node;
   header.tag_span = std::max({span(first.per_node), span(first.nodes), span(last_size)});
-  header.one_ported = true;
-  header.keeps_order = true;
   return header;
 }
 

@@ -15,21 +15,14 @@
 // of scratch; only the root receives into scattered ranges, which sorts the blocks. With open gates
 // the receives of inner ranks, the root among them, run before they have arrived.
 #include "planners/gather/gather.hpp"
+#include "planners/headers.hpp"
 #include "planners/service_order.hpp"
 #include "planners/tree_shapes.hpp"
 
 namespace sibyl::gather {
 
 PlanHeader describe_binomial(const PlanRequest& request) {
-  PlanHeader header;
-  header.collective = Collective::gather;
-  header.algorithm = "binomial";
-  header.ranks = request.ranks;
-  header.root = request.root;
-  header.partition = Partition::blocks;
-  header.rounds = tree_steps(request.ranks);
-  header.one_ported = true;
-  return header;
+  return blocks_header(Collective::gather, "binomial", request, tree_steps(request.ranks));
 }
 
 void plan_binomial(const PlanRequest& request, Rank rank, Program& program) {

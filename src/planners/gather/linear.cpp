@@ -12,20 +12,15 @@
 // A round is a leaf's turn. What makes the root take one after the other is its port window, of one
 // receive unless the request allows more.
 #include "planners/gather/gather.hpp"
+#include "planners/headers.hpp"
 #include "planners/service_order.hpp"
 
 namespace sibyl::gather {
 
 PlanHeader describe_linear(const PlanRequest& request) {
-  PlanHeader header;
-  header.collective = Collective::gather;
-  header.algorithm = "linear";
-  header.ranks = request.ranks;
-  header.root = request.root;
-  header.partition = Partition::blocks;
+  PlanHeader header = blocks_header(Collective::gather, "linear", request,
+                                    static_cast<std::uint32_t>(request.ranks) - 1);
   header.window.receives = request.outstanding;
-  header.rounds = static_cast<std::uint32_t>(request.ranks) - 1;
-  header.one_ported = true;
   return header;
 }
 

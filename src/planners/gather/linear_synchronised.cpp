@@ -16,20 +16,17 @@
 // With open gates the root asks and receives before it has arrived; a leaf still sends only what
 // its computation has finished.
 #include "planners/gather/gather.hpp"
+#include "planners/headers.hpp"
 #include "planners/service_order.hpp"
 
 namespace sibyl::gather {
 
 PlanHeader describe_linear_synchronised(const PlanRequest& request) {
-  PlanHeader header;
-  header.collective = Collective::gather;
-  header.algorithm = "linear-synchronised";
-  header.ranks = request.ranks;
-  header.root = request.root;
-  header.partition = Partition::blocks;
+  PlanHeader header = blocks_header(Collective::gather, "linear-synchronised", request,
+                                    static_cast<std::uint32_t>(request.ranks) - 1);
   header.segments = 2;
   header.tag_span = request.ranks > 1 ? 2 : 1;
-  header.rounds = static_cast<std::uint32_t>(request.ranks) - 1;
+  header.one_ported = false;
   return header;
 }
 

@@ -16,19 +16,13 @@
 
 #include "planners/ceil_log2.hpp"
 #include "planners/gather/gather.hpp"
+#include "planners/headers.hpp"
 
 namespace sibyl::gather {
 
 PlanHeader describe_ordered_tree(const PlanRequest& request) {
-  PlanHeader header;
-  header.collective = Collective::gather;
-  header.algorithm = "ordered-tree";
-  header.ranks = request.ranks;
-  header.root = request.root;
-  header.partition = Partition::blocks;
-  header.rounds = ceil_log2(static_cast<std::uint64_t>(request.ranks));
-  header.one_ported = true;
-  return header;
+  return blocks_header(Collective::gather, "ordered-tree", request,
+                       ceil_log2(static_cast<std::uint64_t>(request.ranks)));
 }
 
 void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) {

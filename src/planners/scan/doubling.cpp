@@ -14,19 +14,13 @@
 #include "planners/scan/doubling.hpp"
 
 #include "planners/ceil_log2.hpp"
+#include "planners/headers.hpp"
 
 namespace sibyl::scan {
 
 PlanHeader describe_doubling(const PlanRequest& request) {
-  PlanHeader header;
-  header.collective = Collective::scan;
-  header.algorithm = "doubling";
-  header.ranks = request.ranks;
-  header.staging = 2;
-  header.rounds = ceil_log2(static_cast<std::uint64_t>(request.ranks));
-  header.one_ported = true;
-  header.keeps_order = true;
-  return header;
+  return scan_header(Collective::scan, "doubling", request,
+                     ceil_log2(static_cast<std::uint64_t>(request.ranks)));
 }
 
 void plan_doubling(const PlanRequest& request, Rank rank, Program& program) {

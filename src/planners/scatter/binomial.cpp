@@ -15,6 +15,7 @@
 // inner rank keeps them in scratch, so that what it forwards is one run of scratch. With open gates
 // all that a rank other than the root does runs before it has arrived; its receive buffer belongs
 // to the library from the start of the computation on.
+#include "planners/headers.hpp"
 #include "planners/scatter/scatter.hpp"
 #include "planners/service_order.hpp"
 #include "planners/tree_shapes.hpp"
@@ -22,15 +23,7 @@
 namespace sibyl::scatter {
 
 PlanHeader describe_binomial(const PlanRequest& request) {
-  PlanHeader header;
-  header.collective = Collective::scatter;
-  header.algorithm = "binomial";
-  header.ranks = request.ranks;
-  header.root = request.root;
-  header.partition = Partition::blocks;
-  header.rounds = tree_steps(request.ranks);
-  header.one_ported = true;
-  return header;
+  return blocks_header(Collective::scatter, "binomial", request, tree_steps(request.ranks));
 }
 
 void plan_binomial(const PlanRequest& request, Rank rank, Program& program) {

@@ -14,21 +14,16 @@
 // A round is a leaf's turn. What makes the root send one after the other is its port window, of one
 // send unless the request allows more. With open gates a leaf receives before it has arrived; its
 // receive buffer belongs to the library from the start of the computation on.
+#include "planners/headers.hpp"
 #include "planners/scatter/scatter.hpp"
 #include "planners/service_order.hpp"
 
 namespace sibyl::scatter {
 
 PlanHeader describe_linear(const PlanRequest& request) {
-  PlanHeader header;
-  header.collective = Collective::scatter;
-  header.algorithm = "linear";
-  header.ranks = request.ranks;
-  header.root = request.root;
-  header.partition = Partition::blocks;
+  PlanHeader header = blocks_header(Collective::scatter, "linear", request,
+                                    static_cast<std::uint32_t>(request.ranks) - 1);
   header.window.sends = request.outstanding;
-  header.rounds = static_cast<std::uint32_t>(request.ranks) - 1;
-  header.one_ported = true;
   return header;
 }
 

@@ -16,20 +16,14 @@
 #include <ranges>
 
 #include "planners/ceil_log2.hpp"
+#include "planners/headers.hpp"
 #include "planners/scatter/scatter.hpp"
 
 namespace sibyl::scatter {
 
 PlanHeader describe_ordered_tree(const PlanRequest& request) {
-  PlanHeader header;
-  header.collective = Collective::scatter;
-  header.algorithm = "ordered-tree";
-  header.ranks = request.ranks;
-  header.root = request.root;
-  header.partition = Partition::blocks;
-  header.rounds = ceil_log2(static_cast<std::uint64_t>(request.ranks));
-  header.one_ported = true;
-  return header;
+  return blocks_header(Collective::scatter, "ordered-tree", request,
+                       ceil_log2(static_cast<std::uint64_t>(request.ranks)));
 }
 
 void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) {

@@ -20,7 +20,7 @@ from conftest import (
 )
 
 from sibyl.cli import main
-from sibyl.cluster import network, state
+from sibyl.cluster import lifecycle, network, state
 from sibyl.cluster.state import NETNS
 from sibyl.errors import CommandError
 
@@ -121,6 +121,28 @@ def test_an_interrupted_down_is_finished(name: str) -> None:
     assert wait_until(lambda: len(namespaces_of(name)) < 41)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=20)
+    assert_nothing_left(name)
+
+
+@needs_namespaces
+def test_a_down_killed_at_its_very_end_leaves_no_lock(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    release = state.Lock.release
+    child = os.fork()
+    if child == 0:
+        this = os.getpid()
+
+        def killed_before(lock: state.Lock) -> None:
+            if os.getpid() == this:  # and not its guardian
+                os.kill(this, signal.SIGKILL)
+            release(lock)
+
+        monkeypatch.setattr(state.Lock, "release", killed_before)
+        lifecycle.take_down(name)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert_nothing_left(name)
 
 

@@ -40,12 +40,9 @@ def run_on_cluster(name: str, words: Sequence[str], options: RunOptions, slots: 
         def placing(launcher: Launcher, directory: Path) -> Placement:
             return place(cluster, launcher, slots, directory)
 
-        def tidy() -> None:
+        def clean() -> None:
             end_processes(cluster.namespaces)
             remove_tree(scratch)
-
-        def clean() -> None:
-            tidy()
             lock.release()
 
         guardian = Guardian(clean, keep=lock.handle)
@@ -53,5 +50,5 @@ def run_on_cluster(name: str, words: Sequence[str], options: RunOptions, slots: 
             end_processes(cluster.namespaces)  # of somebody who entered by hand
             return run_placed(words, program, replace(options, ranks=ranks), scratch, placing)
         finally:
-            tidy()
+            clean()
             guardian.release()

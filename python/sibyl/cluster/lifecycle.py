@@ -70,7 +70,7 @@ def take_down(name: str, force: bool = False) -> bool:
     with state.locked(name) as lock:
         cluster = state.load(name)
         if cluster is not None:
-            _remove(cluster, lock)
+            _remove(cluster, lock, last=True)
     return cluster is not None
 
 
@@ -85,8 +85,8 @@ def _end_holder(name: str) -> None:
             time.sleep(0.01)
 
 
-def _remove(cluster: Cluster, lock: Lock) -> None:
-    """Remove a cluster to the last part, whatever signal comes meanwhile."""
+def _remove(cluster: Cluster, lock: Lock, last: bool = False) -> None:
+    """Remove a cluster to the last part, whatever signal comes; if `last`, release the lock, too."""
 
     def clean() -> None:
         network.remove(cluster)
@@ -97,6 +97,8 @@ def _remove(cluster: Cluster, lock: Lock) -> None:
     try:
         network.remove(cluster)
     finally:
+        if last:
+            lock.release()
         guardian.release()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -146,6 +148,7 @@ def _all_or_nothing(cluster: Cluster, lock: Lock) -> Iterator[None]:
         network.remove(cluster)
         raise
     finally:
+        lock.release()
         guardian.release()
         for number, handler in before.items():
             signal.signal(number, handler)

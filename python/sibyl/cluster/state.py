@@ -188,9 +188,23 @@ class Lock:
         self._path = path
 
     def release(self) -> None:
-        """Give the lock back and leave no file."""
-        self._path.unlink(missing_ok=True)
+        """Give the lock back and leave no file; a second call does nothing.
+
+        Whoever has a guardian releases the lock first and the guardian last, so that no moment is
+        left in which a killed process would leave the file behind.
+        """
+        if self.handle < 0:
+            return
+        with suppress(FileNotFoundError):
+            if _is_at(self.handle, self._path):
+                self._path.unlink()
         os.close(self.handle)
+        self.handle = -1
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether the file there is still the open one: a lock's file goes with its holder."""
+    return path.stat().st_ino == os.fstat(handle).st_ino
 
 
 def holder(name: str) -> int | None:
@@ -229,9 +243,8 @@ def take_lock(name: str) -> Lock | None:
         except OSError:
             os.close(handle)
             return None
-        # Its holder may have removed the file between the opening and the lock.
         with suppress(FileNotFoundError):
-            if path.stat().st_ino == os.fstat(handle).st_ino:
+            if _is_at(handle, path):
                 os.truncate(handle, 0)
                 os.pwrite(handle, str(os.getpid()).encode(), 0)
                 return Lock(handle, path)
@@ -257,8 +270,10 @@ def locked(name: str) -> Iterator[Lock]:
     patience = time.monotonic() + 10
     while (lock := take_lock(name)) is None:
         process = holder(name)
-        # A killed command's guardian holds the lock until it has cleaned up.
-        if process and not alive(process) and time.monotonic() < patience:
+        # A killed command's guardian holds the lock until it has cleaned up; and somebody may have
+        # asked just now who holds it.
+        ending = process is None or (process and not alive(process))
+        if ending and time.monotonic() < patience:
             time.sleep(0.05)
             continue
         raise CommandError(

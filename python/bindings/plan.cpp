@@ -33,19 +33,9 @@ std::uint64_t steps_of(const Plan& plan) {
   return steps;
 }
 
-std::unique_ptr<Plan> make(const std::string& collective, const std::string& algorithm,
-                           std::int64_t ranks, std::int64_t root,
-                           std::optional<std::vector<std::int64_t>> order, bool background,
-                           bool in_place, std::int64_t operator_rounds,
-                           std::optional<std::vector<double>> arrivals, std::int64_t segments,
-                           double round_time, std::string generator, std::string root_order,
-                           std::int64_t ranks_per_node) {
-  const auto asked = read_request(
-      collective, algorithm,
-      {ranks, root, std::move(order), background, in_place, operator_rounds, std::move(arrivals),
-       segments, round_time, std::move(generator), std::move(root_order), ranks_per_node});
+std::unique_ptr<Plan> make(const Request& asked) {
   const nb::gil_scoped_release others_may_run;
-  return std::make_unique<Plan>(make_plan(*asked->algorithm, asked->request));
+  return std::make_unique<Plan>(make_plan(*asked.algorithm, asked.request));
 }
 
 // A unit is a part of the vector or a segment of a block; the larger one where they are uneven.
@@ -80,12 +70,7 @@ void bind_plan(nb::module_& module) {
       .def("to_json", export_json, nb::call_guard<nb::gil_scoped_release>())
       .def("to_svg", export_svg, nb::call_guard<nb::gil_scoped_release>())
       .def("to_goal", to_goal, nb::arg("count") = 1, nb::arg("element_bytes") = 8);
-  module.def("make_plan", make, nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"),
-             nb::arg("root") = 0, nb::arg("order") = nb::none(), nb::arg("background") = false,
-             nb::arg("in_place") = false, nb::arg("operator_rounds") = 0,
-             nb::arg("arrivals") = nb::none(), nb::arg("segments") = 1, nb::arg("round_time") = 1.0,
-             nb::arg("generator") = "fast", nb::arg("root_order") = "first",
-             nb::arg("ranks_per_node") = 1);
+  define_on_request(module, "make_plan", make);
 }
 
 }  // namespace sibyl::python

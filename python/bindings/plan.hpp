@@ -2,11 +2,15 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sibyl/planners.hpp"
@@ -44,6 +48,30 @@ std::unique_ptr<Request> read_request(const std::string& collective, const std::
 // Raise ValueError when there is no generator or no root order of that name.
 ClairvoyantGenerator read_generator(const std::string& name);
 RootOrder read_root_order(const std::string& name);
+
+// Defines a function of Python that takes a request, as make_plan and prove do: `call` gets it read
+// and checked.
+template <class Call>
+void define_on_request(nanobind::module_& module, const char* name, Call call) {
+  namespace nb = nanobind;
+  module.def(
+      name,
+      [call](const std::string& collective, const std::string& algorithm, std::int64_t ranks,
+             std::int64_t root, std::optional<std::vector<std::int64_t>> order, bool background,
+             bool in_place, std::int64_t operator_rounds,
+             std::optional<std::vector<double>> arrivals, std::int64_t segments, double round_time,
+             std::string generator, std::string root_order, std::int64_t ranks_per_node) {
+        return call(*read_request(collective, algorithm,
+                                  {ranks, root, std::move(order), background, in_place,
+                                   operator_rounds, std::move(arrivals), segments, round_time,
+                                   std::move(generator), std::move(root_order), ranks_per_node}));
+      },
+      nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"), nb::arg("root") = 0,
+      nb::arg("order") = nb::none(), nb::arg("background") = false, nb::arg("in_place") = false,
+      nb::arg("operator_rounds") = 0, nb::arg("arrivals") = nb::none(), nb::arg("segments") = 1,
+      nb::arg("round_time") = 1.0, nb::arg("generator") = "fast", nb::arg("root_order") = "first",
+      nb::arg("ranks_per_node") = 1);
+}
 
 // Raises ValueError when there is no collective of that name.
 Collective read_collective(const std::string& name);

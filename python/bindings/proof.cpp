@@ -26,21 +26,12 @@ std::uint64_t steps_of(const VerifyResult& result) {
   return result.steps;
 }
 
-std::uint64_t prove(const std::string& collective, const std::string& algorithm, std::int64_t ranks,
-                    std::int64_t root, std::optional<std::vector<std::int64_t>> order,
-                    bool background, bool in_place, std::int64_t operator_rounds,
-                    std::optional<std::vector<double>> arrivals, std::int64_t segments,
-                    double round_time, std::string generator, std::string root_order,
-                    std::int64_t ranks_per_node) {
-  const auto asked = read_request(
-      collective, algorithm,
-      {ranks, root, std::move(order), background, in_place, operator_rounds, std::move(arrivals),
-       segments, round_time, std::move(generator), std::move(root_order), ranks_per_node});
+std::uint64_t prove(const Request& asked) {
   std::uint64_t steps = 0;
   {
     const nb::gil_scoped_release others_may_run;
     thread_local ProofStorage storage;  // kept from plan to plan
-    steps = steps_of(verify_algorithm(*asked->algorithm, asked->request, storage));
+    steps = steps_of(verify_algorithm(*asked.algorithm, asked.request, storage));
   }
   // A loop over many plans would otherwise hear Ctrl-C only when Python gets its turn.
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -56,12 +47,7 @@ void verify_or_throw(const Plan& plan) {
 
 void bind_proof(nb::module_& module) {
   nb::exception<VerificationFailed>(module, "VerificationError");
-  module.def("prove", prove, nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"),
-             nb::arg("root") = 0, nb::arg("order") = nb::none(), nb::arg("background") = false,
-             nb::arg("in_place") = false, nb::arg("operator_rounds") = 0,
-             nb::arg("arrivals") = nb::none(), nb::arg("segments") = 1, nb::arg("round_time") = 1.0,
-             nb::arg("generator") = "fast", nb::arg("root_order") = "first",
-             nb::arg("ranks_per_node") = 1);
+  define_on_request(module, "prove", prove);
 }
 
 }  // namespace sibyl::python

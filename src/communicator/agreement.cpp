@@ -90,8 +90,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   }
   settings_ = terms.settings;
   next_tag_ = terms.first_tag;
-  ranks_per_node_ = find_ranks_per_node(private_, host_number());
-  plans.set_ranks_per_node(ranks_per_node_);
+  plans.set_ranks_per_node(find_ranks_per_node(private_, host_number()));
   mode_ = Mode::served;
 }
 

@@ -45,7 +45,7 @@ class CommunicatorState {
   int size() const { return size_; }
   MPI_Comm private_comm() const { return private_; }
   // How many consecutive ranks share a node; 1 where that is no one number. Agreed at set-up.
-  Rank ranks_per_node() const { return ranks_per_node_; }
+  Rank ranks_per_node() const { return plans.ranks_per_node(); }
   const Settings& settings() const { return settings_; }
   // For benchmarks and tests, which compare algorithms within one process: other settings than the
   // ranks agreed on. The same on all ranks, after set-up, between two calls.
@@ -124,7 +124,6 @@ class CommunicatorState {
   std::uint64_t numbered_ = 0;
   int rank_ = 0;
   int size_ = 1;
-  Rank ranks_per_node_ = 1;
   MPI_Comm private_ = MPI_COMM_NULL;
   std::int64_t next_tag_ = 0;
   std::int64_t tag_limit_ = 32768;

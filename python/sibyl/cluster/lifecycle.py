@@ -86,7 +86,7 @@ def _end_holder(name: str) -> None:
 
 
 def _remove(cluster: Cluster, lock: Lock, last: bool = False) -> None:
-    """Remove a cluster to the last part, whatever signal comes; if `last`, release the lock, too."""
+    """Remove a cluster to the last part, whatever signal comes; if `last`, the lock as well."""
 
     def clean() -> None:
         network.remove(cluster)

@@ -37,6 +37,11 @@ struct PlanRequest {
   // How the machine lies: nodes hold this many consecutive ranks, the last node perhaps fewer. Used
   // by algorithms for nodes; 1 where nothing is known.
   Rank ranks_per_node = 1;
+  // Gatherv and scatterv only: the sizes of the blocks, one per rank, in any unit that all share;
+  // empty: all alike. Only the root knows them in a call; the others learn what they need.
+  std::span<const std::uint64_t> sizes = {};
+  // Blocks of at least this size travel straight between their rank and the root.
+  std::uint64_t direct_from = ~std::uint64_t{0};
   // Algorithms that plan for arrival times only (Algorithm::arrivals); see sibyl/clairvoyant.hpp.
   std::span<const double> arrivals = {};  // seconds, one per rank; empty: all at once
   std::uint32_t segments = 1;             // parts that the vector is cut into
@@ -64,6 +69,7 @@ struct Algorithm {
   bool in_place;                 // has a program for MPI_IN_PLACE
   bool operator_rounds = false;  // PlanRequest::operator_rounds may be asked for
   bool nodes = false;            // plans for PlanRequest::ranks_per_node
+  bool sizes = false;            // plans for PlanRequest::sizes
   bool arrivals = false;         // plans for PlanRequest::arrivals, in segments and rounds
   PlanHeader (*describe)(const PlanRequest& request);
   // Replaces `program` by the program of `rank`, keeping its storage.

@@ -7,7 +7,8 @@
 //
 // A step names its data as a slice of a symbolic buffer, in *units*, never as an address:
 //   - Partition::vector (scan, exscan, reduce): unit u is part u of `segments` parts of the vector.
-//   - Partition::blocks (gather, scatter): unit b * segments + s is segment s of the block of rank
+//   - Partition::blocks (gather, scatter, gatherv, scatterv): unit b * segments + s is segment s of
+//   the block of rank
 //     b, in `send` and `receive` of every rank alike. A rank that holds only its own block holds
 //     just these units.
 //   - In `scratch` a unit is a slot, local to the rank: 0 .. scratch_units - 1. A slot of a data-
@@ -17,6 +18,7 @@
 // Thread safety: plain values; share them for reading, or guard them yourself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,7 +33,8 @@ using StepIndex = std::uint32_t;
 
 inline constexpr Rank no_rank = -1;
 
-enum class Collective : std::uint8_t { exscan, scan, gather, scatter, reduce };
+enum class Collective : std::uint8_t { exscan, scan, gather, scatter, gatherv, scatterv, reduce };
+inline constexpr std::size_t collective_count = 7;
 enum class Partition : std::uint8_t { vector, blocks };
 enum class Buffer : std::uint8_t { send, receive, scratch };
 
@@ -141,9 +144,14 @@ bool collective_from_name(std::string_view name, Collective& collective);
 
 // What tells the collectives apart: one rank has all data at the end or the begin; the result is a
 // sum of all or some of the operands.
+constexpr bool gathers(Collective collective) {
+  return collective == Collective::gather || collective == Collective::gatherv;
+}
+constexpr bool scatters(Collective collective) {
+  return collective == Collective::scatter || collective == Collective::scatterv;
+}
 constexpr bool has_root(Collective collective) {
-  return collective == Collective::gather || collective == Collective::scatter ||
-         collective == Collective::reduce;
+  return gathers(collective) || scatters(collective) || collective == Collective::reduce;
 }
 constexpr bool combines(Collective collective) {
   return collective == Collective::exscan || collective == Collective::scan ||

@@ -15,9 +15,6 @@ namespace nb = nanobind;
 namespace sibyl::python {
 namespace {
 
-constexpr Collective all_collectives[] = {Collective::exscan, Collective::scan, Collective::gather,
-                                          Collective::scatter, Collective::reduce};
-
 std::string_view name_of_order(OrderUse use) {
   switch (use) {
     case OrderUse::none:
@@ -106,15 +103,15 @@ void bind_algorithms(nb::module_& module) {
       });
   module.def("collectives", [] {
     nb::list names;
-    for (const Collective collective : all_collectives) names.append(name_of(collective));
+    for (std::size_t i = 0; i < collective_count; ++i) {
+      names.append(name_of(static_cast<Collective>(i)));
+    }
     return nb::tuple(names);
   });
   module.def("served_collectives", [] {
     nb::list names;
-    for (const Collective collective : all_collectives) {
-      if (static_cast<std::size_t>(collective) < collective_count) {
-        names.append(name_of(collective));
-      }
+    for (std::size_t i = 0; i < served_count; ++i) {
+      names.append(name_of(static_cast<Collective>(i)));
     }
     return nb::tuple(names);
   });

@@ -11,18 +11,26 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 10> variables{{
+constexpr std::array<EnvironmentVariable, 14> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
     {"SIBYL_SCAN", algorithm_values, "auto", "", "The same for MPI_Scan."},
     {"SIBYL_GATHER", algorithm_values, "auto", "", "The same for MPI_Gather."},
     {"SIBYL_SCATTER", algorithm_values, "auto", "", "The same for MPI_Scatter."},
+    {"SIBYL_GATHERV", algorithm_values, "auto", "", "The same for MPI_Gatherv."},
+    {"SIBYL_SCATTERV", algorithm_values, "auto", "", "The same for MPI_Scatterv."},
     {"SIBYL_FIRST_SEGMENT", "0 to 1073741824", "1024", "bytes",
      "Size of the first of the two segments that linear-synchronised gather cuts a block into."},
     {"SIBYL_OUTSTANDING", "0 to 1000000", "8", "transfers",
      "How many transfers the root of linear gather and scatter has under way at a time; 0 is no "
      "limit, 1 is what the papers call linear."},
+    {"SIBYL_DIRECT_FROM", "0 to 1073741824", "4096", "bytes",
+     "Blocks of gatherv and scatterv of at least this size travel straight between their rank and "
+     "the root, beside the ordered tree."},
+    {"SIBYL_CONSTRUCT_EVERY", "0 to 1000000", "64", "calls",
+     "How often gatherv builds its tree anew from the sizes of the blocks: at every so many calls "
+     "with one root, and before that at calls 2, 4, 8 and so on. 0 is never, 1 is every call."},
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
      "How many private communicators a process may hold. A communicator that finds none left on "
      "any of its ranks is served by the MPI library."},
@@ -69,11 +77,16 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_SCAN", environment.scan);
   read_text(lookup, "SIBYL_GATHER", environment.gather);
   read_text(lookup, "SIBYL_SCATTER", environment.scatter);
+  read_text(lookup, "SIBYL_GATHERV", environment.gatherv);
+  read_text(lookup, "SIBYL_SCATTERV", environment.scatterv);
   read_text(lookup, "SIBYL_REPORT", environment.report);
   read_text(lookup, "SIBYL_RECORD", environment.record);
   read_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,
               environment.problem);
   read_number(lookup, "SIBYL_OUTSTANDING", 1000000, environment.outstanding, environment.problem);
+  read_number(lookup, "SIBYL_DIRECT_FROM", 1U << 30, environment.direct_from, environment.problem);
+  read_number(lookup, "SIBYL_CONSTRUCT_EVERY", 1000000, environment.construct_every,
+              environment.problem);
   read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
               environment.problem);
   return environment;

@@ -27,8 +27,12 @@ struct Environment {
   std::string scan = "auto";
   std::string gather = "auto";
   std::string scatter = "auto";
+  std::string gatherv = "auto";
+  std::string scatterv = "auto";
   std::uint32_t first_segment = 1024;  // bytes
   std::uint32_t outstanding = 8;       // transfers
+  std::uint32_t direct_from = 4096;    // bytes
+  std::uint32_t construct_every = 64;  // calls
   std::uint32_t communicators = 256;   // private communicators per process
   std::string report;                  // directory; empty: no report
   std::string record;                  // directory; empty: no arrivals are recorded

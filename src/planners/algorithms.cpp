@@ -7,9 +7,11 @@
 #include "planners/exscan/recursive_doubling.hpp"
 #include "planners/exscan/two_level.hpp"
 #include "planners/gather/gather.hpp"
+#include "planners/gatherv/gatherv.hpp"
 #include "planners/reduce/clairvoyant.hpp"
 #include "planners/scan/doubling.hpp"
 #include "planners/scatter/scatter.hpp"
+#include "planners/scatterv/scatterv.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl {
@@ -30,6 +32,10 @@ constexpr std::string_view binomial_gather_paper =
 constexpr std::string_view ordered_tree_paper =
     "J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather and "
     "Scatter, 2017, lemmas 2.1 and 2.2";
+
+constexpr std::string_view irregular_paper =
+    "J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather and "
+    "Scatter, 2017, lemmas 2.1 to 2.3 and theorem 2.4";
 
 // m is the size of the vector in scans, of one block in gather and scatter.
 constexpr std::array table{
@@ -192,6 +198,7 @@ constexpr std::array table{
               .background = false,
               .commutative_only = false,
               .in_place = true,
+              .nodes = true,
               .describe = gather::describe_ordered_tree,
               .plan = gather::plan_ordered_tree},
     Algorithm{
@@ -236,8 +243,71 @@ constexpr std::array table{
         .background = false,
         .commutative_only = false,
         .in_place = true,
+        .nodes = true,
         .describe = scatter::describe_ordered_tree,
         .plan = scatter::plan_ordered_tree},
+    Algorithm{.collective = Collective::gatherv,
+              .name = "linear",
+              .published = "LIN",
+              .idea = "The root receives one block after the other, in rank order or in the order "
+                      "given.",
+              .cost = "(p-1) alpha + beta (sum of all m_i but the root's)",
+              .source = linear_paper,
+              .order = OrderUse::root_only,
+              .background = false,
+              .commutative_only = false,
+              .in_place = true,
+              .sizes = true,
+              .describe = gatherv::describe_linear,
+              .plan = gather::plan_linear},
+    Algorithm{
+        .collective = Collective::gatherv,
+        .name = "ordered-tree",
+        .published = "TUW_Gatherv",
+        .idea = "Ranks build a tree by telling each other how much they hold; blocks move along it "
+                "as consecutive ranges in rank order, large ones straight to the root.",
+        .cost = "d = ceil(log2 p): (2d-1) alpha to build the tree, d alpha + beta (sum of all m_i "
+                "but the root's) to use it",
+        .source = irregular_paper,
+        .order = OrderUse::none,
+        .background = false,
+        .commutative_only = false,
+        .in_place = true,
+        .nodes = true,
+        .sizes = true,
+        .describe = gatherv::describe_ordered_tree,
+        .plan = gatherv::plan_ordered_tree},
+    Algorithm{.collective = Collective::scatterv,
+              .name = "linear",
+              .published = "LIN, SLIN (SLN), BSLIN (BSLN)",
+              .idea = "The root sends one block after the other, in rank order or in the order "
+                      "given.",
+              .cost = "(p-1) alpha + beta (sum of all m_i but the root's)",
+              .source = "J. Proficz, Process arrival pattern aware algorithms for acceleration of "
+                        "scatter and gather operations, 2020, section 4, figures 5 and 6",
+              .order = OrderUse::root_only,
+              .background = true,
+              .commutative_only = false,
+              .in_place = true,
+              .sizes = true,
+              .describe = scatterv::describe_linear,
+              .plan = scatter::plan_linear},
+    Algorithm{.collective = Collective::scatterv,
+              .name = "ordered-tree",
+              .published = "TUW_Scatterv",
+              .idea =
+                  "The root works out the tree and its messages say how large the blocks are, so "
+                  "that nothing is built beforehand; large blocks come straight from the root.",
+              .cost = "ceil(log2 p) alpha + beta (sum of all m_i but the root's)",
+              .source = irregular_paper,
+              .order = OrderUse::none,
+              .background = false,
+              .commutative_only = false,
+              .in_place = true,
+              .nodes = true,
+              .sizes = true,
+              .describe = scatterv::describe_ordered_tree,
+              .plan = scatterv::plan_ordered_tree},
     Algorithm{
         .collective = Collective::reduce,
         .name = "clairvoyant",

@@ -1,6 +1,8 @@
 // Whether an algorithm can plan what it is asked for: one line that says what is wrong and how to
 // mend it. What only one algorithm minds stands beside that algorithm.
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -76,6 +78,20 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
   }
   if (request.operator_rounds != 0 && !algorithm.operator_rounds) {
     return full_name(algorithm) + " has no operator rounds; leave them at 0";
+  }
+  if (!request.sizes.empty()) {
+    if (!algorithm.sizes) return full_name(algorithm) + " has blocks of one size; leave sizes out";
+    if (request.sizes.size() != static_cast<std::size_t>(request.ranks)) {
+      return "there are " + std::to_string(request.sizes.size()) + " sizes for " +
+             std::to_string(request.ranks) + " ranks; give one per rank";
+    }
+    std::uint64_t sum = 0;
+    for (const std::uint64_t size : request.sizes) {
+      if (size > std::numeric_limits<std::uint64_t>::max() - sum) {
+        return "the sizes of the blocks add up to more than 2^64 - 1; make them smaller";
+      }
+      sum += size;
+    }
   }
   if (!algorithm.arrivals && (!request.arrivals.empty() || request.segments != 1)) {
     return full_name(algorithm) +

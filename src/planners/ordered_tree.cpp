@@ -7,16 +7,10 @@
 
 #include <algorithm>
 
+#include "planners/ceil_log2.hpp"
+
 namespace sibyl {
 namespace {
-
-// The cube of `iteration` that begins at `first` ends before this rank.
-Rank cube_end(Rank first, std::uint32_t iteration, Rank ranks) {
-  const std::int64_t end = std::int64_t{first} + (std::int64_t{1} << iteration);
-  return static_cast<Rank>(std::min<std::int64_t>(end, ranks));
-}
-
-bool joins(std::uint32_t iteration, Rank ranks) { return (std::int64_t{1} << iteration) < ranks; }
 
 OrderedCube joined(const OrderedCube& winner, const OrderedCube& loser) {
   return {winner.gather_root, winner.others + loser.total(), winner.own};
@@ -31,72 +25,108 @@ bool lower_cube_wins(const OrderedCube& lower, const OrderedCube& upper, Rank gi
   return lower.own >= upper.own;
 }
 
-OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank given_root) {
+JoinOrder::JoinOrder(Rank ranks, Rank ranks_per_node)
+    : ranks_(ranks), per_node_(std::min(ranks_per_node, ranks)) {
+  const Rank nodes = (ranks + per_node_ - 1) / per_node_;
+  within_ = ceil_log2(static_cast<std::uint64_t>(per_node_));
+  between_ = ceil_log2(static_cast<std::uint64_t>(nodes));
+}
+
+JoinOrder::Cube JoinOrder::cube(Rank rank, std::uint32_t iteration) const {
+  const auto cut = [](std::int64_t end, Rank limit) {
+    return static_cast<Rank>(std::min<std::int64_t>(end, limit));
+  };
+  if (iteration < within_) {
+    const Rank node = rank / per_node_ * per_node_;
+    const Rank first = node + ((rank - node) & ~((Rank{1} << iteration) - 1));
+    const Rank node_end = cut(std::int64_t{node} + per_node_, ranks_);
+    return {first, cut(std::int64_t{first} + (std::int64_t{1} << iteration), node_end)};
+  }
+  const std::int64_t size = std::int64_t{per_node_} << (iteration - within_);
+  const auto first = static_cast<Rank>(rank / size * size);
+  return {first, cut(first + size, ranks_)};
+}
+
+JoinOrder::Cube JoinOrder::neighbour(const Cube& cube, std::uint32_t iteration) const {
+  const Cube joined = this->cube(cube.first, iteration + 1);
+  return joined.first == cube.first ? Cube{cube.end, joined.end} : Cube{joined.first, cube.first};
+}
+
+OrderedCube ordered_cube(const JoinOrder& order, const JoinOrder::Cube& place,
+                         std::uint32_t iteration, std::span<const std::uint64_t> sizes,
+                         Rank given_root) {
+  if (iteration == 0) return {place.first, 0, sizes[static_cast<std::size_t>(place.first)]};
+  const std::uint32_t before = iteration - 1;
+  const JoinOrder::Cube lower = order.cube(place.first, before);
+  const JoinOrder::Cube upper = order.neighbour(lower, before);
+  const OrderedCube low = ordered_cube(order, lower, before, sizes, given_root);
+  if (upper.empty()) return low;
+  const OrderedCube high = ordered_cube(order, upper, before, sizes, given_root);
+  return lower_cube_wins(low, high, given_root) ? joined(low, high) : joined(high, low);
+}
+
+OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank given_root,
+                         Rank ranks_per_node) {
   OrderedNode node;
   const auto ranks = static_cast<Rank>(sizes.size());
-  std::vector<OrderedCube> cubes;
+  const JoinOrder order(ranks, ranks_per_node);
+  std::vector<OrderedCube> cubes;  // of the iteration, in rank order
   cubes.reserve(sizes.size());
   for (Rank r = 0; r < ranks; ++r) cubes.push_back({r, 0, sizes[static_cast<std::size_t>(r)]});
   node.first = rank;
   node.total = cubes[static_cast<std::size_t>(rank)].own;
-  for (std::uint32_t iteration = 0; joins(iteration, ranks); ++iteration) {
-    const std::size_t count = cubes.size();
-    for (std::size_t i = 0; i < count; i += 2) {
-      if (i + 1 == count) {
-        cubes[i / 2] = cubes[i];
+  for (std::uint32_t iteration = 0; iteration < order.iterations(); ++iteration) {
+    std::size_t kept = 0;
+    std::size_t next = 0;
+    for (Rank first = 0; first < ranks;) {
+      const JoinOrder::Cube lower_place = order.cube(first, iteration);
+      const JoinOrder::Cube upper_place = order.neighbour(lower_place, iteration);
+      const OrderedCube lower = cubes[next++];
+      first = upper_place.end;
+      if (upper_place.empty()) {
+        cubes[kept++] = lower;
         continue;
       }
-      const OrderedCube lower = cubes[i];
-      const OrderedCube upper = cubes[i + 1];
+      const OrderedCube upper = cubes[next++];
       const bool lower_wins = lower_cube_wins(lower, upper, given_root);
       const OrderedCube& winner = lower_wins ? lower : upper;
       const OrderedCube& loser = lower_wins ? upper : lower;
-      cubes[i / 2] = joined(winner, loser);
-      const auto first = static_cast<Rank>(i << iteration);
-      const auto middle = static_cast<Rank>((i + 1) << iteration);
-      const Rank end = cube_end(middle, iteration, ranks);
+      cubes[kept++] = joined(winner, loser);
       if (winner.gather_root == rank) {
-        node.adopt({loser.gather_root, iteration, lower_wins ? middle : first,
-                    lower_wins ? end - middle : middle - first, loser.total()});
+        const JoinOrder::Cube& place = lower_wins ? upper_place : lower_place;
+        node.adopt({loser.gather_root, iteration, place.first, place.size(), loser.total()});
       } else if (loser.gather_root == rank) {
         node.parent = winner.gather_root;
         node.round = iteration;
       }
     }
-    cubes.resize((count + 1) / 2);
   }
   return node;
 }
 
-// With equal sizes the lower cube wins unless the upper one holds the root: a cube's gather root is
-// the given root or the cube's first rank.
-OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root) {
+// With equal sizes the lower cube, which is never the smaller one, wins unless the upper one holds
+// the root: a cube's gather root is the given root or the cube's first rank.
+OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root, Rank ranks_per_node) {
   OrderedNode node;
   node.first = rank;
   node.total = 1;
-  const auto gather_root = [&](Rank first, Rank end) {
-    return root >= first && root < end ? root : first;
+  const JoinOrder order(ranks, ranks_per_node);
+  const auto gather_root = [&](const JoinOrder::Cube& cube) {
+    return root >= cube.first && root < cube.end ? root : cube.first;
   };
-  for (std::uint32_t iteration = 0; joins(iteration, ranks); ++iteration) {
-    const Rank size = Rank{1} << iteration;
-    const Rank first = rank & ~(2 * size - 1);
-    const Rank middle = first + size;
-    if (middle >= ranks) continue;
-    const Rank end = cube_end(middle, iteration, ranks);
-    const Rank lower = gather_root(first, middle);
-    const Rank upper = gather_root(middle, end);
-    const bool lower_wins = upper != root;
-    if (rank == (lower_wins ? upper : lower)) {
-      node.parent = lower_wins ? lower : upper;
+  for (std::uint32_t iteration = 0; iteration < order.iterations(); ++iteration) {
+    const JoinOrder::Cube own = order.cube(rank, iteration);
+    const JoinOrder::Cube other = order.neighbour(own, iteration);
+    if (other.empty()) continue;
+    const Rank neighbour = gather_root(other);
+    const bool wins = rank == root || (neighbour != root && own.first < other.first);
+    if (!wins) {
+      node.parent = neighbour;
       node.round = iteration;
       break;
     }
-    if (lower_wins) {
-      node.adopt(
-          {upper, iteration, middle, end - middle, static_cast<std::uint64_t>(end - middle)});
-    } else {
-      node.adopt({lower, iteration, first, size, static_cast<std::uint64_t>(size)});
-    }
+    node.adopt({neighbour, iteration, other.first, other.size(),
+                static_cast<std::uint64_t>(other.size())});
   }
   return node;
 }
@@ -109,8 +139,11 @@ void OrderedNode::adopt(const OrderedChild& child) {
 }
 
 OrderedConstruction::OrderedConstruction(Rank rank, Rank ranks, std::uint64_t own_size,
-                                         Rank given_root)
-    : rank_(rank), ranks_(ranks), given_root_(given_root), cube_{rank, 0, own_size} {
+                                         Rank given_root, Rank ranks_per_node)
+    : order_(ranks, ranks_per_node),
+      rank_(rank),
+      given_root_(given_root),
+      cube_{rank, 0, own_size} {
   node_.first = rank;
   node_.total = own_size;
   enter_iteration();
@@ -119,20 +152,14 @@ OrderedConstruction::OrderedConstruction(Rank rank, Rank ranks, std::uint64_t ow
 // Finds the first iteration, from this one on, in which the rank has a part.
 void OrderedConstruction::enter_iteration() {
   next_ = {};
-  for (; joins(iteration_, ranks_); ++iteration_) {
-    const Rank first = cube_first();
-    const Rank end = cube_end(first, iteration_, ranks_);
-    const bool fixed = rank_ == end - 1;
+  for (; iteration_ < order_.iterations(); ++iteration_) {
+    place_ = order_.cube(rank_, iteration_);
+    const bool fixed = rank_ == place_.end - 1;
     if (!fixed && !gathers_) return;  // it takes no part any more
-    const Rank size = Rank{1} << iteration_;
-    const bool upper = (first & size) != 0;
-    if (!upper && end >= ranks_) continue;  // no neighbour in this iteration
-    if (!fixed) {
-      next_ = {Kind::hear, end - 1, {}};
-      return;
-    }
-    const Rank neighbour_first = upper ? first - size : end;
-    next_ = {Kind::exchange, cube_end(neighbour_first, iteration_, ranks_) - 1, cube_};
+    neighbour_place_ = order_.neighbour(place_, iteration_);
+    if (neighbour_place_.empty()) continue;
+    next_ = {fixed ? Kind::exchange : Kind::hear, fixed ? neighbour_place_.end - 1 : place_.end - 1,
+             cube_, neighbour_place_, iteration_};
     return;
   }
 }
@@ -140,26 +167,21 @@ void OrderedConstruction::enter_iteration() {
 void OrderedConstruction::complete(const OrderedCube& received) {
   if (next_.kind != Kind::tell) neighbour_ = received;
   if (next_.kind == Kind::exchange && cube_.gather_root != rank_) {
-    next_ = {Kind::tell, cube_.gather_root, neighbour_};
+    next_ = {Kind::tell, cube_.gather_root, neighbour_, {}, iteration_};
     return;
   }
   join();
 }
 
 void OrderedConstruction::join() {
-  const Rank first = cube_first();
-  const Rank size = Rank{1} << iteration_;
-  const bool upper = (first & size) != 0;
+  const bool upper = neighbour_place_.first < place_.first;
   const OrderedCube& lower_cube = upper ? neighbour_ : cube_;
   const OrderedCube& upper_cube = upper ? cube_ : neighbour_;
   const bool wins = lower_cube_wins(lower_cube, upper_cube, given_root_) != upper;
-  const Rank lower_first = upper ? first - size : first;
-  const Rank middle = lower_first + size;
-  const Rank end = cube_end(middle, iteration_, ranks_);
   if (gathers_) {
     if (wins) {
-      node_.adopt({neighbour_.gather_root, iteration_, upper ? lower_first : middle,
-                   upper ? size : end - middle, neighbour_.total()});
+      node_.adopt({neighbour_.gather_root, iteration_, neighbour_place_.first,
+                   neighbour_place_.size(), neighbour_.total()});
     } else {
       node_.parent = neighbour_.gather_root;
       node_.round = iteration_;

@@ -6,6 +6,9 @@
 // longer, so that nobody waits for the shorter half, and a root that is given is never given up.
 // The other sends what its cube holds, consecutive blocks in rank order, in one message.
 //
+// Where several ranks share a node, those of a node join first and nodes afterwards: one message
+// leaves a node, whatever the number of its ranks.
+//
 // Source: J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather
 // and
 //   Scatter, EuroMPI 2017, lemmas 2.1 (free root), 2.2 (given root), 2.3 (construction),
@@ -22,6 +25,31 @@
 
 namespace sibyl {
 
+// Which cubes of consecutive ranks join in which iteration: a pure matter of arithmetic.
+class JoinOrder {
+ public:
+  struct Cube {
+    Rank first = 0;
+    Rank end = 0;
+    Rank size() const { return end - first; }
+    bool empty() const { return first == end; }
+  };
+
+  JoinOrder(Rank ranks, Rank ranks_per_node);
+  // ceil(log2 p), or with k ranks on each of n nodes ceil(log2 k) + ceil(log2 n).
+  std::uint32_t iterations() const { return within_ + between_; }
+  // The cube that holds `rank` before `iteration`.
+  Cube cube(Rank rank, std::uint32_t iteration) const;
+  // The cube that joins it in `iteration`; empty where none does.
+  Cube neighbour(const Cube& cube, std::uint32_t iteration) const;
+
+ private:
+  Rank ranks_;
+  Rank per_node_;
+  std::uint32_t within_ = 0;
+  std::uint32_t between_ = 0;
+};
+
 // What a cube tells its neighbour: the three numbers of a construction message.
 struct OrderedCube {
   Rank gather_root = 0;
@@ -33,6 +61,11 @@ struct OrderedCube {
 // Whether the lower of two neighbours keeps its gather root. Equal times: the smaller amount of
 // data is sent; equal amounts: the lower cube stays. Pass no_rank where no root is given.
 bool lower_cube_wins(const OrderedCube& lower, const OrderedCube& upper, Rank given_root);
+
+// What the cube at `place` would tell in `iteration`, where all sizes are known. Time: O(its size).
+OrderedCube ordered_cube(const JoinOrder& order, const JoinOrder::Cube& place,
+                         std::uint32_t iteration, std::span<const std::uint64_t> sizes,
+                         Rank given_root);
 
 // A subtree as its parent sees it.
 struct OrderedChild {
@@ -57,10 +90,11 @@ struct OrderedNode {
 
 // The place of `rank` where the sizes of all blocks are known to it: no messages. Time and space:
 // O(p).
-OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank given_root);
+OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank given_root,
+                         Rank ranks_per_node = 1);
 
 // The same for blocks of size 1 each, in O(log p). Requires a root.
-OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root);
+OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root, Rank ranks_per_node = 1);
 
 // The construction at a rank that knows its own size only: a state machine that is told what came
 // and says what to do next. At most 2 ceil(log2 p) - 1 messages depend on each other.
@@ -75,10 +109,13 @@ class OrderedConstruction {
   struct Next {
     Kind kind = Kind::done;
     Rank peer = no_rank;
-    OrderedCube cube;
+    OrderedCube cube;           // what is sent
+    JoinOrder::Cube neighbour;  // whose cube an exchange or a hearing brings
+    std::uint32_t iteration = 0;
   };
 
-  OrderedConstruction(Rank rank, Rank ranks, std::uint64_t own_size, Rank given_root);
+  OrderedConstruction(Rank rank, Rank ranks, std::uint64_t own_size, Rank given_root,
+                      Rank ranks_per_node = 1);
   const Next& next() const { return next_; }
   // The step that next() named is done; `received` is what came, where something came.
   void complete(const OrderedCube& received = {});
@@ -88,15 +125,16 @@ class OrderedConstruction {
  private:
   void enter_iteration();
   void join();
-  Rank cube_first() const { return rank_ & ~((Rank{1} << iteration_) - 1); }
 
+  JoinOrder order_;
   Rank rank_;
-  Rank ranks_;
   Rank given_root_;
   std::uint32_t iteration_ = 0;
-  bool gathers_ = true;    // this rank is the gather root of its cube
-  OrderedCube cube_;       // known to fixed and gather roots
-  OrderedCube neighbour_;  // of this iteration
+  bool gathers_ = true;              // this rank is the gather root of its cube
+  JoinOrder::Cube place_;            // of this iteration
+  JoinOrder::Cube neighbour_place_;  // likewise
+  OrderedCube cube_;                 // known to fixed and gather roots
+  OrderedCube neighbour_;
   Next next_;
   OrderedNode node_;
 };

@@ -19,8 +19,10 @@ Extent send_extent(const PlanHeader& header, Rank rank, bool in_place) {
     case Collective::reduce:
       return {0, header.segments};
     case Collective::gather:
+    case Collective::gatherv:
       return in_place ? Extent{} : block_of(header, rank);
     case Collective::scatter:
+    case Collective::scatterv:
       return rank == header.root ? all_blocks(header) : Extent{};
   }
   return {};
@@ -33,8 +35,10 @@ Extent receive_extent(const PlanHeader& header, Rank rank, bool in_place) {
     case Collective::scan:
       return {0, header.segments};
     case Collective::gather:
+    case Collective::gatherv:
       return rank == header.root ? all_blocks(header) : Extent{};
     case Collective::scatter:
+    case Collective::scatterv:
       return in_place ? Extent{} : block_of(header, rank);
     case Collective::reduce:
       return rank == header.root ? Extent{0, header.segments} : Extent{};
@@ -62,7 +66,7 @@ Extent extent_of(const PlanHeader& header, Rank rank, const Program& program, Bu
 
 Extent input_of(const PlanHeader& header, Rank rank, const Program& program, Buffer& buffer) {
   buffer = Buffer::send;
-  if (header.collective == Collective::gather && program.in_place) {
+  if (gathers(header.collective) && program.in_place) {
     buffer = Buffer::receive;
     return block_of(header, rank);
   }
@@ -82,7 +86,9 @@ Interval output_value(const PlanHeader& header, Rank rank) {
     case Collective::scan:
       return {0, r + 1};
     case Collective::gather:
+    case Collective::gatherv:
     case Collective::scatter:
+    case Collective::scatterv:
       return {0, 1};
     case Collective::reduce:
       return {0, static_cast<std::uint32_t>(header.ranks)};

@@ -49,6 +49,9 @@ constexpr double gamma_user = 2e-9;
 
 // Messages are counted in an int, packed ones in bytes.
 constexpr std::uint64_t message_limit = std::numeric_limits<std::int32_t>::max();
+// Irregular blocks: only the root knows their sizes, so the choice goes by the ranks alone. Among
+// fewer the tree saves too few start-ups to pay for what its messages say about themselves.
+constexpr Rank tree_ranks = 8;
 // From this block size on the root's link is busy with whole blocks and a tree only moves data
 // twice.
 constexpr std::uint64_t linear_block = 4096;
@@ -151,6 +154,9 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     case Collective::gather:
     case Collective::scatter:
       return choose_blocks(now);
+    case Collective::gatherv:
+    case Collective::scatterv:
+      return find_algorithm(now.collective, now.ranks < tree_ranks ? "linear" : "ordered-tree");
     case Collective::reduce:
       break;
   }

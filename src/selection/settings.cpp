@@ -44,6 +44,8 @@ std::string set_algorithm(Collective collective, const char* variable, const std
 std::string settings_from(const Environment& environment, Settings& settings) {
   settings.first_segment = environment.first_segment;
   settings.outstanding = environment.outstanding;
+  settings.direct_from = environment.direct_from;
+  settings.construct_every = environment.construct_every;
   std::string problem = environment.problem;
   const auto take = [&](Collective collective, const char* variable, const std::string& value) {
     const std::string wrong = set_algorithm(collective, variable, value, settings);
@@ -53,6 +55,8 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   take(Collective::scan, "SIBYL_SCAN", environment.scan);
   take(Collective::gather, "SIBYL_GATHER", environment.gather);
   take(Collective::scatter, "SIBYL_SCATTER", environment.scatter);
+  take(Collective::gatherv, "SIBYL_GATHERV", environment.gatherv);
+  take(Collective::scatterv, "SIBYL_SCATTERV", environment.scatterv);
   return problem;
 }
 

@@ -13,17 +13,23 @@
 
 namespace sibyl {
 
-inline constexpr std::size_t collective_count = 4;
+// How many of the collectives are served, in their order; the rest are planned only.
+inline constexpr std::size_t served_count = 6;
 
 // What serves a collective: a row of algorithms(collective), or one of these.
 inline constexpr std::int32_t choose_automatically = -1;
 inline constexpr std::int32_t serve_natively = -2;
 
 struct Settings {
-  std::array<std::int32_t, collective_count> algorithm{choose_automatically, choose_automatically,
-                                                       choose_automatically, choose_automatically};
+  std::array<std::int32_t, collective_count> algorithm = [] {
+    std::array<std::int32_t, collective_count> all{};
+    all.fill(choose_automatically);
+    return all;
+  }();
   std::uint32_t first_segment = 1024;  // bytes of segment A of linear-synchronised gather
   std::uint32_t outstanding = 8;       // transfers that a linear root has under way at a time
+  std::uint32_t direct_from = 4096;    // bytes of a block of gatherv or scatterv that goes direct
+  std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
 };
 
 // Empty when `settings` could be filled from the environment; else one line that says which

@@ -38,11 +38,11 @@ std::vector<Sizes> problems(Rank ranks, std::uint64_t b, std::uint32_t seed) {
   return all;
 }
 
-std::vector<OrderedNode> tree(const Sizes& sizes, Rank root) {
+std::vector<OrderedNode> tree(const Sizes& sizes, Rank root, Rank per_node = 1) {
   const auto ranks = static_cast<Rank>(sizes.size());
   std::vector<OrderedNode> nodes;
   for (Rank rank = 0; rank < ranks; ++rank) {
-    nodes.push_back(ordered_node(rank, sizes, root));
+    nodes.push_back(ordered_node(rank, sizes, root, per_node));
   }
   return nodes;
 }
@@ -145,13 +145,13 @@ TEST(OrderedTree, WithAGivenRootStaysWithinThePenaltyOfLemma22) {
 }
 
 // Runs all ranks' constructions against each other; returns the longest chain of messages.
-int construct(const Sizes& sizes, Rank root, std::vector<OrderedNode>& nodes) {
+int construct(const Sizes& sizes, Rank root, Rank per_node, std::vector<OrderedNode>& nodes) {
   using Kind = OrderedConstruction::Kind;
   const auto ranks = static_cast<Rank>(sizes.size());
   std::vector<OrderedConstruction> machines;
   std::vector<int> clock(sizes.size(), 0);
   for (Rank rank = 0; rank < ranks; ++rank) {
-    machines.emplace_back(rank, ranks, sizes[static_cast<std::size_t>(rank)], root);
+    machines.emplace_back(rank, ranks, sizes[static_cast<std::size_t>(rank)], root, per_node);
   }
   const auto at = [](Rank rank) { return static_cast<std::size_t>(rank); };
   bool moved = true;
@@ -196,13 +196,14 @@ void expect_equal(const OrderedNode& a, const OrderedNode& b) {
   }
 }
 
-void expect_construction(const Sizes& sizes, Rank root) {
-  const auto d = static_cast<int>(ceil_log2(sizes.size()));
+void expect_construction(const Sizes& sizes, Rank root, Rank per_node = 1) {
+  const JoinOrder order(static_cast<Rank>(sizes.size()), per_node);
+  const auto d = static_cast<int>(order.iterations());
   std::vector<OrderedNode> built;
-  const int chain = construct(sizes, root, built);
+  const int chain = construct(sizes, root, per_node, built);
   ASSERT_LE(chain, std::max(0, 2 * d - 1)) << sizes.size() << " ranks, root " << root;
   for (Rank rank = 0; rank < static_cast<Rank>(sizes.size()); ++rank) {
-    expect_equal(built[static_cast<std::size_t>(rank)], ordered_node(rank, sizes, root));
+    expect_equal(built[static_cast<std::size_t>(rank)], ordered_node(rank, sizes, root, per_node));
   }
 }
 
@@ -224,13 +225,43 @@ TEST(OrderedConstruction, DoesSoOnSamplesUpTo1100Ranks) {
   }
 }
 
+TEST(OrderedConstruction, DoesSoWhereRanksShareNodes) {
+  for (Rank ranks = 2; ranks <= 40; ++ranks) {
+    const auto all = problems(ranks, 10, static_cast<std::uint32_t>(ranks));
+    for (const Rank per_node : {2, 3, 5, 8, 16}) {
+      for (Rank root = no_rank; root < ranks; root += 3) {
+        expect_construction(all[static_cast<std::size_t>(ranks + root) % all.size()], root,
+                            per_node);
+      }
+    }
+  }
+}
+
+TEST(OrderedTree, LetsOneMessageLeaveANode) {
+  const Rank per_node = 6;
+  for (Rank ranks = 7; ranks <= 64; ++ranks) {
+    const Sizes sizes = problems(ranks, 50, static_cast<std::uint32_t>(ranks))[1];
+    for (const Rank root : {Rank{0}, ranks / 2, ranks - 1}) {
+      const auto nodes = tree(sizes, root, per_node);
+      expect_sound(nodes, sizes);
+      std::vector<int> leaving(static_cast<std::size_t>(ranks / per_node + 1), 0);
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        const Rank parent = nodes[static_cast<std::size_t>(rank)].parent;
+        if (parent == no_rank || parent / per_node == rank / per_node) continue;
+        ASSERT_EQ(++leaving[static_cast<std::size_t>(rank / per_node)], 1) << ranks << " ranks";
+      }
+    }
+  }
+}
+
 TEST(OrderedTree, OfEqualBlocksIsTheSameWithoutLookingAtSizes) {
   for (Rank ranks = 1; ranks <= 70; ++ranks) {
     const Sizes ones(static_cast<std::size_t>(ranks), 1);
     for (Rank root = 0; root < ranks; ++root) {
+      const Rank per_node = root % 3 == 0 ? 1 + root % 7 : 1;
       for (Rank rank = 0; rank < ranks; ++rank) {
-        expect_equal(ordered_node_of_equal_blocks(rank, ranks, root),
-                     ordered_node(rank, ones, root));
+        expect_equal(ordered_node_of_equal_blocks(rank, ranks, root, per_node),
+                     ordered_node(rank, ones, root, per_node));
       }
     }
   }

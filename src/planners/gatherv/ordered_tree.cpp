@@ -1,0 +1,75 @@
+// Gather of blocks of any sizes over the ordered tree, built by messages.
+//
+// Idea: cubes of consecutive ranks tell each other how much they hold and join; of two gather roots
+// the one whose gather takes less long will send. Then data moves along that tree as consecutive
+// ranges in rank order. Blocks above a threshold go straight to the root, which knows all sizes as
+// each rank knows its own: the tree would only move them several times.
+//
+// p no power of two: the last cube of an iteration may be smaller or have no neighbour.
+// Commutativity: no operator.
+// Cost: d = ceil(log2 p): at most (2d - 1) alpha for the construction, which calls that use the
+// tree
+//   again do without, and d alpha + beta (sum of m_i without the root's) for the data, where a
+//   given root adds the penalty of lemma 2.2 at most; alpha more for each direct block.
+// Source: J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather
+//   and Scatter, EuroMPI 2017, lemmas 2.1 to 2.3, theorem 2.4. Direct blocks and the use of one
+//   tree for several calls are not in the paper.
+//
+// The construction's messages stand in the plan as control steps. Without sizes there is none: all
+// ranks work out the tree of equal blocks. How messages say what they carry:
+// executor/irregular.hpp.
+#include "planners/gatherv/gatherv.hpp"
+#include "planners/headers.hpp"
+#include "planners/ordered_programs.hpp"
+
+namespace sibyl::gatherv {
+namespace {
+
+// An iteration of the construction takes a round for the exchange and one for telling.
+std::uint32_t construction_rounds(const PlanRequest& request) {
+  const std::uint32_t iterations = tree_rounds(request);
+  return request.sizes.empty() || iterations == 0 ? 0 : 2 * iterations;
+}
+
+void append_construction(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
+                         Program& program) {
+  using Kind = OrderedConstruction::Kind;
+  ProgramBuilder build(program);
+  const JoinOrder order(request.ranks, request.ranks_per_node);
+  OrderedConstruction machine(rank, request.ranks, blocks.sizes()[static_cast<std::size_t>(rank)],
+                              request.root, request.ranks_per_node);
+  while (machine.next().kind != Kind::done) {
+    const OrderedConstruction::Next now = machine.next();
+    const std::uint32_t round = 2 * now.iteration + (now.kind == Kind::exchange ? 0 : 1);
+    if (now.kind != Kind::hear) build.send(now.peer, ProgramBuilder::nothing(), round);
+    if (now.kind != Kind::tell) build.receive(now.peer, ProgramBuilder::nothing(), round);
+    const bool brings = now.kind != Kind::tell;
+    machine.complete(
+        brings ? ordered_cube(order, now.neighbour, now.iteration, blocks.sizes(), request.root)
+               : OrderedCube{});
+  }
+}
+
+}  // namespace
+
+PlanHeader describe_ordered_tree(const PlanRequest& request) {
+  const auto direct = static_cast<std::uint32_t>(TreeBlocks(request).direct().size());
+  const std::uint32_t construction = construction_rounds(request);
+  PlanHeader header = blocks_header(Collective::gatherv, "ordered-tree", request,
+                                    construction + tree_rounds(request) + direct);
+  // An exchange, telling in all other iterations, data along the tree, and a direct block.
+  if (construction != 0) header.tag_span = tree_rounds(request) + 2;
+  return header;
+}
+
+void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) {
+  program.clear();
+  const TreeBlocks blocks(request);
+  const std::uint32_t construction = construction_rounds(request);
+  if (construction != 0) append_construction(request, blocks, rank, program);
+  append_gather(request, blocks, rank, construction, program);
+  append_direct(request, blocks, rank, construction + tree_rounds(request), Collective::gatherv,
+                program);
+}
+
+}  // namespace sibyl::gatherv

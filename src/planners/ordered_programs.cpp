@@ -1,0 +1,144 @@
+// Appends the steps of a tree to a program; see ordered_programs.hpp.
+#include "planners/ordered_programs.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+namespace sibyl {
+namespace {
+
+// Where the blocks of a rank's cube lie: at the root at their ranks, elsewhere in scratch, those
+// that the tree carries one after the other.
+class Places {
+ public:
+  Places(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node, Rank rank,
+         Buffer at_root)
+      : blocks_(blocks), buffer_(rank == request.root ? at_root : Buffer::scratch) {
+    if (buffer_ != Buffer::scratch) return;
+    for (Rank r = node.first; r < node.first + node.count; ++r) {
+      slot_.push_back(units_);
+      if (blocks.carries(r)) ++units_;
+    }
+    first_ = node.first;
+  }
+  Unit scratch_units() const { return units_; }
+  Slice of(ProgramBuilder& build, Rank first, Rank count) {
+    ranges_.clear();
+    for (Rank r = first; r < first + count; ++r) {
+      if (!blocks_.carries(r)) continue;
+      const Unit unit = buffer_ == Buffer::scratch ? slot_[static_cast<std::size_t>(r - first_)]
+                                                   : static_cast<Unit>(r);
+      ranges_.push_back({unit, 1});
+    }
+    return build.slice(buffer_, ranges_);
+  }
+
+ private:
+  const TreeBlocks& blocks_;
+  Buffer buffer_;
+  Rank first_ = 0;
+  Unit units_ = 0;
+  std::vector<Unit> slot_;
+  std::vector<Range> ranges_;
+};
+
+Slice own_block(const TreeBlocks& blocks, Buffer buffer, Rank rank) {
+  return blocks.carries(rank) ? ProgramBuilder::slice(buffer, static_cast<Unit>(rank))
+                              : ProgramBuilder::nothing();
+}
+
+}  // namespace
+
+TreeBlocks::TreeBlocks(const PlanRequest& request)
+    : sizes_(request.sizes.begin(), request.sizes.end()) {
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    const auto rank = static_cast<Rank>(i);
+    if (rank == request.root || sizes_[i] < request.direct_from) continue;
+    direct_.push_back(rank);
+    sizes_[i] = 0;
+  }
+}
+
+bool TreeBlocks::carries(Rank rank) const { return !std::ranges::binary_search(direct_, rank); }
+
+OrderedNode ordered_node(const PlanRequest& request, const TreeBlocks& blocks, Rank rank) {
+  return blocks.sizes().empty()
+             ? ordered_node_of_equal_blocks(rank, request.ranks, request.root,
+                                            request.ranks_per_node)
+             : ordered_node(rank, blocks.sizes(), request.root, request.ranks_per_node);
+}
+
+std::uint32_t tree_rounds(const PlanRequest& request) {
+  return JoinOrder(request.ranks, request.ranks_per_node).iterations();
+}
+
+void append_gather(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
+                   std::uint32_t round, Program& program) {
+  ProgramBuilder build(program);
+  const OrderedNode node = ordered_node(request, blocks, rank);
+  const bool is_root = rank == request.root;
+  if (is_root) program.in_place = request.in_place;
+  if (!is_root && node.children.empty()) {
+    build.send(node.parent, own_block(blocks, Buffer::send, rank), round + node.round);
+    return;
+  }
+  Places places(request, blocks, node, rank, Buffer::receive);
+  program.scratch_units = places.scratch_units();
+  for (const OrderedChild& child : node.children) {
+    build.receive(child.rank, places.of(build, child.first, child.count), round + child.round);
+  }
+  const std::uint32_t last = round + (node.children.empty() ? 0 : node.children.back().round);
+  if (!program.in_place && blocks.carries(rank)) {
+    build.copy(places.of(build, rank, 1), own_block(blocks, Buffer::send, rank), last);
+  }
+  if (is_root) return;
+  build.send(node.parent, places.of(build, node.first, node.count), round + node.round);
+}
+
+void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
+                    std::uint32_t round, Program& program) {
+  ProgramBuilder build(program);
+  const OrderedNode node = ordered_node(request, blocks, rank);
+  const std::uint32_t rounds = tree_rounds(request);
+  const auto round_of = [&](std::uint32_t iteration) { return round + rounds - 1 - iteration; };
+  const bool is_root = rank == request.root;
+  if (is_root) program.in_place = request.in_place;
+  if (!is_root && node.children.empty()) {
+    build.receive(node.parent, own_block(blocks, Buffer::receive, rank), round_of(node.round));
+    return;
+  }
+  Places places(request, blocks, node, rank, Buffer::send);
+  program.scratch_units = places.scratch_units();
+  std::uint32_t last = round;
+  if (!is_root) {
+    last = round_of(node.round);
+    build.receive(node.parent, places.of(build, node.first, node.count), last);
+  }
+  for (const OrderedChild& child : std::views::reverse(node.children)) {
+    last = round_of(child.round);
+    build.send(child.rank, places.of(build, child.first, child.count), last);
+  }
+  if (!program.in_place && blocks.carries(rank)) {
+    build.copy(own_block(blocks, Buffer::receive, rank), places.of(build, rank, 1), last);
+  }
+}
+
+void append_direct(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
+                   std::uint32_t round, Collective collective, Program& program) {
+  ProgramBuilder build(program);
+  const bool up = gathers(collective);
+  const Buffer buffer = up == (rank == request.root) ? Buffer::receive : Buffer::send;
+  for (const Rank owner : blocks.direct()) {
+    const std::uint32_t own_round = round++;
+    if (rank != owner && rank != request.root) continue;
+    const Rank peer = rank == owner ? request.root : owner;
+    const Slice block = ProgramBuilder::slice(buffer, static_cast<Unit>(owner));
+    if (buffer == Buffer::receive) {
+      build.receive(peer, block, own_round);
+    } else {
+      build.send(peer, block, own_round);
+    }
+  }
+}
+
+}  // namespace sibyl

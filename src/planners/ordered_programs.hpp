@@ -1,0 +1,45 @@
+// Programs of gather and scatter over an ordered tree, whose shape comes from ordered_tree.hpp.
+//
+// Every edge of the tree carries one message, of a cube's blocks in rank order, even where it holds
+// none: what an edge carries is known to the sender alone in an irregular call. Blocks that travel
+// straight between their rank and the root are no part of it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "planners/ordered_tree.hpp"
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+
+// Which blocks go along the tree, and how large they are there: those that do not count nothing.
+class TreeBlocks {
+ public:
+  explicit TreeBlocks(const PlanRequest& request);
+  bool carries(Rank rank) const;
+  // One per rank; empty where all blocks are alike.
+  std::span<const std::uint64_t> sizes() const { return sizes_; }
+  // The other blocks' owners in rank order, without the root.
+  const std::vector<Rank>& direct() const { return direct_; }
+
+ private:
+  std::vector<std::uint64_t> sizes_;
+  std::vector<Rank> direct_;
+};
+
+// This rank's place in the tree of the request.
+OrderedNode ordered_node(const PlanRequest& request, const TreeBlocks& blocks, Rank rank);
+std::uint32_t tree_rounds(const PlanRequest& request);
+
+// Append the messages of the tree, the first of them in `round`, and the copy of the root's own
+// block. Rounds follow the iterations: upwards in gather, backwards in scatter.
+void append_gather(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
+                   std::uint32_t round, Program& program);
+void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
+                    std::uint32_t round, Program& program);
+// Append the messages of the blocks that go direct, a round each.
+void append_direct(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
+                   std::uint32_t round, Collective collective, Program& program);
+
+}  // namespace sibyl

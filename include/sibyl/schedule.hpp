@@ -12,8 +12,10 @@
 //     b, in `send` and `receive` of every rank alike. A rank that holds only its own block holds
 //     just these units.
 //   - In `scratch` a unit is a slot, local to the rank: 0 .. scratch_units - 1. A slot of a data-
-//     moving collective holds the packed bytes of one unit; a slot of a reduction holds one part in
-//     the layout of the datatype.
+//     moving collective holds the packed bytes of one unit. In a reduction scratch is a row of
+//     copies of the vector: slot u is the place of part u % segments in copy u / segments, so that
+//     parts of any size lie there as in the caller's buffers, and neighbours side by side.
+// A slice of a reduction is one range; in scratch, one within a copy.
 //
 // Thread safety: plain values; share them for reading, or guard them yourself.
 #pragma once

@@ -50,18 +50,23 @@ Frame::Elements Frame::elements_of(const Range& part) const {
 
 Frame::Frame(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace)
     : prepared_(prepared), call_(call) {
+  std::size_t scratch = 0;  // units or copies
   std::size_t copy_bytes = 0;
   if (moves_blocks()) {
-    slot_bytes_ = call.block_bytes;  // slots are contiguous, so that a run of slots is one message
+    scratch_bytes_ = call.block_bytes;  // contiguous, so that a run of units is one message
+    scratch = prepared.program.scratch_units;
     if (!call.send.type.dense || !call.receive.type.dense) copy_bytes = call.block_bytes;
   } else {
     const UserBuffer& vector = vector_buffer();
-    const auto segments = static_cast<MPI_Count>(prepared.header.segments);
-    slot_bytes_ = round_up(span_of(vector.type, (vector.count + segments - 1) / segments));
+    const Unit segments = prepared.header.segments;
+    scratch_bytes_ = round_up(span_of(vector.type, vector.count));
+    scratch = (std::size_t{prepared.program.scratch_units} + segments - 1) / segments;
+    const MPI_Count staged = vector.count * static_cast<MPI_Count>(prepared.staged_parts);
+    staged_bytes_ = round_up(span_of(vector.type, (staged + segments - 1) / segments));
     if (!vector.type.dense) copy_bytes = call.block_bytes;
   }
-  const std::size_t scratch = round_up(prepared.program.scratch_units * slot_bytes_);
-  const std::size_t staging = prepared.staging_slots * slot_bytes_;
+  scratch = round_up(scratch * scratch_bytes_);
+  const std::size_t staging = prepared.staging_slots * staged_bytes_;
   const std::size_t packed = round_up(prepared.packed_units * call.block_bytes);
   const std::size_t total = scratch + staging + packed + copy_bytes;
   if (total != 0) {
@@ -84,20 +89,19 @@ std::size_t Frame::block_offset(Unit unit) const {
 Piece Frame::locate(Buffer buffer, const Range& range) const {
   if (range.count == 0) return {};
   if (!moves_blocks()) {
-    const Elements elements = elements_of(range);
-    const DatatypeInfo& type = vector_buffer().type;
-    char* base = nullptr;
-    MPI_Count count = elements.count;
-    if (buffer == Buffer::scratch) {
-      count = elements_of({0, range.count}).count;
-      base = scratch_ + range.first * slot_bytes_ - lowest_of(type, count);
-    } else {
-      base = user(buffer).base + static_cast<MPI_Aint>(elements.first) * type.extent;
-    }
-    return {base, static_cast<int>(count), type.handle};
+    const UserBuffer& vector = vector_buffer();
+    const Unit segments = prepared_.header.segments;
+    const bool scratch = buffer == Buffer::scratch;
+    const Elements elements =
+        elements_of({scratch ? range.first % segments : range.first, range.count});
+    char* base = scratch ? scratch_ + range.first / segments * scratch_bytes_ -
+                               lowest_of(vector.type, vector.count)
+                         : user(buffer).base;
+    return {base + static_cast<MPI_Aint>(elements.first) * vector.type.extent,
+            static_cast<int>(elements.count), vector.type.handle};
   }
   if (buffer == Buffer::scratch) {
-    return {scratch_ + range.first * slot_bytes_, static_cast<int>(range.count * slot_bytes_),
+    return {scratch_ + range.first * scratch_bytes_, static_cast<int>(range.count * scratch_bytes_),
             MPI_BYTE};
   }
   const UserBuffer& data = user(buffer);
@@ -122,7 +126,7 @@ Piece Frame::message(StepIndex index) const {
 
 Piece Frame::staged(StepIndex index, std::uint32_t slot) const {
   Piece piece = locate(step(index).slice.buffer, step(index).slice.range);
-  piece.address = staging_ + slot * slot_bytes_ - lowest_of(vector_buffer().type, piece.count);
+  piece.address = staging_ + slot * staged_bytes_ - lowest_of(vector_buffer().type, piece.count);
   return piece;
 }
 
@@ -134,7 +138,7 @@ int Frame::move_message(StepIndex index, bool into_packed) const {
   int first_error = MPI_SUCCESS;
   for (const Range& range : prepared_.program.ranges_of(slice)) {
     char* place = slice.buffer == Buffer::scratch
-                      ? scratch_ + range.first * slot_bytes_
+                      ? scratch_ + range.first * scratch_bytes_
                       : data.base + static_cast<MPI_Aint>(range.first) * data.stride;
     const std::size_t bytes = range.count * call_.block_bytes;
     int error = MPI_SUCCESS;
@@ -154,10 +158,15 @@ int Frame::move_message(StepIndex index, bool into_packed) const {
 int Frame::gather_message(StepIndex index) const { return move_message(index, true); }
 int Frame::scatter_message(StepIndex index) const { return move_message(index, false); }
 
+// A vector shorter than its number of parts has parts of no elements.
+int Frame::combine(const Piece& from, const Piece& to) const {
+  if (to.count == 0) return MPI_SUCCESS;
+  return PMPI_Reduce_local(from.address, to.address, to.count, to.type, call_.op);
+}
+
 int Frame::combine_staged(StepIndex index, std::uint32_t slot) const {
   const Piece from = staged(index, slot);
-  const Piece to = message(index);
-  return PMPI_Reduce_local(from.address, to.address, to.count, to.type, call_.op);
+  return combine(from, message(index));
 }
 
 int Frame::copy(const Step& step, const std::function<void()>& between) const {
@@ -197,8 +206,7 @@ int Frame::run_local(StepIndex index, const std::function<void()>& between) cons
   const Step& local = step(index);
   if (local.kind == StepKind::copy) return copy(local, between);
   const Piece from = locate(local.from.buffer, local.from.range);
-  const Piece to = locate(local.slice.buffer, local.slice.range);
-  return PMPI_Reduce_local(from.address, to.address, to.count, to.type, call_.op);
+  return combine(from, locate(local.slice.buffer, local.slice.range));
 }
 
 }  // namespace sibyl

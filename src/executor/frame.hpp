@@ -1,8 +1,8 @@
 // Where the slices of one run lie in memory, and the steps that need no message.
 //
-// The workspace is laid out as: scratch slots, staging slots (one per receive_combine under way),
-// packed area (messages that are put together from several ranges), room for a copy between typed
-// buffers.
+// The workspace is laid out as: scratch (packed units, or copies of the vector), staging slots (one
+// per receive_combine under way), packed area (messages that are put together from several ranges),
+// room for a copy between typed buffers.
 #pragma once
 
 #include <functional>
@@ -55,11 +55,13 @@ class Frame {
   Piece locate(Buffer buffer, const Range& range) const;
   Piece packed_place(StepIndex index) const;
   int move_message(StepIndex index, bool into_packed) const;
+  int combine(const Piece& from, const Piece& to) const;
   int copy(const Step& step, const std::function<void()>& between) const;
 
   const Prepared& prepared_;
   const CollectiveCall& call_;
-  std::size_t slot_bytes_ = 0;
+  std::size_t scratch_bytes_ = 0;  // of a unit, or of a copy of the vector
+  std::size_t staged_bytes_ = 0;   // of a staging slot
   char* scratch_ = nullptr;
   char* staging_ = nullptr;
   char* packed_ = nullptr;

@@ -24,8 +24,11 @@ void place_packed_messages(Prepared& prepared) {
 
 void count_staging(Prepared& prepared) {
   std::uint32_t combining = 0;
+  prepared.staged_parts = 0;
   for (const Step& step : prepared.program.steps) {
-    if (step.kind == StepKind::receive_combine) ++combining;
+    if (step.kind != StepKind::receive_combine) continue;
+    ++combining;
+    prepared.staged_parts = std::max(prepared.staged_parts, step.slice.range.count);
   }
   const std::uint32_t limit = prepared.header.staging;
   prepared.staging_slots = limit == 0 ? combining : std::min(limit, combining);

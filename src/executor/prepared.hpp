@@ -39,6 +39,7 @@ struct Prepared {
   std::vector<Unit> packed_unit;
   Unit packed_units = 0;
   std::uint32_t staging_slots = 0;  // for the messages of receive_combine
+  Unit staged_parts = 0;            // the most parts of the vector in one of them
 
   // The dataflow engine's lists (dataflow.cpp): whom the completion of a step releases, and how
   // many releases a step needs before it may be posted and before it may be combined.

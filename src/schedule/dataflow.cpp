@@ -259,10 +259,17 @@ bool Dataflow::write(std::uint32_t number, Unit unit, const Value& value) {
   if (target.own && step.gate == Gate::on_start) {
     return fail(number, "is open from the start but overwrites this rank's own contribution");
   }
-  if (step.slice.buffer != Buffer::scratch && value.part != unit) {
+  const bool scratch = step.slice.buffer == Buffer::scratch;
+  if (!scratch && value.part != unit) {
     return fail(number, "puts unit " + std::to_string(value.part) + " where unit " +
                             std::to_string(unit) + " of " +
                             std::string(name_of(step.slice.buffer)) + " belongs");
+  }
+  if (scratch && header_->partition == Partition::vector &&
+      value.part != unit % header_->segments) {
+    return fail(number, "puts part " + std::to_string(value.part) + " into unit " +
+                            std::to_string(unit) + " of scratch, the place of part " +
+                            std::to_string(unit % header_->segments));
   }
   target = value;
   target.own = false;

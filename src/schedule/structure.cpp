@@ -101,6 +101,7 @@ bool StructureCheck::check_step(const PlanHeader& header, const Program& program
   }
   const bool writes = step.kind != StepKind::send;
   if (!check_slice(program, step.slice, writes, problem)) return false;
+  if (!check_parts(header, step.slice, problem)) return false;
   if (applies_operator(step.kind)) {
     if (header.partition == Partition::blocks) {
       problem = "combines in a collective that only moves data";
@@ -161,6 +162,7 @@ bool StructureCheck::check_local(const PlanHeader& header, const Program& progra
     return false;
   }
   if (!check_slice(program, step.from, false, problem)) return false;
+  if (!check_parts(header, step.from, problem)) return false;
   if (step.slice.range.count == 0) {
     problem = "names no units";
     return false;
@@ -205,6 +207,23 @@ bool StructureCheck::check_slice(const Program& program, const Slice& slice, boo
     }
   }
   return check_ranges(program, slice, extent, written, problem);
+}
+
+bool StructureCheck::check_parts(const PlanHeader& header, const Slice& slice,
+                                 std::string& problem) {
+  if (header.partition != Partition::vector || slice.range.count == 0) return true;
+  if (slice.list_size != 0) {
+    problem = "names a list of ranges, which a slice of a vector cannot be";
+    return false;
+  }
+  const Range& range = slice.range;
+  if (slice.buffer == Buffer::scratch &&
+      range.first % header.segments + range.count > header.segments) {
+    problem =
+        "names " + unit_text(range.first, Buffer::scratch) + " and beyond the end of its copy";
+    return false;
+  }
+  return true;
 }
 
 bool StructureCheck::check_ranges(const Program& program, const Slice& slice, const Extent& extent,

@@ -37,6 +37,7 @@ class StructureCheck {
 
  private:
   bool check_slice(const Program& program, const Slice& slice, bool written, std::string& problem);
+  bool check_parts(const PlanHeader& header, const Slice& slice, std::string& problem);
   bool check_ranges(const Program& program, const Slice& slice, const Extent& extent, bool written,
                     std::string& problem);
   bool check_step(const PlanHeader& header, const Program& program, StepIndex index,

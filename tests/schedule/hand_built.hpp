@@ -40,6 +40,30 @@ inline Plan exscan_plan() {
   return plan;
 }
 
+// Reduce of 2 ranks in 2 parts to rank 0: rank 1 adds part 0 up, in the second copy of its scratch.
+inline Plan parts_plan() {
+  Plan plan;
+  plan.header.collective = Collective::reduce;
+  plan.header.algorithm = "by-hand";
+  plan.header.ranks = 2;
+  plan.header.segments = 2;
+  plan.header.tag_span = 2;
+  plan.header.rounds = 2;
+  plan.programs.resize(2);
+  ProgramBuilder root(plan.programs[0]);
+  root.send(1, unit(Buffer::send, 0), 0);
+  root.receive(1, unit(Buffer::receive, 1), 0);
+  root.combine(unit(Buffer::receive, 1), unit(Buffer::send, 1), 0);
+  root.receive(1, unit(Buffer::receive, 0), 1);
+  plan.programs[1].scratch_units = 4;
+  ProgramBuilder other(plan.programs[1]);
+  other.receive(0, unit(Buffer::scratch, 2), 0);
+  other.combine(unit(Buffer::scratch, 2), unit(Buffer::send, 0), 0);
+  other.send(0, unit(Buffer::send, 1), 0);
+  other.send(0, unit(Buffer::scratch, 2), 1);
+  return plan;
+}
+
 // Gather of 3 ranks to rank 1 through rank 2, which packs its own block behind that of rank 0.
 inline Plan gather_plan() {
   Plan plan;

@@ -150,6 +150,20 @@ const Mutation mutations[] = {
        step(p, 1, 0).gate = Gate::on_start;
      },
      "open from the start but overwrites this rank's own contribution", scan_in_place},
+    {"PartInThePlaceOfAnother",
+     [](Plan& p) {
+       step(p, 1, 0).slice = step(p, 1, 1).slice = step(p, 1, 3).slice = unit(Buffer::scratch, 3);
+     },
+     "puts part 0 into unit 3 of scratch, the place of part 1", parts_plan},
+    {"ScratchBeyondACopyOfTheVector",
+     [](Plan& p) { step(p, 1, 0).slice = unit(Buffer::scratch, 1, 2); },
+     "names unit 1 of scratch and beyond the end of its copy", parts_plan},
+    {"ListOfPartsInAMessage",
+     [](Plan& p) {
+       p.programs[1].ranges = {{0, 1}, {1, 1}};
+       step(p, 1, 3).slice = Slice{Buffer::send, {0, 2}, 0, 2};
+     },
+     "names a list of ranges, which a slice of a vector cannot be", parts_plan},
     {"WaitsForItself",
      [](Plan& p) {
        // The message of rank 0 is held for a send that rank 0 takes only afterwards.

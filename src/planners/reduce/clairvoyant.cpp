@@ -13,9 +13,8 @@
 // Source: J. Proficz, K. M. Ocetkiewicz, Improving Clairvoyant, 2020, listing 2;
 // src/planners/clairvoyant/ generates the schedule.
 //
-// Data: `send` is never written. A rank adds up in `scratch`, in one slot for each segment that it
-// ever receives, the root in `receive`; until a segment is received it is sent from where the
-// caller has it.
+// Data: `send` is never written. A rank adds up in `scratch`, the root in `receive`; until a segment
+// is received it is sent from where the caller has it.
 #include "planners/reduce/clairvoyant.hpp"
 
 #include <algorithm>
@@ -71,7 +70,8 @@ class RankProgram {
     place &= ~gone;
     if (place == untouched) {
       const Slice from = ProgramBuilder::slice(Buffer::send, event.segment);
-      place = at_root_ ? own_in_receive : program_.scratch_units++;
+      place = at_root_ ? own_in_receive : event.segment;
+      if (!at_root_) program_.scratch_units = static_cast<Unit>(place_.size());
       if (!had_sent) build_.copy(data(event.segment), from, event.round);
     }
     if (had_sent) {

@@ -21,9 +21,9 @@ TEST(ReduceClairvoyant, ARankAddsUpInScratchAndLeavesItsSendBufferAlone) {
   const Lines lines = text_of(program_of(Collective::reduce, "clairvoyant", request, 1));
   ASSERT_GE(lines.size(), 5U);
   EXPECT_EQ(lines[0], "0: send send[0] to 0");
-  EXPECT_EQ(lines[1], "0: scratch[0] := send[1]");
-  EXPECT_EQ(lines[2], "0: scratch[0] := from 0 (+) scratch[0]");
-  EXPECT_EQ(lines[3], "1: scratch[0] := from 3 (+) scratch[0]");
+  EXPECT_EQ(lines[1], "0: scratch[1] := send[1]");
+  EXPECT_EQ(lines[2], "0: scratch[1] := from 0 (+) scratch[1]");
+  EXPECT_EQ(lines[3], "1: scratch[1] := from 3 (+) scratch[1]");
 }
 
 TEST(ReduceClairvoyant, WhatTheRootHadSentOverwrites) {

@@ -8,7 +8,12 @@
 #include "planners/exscan/two_level.hpp"
 #include "planners/gather/gather.hpp"
 #include "planners/gatherv/gatherv.hpp"
+#include "planners/reduce/binomial.hpp"
 #include "planners/reduce/clairvoyant.hpp"
+#include "planners/reduce/parts.hpp"
+#include "planners/reduce/rabenseifner.hpp"
+#include "planners/reduce/radix_k.hpp"
+#include "planners/reduce/ring.hpp"
 #include "planners/scan/doubling.hpp"
 #include "planners/scatter/scatter.hpp"
 #include "planners/scatterv/scatterv.hpp"
@@ -37,7 +42,11 @@ constexpr std::string_view irregular_paper =
     "J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather and "
     "Scatter, 2017, lemmas 2.1 to 2.3 and theorem 2.4";
 
-// m is the size of the vector in scans, of one block in gather and scatter.
+constexpr std::string_view reduce_rivals =
+    "J. Proficz, K. M. Ocetkiewicz, Improving Clairvoyant: reduction algorithm resilient to "
+    "imbalanced process arrival patterns, 2020, section 6, where it is compared with";
+
+// m is the size of the vector in scans and reduce, of one block in gather and scatter.
 constexpr std::array table{
     Algorithm{.collective = Collective::exscan,
               .name = "1-doubling",
@@ -308,6 +317,65 @@ constexpr std::array table{
               .sizes = true,
               .describe = scatterv::describe_ordered_tree,
               .plan = scatterv::plan_ordered_tree},
+    Algorithm{.collective = Collective::reduce,
+              .name = "binomial",
+              .published = "BNOM",
+              .idea =
+                  "Neighbouring blocks of ranks join in pairs, and one sends the other its sum, "
+                  "whichever rank is the root.",
+              .cost = "ceil(log2 p) (alpha + beta m)",
+              .source = reduce_rivals,
+              .order = OrderUse::none,
+              .background = false,
+              .commutative_only = false,
+              .in_place = true,
+              .describe = reduce::describe_binomial,
+              .plan = reduce::plan_binomial},
+    Algorithm{.collective = Collective::reduce,
+              .name = "rabenseifner",
+              .published = "RAB",
+              .idea = "Pairs of ranks exchange halves of the vector and each adds up one, then "
+                      "quarters with the next pair, and so on; the parts are gathered.",
+              .cost = "2 log2 p alpha + 2 (p-1)/p beta m; alpha + beta m more where p is no power "
+                      "of two",
+              .source = "R. Rabenseifner, Optimization of Collective Reduction Operations, 2004",
+              .order = OrderUse::none,
+              .background = false,
+              .commutative_only = false,
+              .in_place = true,
+              .describe = reduce::describe_rabenseifner,
+              .plan = reduce::plan_rabenseifner,
+              .check = reduce::check_part_per_rank},
+    Algorithm{.collective = Collective::reduce,
+              .name = "radix-k",
+              .published = "RXK",
+              .idea = "Groups of k ranks send each other their shares of the vector directly, k "
+                      "dividing p and changing from phase to phase; the parts are gathered.",
+              .cost = "p = k1 k2 ...: 2 (sum of k_i - 1) alpha + 2 (p-1)/p beta m",
+              .source = "T. Peterka, D. Goodell, R. Ross, H.-W. Shen, R. Thakur, A Configurable "
+                        "Algorithm for Parallel Image-Compositing Applications, 2009",
+              .order = OrderUse::none,
+              .background = false,
+              .commutative_only = false,
+              .in_place = true,
+              .describe = reduce::describe_radix_k,
+              .plan = reduce::plan_radix_k,
+              .check = reduce::check_part_per_rank},
+    Algorithm{.collective = Collective::reduce,
+              .name = "ring",
+              .published = "RING, bucket",
+              .idea =
+                  "The sums of p parts go around a ring at the same time and take up an operand "
+                  "at every rank; each rank sends the root the part that ends with it.",
+              .cost = "2 (p-1) (alpha + beta m/p)",
+              .source = reduce_rivals,
+              .order = OrderUse::none,
+              .background = false,
+              .commutative_only = true,
+              .in_place = true,
+              .describe = reduce::describe_ring,
+              .plan = reduce::plan_ring,
+              .check = reduce::check_part_per_rank},
     Algorithm{
         .collective = Collective::reduce,
         .name = "clairvoyant",

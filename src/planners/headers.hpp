@@ -36,4 +36,18 @@ inline PlanHeader scan_header(Collective collective, std::string_view algorithm,
   return header;
 }
 
+// Reductions of vectors in parts to a root, two messages staged.
+inline PlanHeader reduce_header(std::string_view algorithm, const PlanRequest& request,
+                                std::uint32_t rounds) {
+  PlanHeader header;
+  header.collective = Collective::reduce;
+  header.algorithm = algorithm;
+  header.ranks = request.ranks;
+  header.root = request.root;
+  header.staging = 2;
+  header.rounds = rounds;
+  header.one_ported = true;
+  return header;
+}
+
 }  // namespace sibyl

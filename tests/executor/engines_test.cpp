@@ -97,6 +97,9 @@ class Trial {
             expected_[static_cast<std::size_t>(r * count + i)] = value(r, i);
           }
           break;
+        case Collective::gatherv:
+        case Collective::scatterv:
+          break;
         case Collective::reduce:
           if (rank_ != root_) break;
           expected_[at] = 0;
@@ -127,6 +130,7 @@ TEST(Engines, AgreeOnEveryAlgorithmWhoeverIsLate) {
   const int size = size_of();
   int tag = 0;
   for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.sizes) continue;  // blocks of different sizes do not run through these engines
     const bool rooted = has_root(algorithm.collective);
     for (const Rank root : {0, size - 1}) {
       if (root != 0 && !rooted) continue;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -34,16 +33,15 @@ struct Regime {
   Link between;  // ranks of two nodes
 };
 constexpr std::array<Regime, 3> regimes{{
-    {64, {0.95e-6, 4.0e-10}, {1.5e-6, 2.7e-10}},
-    {65536, {2.2e-6, 4.0e-10}, {2.7e-6, 2.7e-10}},
+    {64, {1.15e-6, 4.0e-10}, {1.7e-6, 2.7e-10}},
+    {65536, {2.45e-6, 4.0e-10}, {3.0e-6, 2.7e-10}},
     {std::numeric_limits<double>::infinity(), {4.0e-6, 1.7e-10}, {15e-6, 1.6e-10}},
 }};
 constexpr double beta_node = 4.0e-11;  // of all messages that leave a node together
-// The phases of two-level wait for each other: simulated runs take about a fifth longer than their
-// sum.
-constexpr double phases_wait = 1.2;
-// Shifts leave some ranks within their node and take others out of it: rounds drift apart.
-constexpr double shifts_drift = 1.25;
+// Shifts leave some ranks within their node and take others out of it: rounds drift apart, so that
+// start-ups overlap, and messages share a node's connection longer.
+constexpr double shifts_overlap = 0.95;
+constexpr double shifts_crowding = 1.4;
 constexpr double gamma_predefined = 1e-10;  // seconds per byte combined
 constexpr double gamma_user = 2e-9;
 
@@ -71,13 +69,46 @@ double applications(double on_path, double most, double seconds_each) {
   return (on_path + most) / 2 * seconds_each;
 }
 
+const Regime& regime_of(double bytes) {
+  return *std::ranges::find_if(regimes, [&](const Regime& r) { return bytes < r.up_to; });
+}
+
 // A round of messages of `bytes`, of which `leaving` leave every node.
 double round_cost(double bytes, std::uint64_t leaving) {
-  const auto* regime =
-      std::ranges::find_if(regimes, [&](const Regime& r) { return bytes < r.up_to; });
-  if (leaving == 0) return regime->within.alpha + regime->within.beta * bytes;
-  return regime->between.alpha +
-         bytes * std::max(regime->between.beta, static_cast<double>(leaving) * beta_node);
+  const Regime& regime = regime_of(bytes);
+  if (leaving == 0) return regime.within.alpha + regime.within.beta * bytes;
+  return regime.between.alpha +
+         bytes * std::max(regime.between.beta, static_cast<double>(leaving) * beta_node);
+}
+
+// A round of messages to ranks at a distance, where nodes hold `per_node` ranks. Paths lead through
+// ranks that wait for another node and ranks that do not, so the mean of the latencies counts.
+double shift_cost(double bytes, std::uint64_t distance, std::uint64_t per_node) {
+  const std::uint64_t leaving = std::min(distance, per_node);
+  const Regime& regime = regime_of(bytes);
+  const double staying = 1 - static_cast<double>(leaving) / static_cast<double>(per_node);
+  const double saved = staying * (regime.between.alpha - regime.within.alpha);
+  const double transfer = round_cost(bytes, leaving) - regime.between.alpha;
+  if (per_node == 1) return regime.between.alpha + transfer;
+  return shifts_overlap * (regime.between.alpha - saved) + shifts_crowding * transfer;
+}
+
+// How many ranks of the busiest node exchange with another node when all ranks flip `bit`. The
+// blocks of 2 bit ranks that a node's ends cut are what leaves: of `cut` ranks on one side as many
+// as do not find their partner there.
+std::uint64_t leaving_in_exchange(std::uint64_t per_node, std::uint64_t bit) {
+  const std::uint64_t block = 2 * bit;
+  if (bit >= per_node) return per_node;
+  const auto without_partner = [&](std::uint64_t place) {
+    const std::uint64_t cut = place % block;
+    return std::min(cut, block - cut);
+  };
+  std::uint64_t most = 0;
+  for (std::uint64_t node = 0; node * per_node % block != 0 || node == 0; ++node) {
+    most =
+        std::max(most, without_partner(node * per_node) + without_partner((node + 1) * per_node));
+  }
+  return std::min(most, per_node);
 }
 
 const Algorithm* choose_exscan(const Situation& now) {
@@ -98,9 +129,8 @@ const Algorithm* choose_exscan(const Situation& now) {
     double messages = 0;
     for (std::uint32_t round = 0; round < exscan::rounds(now.ranks, operator_rounds); ++round) {
       const std::uint64_t distance = exscan::skip(round, operator_rounds);
-      messages += round_cost(bytes, one_node ? 0 : std::min(distance, per_node));
+      messages += one_node ? round_cost(bytes, 0) : shift_cost(bytes, distance, per_node);
     }
-    if (per_node > 1 && !one_node) messages *= shifts_drift;
     const double applied =
         applications(exscan::applications_at_last_rank(now.ranks, operator_rounds),
                      exscan::most_applications(now.ranks, operator_rounds), gamma * bytes);
@@ -109,19 +139,16 @@ const Algorithm* choose_exscan(const Situation& now) {
   // What follows is for nodes of several ranks.
   if (per_node == 1 || one_node) return best;
   const std::uint32_t all_rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks));
-  if (std::has_single_bit(per_node)) {  // else its blocks straddle nodes
-    double cost = applications(all_rounds - 1, exscan::recursive_doubling_applications(now.ranks),
-                               gamma * bytes);
-    for (std::uint32_t round = 0; round < all_rounds; ++round) {
-      cost += round_cost(bytes, std::uint64_t{1} << round < per_node ? 0 : per_node);
-    }
-    offer("recursive-doubling", cost);
+  double exchanges = applications(
+      all_rounds - 1, exscan::recursive_doubling_applications(now.ranks), gamma * bytes);
+  for (std::uint32_t round = 0; round < all_rounds; ++round) {
+    exchanges += round_cost(bytes, leaving_in_exchange(per_node, std::uint64_t{1} << round));
   }
+  offer("recursive-doubling", exchanges);
   const auto phases = exscan::two_level_rounds(now.ranks, now.ranks_per_node);
   const std::uint32_t within = phases.within + phases.broadcast;
-  offer("two-level",
-        phases_wait * (within * round_cost(bytes, 0) + phases.between * round_cost(bytes, 1) +
-                       (phases.within + phases.between) * gamma * bytes));
+  offer("two-level", within * round_cost(bytes, 0) + phases.between * round_cost(bytes, 1) +
+                         (phases.within + phases.between) * gamma * bytes);
   return best;
 }
 

@@ -117,14 +117,18 @@ TEST(Choose, MindsWhereRanksLie) {
     now.ranks_per_node = per_node;
     return choose(Settings{}, now)->name;
   };
-  // Short messages: as many rounds within nodes as there can be.
-  EXPECT_EQ(name(1152, 32, 8), "recursive-doubling");
+  // Short messages: the fewest rounds, and start-ups of shifts overlap.
+  EXPECT_NE(name(1152, 32, 8), "recursive-doubling");
+  EXPECT_NE(name(384, 24, 8), "recursive-doubling");
+  // Longer ones: shifts crowd the nodes' connections, exchanges stay within nodes while they can,
+  // even where the blocks of the last such rounds straddle nodes.
   EXPECT_EQ(name(256, 32, 800), "recursive-doubling");
-  // Its blocks would straddle nodes of 24 ranks.
-  EXPECT_NE(name(1152, 24, 8), "recursive-doubling");
+  EXPECT_EQ(name(384, 24, 8000), "recursive-doubling");
+  EXPECT_EQ(name(240, 12, 8000), "recursive-doubling");
   // Long ones: a vector leaves a node once a round.
   EXPECT_EQ(name(1152, 32, 80000), "two-level");
   EXPECT_EQ(name(1152, 24, 80000), "two-level");
+  EXPECT_EQ(name(384, 24, 24000), "two-level");
   // One rank a node, or one node: nothing to gain.
   for (const std::uint64_t bytes : {8, 800, 80000}) {
     EXPECT_EQ(name(36, 1, bytes), name(36, 36, bytes));

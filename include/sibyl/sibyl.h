@@ -58,6 +58,11 @@ SIBYL_EXPORT int SIBYL_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                MPI_Comm comm);
 
+/* Reduce: the root receives V_0 (+) ... (+) V_{p-1}. Operators that were created as not commuting
+ * are applied in rank order. Algorithms: ../docs/algorithms.md. */
+SIBYL_EXPORT int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                              MPI_Op op, int root, MPI_Comm comm);
+
 #if MPI_VERSION >= 4
 /* The same with large counts. */
 SIBYL_EXPORT int SIBYL_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -70,6 +75,8 @@ SIBYL_EXPORT int SIBYL_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
 SIBYL_EXPORT int SIBYL_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                  int root, MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
 #endif
 
 #ifdef __cplusplus

@@ -11,11 +11,14 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 14> variables{{
+constexpr std::array<EnvironmentVariable, 16> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
     {"SIBYL_SCAN", algorithm_values, "auto", "", "The same for MPI_Scan."},
+    {"SIBYL_REDUCE", algorithm_values, "auto", "",
+     "The same for MPI_Reduce. An algorithm that needs a commutative operator leaves others to the "
+     "MPI library."},
     {"SIBYL_GATHER", algorithm_values, "auto", "", "The same for MPI_Gather."},
     {"SIBYL_SCATTER", algorithm_values, "auto", "", "The same for MPI_Scatter."},
     {"SIBYL_GATHERV", algorithm_values, "auto", "", "The same for MPI_Gatherv."},
@@ -31,6 +34,9 @@ constexpr std::array<EnvironmentVariable, 14> variables{{
     {"SIBYL_CONSTRUCT_EVERY", "0 to 1000000", "64", "calls",
      "How often gatherv builds its tree anew from the sizes of the blocks: at every so many calls "
      "with one root, and before that at calls 2, 4, 8 and so on. 0 is never, 1 is every call."},
+    {"SIBYL_SEGMENTS", "0 to 1024", "0", "segments",
+     "Into how many segments Clairvoyant cuts the vector of a reduce; 0 chooses by bytes and "
+     "ranks."},
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
      "How many private communicators a process may hold. A communicator that finds none left on "
      "any of its ranks is served by the MPI library."},
@@ -75,6 +81,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   Environment environment;
   read_text(lookup, "SIBYL_EXSCAN", environment.exscan);
   read_text(lookup, "SIBYL_SCAN", environment.scan);
+  read_text(lookup, "SIBYL_REDUCE", environment.reduce);
   read_text(lookup, "SIBYL_GATHER", environment.gather);
   read_text(lookup, "SIBYL_SCATTER", environment.scatter);
   read_text(lookup, "SIBYL_GATHERV", environment.gatherv);
@@ -87,6 +94,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_number(lookup, "SIBYL_DIRECT_FROM", 1U << 30, environment.direct_from, environment.problem);
   read_number(lookup, "SIBYL_CONSTRUCT_EVERY", 1000000, environment.construct_every,
               environment.problem);
+  read_number(lookup, "SIBYL_SEGMENTS", 1024, environment.segments, environment.problem);
   read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
               environment.problem);
   return environment;

@@ -25,6 +25,7 @@ struct EnvironmentVariable {
 struct Environment {
   std::string exscan = "auto";
   std::string scan = "auto";
+  std::string reduce = "auto";
   std::string gather = "auto";
   std::string scatter = "auto";
   std::string gatherv = "auto";
@@ -33,6 +34,7 @@ struct Environment {
   std::uint32_t outstanding = 8;       // transfers
   std::uint32_t direct_from = 4096;    // bytes
   std::uint32_t construct_every = 64;  // calls
+  std::uint32_t segments = 0;          // of Clairvoyant; 0: by bytes and ranks
   std::uint32_t communicators = 256;   // private communicators per process
   std::string report;                  // directory; empty: no report
   std::string record;                  // directory; empty: no arrivals are recorded

@@ -42,6 +42,11 @@ int SIBYL_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
                               root, comm);
 }
 
+int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root, MPI_Comm comm) {
+  return sibyl::serve_reduce(caller, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
 #if MPI_VERSION >= 4
 int SIBYL_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, MPI_Comm comm) {
@@ -63,6 +68,11 @@ int SIBYL_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return sibyl::serve_scatter(large_caller, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                               recvtype, root, comm);
+}
+
+int SIBYL_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, int root, MPI_Comm comm) {
+  return sibyl::serve_reduce(large_caller, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 #endif
 

@@ -59,24 +59,35 @@ int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
 }
 
 const Algorithm* choose_for(CommunicatorState& state, Collective collective, std::uint64_t bytes,
-                            OperatorUse use) {
+                            OperatorUse use, bool commutes) {
   CommunicatorState::KnownChoice& known = state.known_choice[static_cast<std::size_t>(collective)];
-  if (!known.valid || known.bytes != bytes || known.operator_use != use) {
+  if (!known.valid || known.bytes != bytes || known.operator_use != use ||
+      known.commutes != commutes) {
     Situation situation;
     situation.collective = collective;
     situation.ranks = state.size();
     situation.bytes = bytes;
     situation.operator_use = use;
+    situation.commutes = commutes;
     situation.ranks_per_node = state.ranks_per_node();
-    known = {true, bytes, use, choose(state.settings(), situation)};
+    known = {true, bytes, use, commutes, choose(state.settings(), situation)};
   }
   return known.algorithm;
 }
 
-int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
-                CollectiveCall& call, MPI_Comm comm, int earlier_error) try {
-  const Prepared& prepared =
-      state.plans.get(algorithm, root, in_place, state.settings().outstanding);
+std::uint32_t segments_of(const CommunicatorState& state, const Algorithm& algorithm,
+                          std::uint64_t bytes, OperatorUse use) {
+  Situation situation;
+  situation.collective = algorithm.collective;
+  situation.ranks = state.size();
+  situation.bytes = bytes;
+  situation.operator_use = use;
+  situation.ranks_per_node = state.ranks_per_node();
+  return segments_for(state.settings(), algorithm, situation);
+}
+
+int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call,
+                 MPI_Comm comm, int earlier_error) {
   call.comm = state.private_comm();
   const int result = execute(prepared, call, state.workspace);
   const int error = earlier_error != MPI_SUCCESS ? earlier_error : result;
@@ -84,6 +95,13 @@ int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, 
   int error_class = error;
   PMPI_Error_class(error, &error_class);
   return raise(comm, error_class);
+}
+
+int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
+                CollectiveCall& call, MPI_Comm comm, int earlier_error) try {
+  const Prepared& prepared =
+      state.plans.get(algorithm, root, in_place, state.settings().outstanding);
+  return run_prepared(state, prepared, call, comm, earlier_error);
 } catch (const std::bad_alloc&) {
   return raise(comm, MPI_ERR_NO_MEM);
 }

@@ -67,9 +67,18 @@ class CountedCall {
 };
 
 // The algorithm for a call of this communicator; the last choice of each collective is remembered.
+// `commutes` says whether the operator does.
 const Algorithm* choose_for(CommunicatorState& state, Collective collective, std::uint64_t bytes,
-                            OperatorUse use);
+                            OperatorUse use, bool commutes = true);
 
+// Into how many segments an algorithm of reduce cuts a vector of this communicator.
+std::uint32_t segments_of(const CommunicatorState& state, const Algorithm& algorithm,
+                          std::uint64_t bytes, OperatorUse use);
+
+// Runs a program of this communicator with buffers that are filled in, and raises its error if it
+// fails.
+int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call,
+                 MPI_Comm comm, int earlier_error = MPI_SUCCESS);
 // Runs the program of a call whose buffers are filled in, and raises its error if it fails, or the
 // earlier one, which did not keep this rank from serving the others.
 int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,

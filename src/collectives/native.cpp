@@ -60,4 +60,14 @@ int native_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Da
                       receive_type, root, comm);
 }
 
+int native_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
+                  MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) return PMPI_Reduce_c(send, receive, count, datatype, op, root, comm);
+#else
+  (void)caller;
+#endif
+  return PMPI_Reduce(send, receive, small(count), datatype, op, root, comm);
+}
+
 }  // namespace sibyl

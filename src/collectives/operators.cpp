@@ -136,4 +136,13 @@ std::optional<OperatorUse> operator_use(MPI_Op op, MPI_Datatype datatype) {
   return OperatorUse::predefined;
 }
 
+std::optional<OperatorUse> operator_use(CommunicatorState& state, MPI_Op op, MPI_Datatype datatype,
+                                        bool named) {
+  CommunicatorState::KnownOperator& known = state.known_operator;
+  if (known.op == op && known.type == datatype) return known.use;
+  const std::optional<OperatorUse> use = operator_use(op, datatype);
+  if (use == OperatorUse::predefined && named) known = {op, datatype, *use};
+  return use;
+}
+
 }  // namespace sibyl

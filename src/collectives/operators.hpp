@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "communicator/communicator_state.hpp"
 #include "selection/choose.hpp"
 
 namespace sibyl {
@@ -14,5 +15,9 @@ namespace sibyl {
 // MPI library: a predefined operator on a type that the standard does not give it (which the
 // library refuses, or extends), or on a type that this table does not know.
 std::optional<OperatorUse> operator_use(MPI_Op op, MPI_Datatype datatype);
+// The same, with the last pair of predefined ones remembered; `named` says that the type is
+// predefined.
+std::optional<OperatorUse> operator_use(CommunicatorState& state, MPI_Op op, MPI_Datatype datatype,
+                                        bool named);
 
 }  // namespace sibyl

@@ -33,14 +33,6 @@ int check_scan(const ScanArguments& now, bool writes_receive) {
   return check_data(writes_receive || in_place ? now.receive : &now, now.count, now.datatype);
 }
 
-std::optional<OperatorUse> use_of(CommunicatorState& state, const ScanArguments& now, bool named) {
-  CommunicatorState::KnownOperator& known = state.known_operator;
-  if (known.op == now.op && known.type == now.datatype) return known.use;
-  const std::optional<OperatorUse> use = operator_use(now.op, now.datatype);
-  if (use == OperatorUse::predefined && named) known = {now.op, now.datatype, *use};
-  return use;
-}
-
 int serve(Collective collective, NativeScan native, Caller caller, const ScanArguments& now,
           MPI_Comm comm) {
   const auto go_native = [&] {
@@ -64,7 +56,8 @@ int serve(Collective collective, NativeScan native, Caller caller, const ScanArg
   if (error != MPI_SUCCESS) return raise(comm, MPI_ERR_TYPE);
   if (now.count == 0) return counted.end(nullptr, 0, MPI_SUCCESS);
   call.block_bytes = static_cast<std::size_t>(now.count) * call.receive.type.size;
-  const std::optional<OperatorUse> use = use_of(*state, now, call.receive.type.named);
+  const std::optional<OperatorUse> use =
+      operator_use(*state, now.op, now.datatype, call.receive.type.named);
   // Pack counts bytes in an int, and one element is not cut.
   constexpr std::size_t most = std::numeric_limits<int>::max();
   const bool countable =

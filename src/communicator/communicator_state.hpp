@@ -57,13 +57,16 @@ class CommunicatorState {
 
   // Every call takes this many tags, more than the tag_span of any algorithm.
   static constexpr std::int64_t tags_of_a_call = 16;
+  // One of reduce, whose messages between two ranks may be as many as a vector has parts; a program
+  // with a larger tag_span goes native.
+  static constexpr std::int64_t tags_of_a_reduce = 4096;
 
   // The first tag of this call. A rank takes it before it looks at the arguments: one that refuses
   // a call alone must stay in step with the others for the calls that follow.
-  int take_tags() {
-    if (next_tag_ + tags_of_a_call > tag_limit_) next_tag_ = 0;
+  int take_tags(std::int64_t tags = tags_of_a_call) {
+    if (next_tag_ + tags > tag_limit_) next_tag_ = 0;
     const auto base = static_cast<int>(next_tag_);
-    next_tag_ += tags_of_a_call;
+    next_tag_ += tags;
     return base;
   }
   // The number of this call among those that are counted, from 1.
@@ -104,6 +107,7 @@ class CommunicatorState {
     bool valid = false;
     std::uint64_t bytes = 0;
     OperatorUse operator_use = OperatorUse::none;
+    bool commutes = true;
     const Algorithm* algorithm = nullptr;
   };
   std::array<KnownChoice, collective_count> known_choice;

@@ -4,10 +4,10 @@
 namespace sibyl {
 
 const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_place,
-                               std::uint32_t outstanding) {
+                               std::uint32_t outstanding, std::uint32_t segments) {
   const auto matches = [&](const Entry& entry) {
     return entry.algorithm == &algorithm && entry.root == root && entry.in_place == in_place &&
-           entry.outstanding == outstanding;
+           entry.outstanding == outstanding && entry.segments == segments;
   };
   if (last_ < entries_.size() && matches(*entries_[last_])) return entries_[last_]->prepared;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -30,12 +30,14 @@ const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_pl
   request.root = root;
   request.in_place = in_place;
   request.outstanding = outstanding;
+  request.segments = segments;
   if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;
   prepare(algorithm, request, rank_, entry.prepared);
   entry.algorithm = &algorithm;
   entry.root = root;
   entry.in_place = in_place;
   entry.outstanding = outstanding;
+  entry.segments = segments;
   return entry.prepared;
 }
 

@@ -17,8 +17,9 @@ class PlanCache {
 
   // The program of this rank. The reference holds until the next call. The request's order and
   // background are the defaults: calls that carry a pattern do not come here yet.
+  // `segments` is for algorithms that plan for arrivals, and 1 elsewhere.
   const Prepared& get(const Algorithm& algorithm, Rank root, bool in_place,
-                      std::uint32_t outstanding);
+                      std::uint32_t outstanding, std::uint32_t segments = 1);
 
  private:
   struct Entry {
@@ -26,6 +27,7 @@ class PlanCache {
     Rank root = 0;
     bool in_place = false;
     std::uint32_t outstanding = 0;
+    std::uint32_t segments = 1;
     Prepared prepared;
   };
   // A program that changes its root at every call would fill any cache; the oldest entry goes.

@@ -50,6 +50,8 @@ constexpr std::uint64_t message_limit = std::numeric_limits<std::int32_t>::max()
 // Irregular blocks: only the root knows their sizes, so the choice goes by the ranks alone. Among
 // fewer the tree saves too few start-ups to pay for what its messages say about themselves.
 constexpr Rank tree_ranks = 8;
+// Parts of a vector that a reduce is cut into, at most.
+constexpr std::uint32_t most_segments = 256;
 // From this block size on the root's link is busy with whole blocks and a tree only moves data
 // twice.
 constexpr std::uint64_t linear_block = 4096;
@@ -163,11 +165,12 @@ const Algorithm* choose_blocks(const Situation& now) {
 const Algorithm* choose(const Settings& settings, const Situation& now) {
   const bool blocks = now.collective == Collective::gather || now.collective == Collective::scatter;
   if (blocks && now.bytes > message_limit) return nullptr;
-  if (now.collective == Collective::reduce) return nullptr;  // planned, but not yet served
   const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];
   if (wanted == serve_natively) return nullptr;
   if (wanted >= 0) {
     const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];
+    if (row.commutative_only && !now.commutes) return nullptr;
+    if (row.check != nullptr && !row.check({.ranks = now.ranks}).empty()) return nullptr;
     // Only linear sends nothing but the user's own blocks; others count packed bytes of many.
     const bool too_large = blocks && row.name != "linear" &&
                            now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
@@ -188,6 +191,28 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
       break;
   }
   return nullptr;
+}
+
+// N segments are there after about N + log2 p rounds of one segment each: more of them shorten what
+// follows the last arrival, but every round costs a start-up.
+std::uint32_t segments_for(const Settings& settings, const Algorithm& algorithm,
+                           const Situation& now) {
+  if (!algorithm.arrivals) return 1;
+  if (settings.segments != 0) return settings.segments;
+  const double gamma = now.operator_use == OperatorUse::user ? gamma_user : gamma_predefined;
+  const bool one_node = now.ranks_per_node >= now.ranks;
+  const std::uint32_t deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));
+  std::uint32_t best = 1;
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (std::uint32_t segments = 1; segments <= most_segments; segments *= 2) {
+    const double bytes = static_cast<double>(now.bytes) / segments;
+    const double cost = (segments + deep) * (round_cost(bytes, one_node ? 0 : 1) + gamma * bytes);
+    if (cost < best_cost) {
+      best = segments;
+      best_cost = cost;
+    }
+  }
+  return best;
 }
 
 }  // namespace sibyl

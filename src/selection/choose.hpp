@@ -19,10 +19,16 @@ struct Situation {
   Rank ranks = 1;
   std::uint64_t bytes = 0;  // packed bytes of the vector, or of one block
   OperatorUse operator_use = OperatorUse::none;
+  bool commutes = true;     // the operator; only reduce has algorithms that ask for it
   Rank ranks_per_node = 1;  // as in PlanRequest
 };
 
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
 const Algorithm* choose(const Settings& settings, const Situation& situation);
+
+// Into how many segments an algorithm that plans for arrivals cuts the vector of a reduce; 1 for
+// others. Cost: a few dozen floating-point operations.
+std::uint32_t segments_for(const Settings& settings, const Algorithm& algorithm,
+                           const Situation& situation);
 
 }  // namespace sibyl

@@ -45,6 +45,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.first_segment = environment.first_segment;
   settings.outstanding = environment.outstanding;
   settings.direct_from = environment.direct_from;
+  settings.segments = environment.segments;
   settings.construct_every = environment.construct_every;
   std::string problem = environment.problem;
   const auto take = [&](Collective collective, const char* variable, const std::string& value) {
@@ -53,6 +54,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   };
   take(Collective::exscan, "SIBYL_EXSCAN", environment.exscan);
   take(Collective::scan, "SIBYL_SCAN", environment.scan);
+  take(Collective::reduce, "SIBYL_REDUCE", environment.reduce);
   take(Collective::gather, "SIBYL_GATHER", environment.gather);
   take(Collective::scatter, "SIBYL_SCATTER", environment.scatter);
   take(Collective::gatherv, "SIBYL_GATHERV", environment.gatherv);

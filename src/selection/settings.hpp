@@ -14,7 +14,7 @@
 namespace sibyl {
 
 // How many of the collectives are served, in their order; the rest are planned only.
-inline constexpr std::size_t served_count = 6;
+inline constexpr std::size_t served_count = 7;
 
 // What serves a collective: a row of algorithms(collective), or one of these.
 inline constexpr std::int32_t choose_automatically = -1;
@@ -29,6 +29,7 @@ struct Settings {
   std::uint32_t first_segment = 1024;  // bytes of segment A of linear-synchronised gather
   std::uint32_t outstanding = 8;       // transfers that a linear root has under way at a time
   std::uint32_t direct_from = 4096;    // bytes of a block of gatherv or scatterv that goes direct
+  std::uint32_t segments = 0;          // of Clairvoyant's vector; 0 chooses by bytes and ranks
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
 };
 

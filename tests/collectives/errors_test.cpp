@@ -144,6 +144,36 @@ TEST_F(Errors, ScansRefuseWrongArguments) {
   }
 }
 
+TEST_F(Errors, ReduceRefusesWrongArguments) {
+  const int size = size_of();
+  const void* from = send_.data();
+  void* to = receive_.data();
+  const auto reduce = [&](const void* send, void* receive, int elements, MPI_Datatype type,
+                          MPI_Op op, int root) {
+    return
+        [=](MPI_Comm comm) { return SIBYL_Reduce(send, receive, elements, type, op, root, comm); };
+  };
+  expect_error(MPI_ERR_ROOT, "root below 0", reduce(from, to, 1, MPI_INT, MPI_SUM, -1));
+  expect_error(MPI_ERR_ROOT, "root too large", reduce(from, to, 1, MPI_INT, MPI_SUM, size));
+  expect_error(MPI_ERR_COUNT, "negative count", reduce(from, to, -1, MPI_INT, MPI_SUM, 0));
+  expect_error(MPI_ERR_TYPE, "null datatype", reduce(from, to, 1, MPI_DATATYPE_NULL, MPI_SUM, 0));
+  expect_error(MPI_ERR_OP, "null operator", reduce(from, to, 1, MPI_INT, MPI_OP_NULL, 0));
+  expect_error(MPI_ERR_OP, "operator not defined for the type",
+               reduce(from, to, count, MPI_DOUBLE, MPI_BAND, 0));
+  expect_error(MPI_ERR_BUFFER, "null send buffer", reduce(nullptr, to, 1, MPI_INT, MPI_SUM, 0));
+  const Duplicate comm;
+  expect_alive(comm.get());
+  const bool at_root = rank_in() == 0;
+  if (at_root) {
+    EXPECT_EQ(class_of(reduce(from, MPI_IN_PLACE, 0, MPI_INT, MPI_SUM, 0)(comm.get())),
+              MPI_ERR_BUFFER);
+  } else {
+    EXPECT_EQ(class_of(reduce(MPI_IN_PLACE, nullptr, 0, MPI_INT, MPI_SUM, 0)(comm.get())),
+              MPI_ERR_BUFFER);
+  }
+  expect_alive(comm.get());
+}
+
 TEST_F(Errors, GatherRefusesWrongArguments) {
   const int size = size_of();
   const auto gather = [&](const void* from, int from_count, MPI_Datatype from_type, void* to,

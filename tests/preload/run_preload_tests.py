@@ -178,7 +178,7 @@ class Strangers(PreloadTest):
             ["nm", "-D", "--defined-only", shim()], capture_output=True, text=True, check=True
         ).stdout
         expected = set()
-        for name in ("MPI_Exscan", "MPI_Scan", "MPI_Gather", "MPI_Scatter"):
+        for name in ("MPI_Exscan", "MPI_Scan", "MPI_Reduce", "MPI_Gather", "MPI_Scatter"):
             lower, upper = name.lower(), name.upper()
             expected |= {
                 name,
@@ -221,7 +221,7 @@ class Generator(PreloadTest):
         return done, output
 
     def test_a_line_gives_entries_for_every_binding_and_a_wrapper(self):
-        line = "MPI_Reduce c+large sendbuf:in recvbuf:out count datatype op root comm"
+        line = "MPI_Allreduce c+large sendbuf:in recvbuf:out count datatype op comm"
         done, shim_source = self.generate("shim", line)
         self.succeed(done)
         library = setting.work / "generated.so"
@@ -229,19 +229,19 @@ class Generator(PreloadTest):
         self.succeed(subprocess.run(command, capture_output=True, text=True))
         names = subprocess.run(["nm", "-D", library], capture_output=True, text=True).stdout.split()
         for symbol in (
-            "MPI_Reduce",
-            "MPI_Reduce_c",
-            "mpi_reduce_",
-            "MPI_REDUCE",
-            "mpi_reduce_f08_",
+            "MPI_Allreduce",
+            "MPI_Allreduce_c",
+            "mpi_allreduce_",
+            "MPI_ALLREDUCE",
+            "mpi_allreduce_f08_",
         ):
             self.assertIn(symbol, names)
         done, source = self.generate("implementation", line)
         self.succeed(done)
-        self.assertIn("serve_reduce(", source.read_text())
+        self.assertIn("serve_allreduce(", source.read_text())
 
     def test_a_wrong_line_is_named(self):
-        done, _ = self.generate("shim", "MPI_Reduce c sendbuf:input")
+        done, _ = self.generate("shim", "MPI_Allreduce c sendbuf:input")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("unknown kind 'input'", done.stderr)
 

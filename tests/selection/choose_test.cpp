@@ -92,6 +92,50 @@ TEST(Choose, ForcedAlgorithmsThatPackGoNativeBeyondAMessage) {
   }
 }
 
+TEST(Choose, ReduceTakesNoAlgorithmThatReordersForOperatorsThatDoNotCommute) {
+  const auto rows = algorithms(Collective::reduce);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Settings settings = force(Collective::reduce, static_cast<std::int32_t>(i));
+    for (const Rank ranks : rank_counts) {
+      auto now = situation(Collective::reduce, ranks, 100000, OperatorUse::user);
+      EXPECT_EQ(choose(settings, now), &rows[i]);
+      now.commutes = false;
+      EXPECT_EQ(choose(settings, now), rows[i].commutative_only ? nullptr : &rows[i]);
+    }
+  }
+}
+
+TEST(Choose, ReduceGoesNativeWhereRanksAreMoreThanPartsCanBe) {
+  const auto rows = algorithms(Collective::reduce);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Settings settings = force(Collective::reduce, static_cast<std::int32_t>(i));
+    const bool fits = check_request(rows[i], {.ranks = 40000}).empty();
+    const auto now = situation(Collective::reduce, 40000, 1 << 20, OperatorUse::predefined);
+    EXPECT_EQ(choose(settings, now), fits ? &rows[i] : nullptr) << rows[i].name;
+  }
+}
+
+TEST(Choose, SegmentsGrowWithTheVectorAndAreThoseThatWereSet) {
+  const Algorithm& clairvoyant = *find_algorithm(Collective::reduce, "clairvoyant");
+  const Algorithm& binomial = *find_algorithm(Collective::reduce, "binomial");
+  std::uint32_t previous = 1;
+  for (const std::uint64_t bytes : {8ULL, 1ULL << 16, 1ULL << 20, 1ULL << 26, 1ULL << 33}) {
+    const auto now = situation(Collective::reduce, 48, bytes, OperatorUse::predefined);
+    const std::uint32_t segments = segments_for(Settings{}, clairvoyant, now);
+    EXPECT_GE(segments, previous);
+    previous = segments;
+    EXPECT_EQ(segments_for(Settings{}, binomial, now), 1U);
+    Settings settings;
+    settings.segments = 17;
+    EXPECT_EQ(segments_for(settings, clairvoyant, now), 17U);
+    EXPECT_EQ(segments_for(settings, binomial, now), 1U);
+  }
+  EXPECT_EQ(segments_for(Settings{}, clairvoyant,
+                         situation(Collective::reduce, 48, 8, OperatorUse::predefined)),
+            1U);
+  EXPECT_GT(previous, 32U);
+}
+
 // The fewest rounds win while messages are short; applications count when operators are dear.
 TEST(Choose, WeighsRoundsAgainstApplicationsOfTheOperator) {
   const auto name = [](Rank ranks, std::uint64_t bytes, OperatorUse use) {

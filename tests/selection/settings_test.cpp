@@ -15,6 +15,7 @@ struct Variable {
 };
 const Variable variables[] = {{Collective::exscan, "SIBYL_EXSCAN", &Environment::exscan},
                               {Collective::scan, "SIBYL_SCAN", &Environment::scan},
+                              {Collective::reduce, "SIBYL_REDUCE", &Environment::reduce},
                               {Collective::gather, "SIBYL_GATHER", &Environment::gather},
                               {Collective::scatter, "SIBYL_SCATTER", &Environment::scatter}};
 

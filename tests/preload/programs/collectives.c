@@ -77,6 +77,49 @@ static void scans(MPI_Comm comm) {
   MPI_Type_free(&matrix);
 }
 
+/* At the root beside and in place; what the others receive into must stay as it is. */
+static void reduces(MPI_Comm comm) {
+  int comm_rank, comm_size;
+  MPI_Comm_rank(comm, &comm_rank);
+  MPI_Comm_size(comm, &comm_size);
+  MPI_Datatype matrix;
+  MPI_Op product;
+  MPI_Type_contiguous(4, MPI_INT64_T, &matrix);
+  MPI_Type_commit(&matrix);
+  MPI_Op_create(multiply, 0, &product);
+  for (int round = 0; round < rounds; ++round) {
+    for (int root = 0; root < comm_size; ++root) {
+      int64_t send[4 * count], receive[4 * count];
+      struct {
+        int value, where;
+      } pair[count], best[count];
+      for (int i = 0; i < 4 * count; ++i) {
+        send[i] = (comm_rank + 3) * 41 + i * 13 + round;
+        receive[i] = -i - root;
+      }
+      MPI_Reduce(send, receive, count, matrix, product, root, comm);
+      report("reduce matrices", root, receive, sizeof receive);
+      memcpy(receive, send, sizeof send);
+      const void* from = comm_rank == root ? MPI_IN_PLACE : (const void*)send;
+      MPI_Reduce(from, receive, 4 * count, MPI_INT64_T, MPI_SUM, root, comm);
+      report("reduce in place", root, receive, sizeof receive);
+      for (int i = 0; i < count; ++i) {
+        pair[i].value = (comm_rank * 5 + i * 3 + round) % 7;
+        pair[i].where = comm_rank;
+      }
+      memset(best, 0x5a, sizeof best);
+      MPI_Reduce(pair, comm_rank == root ? best : NULL, count, MPI_2INT, MPI_MINLOC, root, comm);
+      report("reduce minloc", root, best, sizeof best);
+#if MPI_VERSION >= 4
+      MPI_Reduce_c(send, receive, (MPI_Count)count, MPI_INT64_T, MPI_BXOR, root, comm);
+      report("reduce_c", root, receive, sizeof receive);
+#endif
+    }
+  }
+  MPI_Op_free(&product);
+  MPI_Type_free(&matrix);
+}
+
 /* Blocks of the root lie every second int, so that neighbours would show a stray write. */
 static void gather_scatter(MPI_Comm comm) {
   int comm_rank, comm_size;
@@ -130,12 +173,14 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   scans(MPI_COMM_WORLD);
   gather_scatter(MPI_COMM_WORLD);
+  reduces(MPI_COMM_WORLD);
   scans(MPI_COMM_SELF);
   for (int i = 0; i < 3; ++i) { /* communicators that come and go */
     MPI_Comm part;
     MPI_Comm_split(MPI_COMM_WORLD, (rank + i) % 2, -rank, &part);
     scans(part);
     gather_scatter(part);
+    reduces(part);
     MPI_Comm_free(&part);
   }
   MPI_Finalize();

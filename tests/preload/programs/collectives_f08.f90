@@ -60,6 +60,16 @@ program collectives_f08
     call MPI_Scan(MPI_IN_PLACE, recv, 2 * n, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD)
     call show('scan in place', round, recv)
     do root = 0, ranks - 1
+      recv = -1
+      call MPI_Reduce(send, recv, n, pairs, op, root, MPI_COMM_WORLD)
+      call show('reduce affine', root, recv)
+      recv = send
+      if (rank == root) then
+        call MPI_Reduce(MPI_IN_PLACE, recv, 2 * n, MPI_INTEGER, MPI_SUM, root, MPI_COMM_WORLD, ierror)
+      else
+        call MPI_Reduce(send, recv, 2 * n, MPI_INTEGER, MPI_SUM, root, MPI_COMM_WORLD)
+      end if
+      call show('reduce in place', root, recv)
       wide = [(i + rank, i = 1, 4 * n)]
       wide_all = -3
       all = -4

@@ -47,6 +47,16 @@ contains
       call MPI_Scan(MPI_IN_PLACE, recv, n, MPI_DOUBLE_PRECISION, MPI_MIN, comm, ierror)
       call show(name // ' scan in place', round, recv)
       do root = 0, ranks - 1
+        recv = -1
+        call MPI_Reduce(send, recv, n, MPI_DOUBLE_PRECISION, MPI_SUM, root, comm, ierror)
+        call show(name // ' reduce', root, recv)
+        recv = send
+        if (rank == root) then
+          call MPI_Reduce(MPI_IN_PLACE, recv, n, MPI_DOUBLE_PRECISION, MPI_MAX, root, comm, ierror)
+        else
+          call MPI_Reduce(send, recv, n, MPI_DOUBLE_PRECISION, MPI_MAX, root, comm, ierror)
+        end if
+        call show(name // ' reduce in place', root, recv)
         table = -2
         call MPI_Gather(MPI_BOTTOM, 1, absolute, table, n, MPI_DOUBLE_PRECISION, root, comm, ierror)
         call show(name // ' gather from bottom', root, reshape(table, [n * 64]))

@@ -28,6 +28,13 @@ for comm in (world, world.Split(world.rank % 2, -world.rank)):
             everything = memoryview(bytearray(32 * comm.size)).cast("i")
             comm.Gather([send, MPI.INT], [everything, MPI.INT] if comm.rank == root else None, root)
             show("gather", root, everything)
+            comm.Reduce(
+                MPI.IN_PLACE if comm.rank == root else [send, MPI.INT],
+                [receive, MPI.INT] if comm.rank == root else None,
+                MPI.SUM,
+                root,
+            )
+            show("reduce", root, receive)
             comm.Scatter(
                 [everything, MPI.INT] if comm.rank == root else None, [receive, MPI.INT], root
             )

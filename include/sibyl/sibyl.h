@@ -58,6 +58,29 @@ SIBYL_EXPORT int SIBYL_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                MPI_Comm comm);
 
+/* Irregular gather: the root receives block r of recvcounts[r] elements at recvbuf + displs[r]
+ * extents. A root with other counts than the ranks send is an error of the program: where it has
+ * too little room it raises MPI_ERR_TRUNCATE, and no rank hangs. Blocks must not overlap.
+ * Algorithms: ../docs/algorithms.md, J. L. Traeff, lemmas 2.1 to 2.3. */
+SIBYL_EXPORT int SIBYL_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, const int recvcounts[], const int displs[],
+                               MPI_Datatype recvtype, int root, MPI_Comm comm);
+
+/* Irregular scatter: rank r receives the block of sendcounts[r] elements at sendbuf + displs[r]
+ * extents. A rank with less room than its block raises MPI_ERR_TRUNCATE, and no rank hangs. */
+SIBYL_EXPORT int SIBYL_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                                MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                MPI_Datatype recvtype, int root, MPI_Comm comm);
+
+/* The same under the names of the paper (J. L. Traeff, Practical, Linear-time, Fully Distributed
+ * Algorithms for Irregular Gather and Scatter, 2017). */
+SIBYL_EXPORT int TUW_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, const int recvcounts[], const int displs[],
+                             MPI_Datatype recvtype, int root, MPI_Comm comm);
+SIBYL_EXPORT int TUW_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                              MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                              MPI_Datatype recvtype, int root, MPI_Comm comm);
+
 /* Reduce: the root receives V_0 (+) ... (+) V_{p-1}. Operators that were created as not commuting
  * are applied in rank order. Algorithms: ../docs/algorithms.md. */
 SIBYL_EXPORT int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
@@ -75,6 +98,14 @@ SIBYL_EXPORT int SIBYL_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
 SIBYL_EXPORT int SIBYL_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                  int root, MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, const MPI_Count recvcounts[],
+                                 const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+                                 MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                  const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
+                                  MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                  MPI_Comm comm);
 SIBYL_EXPORT int SIBYL_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
 #endif

@@ -42,6 +42,34 @@ int SIBYL_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
                               root, comm);
 }
 
+int SIBYL_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                  MPI_Comm comm) {
+  return sibyl::serve_gatherv(caller, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                              recvtype, root, comm);
+}
+
+int SIBYL_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm) {
+  return sibyl::serve_scatterv(caller, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                               recvtype, root, comm);
+}
+
+int TUW_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                MPI_Comm comm) {
+  return SIBYL_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                       comm);
+}
+
+int TUW_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                 MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                 int root, MPI_Comm comm) {
+  return SIBYL_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm);
+}
+
 int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                  int root, MPI_Comm comm) {
   return sibyl::serve_reduce(caller, sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -68,6 +96,20 @@ int SIBYL_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return sibyl::serve_scatter(large_caller, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                               recvtype, root, comm);
+}
+
+int SIBYL_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                    int root, MPI_Comm comm) {
+  return sibyl::serve_gatherv(large_caller, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                              displs, recvtype, root, comm);
+}
+
+int SIBYL_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                     MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return sibyl::serve_scatterv(large_caller, sendbuf, sendcounts, displs, sendtype, recvbuf,
+                               recvcount, recvtype, root, comm);
 }
 
 int SIBYL_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,

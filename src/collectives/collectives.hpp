@@ -8,6 +8,8 @@
 
 #include <mpi.h>
 
+#include "executor/irregular_blocks.hpp"
+
 namespace sibyl {
 
 // Who calls. The C API sets a communicator up at the first call, since the program asked for
@@ -28,6 +30,12 @@ int serve_gather(Caller caller, const void* send, MPI_Count send_count, MPI_Data
 int serve_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
                   void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root,
                   MPI_Comm comm);
+int serve_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                  void* receive, Counts receive_counts, Displacements displacements,
+                  MPI_Datatype receive_type, int root, MPI_Comm comm);
+int serve_scatterv(Caller caller, const void* send, Counts send_counts, Displacements displacements,
+                   MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                   MPI_Datatype receive_type, int root, MPI_Comm comm);
 int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
                  MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
 

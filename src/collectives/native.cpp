@@ -1,12 +1,52 @@
 // Hands calls to the MPI library, to its large-count functions where the call came through one.
 #include "collectives/native.hpp"
 
+#include <vector>
+
 namespace sibyl {
 namespace {
 
 // A count of a call that did not come through a `_c` function, or of an argument that is not
 // significant here and may hold anything.
 int small(MPI_Count count) { return static_cast<int>(count); }
+
+// The root's counts and displacements as the functions with int arguments want them: as they are,
+// or narrowed where a `_c` function was called in a library that has none. (The wrappers refuse
+// what does not fit; elsewhere than at the root the arrays are not read.)
+class SmallArrays {
+ public:
+  SmallArrays(Counts counts, Displacements displacements, int root, MPI_Comm comm)
+      : counts_(counts.small()), displacements_(displacements.small()) {
+    if (counts.large() == nullptr && displacements.large() == nullptr) return;
+    int rank = 0;
+    int size = 0;
+    int inter = 0;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return;
+    if (inter != 0) {
+      if (root != MPI_ROOT) return;
+      PMPI_Comm_remote_size(comm, &size);
+    } else {
+      PMPI_Comm_rank(comm, &rank);
+      if (rank != root) return;
+      PMPI_Comm_size(comm, &size);
+    }
+    for (Rank r = 0; r < size; ++r) {
+      narrowed_.push_back(static_cast<int>(counts[r]));
+    }
+    for (Rank r = 0; r < size; ++r) {
+      narrowed_.push_back(static_cast<int>(displacements[r]));
+    }
+    counts_ = narrowed_.data();
+    displacements_ = narrowed_.data() + size;
+  }
+  const int* counts() const { return counts_; }
+  const int* displacements() const { return displacements_; }
+
+ private:
+  const int* counts_;
+  const int* displacements_;
+  std::vector<int> narrowed_;
+};
 
 }  // namespace
 
@@ -58,6 +98,38 @@ int native_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Da
 #endif
   return PMPI_Scatter(send, small(send_count), send_type, receive, small(receive_count),
                       receive_type, root, comm);
+}
+
+int native_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                   void* receive, Counts receive_counts, Displacements displacements,
+                   MPI_Datatype receive_type, int root, MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return PMPI_Gatherv_c(send, send_count, send_type, receive, receive_counts.large(),
+                          displacements.large(), receive_type, root, comm);
+  }
+#else
+  (void)caller;
+#endif
+  const SmallArrays arrays(receive_counts, displacements, root, comm);
+  return PMPI_Gatherv(send, small(send_count), send_type, receive, arrays.counts(),
+                      arrays.displacements(), receive_type, root, comm);
+}
+
+int native_scatterv(Caller caller, const void* send, Counts send_counts,
+                    Displacements displacements, MPI_Datatype send_type, void* receive,
+                    MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return PMPI_Scatterv_c(send, send_counts.large(), displacements.large(), send_type, receive,
+                           receive_count, receive_type, root, comm);
+  }
+#else
+  (void)caller;
+#endif
+  const SmallArrays arrays(send_counts, displacements, root, comm);
+  return PMPI_Scatterv(send, arrays.counts(), arrays.displacements(), send_type, receive,
+                       small(receive_count), receive_type, root, comm);
 }
 
 int native_reduce(Caller caller, const void* send, void* receive, MPI_Count count,

@@ -16,7 +16,9 @@
 #include "communicator/process.hpp"
 #include "communicator/recording.hpp"
 #include "communicator/report.hpp"
+#include "communicator/tree_cache.hpp"
 #include "executor/datatype.hpp"
+#include "executor/irregular.hpp"
 #include "executor/workspace.hpp"
 #include "selection/choose.hpp"
 #include "selection/settings.hpp"
@@ -88,6 +90,8 @@ class CommunicatorState {
 
   Workspace workspace;
   PlanCache plans;
+  IrregularRoom irregular_room;
+  TreeCache trees;
   CommunicatorReport report;
   CommunicatorRecording recording;
 

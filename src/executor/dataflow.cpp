@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "executor/engines.hpp"
+#include "executor/messages.hpp"
 #include "executor/raised_errors.hpp"
 
 namespace sibyl {
@@ -188,14 +189,14 @@ class Dataflow {
       const Piece piece = frame_.message(index);
       ++sending_;
       posted =
-          PMPI_Isend(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
+          post_send(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
     } else {
       const Piece piece = now.kind == StepKind::receive_combine
                               ? frame_.staged(index, work_.staging_slot[index])
                               : frame_.message(index);
       ++receiving_;
       posted =
-          PMPI_Irecv(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
+          post_receive(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
     }
     if (posted != MPI_SUCCESS) {
       finish_message(index, posted);

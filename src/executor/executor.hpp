@@ -14,6 +14,7 @@
 #include <cstddef>
 
 #include "executor/datatype.hpp"
+#include "executor/irregular_blocks.hpp"
 #include "executor/prepared.hpp"
 #include "executor/workspace.hpp"
 
@@ -21,12 +22,13 @@ namespace sibyl {
 
 // User data, by block: block b of a collective that moves blocks starts at base + b * stride and
 // holds `count` elements; a vector is its only block. At a rank that holds one block only, base is
-// where block 0 would be.
+// where block 0 would be. Blocks of different sizes are those of `irregular`, one at a time.
 struct UserBuffer {
   char* base = nullptr;
   MPI_Count count = 0;
   MPI_Aint stride = 0;
   DatatypeInfo type;
+  const IrregularBlocks* irregular = nullptr;
 };
 
 // One call of a collective. `send` and `receive` are equal under MPI_IN_PLACE; one that is not

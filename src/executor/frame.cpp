@@ -105,9 +105,14 @@ Piece Frame::locate(Buffer buffer, const Range& range) const {
             MPI_BYTE};
   }
   const UserBuffer& data = user(buffer);
+  if (data.irregular != nullptr) {
+    const auto rank = static_cast<Rank>(range.first);
+    const MPI_Count count = data.irregular->counts[rank];
+    return {count == 0 ? nullptr : data.irregular->at(rank), count, data.type.handle};
+  }
   if (prepared_.header.segments == 1) {
     return {data.base + static_cast<MPI_Aint>(range.first) * data.stride,
-            static_cast<int>(range.count * data.count), data.type.handle};
+            static_cast<MPI_Count>(range.count) * data.count, data.type.handle};
   }
   const std::size_t begin = block_offset(range.first);
   return {data.base + begin, static_cast<int>(block_offset(range.first + range.count) - begin),
@@ -161,7 +166,7 @@ int Frame::scatter_message(StepIndex index) const { return move_message(index, f
 // A vector shorter than its number of parts has parts of no elements.
 int Frame::combine(const Piece& from, const Piece& to) const {
   if (to.count == 0) return MPI_SUCCESS;
-  return PMPI_Reduce_local(from.address, to.address, to.count, to.type, call_.op);
+  return PMPI_Reduce_local(from.address, to.address, static_cast<int>(to.count), to.type, call_.op);
 }
 
 int Frame::combine_staged(StepIndex index, std::uint32_t slot) const {
@@ -188,6 +193,7 @@ int Frame::copy(const Step& step, const std::function<void()>& between) const {
   const std::size_t room = to_packed ? static_cast<std::size_t>(to.count)
                                      : static_cast<std::size_t>(to.count) * to_type.size;
   if (bytes > room) return MPI_ERR_TRUNCATE;
+  if (bytes == 0) return MPI_SUCCESS;  // there may be no room to copy through
   if ((from_packed || from_type.dense) && (to_packed || to_type.dense)) {
     copy_bytes(from.address, to.address, bytes, between);
     return MPI_SUCCESS;

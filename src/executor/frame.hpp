@@ -14,7 +14,7 @@ namespace sibyl {
 // What one point-to-point call needs.
 struct Piece {
   char* address = nullptr;
-  int count = 0;
+  MPI_Count count = 0;
   MPI_Datatype type = MPI_BYTE;
 };
 

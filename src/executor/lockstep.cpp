@@ -19,6 +19,8 @@ int after_receive(const Prepared& prepared, const Frame& frame, StepIndex index)
   return frame.scatter_message(index);
 }
 
+int count_of(const Piece& piece) { return static_cast<int>(piece.count); }  // it is small here
+
 Piece incoming(const Prepared& prepared, const Frame& frame, StepIndex index) {
   return prepared.program.steps[index].kind == StepKind::receive_combine ? frame.staged(index, 0)
                                                                          : frame.message(index);
@@ -40,19 +42,19 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
       case LockstepOperation::Kind::send: {
         error.add(frame.gather_message(index));
         const Piece piece = frame.message(index);
-        error.add(PMPI_Send(piece.address, piece.count, piece.type, step.peer, tag, call.comm));
+        error.add(PMPI_Send(piece.address, count_of(piece), piece.type, step.peer, tag, call.comm));
         break;
       }
       case LockstepOperation::Kind::post_send: {
         error.add(frame.gather_message(index));
         const Piece piece = frame.message(index);
-        error.add(
-            PMPI_Isend(piece.address, piece.count, piece.type, step.peer, tag, call.comm, &posted));
+        error.add(PMPI_Isend(piece.address, count_of(piece), piece.type, step.peer, tag, call.comm,
+                             &posted));
         break;
       }
       case LockstepOperation::Kind::receive: {
         const Piece piece = incoming(prepared, frame, index);
-        const int received = PMPI_Recv(piece.address, piece.count, piece.type, step.peer, tag,
+        const int received = PMPI_Recv(piece.address, count_of(piece), piece.type, step.peer, tag,
                                        call.comm, MPI_STATUS_IGNORE);
         error.add(received);
         if (posted != MPI_REQUEST_NULL) error.add(PMPI_Wait(&posted, MPI_STATUS_IGNORE));

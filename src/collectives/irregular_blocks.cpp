@@ -1,0 +1,172 @@
+// MPI_Gatherv and MPI_Scatterv.
+//
+// Only the root knows all sizes, so the choice goes by the number of ranks alone. A rank whose own
+// arguments are wrong takes part without data before it raises its error: in a tree others depend
+// on it. Arguments that are not significant at a rank may be garbage and are not read.
+#include <algorithm>
+#include <new>
+
+#include "collectives/call.hpp"
+#include "collectives/native.hpp"
+
+namespace sibyl {
+namespace {
+
+struct OwnSide {
+  void* buffer;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+struct RootSide {
+  void* buffer;
+  Counts counts;
+  Displacements displacements;
+  MPI_Datatype type;
+};
+
+// What is wrong with the root's side, and the blocks if nothing is.
+int read_root_side(CommunicatorState& state, const RootSide& side, IrregularBlocks& blocks) {
+  if (!side.counts.given() || !side.displacements.given()) return MPI_ERR_ARG;
+  MPI_Count largest = 0;
+  for (Rank rank = 0; rank < state.size(); ++rank) {
+    if (side.counts[rank] < 0) return MPI_ERR_COUNT;
+    largest = std::max(largest, side.counts[rank]);
+  }
+  const int wrong = check_data(side.buffer, largest, side.type);
+  if (wrong != MPI_SUCCESS) return wrong;
+  if (state.type_info(side.type, 0, blocks.type) != MPI_SUCCESS) return MPI_ERR_TYPE;
+  blocks.base = static_cast<char*>(side.buffer);
+  blocks.counts = side.counts;
+  blocks.displacements = side.displacements;
+  return MPI_SUCCESS;
+}
+
+int read_own_side(CommunicatorState& state, const OwnSide& side, UserBuffer& own) {
+  const int wrong = check_data(side.buffer, side.count, side.type);
+  if (wrong != MPI_SUCCESS) return wrong;
+  DatatypeInfo type;
+  if (state.type_info(side.type, 1, type) != MPI_SUCCESS) return MPI_ERR_TYPE;
+  own.base = static_cast<char*>(side.buffer);
+  own.count = side.count;
+  own.stride = static_cast<MPI_Aint>(side.count) * type.extent;
+  own.type = type;
+  return MPI_SUCCESS;
+}
+
+// Tree messages are counted in an int, so blocks that travel in them are bounded.
+std::size_t direct_from(const CommunicatorState& state) {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  return std::min<std::size_t>(state.settings().direct_from,
+                               most / static_cast<std::size_t>(state.size()));
+}
+
+int run_tree(CommunicatorState& state, Collective collective, const IrregularCall& call) {
+  if (scatters(collective)) return scatter_irregular(call, state.irregular_room);
+  TreeCache::Entry& entry =
+      state.trees.enter(call.rank, call.ranks, call.root, call.ranks_per_node);
+  int error = MPI_SUCCESS;
+  if (TreeCache::constructs(entry.calls, state.settings().construct_every)) {
+    error = construct_tree(call, entry.node);
+  }
+  const int gathered = gather_irregular(entry.node, call, state.irregular_room);
+  return error != MPI_SUCCESS ? error : gathered;
+}
+
+// By the program of the linear algorithm.
+int run_linear(CommunicatorState& state, const Algorithm& algorithm,
+               const IrregularCall& irregular) {
+  CollectiveCall call;
+  call.comm = irregular.comm;
+  call.tag_base = irregular.tag_base;
+  call.block_bytes = irregular.own_bytes();
+  const bool up = gathers(algorithm.collective);
+  UserBuffer& own = up ? call.send : call.receive;
+  UserBuffer& all = up ? call.receive : call.send;
+  own = irregular.own;
+  own.base -= static_cast<MPI_Aint>(irregular.rank) * own.stride;
+  if (irregular.is_root()) {
+    all.irregular = &irregular.all;
+    all.type = irregular.all.type;
+    for (Rank rank = 0; rank < irregular.ranks; ++rank) {
+      call.block_bytes = std::max(call.block_bytes, irregular.all.bytes(rank));
+    }
+  }
+  const bool in_place = irregular.is_root() && !irregular.has_own();
+  return execute(state.plans.get(algorithm, irregular.root, in_place, state.settings().outstanding),
+                 call, state.workspace);
+}
+
+template <class Native>
+int serve(Collective collective, Caller caller, const RootSide& all, const OwnSide& own, int root,
+          MPI_Comm comm, Native go_native) try {
+  if (comm == MPI_COMM_NULL) return go_native();
+  CommunicatorState* state = CommunicatorState::get(comm);
+  if (state == nullptr) return go_native();
+  CountedCall counted(*state, collective, root);
+  const bool in_place = state->rank() == root && own.buffer == MPI_IN_PLACE;
+  if (!state->serves(comm, !caller.preload)) {
+    if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
+    return counted.end_native(in_place ? 0 : own.count, in_place ? all.type : own.type,
+                              go_native());
+  }
+
+  IrregularCall call;
+  call.tag_base = state->take_tags();
+  if (root < 0 || root >= state->size()) return raise(comm, MPI_ERR_ROOT);
+  const Algorithm* algorithm = choose_for(*state, collective, 0, OperatorUse::none);
+  if (algorithm == nullptr) {
+    return counted.end_native(in_place ? 0 : own.count, in_place ? all.type : own.type,
+                              go_native());
+  }
+  call.comm = state->private_comm();
+  call.rank = state->rank();
+  call.ranks = state->size();
+  call.root = root;
+  call.ranks_per_node = state->ranks_per_node();
+  call.direct_from = direct_from(*state);
+
+  int wrong = MPI_SUCCESS;
+  if (call.is_root()) wrong = read_root_side(*state, all, call.all);
+  if (!in_place) {
+    const bool elsewhere = own.buffer == MPI_IN_PLACE;
+    const int own_wrong = elsewhere ? MPI_ERR_BUFFER : read_own_side(*state, own, call.own);
+    if (wrong == MPI_SUCCESS) wrong = own_wrong;
+  }
+  const bool linear = algorithm->name == "linear";
+  if (linear && wrong != MPI_SUCCESS) return raise(comm, wrong);
+  const int result =
+      linear ? run_linear(*state, *algorithm, call) : run_tree(*state, collective, call);
+  const int error = wrong != MPI_SUCCESS ? wrong : result;
+  if (error == MPI_SUCCESS) return counted.end(algorithm, call.own_bytes(), MPI_SUCCESS);
+  int error_class = error;
+  PMPI_Error_class(error, &error_class);
+  return counted.end(algorithm, call.own_bytes(), raise(comm, error_class));
+} catch (const std::bad_alloc&) {
+  return raise(comm, MPI_ERR_NO_MEM);
+}
+
+}  // namespace
+
+int serve_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                  void* receive, Counts receive_counts, Displacements displacements,
+                  MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  return serve(Collective::gatherv, caller, {receive, receive_counts, displacements, receive_type},
+               {const_cast<void*>(send), send_count, send_type}, root, comm, [&] {
+                 return native_gatherv(caller, send, send_count, send_type, receive, receive_counts,
+                                       displacements, receive_type, root, comm);
+               });
+}
+
+int serve_scatterv(Caller caller, const void* send, Counts send_counts, Displacements displacements,
+                   MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                   MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  return serve(Collective::scatterv, caller,
+               {const_cast<void*>(send), send_counts, displacements, send_type},
+               {receive, receive_count, receive_type}, root, comm, [&] {
+                 return native_scatterv(caller, send, send_counts, displacements, send_type,
+                                        receive, receive_count, receive_type, root, comm);
+               });
+}
+
+}  // namespace sibyl

@@ -1,0 +1,264 @@
+// Scatter of blocks of any sizes: the root works the tree out, whoever receives a cube's message
+// finds the tree of that cube in it; see irregular.hpp.
+#include <algorithm>
+#include <optional>
+
+#include "executor/engines.hpp"
+#include "executor/messages.hpp"
+#include "executor/raised_errors.hpp"
+#include "executor/tree_message.hpp"
+
+namespace sibyl {
+namespace {
+
+// The head of a message: first rank and number of ranks of its cube, then the sizes.
+constexpr std::size_t place_bytes = 2 * sizeof(std::uint32_t);
+
+class Scatter {
+ public:
+  Scatter(const IrregularCall& call, IrregularRoom& room) : call_(call), room_(room) {
+    room_.requests.clear();
+  }
+
+  int run_root() {
+    read_root_sizes();
+    const OrderedNode& node = tree_of(call_.rank, call_.root);
+    make_parts(node.children.size());
+    for (std::size_t k = node.children.size(); k-- > 0;) {
+      const OrderedChild& child = node.children[k];
+      send_cube(child, k, [&](auto take) { take_blocks(child, take); });
+    }
+    for (Rank rank = 0; rank < call_.ranks; ++rank) {
+      if (sizes_of(rank, 1).front() == goes_direct) {
+        post(all().counts[rank] == 0 ? nullptr : all().at(rank), all().counts[rank],
+             all().type.handle, rank, direct_tag);
+      }
+    }
+    copy_own();
+    return finish();
+  }
+
+  int run_other() {
+    MPI_Request direct = MPI_REQUEST_NULL;
+    const bool expected = call_.has_own() && call_.own_bytes() >= call_.direct_from;
+    if (expected) {
+      errors_.emplace();  // it may be too large
+      error_.add(post_receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
+                              call_.tag_base + direct_tag, call_.comm, &direct));
+    }
+    make_parts(1);
+    Rank from = no_rank;
+    std::size_t bytes = 0;
+    const int error = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
+    error_.add(error);
+    if (error != MPI_SUCCESS) return settle(direct, false);
+    char* message = reserved(room_.parts[0], bytes);
+    error_.add(receive_bytes(call_, from, tree_tag, bytes, message));
+    if (!open(message, bytes)) {
+      error_.add(MPI_ERR_INTERN);
+      return settle(direct, false);
+    }
+    serve_cube(message + bytes);
+    return settle(direct, sizes_of(call_.rank, 1).front() == goes_direct);
+  }
+
+ private:
+  const IrregularBlocks& all() const { return call_.all; }
+  std::span<std::uint32_t> sizes_of(Rank first, Rank count) {
+    return std::span(room_.sizes)
+        .subspan(static_cast<std::size_t>(first - first_), static_cast<std::size_t>(count));
+  }
+
+  void make_parts(std::size_t children) {
+    while (room_.parts.size() < children + 1) room_.parts.emplace_back();
+  }
+
+  void read_root_sizes() {
+    first_ = 0;
+    room_.sizes.assign(static_cast<std::size_t>(call_.ranks), 0);
+    if (!all().counts.given()) return;  // wrong arguments: nobody gets anything
+    for (Rank rank = 0; rank < call_.ranks; ++rank) {
+      if (rank == call_.root) continue;
+      const std::size_t bytes = all().bytes(rank);
+      room_.sizes[static_cast<std::size_t>(rank)] =
+          bytes >= call_.direct_from ? goes_direct : static_cast<std::uint32_t>(bytes);
+    }
+  }
+
+  // The place of a rank in the tree of the cube that `room_.sizes` is about; worked out again
+  // only if something has changed since the last call.
+  const OrderedNode& tree_of(Rank rank, Rank given_root) {
+    auto& wanted = room_.wanted_sizes;
+    wanted.assign(room_.sizes.size() + 2, 0);
+    std::ranges::transform(room_.sizes, wanted.begin(), in_tree);
+    wanted[room_.sizes.size()] = static_cast<std::uint64_t>(rank - first_);
+    wanted[room_.sizes.size() + 1] = static_cast<std::uint64_t>(given_root);
+    if (wanted != room_.tree_sizes) {
+      room_.tree_sizes.clear();  // should there be no memory
+      room_.tree = ordered_node(rank - first_, std::span(wanted).first(room_.sizes.size()),
+                                given_root, call_.ranks_per_node);
+      room_.tree_sizes = wanted;
+    }
+    return room_.tree;
+  }
+
+  // Sends a cube's message. `pieces` calls what it is given with (data, count, type, bytes) for all
+  // data in rank order.
+  template <class PiecesOf>
+  void send_cube(const OrderedChild& child, std::size_t k, PiecesOf pieces) {
+    const auto sizes = sizes_of(child.first + first_, child.count);
+    const WrittenSizes written(sizes);
+    std::size_t data = 0;
+    for (const std::uint32_t size : sizes) data += in_tree(size);
+    const std::size_t head_bytes = place_bytes + written.bytes();
+    const bool whole = head_bytes + data <= copied_up_to;
+    char* message = reserved(room_.parts[k + 1], whole ? head_bytes + data : head_bytes);
+    char* head = store_u32(message, static_cast<std::uint32_t>(child.first + first_));
+    head = store_u32(head, static_cast<std::uint32_t>(child.count));
+    written.write(head, false);
+    if (whole) {
+      char* to = message + head_bytes;
+      pieces([&](const char* from, MPI_Count count, const DatatypeInfo& type, std::size_t bytes) {
+        error_.add(pack(from, count, type, to, call_.comm));
+        to += bytes;
+      });
+      post(message, static_cast<MPI_Count>(head_bytes + data), MPI_BYTE, child.rank + first_,
+           tree_tag);
+      return;
+    }
+    Pieces put(room_);
+    put.add(message, static_cast<MPI_Count>(head_bytes), MPI_BYTE);
+    pieces([&](const char* from, MPI_Count count, const DatatypeInfo& type, std::size_t) {
+      put.add(from, count, type.handle);
+    });
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    const int made = put.make_type(type);
+    error_.add(made);
+    if (made != MPI_SUCCESS) return;
+    post(MPI_BOTTOM, 1, type, child.rank + first_, tree_tag);
+    PMPI_Type_free(&type);  // it lives until the message is gone
+  }
+
+  // The root's blocks of a cube; those that lie side by side are one piece.
+  template <class Take>
+  void take_blocks(const OrderedChild& child, Take take) {
+    const DatatypeInfo& type = all().type;
+    const char* begin = nullptr;
+    MPI_Count count = 0;
+    const auto flush = [&] {
+      if (count != 0) take(begin, count, type, static_cast<std::size_t>(count) * type.size);
+      count = 0;
+    };
+    for (Rank rank = child.first; rank < child.first + child.count; ++rank) {
+      if (in_tree(sizes_of(rank, 1).front()) == 0) continue;
+      const char* at = all().at(rank);
+      if (count != 0 && at != begin + static_cast<MPI_Aint>(count) * type.extent) flush();
+      if (count == 0) begin = at;
+      count += all().counts[rank];
+    }
+    flush();
+  }
+
+  bool open(const char* message, std::size_t bytes) {
+    constexpr std::size_t least = place_bytes + sizeof(std::uint32_t);
+    if (bytes < least) return false;
+    first_ = static_cast<Rank>(load_u32(message));
+    const auto count = static_cast<Rank>(load_u32(message + sizeof(std::uint32_t)));
+    if (count < 1 || call_.rank < first_ || call_.rank - first_ >= count || count > call_.ranks) {
+      return false;
+    }
+    room_.sizes.assign(static_cast<std::size_t>(count), 0);
+    if (!read_sizes(message + place_bytes, bytes - least, false, room_.sizes)) return false;
+    std::size_t data = 0;
+    for (const std::uint32_t size : room_.sizes) data += in_tree(size);
+    return place_bytes + WrittenSizes(room_.sizes).bytes() + data == bytes;
+  }
+
+  // Serves the ranks of this rank's cube, and takes its own block. The data ends at `end`.
+  void serve_cube(const char* end) {
+    std::size_t data_bytes = 0;
+    for (const std::uint32_t size : room_.sizes) data_bytes += in_tree(size);
+    const char* data = end - data_bytes;
+    const auto offset_of = [&](Rank rank) {
+      std::size_t offset = 0;
+      for (const std::uint32_t size : sizes_of(first_, rank - first_)) offset += in_tree(size);
+      return offset;
+    };
+    if (room_.sizes.size() > 1) {
+      const OrderedNode& node = tree_of(call_.rank, no_rank);
+      make_parts(node.children.size());
+      const DatatypeInfo bytes_type{MPI_BYTE, 1, 1, 0, 1, true, true};
+      for (std::size_t k = node.children.size(); k-- > 0;) {
+        const OrderedChild& child = node.children[k];
+        const char* from = data + offset_of(child.first + first_);
+        send_cube(child, k, [&](auto take) {
+          take(from, static_cast<MPI_Count>(child.total), bytes_type, child.total);
+        });
+      }
+    }
+    const std::size_t own = in_tree(sizes_of(call_.rank, 1).front());
+    if (own == 0 || !call_.has_own()) return;
+    if (own > call_.own_bytes()) {
+      error_.add(MPI_ERR_TRUNCATE);
+      return;
+    }
+    error_.add(unpack(data + offset_of(call_.rank), call_.own.base,
+                      static_cast<MPI_Count>(own / call_.own.type.size), call_.own.type,
+                      call_.comm));
+  }
+
+  // What comes direct is what the root says, not what this rank's arguments do.
+  int settle(MPI_Request direct, bool comes) {
+    if (direct != MPI_REQUEST_NULL) {
+      if (!comes) PMPI_Cancel(&direct);
+      error_.add(RaisedErrors::caught([&] { return PMPI_Wait(&direct, MPI_STATUS_IGNORE); }));
+    } else if (comes) {
+      if (call_.has_own()) error_.add(MPI_ERR_TRUNCATE);
+      Rank from = no_rank;
+      std::size_t bytes = 0;
+      if (await_message(call_, call_.root, direct_tag, from, bytes) == MPI_SUCCESS) {
+        MPI_Request dropped = MPI_REQUEST_NULL;
+        post_receive(reserved(room_.packed, bytes), static_cast<MPI_Count>(bytes), MPI_BYTE, from,
+                     call_.tag_base + direct_tag, call_.comm, &dropped);
+        PMPI_Wait(&dropped, MPI_STATUS_IGNORE);
+      }
+    }
+    return finish();
+  }
+
+  void post(const void* data, MPI_Count count, MPI_Datatype type, Rank to, int tag) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    error_.add(post_send(data, count, type, to, call_.tag_base + tag, call_.comm, &request));
+    if (request != MPI_REQUEST_NULL) room_.requests.push_back(request);
+  }
+
+  void copy_own() {
+    if (!call_.has_own() || !all().counts.given()) return;
+    error_.add(copy_block(all().bytes(call_.root) == 0 ? nullptr : all().at(call_.root),
+                          all().counts[call_.root], all().type, call_.own.base, call_.own.count,
+                          call_.own.type, call_));
+  }
+
+  int finish() {
+    for (MPI_Request& request : room_.requests) {
+      error_.add(PMPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    return error_.code();
+  }
+
+  const IrregularCall& call_;
+  IrregularRoom& room_;
+  // First rank of the cube that room_.sizes is about, from which room_.tree counts its ranks.
+  Rank first_ = 0;
+  std::optional<RaisedErrors> errors_;
+  FirstError error_;
+};
+
+}  // namespace
+
+int scatter_irregular(const IrregularCall& call, IrregularRoom& room) {
+  Scatter scatter(call, room);
+  return call.is_root() ? scatter.run_root() : scatter.run_other();
+}
+
+}  // namespace sibyl

@@ -106,8 +106,10 @@ std::function<int()> Contender::call_function(Data& data) const {
                                   : (gather ? &PMPI_Gather : &PMPI_Scatter);
       return [=] { return function(send, count, type, receive, count, type, root, comm); };
     }
-    case Operation::reduce:
-      return [=] { return PMPI_Reduce(send, receive, count, type, op, root, comm); };
+    case Operation::reduce: {
+      const auto function = sibyl ? &SIBYL_Reduce : &PMPI_Reduce;
+      return [=] { return function(send, receive, count, type, op, root, comm); };
+    }
     case Operation::gatherv:
       return [=] {
         return PMPI_Gatherv(send, count, type, receive, counts, places, type, root, comm);

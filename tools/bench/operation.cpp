@@ -11,7 +11,7 @@ constexpr std::array<OperationTraits, 7> table{{
     {Operation::scan, "scan", true, false, false, Collective::scan},
     {Operation::gather, "gather", false, true, false, Collective::gather},
     {Operation::scatter, "scatter", false, true, false, Collective::scatter},
-    {Operation::reduce, "reduce", true, true, false, std::nullopt},
+    {Operation::reduce, "reduce", true, true, false, Collective::reduce},
     {Operation::gatherv, "gatherv", false, true, true, std::nullopt},
     {Operation::scatterv, "scatterv", false, true, true, std::nullopt},
 }};

@@ -8,6 +8,7 @@
 
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
+#include "executor/messages.hpp"
 
 namespace sibyl {
 namespace {
@@ -25,12 +26,15 @@ struct RootSide {
   MPI_Datatype type;
 };
 
+// A count beyond an int where the MPI library has no functions for it.
+bool can_be_sent(MPI_Count count) { return MPI_VERSION >= 4 || !needs_large_count(count); }
+
 // What is wrong with the root's side, and the blocks if nothing is.
 int read_root_side(CommunicatorState& state, const RootSide& side, IrregularBlocks& blocks) {
   if (!side.counts.given() || !side.displacements.given()) return MPI_ERR_ARG;
   MPI_Count largest = 0;
   for (Rank rank = 0; rank < state.size(); ++rank) {
-    if (side.counts[rank] < 0) return MPI_ERR_COUNT;
+    if (side.counts[rank] < 0 || !can_be_sent(side.counts[rank])) return MPI_ERR_COUNT;
     largest = std::max(largest, side.counts[rank]);
   }
   const int wrong = check_data(side.buffer, largest, side.type);

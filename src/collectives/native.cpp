@@ -1,7 +1,11 @@
 // Hands calls to the MPI library, to its large-count functions where the call came through one.
 #include "collectives/native.hpp"
 
+#include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "collectives/call.hpp"
 
 namespace sibyl {
 namespace {
@@ -11,8 +15,8 @@ namespace {
 int small(MPI_Count count) { return static_cast<int>(count); }
 
 // The root's counts and displacements as the functions with int arguments want them: as they are,
-// or narrowed where a `_c` function was called in a library that has none. (The wrappers refuse
-// what does not fit; elsewhere than at the root the arrays are not read.)
+// or narrowed where a `_c` function was called in a library that has none. Elsewhere than at the
+// root the arrays are not read.
 class SmallArrays {
  public:
   SmallArrays(Counts counts, Displacements displacements, int root, MPI_Comm comm)
@@ -30,22 +34,24 @@ class SmallArrays {
       if (rank != root) return;
       PMPI_Comm_size(comm, &size);
     }
-    for (Rank r = 0; r < size; ++r) {
-      narrowed_.push_back(static_cast<int>(counts[r]));
-    }
-    for (Rank r = 0; r < size; ++r) {
-      narrowed_.push_back(static_cast<int>(displacements[r]));
-    }
+    for (Rank r = 0; r < size; ++r) narrow(counts[r]);
+    for (Rank r = 0; r < size; ++r) narrow(displacements[r]);
     counts_ = narrowed_.data();
     displacements_ = narrowed_.data() + size;
   }
   const int* counts() const { return counts_; }
   const int* displacements() const { return displacements_; }
+  bool fit() const { return fit_; }
 
  private:
+  void narrow(std::int64_t number) {
+    fit_ = fit_ && std::in_range<int>(number);
+    narrowed_.push_back(static_cast<int>(number));
+  }
   const int* counts_;
   const int* displacements_;
   std::vector<int> narrowed_;
+  bool fit_ = true;
 };
 
 }  // namespace
@@ -112,6 +118,7 @@ int native_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Da
   (void)caller;
 #endif
   const SmallArrays arrays(receive_counts, displacements, root, comm);
+  if (!arrays.fit()) return raise(comm, MPI_ERR_COUNT);
   return PMPI_Gatherv(send, small(send_count), send_type, receive, arrays.counts(),
                       arrays.displacements(), receive_type, root, comm);
 }
@@ -128,6 +135,7 @@ int native_scatterv(Caller caller, const void* send, Counts send_counts,
   (void)caller;
 #endif
   const SmallArrays arrays(send_counts, displacements, root, comm);
+  if (!arrays.fit()) return raise(comm, MPI_ERR_COUNT);
   return PMPI_Scatterv(send, arrays.counts(), arrays.displacements(), send_type, receive,
                        small(receive_count), receive_type, root, comm);
 }

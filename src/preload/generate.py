@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-KINDS = ("in", "out", "count", "datatype", "op", "root", "comm")
+KINDS = ("in", "out", "count", "datatype", "op", "root", "comm", "counts", "displs")
 C_TYPES = {
     "in": "const void*",
     "out": "void*",
@@ -23,6 +23,14 @@ C_TYPES = {
     "op": "MPI_Op",
     "root": "int",
     "comm": "MPI_Comm",
+    "counts": "const int*",
+    "displs": "const int*",
+}
+LARGE_C_TYPES = {
+    **C_TYPES,
+    "count": "MPI_Count",
+    "counts": "const MPI_Count*",
+    "displs": "const MPI_Aint*",
 }
 # From a Fortran argument (an address in every case) to the C argument.
 FROM_FORTRAN = {
@@ -33,6 +41,8 @@ FROM_FORTRAN = {
     "op": "PMPI_Op_f2c(*{})",
     "root": "static_cast<int>(*{})",
     "comm": "PMPI_Comm_f2c(*{})",
+    "counts": "fortran_array({})",
+    "displs": "fortran_array({})",
 }
 
 
@@ -115,7 +125,7 @@ def shim_source(functions, fortran):
             (symbol, count + 1) for symbol in dict.fromkeys(f.of(function) for f in fortran)
         ]
     out = [preamble("The entries of the shim: every symbol that it takes from the MPI library.")]
-    out.append('#include "shim.h"\n\n#include <string.h>\n')
+    out.append('#include "shim.h"\n\n#include <stdlib.h>\n#include <string.h>\n')
     out.append(f"_Atomic(void*) sibyl_preload_slots[{len(entries)}];")
     out.append("const char* const sibyl_preload_symbols[] = {")
     out += [f'    "{symbol}",' for symbol, _ in entries]
@@ -136,7 +146,21 @@ def shim_source(functions, fortran):
         kinds = [kind for _, kind in function.arguments]
         large = " || ".join(f"too_large(a{i})" for i, kind in enumerate(kinds) if kind == "count")
         out.append(f"\nstatic word fallback_{function.name}_c({parameters}) {{")
-        out.append(f"  return {large} ? error_count : {function.name}({names});")
+        if "counts" not in kinds:
+            out.append(f"  return {large} ? error_count : {function.name}({names});")
+            out.append("}")
+            continue
+        at = {kind: f"a{kinds.index(kind)}" for kind in ("counts", "displs", "root", "comm")}
+        out.append("  struct sibyl_preload_arrays narrow;")
+        out.append(
+            f"  if ({large} || !sibyl_preload_narrow({', '.join(at.values())}, &narrow)) "
+            "return error_count;"
+        )
+        narrowed = {at["counts"]: "(word)narrow.counts", at["displs"]: "(word)narrow.displs"}
+        handed = ", ".join(narrowed.get(f"a{i}", f"a{i}") for i in range(len(kinds)))
+        out.append(f"  const word result = {function.name}({handed});")
+        out.append("  free(narrow.counts);")
+        out.append("  return result;")
         out.append("}")
     out.append("\nvoid* sibyl_preload_fallback(const char* symbol) {")
     for function in fallbacks:
@@ -148,7 +172,7 @@ def shim_source(functions, fortran):
 
 def c_wrapper(function, large):
     suffix, name = ("_large", function.name + "_c") if large else ("", function.name)
-    types = dict(C_TYPES, count="MPI_Count") if large else C_TYPES
+    types = LARGE_C_TYPES if large else C_TYPES
     parameters = ", ".join(f"{types[kind]} {argument}" for argument, kind in function.arguments)
     names = ", ".join(argument for argument, _ in function.arguments)
     is_large = "has_large" if large else "false"

@@ -28,6 +28,14 @@ void* sibyl_preload_resolve(unsigned index, const void* caller);
 void* sibyl_preload_fallback(const char* symbol);
 
 enum { error_count = 2 }; /* MPI_ERR_COUNT, the same number in every ABI that the shim knows */
+/* The root's arrays of such a call as ints, to be freed by their first; null where they are not
+ * significant. False where a number does not fit. */
+struct sibyl_preload_arrays {
+  int* counts;
+  int* displs;
+};
+int sibyl_preload_narrow(word counts, word displs, word root, word comm,
+                         struct sibyl_preload_arrays* narrow);
 static inline int too_large(word count) { return (int64_t)count > INT_MAX; }
 
 static inline void* sibyl_preload_target(unsigned index, const void* caller) {

@@ -50,6 +50,11 @@ class Entry {
 // MPI_IN_PLACE and MPI_BOTTOM of Fortran are addresses of variables of the MPI library; returns
 // their C values, and any other address as it is.
 void* fortran_buffer(void* address);
+// Fortran's integers are C's ints in every MPI that is served.
+inline const int* fortran_array(const MPI_Fint* array) {
+  static_assert(sizeof(MPI_Fint) == sizeof(int));
+  return array;
+}
 
 struct Wrapper {
   const char* symbol;

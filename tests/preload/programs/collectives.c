@@ -120,6 +120,64 @@ static void reduces(MPI_Comm comm) {
   MPI_Type_free(&matrix);
 }
 
+/* Rank r has 3 r + round ints, one rank has many and one none; in the root's buffer the blocks lie
+ * in the order of the ranks, with a gap of two. */
+static void irregular(MPI_Comm comm) {
+  int comm_rank, comm_size;
+  MPI_Comm_rank(comm, &comm_rank);
+  MPI_Comm_size(comm, &comm_size);
+  int counts[64], places[64], own[4000];
+#if MPI_VERSION >= 4
+  MPI_Count large_counts[64];
+  MPI_Aint large_places[64];
+#endif
+  for (int round = 0; round < rounds; ++round) {
+    for (int root = 0; root < comm_size; ++root) {
+      int total = 0;
+      for (int r = 0; r < comm_size; ++r) {
+        counts[r] = r == (root + 1) % comm_size   ? 2000
+                    : r == (root + 2) % comm_size ? 0
+                                                  : 3 * r + round;
+        places[r] = total;
+#if MPI_VERSION >= 4
+        large_counts[r] = counts[r];
+        large_places[r] = places[r];
+#endif
+        total += counts[r] + 2;
+      }
+      const size_t bytes = (size_t)total * sizeof(int);
+      int* all = malloc(bytes);
+      memset(all, 0x5a, bytes);
+      const int is_root = comm_rank == root, mine = counts[comm_rank];
+      for (int i = 0; i < 4000; ++i) own[i] = comm_rank * 10000 + i + round;
+      MPI_Gatherv(own, mine, MPI_INT, is_root ? all : NULL, is_root ? counts : NULL,
+                  is_root ? places : NULL, is_root ? MPI_INT : MPI_DATATYPE_NULL, root, comm);
+      if (is_root) report("gatherv", root, all, bytes);
+      memset(own, 0x5a, sizeof own);
+      MPI_Scatterv(is_root ? all : NULL, is_root ? counts : NULL, is_root ? places : NULL,
+                   is_root ? MPI_INT : MPI_DATATYPE_NULL, own, mine, MPI_INT, root, comm);
+      report("scatterv", root, own, sizeof own);
+      if (is_root) {
+        MPI_Scatterv(all, counts, places, MPI_INT, MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, root, comm);
+        MPI_Gatherv(MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, all, counts, places, MPI_INT, root, comm);
+        report("gatherv in place", root, all, bytes);
+      } else {
+        MPI_Scatterv(NULL, NULL, NULL, MPI_DATATYPE_NULL, own, mine, MPI_INT, root, comm);
+        MPI_Gatherv(own, mine, MPI_INT, NULL, NULL, NULL, MPI_DATATYPE_NULL, root, comm);
+      }
+#if MPI_VERSION >= 4
+      memset(own, 0x5a, sizeof own);
+      MPI_Scatterv_c(all, large_counts, large_places, MPI_INT, own, mine, MPI_INT, root, comm);
+      report("scatterv_c", root, own, sizeof own);
+      memset(all, 0x5a, bytes);
+      MPI_Gatherv_c(own, mine, MPI_INT, all, large_counts, large_places, MPI_INT, root, comm);
+      report("gatherv_c", root, all, bytes);
+#endif
+      free(all);
+    }
+  }
+}
+
 /* Blocks of the root lie every second int, so that neighbours would show a stray write. */
 static void gather_scatter(MPI_Comm comm) {
   int comm_rank, comm_size;
@@ -174,6 +232,7 @@ int main(int argc, char** argv) {
   scans(MPI_COMM_WORLD);
   gather_scatter(MPI_COMM_WORLD);
   reduces(MPI_COMM_WORLD);
+  irregular(MPI_COMM_WORLD);
   scans(MPI_COMM_SELF);
   for (int i = 0; i < 3; ++i) { /* communicators that come and go */
     MPI_Comm part;
@@ -181,6 +240,7 @@ int main(int argc, char** argv) {
     scans(part);
     gather_scatter(part);
     reduces(part);
+    irregular(part);
     MPI_Comm_free(&part);
   }
   MPI_Finalize();

@@ -31,6 +31,7 @@ program collectives_f08
   integer, parameter :: n = 6, rounds = 4, most = 64
   integer :: rank, ranks, round, root, i, ierror
   integer :: send(2 * n), recv(2 * n), wide(4 * n), all(2 * n * most), wide_all(4 * n * most)
+  integer, allocatable :: counts(:), places(:)
   integer(kind=MPI_ADDRESS_KIND) :: address
   type(MPI_Datatype) :: pairs, absolute
   type(MPI_Op) :: op
@@ -92,6 +93,16 @@ program collectives_f08
       end if
       call MPI_Scatter(all, 2 * n, MPI_INTEGER, wide(2::2), 2 * n, MPI_INTEGER, root, MPI_COMM_WORLD)
       call show('scatter to section', root, wide)
+      all = -5
+      counts = [(mod(i, 3) * n, i = 1, ranks)]
+      places = [(2 * n * (i - 1), i = 1, ranks)]
+      call MPI_Gatherv(send, counts(rank + 1), MPI_INTEGER, all, counts, places, MPI_INTEGER, root, &
+                       MPI_COMM_WORLD)
+      call show('gatherv', root, all)
+      recv = -6
+      call MPI_Scatterv(all, counts, places, MPI_INTEGER, recv, counts(rank + 1), MPI_INTEGER, root, &
+                        MPI_COMM_WORLD, ierror)
+      call show('scatterv', root + ierror, recv)
     end do
   end do
   call MPI_Op_free(op)

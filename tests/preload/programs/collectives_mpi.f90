@@ -5,7 +5,7 @@ program collectives_mpi
   implicit none
   integer, parameter :: n = 5, rounds = 4
   integer :: ierror, rank, ranks, round, root, i, half, absolute, rows
-  integer :: lengths(1)
+  integer :: lengths(1), counts(64), places(64)
   integer(kind=MPI_ADDRESS_KIND) :: displacement, displacements(1)
   double precision :: send(n), recv(n), table(n, 64), grid(2, n)
 
@@ -78,6 +78,15 @@ contains
         call show(name // ' gather section', root, reshape(table, [n * 64]))
         call MPI_Scatter(table, n, MPI_DOUBLE_PRECISION, MPI_BOTTOM, 1, absolute, root, comm, ierror)
         call show(name // ' scatter to bottom', root, send)
+        table = -4
+        counts = [(mod(i, n + 1), i = 1, 64)]
+        places = [(n * (i - 1), i = 1, 64)]
+        call MPI_Gatherv(send, counts(rank + 1), MPI_DOUBLE_PRECISION, table, counts, places, &
+                         MPI_DOUBLE_PRECISION, root, comm, ierror)
+        call show(name // ' gatherv', root, reshape(table, [n * 64]))
+        call MPI_Scatterv(table, counts, places, MPI_DOUBLE_PRECISION, send, counts(rank + 1), &
+                          MPI_DOUBLE_PRECISION, root, comm, ierror)
+        call show(name // ' scatterv', root, send)
       end do
     end do
     call MPI_Type_free(rows, ierror)

@@ -39,4 +39,11 @@ for comm in (world, world.Split(world.rank % 2, -world.rank)):
                 [everything, MPI.INT] if comm.rank == root else None, [receive, MPI.INT], root
             )
             show("scatter", root, receive)
+            counts = [(r * 5 + variant) % 9 for r in range(comm.size)]
+            places = [8 * r for r in range(comm.size)]
+            whole = [everything, counts, places, MPI.INT] if comm.rank == root else None
+            comm.Gatherv([send, counts[comm.rank], MPI.INT], whole, root)
+            show("gatherv", root, everything)
+            comm.Scatterv(whole, [receive, counts[comm.rank], MPI.INT], root)
+            show("scatterv", root, receive)
 print("\n".join(lines))

@@ -44,6 +44,32 @@ TEST(BlockCounts, AreDrawnFromTheSeed) {
             block_counts(CountShape::random, 1000, 9, 2));
 }
 
+TEST(BlockCounts, OfThePapersProblemsFollowItsFormulas) {
+  using Counts = std::vector<int>;
+  EXPECT_EQ(problem_counts(CountShape::same, 10, 4, 1), (Counts{10, 10, 10, 10}));
+  EXPECT_EQ(problem_counts(CountShape::decreasing, 10, 4, 1), (Counts{21, 16, 11, 6}));
+  EXPECT_EQ(problem_counts(CountShape::alternating, 11, 4, 1), (Counts{16, 6, 16, 6}));
+  EXPECT_EQ(problem_counts(CountShape::alternating, 1, 3, 1), (Counts{1, 1, 1}));
+  EXPECT_EQ(problem_counts(CountShape::two_blocks, 10, 5, 1), (Counts{10, 0, 0, 0, 10}));
+  EXPECT_EQ(problem_counts(CountShape::two_blocks, 10, 1, 1), (Counts{10}));
+  // Table 1 of the paper: m of the 560 ranks' decreasing problems, m' of the padded ones.
+  const Counts decreasing = problem_counts(CountShape::decreasing, 10, 560, 1);
+  EXPECT_EQ(std::accumulate(decreasing.begin(), decreasing.end(), 0), 5900);
+  EXPECT_EQ(560 * decreasing.front(), 11760);
+  for (std::uint64_t seed = 1; seed < 50; ++seed) {
+    for (const int count : problem_counts(CountShape::random, 7, 48, seed)) {
+      EXPECT_GE(count, 1);
+      EXPECT_LE(count, 14);
+    }
+    int spikes = 0;
+    for (const int count : problem_counts(CountShape::spikes, 7, 3, seed)) {
+      EXPECT_TRUE(count == 1 || count == 35);
+      if (count == 35) ++spikes;
+    }
+    EXPECT_GE(spikes, 1);
+  }
+}
+
 TEST(BlockCounts, AreFoundByName) {
   for (const CountShape shape : shapes) {
     CountShape found = CountShape::same;

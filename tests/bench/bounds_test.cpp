@@ -36,6 +36,15 @@ TEST(Bounds, OfAScatterWaitForTheRootOnly) {
   EXPECT_DOUBLE_EQ(bound(Operation::scatter, {0, 0, 1}, {1e6, 1e6, 1e6}), 1);
 }
 
+TEST(Bounds, OfWhatGuidelinesCompareWith) {
+  const std::vector<double> bytes(4, 1e6);
+  EXPECT_DOUBLE_EQ(bound(Operation::padded_gather, {0, 0, 0, 1}, bytes), 1 + 1e-4 + 1e-2);
+  EXPECT_DOUBLE_EQ(bound(Operation::padded_scatter, {1, 0, 0, 0}, bytes), 1 + 1e-4 + 3e-2);
+  EXPECT_DOUBLE_EQ(bound(Operation::allgather, {0, 0, 0, 0}, bytes), 1e-4 + 3e-2);
+  EXPECT_DOUBLE_EQ(bound(Operation::bcast, {1, 0, 0, 0}, bytes), 1 + 1e-4 + 1e-2);
+  EXPECT_DOUBLE_EQ(bound(Operation::allreduce, {1, 0, 0, 0}, bytes), 1 + 1e-4 + 1e-2);
+}
+
 TEST(Bounds, OfAReduceIsOneVectorAfterTheLastThatIsNotTheRoot) {
   const std::vector<double> bytes(4, 1e6);
   EXPECT_DOUBLE_EQ(bound(Operation::reduce, {0, 0, 0, 0}, bytes), 1e-4 + 1e-2);

@@ -37,6 +37,16 @@ TEST(BenchOptions, ReadCellsWhosePatternMayHaveCommas) {
   EXPECT_EQ(options.operators, (std::vector<std::string>{"sum"}));
 }
 
+TEST(BenchOptions, ReadThePapersProblems) {
+  const Options options = parse({"arrivals", "--cell", "block=100,counts=spikes,pattern=none"});
+  EXPECT_EQ(options.problem, "");
+  ASSERT_EQ(options.cells.size(), 1U);
+  EXPECT_EQ(options.cells[0].block, 100);
+  EXPECT_TRUE(options.cells[0].bare());
+  EXPECT_FALSE(ArrivalCell{}.bare());
+  EXPECT_NE(parse({"arrivals", "--cell", "block=1,bytes=4"}).problem, "");
+}
+
 TEST(BenchOptions, OfArrivalsWantACell) {
   EXPECT_NE(parse({"arrivals"}).problem, "");
   EXPECT_NE(parse({"arrivals", "--cell", "delay=1"}).problem, "");
@@ -48,7 +58,7 @@ TEST(BenchOptions, NamesWhatItCannotUse) {
   for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--counts", "1,x"},
                                                 {"--counts", "0"},
                                                 {"--repetitions", "0"},
-                                                {"--collective", "bcast"},
+                                                {"--collective", "alltoall"},
                                                 {"--unknown", "1"},
                                                 {"--csv"}}) {
     const std::string problem = parse(wrong).problem;

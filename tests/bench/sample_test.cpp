@@ -22,5 +22,14 @@ TEST(Sample, HasTheMetricsOfThePapers) {
   EXPECT_DOUBLE_EQ(sample.late, 0.3);
 }
 
+TEST(Sample, OfABareCallIsTheSlowestRanksOwnTime) {
+  // The clocks need not agree: every rank's time is its own.
+  const Sample sample = slowest(std::vector<double>{0, 5, 100}, std::vector<double>{2, 8, 101});
+  EXPECT_DOUBLE_EQ(sample.run, 3);
+  EXPECT_DOUBLE_EQ(sample.absorbed, 3);
+  EXPECT_DOUBLE_EQ(sample.elapsed, 2);
+  EXPECT_DOUBLE_EQ(sample.spread, 0);
+}
+
 }  // namespace
 }  // namespace sibyl::bench

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -80,6 +81,20 @@ Turn take_turn(const Setting& setting, Data& data, Contender& contender,
   return turn;
 }
 
+// A call after a barrier, with nothing in between.
+Turn take_bare_turn(Data& data, Contender& contender, const std::function<int()>& call) {
+  data.clear();
+  contender.begin_turn();
+  start_together();
+  Turn turn;
+  turn.arrival = now();
+  const int error = call();
+  turn.exit = now();
+  contender.end_turn();
+  turn.right = error == MPI_SUCCESS && data.right() ? 1 : 0;
+  return turn;
+}
+
 // All ranks' turns of one iteration, at rank 0: contender by contender within each rank.
 std::vector<Turn> gather_turns(const Setting& setting, const std::vector<Turn>& own) {
   const auto contenders = own.size();
@@ -91,7 +106,7 @@ std::vector<Turn> gather_turns(const Setting& setting, const std::vector<Turn>& 
 }
 
 Sample sample_of(const Setting& setting, const Data& data, const std::vector<Turn>& all,
-                 std::size_t contender, std::size_t contenders) {
+                 std::size_t contender, std::size_t contenders, bool bare) {
   std::vector<double> arrivals;
   std::vector<double> exits;
   std::vector<double> late;
@@ -102,62 +117,116 @@ Sample sample_of(const Setting& setting, const Data& data, const std::vector<Tur
     late.push_back(all[i].late);
     right = right && all[i].right > 0;
   }
-  Sample sample = evaluate(data.problem.operation, arrivals, exits, late, data.block_bytes(),
-                           data.problem.root, setting.network);
+  Sample sample = bare ? slowest(arrivals, exits)
+                       : evaluate(data.problem.operation, arrivals, exits, late, data.block_bytes(),
+                                  data.problem.root, setting.network);
   sample.right = right;
   return sample;
 }
 
-Problem problem_of(const Options& options, const ArrivalCell& cell, const Operator& op, int ranks) {
+// The problem of the papers that cell.block names, as an operation sees it: irregular operations
+// have its counts, regular ones blocks as large as the largest.
+Problem paper_problem(Operation operation, const Options& options, const ArrivalCell& cell,
+                      int ranks) {
+  Problem problem{operation, options.root, {}, {}};
+  const std::vector<int> counts = problem_counts(cell.counts, cell.block, ranks, options.seed);
+  const int largest = *std::max_element(counts.begin(), counts.end());
+  const auto fill = [&](int count) {
+    problem.counts.assign(static_cast<std::size_t>(ranks), count);
+  };
+  if (traits(operation).irregular) {
+    problem.counts = counts;
+  } else if (operation == Operation::bcast) {
+    fill(std::accumulate(counts.begin(), counts.end(), 0));
+  } else if (traits(operation).combines) {
+    fill(cell.block);
+  } else {
+    fill(largest);
+  }
+  const bool padded =
+      operation == Operation::padded_gather || operation == Operation::padded_scatter;
+  if (padded) problem.unpadded = counts;
+  return problem;
+}
+
+Problem problem_of(Operation operation, const Options& options, const ArrivalCell& cell,
+                   const Operator& op, int ranks) {
+  if (cell.block > 0) return paper_problem(operation, options, cell, ranks);
   const auto element = static_cast<long long>(op.element_bytes());
   const auto elements = static_cast<int>(std::max(cell.bytes / element, 1LL));
-  Problem problem;
-  problem.operation = options.operation;
-  problem.root = options.root;
-  const bool blocks = gathers(options.operation) || scatters(options.operation);
+  Problem problem{operation, options.root, {}, {}};
+  const bool blocks =
+      gathers(operation) || scatters(operation) || operation == Operation::allgather;
   if (!blocks) {
     problem.counts.assign(static_cast<std::size_t>(ranks), elements);
-  } else if (!traits(options.operation).irregular) {
+  } else if (!traits(operation).irregular) {
     // Equal blocks, the nearest that the total allows.
     problem.counts.assign(static_cast<std::size_t>(ranks),
                           std::max((elements + ranks / 2) / ranks, 1));
+    problem.unpadded = problem.counts;
   } else {
     problem.counts = block_counts(cell.counts, elements, ranks, options.seed);
   }
   return problem;
 }
 
+void print_cell(const Setting& setting, std::size_t number, const Data& data) {
+  if (setting.rank != 0) return;
+  const ArrivalCell& cell = setting.options.cells[number];
+  Json line{{"type", "cell"},
+            {"cell", number},
+            {"bytes", data.block_bytes()},
+            {"whole_vectors",
+             setting.network.alpha + setting.network.beta * static_cast<double>(data.bytes)}};
+  if (cell.block > 0) {
+    const std::vector<int> counts =
+        problem_counts(cell.counts, cell.block, setting.ranks, setting.options.seed);
+    line["elements"] = std::accumulate(counts.begin(), counts.end(), 0LL);
+    line["padded_elements"] =
+        static_cast<long long>(setting.ranks) * *std::max_element(counts.begin(), counts.end());
+  }
+  print(line);
+}
+
 // True when every result was right.
 bool measure_cell(const Setting& setting, std::size_t number, const PatternSource& patterns,
                   const Operator& op, std::vector<std::unique_ptr<Contender>>& contenders) {
   const Options& options = setting.options;
-  Data data(problem_of(options, options.cells[number], op, setting.ranks), op, setting.rank,
-            setting.ranks);
+  const ArrivalCell& cell = options.cells[number];
+  std::map<Operation, Data> data_of;  // contenders for the same operation share their buffers
+  std::vector<Data*> data;
   std::vector<std::function<int()>> calls;
-  for (const auto& contender : contenders) calls.push_back(contender->call(data));
-  if (setting.rank == 0) {
-    print({{"type", "cell"},
-           {"cell", number},
-           {"bytes", data.block_bytes()},
-           {"whole_vectors",
-            setting.network.alpha + setting.network.beta * static_cast<double>(data.bytes)}});
+  for (const auto& contender : contenders) {
+    const Operation operation = contender->operation();
+    auto found = data_of.find(operation);
+    if (found == data_of.end()) {
+      found = data_of
+                  .try_emplace(operation, problem_of(operation, options, cell, op, setting.ranks),
+                               op, setting.rank, setting.ranks)
+                  .first;
+    }
+    data.push_back(&found->second);
+    calls.push_back(contender->call(found->second));
   }
+  print_cell(setting, number, *data.front());
   std::vector<std::size_t> turns(calls.size());
   std::iota(turns.begin(), turns.end(), std::size_t{0});
   std::mt19937 generator(options.seed);
   bool right = true;
   for (int i = 0; i < options.warm_up + options.iterations; ++i) {
     const auto iteration = static_cast<std::uint64_t>(i);
-    const double delay = patterns.times(iteration)[static_cast<std::size_t>(setting.rank)];
-    data.fill(iteration);
+    const double delay =
+        cell.bare() ? 0 : patterns.times(iteration)[static_cast<std::size_t>(setting.rank)];
+    for (auto& [operation, buffers] : data_of) buffers.fill(iteration);
     std::shuffle(turns.begin(), turns.end(), generator);
     std::vector<Turn> own(calls.size());
     for (const std::size_t c : turns) {
-      own[c] = take_turn(setting, data, *contenders[c], calls[c], delay);
+      own[c] = cell.bare() ? take_bare_turn(*data[c], *contenders[c], calls[c])
+                           : take_turn(setting, *data[c], *contenders[c], calls[c], delay);
     }
     const std::vector<Turn> all = gather_turns(setting, own);
     for (std::size_t c = 0; setting.rank == 0 && c < calls.size(); ++c) {
-      const Sample sample = sample_of(setting, data, all, c, calls.size());
+      const Sample sample = sample_of(setting, *data[c], all, c, calls.size(), cell.bare());
       right = right && sample.right;
       print({{"type", "sample"},
              {"cell", number},
@@ -175,7 +244,21 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
   return right;
 }
 
-void print_begin(const Setting& setting, const Provenance& from) {
+// The MPI library's own algorithms for the operations that take part, as it numbers them.
+Json variants_of(const std::vector<Side>& sides) {
+  Json variants = Json::object();
+  for (const Side& side : sides) {
+    const std::string operation(name_of(side.operation));
+    if (variants.contains(operation)) continue;
+    Json& numbers = variants[operation] = Json::object();
+    for (const NativeVariant& variant : NativeChoice(side.operation).variants()) {
+      numbers[variant.name] = variant.value;
+    }
+  }
+  return variants;
+}
+
+void print_begin(const Setting& setting, const Provenance& from, const std::vector<Side>& sides) {
   if (setting.rank != 0) return;
   print({{"type", "begin"},
          {"date", from.date},
@@ -190,18 +273,20 @@ void print_begin(const Setting& setting, const Provenance& from) {
          {"alpha_s", setting.network.alpha},
          {"beta_s_per_byte", setting.network.beta},
          {"clocks", clocks_of(setting.clocks)},
+         {"variants", variants_of(sides)},
          {"command", from.command}});
 }
 
 }  // namespace
 
 int run_arrivals(const Options& options, const Provenance& provenance,
-                 const std::vector<std::string>& names) {
+                 const std::vector<Side>& sides) {
   Setting setting{options, 0, provenance.ranks, {options.alpha, options.beta}, {}, 0};
   MPI_Comm_rank(MPI_COMM_WORLD, &setting.rank);
   std::vector<PatternSource> patterns;
   for (const ArrivalCell& cell : options.cells) {
-    patterns.emplace_back(cell.pattern, cell.max_delay, setting.ranks, options.root, options.seed);
+    patterns.emplace_back(cell.bare() ? "flat" : cell.pattern, cell.max_delay, setting.ranks,
+                          options.root, options.seed);
     if (patterns.back().problem().empty()) continue;
     if (setting.rank == 0) fmt::print(stderr, "sibyl-bench: {}\n", patterns.back().problem());
     return 2;
@@ -212,15 +297,13 @@ int run_arrivals(const Options& options, const Provenance& provenance,
   if (setting.clocks.ranks_per_clock <= static_cast<int>(provenance.cores)) {
     setting.spin = spin_seconds;
   }
-  print_begin(setting, provenance);
+  print_begin(setting, provenance, sides);
 
   bool right = true;
   {
     const Operator op(options.operators.front());
     std::vector<std::unique_ptr<Contender>> contenders;
-    for (const std::string& name : names) {
-      contenders.push_back(std::make_unique<Contender>(options.operation, name));
-    }
+    for (const Side& side : sides) contenders.push_back(std::make_unique<Contender>(side));
     for (std::size_t number = 0; number < options.cells.size(); ++number) {
       right = measure_cell(setting, number, patterns[number], op, contenders) && right;
     }

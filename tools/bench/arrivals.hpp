@@ -3,8 +3,12 @@
 // In every iteration each contender gets its turn, in an order drawn anew, with the same arrival
 // pattern and the same data: start together, emulated computation in two halves, the operation, the
 // check of its result. Raw samples go out as lines of JSON; whoever reads them judges.
+//
+// Bare calls (pattern "none") follow paper 002, section 5, instead: a barrier, the call, the time
+// of the slowest rank.
 #pragma once
 
+#include "bench/contenders.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
 
@@ -14,11 +18,13 @@ namespace sibyl::bench {
 // wrong, or 2 when a pattern file cannot be read.
 //
 // The lines, each an object with "type":
-//   begin    provenance, alpha_s, beta_s_per_byte, clocks, cores, ranks_per_machine, parameters
-//   cell     number and parameters of the cell that begins, bytes of each rank
+//   begin    provenance, alpha_s, beta_s_per_byte, clocks, cores, ranks_per_machine, parameters;
+//            variants: by operation, the library's own algorithms and their numbers
+//   cell     number and parameters of the cell that begins, bytes of each rank; of the paper's
+//            problems also the elements in all, and in all after padding
 //   sample   one contender's turn: cell, iteration, algorithm, and the metrics of sample.hpp
 //   end      clocks after the run
 int run_arrivals(const Options& options, const Provenance& provenance,
-                 const std::vector<std::string>& contenders);
+                 const std::vector<Side>& sides);
 
 }  // namespace sibyl::bench

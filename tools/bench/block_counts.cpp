@@ -74,4 +74,37 @@ std::vector<int> block_counts(CountShape shape, int total, int ranks, std::uint6
   return counts;
 }
 
+std::vector<int> problem_counts(CountShape shape, int block, int ranks, std::uint64_t seed) {
+  std::vector<int> counts(static_cast<std::size_t>(ranks), block);
+  std::mt19937_64 generator(seed);
+  bool spiked = false;
+  for (int i = 0; i < ranks; ++i) {
+    int& own = counts[static_cast<std::size_t>(i)];
+    switch (shape) {
+      case CountShape::same:
+        break;
+      case CountShape::random:
+        own = 1 + static_cast<int>((generator() >> 11) % (2 * static_cast<std::uint64_t>(block)));
+        break;
+      case CountShape::spikes: {
+        const bool spike = (generator() >> 11) % spike_every == 0;
+        spiked = spiked || spike;
+        // The last resort of a small job, in which none was drawn.
+        own = spike || (!spiked && i + 1 == ranks) ? spike_every * block : 1;
+        break;
+      }
+      case CountShape::decreasing:
+        own = static_cast<int>(2LL * block * (ranks - i) / ranks) + 1;
+        break;
+      case CountShape::alternating:
+        own = i % 2 == 0 ? block + block / 2 : block - block / 2;
+        break;
+      case CountShape::two_blocks:
+        own = i == 0 || i == ranks - 1 ? block : 0;
+        break;
+    }
+  }
+  return counts;
+}
+
 }  // namespace sibyl::bench

@@ -61,10 +61,14 @@ double run_time_bound(Operation operation, std::span<const double> arrivals,
   for (double& each : after) each -= first;
   const auto at = static_cast<std::size_t>(root);
   double end = 0;
-  if (gathers(operation)) {
+  if (gathers(operation) || operation == Operation::allgather) {
     end = gather_end(after, bytes, at, network);
   } else if (scatters(operation)) {
     end = scatter_end(after, bytes, at, network);
+  } else if (operation == Operation::bcast) {
+    end = after[at] + network.alpha + network.beta * bytes[at];
+  } else if (operation == Operation::allreduce) {
+    end = spread + network.alpha + network.beta * bytes[at];
   } else if (operation == Operation::reduce) {
     end = combined_end(after, bytes[at], at, network);
   } else {

@@ -22,6 +22,8 @@ struct Network {
 //                     max over k of a_k + alpha + beta (blocks of ranks that arrive at a_k or
 //                     later)
 //   scatter, scatterv a_root + alpha + beta (all blocks but the root's)
+//   allgather, bcast  as gather and scatter, seen from the root
+//   allreduce         a_last + alpha + beta m, a_last the last arrival
 //   reduce            a_last + alpha + beta m, a_last the last arrival but the root's
 //   scan, exscan      the last rank needs all others: a_last + alpha + beta m as above, and
 //                     ceil(log2 p) alpha + beta m after the first arrival

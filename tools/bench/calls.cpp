@@ -55,6 +55,7 @@ Problem problem_of(const Options& options, int count, int ranks) {
   problem.operation = options.operation;
   problem.root = options.root;
   problem.counts.assign(static_cast<std::size_t>(ranks), count);
+  problem.unpadded = problem.counts;
   return problem;
 }
 

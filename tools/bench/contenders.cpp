@@ -1,6 +1,7 @@
 // The participants of a comparison; see contenders.hpp.
 #include "bench/contenders.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -46,15 +47,27 @@ HandScan hand_scan(Data& data, MPI_Comm comm) {
 
 bool is_native_variant(const std::string& name) { return name.rfind(variant_prefix, 0) == 0; }
 
-Contender::Contender(Operation operation, const std::string& name)
-    : operation_(operation), name_(name) {
+bool read_side(const std::string& text, Operation usual, Side& side) {
+  side = {usual, text, text};
+  const std::size_t slash = text.find('/');
+  if (slash != std::string::npos) {
+    if (!operation_from_name(std::string_view(text).substr(0, slash), side.operation)) return false;
+    side.algorithm = text.substr(slash + 1);
+  }
+  const std::vector<std::string> known = contender_names(side.operation);
+  return std::find(known.begin(), known.end(), side.algorithm) != known.end();
+}
+
+Contender::Contender(const Side& side)
+    : operation_(side.operation), name_(side.algorithm), text_(side.text) {
+  const std::string& name = name_;
   if (name == "native") {
     kind_ = Kind::native;
   } else if (loop_function(name) != nullptr) {
     kind_ = Kind::loop;
   } else if (is_native_variant(name)) {
     kind_ = Kind::native_variant;
-    choice_ = std::make_unique<NativeChoice>(operation);
+    choice_ = std::make_unique<NativeChoice>(operation_);
     for (const NativeVariant& variant : choice_->variants()) {
       if (variant.name == name.substr(variant_prefix.size())) variant_ = variant.value;
     }
@@ -118,6 +131,34 @@ std::function<int()> Contender::call_function(Data& data) const {
       return [=] {
         return PMPI_Scatterv(send, counts, places, type, receive, count, type, root, comm);
       };
+    case Operation::allgather:
+      return [=] { return PMPI_Allgather(send, count, type, receive, count, type, comm); };
+    case Operation::bcast: {
+      // The root's data are not copied: its buffer is the one that it fills.
+      void* buffer = data.is_root() ? data.send.data() : receive;
+      return [=] { return PMPI_Bcast(buffer, count, type, root, comm); };
+    }
+    case Operation::allreduce:
+      return [=] { return PMPI_Allreduce(send, receive, count, type, op, comm); };
+    case Operation::padded_gather: {
+      const int own = data.problem.unpadded[static_cast<std::size_t>(data.rank)];
+      return [=] {
+        int largest = 0;
+        const int error = PMPI_Allreduce(&own, &largest, 1, MPI_INT, MPI_MAX, comm);
+        if (error != MPI_SUCCESS) return error;
+        return PMPI_Gather(send, largest, type, receive, largest, type, root, comm);
+      };
+    }
+    case Operation::padded_scatter: {
+      // The root has the counts at hand; the others hear of the largest.
+      const int known = data.is_root() ? count : 0;
+      return [=] {
+        int largest = known;
+        const int error = PMPI_Bcast(&largest, 1, MPI_INT, root, comm);
+        if (error != MPI_SUCCESS) return error;
+        return PMPI_Scatter(send, largest, type, receive, largest, type, root, comm);
+      };
+    }
   }
   return {};
 }

@@ -1,5 +1,6 @@
 // What takes part in a comparison: the MPI library's own collective, its variants forced, Sibyl's
-// choice, each of Sibyl's algorithms forced, and hand-written loops.
+// choice, each of Sibyl's algorithms forced, and hand-written loops. The two sides of a performance
+// guideline are contenders for different operations on the same problem.
 #pragma once
 
 #include <mpi.h>
@@ -15,16 +16,26 @@
 
 namespace sibyl::bench {
 
+// What is asked to take part: NAME for the usual operation, or OPERATION/NAME.
+struct Side {
+  Operation operation = Operation::exscan;
+  std::string algorithm;  // one of contender_names(operation)
+  std::string text;       // as it was asked for, and as it is reported
+};
+// False when there is no such operation, or it has no such algorithm.
+bool read_side(const std::string& text, Operation usual, Side& side);
+
 // One participant.
 class Contender {
  public:
-  // Collective over MPI_COMM_WORLD. `name` must be one of contender_names().
-  Contender(Operation operation, const std::string& name);
+  // Collective over MPI_COMM_WORLD.
+  explicit Contender(const Side& side);
   ~Contender();
   Contender(const Contender&) = delete;
   Contender& operator=(const Contender&) = delete;
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return text_; }
+  Operation operation() const { return operation_; }
   // The call on the data of a cell, ready to be made again and again; refers to `data`. Collective
   // when it is the contender's first.
   std::function<int()> call(Data& data);
@@ -39,7 +50,8 @@ class Contender {
   void force(Data& data);
 
   Operation operation_;
-  std::string name_;
+  std::string name_;  // of the algorithm
+  std::string text_;
   Kind kind_ = Kind::sibyl;
   MPI_Comm comm_ = MPI_COMM_WORLD;
   std::unique_ptr<NativeChoice> choice_;

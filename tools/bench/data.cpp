@@ -20,7 +20,9 @@ Data::Data(Problem wanted, const Operator& of, int own_rank, int all_ranks)
       static_cast<std::size_t>(displacements.back() + problem.counts.back()) * op.element_bytes();
   const std::size_t at_root = is_root() ? all : 0;
   send.resize(scatters(problem.operation) ? at_root : bytes);
-  if (gathers(problem.operation)) {
+  if (problem.operation == Operation::allgather) {
+    receive.resize(all);
+  } else if (gathers(problem.operation)) {
     receive.resize(at_root);
   } else if (problem.operation == Operation::reduce) {
     receive.resize(is_root() ? bytes : 0);
@@ -61,8 +63,8 @@ void Data::clear() { std::fill(receive.begin(), receive.end(), '\0'); }
 // Every rank folds the vectors of the ranks below it; where many ranks share a process (SMPI) and
 // cannot pay that, a chain of messages carries the running result from rank to rank.
 void Data::expect() {
-  const bool reduces = problem.operation == Operation::reduce;
-  if (reduces && !is_root()) return;
+  const bool reduces = !scans(problem.operation);
+  if (problem.operation == Operation::reduce && !is_root()) return;
   std::vector<char> next(bytes);
   const bool chain = !reduces && static_cast<double>(ranks) * ranks * count > 1e9;
   if (chain) {
@@ -89,7 +91,7 @@ void Data::expect() {
 
 // Ranks 0 .. contributors() - 1 are in this rank's result.
 int Data::contributors() const {
-  if (problem.operation == Operation::reduce) return ranks;
+  if (!scans(problem.operation)) return ranks;
   return problem.operation == Operation::scan ? rank + 1 : rank;
 }
 
@@ -99,8 +101,8 @@ bool Data::right() {
     op.fill(block_.data(), count, rank, iteration_);
     return op.same(block_.data(), receive.data(), count);
   }
-  if (gathers(problem.operation)) {
-    for (int r = 0; is_root() && r < ranks; ++r) {
+  if (gathers(problem.operation) || problem.operation == Operation::allgather) {
+    for (int r = 0; has_result() && r < ranks; ++r) {
       const int of = problem.counts[static_cast<std::size_t>(r)];
       block_.resize(static_cast<std::size_t>(of) * op.element_bytes());
       op.fill(block_.data(), of, r, iteration_);
@@ -109,6 +111,11 @@ bool Data::right() {
     return true;
   }
   if (!has_result()) return true;
+  if (problem.operation == Operation::bcast) {
+    block_.resize(bytes);
+    op.fill(block_.data(), count, problem.root, iteration_);
+    return op.same(block_.data(), receive.data(), count);
+  }
   block_ = expected_;
   op.move_to(block_.data(), count, contributors(), iteration_);
   return op.same(block_.data(), receive.data(), count);
@@ -117,6 +124,7 @@ bool Data::right() {
 bool Data::has_result() const {
   if (problem.operation == Operation::exscan) return rank > 0;
   if (problem.operation == Operation::reduce || gathers(problem.operation)) return is_root();
+  if (problem.operation == Operation::bcast) return !is_root();
   return true;
 }
 

@@ -17,6 +17,8 @@ struct Problem {
   Operation operation = Operation::exscan;
   int root = 0;
   std::vector<int> counts;  // elements of each rank's block, or of each rank's vector
+  // What the blocks of a padded operation hold before they are padded; empty for all others.
+  std::vector<int> unpadded;
 };
 
 // Buffers for one problem, the same for all contenders. Collective over MPI_COMM_WORLD.

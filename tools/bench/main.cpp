@@ -73,22 +73,25 @@ Provenance look_around(const Options& options, int argument_count, char** argume
 }
 
 // The reference first; sets `problem` when a name is unknown.
-std::vector<std::string> names_in_order(Options& options) {
-  const std::vector<std::string> known = contender_names(options.operation);
+std::vector<Side> sides_in_order(Options& options) {
   std::vector<std::string> wanted = options.contenders;
   if (wanted.empty()) {
-    for (const std::string& name : known) {
+    for (const std::string& name : contender_names(options.operation)) {
       if (!is_native_variant(name)) wanted.push_back(name);
     }
   }
   std::erase(wanted, options.reference);
   wanted.insert(wanted.begin(), options.reference);
-  for (const std::string& name : wanted) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      options.problem = fmt::format("{} has no algorithm {}", name_of(options.operation), name);
+  std::vector<Side> sides(wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const bool crosses = wanted[i].find('/') != std::string::npos;
+    if (!read_side(wanted[i], options.operation, sides[i]) ||
+        (crosses && options.mode == Mode::calls)) {
+      options.problem =
+          fmt::format("{} has no algorithm {}", name_of(options.operation), wanted[i]);
     }
   }
-  return wanted;
+  return sides;
 }
 
 bool write_file(const std::string& name, const std::string& text) {
@@ -115,7 +118,7 @@ int run(int argument_count, char** arguments) {
     }
     return 0;
   }
-  const std::vector<std::string> names = names_in_order(options);
+  const std::vector<Side> sides = sides_in_order(options);
   std::vector<std::unique_ptr<Operator>> operators;
   for (const std::string& name : options.operators) {
     operators.push_back(std::make_unique<Operator>(name));
@@ -133,14 +136,12 @@ int run(int argument_count, char** arguments) {
   const Provenance provenance = look_around(options, argument_count, arguments);
   if (options.mode == Mode::arrivals) {
     operators.clear();
-    return run_arrivals(options, provenance, names);
+    return run_arrivals(options, provenance, sides);
   }
   std::vector<Cell> cells;
   {
     std::vector<std::unique_ptr<Contender>> contenders;
-    for (const std::string& name : names) {
-      contenders.push_back(std::make_unique<Contender>(options.operation, name));
-    }
+    for (const Side& side : sides) contenders.push_back(std::make_unique<Contender>(side));
     for (const auto& op : operators) {
       for (const int count : options.counts) {
         cells.push_back(measure(options, *op, count, contenders));

@@ -6,7 +6,7 @@
 namespace sibyl::bench {
 namespace {
 
-constexpr std::array<OperationTraits, 7> table{{
+constexpr std::array<OperationTraits, 12> table{{
     {Operation::exscan, "exscan", true, false, false, Collective::exscan},
     {Operation::scan, "scan", true, false, false, Collective::scan},
     {Operation::gather, "gather", false, true, false, Collective::gather},
@@ -14,6 +14,11 @@ constexpr std::array<OperationTraits, 7> table{{
     {Operation::reduce, "reduce", true, true, false, Collective::reduce},
     {Operation::gatherv, "gatherv", false, true, true, std::nullopt},
     {Operation::scatterv, "scatterv", false, true, true, std::nullopt},
+    {Operation::allgather, "allgather", false, false, false, std::nullopt},
+    {Operation::bcast, "bcast", false, true, false, std::nullopt},
+    {Operation::allreduce, "allreduce", true, false, false, std::nullopt},
+    {Operation::padded_gather, "padded-gather", false, true, false, std::nullopt},
+    {Operation::padded_scatter, "padded-scatter", false, true, false, std::nullopt},
 }};
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The collectives that the benchmark measures: those that Sibyl serves, and those that it is to be
-// compared with before it does.
+// The collectives that the benchmark measures: those that Sibyl serves, those that it is to be
+// compared with before it does, and those that a performance guideline sets them against, among
+// them two compositions of calls that are timed as one operation.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,20 @@
 
 namespace sibyl::bench {
 
-enum class Operation : std::uint8_t { exscan, scan, gather, scatter, reduce, gatherv, scatterv };
+enum class Operation : std::uint8_t {
+  exscan,
+  scan,
+  gather,
+  scatter,
+  reduce,
+  gatherv,
+  scatterv,
+  allgather,
+  bcast,
+  allreduce,
+  padded_gather,   // an allreduce of one number, the largest block, and a gather of such blocks
+  padded_scatter,  // a broadcast of that number, which the root knows, and a scatter
+};
 
 struct OperationTraits {
   Operation operation;
@@ -33,10 +47,12 @@ bool operation_from_name(std::string_view name, Operation& operation);
 inline std::string_view name_of(Operation operation) { return traits(operation).name; }
 // Blocks travel to the root, or away from it.
 inline bool gathers(Operation operation) {
-  return operation == Operation::gather || operation == Operation::gatherv;
+  return operation == Operation::gather || operation == Operation::gatherv ||
+         operation == Operation::padded_gather;
 }
 inline bool scatters(Operation operation) {
-  return operation == Operation::scatter || operation == Operation::scatterv;
+  return operation == Operation::scatter || operation == Operation::scatterv ||
+         operation == Operation::padded_scatter;
 }
 inline bool scans(Operation operation) {
   return operation == Operation::exscan || operation == Operation::scan;

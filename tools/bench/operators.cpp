@@ -1,4 +1,5 @@
-// A sum of floats, bit-wise exclusive or, and two products of 2x2 matrices; see operators.hpp.
+// Sums of floats and of ints, bit-wise exclusive or, and two products of 2x2 matrices; see
+// operators.hpp.
 //
 // The contents of iteration i differ from those of iteration 0 by one number per rank, so that the
 // expected result of every iteration follows from that of the first.
@@ -68,6 +69,12 @@ Operator::Operator(std::string_view name) : name_(name) {
     element_bytes_ = sizeof(float);
     return;
   }
+  if (name == "int-sum") {
+    op_ = MPI_SUM;
+    type_ = MPI_INT;
+    element_bytes_ = sizeof(int);
+    return;
+  }
   if (name == "bxor") {
     op_ = MPI_BXOR;
     type_ = MPI_LONG;
@@ -96,6 +103,8 @@ void Operator::fill(void* data, int count, int rank, std::uint64_t iteration) co
     const std::uint64_t x = mixed(of, static_cast<std::uint64_t>(i));
     if (name_ == "sum") {
       static_cast<float*>(data)[i] = static_cast<float>((x >> 56) + own);
+    } else if (name_ == "int-sum") {
+      static_cast<int*>(data)[i] = static_cast<int>((x >> 56) + own);
     } else if (name_ == "bxor") {
       static_cast<long*>(data)[i] = static_cast<long>(x ^ own);
     } else if (name_ == "matrix") {
@@ -116,13 +125,13 @@ std::uint64_t Operator::change(int rank, std::uint64_t iteration) const {
   if (iteration == 0 || !commutes_) return 0;
   const std::uint64_t x = mixed(static_cast<std::uint64_t>(rank), ~iteration);
   // Sums of small whole numbers are exact in floats, in any order.
-  return name_ == "sum" ? x >> 56 : x;
+  return adds() ? x >> 56 : x;
 }
 
 void Operator::move_to(void* result, int count, int ranks, std::uint64_t iteration) const {
   std::uint64_t all = 0;
   for (int r = 0; r < ranks; ++r) {
-    if (name_ == "sum") {
+    if (adds()) {
       all += change(r, iteration);
     } else {
       all ^= change(r, iteration);
@@ -131,6 +140,8 @@ void Operator::move_to(void* result, int count, int ranks, std::uint64_t iterati
   for (int i = 0; all != 0 && i < count; ++i) {
     if (name_ == "sum") {
       static_cast<float*>(result)[i] += static_cast<float>(all);
+    } else if (name_ == "int-sum") {
+      static_cast<int*>(result)[i] += static_cast<int>(all);
     } else {
       static_cast<long*>(result)[i] ^= static_cast<long>(all);
     }

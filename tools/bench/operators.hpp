@@ -15,7 +15,8 @@ namespace sibyl::bench {
 // An operator and the type of its elements; made and freed on every rank alike.
 class Operator {
  public:
-  // Names: sum, bxor, matrix, modular. Anything else gives an operator that is not valid().
+  // Names: sum, int-sum, bxor, matrix, modular. Anything else gives an operator that is not
+  // valid().
   explicit Operator(std::string_view name);
   ~Operator();
   Operator(const Operator&) = delete;
@@ -37,6 +38,7 @@ class Operator {
   bool same(const void* a, const void* b, int count) const;
 
  private:
+  bool adds() const { return name_ == "sum" || name_ == "int-sum"; }
   // What iteration adds to every element of a rank.
   std::uint64_t change(int rank, std::uint64_t iteration) const;
 

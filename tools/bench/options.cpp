@@ -49,6 +49,7 @@ bool read_cell(std::string_view text, std::vector<ArrivalCell>& cells) {
         equals + 1, comma == std::string_view::npos ? std::string_view::npos : comma - equals - 1);
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
     const bool understood = key == "bytes"     ? read_number(value, 1LL, cell.bytes)
+                            : key == "block"   ? read_number(value, 1, cell.block)
                             : key == "delay"   ? read_number(value, 0.0, cell.max_delay)
                             : key == "counts"  ? shape_from_name(value, cell.counts)
                             : key == "pattern" ? !(cell.pattern = value).empty()
@@ -56,7 +57,7 @@ bool read_cell(std::string_view text, std::vector<ArrivalCell>& cells) {
     if (!understood) return false;
   }
   cells.push_back(cell);
-  return cell.bytes > 0;
+  return (cell.bytes > 0) != (cell.block > 0);
 }
 
 bool set(Options& options, std::string_view name, std::string_view value) {
@@ -145,18 +146,24 @@ std::string usage(const std::string& program) {
          "bare calls (calls, the default), or under arrival patterns (arrivals; `sibyl bench` "
          "runs\n"
          "it and judges the samples that it prints).\n"
-         "  --collective NAME    exscan, scan, gather, scatter, reduce, gatherv or scatterv\n"
+         "  --collective NAME    exscan, scan, gather, scatter, reduce, gatherv, scatterv,\n"
+         "                       allgather, bcast, allreduce, or one that stands for two calls:\n"
+         "                       padded-gather (allreduce of one number, gather of blocks that "
+         "are\n"
+         "                       as large as the largest), padded-scatter (bcast, scatter)\n"
          "                       (exscan)\n"
-         "  --operators NAME,... sum (MPI_FLOAT, MPI_SUM), bxor (MPI_LONG, MPI_BXOR), matrix (2x2\n"
-         "                       products of doubles, user-defined, does not commute), modular\n"
-         "                       (the same modulo a prime: exact and expensive)\n"
+         "  --operators NAME,... sum (MPI_FLOAT, MPI_SUM), int-sum (MPI_INT, MPI_SUM), bxor\n"
+         "                       (MPI_LONG, MPI_BXOR), matrix (2x2 products of doubles,\n"
+         "                       user-defined, does not commute), modular (the same modulo a\n"
+         "                       prime: exact and expensive)\n"
          "  --algorithms NAME,.. native, native:VARIANT (the MPI library's own algorithms, "
          "forced),\n"
          "                       auto, Sibyl's algorithms by name, and for exscan the "
          "hand-written\n"
          "                       loop-123, loop-recursive-doubling (as MPICH's) and loop-chain "
          "(as\n"
-         "                       Open MPI's default) (all but the variants)\n"
+         "                       Open MPI's default) (all but the variants); arrivals takes\n"
+         "                       COLLECTIVE/NAME too, to set one collective against another\n"
          "  --reference NAME     what the others are compared with (native)\n"
          "  --root R             root of gather, scatter, reduce, gatherv, scatterv (0)\n"
          "  --warm-up N          unmeasured calls before the measured ones (15)\n"
@@ -170,7 +177,11 @@ std::string usage(const std::string& program) {
          "                       single calls (50)\n"
          "  --csv FILE --json FILE\n"
          "arrivals:\n"
-         "  --cell bytes=N,delay=SECONDS,counts=SHAPE,pattern=SHAPE|FILE   may be repeated\n"
+         "  --cell bytes=N,delay=SECONDS,counts=SHAPE,pattern=SHAPE|FILE   may be repeated;\n"
+         "                       block=B instead of bytes: the problems of paper 002 with B "
+         "elements\n"
+         "                       on average; pattern=none: bare calls, the time of the slowest "
+         "rank\n"
          "  --iterations N       measurements per cell and algorithm (128)\n"
          "  --compute SECONDS    emulated computation without the delay (0.2)\n"
          "  --alpha SECONDS --beta SECONDS_PER_BYTE   of the bounds (measured)\n"

@@ -18,9 +18,12 @@ enum class Mode : std::uint8_t {
 // One cell of `arrivals`.
 struct ArrivalCell {
   long long bytes = 0;           // in all at the root for gather and scatter; else of each vector
+  int block = 0;                 // instead of bytes: elements, b of the paper's problems
   double max_delay = 0;          // seconds
-  std::string pattern = "flat";  // shape or file
+  std::string pattern = "flat";  // shape or file; none: bare calls after a barrier
   CountShape counts = CountShape::same;
+
+  bool bare() const { return pattern == "none"; }
 };
 
 struct Options {

@@ -23,4 +23,16 @@ Sample evaluate(Operation operation, std::span<const double> arrivals,
   return sample;
 }
 
+Sample slowest(std::span<const double> arrivals, std::span<const double> exits) {
+  Sample sample;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const double own = exits[i] - arrivals[i];
+    sample.run = std::max(sample.run, own);
+    sample.elapsed += own;
+  }
+  sample.elapsed /= static_cast<double>(arrivals.size());
+  sample.absorbed = sample.run;
+  return sample;
+}
+
 }  // namespace sibyl::bench

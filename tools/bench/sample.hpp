@@ -17,6 +17,10 @@ struct Sample {
   bool right = true;    // every result was correct
 };
 
+// A bare call: run and elapsed are the time of the slowest rank and the mean, each by its own
+// clock; nobody is late.
+Sample slowest(std::span<const double> arrivals, std::span<const double> exits);
+
 // `arrivals` and `exits` on one common clock, `late` per rank.
 Sample evaluate(Operation operation, std::span<const double> arrivals,
                 std::span<const double> exits, std::span<const double> late,

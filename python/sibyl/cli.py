@@ -14,6 +14,7 @@ import typer
 from sibyl import __version__
 from sibyl.commands.bench import bench
 from sibyl.commands.cluster import cluster
+from sibyl.commands.guidelines import guidelines
 from sibyl.errors import CommandError, one_line
 
 app = typer.Typer(
@@ -242,6 +243,7 @@ app.add_typer(cluster)
 
 
 app.command()(bench)
+app.command()(guidelines)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

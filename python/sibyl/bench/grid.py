@@ -17,7 +17,9 @@ IRREGULAR = ("gatherv", "scatterv")
 # One link is busy, the root's; in all others every rank sends.
 ROOTED_BLOCKS = ("gather", "scatter", "gatherv", "scatterv")
 SCANS = ("exscan", "scan")
-OPERATORS = ("sum", "bxor", "matrix", "modular")
+OPERATORS = ("sum", "int-sum", "bxor", "matrix", "modular")
+# In the place of a pattern: bare calls after a barrier, the time of the slowest rank.
+BARE = "none"
 # Exclusive scans written by hand over point-to-point, as MPICH, Open MPI and paper 003 have them.
 LOOPS = ("loop-123", "loop-recursive-doubling", "loop-chain")
 
@@ -30,8 +32,9 @@ class Cell:
         ranks: of the job.
         size: bytes in all at the root for gather and scatter, else of each rank's vector.
         counts: how the total is cut into blocks (gatherv, scatterv).
-        pattern: shape of the arrival times, or the name of a pattern file.
+        pattern: shape of the arrival times, the name of a pattern file, or BARE.
         max_delay: the largest delay in seconds; 0 for flat patterns and files.
+        block: instead of size: the average block of a problem of paper 002, in elements.
     """
 
     ranks: int
@@ -39,11 +42,14 @@ class Cell:
     counts: str
     pattern: str
     max_delay: float
+    block: int = 0
 
     def words(self, pattern_file: str | None = None) -> list[str]:
         """The options of the MPI program for this cell."""
-        pattern = pattern_file or self.pattern
-        text = f"bytes={self.size},delay={self.max_delay!r},counts={self.counts},pattern={pattern}"
+        known = self.pattern in (*SHAPES, BARE)
+        pattern = self.pattern if known or pattern_file is None else pattern_file
+        size = f"block={self.block}" if self.block else f"bytes={self.size}"
+        text = f"{size},delay={self.max_delay!r},counts={self.counts},pattern={pattern}"
         return ["--cell", text]
 
 
@@ -52,7 +58,8 @@ class Grid:
     """Everything that decides what is measured.
 
     Attributes:
-        algorithms: the contenders; the first one is the reference, native.
+        algorithms: the contenders; the first one is the reference. One of another collective is
+            COLLECTIVE/NAME.
         cells: in the order in which they are measured.
         iterations: measurements per cell and contender.
         warm_up: unmeasured ones before them.
@@ -103,7 +110,7 @@ class Grid:
 
     def seconds_expected(self, cell: Cell) -> float:
         """What a cell takes at least, for the progress bar."""
-        each = self.compute + cell.max_delay + 1e-3
+        each = 1e-3 if cell.pattern == BARE else self.compute + cell.max_delay + 1e-3
         return each * (self.iterations + self.warm_up) * len(self.algorithms)
 
 

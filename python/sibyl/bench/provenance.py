@@ -33,13 +33,16 @@ def file_hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def provenance(program: Path, launcher: Launcher, words: list[str]) -> dict[str, Any]:
+def provenance(
+    program: Path, launcher: Launcher, words: list[str], command: str = "bench"
+) -> dict[str, Any]:
     """Machine, MPI, library and command. The jobs add what the ranks saw.
 
     Args:
         program: the MPI program.
         launcher: that started it.
-        words: the command line after `sibyl bench`.
+        words: the command line after `sibyl` and the command.
+        command: of Sibyl's.
     """
     return {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -50,5 +53,5 @@ def provenance(program: Path, launcher: Launcher, words: list[str]) -> dict[str,
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cores": os.cpu_count(),
         "python": sys.version.split()[0],
-        "command": ["sibyl", "bench", *words],
+        "command": ["sibyl", command, *words],
     }

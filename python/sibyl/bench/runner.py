@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from sibyl.bench.grid import SHAPES, Cell, Grid
+from sibyl.bench.grid import BARE, SHAPES, Cell, Grid
 from sibyl.bench.recording import pattern_text
 from sibyl.bench.samples import CellResult, SampleReader
 from sibyl.errors import CommandError
@@ -126,7 +126,7 @@ def signals_ignored() -> Iterator[None]:
 @contextmanager
 def pattern_files(grid: Grid) -> Iterator[str | None]:
     """What the MPI program replays, where the grid does; recordings are converted."""
-    names = {cell.pattern for cell in grid.cells} - set(SHAPES)
+    names = {cell.pattern for cell in grid.cells} - {*SHAPES, BARE}
     if not names:
         yield None
         return

@@ -21,12 +21,14 @@ class CellResult:
         job: where they come from: the "begin" line of the job, and clocks_after where it ended.
         samples: by contender, by metric: one number per iteration, in order of iterations.
         wrong: how many results were wrong, by contender; empty where all were right.
+        problem: of the paper's problems, the elements in all, and in all after padding.
     """
 
     cell: Cell
     job: dict[str, Any]
     samples: dict[str, dict[str, list[float]]]
     wrong: dict[str, int]
+    problem: dict[str, int] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """For the journal and the result file."""
@@ -35,12 +37,15 @@ class CellResult:
             "job": self.job,
             "samples": self.samples,
             "wrong": self.wrong,
+            "problem": self.problem,
         }
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> "CellResult":
         """The inverse of as_json()."""
-        return CellResult(Cell(**data["cell"]), data["job"], data["samples"], data["wrong"])
+        cell = Cell(**data["cell"])
+        problem = data.get("problem", {})
+        return CellResult(cell, data["job"], data["samples"], data["wrong"], problem)
 
 
 @dataclass
@@ -84,7 +89,9 @@ class SampleReader:
     def _begin_cell(self, line: dict[str, Any]) -> None:
         cell = self.grid.cells[line["cell"]]
         samples = {name: {m: [] for m in METRICS} for name in self.grid.algorithms}
-        self._result = CellResult(cell, self.job, samples, {})
+        names = ("elements", "padded_elements")
+        problem = {name: line[name] for name in names if name in line}
+        self._result = CellResult(cell, self.job, samples, {}, problem)
 
     def _add(self, line: dict[str, Any]) -> None:
         result = self._result

@@ -99,14 +99,16 @@ class Outputs:
                 raise CommandError(f"{option} {path}: cannot be written; choose another place")
 
 
-def _words(option: str, text: str) -> list[str]:
+def words_of(option: str, text: str) -> list[str]:
+    """The values of an option, at least one, that stand between commas."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
         raise CommandError(f"{option} '{text}': name at least one value")
     return words
 
 
-def _of(option: str, word: str, allowed: Sequence[str]) -> str:
+def of_known(option: str, word: str, allowed: Sequence[str]) -> str:
+    """Return `word` if it is among `allowed`."""
     if word not in allowed:
         raise CommandError(f"{option} {word}: there are {', '.join(allowed)}")
     return word
@@ -118,18 +120,19 @@ def _algorithms(collective: str, text: str | None) -> tuple[str, ...]:
     if collective in sibyl.served_collectives():
         own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
     known = ["native", *own, *(LOOPS if collective == "exscan" else ())]
-    wanted = ["native", *own] if text is None else _words("--algorithms", text)
+    wanted = ["native", *own] if text is None else words_of("--algorithms", text)
     for name in wanted:
         if not name.startswith("native:"):
-            _of("--algorithms", name, [*known, "native:VARIANT"])
+            of_known("--algorithms", name, [*known, "native:VARIANT"])
     return tuple(dict.fromkeys(["native", *wanted]))
 
 
-def _ranks(wishes: Wishes) -> list[int]:
-    if wishes.ranks is None:
-        return [8] if wishes.on == "cluster" else [max(2, min(os.cpu_count() or 2, 8))]
+def numbers_of_ranks(text: str | None, on: str) -> list[int]:
+    """What --ranks says, or what suits the place where it says nothing."""
+    if text is None:
+        return [8] if on == "cluster" else [max(2, min(os.cpu_count() or 2, 8))]
     numbers = []
-    for word in _words("--ranks", wishes.ranks):
+    for word in words_of("--ranks", text):
         if not (word.isascii() and word.isdigit()) or not 1 <= int(word) <= 100_000:
             raise CommandError(f"--ranks {word}: write numbers of ranks, as in 4,8,48")
         numbers.append(int(word))
@@ -142,25 +145,25 @@ def make_grid(wishes: Wishes) -> Grid:
     Raises:
         CommandError: they describe none; with one line that says why.
     """
-    collective = _of("collective", wishes.collective, COLLECTIVES)
-    _of("--on", wishes.on, ("local", "cluster"))
-    ranks = _ranks(wishes)
-    patterns = _words("--pattern", wishes.pattern)
+    collective = of_known("collective", wishes.collective, COLLECTIVES)
+    of_known("--on", wishes.on, ("local", "cluster"))
+    ranks = numbers_of_ranks(wishes.ranks, wishes.on)
+    patterns = words_of("--pattern", wishes.pattern)
     files = [pattern for pattern in patterns if pattern not in SHAPES]
     if len(files) > 1 or (files and len(ranks) > 1):
         raise CommandError("--pattern: replay one file, on the ranks that it was recorded on")
     for name in files:
         pattern_text(name, ranks[0])
-    counts = [_of("--counts", word, COUNTS) for word in _words("--counts", wishes.counts)]
+    counts = [of_known("--counts", word, COUNTS) for word in words_of("--counts", wishes.counts)]
     if collective not in IRREGULAR and counts != ["same"]:
         raise CommandError(f"--counts is for {' and '.join(IRREGULAR)}; {collective} has one count")
-    delays = [read_time(word) for word in _words("--max-delay", wishes.max_delay)]
+    delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
     if wishes.iterations < 1 or wishes.warm_up < 0 or wishes.seed < 0:
         raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
     if not 0 <= wishes.root < min(ranks):
         raise CommandError(f"--root {wishes.root}: ranks go from 0 to {min(ranks) - 1}")
     operator = wishes.operator or ("bxor" if collective in SCANS else "sum")
-    sizes = [read_size(word) for word in _words("--size", wishes.size)]
+    sizes = [read_size(word) for word in words_of("--size", wishes.size)]
     return Grid(
         collective=collective,
         algorithms=_algorithms(collective, wishes.algorithms),
@@ -168,7 +171,7 @@ def make_grid(wishes: Wishes) -> Grid:
         iterations=wishes.iterations,
         warm_up=wishes.warm_up,
         compute=read_time(wishes.compute),
-        operator=_of("--operator", operator, OPERATORS),
+        operator=of_known("--operator", operator, OPERATORS),
         root=wishes.root,
         seed=wishes.seed,
         on=wishes.on,

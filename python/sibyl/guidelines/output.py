@@ -1,0 +1,262 @@
+"""What a person, a spreadsheet and another program read: the paper's table, CSV, JSON."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sibyl.bench.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
+from sibyl.bench.samples import CellResult
+from sibyl.guidelines.catalogue import Guideline, side_title
+from sibyl.guidelines.judge import (
+    HOLDS,
+    NONE,
+    UNDECIDED,
+    VIOLATED,
+    WRONG,
+    Finding,
+    left_contender,
+    times,
+)
+from sibyl.guidelines.report import Report, Section, heading
+
+RED = "bold red"
+STYLES = {VIOLATED: RED, WRONG: RED, HOLDS: "green", NONE: "yellow"}
+MARKS = {UNDECIDED: "?", NONE: "-", WRONG: " WRONG"}
+CSV_COLUMNS = (
+    *("guideline", "statement", "under", "mpi", "ranks", "problem", "block", "elements"),
+    *("padded_elements", "pattern", "max_delay_us", "iterations", "left_avg_us", "left_min_us"),
+    *("left_median_us", "right_avg_us", "right_min_us", "right_median_us", "factor", "p_violated"),
+    *("p_holds", "verdict", "published_factor"),
+)
+
+
+def microseconds(seconds: float) -> str:
+    """As in the paper's tables."""
+    return f"{seconds * 1e6:.2f}"
+
+
+def factor_text(finding: Finding) -> str:
+    """A factor with a mark where there is no clear verdict."""
+    return f"{finding.factor:.2f}{MARKS.get(finding.verdict, '')}"
+
+
+def marked(result: CellResult, column: str, report: Report) -> bool:
+    """Does this contender violate a guideline in this cell?"""
+    return any(
+        finding.verdict == VIOLATED and left_contender(finding.guideline, finding.under) == column
+        for finding in report.of_cell(result)
+    )
+
+
+def published_text(result: CellResult, report: Report) -> str:
+    """The paper's factor of guideline (2) in this case; empty where it has none."""
+    for finding in report.of_cell(result):
+        found = report.paper_says(finding)
+        if found is not None:
+            return f"{found.factor:.2f}"
+    return ""
+
+
+def _section_table(section: Section, report: Report) -> Table:
+    table = Table(
+        title=heading(section),
+        title_justify="left",
+        caption="microseconds: average, least",
+    )
+    table.caption_justify = "left"
+    table.add_column("problem", no_wrap=True)
+    for name in ("b", "m", "m'"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for column in section.columns:
+        table.add_column(side_title(column), justify="right", no_wrap=True)
+    before = ""
+    for result in section.results:
+        cell = result.cell
+        if before not in ("", cell.counts):
+            table.add_section()
+        row: list[str | Text] = [cell.counts if cell.counts != before else "", str(cell.block)]
+        before = cell.counts
+        row += [str(result.problem.get(n, "")) for n in ("elements", "padded_elements")]
+        for column in section.columns:
+            if column not in result.samples:
+                row.append("")
+                continue
+            figures = times(result, column)
+            text = f"{microseconds(figures.average)} {microseconds(figures.least):>9}"
+            row.append(Text(text, style=RED if marked(result, column, report) else ""))
+        table.add_row(*row)
+    return table
+
+
+def kind_title(guideline: Guideline, under: str) -> str:
+    """A guideline and who serves its left side."""
+    who = "Sibyl's" if under == "sibyl" else "the MPI library's"
+    return f"{guideline.name} {guideline.text}: {who} {guideline.left}, left / right"
+
+
+def kinds_of(section: Section, report: Report) -> list[tuple[Guideline, str]]:
+    """The guidelines that are judged in a section, and who serves their left sides."""
+    findings = [f for result in section.results for f in report.of_cell(result)]
+    return list(dict.fromkeys((f.guideline, f.under) for f in findings))
+
+
+def _factor_table(section: Section, kind: tuple[Guideline, str], report: Report) -> Table:
+    """Left over right for one guideline: a line a problem, a column a block."""
+    findings = {
+        (finding.result.cell.counts, finding.result.cell.block): finding
+        for result in section.results
+        for finding in report.of_cell(result)
+        if (finding.guideline, finding.under) == kind
+    }
+    blocks = list(dict.fromkeys(block for _, block in findings))
+    table = Table(title=kind_title(*kind), title_justify="left")
+    table.add_column("problem", no_wrap=True)
+    for block in blocks:
+        table.add_column(f"b = {block}", justify="right", no_wrap=True)
+    for problem in dict.fromkeys(problem for problem, _ in findings):
+        row: list[str | Text] = [problem]
+        published = []
+        for block in blocks:
+            finding = findings[problem, block]
+            row.append(Text(factor_text(finding), style=STYLES.get(finding.verdict, "")))
+            found = report.paper_says(finding)
+            published.append(f"{found.factor:.2f}" if found else "")
+        table.add_row(*row)
+        if any(published):
+            table.add_row("  in the paper", *published, style="dim")
+    return table
+
+
+def print_report(report: Report, console: Console) -> None:
+    """The tables, one for each family, number of ranks and arrivals, and what they come to."""
+    for section in report.sections():
+        console.print(_section_table(section, report))
+        for kind in kinds_of(section, report):
+            console.print(_factor_table(section, kind, report))
+        limits = {f.limit for result in section.results for f in report.of_cell(result) if f.limit}
+        for limit in sorted(limits):
+            console.print(f"  no verdict: {limit}", style="yellow", highlight=False)
+    for line in closing_lines(report):
+        style = "red" if VIOLATED in line or "WRONG" in line else ""
+        console.print(line, highlight=False, soft_wrap=True, style=style)
+
+
+def tally(report: Report) -> Iterator[tuple[str, list[Finding]]]:
+    """The findings of each guideline, the left side's server apart."""
+    found: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        who = " (left side by Sibyl)" if finding.under == "sibyl" else ""
+        found.setdefault(f"{finding.guideline.name} {finding.guideline.text}{who}", []).append(
+            finding
+        )
+    yield from found.items()
+
+
+def closing_lines(report: Report) -> list[str]:
+    """The statements about the whole run."""
+    lines = []
+    for name, findings in tally(report):
+        judged = [f for f in findings if f.verdict in (VIOLATED, HOLDS, UNDECIDED)]
+        bad = [f for f in judged if f.verdict == VIOLATED]
+        if not judged:
+            lines.append(f"{name}: no verdict")
+        elif bad:
+            worst = max(bad, key=lambda f: f.factor)
+            lines.append(
+                f"{name}: VIOLATED in {len(bad)} of {len(judged)} cases, worst {worst.factor:.2f} "
+                f"times ({worst.result.cell.counts}, b = {worst.result.cell.block}); remedy: "
+                f"{worst.guideline.remedy}"
+            )
+        else:
+            shown = sum(f.verdict == HOLDS for f in judged)
+            lines.append(f"{name}: no violation; shown to hold in {shown} of {len(judged)} cases")
+    for name, count in report.wrong.items():
+        lines.append(f"WRONG RESULT: {name}, {count} times")
+    jobs = {id(result.job): result.job for result, _ in report.cells}
+    for text in dict.fromkeys(_job_line(job) for job in jobs.values()):
+        lines.append(text)
+    lines.append(
+        f"{report.iterations} measurements of each side, in turns; factors are of medians; slower "
+        f"by more than {MARGIN:.0%} or {MARGIN_SECONDS * 1e9:.0f} ns by rank-sum tests, corrected "
+        f"for all comparisons, significance {SIGNIFICANCE:.0%}; ? is undecided, - no verdict"
+    )
+    for finding in report.findings:
+        found = report.paper_says(finding)
+        if found is not None:
+            lines.append(
+                f"in the paper: MPI_Gatherv over guideline (2) by minima, {found.library}, "
+                f"{found.ranks} ranks (paper 002)"
+            )
+            break
+    return lines
+
+
+def _job_line(job: dict[str, object]) -> str:
+    where = f", cluster at {job['rate']}" if "rate" in job else ""
+    return f"{job['mpi']}, {job['ranks']} ranks{where}, {job['cores']} cores, {job['cpu']}"
+
+
+def to_csv(report: Report) -> str:
+    """One line per guideline and cell; times in microseconds."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for finding in report.findings:
+        cell, problem = finding.result.cell, finding.result.problem
+        found = report.paper_says(finding)
+        figures = [
+            f"{seconds * 1e6:.4f}"
+            for side in (finding.left, finding.right)
+            for seconds in (side.average, side.least, side.median)
+        ]
+        row = [finding.guideline.name, finding.guideline.text, finding.under]
+        row += [finding.result.job["mpi"], cell.ranks, cell.counts, cell.block]
+        row += [problem.get("elements", ""), problem.get("padded_elements", "")]
+        row += [cell.pattern, f"{cell.max_delay * 1e6:.6g}", report.iterations, *figures]
+        row += [f"{finding.factor:.4f}", f"{finding.p_violated:.3g}", f"{finding.p_holds:.3g}"]
+        row += [finding.verdict, f"{found.factor:.4f}" if found else ""]
+        writer.writerow(row)
+    return out.getvalue()
+
+
+def to_json(report: Report) -> str:
+    """Everything, with the raw samples."""
+    places = {id(result): number for number, (result, _) in enumerate(report.cells)}
+    findings = []
+    for finding in report.findings:
+        found = report.paper_says(finding)
+        findings.append(
+            {
+                "cell": places[id(finding.result)],
+                "guideline": finding.guideline.name,
+                "left": left_contender(finding.guideline, finding.under),
+                "right": f"{finding.guideline.right}/native",
+                "statement": finding.guideline.text,
+                "under": finding.under,
+                "left_s": vars(finding.left),
+                "right_s": vars(finding.right),
+                "factor": finding.factor,
+                "p_violated": finding.p_violated,
+                "p_holds": finding.p_holds,
+                "verdict": finding.verdict,
+                "instrument_limit": finding.limit,
+                "remedy": finding.guideline.remedy,
+                "published": vars(found) if found else None,
+            }
+        )
+    document = {
+        "format": "sibyl-guidelines",
+        "version": 1,
+        "provenance": report.origin,
+        "slack": {"relative": MARGIN, "seconds": MARGIN_SECONDS},
+        "significance": SIGNIFICANCE,
+        "iterations": report.iterations,
+        "findings": findings,
+        "cells": [result.as_json() for result, _ in report.cells],
+    }
+    return json.dumps(document, indent=1) + "\n"

@@ -1,0 +1,1 @@
+"""What was learned, as tables of algorithms that Sibyl, Open MPI and MPICH read."""

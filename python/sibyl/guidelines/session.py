@@ -1,0 +1,345 @@
+"""One `sibyl guidelines` from its options to its files."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+
+import sibyl
+from sibyl.bench.grid import BARE, COUNTS, SHAPES, Cell, Grid
+from sibyl.bench.journal import Journal, write_whole
+from sibyl.bench.provenance import provenance
+from sibyl.bench.recording import pattern_text
+from sibyl.bench.runner import (
+    Interrupted,
+    choose_benchmark_launcher,
+    signals_interrupt,
+)
+from sibyl.bench.samples import CellResult
+from sibyl.bench.session import (
+    check_cluster,
+    cluster_up,
+    measure,
+    numbers_of_ranks,
+    of_known,
+    open_journal,
+    progress_bar,
+    words_of,
+)
+from sibyl.bench.units import read_time
+from sibyl.errors import CommandError
+from sibyl.guidelines import output
+from sibyl.guidelines.catalogue import (
+    LEFT_SIDES,
+    PROBLEMS,
+    REGULAR,
+    Group,
+    Guideline,
+    chosen,
+    groups,
+    side,
+)
+from sibyl.guidelines.judge import judge
+from sibyl.guidelines.report import Report
+from sibyl.mpi.installation import Launcher
+from sibyl.mpi.library import find_benchmark
+
+LARGEST_TOTAL = 2**31 - 1  # elements in all: MPI counts them in an int
+SPIKE = 5  # a block of the spikes over the average one
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The options that decide what is measured, as they stand on the command line."""
+
+    collectives: str | None
+    problems: str | None
+    blocks: str
+    under: str
+    pattern: str
+    max_delay: str
+    ranks: str | None
+    on: str
+    mpi: str | None
+    rate: str
+    iterations: int
+    warm_up: int
+    compute: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The options that decide what becomes of the samples."""
+
+    csv: Path | None
+    json: Path | None
+    page: Path | None
+    tables: Path | None
+    resume: bool
+
+    def page_file(self) -> Path | None:
+        """Where the page goes: the file itself, or index.html in a directory."""
+        if self.page is None or self.page.suffix == ".html":
+            return self.page
+        return self.page / "index.html"
+
+    def check(self) -> None:
+        """Notice before a long run what would fail after it."""
+        for option, path in (("--csv", self.csv), ("--json", self.json)):
+            if path is not None:
+                _check_writable(option, path)
+        if self.page is not None:
+            page = self.page_file()
+            assert page is not None
+            if page is self.page:
+                _check_writable("--page", page)
+            else:
+                _make_directory("--page", self.page)
+            from sibyl.guidelines import page as pictures
+
+            pictures.check()
+        if self.tables is not None:
+            _make_directory("--tables", self.tables)
+
+
+def _check_writable(option: str, path: Path) -> None:
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise CommandError(f"{option} {path}: cannot be written; choose another place")
+
+
+def _make_directory(option: str, path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"{option} {path}: {error.strerror or error}") from error
+    if not os.access(path, os.W_OK):
+        raise CommandError(f"{option} {path}: cannot be written; choose another place")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured.
+
+    Attributes:
+        parts: the grids, each with the guidelines that are judged there.
+        unders: native, and sibyl where the left sides are also served by Sibyl.
+    """
+
+    parts: tuple[tuple[Grid, Group], ...]
+    unders: tuple[str, ...]
+
+    @property
+    def everything(self) -> Grid:
+        """One grid with all cells, for the progress bar and the cluster."""
+        first = self.parts[0][0]
+        cells = tuple(cell for grid, _ in self.parts for cell in grid.cells)
+        contenders = max(len(grid.algorithms) for grid, _ in self.parts)
+        return replace(
+            first,
+            collective="guidelines",
+            cells=cells,
+            algorithms=first.algorithms[:1] * contenders,
+        )
+
+
+def _blocks(text: str) -> list[int]:
+    blocks = []
+    for word in words_of("--blocks", text):
+        if not (word.isascii() and word.isdigit()) or not 1 <= int(word) <= 10**8:
+            raise CommandError(f"--blocks {word}: write numbers of elements, as in 1,10,100")
+        blocks.append(int(word))
+    return list(dict.fromkeys(blocks))
+
+
+def _arrivals(wishes: Wishes, ranks: Sequence[int]) -> list[tuple[str, float]]:
+    """Pattern and largest delay of the cells, in the order in which they are measured."""
+    patterns = words_of("--pattern", wishes.pattern)
+    files = [pattern for pattern in patterns if pattern not in (*SHAPES, BARE)]
+    if len(files) > 1 or (files and len(ranks) > 1):
+        raise CommandError("--pattern: replay one file, on the ranks that it was recorded on")
+    for name in files:
+        pattern_text(name, ranks[0])
+    delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
+    found = []
+    for pattern in patterns:
+        takes_delay = pattern in SHAPES and pattern != "flat"
+        if takes_delay and max(delays) <= 0:
+            raise CommandError(f"--pattern {pattern}: say how late with --max-delay, as in 1ms")
+        found += [(pattern, delay) for delay in (delays if takes_delay else [0.0])]
+    return list(dict.fromkeys(found))
+
+
+def contenders(group: Group, unders: Sequence[str], more: Sequence[str] = ()) -> tuple[str, ...]:
+    """Who takes turns: the MPI library's own, Sibyl's left sides, and what tables are learned from.
+
+    Args:
+        group: the operations.
+        unders: native, sibyl.
+        more: algorithms to learn from, as OPERATION/NAME.
+    """
+    found = [side(operation) for operation in group.operations]
+    if "sibyl" in unders:
+        left = dict.fromkeys(guideline.left for guideline in group.guidelines)
+        served = sibyl.served_collectives()
+        found += [side(operation, "auto") for operation in left if operation in served]
+    found += [name for name in more if name.partition("/")[0] in group.operations]
+    return tuple(dict.fromkeys(found))
+
+
+def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None) -> Plan:
+    """What the options describe.
+
+    Args:
+        wishes: the options.
+        candidates: gives the algorithms that a collective's tables may name; None: no tables.
+
+    Raises:
+        CommandError: they describe nothing; with one line that says why.
+    """
+    of_known("--on", wishes.on, ("local", "cluster"))
+    of_known("--under", wishes.under, ("native", "sibyl"))
+    names = LEFT_SIDES
+    if wishes.collectives is not None:
+        words = words_of("--collectives", wishes.collectives)
+        names = tuple(of_known("--collectives", word, LEFT_SIDES) for word in words)
+    problems: Sequence[str] = PROBLEMS
+    if wishes.problems is not None:
+        words = words_of("--problems", wishes.problems)
+        problems = tuple(dict.fromkeys(of_known("--problems", word, COUNTS) for word in words))
+    if wishes.iterations < 1 or wishes.warm_up < 0 or wishes.seed < 0:
+        raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
+    ranks = numbers_of_ranks(wishes.ranks, wishes.on)
+    blocks = _blocks(wishes.blocks)
+    # The largest vector is the broadcast of all blocks, or the padded spikes.
+    if max(ranks) * SPIKE * max(blocks) > LARGEST_TOTAL:
+        raise CommandError(
+            f"--blocks {max(blocks)} on {max(ranks)} ranks: more than 2^31 elements when padded"
+        )
+    found = groups(chosen(names), problems)
+    if not found:
+        raise CommandError(
+            f"--problems {','.join(problems)}: the guidelines of {', '.join(names)} are about "
+            f"equal blocks; add: {REGULAR}"
+        )
+    arrivals = _arrivals(wishes, ranks)
+    unders = ("native", "sibyl") if wishes.under == "sibyl" else ("native",)
+    parts = []
+    for number in dict.fromkeys(ranks):
+        for group in found:
+            more: list[str] = []
+            if candidates is not None and REGULAR in group.problems:
+                for operation in dict.fromkeys(g.left for g in group.guidelines):
+                    more += [side(operation, name) for name in candidates(operation)]
+            cells = tuple(
+                Cell(number, 0, problem, pattern, delay, block)
+                for pattern, delay in arrivals
+                for problem in group.problems
+                for block in blocks
+            )
+            grid = Grid(
+                collective=group.collective,
+                algorithms=contenders(group, unders, more),
+                cells=cells,
+                iterations=wishes.iterations,
+                warm_up=wishes.warm_up,
+                compute=read_time(wishes.compute),
+                operator="int-sum",
+                root=number // 2,
+                seed=wishes.seed,
+                on=wishes.on,
+                mpi=wishes.mpi,
+                rate=wishes.rate,
+            )
+            parts.append((grid, group))
+    return Plan(tuple(parts), unders)
+
+
+@contextmanager
+def _place(plan: Plan, needed: bool) -> Iterator[dict[str, object] | None]:
+    """Where the jobs run: this machine, or a cluster that is brought up and checked."""
+    grid = plan.everything
+    if grid.on != "cluster" or not needed:
+        yield None
+        return
+    with cluster_up(max(cell.ranks for cell in grid.cells), grid.rate):
+        yield check_cluster(grid.mpi)
+
+
+def _measure(
+    plan: Plan, launcher: Launcher, journals: Sequence[Journal]
+) -> list[tuple[CellResult, tuple[Guideline, ...]]]:
+    """Every cell with the guidelines that apply there."""
+    done = [result for journal in journals for result in journal.read()]
+    everything = plan.everything
+    missing = len(done) < len(everything.cells)
+    found = []
+    with (
+        signals_interrupt(),
+        progress_bar(everything, done) as progressed,
+        _place(plan, missing) as check,
+    ):
+        for (grid, group), journal in zip(plan.parts, journals, strict=True):
+            results = measure(grid, launcher, journal, progressed, check)
+            found += [(result, group.guidelines) for result in results]
+    return found
+
+
+def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
+    """Measure, judge, and write what was asked for; see `sibyl guidelines --help`.
+
+    Returns:
+        0; 3 when a result was wrong; 128 plus the number of a signal that ended the run.
+    """
+    make_plan(wishes, None)  # complains before anything is written or started
+    outputs.check()
+    launcher = choose_benchmark_launcher(wishes.mpi)
+    program = find_benchmark(launcher.flavour)
+    learner = None
+    if outputs.tables is not None:
+        from sibyl.guidelines.selection.learn import Learner
+
+        learner = Learner(launcher, program, wishes.under == "sibyl")
+    plan = make_plan(wishes, learner.candidates if learner else None)
+    journals = [open_journal(grid, launcher, outputs.resume) for grid, _ in plan.parts]
+    try:
+        cells = _measure(plan, launcher, journals)
+    except Interrupted as signal:
+        kept = sum(len(journal.read()) for journal in journals)
+        total = len(plan.everything.cells)
+        print(
+            f"sibyl: interrupted; {kept} of {total} cells are kept, go on with the same command "
+            f"and --resume",
+            file=sys.stderr,
+        )
+        return 128 + signal.number
+
+    origin = provenance(program, launcher, list(command), "guidelines")
+    findings = judge(cells, plan.unders)
+    report = Report(
+        launcher.flavour, plan.parts[0][0].iterations, plan.unders, cells, findings, origin
+    )
+    if outputs.json is not None:
+        write_whole(outputs.json, output.to_json(report))
+    if outputs.csv is not None:
+        write_whole(outputs.csv, output.to_csv(report))
+    written = []
+    if learner is not None and outputs.tables is not None:
+        written = learner.write(report, outputs.tables)
+    page_file = outputs.page_file()
+    if page_file is not None:
+        from sibyl.guidelines import page
+
+        write_whole(page_file, page.to_html(report, written))
+    for journal in journals:
+        journal.forget()
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    output.print_report(report, console)
+    for path, what in written:
+        console.print(f"{path}: {what}", highlight=False, soft_wrap=True)
+    return 3 if report.wrong else 0

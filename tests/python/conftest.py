@@ -89,15 +89,27 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
     return request.param
 
 
-@pytest.fixture(scope="session")
-def job(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """programs/job.c, compiled for `mpi`."""
-    program = tmp_path_factory.mktemp("job") / "job"
-    words = [mpi.wrapper, PROGRAMS / "job.c", "-o", program, f"-Wl,-rpath,{mpi_library_dir(mpi)}"]
+def compiled(name: str, mpi: Mpi, directory: Path) -> Path:
+    """programs/NAME.c, compiled for `mpi`."""
+    program = directory / name
+    source = PROGRAMS / f"{name}.c"
+    words = [mpi.wrapper, source, "-o", program, f"-Wl,-rpath,{mpi_library_dir(mpi)}"]
     subprocess.run(words, check=True, env={**os.environ, "OMPI_MCA_btl": "self"})
     linked = library_of_program(program)
     assert linked is not None and linked[0] == mpi.launcher.flavour
     return program
+
+
+@pytest.fixture(scope="session")
+def job(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """programs/job.c, compiled for `mpi`."""
+    return compiled("job", mpi, tmp_path_factory.mktemp("job"))
+
+
+@pytest.fixture(scope="session")
+def reduction_order(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """programs/reduction_order.c, compiled for `mpi`."""
+    return compiled("reduction_order", mpi, tmp_path_factory.mktemp("reduction_order"))
 
 
 def mpi_library_dir(mpi: Mpi) -> Path:

@@ -114,7 +114,7 @@ def _factor_table(section: Section, kind: tuple[Guideline, str], report: Report)
         if (finding.guideline, finding.under) == kind
     }
     blocks = list(dict.fromkeys(block for _, block in findings))
-    table = Table(title=kind_title(*kind), title_justify="left")
+    table = Table()
     table.add_column("problem", no_wrap=True)
     for block in blocks:
         table.add_column(f"b = {block}", justify="right", no_wrap=True)
@@ -122,7 +122,11 @@ def _factor_table(section: Section, kind: tuple[Guideline, str], report: Report)
         row: list[str | Text] = [problem]
         published = []
         for block in blocks:
-            finding = findings[problem, block]
+            finding = findings.get((problem, block))
+            if finding is None:
+                row.append("")
+                published.append("")
+                continue
             row.append(Text(factor_text(finding), style=STYLES.get(finding.verdict, "")))
             found = report.paper_says(finding)
             published.append(f"{found.factor:.2f}" if found else "")
@@ -137,6 +141,7 @@ def print_report(report: Report, console: Console) -> None:
     for section in report.sections():
         console.print(_section_table(section, report))
         for kind in kinds_of(section, report):
+            console.print(kind_title(*kind), highlight=False, style="italic")
             console.print(_factor_table(section, kind, report))
         limits = {f.limit for result in section.results for f in report.of_cell(result) if f.limit}
         for limit in sorted(limits):

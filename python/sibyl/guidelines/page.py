@@ -123,8 +123,13 @@ def draw_times(section: Section, report: Report) -> str:
         place.grid(True, which="major", color="#dddddd", linewidth=0.6)
     for place in list(axes.flat)[len(problems) :]:
         place.set_visible(False)
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", ncols=len(labels), bbox_to_anchor=(0.5, 0.0))
+    known: dict[str, Any] = {}
+    for place in axes.flat:
+        handles, labels = place.get_legend_handles_labels()
+        known = dict(zip(labels, handles, strict=True)) | known
+    figure.legend(
+        known.values(), known, loc="upper center", ncols=len(known), bbox_to_anchor=(0.5, 0.0)
+    )
     figure.tight_layout()
     return _image(figure, f"times: {heading(section)}")
 

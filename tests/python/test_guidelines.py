@@ -12,6 +12,7 @@ from conftest import Mpi, Sibyl, assert_usage_error
 from sibyl.errors import CommandError
 from sibyl.guidelines.selection import mpich, openmpi
 from sibyl.guidelines.selection.choices import RankRules, Rule
+from sibyl.guidelines.simulated import find_launcher
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import library_of_program
 from sibyl.mpi.library import find_benchmark
@@ -78,6 +79,26 @@ def test_guidelines_are_judged_under_late_arrivals_too(
         spreads = [spread for of in cell["samples"].values() for spread in of["spread_s"]]
         assert max(spreads) > late / 2 or max(spreads) == late == 0
     assert "skewed arrivals up to 2 ms" in result.stdout
+
+
+def test_a_simulated_cluster_is_judged_as_it_is(
+    sibyl: Sibyl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    try:
+        find_launcher()
+    except CommandError as error:
+        pytest.skip(str(error))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    words = ["--on", "smpi", "-n", 64, "--ranks-per-node", 16, "--collectives", "gatherv"]
+    words += ["--problems", "same,spikes", "--blocks", "1,1000", "--mpi", "openmpi"]
+    result = sibyl("guidelines", *words, "--csv", "a.csv")
+    assert result.returncode == 0, result
+    rows = list(csv.DictReader((sibyl.directory / "a.csv").open()))
+    verdicts = {(row["problem"], row["block"]): row["verdict"] for row in rows}
+    # A linear gather of 64 small blocks against a tree; little of much data against all padded.
+    assert verdicts["same", "1"] == "VIOLATED"
+    assert verdicts["spikes", "1000"] == "holds"
+    assert rows[0]["mpi"] == "SMPI choosing as Open MPI"
 
 
 def run_order(
@@ -244,6 +265,10 @@ def test_bad_input_ends_in_one_line(sibyl: Sibyl) -> None:
         (["--page", "absent/a.html"], "absent/a.html"),
         (["--tables", "file"], "file"),
         (["--mpi", "absent"], "absent"),
+        (["--on", "smpi", "-n", "65", "--ranks-per-node", "16"], "multiple"),
+        (["--on", "smpi", "-n", "560", "--collectives", "gather"], "GiB"),
+        (["--on", "smpi", "--mpi", "intel"], "intel"),
+        (["--on", "smpi", "--tables", "tables"], "--tables"),
     ):
         assert_usage_error(sibyl("guidelines", *words), part)
     assert [path.name for path in sibyl.directory.iterdir()] == ["file"]

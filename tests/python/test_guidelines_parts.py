@@ -122,6 +122,14 @@ def test_where_ranks_outnumber_the_cores_there_is_no_verdict() -> None:
     assert "cores" in finding.limit
 
 
+def test_of_simulated_times_one_is_enough() -> None:
+    for seconds, verdict in ((9e-5, "VIOLATED"), (1e-5, "holds")):
+        result = result_of({"reduce/native": seconds, "allreduce/native": 1e-5}, simulated=True)
+        for of in result.samples.values():
+            of["run_s"] = of["run_s"][:1]
+        assert judge([(result, named("(5)"))], ["native"])[0].verdict == verdict
+
+
 def test_a_wrong_result_is_no_verdict() -> None:
     result = result_of({"reduce/native": 9e-5, "allreduce/native": 1e-5})
     result.wrong["reduce/native"] = 3

@@ -32,6 +32,7 @@ from sibyl.bench.provenance import file_hash, provenance
 from sibyl.bench.recording import pattern_text
 from sibyl.bench.runner import (
     Interrupted,
+    Job,
     choose_benchmark_launcher,
     cluster_job,
     local_job,
@@ -47,6 +48,7 @@ from sibyl.errors import CommandError
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 
+JobMaker = Callable[[Grid, str | None], Job]
 CLUSTER_NAME = f"bench-{os.getpid()}"  # several runs side by side do not meet
 
 
@@ -223,29 +225,31 @@ def check_cluster(mpi: str | None) -> dict[str, Any]:
     return check(CLUSTER_NAME, mpi).as_json()
 
 
+def job_maker(launcher: Launcher, check: dict[str, Any] | None) -> JobMaker:
+    """How jobs are started: on this machine, or on the cluster that is up and was checked."""
+
+    def make(part: Grid, pattern_file: str | None) -> Job:
+        if check is None:
+            return local_job(part, launcher, pattern_file)
+        return cluster_job(part, launcher, CLUSTER_NAME, check, pattern_file)
+
+    return make
+
+
 def measure(
-    grid: Grid,
-    launcher: Launcher,
-    journal: Journal,
-    progressed: Callable[[Cell], None],
-    check: dict[str, Any] | None,
+    grid: Grid, journal: Journal, progressed: Callable[[Cell], None], make_job: JobMaker
 ) -> list[CellResult]:
     """Measure what the journal lacks, put it there, and return all in the grid's order.
 
     Args:
         grid: what to measure.
-        launcher: of the MPI.
         journal: of this grid.
         progressed: hears of every sample.
-        check: of the cluster that is up; None on this machine.
+        make_job: makes a job from a grid with one number of ranks, and the file that is replayed.
     """
     for part in grid.without([result.cell for result in journal.read()]).jobs():
         with pattern_files(part) as pattern_file:
-            if check is None:
-                job = local_job(part, launcher, pattern_file)
-            else:
-                job = cluster_job(part, launcher, CLUSTER_NAME, check, pattern_file)
-            run_job(job, part, journal.add, progressed)
+            run_job(make_job(part, pattern_file), part, journal.add, progressed)
     results = {result.cell: result for result in journal.read()}
     return [results[cell] for cell in grid.cells]
 
@@ -275,10 +279,10 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
         with signals_interrupt(), progress_bar(grid, done) as progressed:
             if grid.on == "cluster" and len(done) < len(grid.cells):
                 with cluster_up(max(cell.ranks for cell in grid.cells), grid.rate):
-                    check = check_cluster(grid.mpi)
-                    results = measure(grid, launcher, journal, progressed, check)
+                    maker = job_maker(launcher, check_cluster(grid.mpi))
+                    results = measure(grid, journal, progressed, maker)
             else:
-                results = measure(grid, launcher, journal, progressed, None)
+                results = measure(grid, journal, progressed, job_maker(launcher, None))
     except Interrupted as signal:
         kept = len(journal.read())
         print(

@@ -54,15 +54,33 @@ def guidelines(
             help="Ranks; on the cluster, hosts. The root is N/2.",
         ),
     ] = None,
-    on: Annotated[str, typer.Option(metavar="local|cluster", help="Where.")] = "local",
-    mpi: Annotated[str | None, typer.Option(metavar="openmpi|mpich|DIR", help="Which MPI.")] = None,
+    on: Annotated[
+        str,
+        typer.Option(metavar="local|cluster|smpi", help="Where; smpi: a simulated cluster."),
+    ] = "local",
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="openmpi|mpich|DIR", help="Which MPI; whose choices are simulated on smpi."
+        ),
+    ] = None,
     rate: Annotated[
         str, typer.Option(metavar="RATE", help="Of each host's link on the cluster.")
     ] = "100mbit",
+    platform: Annotated[
+        str, typer.Option(metavar="NAME", help="Of the simulated cluster, see platforms/.")
+    ] = "infiniband-35x16",
+    ranks_per_node: Annotated[
+        int, typer.Option(metavar="K", help="Of the simulated cluster; -n is a multiple.")
+    ] = 1,
     iterations: Annotated[
-        int, typer.Option(metavar="K", help="Measurements per side and case.")
-    ] = 75,
-    warm_up: Annotated[int, typer.Option(metavar="K", help="Unmeasured ones before them.")] = 10,
+        int | None,
+        typer.Option(metavar="K", help="Measurements per side and case; 75, simulated 1."),
+    ] = None,
+    warm_up: Annotated[
+        int | None,
+        typer.Option(metavar="K", help="Unmeasured ones before them; 10, simulated 1."),
+    ] = None,
     compute: Annotated[
         str, typer.Option(metavar="T", help="Emulated computation before late arrivals.")
     ] = "5ms",
@@ -107,5 +125,7 @@ def guidelines(
         warm_up,
         compute,
         seed,
+        platform,
+        ranks_per_node,
     )
     return run_session(wishes, Outputs(csv, json, page, tables, resume), sys.argv[2:])

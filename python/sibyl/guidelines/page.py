@@ -22,6 +22,7 @@ from sibyl.guidelines.judge import HOLDS, NONE, VIOLATED, WRONG, Finding, run_ti
 from sibyl.guidelines.output import (
     closing_lines,
     factor_text,
+    job_line,
     kind_title,
     kinds_of,
     marked,
@@ -273,9 +274,7 @@ def to_html(report: Report, tables: Sequence[tuple[Path, str]] = ()) -> str:
         tables: selection tables that were written, each with what it holds.
     """
     job = report.cells[0][0].job
-    where = f"{job['mpi']}, {job['cores']} cores, {job['cpu']}"
-    if "rate" in job:
-        where += f", cluster at {job['rate']}"
+    where = job_line(job)
     parts = [
         f"<h1>Performance guidelines: {html.escape(job['mpi'])}</h1>",
         f"<p>{html.escape(where)}; {html.escape(report.origin['date'])}, Sibyl "

@@ -21,8 +21,10 @@ from sibyl.bench.runner import (
 )
 from sibyl.bench.samples import CellResult
 from sibyl.bench.session import (
+    JobMaker,
     check_cluster,
     cluster_up,
+    job_maker,
     measure,
     numbers_of_ranks,
     of_known,
@@ -32,7 +34,7 @@ from sibyl.bench.session import (
 )
 from sibyl.bench.units import read_time
 from sibyl.errors import CommandError
-from sibyl.guidelines import output
+from sibyl.guidelines import output, simulated
 from sibyl.guidelines.catalogue import (
     LEFT_SIDES,
     PROBLEMS,
@@ -48,6 +50,8 @@ from sibyl.guidelines.report import Report
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 
+# The paper's, and what simulated times need.
+MEASUREMENTS, WARM_UP, SIMULATED = 75, 10, 1
 LARGEST_TOTAL = 2**31 - 1  # elements in all: MPI counts them in an int
 SPIKE = 5  # a block of the spikes over the average one
 
@@ -66,10 +70,17 @@ class Wishes:
     on: str
     mpi: str | None
     rate: str
-    iterations: int
-    warm_up: int
+    iterations: int | None
+    warm_up: int | None
     compute: str
     seed: int
+    platform: str
+    ranks_per_node: int
+
+    @property
+    def simulated(self) -> bool:
+        """Simulated times repeat, and need no repetition."""
+        return self.on == "smpi"
 
 
 @dataclass(frozen=True)
@@ -202,7 +213,7 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
     Raises:
         CommandError: they describe nothing; with one line that says why.
     """
-    of_known("--on", wishes.on, ("local", "cluster"))
+    of_known("--on", wishes.on, ("local", "cluster", "smpi"))
     of_known("--under", wishes.under, ("native", "sibyl"))
     names = LEFT_SIDES
     if wishes.collectives is not None:
@@ -212,9 +223,16 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
     if wishes.problems is not None:
         words = words_of("--problems", wishes.problems)
         problems = tuple(dict.fromkeys(of_known("--problems", word, COUNTS) for word in words))
-    if wishes.iterations < 1 or wishes.warm_up < 0 or wishes.seed < 0:
+    iterations, warm_up = wishes.iterations, wishes.warm_up
+    if iterations is None:
+        iterations = SIMULATED if wishes.simulated else MEASUREMENTS
+    if warm_up is None:
+        warm_up = SIMULATED if wishes.simulated else WARM_UP
+    if iterations < 1 or warm_up < 0 or wishes.seed < 0:
         raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
     ranks = numbers_of_ranks(wishes.ranks, wishes.on)
+    if wishes.simulated:
+        simulated.check(wishes.mpi, ranks, wishes.ranks_per_node)
     blocks = _blocks(wishes.blocks)
     # The largest vector is the broadcast of all blocks, or the padded spikes.
     if max(ranks) * SPIKE * max(blocks) > LARGEST_TOTAL:
@@ -222,6 +240,13 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
             f"--blocks {max(blocks)} on {max(ranks)} ranks: more than 2^31 elements when padded"
         )
     found = groups(chosen(names), problems)
+    everybody = {name for group in found for name in group.operations} & {"allgather", "bcast"}
+    memory = 4 * max(ranks) ** 2 * max(blocks)
+    if wishes.simulated and everybody and memory > simulated.MEMORY_MOST:
+        raise CommandError(
+            f"--blocks {max(blocks)} on {max(ranks)} simulated ranks: {' and '.join(everybody)} "
+            f"would take {memory >> 30} GiB; choose smaller ones, or --collectives gatherv,scatterv"
+        )
     if not found:
         raise CommandError(
             f"--problems {','.join(problems)}: the guidelines of {', '.join(names)} are about "
@@ -246,8 +271,8 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
                 collective=group.collective,
                 algorithms=contenders(group, unders, more),
                 cells=cells,
-                iterations=wishes.iterations,
-                warm_up=wishes.warm_up,
+                iterations=iterations,
+                warm_up=warm_up,
                 compute=read_time(wishes.compute),
                 operator="int-sum",
                 root=number // 2,
@@ -261,18 +286,21 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
 
 
 @contextmanager
-def _place(plan: Plan, needed: bool) -> Iterator[dict[str, object] | None]:
-    """Where the jobs run: this machine, or a cluster that is brought up and checked."""
+def _jobs(plan: Plan, wishes: Wishes, launcher: Launcher, needed: bool) -> Iterator[JobMaker]:
+    """Where the jobs run: here, on a simulated cluster, or on one that is brought up."""
     grid = plan.everything
-    if grid.on != "cluster" or not needed:
-        yield None
-        return
-    with cluster_up(max(cell.ranks for cell in grid.cells), grid.rate):
-        yield check_cluster(grid.mpi)
+    if wishes.simulated:
+        per_node = wishes.ranks_per_node
+        yield simulated.job_maker(launcher, wishes.platform, per_node, wishes.mpi)
+    elif grid.on != "cluster" or not needed:
+        yield job_maker(launcher, None)
+    else:
+        with cluster_up(max(cell.ranks for cell in grid.cells), grid.rate):
+            yield job_maker(launcher, check_cluster(grid.mpi))
 
 
 def _measure(
-    plan: Plan, launcher: Launcher, journals: Sequence[Journal]
+    plan: Plan, wishes: Wishes, launcher: Launcher, journals: Sequence[Journal]
 ) -> list[tuple[CellResult, tuple[Guideline, ...]]]:
     """Every cell with the guidelines that apply there."""
     done = [result for journal in journals for result in journal.read()]
@@ -282,10 +310,10 @@ def _measure(
     with (
         signals_interrupt(),
         progress_bar(everything, done) as progressed,
-        _place(plan, missing) as check,
+        _jobs(plan, wishes, launcher, missing) as make_job,
     ):
         for (grid, group), journal in zip(plan.parts, journals, strict=True):
-            results = measure(grid, launcher, journal, progressed, check)
+            results = measure(grid, journal, progressed, make_job)
             found += [(result, group.guidelines) for result in results]
     return found
 
@@ -297,8 +325,13 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
         0; 3 when a result was wrong; 128 plus the number of a signal that ended the run.
     """
     make_plan(wishes, None)  # complains before anything is written or started
+    if wishes.simulated and outputs.tables is not None:
+        raise CommandError("--tables: what is simulated is no MPI that could read them")
     outputs.check()
-    launcher = choose_benchmark_launcher(wishes.mpi)
+    if wishes.simulated:
+        launcher: Launcher = simulated.find_launcher()
+    else:
+        launcher = choose_benchmark_launcher(wishes.mpi)
     program = find_benchmark(launcher.flavour)
     learner = None
     if outputs.tables is not None:
@@ -308,7 +341,7 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
     plan = make_plan(wishes, learner.candidates if learner else None)
     journals = [open_journal(grid, launcher, outputs.resume) for grid, _ in plan.parts]
     try:
-        cells = _measure(plan, launcher, journals)
+        cells = _measure(plan, wishes, launcher, journals)
     except Interrupted as signal:
         kept = sum(len(journal.read()) for journal in journals)
         total = len(plan.everything.cells)
@@ -321,9 +354,8 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
 
     origin = provenance(program, launcher, list(command), "guidelines")
     findings = judge(cells, plan.unders)
-    report = Report(
-        launcher.flavour, plan.parts[0][0].iterations, plan.unders, cells, findings, origin
-    )
+    flavour = wishes.mpi or "" if wishes.simulated else launcher.flavour
+    report = Report(flavour, plan.parts[0][0].iterations, plan.unders, cells, findings, origin)
     if outputs.json is not None:
         write_whole(outputs.json, output.to_json(report))
     if outputs.csv is not None:

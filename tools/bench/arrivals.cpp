@@ -303,6 +303,7 @@ int run_arrivals(const Options& options, const Provenance& provenance,
   {
     const Operator op(options.operators.front());
     std::vector<std::unique_ptr<Contender>> contenders;
+    contenders.reserve(sides.size());
     for (const Side& side : sides) contenders.push_back(std::make_unique<Contender>(side));
     for (std::size_t number = 0; number < options.cells.size(); ++number) {
       right = measure_cell(setting, number, patterns[number], op, contenders) && right;

@@ -141,6 +141,7 @@ int run(int argument_count, char** arguments) {
   std::vector<Cell> cells;
   {
     std::vector<std::unique_ptr<Contender>> contenders;
+    contenders.reserve(sides.size());
     for (const Side& side : sides) contenders.push_back(std::make_unique<Contender>(side));
     for (const auto& op : operators) {
       for (const int count : options.counts) {

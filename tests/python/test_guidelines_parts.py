@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -28,6 +30,7 @@ from sibyl.guidelines.selection.choices import (
     rule_for_all_sizes,
     rules_by_size,
 )
+from sibyl.guidelines.session import Outputs, Wishes, make_plan
 
 JOB = {
     "mpi": "Some MPI 1.0",
@@ -193,6 +196,85 @@ def test_the_published_factors_are_those_of_the_paper_s_tables() -> None:
     assert published("openmpi")["same", 1].ranks == 560
     assert len(published("mpich")) == 30
     assert published("other") == {}
+
+
+WISHES = Wishes(
+    collectives=None,
+    problems=None,
+    blocks="1,10",
+    under="native",
+    pattern="none",
+    max_delay="0",
+    ranks="4",
+    on="local",
+    mpi=None,
+    rate="100mbit",
+    iterations=None,
+    warm_up=None,
+    compute="5ms",
+    seed=1,
+    platform="infiniband-35x16",
+    ranks_per_node=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "part"),
+    [
+        ({"collectives": ","}, "--collectives"),
+        ({"collectives": "alltoall"}, "alltoall"),
+        ({"problems": "steps"}, "steps"),
+        ({"collectives": "reduce", "problems": "spikes"}, "same"),
+        ({"blocks": "0"}, "--blocks"),
+        ({"blocks": "many"}, "many"),
+        ({"blocks": "100000000", "ranks": "64"}, "2\\^31"),
+        ({"under": "sea"}, "sea"),
+        ({"on": "moon"}, "moon"),
+        ({"pattern": "absent.txt"}, "absent.txt"),
+        ({"pattern": "skewed"}, "--max-delay"),
+        ({"iterations": 0}, "--iterations"),
+        ({"seed": -1}, "--seed"),
+        ({"ranks": "two"}, "two"),
+        ({"on": "smpi", "ranks": "65", "ranks_per_node": 16}, "multiple"),
+        ({"on": "smpi", "ranks": "560", "blocks": "10000"}, "GiB"),
+        ({"on": "smpi", "mpi": "intel"}, "intel"),
+    ],
+    ids=str,
+)
+def test_wishes_that_describe_nothing_are_told(wrong: dict[str, Any], part: str) -> None:
+    with pytest.raises(CommandError, match=part) as error:
+        make_plan(replace(WISHES, **wrong), None)
+    assert error.value.exit_code == 2
+    assert "\n" not in str(error.value)
+
+
+def test_places_that_cannot_be_written_are_told_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    nothing: dict[str, Path | None] = dict.fromkeys(("csv", "json", "page", "tables"))
+    for option, name in (
+        ("csv", "absent/a.csv"),
+        ("json", "."),
+        ("page", "absent/a.html"),
+        ("page", "file"),
+        ("tables", "file"),
+    ):
+        outputs = Outputs(**{**nothing, option: tmp_path / name}, resume=False)
+        with pytest.raises(CommandError, match=f"--{option}"):
+            outputs.check()
+
+
+def test_the_plan_is_the_paper_s() -> None:
+    plan = make_plan(replace(WISHES, collectives="gatherv", ranks="9"), None)
+    regular, irregular = (grid for grid, _ in plan.parts)
+    assert (regular.iterations, regular.warm_up, regular.root) == (75, 10, 4)
+    assert regular.algorithms == ("gather/native", "padded-gather/native", "gatherv/native")
+    assert [cell.block for cell in irregular.cells[:2]] == [1, 10]
+    assert {cell.counts for cell in irregular.cells} == {
+        *("random", "spikes", "decreasing", "alternating", "two-blocks")
+    }
+    assert regular.cells[0].words() == ["--cell", "block=1,delay=0.0,counts=same,pattern=none"]
+    simulated = make_plan(replace(WISHES, on="smpi", collectives="gatherv"), None)
+    assert simulated.parts[0][0].iterations == 1
 
 
 def choice(size: int, name: str, ratio: float, ranks: int = 8) -> Comparison:

@@ -123,14 +123,14 @@ std::function<int()> Contender::call_function(Data& data) const {
       const auto function = sibyl ? &SIBYL_Reduce : &PMPI_Reduce;
       return [=] { return function(send, receive, count, type, op, root, comm); };
     }
-    case Operation::gatherv:
-      return [=] {
-        return PMPI_Gatherv(send, count, type, receive, counts, places, type, root, comm);
-      };
-    case Operation::scatterv:
-      return [=] {
-        return PMPI_Scatterv(send, counts, places, type, receive, count, type, root, comm);
-      };
+    case Operation::gatherv: {
+      const auto function = sibyl ? &SIBYL_Gatherv : &PMPI_Gatherv;
+      return [=] { return function(send, count, type, receive, counts, places, type, root, comm); };
+    }
+    case Operation::scatterv: {
+      const auto function = sibyl ? &SIBYL_Scatterv : &PMPI_Scatterv;
+      return [=] { return function(send, counts, places, type, receive, count, type, root, comm); };
+    }
     case Operation::allgather:
       return [=] { return PMPI_Allgather(send, count, type, receive, count, type, comm); };
     case Operation::bcast: {

@@ -40,8 +40,8 @@ def measure(options: argparse.Namespace, problem: str, elements: int) -> Measure
     """Simulate a few calls of every algorithm."""
     ranks = options.nodes * options.ranks_per_node
     # SMPI looks for a probed message in steps. This many of them for the data's time are exact to
-    # a per cent a hop on the mean, and spare the simulation many steps where blocks are large.
-    step = max(1e-7, BETA * 4 * ranks * elements / 50)
+    # a quarter of a per cent a hop, and spare the simulation many steps where blocks are large.
+    step = max(1e-7, BETA * 4 * ranks * elements / 200)
     command = [
         str(Path(__file__).parent / "run-smpi"),
         *("--platform", options.platform, "--nodes", str(options.nodes)),

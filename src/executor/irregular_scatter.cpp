@@ -102,8 +102,9 @@ class Scatter {
     return room_.tree;
   }
 
-  // Sends a cube's message. `pieces` calls what it is given with (data, count, type, bytes) for all
-  // data in rank order.
+  // Sends a cube's message, and comes back when it has gone: of messages that share the link the
+  // largest, which has the longest way before it, would be there as late as the smallest. `pieces`
+  // calls what it is given with (data, count, type, bytes) for all data in rank order.
   template <class PiecesOf>
   void send_cube(const OrderedChild& child, std::size_t k, PiecesOf pieces) {
     const auto sizes = sizes_of(child.first + first_, child.count);
@@ -122,8 +123,8 @@ class Scatter {
         error_.add(pack(from, count, type, to, call_.comm));
         to += bytes;
       });
-      post(message, static_cast<MPI_Count>(head_bytes + data), MPI_BYTE, child.rank + first_,
-           tree_tag);
+      error_.add(PMPI_Send(message, static_cast<int>(head_bytes + data), MPI_BYTE,
+                           child.rank + first_, call_.tag_base + tree_tag, call_.comm));
       return;
     }
     Pieces put(room_);
@@ -135,8 +136,9 @@ class Scatter {
     const int made = put.make_type(type);
     error_.add(made);
     if (made != MPI_SUCCESS) return;
-    post(MPI_BOTTOM, 1, type, child.rank + first_, tree_tag);
-    PMPI_Type_free(&type);  // it lives until the message is gone
+    error_.add(
+        PMPI_Send(MPI_BOTTOM, 1, type, child.rank + first_, call_.tag_base + tree_tag, call_.comm));
+    PMPI_Type_free(&type);
   }
 
   // The root's blocks of a cube; those that lie side by side are one piece.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 16> variables{{
+constexpr std::array<EnvironmentVariable, 17> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -23,6 +23,11 @@ constexpr std::array<EnvironmentVariable, 16> variables{{
     {"SIBYL_SCATTER", algorithm_values, "auto", "", "The same for MPI_Scatter."},
     {"SIBYL_GATHERV", algorithm_values, "auto", "", "The same for MPI_Gatherv."},
     {"SIBYL_SCATTERV", algorithm_values, "auto", "", "The same for MPI_Scatterv."},
+    {"SIBYL_TABLE", "a file", "", "",
+     "A selection table, as `sibyl guidelines --tables` writes it: decides where the variables "
+     "above "
+     "say auto. Where no rule of it fits a call, Sibyl chooses. All ranks must be able to read "
+     "it."},
     {"SIBYL_FIRST_SEGMENT", "0 to 1073741824", "1024", "bytes",
      "Size of the first of the two segments that linear-synchronised gather cuts a block into."},
     {"SIBYL_OUTSTANDING", "0 to 1000000", "8", "transfers",
@@ -86,6 +91,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_SCATTER", environment.scatter);
   read_text(lookup, "SIBYL_GATHERV", environment.gatherv);
   read_text(lookup, "SIBYL_SCATTERV", environment.scatterv);
+  read_text(lookup, "SIBYL_TABLE", environment.table);
   read_text(lookup, "SIBYL_REPORT", environment.report);
   read_text(lookup, "SIBYL_RECORD", environment.record);
   read_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,

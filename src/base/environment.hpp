@@ -36,6 +36,7 @@ struct Environment {
   std::uint32_t construct_every = 64;  // calls
   std::uint32_t segments = 0;          // of Clairvoyant; 0: by bytes and ranks
   std::uint32_t communicators = 256;   // private communicators per process
+  std::string table;                   // file; empty: no selection table
   std::string report;                  // directory; empty: no report
   std::string record;                  // directory; empty: no arrivals are recorded
   std::string problem;  // empty, or one line that says which value is wrong and how to mend it

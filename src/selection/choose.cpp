@@ -165,7 +165,10 @@ const Algorithm* choose_blocks(const Situation& now) {
 const Algorithm* choose(const Settings& settings, const Situation& now) {
   const bool blocks = now.collective == Collective::gather || now.collective == Collective::scatter;
   if (blocks && now.bytes > message_limit) return nullptr;
-  const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];
+  std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];
+  if (wanted == choose_automatically) {
+    wanted = settings.table.find(now.collective, now.ranks, now.bytes);
+  }
   if (wanted == serve_natively) return nullptr;
   if (wanted >= 0) {
     const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];

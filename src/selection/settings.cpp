@@ -59,6 +59,10 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   take(Collective::scatter, "SIBYL_SCATTER", environment.scatter);
   take(Collective::gatherv, "SIBYL_GATHERV", environment.gatherv);
   take(Collective::scatterv, "SIBYL_SCATTERV", environment.scatterv);
+  if (!environment.table.empty()) {
+    const std::string wrong = read_table_file(environment.table, settings.table);
+    if (problem.empty() && !wrong.empty()) problem = "SIBYL_TABLE: " + wrong;
+  }
   return problem;
 }
 

@@ -9,16 +9,13 @@
 #include <string>
 
 #include "base/environment.hpp"
+#include "selection/table.hpp"
 #include "sibyl/schedule.hpp"
 
 namespace sibyl {
 
 // How many of the collectives are served, in their order; the rest are planned only.
 inline constexpr std::size_t served_count = 7;
-
-// What serves a collective: a row of algorithms(collective), or one of these.
-inline constexpr std::int32_t choose_automatically = -1;
-inline constexpr std::int32_t serve_natively = -2;
 
 struct Settings {
   std::array<std::int32_t, collective_count> algorithm = [] {
@@ -31,6 +28,7 @@ struct Settings {
   std::uint32_t direct_from = 4096;    // bytes of a block of gatherv or scatterv that goes direct
   std::uint32_t segments = 0;          // of Clairvoyant's vector; 0 chooses by bytes and ranks
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
+  SelectionTable table;                // for what is chosen automatically
 };
 
 // Empty when `settings` could be filled from the environment; else one line that says which

@@ -42,7 +42,9 @@ TEST(Environment, TakesWhatIsSet) {
                                         {"SIBYL_SCATTER", "binomial"},
                                         {"SIBYL_FIRST_SEGMENT", "1073741824"},
                                         {"SIBYL_COMMUNICATORS", "0"},
+                                        {"SIBYL_TABLE", "a file"},
                                         {"SIBYL_REPORT", "a directory"}});
+  EXPECT_EQ(environment.table, "a file");
   EXPECT_EQ(environment.exscan, "hybrid");
   EXPECT_EQ(environment.scan, "native");
   EXPECT_EQ(environment.gather, "linear");

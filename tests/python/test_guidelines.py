@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
 
 from sibyl.errors import CommandError
-from sibyl.guidelines.selection import mpich, openmpi
+from sibyl.guidelines.selection import mpich, openmpi, own
 from sibyl.guidelines.selection.choices import RankRules, Rule
 from sibyl.guidelines.simulated import find_launcher
 from sibyl.mpi.command_line import launcher_command, launcher_environment
@@ -235,6 +236,22 @@ def test_open_mpi_gathers_as_its_table_says(
     rules = [RankRules("gather", 4, 8, (Rule(0, "binomial"),))]
     table = write_table(mpi, reduction_order, tmp_path, rules)
     assert receivers(with_table(mpi, table)) > everywhere
+
+
+def test_sibyl_obeys_its_own_table(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
+    def served(name: str) -> set[str]:
+        rules = [RankRules("exscan", 2, 3, (Rule(0, name), Rule(1000, "native")))]
+        (sibyl.directory / own.FILE).write_text(own.to_text(rules, ["made by hand"]))
+        environment = {**os.environ, "SIBYL_TABLE": str(sibyl.directory / own.FILE)}
+        words = ["run", "-n", 2, "--mpi", mpi.option, "--quiet", "--report", "r.json", "--", job]
+        result = sibyl(*words, env=environment)
+        assert result.returncode == 0, result
+        entries = json.loads((sibyl.directory / "r.json").read_text())["entries"]
+        return {entry["algorithm"] for entry in entries}
+
+    assert "two-op-doubling" in served("two-op-doubling")
+    assert "1-doubling" in served("1-doubling")
+    assert served("native") <= {"native"}
 
 
 def test_bad_input_ends_in_one_line(sibyl: Sibyl) -> None:

@@ -79,6 +79,28 @@ TEST(Choose, TakesWhatIsForced) {
   }
 }
 
+TEST(Choose, ATableDecidesWhatIsLeftToChooseAndNothingElse) {
+  const std::string text =
+      "sibyl-selection 1\n"
+      "gather 4 0-99 linear\n"
+      "gather 4 100- native\n"
+      "scan 4 * auto\n";
+  Settings settings;
+  ASSERT_EQ(read_table(text, "table", settings.table), "");
+  const auto small = situation(Collective::gather, 4, 8, OperatorUse::none);
+  const auto large = situation(Collective::gather, 4, 100, OperatorUse::none);
+  const auto others = situation(Collective::gather, 5, 8, OperatorUse::none);
+  const auto scan = situation(Collective::scan, 4, 8, OperatorUse::predefined);
+  EXPECT_EQ(choose(settings, small), find_algorithm(Collective::gather, "linear"));
+  EXPECT_NE(choose(Settings{}, small), choose(settings, small));
+  EXPECT_EQ(choose(settings, large), nullptr);
+  EXPECT_EQ(choose(settings, others), choose(Settings{}, others));
+  EXPECT_EQ(choose(settings, scan), choose(Settings{}, scan));
+  Settings forced = force(Collective::gather, serve_natively);
+  forced.table = settings.table;
+  EXPECT_EQ(choose(forced, small), nullptr);
+}
+
 TEST(Choose, ForcedAlgorithmsThatPackGoNativeBeyondAMessage) {
   for (const Collective collective : {Collective::gather, Collective::scatter}) {
     const auto rows = algorithms(collective);

@@ -76,5 +76,13 @@ TEST(Settings, FingerprintFitsASignedNumberAndStaysTheSame) {
   EXPECT_EQ(build_fingerprint(), build_fingerprint());
 }
 
+TEST(Settings, SayWhatIsWrongWithTheSelectionTable) {
+  Environment environment;
+  environment.table = "no/such/table.txt";
+  Settings settings;
+  EXPECT_EQ(settings_from(environment, settings), "SIBYL_TABLE: cannot read no/such/table.txt");
+  EXPECT_EQ(settings.table.count, 0U);
+}
+
 }  // namespace
 }  // namespace sibyl

@@ -107,7 +107,7 @@ class Learner:
             ours = self._learn_own(report)
             path = directory / own.FILE
             write_whole(path, own.to_text(ours, comment))
-            written.append((path, _summary(ours)))
+            written.append((path, f"{_summary(ours)}; use: {own.HOW.format(path=path)}"))
         return written
 
     def _learn(self, report: Report, by_size: Sequence[str]) -> list[RankRules]:

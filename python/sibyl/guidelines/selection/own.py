@@ -12,7 +12,8 @@ line is a rule of four words:
 ranks: of the communicator, both ends included. bytes: packed bytes of a block or of a vector, both
 ends included, without an end above if it is missing; `*` where the call has no size that all ranks
 know (gatherv, scatterv). algorithm: a name from `sibyl algorithms`, or native. The first rule that
-fits a call decides; where none does, Sibyl chooses as without a table.
+fits a call decides; where none does, Sibyl chooses as without a table. The reader is
+src/selection/table.cpp.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from sibyl.guidelines.selection.choices import RankRules
 HEADING = "sibyl-selection 1"
 SIZELESS = ("gatherv", "scatterv")
 FILE = "sibyl-selection.txt"
+HOW = "SIBYL_TABLE={path} sibyl run ..."
 
 
 def to_text(learned: Sequence[RankRules], comment: Sequence[str]) -> str:

@@ -71,7 +71,8 @@ def bench(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="sum (floats), bxor (longs), matrix, modular; sum, and bxor for scans, if absent.",
+            help="sum (floats), int-sum, bxor (longs), matrix, modular; sum, and bxor for scans, "
+            "if absent.",
         ),
     ] = None,
     root: Annotated[int, typer.Option(metavar="R", help="Of rooted collectives.")] = 0,

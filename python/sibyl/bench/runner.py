@@ -59,11 +59,13 @@ class Job:
         command: the words.
         environment: of the command.
         facts: what to add to the "begin" line of its results.
+        silence: seconds without a word after which it hangs.
     """
 
     command: Sequence[str]
     environment: Mapping[str, str]
     facts: Mapping[str, object]
+    silence: float = SILENCE
 
 
 def local_job(grid: Grid, launcher: Launcher, pattern_file: str | None) -> Job:
@@ -171,7 +173,7 @@ def run_job(
             preexec_fn=begin_group(os.getpid()),
         )
         try:
-            others = _read_lines(process, reader)
+            others = _read_lines(process, reader, job.silence)
             code = _wait_for_end(process, reader)
         except BaseException:
             _end(process)
@@ -185,7 +187,7 @@ def run_job(
             )
 
 
-def _read_lines(process: subprocess.Popen[bytes], reader: SampleReader) -> str:
+def _read_lines(process: subprocess.Popen[bytes], reader: SampleReader, silence: float) -> str:
     """Feed the reader until the program closes its output; return the lines that are not ours."""
     assert process.stdout is not None
     stream: IO[bytes] = process.stdout
@@ -196,10 +198,10 @@ def _read_lines(process: subprocess.Popen[bytes], reader: SampleReader) -> str:
         selector.register(stream, selectors.EVENT_READ)
         while True:
             ended = reader.clocks_after is not None
-            if not selector.select(LINGER if ended else SILENCE):
+            if not selector.select(LINGER if ended else silence):
                 if ended:
                     return others
-                raise JobFailed(f"the benchmark has said nothing for {SILENCE:.0f} s; ended it")
+                raise JobFailed(f"the benchmark has said nothing for {silence:.0f} s; ended it")
             chunk = stream.read()
             if chunk is None:
                 continue

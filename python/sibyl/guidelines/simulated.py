@@ -19,6 +19,7 @@ from sibyl.mpi.library import find_benchmark
 
 PLATFORM = "infiniband-35x16"
 SELECTORS = {"openmpi": "ompi", "mpich": "mpich"}
+SILENCE = 3600.0  # seconds that a call on hundreds of ranks may take to simulate
 MEMORY_MOST = 4 << 30  # bytes of all ranks, which share a process
 
 
@@ -79,6 +80,6 @@ def job_maker(
         if mpi is not None:
             words.append(f"--cfg=smpi/coll-selector:{SELECTORS[mpi]}")
             facts["mpi"] = f"SMPI choosing as {FAMILY_TITLES[mpi]}"
-        return Job(words, dict(os.environ), facts)
+        return Job(words, dict(os.environ), facts, SILENCE)
 
     return make

@@ -5,7 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <limits>
+#include <utility>
 
 #include "plan.hpp"
 #include "selection/settings.hpp"
@@ -30,7 +30,7 @@ std::string_view name_of_order(OrderUse use) {
 // A number that Python holds as it pleases, as the number type of the planners.
 template <class Number>
 Number narrow(std::int64_t value, const char* what) {
-  if (value < 0 || value > static_cast<std::int64_t>(std::numeric_limits<Number>::max())) {
+  if (!std::in_range<Number>(value)) {
     const std::string line = std::string(what) + " " + std::to_string(value) + " is out of range";
     throw nb::value_error(line.c_str());
   }
@@ -79,6 +79,17 @@ std::unique_ptr<Request> read_request(const std::string& collective, const std::
   request.generator = read_generator(asked.generator);
   request.root_order = read_root_order(asked.root_order);
   request.ranks_per_node = narrow<Rank>(asked.ranks_per_node, "number of ranks per node");
+  if (asked.sizes) {
+    // An empty list is a wrong one, not "all alike".
+    if (asked.sizes->empty()) throw nb::value_error("there are no sizes; give one per rank");
+    for (const std::int64_t size : *asked.sizes) {
+      result->sizes.push_back(narrow<std::uint64_t>(size, "size"));
+    }
+    request.sizes = result->sizes;
+  }
+  if (asked.direct_from) {
+    request.direct_from = narrow<std::uint64_t>(*asked.direct_from, "least size of a direct block");
+  }
   const std::string problem = check_request(*result->algorithm, request);
   if (!problem.empty()) throw nb::value_error(problem.c_str());
   return result;
@@ -97,6 +108,7 @@ void bind_algorithms(nb::module_& module) {
       .def_prop_ro("commutative_only", [](const Algorithm& row) { return row.commutative_only; })
       .def_prop_ro("in_place", [](const Algorithm& row) { return row.in_place; })
       .def_prop_ro("arrivals", [](const Algorithm& row) { return row.arrivals; })
+      .def_prop_ro("sizes", [](const Algorithm& row) { return row.sizes; })
       .def("__repr__", [](const Algorithm& row) {
         return "Algorithm(" + std::string(name_of(row.collective)) + ", " + std::string(row.name) +
                ")";
@@ -104,13 +116,6 @@ void bind_algorithms(nb::module_& module) {
   module.def("collectives", [] {
     nb::list names;
     for (std::size_t i = 0; i < collective_count; ++i) {
-      names.append(name_of(static_cast<Collective>(i)));
-    }
-    return nb::tuple(names);
-  });
-  module.def("served_collectives", [] {
-    nb::list names;
-    for (std::size_t i = 0; i < served_count; ++i) {
       names.append(name_of(static_cast<Collective>(i)));
     }
     return nb::tuple(names);

@@ -24,6 +24,7 @@ struct Request {
   PlanRequest request;
   std::vector<Rank> order;
   std::vector<double> arrivals;
+  std::vector<std::uint64_t> sizes;
 };
 
 // What make_plan and prove take in Python, besides collective and algorithm.
@@ -40,6 +41,8 @@ struct Asked {
   std::string generator = "fast";
   std::string root_order = "first";
   std::int64_t ranks_per_node = 1;
+  std::optional<std::vector<std::int64_t>> sizes;
+  std::optional<std::int64_t> direct_from;
 };
 
 // Raises ValueError with one line when there is no such algorithm or it cannot plan this.
@@ -60,17 +63,21 @@ void define_on_request(nanobind::module_& module, const char* name, Call call) {
              std::int64_t root, std::optional<std::vector<std::int64_t>> order, bool background,
              bool in_place, std::int64_t operator_rounds,
              std::optional<std::vector<double>> arrivals, std::int64_t segments, double round_time,
-             std::string generator, std::string root_order, std::int64_t ranks_per_node) {
-        return call(*read_request(collective, algorithm,
-                                  {ranks, root, std::move(order), background, in_place,
-                                   operator_rounds, std::move(arrivals), segments, round_time,
-                                   std::move(generator), std::move(root_order), ranks_per_node}));
+             std::string generator, std::string root_order, std::int64_t ranks_per_node,
+             std::optional<std::vector<std::int64_t>> sizes,
+             std::optional<std::int64_t> direct_from) {
+        return call(
+            *read_request(collective, algorithm,
+                          {ranks, root, std::move(order), background, in_place, operator_rounds,
+                           std::move(arrivals), segments, round_time, std::move(generator),
+                           std::move(root_order), ranks_per_node, std::move(sizes), direct_from}));
       },
       nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"), nb::arg("root") = 0,
       nb::arg("order") = nb::none(), nb::arg("background") = false, nb::arg("in_place") = false,
       nb::arg("operator_rounds") = 0, nb::arg("arrivals") = nb::none(), nb::arg("segments") = 1,
       nb::arg("round_time") = 1.0, nb::arg("generator") = "fast", nb::arg("root_order") = "first",
-      nb::arg("ranks_per_node") = 1);
+      nb::arg("ranks_per_node") = 1, nb::arg("sizes") = nb::none(),
+      nb::arg("direct_from") = nb::none());
 }
 
 // Raises ValueError when there is no collective of that name.

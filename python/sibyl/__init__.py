@@ -20,7 +20,6 @@ from sibyl._core import (
     collectives,
     make_plan,
     prove,
-    served_collectives,
 )
 from sibyl.schedules import arrival_pattern, clairvoyant
 
@@ -35,5 +34,4 @@ __all__ = [
     "collectives",
     "make_plan",
     "prove",
-    "served_collectives",
 ]

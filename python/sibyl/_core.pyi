@@ -24,6 +24,7 @@ class Algorithm:
         commutative_only: not for operators that do not commute.
         in_place: has a program for MPI_IN_PLACE.
         arrivals: plans for arrival times, in segments and rounds.
+        sizes: plans for blocks of different sizes.
     """
 
     @property
@@ -48,6 +49,8 @@ class Algorithm:
     def in_place(self) -> bool: ...
     @property
     def arrivals(self) -> bool: ...
+    @property
+    def sizes(self) -> bool: ...
 
 class Plan:
     """The programs of all ranks; made by make_plan.
@@ -108,9 +111,6 @@ class Plan:
 def collectives() -> tuple[str, ...]:
     """The collectives that Sibyl plans."""
 
-def served_collectives() -> tuple[str, ...]:
-    """The collectives that Sibyl serves in programs: those that it plans and runs."""
-
 def algorithms(collective: str | None = None) -> list[Algorithm]:
     """The table of algorithms, or the rows of one collective.
 
@@ -133,14 +133,16 @@ def make_plan(
     generator: str = "fast",
     root_order: str = "first",
     ranks_per_node: int = 1,
+    sizes: Sequence[int] | None = None,
+    direct_from: int | None = None,
 ) -> Plan:
     """Plan a collective for all ranks.
 
     Args:
-        collective: exscan, scan, gather, scatter or reduce.
+        collective: exscan, scan, gather, scatter, gatherv, scatterv or reduce.
         algorithm: a name of the table.
         ranks: at least 1.
-        root: of gather, scatter and reduce.
+        root: of all collectives but the scans.
         order: the ranks other than the root in the order in which they are served or placed; a
             permutation of all ranks is accepted too.
         background: open the gates that the algorithm can open.
@@ -152,7 +154,9 @@ def make_plan(
         round_time: reduce: seconds that a round with one segment takes.
         generator: reduce: linear, pairing-heap, segment-tree or fast; all plan the same.
         root_order: reduce: first or availability, where the root stands when a sender is sought.
-        ranks_per_node: two-level exscan: consecutive ranks that share a node.
+        ranks_per_node: two-level exscan, ordered trees: consecutive ranks that share a node.
+        sizes: gatherv, scatterv: of each rank's block, in any unit; all alike if None.
+        direct_from: gatherv, scatterv: from this size on blocks go straight; None: none does.
 
     Raises:
         ValueError: the algorithm cannot plan this; one line says why.
@@ -173,6 +177,8 @@ def prove(
     generator: str = "fast",
     root_order: str = "first",
     ranks_per_node: int = 1,
+    sizes: Sequence[int] | None = None,
+    direct_from: int | None = None,
 ) -> int:
     """Plan and verify without keeping the plan; other Python threads run meanwhile.
 

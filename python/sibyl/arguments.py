@@ -6,7 +6,7 @@ Every function raises CommandError with one line that says what is wrong and how
 from collections.abc import Iterable
 from pathlib import Path
 
-from sibyl import algorithms, collectives, served_collectives
+from sibyl import algorithms, collectives
 from sibyl.errors import CommandError
 
 # Values of COLLECTIVE=VALUE that are no algorithm: the MPI library's own collective, and Sibyl's
@@ -41,11 +41,6 @@ def parse_setting(text: str) -> tuple[str, str]:
             f"--set wants COLLECTIVE=ALGORITHM, as in --set exscan=123-doubling, not '{text}'"
         )
     check_collective(collective)
-    if collective not in served_collectives():
-        raise CommandError(
-            f"--set {text}: {collective} is planned but not yet served; Sibyl serves "
-            f"{', '.join(served_collectives())}"
-        )
     return collective, check_algorithm(collective, value, SPECIAL_VALUES)
 
 
@@ -100,3 +95,24 @@ def read_order(path: Path, ranks: int, root: int) -> list[int]:
             f"{path}: rank {missing} is missing; name all ranks, or all but the root {root}"
         )
     return order
+
+
+def read_sizes(text: str) -> list[int]:
+    """Read sizes of blocks: A,B,... or the name of a file with one number a line (`#` comments)."""
+    if "," in text or text.isdigit():
+        where, words = "--sizes", [word.strip() for word in text.split(",")]
+    else:
+        try:
+            lines = Path(text).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text"
+            raise CommandError(
+                f"cannot read the sizes {text}: {reason}; name a file with one number a line, or "
+                "say them as in --sizes 4,0,12"
+            ) from error
+        where = text
+        words = [word for line in lines if (word := line.partition("#")[0].strip())]
+    for word in words:
+        if not (word.isascii() and word.isdigit() and int(word) < 2**63):
+            raise CommandError(f"{where}: '{word}' is not the size of a block; write whole numbers")
+    return [int(word) for word in words]

@@ -139,8 +139,20 @@ def plan(
         int, typer.Option(metavar="Q", help="Scan family: rounds with the operator; 0: its own.")
     ] = 0,
     ranks_per_node: Annotated[
-        int, typer.Option(metavar="K", help="Two-level: consecutive ranks that share a node.")
+        int,
+        typer.Option(metavar="K", help="Two-level, trees: consecutive ranks that share a node."),
     ] = 1,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|A,B,...",
+            help="Gatherv, scatterv: size of each rank's block; all alike if absent.",
+        ),
+    ] = None,
+    direct_from: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="Gatherv, scatterv: blocks of this size go straight."),
+    ] = None,
     arrivals: Annotated[
         str | None,
         typer.Option(
@@ -199,6 +211,8 @@ def plan(
             background=background,
             operator_rounds=operator_rounds,
             ranks_per_node=ranks_per_node,
+            sizes=sizes,
+            direct_from=direct_from,
             arrivals=arrivals,
             segments=segments,
             round_time=round_time,

@@ -14,9 +14,6 @@
 
 namespace sibyl {
 
-// How many of the collectives are served, in their order; the rest are planned only.
-inline constexpr std::size_t served_count = 7;
-
 struct Settings {
   std::array<std::int32_t, collective_count> algorithm = [] {
     std::array<std::int32_t, collective_count> all{};

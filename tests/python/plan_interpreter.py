@@ -54,7 +54,7 @@ class RankState:
         if collective in ("exscan", "scan", "reduce"):
             for unit in range(segments):
                 self.memory[self.place("send", unit)] = (rank,)
-        elif collective == "gather":
+        elif collective in ("gather", "gatherv"):
             buffer = "receive" if rank == root and in_place else "send"
             for s in range(segments):
                 self.memory[(buffer, rank * segments + s)] = ((rank, s),)
@@ -184,7 +184,7 @@ def check_results(plan: dict[str, Any], ranks: list[RankState], in_place: bool) 
                 wanted = {("receive", u): tuple(range(plan["ranks"])) for u in range(segments)}
                 for place in wanted.keys() & state.memory.keys():
                     state.memory[place] = tuple(sorted(state.memory[place]))
-        elif collective == "gather":
+        elif collective in ("gather", "gatherv"):
             if rank == root:
                 wanted = {
                     ("receive", u): (divmod(u, segments),) for u in range(plan["ranks"] * segments)

@@ -203,9 +203,3 @@ def test_events_are_for_algorithms_with_a_schedule(sibyl: Sibyl, tmp_path: Path)
     )
     assert result.returncode == 2
     assert "--events" in result.stderr
-
-
-def test_a_collective_that_is_only_planned_cannot_be_set(sibyl: Sibyl) -> None:
-    result = sibyl("run", "--set", "reduce=clairvoyant", "--", "true")
-    assert result.returncode == 2
-    assert "not yet served" in result.stderr

@@ -3,6 +3,7 @@
 import json
 import random
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ FEW_RANKS = 8
 def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
     """What can be asked of an algorithm for `ranks` ranks."""
     draw = random.Random(ranks)
-    rooted = row.collective in ("gather", "scatter", "reduce")
+    rooted = row.collective not in ("exscan", "scan")
     roots = range(ranks) if rooted else [0]
     found = []
     for root in roots:
@@ -46,6 +47,9 @@ def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
                         request["arrivals"] = [draw.uniform(0, ranks) for _ in range(ranks)]
                         request["segments"] = draw.randint(1, 6)
                         request["round_time"] = draw.uniform(0.1, 2)
+                    if row.sizes and (root + in_place) % 2 == 0:
+                        request["sizes"] = [draw.choice((0, 3, 70)) for _ in range(ranks)]
+                        request["direct_from"] = draw.choice((1, 50, 100))
                     found.append(request)
     return found
 
@@ -225,3 +229,34 @@ def test_the_package_says_what_is_wrong_with_a_request() -> None:
         package.make_plan("gather", "linear", 4, root=4)
     with pytest.raises(ValueError):
         package.make_plan("gather", "linear", 4, order=[1, 1, 2])
+
+
+def test_sizes_of_blocks_shape_the_tree(sibyl: Sibyl, tmp_path: Path) -> None:
+    words = ["plan", "gatherv", "--algorithm", "ordered-tree", "--ranks", 4, "--json", "-"]
+    equal = json.loads(sibyl(*words).stdout)
+    listed = sibyl(*words, "--sizes", "1,9,0,50", "--direct-from", 40)
+    assert listed.returncode == 0, listed
+    plan = json.loads(listed.stdout)
+    # Only the root's own copy moves without a message; rank 3 sends its block straight to rank 0.
+    assert plan["rounds"] > equal["rounds"]
+    to_root = [s for s in plan["programs"][3] if s["kind"] == "send" and s["peer"] == 0]
+    assert [(s["buffer"], s["first"], s["count"]) for s in to_root][-1] == ("send", 3, 1)
+    file = tmp_path / "sizes"
+    file.write_text("1  # the root's\n9\n0\n50\n")
+    assert sibyl(*words, "--sizes", file, "--direct-from", 40).stdout == listed.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        (["--sizes", "1,2"], "2 sizes for 4 ranks"),
+        (["--sizes", "1,x,3,4"], "'x'"),
+        (["--sizes", "1,-2,3,4"], "'-2'"),
+        (["--sizes", "absent"], "absent"),
+        (["--sizes", "1,2,3,4", "--direct-from", "-1"], "out of range"),
+    ],
+)
+def test_wrong_sizes_end_in_one_line(sibyl: Sibyl, more: list[str], part: str) -> None:
+    result = sibyl("plan", "gatherv", "--algorithm", "ordered-tree", "--ranks", 4, *more)
+    assert (result.returncode, len(result.stderr.splitlines())) == (2, 1), result
+    assert part in result.stderr

@@ -118,9 +118,7 @@ def of_known(option: str, word: str, allowed: Sequence[str]) -> str:
 
 def _algorithms(collective: str, text: str | None) -> tuple[str, ...]:
     """The contenders, native first."""
-    own = []
-    if collective in sibyl.served_collectives():
-        own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
+    own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
     known = ["native", *own, *(LOOPS if collective == "exscan" else ())]
     wanted = ["native", *own] if text is None else words_of("--algorithms", text)
     for name in wanted:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import sibyl
-from sibyl.arguments import check_algorithm, read_order
+from sibyl.arguments import check_algorithm, read_order, read_sizes
 from sibyl.errors import CommandError
 
 # Up to this many ranks the summary shows every step.
@@ -19,7 +19,7 @@ class PlanOptions:
     """What is planned.
 
     Attributes:
-        collective: exscan, scan, gather, scatter or reduce.
+        collective: exscan, scan, gather, scatter, gatherv, scatterv or reduce.
         algorithm: a name of the table of algorithms.
         ranks: at least 1.
         root: 0 for collectives without one.
@@ -34,6 +34,8 @@ class PlanOptions:
         generator: which of the generators of one schedule.
         root_order: first or availability.
         ranks_per_node: consecutive ranks that share a node.
+        sizes: of each rank's block: numbers with commas between them, or a file with one a line.
+        direct_from: from this size on blocks go straight; None: none does.
     """
 
     collective: str
@@ -51,6 +53,8 @@ class PlanOptions:
     generator: str = "fast"
     root_order: str = "first"
     ranks_per_node: int = 1
+    sizes: str | None = None
+    direct_from: int | None = None
 
 
 def make_plan(options: PlanOptions) -> sibyl.Plan:
@@ -87,6 +91,8 @@ def make_plan(options: PlanOptions) -> sibyl.Plan:
             generator=options.generator,
             root_order=options.root_order,
             ranks_per_node=options.ranks_per_node,
+            sizes=None if options.sizes is None else read_sizes(options.sizes),
+            direct_from=options.direct_from,
         )
     except ValueError as error:
         raise CommandError(f"{options.collective} {options.algorithm}: {error}") from error
@@ -205,7 +211,7 @@ def step_text(step: dict[str, Any]) -> str:
 
 def print_summary(plan: sibyl.Plan, options: PlanOptions) -> None:
     """Print measures and, for few ranks, every step."""
-    rooted = options.collective in ("gather", "scatter", "reduce")
+    rooted = options.collective not in ("exscan", "scan")
     title = f"{plan.collective} {plan.algorithm}, {plan.ranks} ranks"
     print(f"{title}, root {plan.root}" if rooted else title)
     unit = "vector" if plan.partition == "vector" else "block"

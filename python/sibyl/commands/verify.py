@@ -17,6 +17,7 @@ from sibyl.mpi.report import seconds_text
 # Up to this many ranks every combination of order, gates and MPI_IN_PLACE is proven.
 ALL_VARIANTS_UP_TO = 16
 SAMPLED_ROOTS = 8
+DIRECT_FROM = 500
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,14 @@ class Case:
     shuffled: bool
     background: bool
     in_place: bool
+    irregular: bool
+
+    def sizes(self) -> list[int] | None:
+        """Sizes of the blocks with holes, the same ones every time; None: all alike."""
+        if not self.irregular:
+            return None
+        draw = random.Random(self.ranks * 1_000_003 + self.root)
+        return [draw.choice((0, 1, draw.randrange(100), 900)) for _ in range(self.ranks)]
 
     def order(self) -> list[int] | None:
         """The order of the ranks other than the root; the same one every time for a case."""
@@ -43,12 +52,13 @@ class Case:
         words += ["shuffled order"] * self.shuffled
         words += ["background"] * self.background
         words += ["in place"] * self.in_place
+        words += ["blocks of different sizes"] * self.irregular
         return ", ".join(words)
 
 
 def roots_of(collective: str, ranks: int, choice: str) -> list[int]:
     """The roots to prove: 0 alone without a root, all, or a sample with the ends and the middle."""
-    if collective not in ("gather", "scatter", "reduce"):
+    if collective in ("exscan", "scan"):
         return [0]
     if choice == "all" or ranks <= SAMPLED_ROOTS:
         return list(range(ranks))
@@ -64,7 +74,8 @@ def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
 
     Each root is proven with and without MPI_IN_PLACE, in rank order with closed gates and, where
     the algorithm takes them, in a shuffled order with open gates; for few ranks in all
-    combinations of the three.
+    combinations of the three. Where blocks may differ in size, plans for equal and for different
+    sizes are proven, the largest going straight to the root.
     """
     orders = (False, True) if row.order != "none" else (False,)
     gates = (False, True) if row.background else (False,)
@@ -74,7 +85,8 @@ def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
     for root in roots_of(row.collective, ranks, roots):
         for shuffled, background in ways:
             for in_place in (False, True) if row.in_place else (False,):
-                yield Case(ranks, root, shuffled, background, in_place)
+                for irregular in (False, True) if row.sizes else (False,):
+                    yield Case(ranks, root, shuffled, background, in_place, irregular)
 
 
 def verify_plans(collective: str, algorithm: str | None, ranks_text: str, roots: str) -> int:
@@ -129,6 +141,8 @@ def _verify_algorithm(
                     order=case.order(),
                     background=case.background,
                     in_place=case.in_place,
+                    sizes=case.sizes(),
+                    direct_from=DIRECT_FROM,
                 )
             except sibyl.VerificationError as error:
                 print(f"{title}: FAILED for {case}: {one_line(str(error))}", flush=True)

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 namespace sibyl {
 namespace {
@@ -124,6 +126,31 @@ TEST(Choose, ReduceTakesNoAlgorithmThatReordersForOperatorsThatDoNotCommute) {
       now.commutes = false;
       EXPECT_EQ(choose(settings, now), rows[i].commutative_only ? nullptr : &rows[i]);
     }
+  }
+}
+
+TEST(Choose, ReduceTakesClairvoyantForLongVectorsOfRanksWithANodeEach) {
+  const auto chosen = [](const Situation& now) {
+    const Algorithm* row = choose(Settings{}, now);
+    return row == nullptr ? std::string_view("native") : row->name;
+  };
+  auto now = situation(Collective::reduce, 48, 1 << 20, OperatorUse::predefined);
+  EXPECT_EQ(chosen(now), "native") << "ranks that may share nodes";
+  now.ranks_alone = true;
+  EXPECT_EQ(chosen(now), "clairvoyant");
+  now.commutes = false;
+  EXPECT_EQ(chosen(now), "native") << "operands come together in another order";
+  now.commutes = true;
+  now.bytes = 65535;
+  EXPECT_EQ(chosen(now), "native") << "short vectors";
+  now.bytes = 65536;
+  for (const auto& [ranks, name] : {std::pair<Rank, std::string_view>{1, "native"},
+                                    {3, "native"},
+                                    {4, "clairvoyant"},
+                                    {64, "clairvoyant"},
+                                    {65, "native"}}) {
+    now.ranks = ranks;
+    EXPECT_EQ(chosen(now), name) << ranks << " ranks";
   }
 }
 

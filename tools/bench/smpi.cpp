@@ -29,7 +29,8 @@ int __wrap_PMPI_Reduce_local(const void* in, void* inout, int count,          //
   const int error = __real_PMPI_Reduce_local(in, inout, count, datatype, op);
   int size = 0;
   PMPI_Type_size(datatype, &size);
-  const double seconds = (op == MPI_BXOR ? predefined_seconds : user_seconds) * size * count;
+  const bool predefined = op == MPI_BXOR || op == MPI_SUM;
+  const double seconds = (predefined ? predefined_seconds : user_seconds) * size * count;
   smpi_execute_flops(seconds * sg_host_get_speed(sg_host_self()));
   return error;
 }

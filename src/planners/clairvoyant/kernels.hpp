@@ -26,27 +26,36 @@ struct BitTree {
   std::size_t nodes = 2;
 };
 
-// What `fast` works on; fast.cpp says how. A place is a process's number in the order of (f, rank).
+// A process in `fast`; fast.cpp says how that works.
+struct FastMember {
+  std::uint32_t place = 0;    // its number in the order of (f, rank), or nowhere
+  std::uint32_t sent_in = 0;  // the round in which it sent last, plus 1
+  std::uint32_t begin = 0;    // words of its column before this one are empty
+  std::uint32_t left = 0;     // segments that it has not sent
+};
+
 struct FastState {
   std::size_t row_words = 0;     // of the places in a row
   std::size_t column_words = 0;  // of the segments in a column
   std::size_t planes = 0;        // digits of the counts
-  std::uint64_t* rows =
-      nullptr;  // segment x place: who holds it, A or P; ones for who has not joined
-  std::uint64_t* held = nullptr;  // rank x segment, the same
-  // Per segment the number of members that hold it, and of those the free ones in this round: digit
-  // k of the counts of 64 segments is a word of plane k.
-  std::uint64_t* holders = nullptr;
-  std::uint64_t* free_holders = nullptr;
-  std::uint64_t* some = nullptr;  // segments with at least one free holder
-  std::uint64_t* more = nullptr;  // segments with at least two
-  // Free senders of this round in places: from the head's place on, and (row_words later) before
-  // it.
+  std::size_t free_words = 0;
+  std::uint64_t* rows = nullptr;     // segment x place: who holds it, A or P; ones for who waits
+  std::uint64_t* columns = nullptr;  // rank x segment, the same
+  FastMember* members = nullptr;     // per rank
+  const Rank* rank_at = nullptr;     // of a place
+  std::uint32_t* holders = nullptr;  // per segment: the number of members that hold it
+  std::uint64_t* shared = nullptr;   // the segments that at least two members hold
+  std::uint64_t* all = nullptr;      // all segments
+  // Free senders of this round in places: a row of those from the head's place on, one of those
+  // before it, and one of those who stand last though at the head's place.
   std::uint64_t* free = nullptr;
-  std::uint64_t* late = nullptr;  // places of those who stand last though at the head's place
-  const std::uint32_t* place = nullptr;  // of a rank
-  const Rank* rank_at = nullptr;         // of a place
-  std::uint32_t* left = nullptr;         // per rank: segments that it has not sent
+  // From the first failed search in a round on, per unit of 512 segments: whether free holders are
+  // counted, the digits of the counts, and the segments with at least one and with at least two.
+  bool starts_uncounted = true;  // what served most of the last round
+  std::uint8_t* counted = nullptr;
+  std::uint64_t* digits = nullptr;
+  std::uint64_t* some = nullptr;
+  std::uint64_t* more = nullptr;
 };
 
 struct FastRound {
@@ -71,10 +80,8 @@ struct Kernels {
   void (*update)(const BitTree& tree, std::size_t leaf);
   // out = OR of all leaves but one.
   void (*all_except)(const BitTree& tree, std::size_t leaf, std::uint64_t* out);
-  // Begins the counts of a round, writes its events, and puts back what was received.
+  // Writes the events of a round and puts back what was received.
   FastResult (*fast_round)(FastState& state, const FastRound& round, ClairvoyantEvent* events);
-  // Somebody who holds everything joins.
-  void (*fast_join)(FastState& state);
 };
 
 // The kernels that this machine can run, best first; never empty.

@@ -25,6 +25,20 @@ Membership::Membership(const ClairvoyantRequest& request) : root_(request.root) 
   group_.reserve(ranks);
 }
 
+// One or two find their place by bisection: merging looks at every member.
+void Membership::merge(std::span<const Rank> joined) {
+  const auto earlier = [this](Rank a, Rank b) { return before(a, b); };
+  if (joined.size() <= 2) {
+    for (const Rank rank : joined) {
+      group_.insert(std::upper_bound(group_.begin(), group_.end(), rank, earlier), rank);
+    }
+    return;
+  }
+  const auto members = static_cast<std::ptrdiff_t>(group_.size());
+  group_.insert(group_.end(), joined.begin(), joined.end());
+  std::inplace_merge(group_.begin(), group_.begin() + members, group_.end(), earlier);
+}
+
 bool Membership::begin_round() {
   joined_.clear();
   for (;;) {
@@ -36,7 +50,7 @@ bool Membership::begin_round() {
     const RoundTime head = group_.empty() ? arrival : std::min(key(group_.front()), arrival);
     const RoundTime limit{head.whole + 1, head.rest};
     if (arrival <= limit) {
-      const auto joined = static_cast<std::ptrdiff_t>(joined_.size());
+      const std::size_t joined = joined_.size();
       do {
         const Rank rank = waiting_[next_++];
         key_[static_cast<std::size_t>(rank)] = arrival;
@@ -46,10 +60,7 @@ bool Membership::begin_round() {
         arrival = key(waiting_[next_]);
         arrival.whole -= round_;
       } while (arrival <= limit);
-      const auto members = static_cast<std::ptrdiff_t>(group_.size());
-      group_.insert(group_.end(), joined_.begin() + joined, joined_.end());
-      std::inplace_merge(group_.begin(), group_.begin() + members, group_.end(),
-                         [this](Rank a, Rank b) { return before(a, b); });
+      merge(std::span(joined_).subspan(joined));
     }
     if (group_.size() > 1 || next_ == waiting_.size()) break;
     // Alone: ceil((next arrival - head) / d) - 1 rounds in which nothing can happen.

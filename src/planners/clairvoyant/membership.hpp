@@ -64,6 +64,8 @@ class Membership {
  private:
   bool before(Rank a, Rank b) const { return key(a) != key(b) ? key(a) < key(b) : a < b; }
 
+  void merge(std::span<const Rank> joined);
+
   Rank root_;
   bool root_is_here_ = false;
   std::int64_t round_ = 0;

@@ -238,6 +238,16 @@ TEST_F(Agreement, SeveralHundredProcessesAndSegments) {
   expect_the_same(request(512, 512), false);
 }
 
+// Several vectors per row and column, each of whose units is counted on its own, or never.
+TEST_F(Agreement, MoreThan512ProcessesAndSegments) {
+  std::vector<double> late(600, 0.0);
+  late.back() = 900;
+  expect_the_same({late, 1100, 1.0, 0}, false);
+  std::vector<double> times(560);
+  for (double& time : times) time = real(0, 1400);
+  expect_the_same({times, 530, 0.5, 17}, false);
+}
+
 // Few are there at a time: places are given out anew many times.
 TEST_F(Agreement, ManyProcessesOfWhichFewAreThereAtATime) {
   for (int i = 0; i < 4; ++i) {

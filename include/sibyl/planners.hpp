@@ -76,6 +76,8 @@ struct Algorithm {
   void (*plan)(const PlanRequest& request, Rank rank, Program& program);
   // Where the programs of all ranks are made together for less: the header and all of them.
   PlanHeader (*plan_all)(const PlanRequest& request, std::span<Program> programs) = nullptr;
+  // Where the header takes as long as a program: the header and the program of `rank` at once.
+  PlanHeader (*plan_one)(const PlanRequest& request, Rank rank, Program& program) = nullptr;
   // What only this algorithm can say about a request: empty, or what is wrong with it.
   std::string (*check)(const PlanRequest& request) = nullptr;
 };
@@ -96,5 +98,8 @@ Plan make_plan(const Algorithm& algorithm, const PlanRequest& request);
 // The same into programs that are there: one per rank, whose storage is kept. Returns the header.
 PlanHeader plan_all_ranks(const Algorithm& algorithm, const PlanRequest& request,
                           std::span<Program> programs);
+// The program of one rank, into storage that is kept. Returns the header.
+PlanHeader plan_one_rank(const Algorithm& algorithm, const PlanRequest& request, Rank rank,
+                         Program& program);
 
 }  // namespace sibyl

@@ -130,8 +130,7 @@ void order_lockstep(const Dependencies& dependencies, Prepared& prepared) {
 
 void prepare(const Algorithm& algorithm, const PlanRequest& request, Rank rank,
              Prepared& prepared) {
-  prepared.header = algorithm.describe(request);
-  algorithm.plan(request, rank, prepared.program);
+  prepared.header = plan_one_rank(algorithm, request, rank, prepared.program);
   message_ordinals(prepared.program, prepared.tag);
   place_packed_messages(prepared);
   count_staging(prepared);

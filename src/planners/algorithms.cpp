@@ -394,6 +394,7 @@ constexpr std::array table{
         .describe = reduce::describe_clairvoyant,
         .plan = reduce::plan_clairvoyant,
         .plan_all = reduce::plan_all_clairvoyant,
+        .plan_one = reduce::plan_one_clairvoyant,
         .check = reduce::check_clairvoyant},
 };
 
@@ -428,6 +429,13 @@ PlanHeader plan_all_ranks(const Algorithm& algorithm, const PlanRequest& request
   for (Rank rank = 0; rank < request.ranks; ++rank) {
     algorithm.plan(request, rank, programs[static_cast<std::size_t>(rank)]);
   }
+  return algorithm.describe(request);
+}
+
+PlanHeader plan_one_rank(const Algorithm& algorithm, const PlanRequest& request, Rank rank,
+                         Program& program) {
+  if (algorithm.plan_one != nullptr) return algorithm.plan_one(request, rank, program);
+  algorithm.plan(request, rank, program);
   return algorithm.describe(request);
 }
 

@@ -13,8 +13,8 @@
 // Source: J. Proficz, K. M. Ocetkiewicz, Improving Clairvoyant, 2020, listing 2;
 // src/planners/clairvoyant/ generates the schedule.
 //
-// Data: `send` is never written. A rank adds up in `scratch`, the root in `receive`; until a segment
-// is received it is sent from where the caller has it.
+// Data: `send` is never written. A rank adds up in `scratch`, the root in `receive`; until a
+// segment is received it is sent from where the caller has it.
 #include "planners/reduce/clairvoyant.hpp"
 
 #include <algorithm>
@@ -114,18 +114,22 @@ class RankProgram {
   std::vector<Unit> place_;  // of each segment
 };
 
+// Events are put together by sender, then counted by receiver.
 std::uint32_t most_messages_of_a_pair(std::span<const ClairvoyantEvent> events, Rank ranks) {
-  std::vector<std::uint64_t> pairs;
-  pairs.reserve(events.size());
-  for (const ClairvoyantEvent& event : events) {
-    pairs.push_back(static_cast<std::uint64_t>(event.sender) * static_cast<std::uint64_t>(ranks) +
-                    static_cast<std::uint64_t>(event.receiver));
-  }
-  std::sort(pairs.begin(), pairs.end());
+  const auto index = [](Rank rank) { return static_cast<std::size_t>(rank); };
+  std::vector<std::size_t> end(index(ranks) + 1, 0);  // of each sender's receivers
+  for (const ClairvoyantEvent& event : events) ++end[index(event.sender) + 1];
+  for (std::size_t r = 0; r < index(ranks); ++r) end[r + 1] += end[r];
+  std::vector<Rank> receivers(events.size());
+  for (const ClairvoyantEvent& event : events)
+    receivers[end[index(event.sender)]++] = event.receiver;
+  std::vector<std::uint32_t> messages(index(ranks), 0);
   std::uint32_t most = 1;
-  for (std::size_t begin = 0, i = 0; i < pairs.size(); ++i) {
-    if (pairs[i] != pairs[begin]) begin = i;
-    most = std::max(most, static_cast<std::uint32_t>(i - begin + 1));
+  for (std::size_t r = 0, begin = 0; r < index(ranks); begin = end[r++]) {
+    for (std::size_t i = begin; i < end[r]; ++i) {
+      most = std::max(most, ++messages[index(receivers[i])]);
+    }
+    for (std::size_t i = begin; i < end[r]; ++i) messages[index(receivers[i])] = 0;
   }
   return most;
 }
@@ -179,6 +183,19 @@ void plan_clairvoyant(const PlanRequest& request, Rank rank, Program& program) {
     event.sender == rank ? writer.send(event) : writer.receive(event);
   }
   writer.finish(last_round(schedule.events.view()));
+}
+
+PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program) {
+  const Asked asked(request);
+  const ClairvoyantSchedule schedule = make_clairvoyant(request.generator, asked.clairvoyant);
+  const std::span<const ClairvoyantEvent> events = schedule.events.view();
+  RankProgram writer(request, rank, program);
+  for (const ClairvoyantEvent& event : events) {
+    if (event.sender == rank) writer.send(event);
+    if (event.receiver == rank) writer.receive(event);
+  }
+  writer.finish(last_round(events));
+  return header_of(request, events);
 }
 
 PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> programs) {

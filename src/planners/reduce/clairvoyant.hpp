@@ -13,6 +13,8 @@ std::string check_clairvoyant(const PlanRequest& request);
 PlanHeader describe_clairvoyant(const PlanRequest& request);
 // Generates until `rank` has sent its last segment, and keeps only its events.
 void plan_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
+// Header and program of `rank` from one schedule.
+PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
 // Header and programs of all ranks from one schedule.
 PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> programs);
 

@@ -1,8 +1,11 @@
 // Reduce after a Clairvoyant schedule: proved for many patterns, and the programs of single ranks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "planners/program_text.hpp"
@@ -45,6 +48,27 @@ TEST(ReduceClairvoyant, ASingleRankCopiesUnlessInPlace) {
             (Lines{"0: receive[0-2] := send[0-2]"}));
   request.in_place = true;
   EXPECT_TRUE(program_of(Collective::reduce, "clairvoyant", request, 0).steps.empty());
+}
+
+TEST(ReduceClairvoyant, OneGenerationGivesTheSameHeaderAndProgramAsTwo) {
+  const std::vector arrivals{0.3, 0.0, 4.5, 1.1, 2.0};
+  const PlanRequest request{.ranks = 5, .root = 2, .arrivals = arrivals, .segments = 6};
+  const PlanHeader described = clairvoyant().describe(request);
+  const Plan plan = make_plan(clairvoyant(), request);
+  // A pair's messages, counted one by one.
+  std::map<std::pair<Rank, Rank>, std::uint32_t> messages;
+  std::uint32_t most = 0;
+  for (Rank rank = 0; rank < 5; ++rank) {
+    Program once;
+    const PlanHeader header = plan_one_rank(clairvoyant(), request, rank, once);
+    EXPECT_EQ(header.rounds, described.rounds);
+    EXPECT_EQ(header.tag_span, described.tag_span);
+    EXPECT_EQ(text_of(once), text_of(program_of(Collective::reduce, "clairvoyant", request, rank)));
+    for (const Step& step : plan.programs[static_cast<std::size_t>(rank)].steps) {
+      if (step.kind == StepKind::send) most = std::max(most, ++messages[{rank, step.peer}]);
+    }
+  }
+  EXPECT_EQ(described.tag_span, most);
 }
 
 TEST(ReduceClairvoyant, IsProvedForManyPatternsRootsAndSegments) {

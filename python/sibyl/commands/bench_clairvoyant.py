@@ -23,6 +23,7 @@ from rich.table import Table
 
 from sibyl import _core
 from sibyl.errors import CommandError
+from sibyl.schedules import clairvoyant
 
 GENERATORS = ("linear", "pairing-heap", "segment-tree", "fast")
 CASES = ("uniform", "skewed")
@@ -80,7 +81,11 @@ def measure(
     seed: int,
     log: Console,
 ) -> list[Cell]:
-    """Measure every cell: up to `instances` instances or `budget` seconds, at least one."""
+    """Measure every cell: up to `instances` instances or `budget` seconds of its own, at least one.
+
+    A generator that has used up its seconds sits out while the others go on, so that a slow one
+    does not cost the fast ones their samples.
+    """
     cells = []
     for case in CASES:
         for ranks, segments in sizes:
@@ -91,19 +96,32 @@ def measure(
                 if ranks <= MOST_RANKS.get(name, ranks)
                 and ranks * segments <= MOST_CELLS.get(name, ranks * segments)
             ]
-            begin = time.monotonic()
+            left = dict.fromkeys((cell.generator for cell in row), budget)
             for _ in range(instances):
                 arrivals, round_time, root = instance(case, ranks, segments, draw)
                 for cell in row:
+                    if left[cell.generator] <= 0:
+                        continue
+                    begin = time.monotonic()
                     seconds, cell.events = _core.clairvoyant_seconds(
                         arrivals, segments, round_time, root, cell.generator
                     )
+                    left[cell.generator] -= time.monotonic() - begin
                     cell.samples.append(seconds)
-                if time.monotonic() - begin > budget:
+                if max(left.values()) <= 0:
                     break
             cells += row
-            log.print(f"{case} {ranks} x {segments}: {len(row[0].samples)} instances")
+            taken = ", ".join(f"{cell.generator} {len(cell.samples)}" for cell in row)
+            log.print(f"{case} {ranks} x {segments}: {taken} instances")
     return cells
+
+
+def ratio(numerator: Cell, denominator: Cell) -> float:
+    """Ratio of the median times over the instances that both were measured on."""
+    common = min(len(numerator.samples), len(denominator.samples))
+    return statistics.median(numerator.samples[:common]) / statistics.median(
+        denominator.samples[:common]
+    )
 
 
 def published() -> dict[tuple[str, int, str], float]:
@@ -163,6 +181,60 @@ def peak_bits_per_cell(name: str, ranks: int, segments: int) -> float:
     return 8 * int(done.stdout) / (ranks * segments)
 
 
+def share_kept(
+    changes: int, instances: int, ranks: int, segments: int, draw: random.Random
+) -> float:
+    """Share of the events before the first difference when some arrivals are drawn anew (median).
+
+    What generating again from the first event that changes could save.
+    """
+    shares = []
+    for _ in range(instances):
+        arrivals, round_time, root = instance("uniform", ranks, segments, draw)
+        before = clairvoyant(arrivals, segments, round_time, root)
+        for rank in draw.sample(range(ranks), changes):
+            arrivals[rank] = draw.uniform(0, ranks + 0.1)
+        after = clairvoyant(arrivals, segments, round_time, root)
+        common = min(len(before), len(after))
+        different = numpy.flatnonzero(before[:common] != after[:common])
+        shares.append((different[0] if len(different) else common) / len(after))
+    return statistics.median(shares)
+
+
+def one_rank_over_all(
+    case: str, instances: int, ranks: int, segments: int, draw: random.Random
+) -> float:
+    """Median time for the events of one random rank over the median time for all."""
+    one, everything = [], []
+    for _ in range(instances):
+        arrivals, round_time, root = instance(case, ranks, segments, draw)
+        rank = draw.randrange(ranks)
+        for samples, only in ((one, rank), (everything, None)):
+            arguments = () if only is None else (only,)
+            seconds, _ = _core.clairvoyant_seconds(
+                arrivals, segments, round_time, root, "fast", *arguments
+            )
+            samples.append(seconds)
+    return statistics.median(one) / statistics.median(everything)
+
+
+def print_repairs(size: int, instances: int, seed: int, out: Console) -> None:
+    """What one rank's events take, and what a changed pattern leaves of a schedule."""
+    draw = random.Random(f"{seed} repairs")
+    table = Table(title=f"fast, {size} x {size}, medians of {instances}")
+    table.add_column("what")
+    table.add_column("share", justify="right")
+    for case in CASES:
+        share = one_rank_over_all(case, instances, size, size, draw)
+        table.add_row(f"time for one rank's events over that for all, {case}", f"{share:.2f}")
+    for changes in (1, 2, 4):
+        share = share_kept(changes, instances, size, size, draw)
+        table.add_row(
+            f"events before the first change, {changes} arrivals drawn anew", f"{share:.1%}"
+        )
+    out.print(table)
+
+
 def _milliseconds(seconds: float) -> str:
     return f"{1e3 * seconds:.3g}"
 
@@ -171,8 +243,8 @@ def print_tables(cells: list[Cell], out: Console) -> None:
     """Medians with quartiles, ratios to the segment tree beside the published ones, the bound."""
     table1 = published()
     for case in CASES:
-        table = Table(title=f"{case}: processor time in ms, median (quartiles)")
-        for head in ("P x N", "n", *GENERATORS, "write"):
+        table = Table(title=f"{case}: processor time in ms, median (quartiles) instances")
+        for head in ("P x N", *GENERATORS, "write"):
             table.add_column(head, justify="right")
         ratios = Table(title=f"{case}: time over that of segment-tree (published)")
         for head in ("P x N", "linear", "pairing-heap", "segment-tree / fast"):
@@ -193,20 +265,20 @@ def print_tables(cells: list[Cell], out: Console) -> None:
                 low, high = row[name].quartiles()
                 words.append(
                     f"{_milliseconds(row[name].median)} "
-                    f"({_milliseconds(low)}-{_milliseconds(high)})"
+                    f"({_milliseconds(low)}-{_milliseconds(high)}) {len(row[name].samples)}"
                 )
             size = f"{ranks} x {segments}"
             bound = _milliseconds(seconds_to_write(any_cell.events))
-            table.add_row(size, str(len(any_cell.samples)), *words, bound)
+            table.add_row(size, *words, bound)
             if "segment-tree" not in row:
                 continue
-            tree = row["segment-tree"].median
+            tree = row["segment-tree"]
             found = []
             for name in ("linear", "pairing-heap"):
-                text = f"{row[name].median / tree:.2f}" if name in row else ""
+                text = f"{ratio(row[name], tree):.2f}" if name in row else ""
                 known = table1.get((case, ranks, name)) if ranks == segments else None
                 found.append(text if known is None else f"{text} ({known:g})")
-            fast = f"{tree / row['fast'].median:.2f}" if "fast" in row else ""
+            fast = f"{ratio(tree, row['fast']):.2f}" if "fast" in row else ""
             ratios.add_row(size, *found, fast)
         out.print(table)
         out.print(ratios)
@@ -282,7 +354,7 @@ def clairvoyant_schedule(
 
     Args:
         instances: random instances per size and case.
-        budget: seconds after which a size gets no further instance.
+        budget: seconds after which a generator gets no further instance of a size.
         seed: of the instances.
         quick: only the sizes up to 128.
         csv: where to write all samples.
@@ -300,6 +372,7 @@ def clairvoyant_schedule(
     cells = measure(sizes, GENERATORS, instances, budget, seed, log)
     out = Console(width=140)
     print_tables(cells, out)
+    print_repairs(128 if quick else 512, min(25, instances), seed, out)
     memory = Table(title="peak memory, bits per (process, segment), events not kept")
     places = [(512, 512)] if quick else [(512, 512), (2048, 2048), (4096, 4096)]
     memory.add_column("P x N", justify="right")

@@ -163,9 +163,9 @@ TEST(CommunicatorState, TakesMoreTagsForACallThanAnyAlgorithmSpans) {
     for (const Rank ranks : {1, 2, 3, 7, 48, 1000, 4096}) {
       PlanRequest request;
       request.ranks = ranks;
-      EXPECT_LE(algorithm.describe(request).tag_span,
-                algorithm.collective == Collective::reduce ? CommunicatorState::tags_of_a_reduce
-                                                           : CommunicatorState::tags_of_a_call);
+      EXPECT_LE(algorithm.describe(request).tag_span, algorithm.collective == Collective::reduce
+                                                          ? CommunicatorState::tags_of_a_reduce
+                                                          : CommunicatorState::tags_of_a_call);
     }
   }
 }

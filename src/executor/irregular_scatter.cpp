@@ -14,6 +14,9 @@ namespace {
 // The head of a message: first rank and number of ranks of its cube, then the sizes.
 constexpr std::size_t place_bytes = 2 * sizeof(std::uint32_t);
 
+// From this many bytes a rank on the root sends to each rank itself (simulated: docs/irregular.md).
+constexpr std::size_t flat_from = 256;
+
 class Scatter {
  public:
   Scatter(const IrregularCall& call, IrregularRoom& room) : call_(call), room_(room) {
@@ -22,11 +25,15 @@ class Scatter {
 
   int run_root() {
     read_root_sizes();
-    const OrderedNode& node = tree_of(call_.rank, call_.root);
-    make_parts(node.children.size());
-    for (std::size_t k = node.children.size(); k-- > 0;) {
-      const OrderedChild& child = node.children[k];
-      send_cube(child, k, [&](auto take) { take_blocks(child, take); });
+    if (goes_flat()) {
+      make_parts(static_cast<std::size_t>(call_.ranks));
+      for (Rank rank = 0; rank < call_.ranks; ++rank) {
+        if (rank != call_.root) send_blocks({rank, 0, rank, 1, 0}, static_cast<std::size_t>(rank));
+      }
+    } else {
+      const OrderedNode& node = tree_of(call_.rank, call_.root);
+      make_parts(node.children.size());
+      for (std::size_t k = node.children.size(); k-- > 0;) send_blocks(node.children[k], k);
     }
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
       if (sizes_of(rank, 1).front() == goes_direct) {
@@ -85,6 +92,14 @@ class Scatter {
     }
   }
 
+  // A root that sends each rank its own hides start-ups behind data from some size on; it may,
+  // since whoever receives learns from the message whom it has to serve.
+  bool goes_flat() const {
+    std::size_t data = 0;
+    for (const std::uint32_t size : room_.sizes) data += in_tree(size);
+    return data >= flat_from * room_.sizes.size();
+  }
+
   // The place of a rank in the tree of the cube that `room_.sizes` is about; worked out again
   // only if something has changed since the last call.
   const OrderedNode& tree_of(Rank rank, Rank given_root) {
@@ -102,9 +117,13 @@ class Scatter {
     return room_.tree;
   }
 
-  // Sends a cube's message, and comes back when it has gone: of messages that share the link the
-  // largest, which has the longest way before it, would be there as late as the smallest. `pieces`
-  // calls what it is given with (data, count, type, bytes) for all data in rank order.
+  // The root's message to a cube.
+  void send_blocks(const OrderedChild& child, std::size_t k) {
+    send_cube(child, k, [&](auto take) { take_blocks(child, take); });
+  }
+
+  // Sends a cube's message. `pieces` calls what it is given with (data, count, type, bytes) for all
+  // data in rank order.
   template <class PiecesOf>
   void send_cube(const OrderedChild& child, std::size_t k, PiecesOf pieces) {
     const auto sizes = sizes_of(child.first + first_, child.count);
@@ -123,8 +142,8 @@ class Scatter {
         error_.add(pack(from, count, type, to, call_.comm));
         to += bytes;
       });
-      error_.add(PMPI_Send(message, static_cast<int>(head_bytes + data), MPI_BYTE,
-                           child.rank + first_, call_.tag_base + tree_tag, call_.comm));
+      post(message, static_cast<MPI_Count>(head_bytes + data), MPI_BYTE, child.rank + first_,
+           tree_tag);
       return;
     }
     Pieces put(room_);
@@ -136,9 +155,8 @@ class Scatter {
     const int made = put.make_type(type);
     error_.add(made);
     if (made != MPI_SUCCESS) return;
-    error_.add(
-        PMPI_Send(MPI_BOTTOM, 1, type, child.rank + first_, call_.tag_base + tree_tag, call_.comm));
-    PMPI_Type_free(&type);
+    post(MPI_BOTTOM, 1, type, child.rank + first_, tree_tag);
+    PMPI_Type_free(&type);  // it lives until the message is gone
   }
 
   // The root's blocks of a cube; those that lie side by side are one piece.

@@ -128,7 +128,7 @@ class InstalledPackage(unittest.TestCase):
             line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()
         ]
         self.assertIn("SIBYL_Exscan", names)
-        allowed = r"(SIBYL|PAT|sibyl_preload)_\w+"
+        allowed = r"(SIBYL|PAT|TUW|sibyl_preload)_\w+"
         self.assertEqual([n for n in names if not re.fullmatch(allowed, n)], [])
 
 

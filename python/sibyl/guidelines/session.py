@@ -197,7 +197,7 @@ def contenders(group: Group, unders: Sequence[str], more: Sequence[str] = ()) ->
     found = [side(operation) for operation in group.operations]
     if "sibyl" in unders:
         left = dict.fromkeys(guideline.left for guideline in group.guidelines)
-        served = sibyl.served_collectives()
+        served = sibyl.collectives()
         found += [side(operation, "auto") for operation in left if operation in served]
     found += [name for name in more if name.partition("/")[0] in group.operations]
     return tuple(dict.fromkeys(found))

@@ -72,7 +72,7 @@ class Learner:
         return openmpi.usable(collective, name)
 
     def _own(self, collective: str) -> list[str]:
-        if not self.with_sibyl or collective not in sibyl.served_collectives():
+        if not self.with_sibyl or collective not in sibyl.collectives():
             return []
         return [row.name for row in sibyl.algorithms(collective)]
 

@@ -70,7 +70,6 @@ const Algorithm* choose_for(CommunicatorState& state, Collective collective, std
     situation.operator_use = use;
     situation.commutes = commutes;
     situation.ranks_per_node = state.ranks_per_node();
-    situation.ranks_alone = state.ranks_alone();
     known = {true, bytes, use, commutes, choose(state.settings(), situation)};
   }
   return known.algorithm;

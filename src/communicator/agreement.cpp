@@ -90,9 +90,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   }
   settings_ = terms.settings;
   next_tag_ = terms.first_tag;
-  const std::int64_t host = host_number();
-  plans.set_ranks_per_node(find_ranks_per_node(private_, host));
-  ranks_alone_ = plans.ranks_per_node() == 1 && ranks_are_alone(private_, host);
+  plans.set_ranks_per_node(find_ranks_per_node(private_, host_number()));
   mode_ = Mode::served;
 }
 

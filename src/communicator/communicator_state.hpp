@@ -48,8 +48,6 @@ class CommunicatorState {
   MPI_Comm private_comm() const { return private_; }
   // How many consecutive ranks share a node; 1 where that is no one number. Agreed at set-up.
   Rank ranks_per_node() const { return plans.ranks_per_node(); }
-  // Whether every rank has a node to itself. Agreed at set-up.
-  bool ranks_alone() const { return ranks_alone_; }
   const Settings& settings() const { return settings_; }
   // For benchmarks and tests, which compare algorithms within one process: other settings than the
   // ranks agreed on. The same on all ranks, after set-up, between two calls.
@@ -130,7 +128,6 @@ class CommunicatorState {
   Process& process_;
   Mode mode_ = Mode::counting;
   bool between_groups_ = false;
-  bool ranks_alone_ = false;
   std::uint32_t calls_ = 0;
   std::uint64_t numbered_ = 0;
   int rank_ = 0;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <vector>
 
 #include "base/hash.hpp"
 
@@ -42,21 +41,6 @@ Rank find_ranks_per_node(MPI_Comm comm, std::int64_t own_host) {
   std::int64_t all_fit = 0;
   if (PMPI_Allreduce(&fits, &all_fit, 1, MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS) return 1;
   return all_fit == 1 ? static_cast<Rank>(per_node) : 1;
-}
-
-bool ranks_are_alone(MPI_Comm comm, std::int64_t own_host) {
-  int size = 1;
-  if (PMPI_Comm_size(comm, &size) != MPI_SUCCESS) return false;
-  std::vector<std::int64_t> hosts(static_cast<std::size_t>(size));
-  const int error = PMPI_Allgather(&own_host, 1, MPI_INT64_T, hosts.data(), 1, MPI_INT64_T, comm);
-  std::ranges::sort(hosts);
-  std::int64_t alone =
-      error == MPI_SUCCESS && std::ranges::adjacent_find(hosts) == hosts.end() ? 1 : 0;
-  std::int64_t all_alone = 0;
-  if (PMPI_Allreduce(&alone, &all_alone, 1, MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS) {
-    return false;
-  }
-  return all_alone == 1;
 }
 
 }  // namespace sibyl

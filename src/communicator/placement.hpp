@@ -16,7 +16,4 @@ std::int64_t host_number();
 // which may hold fewer; else 1. Collective; all ranks get the same answer.
 Rank find_ranks_per_node(MPI_Comm comm, std::int64_t own_host);
 
-// Whether no two ranks share a host. Collective; all ranks get the same answer.
-bool ranks_are_alone(MPI_Comm comm, std::int64_t own_host);
-
 }  // namespace sibyl

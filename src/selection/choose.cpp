@@ -52,11 +52,6 @@ constexpr std::uint64_t message_limit = std::numeric_limits<std::int32_t>::max()
 constexpr Rank tree_ranks = 8;
 // Parts of a vector that a reduce is cut into, at most.
 constexpr std::uint32_t most_segments = 256;
-// Bytes from which a reduce is cut into segments, and the ranks among which: fewer have a tree of
-// two levels at most; more could have more roots than plans are kept.
-constexpr std::uint64_t long_vector = 65536;
-constexpr Rank fewest_clairvoyant = 4;
-constexpr Rank most_clairvoyant = 64;
 // From this block size on the root's link is busy with whole blocks and a tree only moves data
 // twice.
 constexpr std::uint64_t linear_block = 4096;
@@ -159,14 +154,6 @@ const Algorithm* choose_exscan(const Situation& now) {
   return best;
 }
 
-// The MPI library's own, but where Clairvoyant has been seen to win whoever is late: long vectors
-// of ranks with a node each, which it keeps all busy (docs/performance.md).
-const Algorithm* choose_reduce(const Situation& now) {
-  const bool wins = now.ranks_alone && now.commutes && now.bytes >= long_vector &&
-                    now.ranks >= fewest_clairvoyant && now.ranks <= most_clairvoyant;
-  return wins ? find_algorithm(Collective::reduce, "clairvoyant") : nullptr;
-}
-
 const Algorithm* choose_blocks(const Situation& now) {
   const std::uint64_t total = now.bytes * static_cast<std::uint64_t>(now.ranks);
   const bool tree = now.bytes < linear_block && total <= message_limit;
@@ -204,7 +191,7 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     case Collective::scatterv:
       return find_algorithm(now.collective, now.ranks < tree_ranks ? "linear" : "ordered-tree");
     case Collective::reduce:
-      return choose_reduce(now);
+      break;  // the library's own until segments come from measured costs (docs/performance.md)
   }
   return nullptr;
 }

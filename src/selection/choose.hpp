@@ -19,9 +19,8 @@ struct Situation {
   Rank ranks = 1;
   std::uint64_t bytes = 0;  // packed bytes of the vector, or of one block
   OperatorUse operator_use = OperatorUse::none;
-  bool commutes = true;      // the operator; only reduce has algorithms that ask for it
-  Rank ranks_per_node = 1;   // as in PlanRequest
-  bool ranks_alone = false;  // every rank has a node to itself, which 1 rank per node may not mean
+  bool commutes = true;     // the operator; only reduce has algorithms that ask for it
+  Rank ranks_per_node = 1;  // as in PlanRequest
 };
 
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.

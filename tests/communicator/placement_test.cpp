@@ -26,12 +26,6 @@ TEST(Placement, RanksDealtOutInTurnCountAsOneRankEach) {
   EXPECT_EQ(find_ranks_per_node(MPI_COMM_WORLD, rank_in() % 2), 1);
 }
 
-TEST(Placement, RanksAreAloneWhereNoTwoShareAHost) {
-  EXPECT_TRUE(ranks_are_alone(MPI_COMM_WORLD, 1000 - rank_in()));
-  if (size_of() < 3) GTEST_SKIP() << "needs a host that two ranks share, and another";
-  EXPECT_FALSE(ranks_are_alone(MPI_COMM_WORLD, rank_in() % (size_of() - 1)));
-}
-
 TEST(Placement, HostNumbersAreEqualOnOneHost) {
   const std::int64_t own = host_number();
   std::int64_t least = 0;

@@ -129,28 +129,10 @@ TEST(Choose, ReduceTakesNoAlgorithmThatReordersForOperatorsThatDoNotCommute) {
   }
 }
 
-TEST(Choose, ReduceTakesClairvoyantForLongVectorsOfRanksWithANodeEach) {
-  const auto chosen = [](const Situation& now) {
-    const Algorithm* row = choose(Settings{}, now);
-    return row == nullptr ? std::string_view("native") : row->name;
-  };
-  auto now = situation(Collective::reduce, 48, 1 << 20, OperatorUse::predefined);
-  EXPECT_EQ(chosen(now), "native") << "ranks that may share nodes";
-  now.ranks_alone = true;
-  EXPECT_EQ(chosen(now), "clairvoyant");
-  now.commutes = false;
-  EXPECT_EQ(chosen(now), "native") << "operands come together in another order";
-  now.commutes = true;
-  now.bytes = 65535;
-  EXPECT_EQ(chosen(now), "native") << "short vectors";
-  now.bytes = 65536;
-  for (const auto& [ranks, name] : {std::pair<Rank, std::string_view>{1, "native"},
-                                    {3, "native"},
-                                    {4, "clairvoyant"},
-                                    {64, "clairvoyant"},
-                                    {65, "native"}}) {
-    now.ranks = ranks;
-    EXPECT_EQ(chosen(now), name) << ranks << " ranks";
+TEST(Choose, ReduceStaysNativeUnlessItIsAskedFor) {
+  for (const std::uint64_t bytes : {8, 65536, 1 << 24}) {
+    const auto now = situation(Collective::reduce, 48, bytes, OperatorUse::predefined);
+    EXPECT_EQ(choose(Settings{}, now), nullptr) << bytes;
   }
 }
 

@@ -305,12 +305,7 @@ class Root {
 
   void drop_direct(Rank rank) {
     error_.add(MPI_ERR_TRUNCATE);
-    std::size_t bytes = 0;
-    if (await_message(call_, rank, direct_tag, rank, bytes) != MPI_SUCCESS) return;
-    MPI_Request request = MPI_REQUEST_NULL;
-    post_receive(reserved(room_.packed, bytes), static_cast<MPI_Count>(bytes), MPI_BYTE, rank,
-                 call_.tag_base + direct_tag, call_.comm, &request);
-    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    receive_and_forget(call_, rank, room_);
   }
 
   const OrderedNode& node_;

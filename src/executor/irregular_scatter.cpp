@@ -234,14 +234,7 @@ class Scatter {
       error_.add(RaisedErrors::caught([&] { return PMPI_Wait(&direct, MPI_STATUS_IGNORE); }));
     } else if (comes) {
       if (call_.has_own()) error_.add(MPI_ERR_TRUNCATE);
-      Rank from = no_rank;
-      std::size_t bytes = 0;
-      if (await_message(call_, call_.root, direct_tag, from, bytes) == MPI_SUCCESS) {
-        MPI_Request dropped = MPI_REQUEST_NULL;
-        post_receive(reserved(room_.packed, bytes), static_cast<MPI_Count>(bytes), MPI_BYTE, from,
-                     call_.tag_base + direct_tag, call_.comm, &dropped);
-        PMPI_Wait(&dropped, MPI_STATUS_IGNORE);
-      }
+      receive_and_forget(call_, call_.root, room_);
     }
     return finish();
   }

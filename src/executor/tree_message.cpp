@@ -97,6 +97,15 @@ int receive_bytes(const IrregularCall& call, Rank from, int tag, std::size_t byt
                    MPI_STATUS_IGNORE);
 }
 
+void receive_and_forget(const IrregularCall& call, Rank from, IrregularRoom& room) {
+  std::size_t bytes = 0;
+  if (await_message(call, from, direct_tag, from, bytes) != MPI_SUCCESS) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  post_receive(reserved(room.packed, bytes), static_cast<MPI_Count>(bytes), MPI_BYTE, from,
+               call.tag_base + direct_tag, call.comm, &request);
+  PMPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 int construct_tree(const IrregularCall& call, OrderedNode& node) {
   using Kind = OrderedConstruction::Kind;
   // Ranks of one job may differ in byte order no more than in anything else: bytes will do.

@@ -77,5 +77,7 @@ int copy_block(const char* from, MPI_Count from_count, const DatatypeInfo& from_
 // Waits for a message of the tree; its source and its bytes.
 int await_message(const IrregularCall& call, int source, int tag, Rank& from, std::size_t& bytes);
 int receive_bytes(const IrregularCall& call, Rank from, int tag, std::size_t bytes, char* to);
+// Takes a direct block that this rank did not expect out of the way, so that its sender can go on.
+void receive_and_forget(const IrregularCall& call, Rank from, IrregularRoom& room);
 
 }  // namespace sibyl

@@ -132,7 +132,8 @@ class Scatter {
     for (const std::uint32_t size : sizes) data += in_tree(size);
     const std::size_t head_bytes = place_bytes + written.bytes();
     const bool whole = head_bytes + data <= copied_up_to;
-    char* message = reserved(room_.parts[k + 1], whole ? head_bytes + data : head_bytes);
+    const std::size_t message_bytes = whole ? head_bytes + data : head_bytes;
+    char* message = reserved(room_.parts[k + 1], message_bytes);
     char* head = store_u32(message, static_cast<std::uint32_t>(child.first + first_));
     head = store_u32(head, static_cast<std::uint32_t>(child.count));
     written.write(head, false);
@@ -142,8 +143,7 @@ class Scatter {
         error_.add(pack(from, count, type, to, call_.comm));
         to += bytes;
       });
-      post(message, static_cast<MPI_Count>(head_bytes + data), MPI_BYTE, child.rank + first_,
-           tree_tag);
+      post(message, static_cast<MPI_Count>(message_bytes), MPI_BYTE, child.rank + first_, tree_tag);
       return;
     }
     Pieces put(room_);

@@ -57,23 +57,23 @@ enum class OrderUse : std::uint8_t {
 };
 
 struct Algorithm {
-  Collective collective;
+  Collective collective = Collective::exscan;
   std::string_view name;       // in commands, settings and JSON
   std::string_view published;  // the names in the papers
   std::string_view idea;       // one sentence
   std::string_view cost;       // in alpha (startup latency) and beta (time per unit), p ranks
   std::string_view source;     // paper, section, listing
-  OrderUse order;
-  bool background;               // has gates that can be opened
-  bool commutative_only;         // not eligible for operators that do not commute
-  bool in_place;                 // has a program for MPI_IN_PLACE
-  bool operator_rounds = false;  // PlanRequest::operator_rounds may be asked for
-  bool nodes = false;            // plans for PlanRequest::ranks_per_node
-  bool sizes = false;            // plans for PlanRequest::sizes
-  bool arrivals = false;         // plans for PlanRequest::arrivals, in segments and rounds
-  PlanHeader (*describe)(const PlanRequest& request);
+  OrderUse order = OrderUse::none;
+  bool background = false;        // has gates that can be opened
+  bool commutative_only = false;  // not eligible for operators that do not commute
+  bool in_place = true;           // has a program for MPI_IN_PLACE
+  bool operator_rounds = false;   // PlanRequest::operator_rounds may be asked for
+  bool nodes = false;             // plans for PlanRequest::ranks_per_node
+  bool sizes = false;             // plans for PlanRequest::sizes
+  bool arrivals = false;          // plans for PlanRequest::arrivals, in segments and rounds
+  PlanHeader (*describe)(const PlanRequest& request) = nullptr;
   // Replaces `program` by the program of `rank`, keeping its storage.
-  void (*plan)(const PlanRequest& request, Rank rank, Program& program);
+  void (*plan)(const PlanRequest& request, Rank rank, Program& program) = nullptr;
   // Where the programs of all ranks are made together for less: the header and all of them.
   PlanHeader (*plan_all)(const PlanRequest& request, std::span<Program> programs) = nullptr;
   // Where the header takes as long as a program: the header and the program of `rank` at once.

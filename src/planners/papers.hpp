@@ -1,0 +1,21 @@
+// The papers that several rows of the table name as their source.
+#pragma once
+
+#include <string_view>
+
+namespace sibyl {
+
+inline constexpr std::string_view scan_family_paper =
+    "J. L. Traeff, Communication Round and Computation Efficient Exclusive Prefix-Sums Algorithms "
+    "(for MPI_Exscan), 2025, algorithm 1 and theorem 1";
+inline constexpr std::string_view linear_blocks_paper =
+    "J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and gather "
+    "operations, 2020, section 3";
+inline constexpr std::string_view ordered_tree_paper =
+    "J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather and "
+    "Scatter, 2017, lemmas 2.1 and 2.2";
+inline constexpr std::string_view irregular_paper =
+    "J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather and "
+    "Scatter, 2017, lemmas 2.1 to 2.3 and theorem 2.4";
+
+}  // namespace sibyl

@@ -1,0 +1,85 @@
+// The algorithms of reduce: their rows of the one table (../algorithms.cpp).
+#pragma once
+
+#include <array>
+
+#include "planners/reduce/binomial.hpp"
+#include "planners/reduce/clairvoyant.hpp"
+#include "planners/reduce/parts.hpp"
+#include "planners/reduce/rabenseifner.hpp"
+#include "planners/reduce/radix_k.hpp"
+#include "planners/reduce/ring.hpp"
+#include "sibyl/planners.hpp"
+
+namespace sibyl::reduce {
+
+// m is the size of the vector.
+inline constexpr std::string_view rivals_paper =
+    "J. Proficz, K. M. Ocetkiewicz, Improving Clairvoyant: reduction algorithm resilient to "
+    "imbalanced process arrival patterns, 2020, section 6, where it is compared with";
+
+inline constexpr std::array algorithms{
+    Algorithm{.collective = Collective::reduce,
+              .name = "binomial",
+              .published = "BNOM",
+              .idea =
+                  "Neighbouring blocks of ranks join in pairs, and one sends the other its sum, "
+                  "whichever rank is the root.",
+              .cost = "ceil(log2 p) (alpha + beta m)",
+              .source = rivals_paper,
+              .describe = describe_binomial,
+              .plan = plan_binomial},
+    Algorithm{.collective = Collective::reduce,
+              .name = "rabenseifner",
+              .published = "RAB",
+              .idea = "Pairs of ranks exchange halves of the vector and each adds up one, then "
+                      "quarters with the next pair, and so on; the parts are gathered.",
+              .cost = "2 log2 p alpha + 2 (p-1)/p beta m; alpha + beta m more where p is no power "
+                      "of two",
+              .source = "R. Rabenseifner, Optimization of Collective Reduction Operations, 2004",
+              .describe = describe_rabenseifner,
+              .plan = plan_rabenseifner,
+              .check = check_part_per_rank},
+    Algorithm{.collective = Collective::reduce,
+              .name = "radix-k",
+              .published = "RXK",
+              .idea = "Groups of k ranks send each other their shares of the vector directly, k "
+                      "dividing p and changing from phase to phase; the parts are gathered.",
+              .cost = "p = k1 k2 ...: 2 (sum of k_i - 1) alpha + 2 (p-1)/p beta m",
+              .source = "T. Peterka, D. Goodell, R. Ross, H.-W. Shen, R. Thakur, A Configurable "
+                        "Algorithm for Parallel Image-Compositing Applications, 2009",
+              .describe = describe_radix_k,
+              .plan = plan_radix_k,
+              .check = check_part_per_rank},
+    Algorithm{.collective = Collective::reduce,
+              .name = "ring",
+              .published = "RING, bucket",
+              .idea =
+                  "The sums of p parts go around a ring at the same time and take up an operand "
+                  "at every rank; each rank sends the root the part that ends with it.",
+              .cost = "2 (p-1) (alpha + beta m/p)",
+              .source = rivals_paper,
+              .commutative_only = true,
+              .describe = describe_ring,
+              .plan = plan_ring,
+              .check = check_part_per_rank},
+    Algorithm{
+        .collective = Collective::reduce,
+        .name = "clairvoyant",
+        .published = "Clairvoyant, CLV",
+        .idea = "All ranks work out the same schedule from the arrival pattern: in every round, "
+                "each one that is there takes a segment that another one there can send, and what "
+                "is left when the last one arrives is little.",
+        .cost = "after the last arrival about (N + ceil(log2 p)) (alpha + beta m/N) in N segments",
+        .source = "J. Proficz, K. M. Ocetkiewicz, Improving Clairvoyant: reduction algorithm "
+                  "resilient to imbalanced process arrival patterns, 2020, listings 2 and 8",
+        .commutative_only = true,
+        .arrivals = true,
+        .describe = describe_clairvoyant,
+        .plan = plan_clairvoyant,
+        .plan_all = plan_all_clairvoyant,
+        .plan_one = plan_one_clairvoyant,
+        .check = check_clairvoyant},
+};
+
+}  // namespace sibyl::reduce

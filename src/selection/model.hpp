@@ -1,0 +1,23 @@
+// What messages and operators are taken to cost where nothing was measured.
+//
+// The Hockney model with a term for the operator, on two levels where ranks share nodes: a round in
+// which c vectors leave every node costs alpha + m max(beta, c beta_node), one that stays within
+// nodes its own alpha and beta; an application on the longest path costs gamma m. The constants
+// stand for a cluster's interconnect (platforms/README.md); they decide only between near
+// neighbours, so a factor of two in them changes little.
+#pragma once
+
+#include <cstdint>
+
+#include "selection/choose.hpp"
+
+namespace sibyl {
+
+// Seconds per byte that an operator combines.
+double gamma_of(OperatorUse use);
+// A round of messages of `bytes`, of which `leaving` leave every node.
+double round_cost(double bytes, std::uint64_t leaving);
+// A round of messages to ranks at a distance, where nodes hold `per_node` ranks.
+double shift_cost(double bytes, std::uint64_t distance, std::uint64_t per_node);
+
+}  // namespace sibyl

@@ -1,9 +1,9 @@
 // Arrival patterns: when each rank joins a collective.
 //
-// A pattern is a value: one time per rank, in seconds from a common origin, and a version. All
-// ranks that decide by a pattern must hold the same version of it. This header makes the patterns
-// of the papers and reads and writes patterns as text; whoever predicts or agrees on a pattern
-// fills in the same value.
+// A pattern is a value: one time per rank, in seconds from a common origin, a version, and how far
+// the times may be off. All ranks that decide by a pattern must hold the same version of it. This
+// header makes the patterns of the papers and reads and writes patterns as text; whoever predicts
+// or agrees on a pattern fills in the same value.
 //
 // Generated times are the same on every platform: they use nothing but SplitMix64 (see
 // src/arrival/splitmix64.hpp), integer arithmetic, and single correctly rounded operations on
@@ -28,6 +28,7 @@ namespace sibyl {
 struct ArrivalPattern {
   std::vector<double> times;  // of rank 0, 1, ...: seconds, finite, not negative
   std::uint64_t version = 0;  // grows by one with each pattern that the ranks agree on
+  double error = 0;           // seconds, of predicted times: those that differ by no more are ties
 };
 
 struct PatternResult {

@@ -40,6 +40,7 @@ PUBLIC_HEADERS = {
     "export.hpp": 1,
     "arrival.hpp": 1,
     "pattern.hpp": 1,
+    "predictors.hpp": 1,
     "planners.hpp": 2,
     "clairvoyant.hpp": 2,
     "simulator.hpp": 2,

@@ -149,3 +149,19 @@ def test_processes_that_entered_by_hand_do_not_disturb_a_run(three_hosts: str, j
     result = sibyl(*run_words(three_hosts, job, "--native"), "--", job.program, "where")
     assert result.returncode == 0
     assert sleeper.wait(5) != 0
+
+
+def test_clocks_of_hosts_on_one_machine_do_not_differ(three_hosts: str, job: Job) -> None:
+    """The hosts read one clock without knowing it: what the library finds between them must be 0
+    within the error that it states."""
+    build = Path(os.environ.get("SIBYL_LIBRARY_DIR", ".")).parent
+    program = build / "bin" / f"test_communicator-{job.launcher.flavour}"
+    built_for = build / "sibyl-mpis.txt"
+    words = built_for.read_text().split() if built_for.exists() else []
+    if not program.exists() or str(job.launcher.path) not in words:
+        pytest.skip("the library's own tests were not built for this MPI")
+    result = sibyl(
+        *run_words(three_hosts, job, "--native"), "--", program, "--gtest_filter=CommonClock.*"
+    )
+    assert result.returncode == 0, result
+    assert "[  PASSED  ]" in result.stdout

@@ -10,5 +10,6 @@ NB_MODULE(_core, module) {
   sibyl::python::bind_algorithms(module);
   sibyl::python::bind_clairvoyant(module);
   sibyl::python::bind_plan(module);
+  sibyl::python::bind_predictors(module);
   sibyl::python::bind_proof(module);
 }

@@ -89,6 +89,7 @@ void verify_or_throw(const Plan& plan);
 void bind_clairvoyant(nanobind::module_& module);
 void bind_algorithms(nanobind::module_& module);
 void bind_plan(nanobind::module_& module);
+void bind_predictors(nanobind::module_& module);
 void bind_proof(nanobind::module_& module);
 
 }  // namespace sibyl::python

@@ -223,3 +223,23 @@ def clairvoyant_memory(algorithm: str, ranks: float, segments: float) -> float:
 
 def arrival_pattern(pattern: str, ranks: int, root: int = 0) -> numpy.ndarray:
     """See sibyl.arrival_pattern."""
+
+def predict_arrivals(times: numpy.ndarray, predictor: str) -> numpy.ndarray:
+    """Replay arrival times through a predictor.
+
+    Args:
+        times: float64 of shape (calls, ranks), in C order.
+        predictor: last, sma:K, ewma:A or best.
+
+    Returns:
+        Of the same shape: what was predicted for each call from those before it; 0 for the first.
+
+    Raises:
+        ValueError: no such predictor.
+    """
+
+def extrapolate_edge(start: float, edge: float, fraction: float) -> float:
+    """When a computation will end that began at `start` and was at `fraction` at `edge`."""
+
+def standard_predictors() -> list[str]:
+    """The predictors among which `best` chooses."""

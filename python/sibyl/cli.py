@@ -246,6 +246,32 @@ def verify(
 
 
 @app.command()
+def predict(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", show_default=False)],
+    predictor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="last, sma:K, ewma:A or best, as often as wanted; a choice of all if absent.",
+        ),
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every arrival and prediction.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the errors as JSON.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Draw predicted and true arrivals.")
+    ] = None,
+) -> int:
+    """Replay recorded arrivals through the predictors: how far each is off, which is best."""
+    from sibyl.commands.predict import predict_trace
+
+    return predict_trace(trace, predictor or [], csv, json, plot)
+
+
+@app.command()
 def doctor() -> int:
     """Say what is installed, whether Sibyl fits it, what is missing and how to mend it."""
     from sibyl.commands.doctor import examine

@@ -48,7 +48,7 @@ def test_the_mean_is_named_best_under_noise_and_the_last_under_drift(
     sibyl: Sibyl, tmp_path: Path
 ) -> None:
     draw = random.Random(1)
-    noise = [[0.0, *(0.1 + 0.05 * draw.random() for _ in range(5))] for _ in range(300)]
+    noise = [[0.0, *(draw.gauss(0.5, 0.02) for _ in range(5))] for _ in range(300)]
     found = scores(sibyl, recording(tmp_path / "noise.json", noise))
     assert found["named"] in ("sma:16", "ewma:0.125")
     assert found["sma:16"]["median_s"] < found["last"]["median_s"]

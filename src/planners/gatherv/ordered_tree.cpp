@@ -31,23 +31,40 @@ std::uint32_t construction_rounds(const PlanRequest& request) {
   return request.sizes.empty() || iterations == 0 ? 0 : 2 * iterations;
 }
 
-void append_construction(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
-                         Program& program) {
+// Lets all steps from `first` on wait for the steps in `earlier`.
+void wait_for(std::span<const StepIndex> earlier, StepIndex first, Program& program) {
+  for (StepIndex i = first; i < program.steps.size(); ++i) {
+    program.steps[i].after = static_cast<std::uint32_t>(program.after.size());
+    program.steps[i].after_size = static_cast<std::uint32_t>(earlier.size());
+    program.after.insert(program.after.end(), earlier.begin(), earlier.end());
+  }
+}
+
+// Each message of the construction waits for what the ones before it have told; so does what comes
+// after: returns the steps of the last of them.
+std::vector<StepIndex> append_construction(const PlanRequest& request, const TreeBlocks& blocks,
+                                           Rank rank, Program& program) {
   using Kind = OrderedConstruction::Kind;
   ProgramBuilder build(program);
   const JoinOrder order(request.ranks, request.ranks_per_node);
   OrderedConstruction machine(rank, request.ranks, blocks.sizes()[static_cast<std::size_t>(rank)],
                               request.root, request.ranks_per_node);
+  std::vector<StepIndex> last;
   while (machine.next().kind != Kind::done) {
     const OrderedConstruction::Next now = machine.next();
     const std::uint32_t round = 2 * now.iteration + (now.kind == Kind::exchange ? 0 : 1);
+    const auto first = static_cast<StepIndex>(program.steps.size());
     if (now.kind != Kind::hear) build.send(now.peer, ProgramBuilder::nothing(), round);
     if (now.kind != Kind::tell) build.receive(now.peer, ProgramBuilder::nothing(), round);
+    wait_for(last, first, program);
+    last.clear();
+    for (StepIndex i = first; i < program.steps.size(); ++i) last.push_back(i);
     const bool brings = now.kind != Kind::tell;
     machine.complete(
         brings ? ordered_cube(order, now.neighbour, now.iteration, blocks.sizes(), request.root)
                : OrderedCube{});
   }
+  return last;
 }
 
 }  // namespace
@@ -66,10 +83,13 @@ void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) 
   program.clear();
   const TreeBlocks blocks(request);
   const std::uint32_t construction = construction_rounds(request);
-  if (construction != 0) append_construction(request, blocks, rank, program);
+  std::vector<StepIndex> constructed;
+  if (construction != 0) constructed = append_construction(request, blocks, rank, program);
+  const auto first = static_cast<StepIndex>(program.steps.size());
   append_gather(request, blocks, rank, construction, program);
   append_direct(request, blocks, rank, construction + tree_rounds(request), Collective::gatherv,
                 program);
+  wait_for(constructed, first, program);
 }
 
 }  // namespace sibyl::gatherv

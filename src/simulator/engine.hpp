@@ -1,0 +1,86 @@
+// Runs programs in simulated time; the rules stand in sibyl/simulator.hpp.
+//
+// All events of one time are taken together: what they complete posts further steps, and only then
+// messages start. So the order in which events of one time are taken makes no difference.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simulator/event_queue.hpp"
+#include "simulator/network.hpp"
+#include "simulator/programs.hpp"
+#include "simulator/transfers.hpp"
+
+namespace sibyl::simulator {
+
+class Engine {
+ public:
+  // The programs must have been finished without a problem, and the options be checked.
+  SimulationResult run(const Programs& programs, const SimulationOptions& options);
+  std::uint64_t memory() const;
+
+ private:
+  struct StepState {
+    std::uint32_t wait_post = 0;
+    std::uint32_t wait_data = 0;
+  };
+  enum Flag : std::uint8_t { posted = 1, ready = 2, come = 4, done = 8 };
+  struct RankState {
+    double exit = 0;
+    std::uint32_t open = 0;       // steps that are not complete
+    std::uint32_t next_send = 0;  // where sends, receives are posted in program order: the next
+    std::uint32_t next_receive = 0;
+    std::uint32_t sending = 0;
+    std::uint32_t receiving = 0;
+    std::uint32_t staged = 0;
+    bool computing = false;
+  };
+
+  void prepare();
+  void handle(const Event& event);
+  void open_gate(Rank rank, Gate gate);
+  void release(std::uint32_t number);
+  bool in_order(const SimStep& step) const;
+  void post_sends(Rank rank);
+  void post_receives(Rank rank);
+  void post(std::uint32_t number);
+  void run_released();
+  void start_messages();
+  void start(std::uint32_t send);
+  void sent(std::uint32_t send);
+  void received(std::uint32_t receive);
+  void compute(std::uint32_t number);
+  void compute_next(Rank rank);
+  void computed(std::uint32_t number);
+  double seconds_of(std::uint32_t number) const;
+  void complete(std::uint32_t number);
+  void add_up();
+  std::string explain_deadlock() const;
+  double arrival(Rank rank) const {
+    return options_->arrivals.empty() ? 0.0 : options_->arrivals[static_cast<std::size_t>(rank)];
+  }
+
+  const Programs* programs_ = nullptr;
+  const SimulationOptions* options_ = nullptr;
+  Network network_;
+  PortWindow window_;
+  double now_ = 0;
+  std::uint64_t open_ranks_ = 0;
+  EventQueue queue_;
+  Transfers transfers_;
+  std::vector<StepState> steps_;
+  std::vector<std::uint8_t> flags_;
+  std::vector<RankState> ranks_;
+  std::vector<std::vector<std::uint32_t>> computable_;  // heaps by rank; empty where nothing costs
+  std::vector<Event> batch_;
+  std::vector<std::uint32_t> released_;
+  std::vector<std::uint32_t> arrived_;  // messages that became ready now
+  std::vector<std::uint64_t> keys_;
+  std::vector<double> posted_at_;  // of each step, where it is recorded
+  std::vector<std::uint32_t> record_of_;
+  SimulationResult result_;
+};
+
+}  // namespace sibyl::simulator

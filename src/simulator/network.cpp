@@ -1,0 +1,45 @@
+// Costs of messages; the models are described at their structs in sibyl/simulator.hpp.
+#include "simulator/network.hpp"
+
+#include <algorithm>
+
+namespace sibyl::simulator {
+
+Network::Network(const NetworkModel& model, Rank ranks)
+    : model_(model),
+      ranks_(static_cast<Resource>(ranks)),
+      nodes_(static_cast<Resource>((ranks + model.ranks_per_node - 1) / model.ranks_per_node)),
+      eager_(model.eager_bytes != NetworkModel::never_eager) {
+  resources_ = 2 * ranks_ + (has_links() ? 2 * nodes_ : 0);
+}
+
+MessageResources Network::resources_of(Rank source, Rank destination) const {
+  MessageResources taken;
+  taken.ids[0] = static_cast<Resource>(source);
+  taken.ids[1] = static_cast<Resource>(destination) + (model_.full_duplex ? ranks_ : 0);
+  taken.ports = taken.all = 2;
+  if (has_links() && !within_node(source, destination)) {
+    taken.ids[2] = 2 * ranks_ + static_cast<Resource>(node_of(source));
+    taken.ids[3] = 2 * ranks_ + nodes_ + static_cast<Resource>(node_of(destination));
+    taken.all = 4;
+  }
+  return taken;
+}
+
+MessageCost Network::cost(Rank source, Rank destination, std::uint64_t bytes) const {
+  const auto size = static_cast<double>(bytes);
+  const bool inside = model_.ranks_per_node > 1 && within_node(source, destination);
+  if (inside || model_.kind == NetworkKind::hockney) {
+    const HockneyModel& hockney = inside ? model_.inside : model_.hockney;
+    const double all = hockney.alpha + hockney.beta * size;
+    return {all, all, all, has_links() && !inside ? hockney.beta * size : all};
+  }
+  const LogGPModel& loggp = model_.loggp;
+  const double body =
+      loggp.gap_per_byte * static_cast<double>(std::max<std::uint64_t>(bytes, 1) - 1);
+  const double ports = std::max(loggp.overhead, loggp.gap) + body;
+  return {loggp.overhead + body, loggp.overhead + body + loggp.latency + loggp.overhead, ports,
+          has_links() ? loggp.gap_per_byte * size : ports};
+}
+
+}  // namespace sibyl::simulator

@@ -1,0 +1,27 @@
+// How the transformed blocks come back to rank 0: one class for each way, made by name.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <string_view>
+
+namespace sibyl::fft {
+
+// A gather to rank 0 whose buffers stay the same from iteration to iteration.
+class Gather {
+ public:
+  Gather() = default;
+  virtual ~Gather() = default;
+  Gather(const Gather&) = delete;
+  Gather& operator=(const Gather&) = delete;
+
+  virtual void run() = 0;
+};
+
+// `name` is one of gather_names(). `count` floats of each rank go from `block` to `all`, which only
+// rank 0 has.
+std::unique_ptr<Gather> make_gather(std::string_view name, MPI_Comm comm, const float* block,
+                                    int count, float* all);
+
+}  // namespace sibyl::fft

@@ -1,0 +1,290 @@
+// sibyl-fft: the spectra of a recording, window by window, by a Fourier transform over all ranks
+// (paper 004, section 6). The gather of the transformed blocks is what is under test: several ways
+// to do it take turns in every iteration, and the times are compared.
+
+#include <fmt/core.h>
+#include <mpi.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fft/gathers.hpp"
+#include "fft/options.hpp"
+#include "fft/parallel_transform.hpp"
+#include "fft/picture.hpp"
+#include "fft/recording.hpp"
+#include "fft/report.hpp"
+#include "fft/times.hpp"
+#include "settle.hpp"
+
+namespace sibyl::fft {
+namespace {
+
+constexpr int bad_input = 2;
+constexpr int wrong_result = 3;
+constexpr int warm_up = 3;  // iterations that are not measured
+constexpr int picture_rows = 256;
+
+int rank = 0;
+int ranks = 1;
+
+// MPI_Wtime of some libraries ticks in microseconds only.
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Whether all ranks read the clock of the same machine.
+bool common_clock() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  file >> id;
+  unsigned long long range[2] = {std::hash<std::string>{}(id), 0};
+  range[1] = ~range[0];
+  MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
+  return range[0] == ~range[1];
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string line(text);
+  line.resize(std::min(line.find_first_of(",\n"), line.size()));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
+// Rank 0's verdict holds on all ranks, and rank 0 says it.
+bool agreed(const std::string& problem) {
+  int wrong = problem.empty() ? 0 : 1;
+  MPI_Bcast(&wrong, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (wrong != 0 && rank == 0) fmt::print(stderr, "sibyl-fft: {}\n", problem);
+  return wrong == 0;
+}
+
+// When this rank came to the gather and left it.
+struct Stay {
+  std::vector<double> arrival, exit;
+};
+
+// One way to gather, with all that was measured of it.
+struct Contender {
+  std::unique_ptr<Gather> gather;
+  Stay stay;
+  std::vector<double> whole;
+};
+
+class Run {
+ public:
+  Run(const Options& options, Recording recording)
+      : options_(options),
+        recording_(std::move(recording)),
+        transform_(MPI_COMM_WORLD, options.size, options.threads),
+        contenders_(options.gathers.size()),
+        picture_(options.size, recording_.rate) {
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+      contenders_[i].gather = make_gather(options.gathers[i], MPI_COMM_WORLD, transform_.block(),
+                                          transform_.block_floats(), transform_.gathered());
+    }
+    if (rank == 0) {
+      window_ = hann_window(options.size);
+      samples_.resize(options.size);
+    }
+  }
+
+  void iterate() {
+    for (int i = -warm_up; i < options_.iterations; ++i) {
+      // The first in turn changes, so that none has always the same neighbour's aftermath.
+      for (std::size_t turn = 0; turn < contenders_.size(); ++turn) {
+        const std::size_t which =
+            (turn + static_cast<std::size_t>(i + warm_up)) % contenders_.size();
+        one_window(i, contenders_[which]);
+      }
+    }
+  }
+
+  const Check& check() const { return check_; }
+  const Picture& picture() const { return picture_; }
+  const Recording& recording() const { return recording_; }
+
+  // On rank 0; a call for all ranks.
+  std::vector<Times> times() {
+    const bool common = common_clock();
+    std::vector<Times> all;
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+      const Contender& one = contenders_[i];
+      const std::size_t n = one.stay.exit.size();
+      const int count = static_cast<int>(n);
+      std::vector<double> elapsed(n), first(n), last(n), sum(n);
+      for (std::size_t j = 0; j < n; ++j) elapsed[j] = one.stay.exit[j] - one.stay.arrival[j];
+      PMPI_Reduce(elapsed.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+      PMPI_Reduce(one.stay.arrival.data(), first.data(), count, MPI_DOUBLE, MPI_MIN, 0,
+                  MPI_COMM_WORLD);
+      PMPI_Reduce(one.stay.exit.data(), last.data(), count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+      Times times{options_.gathers[i], one.whole, {}, {}};
+      for (std::size_t j = 0; j < n; ++j) {
+        if (common) times.run.push_back(last[j] - first[j]);
+        times.elapsed.push_back(sum[j] / ranks);
+      }
+      all.push_back(std::move(times));
+    }
+    return all;
+  }
+
+ private:
+  // One window; those of the warm-up have negative numbers.
+  void one_window(int number, Contender& one) {
+    const std::size_t start = window_start(recording_.samples.size(), options_.size,
+                                           std::max(number, 0), options_.iterations);
+    std::span<const Complex> spectrum;
+    const double begin = now();
+    if (rank == 0) {
+      for (std::size_t i = 0; i < samples_.size(); ++i) {
+        samples_[i] = window_[i] * recording_.samples[start + i];
+      }
+      transform_.distribute(samples_);
+    } else {
+      transform_.receive();
+    }
+    transform_.transform_block();
+    const double arrival = now();
+    one.gather->run();
+    const double exit = now();
+    if (rank == 0) spectrum = transform_.finish();
+    const double end = now();
+    if (number < 0) return;
+
+    one.stay.arrival.push_back(arrival);
+    one.stay.exit.push_back(exit);
+    if (rank != 0) return;
+    one.whole.push_back(end - begin);
+    const bool last = number == options_.iterations - 1;
+    if (options_.check_every > 0 && (number % options_.check_every == 0 || last)) {
+      check_.limit = error_limit(options_.size);
+      check_.largest = std::max(check_.largest, error_against_direct(samples_, spectrum));
+      ++check_.spectra;
+    }
+    const int step = std::max(1, options_.iterations / picture_rows);
+    if (&one == contenders_.data() && number % step == 0) {
+      picture_.add(spectrum, static_cast<double>(start) / recording_.rate);
+    }
+  }
+
+  const Options& options_;
+  Recording recording_;
+  ParallelTransform transform_;
+  std::vector<Contender> contenders_;
+  Picture picture_;
+  Check check_;
+  std::vector<float> window_, samples_;
+};
+
+// Reads the recording on rank 0; the others learn its length.
+Recording read(const Options& options, std::string& problem) {
+  Recording recording;
+  if (rank != 0) return recording;
+  problem = problem_with("--json", options.json);
+  if (problem.empty()) problem = problem_with("--plot", options.plot);
+  if (problem.empty() && !options.plot.empty() && sibyl_command().empty()) {
+    problem =
+        "--plot: the command sibyl, which draws, is not in PATH; use: sibyl run -- "
+        "sibyl-fft ..., or --json FILE and later: sibyl fft-plot FILE " +
+        options.plot;
+  }
+  if (!problem.empty()) return recording;
+  recording = read_recording(options.recording);
+  problem = recording.problem;
+  if (problem.empty() && recording.samples.size() < options.size) {
+    problem = fmt::format("{} has {} samples, a window {}; say a smaller --size", options.recording,
+                          recording.samples.size(), options.size);
+  }
+  return recording;
+}
+
+// Writes the document and says where the picture's is; an exit code.
+int write(const Options& options, Run& run, const std::vector<Times>& times,
+          std::string& document) {
+  if (options.json.empty() && options.plot.empty()) return 0;
+  document = options.json.empty() ? options.plot + ".json" : options.json;
+  const std::string problem = write_file(
+      document,
+      to_json(options, ranks, mpi_version(), run.recording(), run.check(), times, run.picture()));
+  if (problem.empty()) return 0;
+  fmt::print(stderr, "sibyl-fft: {}\n", problem);
+  document.clear();
+  return 1;
+}
+
+// What all ranks do between MPI_Init and MPI_Finalize; an exit code, and rank 0's document.
+int work(int argument_count, char** arguments, Options& options, std::string& document) {
+  options = parse_options(argument_count, arguments);
+  if (options.help) {
+    if (rank == 0) fmt::print("{}", usage(arguments[0]));
+    return 0;
+  }
+  std::string problem = options.problem;
+  if (problem.empty()) problem = problem_on(options, static_cast<std::size_t>(ranks));
+  if (!agreed(problem)) return bad_input;
+  Recording recording = read(options, problem);
+  if (!agreed(problem)) return bad_input;
+
+  Run run(options, std::move(recording));
+  run.iterate();
+  const std::vector<Times> times = run.times();
+  int code = 0;
+  if (rank == 0) {
+    const Check& check = run.check();
+    fmt::print("{}: {} samples at {} Hz; {} windows of {}; {} ranks, {} thread(s) each; {}\n",
+               options.recording, run.recording().samples.size(), run.recording().rate,
+               options.iterations, options.size, ranks, options.threads, mpi_version());
+    fmt::print("{}", table(times));
+    if (check.spectra > 0) {
+      fmt::print(
+          "{} spectra compared with a direct transform: largest error {:.2g}, limit {:.2g}\n",
+          check.spectra, check.largest, check.limit);
+    }
+    code = write(options, run, times, document);
+    if (!check.right()) {
+      fmt::print(stderr, "sibyl-fft: the spectra are WRONG\n");
+      code = wrong_result;
+    }
+  }
+  MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return code;
+}
+
+}  // namespace
+}  // namespace sibyl::fft
+
+int main(int argument_count, char** arguments) {
+  using namespace sibyl::fft;
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argument_count, &arguments, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  Options options;
+  std::string document;
+  int code = work(argument_count, arguments, options, document);
+  sibyl::settle();
+  MPI_Finalize();
+  if (!document.empty() && !options.plot.empty()) {
+    std::fflush(stdout);
+    if (draw(sibyl_command(), document, options.plot) != 0) {
+      fmt::print(stderr, "sibyl-fft: no picture; draw it with: sibyl fft-plot {} {}\n", document,
+                 options.plot);
+      code = code == 0 ? 1 : code;
+    } else if (options.json.empty()) {
+      unlink(document.c_str());
+    }
+  }
+  return code;
+}

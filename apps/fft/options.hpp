@@ -1,0 +1,31 @@
+// The command line of sibyl-fft.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sibyl::fft {
+
+struct Options {
+  std::string recording;
+  std::size_t size = 262144;  // samples of a window: 1 MiB of floats, as in the paper
+  int iterations = 1000;      // windows, for each way to gather
+  std::vector<std::string> gathers{"MPI"};
+  int threads = 1;        // of FFTW, on every rank
+  int check_every = 100;  // iterations; 0: no result is compared with the direct transform
+  std::string json;
+  std::string plot;
+
+  bool help = false;
+  std::string problem;  // one line; empty: the command line was understood
+};
+
+Options parse_options(int argument_count, char** arguments);
+
+// What is wrong with these options on `ranks` ranks; empty: nothing.
+std::string problem_on(const Options& options, std::size_t ranks);
+
+std::string usage(const std::string& program);
+
+}  // namespace sibyl::fft

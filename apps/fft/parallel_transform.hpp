@@ -1,0 +1,53 @@
+// The Fourier transform of a window over all ranks: master and slaves, as in paper 004, section 6.
+//
+// Rank 0 does the first log2(p) stages of butterflies and sends every block off as soon as it is
+// made; each rank transforms its own. Blocks leave in the order in which the recursion ends on
+// them, the last rank's first and rank 0's own last, so the ranks come to the gather one after
+// another, the highest first.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "fft/decimation.hpp"
+#include "fft/local_transform.hpp"
+
+namespace sibyl::fft {
+
+class ParallelTransform {
+ public:
+  // `size` real samples, a power of two of at least two per rank; the ranks are a power of two.
+  ParallelTransform(MPI_Comm comm, std::size_t size, int threads);
+
+  // Rank 0: butterflies over the samples, and blocks to the other ranks.
+  void distribute(std::span<const float> samples);
+  // The other ranks: their block.
+  void receive();
+  // Every rank: the transform of its block.
+  void transform_block() const { local_.run(); }
+  // Rank 0, when the blocks are gathered: the bins 0 to size / 2.
+  std::span<const Complex> finish();
+
+  // What a rank gives to the gather, and where rank 0 gets everything.
+  const float* block() const { return reinterpret_cast<const float*>(points_.data()); }
+  int block_floats() const { return static_cast<int>(2 * block_points_); }
+  float* gathered() { return reinterpret_cast<float*>(gathered_.data()); }
+
+ private:
+  void decimate(std::span<Complex> points, int first, int ranks);
+
+  MPI_Comm comm_;
+  int ranks_ = 1;
+  int rank_ = 0;
+  std::size_t block_points_;
+  std::vector<Complex> points_;    // of the rank's block; on rank 0 of the whole window
+  std::vector<Complex> gathered_;  // rank 0
+  std::vector<Complex> spectrum_;  // rank 0
+  std::vector<Complex> factors_;   // rank 0
+  LocalTransform local_;
+};
+
+}  // namespace sibyl::fft

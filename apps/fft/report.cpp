@@ -1,0 +1,129 @@
+// What a run leaves behind; see report.hpp.
+#include "fft/report.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+extern char** environ;
+
+namespace sibyl::fft {
+namespace {
+
+using nlohmann::json;
+
+// A tenth of a decibel is more than the eye sees.
+json tenths(const std::vector<double>& levels) {
+  json list = json::array();
+  for (const double level : levels) list.push_back(std::round(level * 10.0) / 10.0);
+  return list;
+}
+
+}  // namespace
+
+std::string to_json(const Options& options, int ranks, const std::string& mpi,
+                    const Recording& recording, const Check& check, const std::vector<Times>& times,
+                    const Picture& picture) {
+  json document{
+      {"version", 1},
+      {"program", "sibyl-fft"},
+      {"mpi", mpi},
+      {"ranks", ranks},
+      {"threads", options.threads},
+      {"size", options.size},
+      {"iterations", options.iterations},
+      {"recording",
+       {{"file", options.recording},
+        {"rate", recording.rate},
+        {"channels", recording.channels},
+        {"samples", recording.samples.size()}}},
+      {"check", {{"spectra", check.spectra}, {"largest", check.largest}, {"limit", check.limit}}}};
+  document["times"] = json::array();
+  for (const Times& one : times) {
+    document["times"].push_back(
+        {{"gather", one.gather}, {"whole", one.whole}, {"run", one.run}, {"elapsed", one.elapsed}});
+  }
+  json rows = json::array();
+  for (const std::vector<double>& row : picture.rows()) rows.push_back(tenths(row));
+  document["picture"] = {{"frequencies", picture.frequencies()},
+                         {"seconds", picture.seconds()},
+                         {"mean", tenths(picture.mean())},
+                         {"rows", std::move(rows)}};
+  return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string write_file(const std::string& path, const std::string& text) {
+  const std::string part = path + ".part";
+  {
+    std::ofstream file(part, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) return "cannot write " + path + ": " + std::strerror(errno);
+  }
+  std::error_code error;
+  std::filesystem::rename(part, path, error);
+  return error ? "cannot write " + path + ": " + error.message() : std::string{};
+}
+
+std::string problem_with(const std::string& option, const std::string& path) {
+  if (path.empty()) return {};
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return option + " " + path + ": a directory";
+  const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+  if (!std::filesystem::is_directory(folder, error)) {
+    return option + " " + path + ": there is no directory " + folder.string();
+  }
+  if (access(folder.c_str(), W_OK) != 0) {
+    return option + " " + path + ": " + folder.string() + " is not writable";
+  }
+  return {};
+}
+
+std::vector<std::string> sibyl_command() {
+  const char* python = std::getenv("SIBYL_PYTHON");
+  if (python != nullptr && *python != '\0') return {python, "-m", "sibyl"};
+  const char* path = std::getenv("PATH");
+  std::istringstream directories(path == nullptr ? "" : path);
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    const std::string command = (directory.empty() ? "." : directory) + "/sibyl";
+    if (access(command.c_str(), X_OK) == 0) return {command};
+  }
+  return {};
+}
+
+int draw(const std::vector<std::string>& command, const std::string& document,
+         const std::string& picture) {
+  std::vector<std::string> words = command;
+  words.insert(words.end(), {"fft-plot", document, picture});
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  // Nothing is to be intercepted in there.
+  std::vector<char*> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (std::strncmp(*variable, "LD_PRELOAD=", 11) != 0) variables.push_back(*variable);
+  }
+  variables.push_back(nullptr);
+  pid_t child = 0;
+  if (posix_spawn(&child, words.front().c_str(), nullptr, nullptr, arguments.data(),
+                  variables.data()) != 0) {
+    return -1;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace sibyl::fft

@@ -1,0 +1,28 @@
+# What the Fourier transform of apps/fft needs: FFTW in single and double precision with threads,
+# and libsndfile. Where they are found there are
+#   sibyl_fft_libraries        to link, with the directory of apps/fft's own headers
+#   SIBYL_FFT_SERIAL_SOURCES   the files of apps/fft that need no MPI, for the program and its tests
+find_path(SIBYL_FFTW_INCLUDE fftw3.h)
+find_library(SIBYL_FFTW_SINGLE fftw3f)
+find_library(SIBYL_FFTW_SINGLE_THREADS fftw3f_threads)
+find_library(SIBYL_FFTW_DOUBLE fftw3)
+find_path(SIBYL_SNDFILE_INCLUDE sndfile.h)
+find_library(SIBYL_SNDFILE sndfile)
+mark_as_advanced(SIBYL_FFTW_INCLUDE SIBYL_FFTW_SINGLE SIBYL_FFTW_SINGLE_THREADS SIBYL_FFTW_DOUBLE
+                 SIBYL_SNDFILE_INCLUDE SIBYL_SNDFILE)
+if(SIBYL_FFTW_INCLUDE AND SIBYL_FFTW_SINGLE AND SIBYL_FFTW_SINGLE_THREADS AND SIBYL_FFTW_DOUBLE
+   AND SIBYL_SNDFILE_INCLUDE AND SIBYL_SNDFILE)
+  add_library(sibyl_fft_libraries INTERFACE)
+  # As system directories they would hide the C++ library's own headers; they are searched anyway.
+  set(includes ${SIBYL_FFTW_INCLUDE} ${SIBYL_SNDFILE_INCLUDE})
+  list(REMOVE_ITEM includes /usr/include)
+  target_include_directories(sibyl_fft_libraries SYSTEM INTERFACE ${includes})
+  target_include_directories(sibyl_fft_libraries INTERFACE ${PROJECT_SOURCE_DIR}/apps)
+  target_link_libraries(sibyl_fft_libraries INTERFACE
+    ${SIBYL_FFTW_SINGLE_THREADS} ${SIBYL_FFTW_SINGLE} ${SIBYL_FFTW_DOUBLE} ${SIBYL_SNDFILE}
+    Threads::Threads)
+  set(SIBYL_FFT_SERIAL_SOURCES "")
+  foreach(file decimation gather_names local_transform options picture recording report times)
+    list(APPEND SIBYL_FFT_SERIAL_SOURCES ${PROJECT_SOURCE_DIR}/apps/fft/${file}.cpp)
+  endforeach()
+endif()

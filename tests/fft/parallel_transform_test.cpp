@@ -1,0 +1,73 @@
+// The transform over ranks, by every way to gather, against its definition and against FFTW.
+#include "fft/parallel_transform.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fft/direct_sum.hpp"
+#include "fft/gather_names.hpp"
+#include "fft/gathers.hpp"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::fft {
+namespace {
+
+std::vector<std::string> all_gathers() {
+  std::string names = gather_names(), unknown;
+  std::erase(names, ' ');
+  return split_gathers(names, unknown);
+}
+
+// Rank 0's spectrum; empty on the others.
+std::span<const Complex> run(ParallelTransform& transform, Gather& gather,
+                             const std::vector<float>& samples) {
+  if (sibyl::test::rank_in() == 0) {
+    transform.distribute(samples);
+  } else {
+    transform.receive();
+  }
+  transform.transform_block();
+  gather.run();
+  return sibyl::test::rank_in() == 0 ? transform.finish() : std::span<const Complex>{};
+}
+
+TEST(ParallelTransform, GivesTheSumsOfTheDefinition) {
+  const auto ranks = static_cast<std::size_t>(sibyl::test::size_of());
+  for (const std::size_t size : {2 * ranks, 64 * ranks}) {
+    ParallelTransform transform(MPI_COMM_WORLD, size, 1);
+    for (const std::string& name : all_gathers()) {
+      const auto gather = make_gather(name, MPI_COMM_WORLD, transform.block(),
+                                      transform.block_floats(), transform.gathered());
+      for (unsigned iteration = 0; iteration < 5; ++iteration) {
+        const std::vector<float> samples = test::random_samples(size, iteration);
+        const std::span<const Complex> spectrum = run(transform, *gather, samples);
+        if (spectrum.empty()) continue;
+        const std::vector<std::complex<double>> direct = test::direct_sum(samples);
+        ASSERT_EQ(spectrum.size(), direct.size());
+        for (std::size_t k = 0; k < direct.size(); ++k) {
+          EXPECT_LT(std::abs(std::complex<double>(spectrum[k]) - direct[k]),
+                    1e-6 * static_cast<double>(size))
+              << name << ", " << size << " samples, bin " << k;
+        }
+      }
+    }
+  }
+}
+
+TEST(ParallelTransform, OfALargeWindowAgreesWithFftwByTwoThreads) {
+  constexpr std::size_t size = 8192;
+  ParallelTransform transform(MPI_COMM_WORLD, size, 2);
+  for (const std::string& name : all_gathers()) {
+    const auto gather = make_gather(name, MPI_COMM_WORLD, transform.block(),
+                                    transform.block_floats(), transform.gathered());
+    for (unsigned iteration = 0; iteration < 4; ++iteration) {
+      const std::vector<float> samples = test::random_samples(size, iteration);
+      const std::span<const Complex> spectrum = run(transform, *gather, samples);
+      if (!spectrum.empty()) {
+        EXPECT_LT(error_against_direct(samples, spectrum), error_limit(size)) << name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sibyl::fft

@@ -65,7 +65,7 @@ Options parse_options(int argument_count, char** arguments) {
       options.help = true;
       return options;
     }
-    if (!name.starts_with("-")) {
+    if (!name.starts_with('-')) {
       if (!options.recording.empty()) {
         options.problem =
             "one recording at a time: " + options.recording + " and " + std::string(name);

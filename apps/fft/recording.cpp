@@ -3,12 +3,18 @@
 
 #include <sndfile.h>
 
-#include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 namespace sibyl::fft {
 
 Recording read_recording(const std::string& path) {
   Recording recording;
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    recording.problem = "there is no file " + path;
+    return recording;
+  }
   SF_INFO info{};
   SNDFILE* file = sf_open(path.c_str(), SFM_READ, &info);
   if (file == nullptr) {
@@ -30,9 +36,9 @@ Recording read_recording(const std::string& path) {
       recording.samples.push_back(sum * share);
     }
   }
-  const int error = sf_error(file);
-  if (error != SF_ERR_NO_ERROR) {
-    recording.problem = "cannot read " + path + ": " + sf_error_number(error);
+  const int failure = sf_error(file);
+  if (failure != SF_ERR_NO_ERROR) {
+    recording.problem = "cannot read " + path + ": " + sf_error_number(failure);
   } else if (recording.samples.empty()) {
     recording.problem = path + " has no samples";
   }

@@ -245,6 +245,19 @@ def verify(
     return verify_plans(collective, algorithm, ranks, roots)
 
 
+@app.command("fft-plot")
+def fft_plot(
+    document: Annotated[
+        Path, typer.Argument(metavar="FILE.json", help="What sibyl-fft --json has written.")
+    ],
+    picture: Annotated[Path, typer.Argument(metavar="PICTURE", help="A .png, .svg or .pdf file.")],
+) -> int:
+    """Draw the spectrum and the waterfall of a run of sibyl-fft."""
+    from sibyl.commands.fft_plot import draw
+
+    return draw(document, picture)
+
+
 @app.command()
 def predict(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", show_default=False)],

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 17> variables{{
+constexpr std::array<EnvironmentVariable, 18> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -56,6 +56,9 @@ constexpr std::array<EnvironmentVariable, 17> variables{{
     {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
      "Where the preload library and the command look for libsibyl-openmpi.so and "
      "libsibyl-mpich.so. Read by these two only."},
+    {"SIBYL_PYTHON", "a Python interpreter", "the command sibyl in PATH", "",
+     "By which sibyl-fft starts `sibyl fft-plot` to draw its picture. `sibyl run` sets it. Read by "
+     "sibyl-fft only."},
 }};
 
 void read_text(EnvironmentLookup lookup, const char* name, std::string& value) {

@@ -8,7 +8,7 @@ from pathlib import Path
 from sibyl.cluster import network, state
 from sibyl.cluster.placement import place
 from sibyl.cluster.processes import Guardian, end_processes, remove_tree
-from sibyl.commands.run import RunOptions, find_program, run_placed
+from sibyl.commands.run import RunOptions, resolve_program, run_placed
 from sibyl.errors import CommandError
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.placement import Placement, check_room
@@ -30,7 +30,7 @@ def run_on_cluster(name: str, words: Sequence[str], options: RunOptions, slots: 
         raise CommandError(f"--ranks-per-host {slots}: a host has room for 1 rank or more")
     options.check()
     network.check_possible()
-    program = find_program(words[0])
+    words, program = resolve_program(words, options.mpi)
     with state.locked(state.check_name(name)) as lock:
         cluster = state.existing(name)
         hosts = [(host, slots) for host in cluster.host_names]

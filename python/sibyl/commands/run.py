@@ -18,11 +18,20 @@ from sibyl.errors import CommandError
 from sibyl.mpi import slurm
 from sibyl.mpi.arrivals import merge_arrivals
 from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
-from sibyl.mpi.installation import Launcher, choose_flavour, choose_launcher
+from sibyl.mpi.installation import (
+    Launcher,
+    choose_flavour,
+    choose_launcher,
+    launcher_in_path,
+    launcher_of_directory,
+)
 from sibyl.mpi.job import run_job
-from sibyl.mpi.library import find_implementation, find_shim
+from sibyl.mpi.library import find_implementation, find_own_program, find_shim
 from sibyl.mpi.placement import Placement, check_room, read_hostfile, write_hosts
 from sibyl.mpi.report import merge_reports, print_report
+
+# Programs that come with Sibyl: found without PATH, in the flavour of the MPI that is to run them.
+OWN_PROGRAMS = ("sibyl-fft",)
 
 # Given the launcher and a directory for the run: where the ranks go.
 Placing = Callable[[Launcher, Path], Placement]
@@ -99,6 +108,25 @@ def find_program(name: str) -> Path:
     return path
 
 
+def resolve_program(words: Sequence[str], mpi: str | None) -> tuple[list[str], Path]:
+    """The words with which the ranks are started, and the program's file.
+
+    Args:
+        words: the program and its arguments.
+        mpi: openmpi, mpich, a prefix, or None: for a program of Sibyl's own, the MPI in PATH.
+    """
+    if words[0] not in OWN_PROGRAMS:
+        return list(words), find_program(words[0])
+    flavour = mpi
+    if mpi is None:
+        launcher = launcher_in_path(None)
+        flavour = launcher.flavour if launcher else "openmpi"
+    elif mpi not in ("openmpi", "mpich"):
+        flavour = launcher_of_directory(Path(mpi)).flavour
+    program = find_own_program(words[0], str(flavour))
+    return [str(program), *words[1:]], program
+
+
 def run_program(words: Sequence[str], options: RunOptions, hostfile: Path | None = None) -> int:
     """Run a program on this machine, on the hosts of a file, or on those of the Slurm job.
 
@@ -111,7 +139,7 @@ def run_program(words: Sequence[str], options: RunOptions, hostfile: Path | None
         The program's exit code.
     """
     options.check()
-    program = find_program(words[0])
+    words, program = resolve_program(words, options.mpi)
     if hostfile is not None:
         if options.launcher == "srun":
             raise CommandError("--hostfile is for mpiexec; under srun Slurm names the hosts")
@@ -174,11 +202,13 @@ def _run_by_srun(words: Sequence[str], program: Path, options: RunOptions, scrat
 
 
 def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[str, str]:
+    own = {"SIBYL_PYTHON": sys.executable}  # by which a program of Sibyl's own draws its picture
     if options.native:
-        return {}
+        return own
     shim = find_shim()
     find_implementation(shim, flavour)
-    variables = rank_environment(shim, dict(map(parse_setting, options.settings)), scratch)
+    settings = dict(map(parse_setting, options.settings))
+    variables = rank_environment(shim, settings, scratch) | own
     if options.record is not None:
         variables["SIBYL_RECORD"] = str(scratch)
     return variables

@@ -78,20 +78,25 @@ def find_implementation(shim: Path, flavour: str) -> Path:
     return path
 
 
-def find_benchmark(flavour: str) -> Path:
-    """The MPI program of `sibyl bench` for a flavour of MPI: sibyl-bench-<flavour>.
+def find_own_program(name: str, flavour: str) -> Path:
+    """A program that comes with Sibyl, once for each flavour of MPI: <name>-<flavour>.
 
     It lies in `bin` beside the `lib` of the libraries.
 
     Raises:
         CommandError: there is none.
     """
-    name = f"sibyl-bench-{flavour}"
+    file = f"{name}-{flavour}"
     for directory in library_directories():
         for place in (directory.parent / "bin", directory):
-            if (place / name).is_file():
-                return (place / name).absolute()
+            if (place / file).is_file():
+                return (place / file).absolute()
     raise CommandError(
-        f"{name} was not found; build it with: make, or install Sibyl again where the compiler of "
+        f"{file} was not found; build it with: make, or install Sibyl again where the compiler of "
         f"this MPI (mpicc) is in PATH"
     )
+
+
+def find_benchmark(flavour: str) -> Path:
+    """The MPI program of `sibyl bench` for a flavour of MPI."""
+    return find_own_program("sibyl-bench", flavour)

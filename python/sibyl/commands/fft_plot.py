@@ -1,0 +1,102 @@
+"""`sibyl fft-plot`: the picture of a run of sibyl-fft, spectrum above, waterfall below."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from sibyl.errors import CommandError
+
+# Below the loudest point of the waterfall: what is fainter has the darkest colour.
+RANGE_DB = 90.0
+
+
+def draw(document: Path, picture: Path) -> int:
+    """Draw the picture; see `sibyl fft-plot --help`."""
+    if picture.suffix not in (".png", ".svg", ".pdf"):
+        raise CommandError(f"{picture}: name a file that ends in .png, .svg or .pdf")
+    run = read_document(document)
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise CommandError(
+            "fft-plot needs matplotlib; install it with: pip install matplotlib"
+        ) from error
+    matplotlib.use("Agg")
+    data = _picture(run, picture.suffix[1:])
+    try:
+        picture.write_bytes(data)
+    except OSError as error:
+        raise CommandError(f"cannot write {picture}: {error.strerror}") from error
+    return 0
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """What sibyl-fft wrote.
+
+    Raises:
+        CommandError: the file cannot be read, or is something else.
+    """
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CommandError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise CommandError(f"{path} is no JSON: {error}") from error
+    if not isinstance(run, dict) or run.get("program") != "sibyl-fft":
+        raise CommandError(f"{path} is not from sibyl-fft --json")
+    if not run["picture"]["rows"]:
+        raise CommandError(f"{path} holds no spectrum")
+    return run
+
+
+def _picture(run: dict[str, Any], file_format: str) -> bytes:
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    shown = run["picture"]
+    frequencies = np.array(shown["frequencies"])
+    rows = np.array(shown["rows"])
+    several = len(rows) > 1
+    figure, axes = plt.subplots(
+        1 + several,
+        1,
+        sharex=True,
+        squeeze=False,
+        figsize=(8, 6.5 if several else 3.5),
+        height_ratios=(2, 3)[: 1 + several],
+        layout="constrained",
+    )
+    spectrum = axes[0, 0]
+    spectrum.semilogx(frequencies, shown["mean"], color="#0072B2", linewidth=0.9)
+    spectrum.set_ylabel("level, dB of full scale")
+    spectrum.set_title("mean over all windows", fontsize=10)
+    spectrum.grid(which="both", alpha=0.25)
+    spectrum.set_xlim(frequencies[0], frequencies[-1])
+    if several:
+        waterfall = axes[1, 0]
+        loudest = rows.max()
+        mesh = waterfall.pcolormesh(
+            frequencies,
+            shown["seconds"],
+            rows,
+            cmap="magma",
+            vmin=loudest - RANGE_DB,
+            vmax=loudest,
+            shading="nearest",
+            rasterized=True,
+        )
+        waterfall.invert_yaxis()
+        waterfall.set_ylabel("start of the window, s")
+        figure.colorbar(mesh, ax=waterfall, label="dB of full scale", pad=0.01)
+    axes[-1, 0].set_xlabel("frequency, Hz")
+    length = run["size"] / run["recording"]["rate"]
+    figure.suptitle(
+        f"{Path(run['recording']['file']).name}: windows of {run['size']} samples "
+        f"({length:.3g} s), {run['ranks']} ranks",
+        fontsize=11,
+    )
+    out = io.BytesIO()
+    figure.savefig(out, format=file_format, dpi=150)
+    plt.close(figure)
+    return out.getvalue()

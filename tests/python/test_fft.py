@@ -1,0 +1,95 @@
+"""`sibyl run -- sibyl-fft` on every MPI, as on the command line, and `sibyl fft-plot`."""
+
+import json
+import math
+import struct
+import wave
+from pathlib import Path
+
+import pytest
+from conftest import Mpi, Sibyl, assert_usage_error
+
+from sibyl.errors import CommandError
+from sibyl.mpi.library import find_own_program
+
+RATE = 8000
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def fft_words(mpi: Mpi, ranks: int) -> list[object]:
+    """What starts sibyl-fft; skips where FFTW or libsndfile was missing."""
+    try:
+        find_own_program("sibyl-fft", mpi.launcher.flavour)
+    except CommandError as error:
+        pytest.skip(str(error))
+    return ["run", "--quiet", "--mpi", mpi.option, "-n", ranks, "--", "sibyl-fft"]
+
+
+@pytest.fixture
+def tone(tmp_path: Path) -> str:
+    """A recording of one second: 1000 Hz at half of full scale."""
+    samples = (math.sin(2 * math.pi * 1000 * i / RATE) for i in range(RATE))
+    with wave.open(str(tmp_path / "tone.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(b"".join(struct.pack("<h", round(16384 * s)) for s in samples))
+    return "tone.wav"
+
+
+def test_a_run_finds_the_tone_and_draws_it(sibyl: Sibyl, mpi: Mpi, tone: str) -> None:
+    words = fft_words(mpi, 4)
+    result = sibyl(
+        *words, tone, "--size", 4096, "--iterations", 5, "--gather", "native,MPI",
+        "--plot", "tone.png", "--json", "tone.json",
+    )  # fmt: skip
+    assert result.returncode == 0, result
+    assert "compared with a direct transform" in result.stdout
+    assert (sibyl.directory / "tone.png").read_bytes().startswith(PNG)
+    run = json.loads((sibyl.directory / "tone.json").read_text())
+    assert run["check"]["spectra"] == 4  # the first and the last of both
+    assert 0 < run["check"]["largest"] <= run["check"]["limit"]
+    assert [times["gather"] for times in run["times"]] == ["native", "MPI"]
+    for times in run["times"]:
+        for name in ("whole", "run", "elapsed"):
+            assert len(times[name]) == 5 and min(times[name]) > 0
+    mean = run["picture"]["mean"]
+    loudest = mean.index(max(mean))
+    assert run["picture"]["frequencies"][loudest] == pytest.approx(1000, rel=0.02)
+    assert mean[loudest] == pytest.approx(20 * math.log10(0.5), abs=0.2)
+    assert len(run["picture"]["rows"]) == 5
+
+
+def test_a_run_leaves_no_file_but_the_picture(sibyl: Sibyl, mpi: Mpi, tone: str) -> None:
+    words = fft_words(mpi, 2)
+    result = sibyl(*words, tone, "--size", 1024, "--iterations", 2, "--plot", "a.svg")
+    assert result.returncode == 0, result
+    assert sorted(path.name for path in sibyl.directory.iterdir()) == ["a.svg", tone]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words", "part"),
+    [
+        (3, ["tone.wav"], "power of two"),
+        (2, ["missing.wav"], "missing.wav"),
+        (2, ["tone.wav", "--size", "1000"], "--size 1000"),
+        (2, ["tone.wav", "--size", "16384"], "8000 samples"),
+        (2, ["tone.wav", "--gather", "QUICK"], "QUICK"),
+        (2, ["tone.wav", "--size", "1024", "--plot", "no/where.png"], "--plot no/where.png"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    sibyl: Sibyl, mpi: Mpi, tone: str, ranks: int, words: list[str], part: str
+) -> None:
+    result = sibyl(*fft_words(mpi, ranks), *words)
+    assert result.returncode == 2, result
+    lines = [line for line in result.stderr.splitlines() if line.startswith("sibyl-fft: ")]
+    assert len(lines) == 1, result.stderr
+    assert part in lines[0]
+
+
+def test_fft_plot_says_what_is_wrong_with_its_files(sibyl: Sibyl) -> None:
+    (sibyl.directory / "other.json").write_text('{"program": "another"}')
+    assert_usage_error(sibyl("fft-plot", "missing.json", "a.png"), "missing.json")
+    assert_usage_error(sibyl("fft-plot", "other.json", "a.png"), "other.json")
+    assert_usage_error(sibyl("fft-plot", "other.json", "a.gif"), "a.gif")

@@ -107,6 +107,7 @@ void bind_algorithms(nb::module_& module) {
       .def_prop_ro("background", [](const Algorithm& row) { return row.background; })
       .def_prop_ro("commutative_only", [](const Algorithm& row) { return row.commutative_only; })
       .def_prop_ro("in_place", [](const Algorithm& row) { return row.in_place; })
+      .def_prop_ro("nodes", [](const Algorithm& row) { return row.nodes; })
       .def_prop_ro("arrivals", [](const Algorithm& row) { return row.arrivals; })
       .def_prop_ro("sizes", [](const Algorithm& row) { return row.sizes; })
       .def("__repr__", [](const Algorithm& row) {

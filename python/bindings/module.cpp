@@ -12,4 +12,5 @@ NB_MODULE(_core, module) {
   sibyl::python::bind_plan(module);
   sibyl::python::bind_predictors(module);
   sibyl::python::bind_proof(module);
+  sibyl::python::bind_simulation(module);
 }

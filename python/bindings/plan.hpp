@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,7 +54,7 @@ ClairvoyantGenerator read_generator(const std::string& name);
 RootOrder read_root_order(const std::string& name);
 
 // Defines a function of Python that takes a request, as make_plan and prove do: `call` gets it read
-// and checked.
+// and checked, or takes it.
 template <class Call>
 void define_on_request(nanobind::module_& module, const char* name, Call call) {
   namespace nb = nanobind;
@@ -66,11 +67,16 @@ void define_on_request(nanobind::module_& module, const char* name, Call call) {
              std::string generator, std::string root_order, std::int64_t ranks_per_node,
              std::optional<std::vector<std::int64_t>> sizes,
              std::optional<std::int64_t> direct_from) {
-        return call(
-            *read_request(collective, algorithm,
-                          {ranks, root, std::move(order), background, in_place, operator_rounds,
-                           std::move(arrivals), segments, round_time, std::move(generator),
-                           std::move(root_order), ranks_per_node, std::move(sizes), direct_from}));
+        auto request =
+            read_request(collective, algorithm,
+                         {ranks, root, std::move(order), background, in_place, operator_rounds,
+                          std::move(arrivals), segments, round_time, std::move(generator),
+                          std::move(root_order), ranks_per_node, std::move(sizes), direct_from});
+        if constexpr (std::is_invocable_v<Call, std::unique_ptr<Request>>) {
+          return call(std::move(request));
+        } else {
+          return call(*request);
+        }
       },
       nb::arg("collective"), nb::arg("algorithm"), nb::arg("ranks"), nb::arg("root") = 0,
       nb::arg("order") = nb::none(), nb::arg("background") = false, nb::arg("in_place") = false,
@@ -91,5 +97,6 @@ void bind_algorithms(nanobind::module_& module);
 void bind_plan(nanobind::module_& module);
 void bind_predictors(nanobind::module_& module);
 void bind_proof(nanobind::module_& module);
+void bind_simulation(nanobind::module_& module);
 
 }  // namespace sibyl::python

@@ -22,10 +22,16 @@ from sibyl._core import (
     prove,
 )
 from sibyl.schedules import arrival_pattern, clairvoyant
+from sibyl.simulator.model import LogGP, Network, Nodes
+from sibyl.simulator.run import Simulated, simulate
 
 __all__ = [
     "Algorithm",
+    "LogGP",
+    "Network",
+    "Nodes",
     "Plan",
+    "Simulated",
     "VerificationError",
     "__version__",
     "algorithms",
@@ -34,4 +40,5 @@ __all__ = [
     "collectives",
     "make_plan",
     "prove",
+    "simulate",
 ]

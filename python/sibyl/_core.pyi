@@ -23,6 +23,7 @@ class Algorithm:
         background: has gates that can be opened.
         commutative_only: not for operators that do not commute.
         in_place: has a program for MPI_IN_PLACE.
+        nodes: plans for several ranks a node.
         arrivals: plans for arrival times, in segments and rounds.
         sizes: plans for blocks of different sizes.
     """
@@ -47,6 +48,8 @@ class Algorithm:
     def commutative_only(self) -> bool: ...
     @property
     def in_place(self) -> bool: ...
+    @property
+    def nodes(self) -> bool: ...
     @property
     def arrivals(self) -> bool: ...
     @property
@@ -243,3 +246,94 @@ def extrapolate_edge(start: float, edge: float, fraction: float) -> float:
 
 def standard_predictors() -> list[str]:
     """The predictors among which `best` chooses."""
+
+class Request:
+    """What make_plan takes, read and checked."""
+
+    @property
+    def ranks(self) -> int: ...
+
+class SimulationOptions:
+    """A network, the cost of computing and what is kept (include/sibyl/simulator.hpp)."""
+
+    full_duplex: bool
+    start: float
+    blocking: bool
+    record: bool
+    def set_hockney(self, alpha: float, beta: float) -> None: ...
+    def set_loggp(
+        self, latency: float, overhead: float, gap: float, gap_per_byte: float
+    ) -> None: ...
+    def set_nodes(self, ranks: int, alpha: float, beta: float, shared_link: bool) -> None: ...
+    def set_eager(self, bytes: int) -> None: ...
+    def set_compute(self, combine: float, copy: float, planning: float) -> None: ...
+
+class SimulationResult:
+    """Times of a run; see sibyl.simulator.run.Simulated."""
+
+    @property
+    def run_time(self) -> float: ...
+    @property
+    def absorbed(self) -> float: ...
+    @property
+    def elapsed(self) -> float: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    def exits(self) -> numpy.ndarray: ...
+    def message_rows(self) -> numpy.ndarray: ...
+    def work_rows(self) -> numpy.ndarray: ...
+    def wait_rows(self, arrivals: list[float]) -> numpy.ndarray: ...
+
+class Simulation:
+    """The programs of all ranks, ready to be run in simulated time, as often as wanted."""
+
+    @property
+    def ranks(self) -> int: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    def run(
+        self, options: SimulationOptions, arrivals: numpy.ndarray | None = None
+    ) -> SimulationResult:
+        """Run them.
+
+        Raises:
+            ValueError: the options make no sense, or the programs cannot end.
+        """
+
+def plan_request(
+    collective: str,
+    algorithm: str,
+    ranks: int,
+    root: int = 0,
+    order: Sequence[int] | None = None,
+    background: bool = False,
+    in_place: bool = False,
+    operator_rounds: int = 0,
+    arrivals: Sequence[float] | None = None,
+    segments: int = 1,
+    round_time: float = 1.0,
+    generator: str = "fast",
+    root_order: str = "first",
+    ranks_per_node: int = 1,
+    sizes: Sequence[int] | None = None,
+    direct_from: int | None = None,
+) -> Request:
+    """Read and check what make_plan takes."""
+
+def simulation(
+    request: Request, bytes: int, element_bytes: int = 1, first_segment: int = 0
+) -> Simulation:
+    """Plan rank after rank, for vectors or blocks of so many bytes.
+
+    Sizes of the request hold where there are some.
+    """
+
+def estimate_steps(request: Request) -> float:
+    """About how many steps all ranks have, from the programs of a few of them."""
+
+def simulation_memory(ranks: int, steps: int, record: bool) -> int:
+    """About how many bytes a simulation of so many steps takes."""

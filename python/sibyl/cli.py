@@ -15,6 +15,7 @@ from sibyl import __version__
 from sibyl.commands.bench import bench
 from sibyl.commands.cluster import cluster
 from sibyl.commands.guidelines import guidelines
+from sibyl.commands.simulate import simulate
 from sibyl.errors import CommandError, one_line
 
 app = typer.Typer(
@@ -297,6 +298,7 @@ app.add_typer(cluster)
 
 app.command()(bench)
 app.command()(guidelines)
+app.command()(simulate)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

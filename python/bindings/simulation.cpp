@@ -1,0 +1,214 @@
+// The simulator: programs of all ranks, made one after the other, and runs of them.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "plan.hpp"
+#include "sibyl/simulator.hpp"
+
+namespace nb = nanobind;
+
+namespace sibyl::python {
+namespace {
+
+using Times = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using TimeArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using RowArray = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+
+// Hands a vector's storage to NumPy.
+template <class Array>
+Array to_array(std::vector<double>&& values, std::initializer_list<std::size_t> shape) {
+  auto held = std::make_unique<std::vector<double>>(std::move(values));
+  double* const data = held->data();
+  const nb::capsule owner(held.release(), [](void* pointer) noexcept {
+    delete static_cast<std::vector<double>*>(pointer);
+  });
+  return Array(data, shape.size(), shape.begin(), owner);
+}
+
+// The programs of a request with the arrival times that it was planned for.
+struct Prepared {
+  Prepared(const PlanHeader& header, const DataSizes& sizes)
+      : simulation(header, sizes), ranks(header.ranks), rounds(header.rounds) {}
+  Simulation simulation;
+  Rank ranks;
+  std::uint32_t rounds;
+  std::uint64_t steps = 0;
+};
+
+std::unique_ptr<Prepared> prepare(const Request& asked, std::uint64_t bytes,
+                                  std::uint64_t element_bytes, std::uint64_t first_segment) {
+  DataSizes sizes;
+  sizes.bytes = bytes;
+  sizes.element_bytes = element_bytes;
+  sizes.first_segment = first_segment;
+  sizes.block_bytes = asked.sizes;
+  const Algorithm& algorithm = *asked.algorithm;
+  if (algorithm.plan_all != nullptr) {
+    std::vector<Program> programs(static_cast<std::size_t>(asked.request.ranks));
+    auto prepared =
+        std::make_unique<Prepared>(plan_all_ranks(algorithm, asked.request, programs), sizes);
+    for (const Program& program : programs) {
+      prepared->simulation.add(program);
+      prepared->steps += program.steps.size();
+    }
+    return prepared;
+  }
+  Program program;
+  auto prepared =
+      std::make_unique<Prepared>(plan_one_rank(algorithm, asked.request, 0, program), sizes);
+  for (Rank rank = 0; rank < asked.request.ranks; ++rank) {
+    if (rank != 0) plan_one_rank(algorithm, asked.request, rank, program);
+    prepared->simulation.add(program);
+    prepared->steps += program.steps.size();
+  }
+  return prepared;
+}
+
+// About how many steps all ranks have: counted at the root and at up to 64 others.
+double estimate_steps(const Request& asked) {
+  const Algorithm& algorithm = *asked.algorithm;
+  const PlanRequest& request = asked.request;
+  if (algorithm.plan_all != nullptr) {
+    // A segment of every rank is sent and received once and little more.
+    return 2.1 * static_cast<double>(request.ranks) * request.segments;
+  }
+  Program program;
+  plan_one_rank(algorithm, request, request.root, program);
+  const auto at_root = static_cast<double>(program.steps.size());
+  const Rank sampled = std::min<Rank>(request.ranks, 64);
+  double steps = 0;
+  for (Rank i = 0; i < sampled; ++i) {
+    const auto rank = static_cast<Rank>(std::int64_t{i} * request.ranks / sampled);
+    if (rank == request.root && sampled > 1) continue;
+    plan_one_rank(algorithm, request, rank, program);
+    steps += static_cast<double>(program.steps.size());
+  }
+  return at_root + steps / std::max(1, sampled - 1) * static_cast<double>(request.ranks);
+}
+
+SimulationResult run(Prepared& prepared, const SimulationOptions& options) {
+  SimulationResult result;
+  {
+    const nb::gil_scoped_release others_may_run;
+    result = prepared.simulation.run(options);
+  }
+  if (!result.ok()) throw nb::value_error(result.problem.c_str());
+  return result;
+}
+
+RowArray messages_of(const SimulationResult& result) {
+  std::vector<double> rows;
+  rows.reserve(8 * result.events.size());
+  for (const SimulatedMessage& message : result.events) {
+    rows.insert(rows.end(),
+                {static_cast<double>(message.source), static_cast<double>(message.destination),
+                 static_cast<double>(message.round), static_cast<double>(message.bytes),
+                 message.send_posted, message.receive_posted, message.begin, message.end});
+  }
+  return to_array<RowArray>(std::move(rows), {result.events.size(), 8});
+}
+
+RowArray work_of(const SimulationResult& result) {
+  std::vector<double> rows;
+  for (const SimulatedWork& work : result.work) {
+    rows.insert(rows.end(), {static_cast<double>(work.rank),
+                             work.kind == StepKind::copy ? 0.0 : 1.0, work.begin, work.end});
+  }
+  return to_array<RowArray>(std::move(rows), {result.work.size(), 4});
+}
+
+}  // namespace
+
+void bind_simulation(nb::module_& module) {
+  nb::class_<SimulationOptions>(module, "SimulationOptions")
+      .def(nb::init<>())
+      .def("set_loggp",
+           [](SimulationOptions& options, double latency, double overhead, double gap,
+              double gap_per_byte) {
+             options.network.kind = NetworkKind::loggp;
+             options.network.loggp = {latency, overhead, gap, gap_per_byte};
+           })
+      .def("set_hockney",
+           [](SimulationOptions& options, double alpha, double beta) {
+             options.network.kind = NetworkKind::hockney;
+             options.network.hockney = {alpha, beta};
+           })
+      .def("set_nodes",
+           [](SimulationOptions& options, Rank ranks, double alpha, double beta, bool shared_link) {
+             options.network.ranks_per_node = ranks;
+             options.network.inside = {alpha, beta};
+             options.network.shared_link = shared_link;
+           })
+      .def("set_eager", [](SimulationOptions& options,
+                           std::uint64_t bytes) { options.network.eager_bytes = bytes; })
+      .def("set_compute", [](SimulationOptions& options, double combine, double copy,
+                             double planning) { options.compute = {combine, copy, planning}; })
+      .def_prop_rw(
+          "full_duplex", [](const SimulationOptions& o) { return o.network.full_duplex; },
+          [](SimulationOptions& o, bool value) { o.network.full_duplex = value; })
+      .def_rw("start", &SimulationOptions::start)
+      .def_rw("blocking", &SimulationOptions::blocking)
+      .def_rw("record", &SimulationOptions::record);
+
+  nb::class_<SimulationResult>(module, "SimulationResult")
+      .def_ro("run_time", &SimulationResult::run_time)
+      .def_ro("absorbed", &SimulationResult::absorbed)
+      .def_ro("elapsed", &SimulationResult::elapsed)
+      .def_ro("messages", &SimulationResult::messages)
+      .def_ro("bytes", &SimulationResult::bytes)
+      .def("exits",
+           [](const SimulationResult& result) {
+             return to_array<TimeArray>(std::vector<double>(result.exits), {result.exits.size()});
+           })
+      .def("message_rows", messages_of)
+      .def("work_rows", work_of)
+      .def("wait_rows", [](const SimulationResult& result, const std::vector<double>& arrivals) {
+        std::vector<double> rows;
+        const auto waits = waits_of(result, arrivals);
+        for (const SimulatedWait& wait : waits) {
+          rows.insert(rows.end(), {static_cast<double>(wait.rank),
+                                   static_cast<double>(wait.awaited), wait.begin, wait.end});
+        }
+        return to_array<RowArray>(std::move(rows), {waits.size(), 4});
+      });
+
+  nb::class_<Prepared>(module, "Simulation")
+      .def_prop_ro("ranks", [](const Prepared& prepared) { return prepared.ranks; })
+      .def_prop_ro("rounds", [](const Prepared& prepared) { return prepared.rounds; })
+      .def_prop_ro("steps", [](const Prepared& prepared) { return prepared.steps; })
+      .def(
+          "run",
+          [](Prepared& prepared, SimulationOptions options, std::optional<Times> arrivals) {
+            if (arrivals) options.arrivals = {arrivals->data(), arrivals->size()};
+            return run(prepared, options);
+          },
+          nb::arg("options"), nb::arg("arrivals") = nb::none());
+
+  nb::class_<Request>(module, "Request").def_prop_ro("ranks", [](const Request& asked) {
+    return asked.request.ranks;
+  });
+  define_on_request(module, "plan_request",
+                    [](std::unique_ptr<Request> request) { return request; });
+  module.def(
+      "simulation",
+      [](const Request& request, std::uint64_t bytes, std::uint64_t element_bytes,
+         std::uint64_t first_segment) {
+        const nb::gil_scoped_release others_may_run;
+        return prepare(request, bytes, element_bytes, first_segment);
+      },
+      nb::arg("request"), nb::arg("bytes"), nb::arg("element_bytes") = 1,
+      nb::arg("first_segment") = 0);
+  module.def("estimate_steps", estimate_steps, nb::call_guard<nb::gil_scoped_release>());
+  module.def("simulation_memory", simulation_memory);
+}
+
+}  // namespace sibyl::python

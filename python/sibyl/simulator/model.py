@@ -1,0 +1,93 @@
+"""What is simulated: a network, the cost of computing, and how it is told to the simulator."""
+
+from dataclasses import dataclass, field
+
+from sibyl import _core
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Several ranks a node.
+
+    Attributes:
+        ranks: consecutive ranks that share a node.
+        alpha: startup latency between two ranks of a node, in seconds.
+        beta: seconds per byte between them.
+        shared_link: the ranks of a node share one link to the others.
+    """
+
+    ranks: int
+    alpha: float = 0.0
+    beta: float = 0.0
+    shared_link: bool = True
+
+
+@dataclass(frozen=True)
+class LogGP:
+    """The LogGP model, in seconds: L, o, g and G."""
+
+    latency: float
+    overhead: float
+    gap: float
+    gap_per_byte: float
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network and its hosts; include/sibyl/simulator.hpp says what the numbers mean.
+
+    Attributes:
+        alpha: startup latency of a message, in seconds.
+        beta: seconds per byte.
+        loggp: used in the place of alpha and beta where it is given.
+        nodes: several ranks a node; None: a rank is a node.
+        full_duplex: a rank sends and receives at once.
+        eager: messages up to so many bytes do not wait for their receiver; None: all do.
+        combine: seconds per byte of the operator.
+        copy: seconds per byte of a local copy.
+        planning: seconds from a rank's arrival until its program is there.
+        blocking: one send and one receive at a time, in program order.
+    """
+
+    alpha: float = 25e-6
+    beta: float = 8e-9
+    loggp: LogGP | None = None
+    nodes: Nodes | None = None
+    full_duplex: bool = True
+    eager: int | None = None
+    combine: float = 0.0
+    copy: float = 0.0
+    planning: float = 0.0
+    blocking: bool = False
+    start: float = field(default=0.0)
+
+    def options(self, record: bool = False) -> _core.SimulationOptions:
+        """The same for the simulator."""
+        options = _core.SimulationOptions()
+        if self.loggp is None:
+            options.set_hockney(self.alpha, self.beta)
+        else:
+            model = self.loggp
+            options.set_loggp(model.latency, model.overhead, model.gap, model.gap_per_byte)
+        if self.nodes is not None:
+            nodes = self.nodes
+            options.set_nodes(nodes.ranks, nodes.alpha, nodes.beta, nodes.shared_link)
+        if self.eager is not None:
+            options.set_eager(self.eager)
+        options.set_compute(self.combine, self.copy, self.planning)
+        options.full_duplex = self.full_duplex
+        options.blocking = self.blocking
+        options.start = self.start
+        options.record = record
+        return options
+
+    def message(self, size: float) -> float:
+        """Seconds that a message between nodes takes."""
+        if self.loggp is None:
+            return self.alpha + self.beta * size
+        model = self.loggp
+        return 2 * model.overhead + model.latency + model.gap_per_byte * max(size - 1, 0)
+
+    def per_byte(self) -> float:
+        """Seconds that a byte keeps a port."""
+        return self.beta if self.loggp is None else self.loggp.gap_per_byte

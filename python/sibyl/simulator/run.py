@@ -1,0 +1,139 @@
+"""Simulate one plan, from Python."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sibyl import _core
+from sibyl.simulator.model import Network
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+
+MESSAGE_FIELDS = (
+    *("source", "destination", "round", "bytes"),
+    *("send_posted", "receive_posted", "begin", "end"),
+)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What a simulated call took, in seconds.
+
+    Attributes:
+        run_time: from the first arrival to the last exit.
+        absorbed: from the last arrival to the last exit.
+        elapsed: mean over the ranks of the time from arrival to exit.
+        messages: of all ranks.
+        bytes: of all messages.
+        exits: shape (P,): when each rank is through.
+        events: shape (E, 8), one message a row, with the columns of MESSAGE_FIELDS; None where
+            nothing was recorded.
+        work: shape (W, 4): rank, 0 for a copy and 1 for the operator, begin, end; likewise.
+        waits: shape (V, 4): rank, the rank it waited for, begin, end; likewise.
+    """
+
+    run_time: float
+    absorbed: float
+    elapsed: float
+    messages: int
+    bytes: int
+    exits: "numpy.ndarray"
+    events: "numpy.ndarray | None" = None
+    work: "numpy.ndarray | None" = None
+    waits: "numpy.ndarray | None" = None
+
+
+def run_prepared(
+    simulation: _core.Simulation,
+    network: Network,
+    arrivals: "numpy.ndarray",
+    record: bool = False,
+) -> Simulated:
+    """Run programs that have been taken over already."""
+    result = simulation.run(network.options(record), arrivals)
+    return Simulated(
+        result.run_time,
+        result.absorbed,
+        result.elapsed,
+        result.messages,
+        result.bytes,
+        result.exits(),
+        result.message_rows() if record else None,
+        result.work_rows() if record else None,
+        result.wait_rows(arrivals.tolist()) if record else None,
+    )
+
+
+def simulate(
+    collective: str,
+    algorithm: str,
+    ranks: int,
+    size: int,
+    *,
+    arrivals: "numpy.typing.ArrayLike | None" = None,
+    network: Network | None = None,
+    root: int = 0,
+    order: Sequence[int] | None = None,
+    background: bool = False,
+    segments: int = 1,
+    round_time: float | None = None,
+    block_sizes: Sequence[int] | None = None,
+    element_bytes: int = 1,
+    first_segment: int = 1024,
+    record: bool = False,
+) -> Simulated:
+    """Simulate one call of a collective by one of Sibyl's algorithms.
+
+    Args:
+        collective: exscan, scan, gather, scatter, gatherv, scatterv or reduce.
+        algorithm: a name of the table.
+        ranks: P.
+        size: bytes of each rank's vector, or of each block.
+        arrivals: shape (P,): when each rank joins, in seconds; all at 0 if None. Algorithms that
+            plan for arrival times get them too.
+        network: the model; 25 us and 8 ns/byte if None.
+        root: of all collectives but the scans.
+        order: the ranks other than the root as they are served or placed.
+        background: open the gates that the algorithm can open.
+        segments: reduce: parts that the vector is cut into.
+        round_time: reduce: seconds of a round; that of a message of one segment if None.
+        block_sizes: gatherv, scatterv: bytes of each rank's block.
+        element_bytes: vectors are cut between elements.
+        first_segment: linear-synchronised: bytes of a block's first segment.
+        record: keep every message.
+
+    Raises:
+        ValueError: the algorithm cannot plan this; one line says why.
+
+    >>> import sibyl
+    >>> network = sibyl.Network(alpha=1.0, beta=0.5)
+    >>> sibyl.simulate("exscan", "123-doubling", ranks=36, size=8, network=network).run_time
+    30.0
+    """
+    import numpy
+
+    network = network or Network()
+    times = numpy.zeros(ranks) if arrivals is None else numpy.ascontiguousarray(arrivals, float)
+    rows = {row.name: row for row in _core.algorithms(collective)}
+    row = rows.get(algorithm)
+    planned = times.tolist() if row is not None and row.arrivals else None
+    per_node = network.nodes.ranks if network.nodes is not None and row and row.nodes else 1
+    if round_time is None:
+        round_time = network.message(size / segments) if planned is not None else 1.0
+    request = _core.plan_request(
+        collective,
+        algorithm,
+        ranks,
+        root=root,
+        order=order,
+        background=background,
+        arrivals=planned,
+        segments=segments,
+        round_time=round_time or 1e-9,
+        ranks_per_node=per_node,
+        sizes=block_sizes,
+    )
+    prepared = _core.simulation(request, size, element_bytes, first_segment)
+    return run_prepared(prepared, network, times, record)

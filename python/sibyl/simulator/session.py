@@ -1,0 +1,230 @@
+"""`sibyl simulate`: a grid of problems and arrival patterns, every contender in simulated time."""
+
+import itertools
+import os
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy
+
+import sibyl
+from sibyl import _core
+from sibyl.bench.grid import SCANS, SHAPES
+from sibyl.bench.units import size_text
+from sibyl.errors import CommandError
+from sibyl.simulator.bounds import run_time_bound
+from sibyl.simulator.contenders import Contender
+from sibyl.simulator.model import Network
+from sibyl.simulator.run import Simulated, run_prepared
+
+DRAWN = ("uniform", "normal", "exponential")
+WHOLE_VECTORS = (*SCANS, "reduce")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A cell: one problem under one kind of arrivals.
+
+    Attributes:
+        size: bytes in all at the root (gather, scatter), else of each rank's vector.
+        pattern: a shape, or a file of arrival times.
+        max_delay: in seconds.
+    """
+
+    ranks: int
+    size: int
+    pattern: str
+    max_delay: float
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all cells share.
+
+    Attributes:
+        iterations: patterns drawn per cell, where the pattern is drawn.
+        compute: seconds that everybody computes before the pattern's delay; background steps may
+            run from its start.
+        segments: parts of a vector, of algorithms that cut it; 0: from alpha and beta.
+        first_segment: bytes, of linear-synchronised.
+    """
+
+    collective: str
+    network: Network
+    root: int = 0
+    iterations: int = 16
+    seed: int = 1
+    compute: float = 0.0
+    segments: int = 0
+    first_segment: int = 1024
+    element_bytes: int = 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender in one cell; medians over the patterns, in seconds."""
+
+    problem: Problem
+    contender: Contender
+    run_time: float
+    quarters: tuple[float, float]
+    absorbed: float
+    elapsed: float
+    bound: float
+    messages: int
+    rounds: int
+
+
+def arrivals_of(problem: Problem, settings: Settings, iteration: int) -> numpy.ndarray:
+    """The arrival times of one iteration."""
+    text = problem.pattern
+    if text in SHAPES and text != "flat":
+        text = f"{text}:{problem.max_delay!r}"
+        if problem.pattern in DRAWN:
+            text += f":{settings.seed + iteration}"
+    try:
+        times = sibyl.arrival_pattern(text, problem.ranks, settings.root)
+    except ValueError as error:
+        raise CommandError(f"--pattern {problem.pattern}: {error}") from error
+    return times + settings.compute
+
+
+def block_of(problem: Problem, settings: Settings) -> int:
+    """Bytes of a vector, or of a block."""
+    whole = settings.collective in WHOLE_VECTORS
+    return problem.size if whole else problem.size // problem.ranks
+
+
+def segments_of(problem: Problem, contender: Contender, settings: Settings) -> int:
+    """Into how many parts a vector is cut: about sqrt(p beta m / alpha), which balances the two."""
+    if not contender.row.arrivals:
+        return 1
+    if settings.segments:
+        return settings.segments
+    network = settings.network
+    latency = network.message(0)
+    data = network.per_byte() * problem.size
+    best = (problem.ranks * data / latency) ** 0.5 if latency > 0 else 256
+    return int(min(256, max(1, best, 1)))
+
+
+def request_of(
+    problem: Problem, contender: Contender, settings: Settings, arrivals: numpy.ndarray
+) -> _core.Request:
+    """What the planner is asked; CommandError where it cannot plan that."""
+    row = contender.row
+    network = settings.network
+    segments = segments_of(problem, contender, settings)
+    plans_times = row.arrivals
+    round_time = network.message(problem.size / segments) if plans_times else 1.0
+    round_time += network.combine * problem.size / segments if plans_times else 0.0
+    try:
+        return _core.plan_request(
+            settings.collective,
+            row.name,
+            problem.ranks,
+            root=settings.root,
+            order=contender.order(arrivals, settings.root),
+            background=contender.background,
+            arrivals=(arrivals - arrivals.min()).tolist() if plans_times else None,
+            segments=segments,
+            round_time=max(round_time, 1e-9),
+            ranks_per_node=network.nodes.ranks if network.nodes and row.nodes else 1,
+            sizes=[block_of(problem, settings)] * problem.ranks if row.sizes else None,
+        )
+    except ValueError as error:
+        raise CommandError(f"{settings.collective} {contender.name}: {error}") from error
+
+
+def simulation_of(
+    problem: Problem, contender: Contender, settings: Settings, arrivals: numpy.ndarray
+) -> _core.Simulation:
+    """The programs of one contender."""
+    return _core.simulation(
+        request_of(problem, contender, settings, arrivals),
+        block_of(problem, settings),
+        settings.element_bytes,
+        settings.first_segment,
+    )
+
+
+def check_memory(
+    problems: Sequence[Problem],
+    entrants: Sequence[Contender],
+    settings: Settings,
+    recorded: Problem | None,
+) -> None:
+    """Refuse what does not fit into memory, before anything large is made."""
+    limit = 0.8 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for problem, contender in itertools.product(problems, entrants):
+        # Ranks alone first: even the arrival times of absurdly many do not fit.
+        if problem.ranks * 256 > limit:
+            raise CommandError(
+                f"--ranks {problem.ranks}: takes more than {size_text(problem.ranks * 256)} of "
+                f"memory, this machine has {size_text(limit / 0.8)}"
+            )
+        steps = _core.estimate_steps(
+            request_of(problem, contender, settings, numpy.zeros(problem.ranks))
+        )
+        record = problem is recorded
+        needed = _core.simulation_memory(problem.ranks, int(steps), record)
+        if needed > limit or steps >= 2**31:
+            raise CommandError(
+                f"{contender.name} on {problem.ranks} ranks has about {steps:.3g} steps and takes "
+                f"about {size_text(needed)} of memory, this machine has {size_text(limit / 0.8)}; "
+                "take fewer ranks or segments"
+            )
+
+
+def run_cell(
+    problem: Problem,
+    entrants: Sequence[Contender],
+    settings: Settings,
+    advance: Callable[[], None],
+) -> list[Row]:
+    """Every contender under the same patterns."""
+    iterations = settings.iterations if problem.pattern in DRAWN and problem.max_delay else 1
+    patterns = [arrivals_of(problem, settings, i) for i in range(iterations)]
+    bounds = [
+        run_time_bound(settings.collective, settings.network, times, settings.root, problem.size)
+        for times in patterns
+    ]
+    rows = []
+    for contender in entrants:
+        results: list[Simulated] = []
+        prepared = None
+        for times in patterns:
+            if prepared is None or contender.depends_on_arrivals:
+                prepared = simulation_of(problem, contender, settings, times)
+            results.append(run_prepared(prepared, settings.network, times))
+            advance()
+        assert prepared is not None
+        times_run = sorted(result.run_time for result in results)
+        quarters = (
+            (times_run[0], times_run[-1])
+            if len(times_run) < 4
+            else tuple(statistics.quantiles(times_run, n=4)[::2])
+        )
+        rows.append(
+            Row(
+                problem,
+                contender,
+                statistics.median(times_run),
+                (quarters[0], quarters[1]),
+                statistics.median(result.absorbed for result in results),
+                statistics.median(result.elapsed for result in results),
+                statistics.median(bounds),
+                results[0].messages,
+                prepared.rounds,
+            )
+        )
+    return rows
+
+
+def runs_expected(
+    problems: Sequence[Problem], entrants: Sequence[Contender], settings: Settings
+) -> int:
+    """For the progress bar."""
+    drawn = sum(1 for p in problems if p.pattern in DRAWN and p.max_delay)
+    return (len(problems) - drawn + drawn * settings.iterations) * len(entrants)

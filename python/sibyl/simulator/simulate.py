@@ -1,0 +1,171 @@
+"""Drives `sibyl simulate`: reads what is wished, simulates every cell, writes what is asked for."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from sibyl.bench.grid import SHAPES, make_cells
+from sibyl.bench.plots import check_plot
+from sibyl.bench.session import words_of
+from sibyl.bench.units import read_size, read_time
+from sibyl.errors import CommandError
+from sibyl.simulator import output, picture
+from sibyl.simulator.contenders import Contender, contenders
+from sibyl.simulator.run import run_prepared
+from sibyl.simulator.session import (
+    Problem,
+    Row,
+    Settings,
+    arrivals_of,
+    check_memory,
+    run_cell,
+    runs_expected,
+    simulation_of,
+)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user wrote."""
+
+    algorithms: str | None
+    ranks: str
+    size: str
+    pattern: str
+    max_delay: str
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where results go, besides the terminal."""
+
+    csv: Path | None = None
+    json: Path | None = None
+    plot: Path | None = None
+    svg: Path | None = None
+    html: Path | None = None
+
+    def check(self) -> None:
+        """Notice before a long run what cannot be written."""
+        if self.plot is not None:
+            check_plot(self.plot)
+        for name in ("csv", "json", "plot", "svg", "html"):
+            path: Path | None = getattr(self, name)
+            if path is None:
+                continue
+            folder = path.absolute().parent
+            if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+                raise CommandError(f"--{name} {path}: cannot be written; choose another place")
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    words = words_of(option, text)
+    for word in words:
+        if not (word.isascii() and word.isdigit()) or not 1 <= int(word) < 2**31:
+            raise CommandError(f"{option} {word}: a number of ranks is 1 to {2**31 - 1}")
+    return [int(word) for word in words]
+
+
+def problems_of(settings: Settings, wishes: Wishes) -> list[Problem]:
+    """The cells."""
+    ranks = _numbers("--ranks", wishes.ranks)
+    for count in ranks:
+        if settings.root >= count:
+            raise CommandError(f"--root {settings.root} is not a rank; there are {count}")
+    patterns = words_of("--pattern", wishes.pattern)
+    for pattern in patterns:
+        if pattern not in SHAPES and not Path(pattern).is_file():
+            raise CommandError(
+                f"--pattern {pattern}: there are {', '.join(SHAPES)}, and no file of that name"
+            )
+    cells = make_cells(
+        ranks,
+        [read_size(word) for word in words_of("--size", wishes.size)],
+        ["same"],
+        patterns,
+        [read_time(word) for word in words_of("--max-delay", wishes.max_delay)],
+    )
+    return [Problem(cell.ranks, cell.size, cell.pattern, cell.max_delay) for cell in cells]
+
+
+def _write(path: Path, data: str | bytes) -> None:
+    try:
+        if isinstance(data, str):
+            path.write_text(data, encoding="utf-8")
+        else:
+            path.write_bytes(data)
+    except OSError as error:
+        raise CommandError(
+            f"cannot write {path}: {error.strerror}; choose another place"
+        ) from error
+
+
+def run(settings: Settings, wishes: Wishes, outputs: Outputs) -> int:
+    """Simulate and write; returns the exit code.
+
+    Interrupted, it writes what is finished and returns 130.
+    """
+    entrants = contenders(settings.collective, wishes.algorithms)
+    problems = problems_of(settings, wishes)
+    outputs.check()
+    pictured = problems[0] if outputs.svg is not None or outputs.html is not None else None
+    check_memory(problems, entrants, settings, pictured)
+    rows: list[Row] = []
+    interrupted = False
+    errors = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=errors,
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    try:
+        with bar:
+            task = bar.add_task("simulating", total=runs_expected(problems, entrants, settings))
+            for problem in problems:
+                rows += run_cell(problem, entrants, settings, lambda: bar.advance(task))
+    except KeyboardInterrupt:
+        interrupted = True
+    if rows:
+        output.print_table(rows, settings, Console())
+        if outputs.csv is not None:
+            _write(outputs.csv, output.csv_text(rows, settings))
+        if outputs.json is not None:
+            _write(outputs.json, output.json_text(rows, settings))
+        if outputs.plot is not None:
+            _write(outputs.plot, output.draw(rows, settings, outputs.plot))
+    if interrupted:
+        errors.print(
+            f"sibyl: interrupted; {len(rows)} of {len(problems) * len(entrants)} rows are finished",
+            highlight=False,
+        )
+        return 130
+    if pictured is not None:
+        _write_pictures(pictured, entrants[0], settings, outputs)
+    return 0
+
+
+def _write_pictures(
+    problem: Problem, contender: Contender, settings: Settings, outputs: Outputs
+) -> None:
+    """The first contender in the first cell, under its first pattern."""
+    arrivals = arrivals_of(problem, settings, 0)
+    prepared = simulation_of(problem, contender, settings, arrivals)
+    messages = prepared.steps // 2
+    if outputs.svg is not None:
+        picture.check_size(messages, picture.MESSAGES_SVG, "--svg")
+    if outputs.html is not None:
+        picture.check_size(messages, picture.MESSAGES_PAGE, "--html")
+    simulated = run_prepared(prepared, settings.network, arrivals, record=True)
+    title = f"{output.problem_title(problem, settings)}: {contender.name}"
+    if outputs.svg is not None:
+        _write(outputs.svg, picture.svg_text(title, arrivals, simulated))
+    if outputs.html is not None:
+        _write(outputs.html, picture.page_text(title, arrivals, simulated))

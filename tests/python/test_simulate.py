@@ -1,0 +1,139 @@
+"""`sibyl simulate` and `sibyl.simulate`: closed forms, files, pictures, and bad input."""
+
+import csv
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy
+import pytest
+from conftest import Sibyl, assert_usage_error
+
+import sibyl as package
+from sibyl.simulator.contenders import contenders
+
+SMALL = ("-n", "8", "--size", "64K", "--iterations", "3")
+
+
+def test_a_linear_gather_takes_the_closed_form() -> None:
+    network = package.Network(alpha=0.5, beta=0.25)
+    result = package.simulate("gather", "linear", ranks=9, size=6, network=network)
+    assert result.run_time == 8 * (0.5 + 6 * 0.25)
+    assert result.messages == 8
+    assert result.bytes == 48
+    assert result.exits.shape == (9,)
+    assert result.events is None
+
+
+def test_recorded_messages_and_waits_agree_with_the_times() -> None:
+    arrivals = numpy.array([4.0, 0.0, 0.0])
+    network = package.Network(alpha=1.0, beta=0.0)
+    result = package.simulate(
+        "gather", "linear", ranks=3, size=6, arrivals=arrivals, network=network, record=True
+    )
+    assert result.events is not None and result.waits is not None
+    assert result.events[:, 7].max() == result.exits.max() == 6.0
+    assert [1, 0, 0.0, 4.0] in result.waits.tolist()
+    assert [2, 0, 0.0, 5.0] in result.waits.tolist()
+
+
+def test_clairvoyant_plans_for_the_arrivals_that_are_simulated() -> None:
+    arrivals = package.arrival_pattern("uniform:0.01:3", 16)
+    clairvoyant = package.simulate(
+        "reduce", "clairvoyant", 16, 1 << 20, arrivals=arrivals, segments=32
+    )
+    binomial = package.simulate("reduce", "binomial", 16, 1 << 20, arrivals=arrivals)
+    assert clairvoyant.run_time < binomial.run_time
+
+
+def test_names_of_the_papers_are_planner_order_and_gates() -> None:
+    found = contenders("gather", "LS,SLS,BSLS,bsbn,linear:sorted")
+    assert [(c.row.name, c.sorted, c.background) for c in found] == [
+        ("linear-synchronised", False, False),
+        ("linear-synchronised", True, False),
+        ("linear-synchronised", True, True),
+        ("binomial", True, True),
+        ("linear", True, False),
+    ]
+    arrivals = numpy.array([3.0, 1.0, 2.0, 1.0])
+    assert found[1].order(arrivals, root=0) == [1, 3, 2]
+    assert found[3].order(arrivals, root=2) == [0, 1, 3]
+
+
+def test_the_files_hold_what_the_table_says(sibyl: Sibyl, tmp_path: Path) -> None:
+    result = sibyl(
+        *("simulate", "gather", "--algorithms", "LS,BSLS", *SMALL, "--max-delay", "0,5ms"),
+        *("--csv", "a.csv", "--json", "a.json", "--plot", "a.png"),
+        *("--svg", "a.svg", "--html", "a.html"),
+    )
+    assert result.returncode == 0, result
+    assert "BSLS" in result.stdout and "lower bound" in result.stdout
+    with (tmp_path / "a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(r["algorithm"], r["max_delay_us"]) for r in rows] == [
+        ("LS", "0"),
+        ("BSLS", "0"),
+        ("LS", "5000"),
+        ("BSLS", "5000"),
+    ]
+    flat = 7 * (2 * 25e-6 + 8e-9 * 8192) + 25e-6
+    assert float(rows[0]["run_us"]) == pytest.approx(flat * 1e6, rel=1e-5)
+    assert float(rows[3]["run_us"]) < float(rows[2]["run_us"])
+    entries = json.loads((tmp_path / "a.json").read_text())["entries"]
+    assert [e["algorithm"] for e in entries] == ["LS", "BSLS", "LS", "BSLS"]
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    picture = ElementTree.parse(tmp_path / "a.svg").getroot()
+    arrows = picture.findall("{http://www.w3.org/2000/svg}g")
+    assert len(arrows) == 21
+    page = (tmp_path / "a.html").read_text()
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert "@DATA@" not in page
+
+
+def test_nodes_and_loggp_and_operator_cost_are_taken(sibyl: Sibyl, tmp_path: Path) -> None:
+    common = ("simulate", "exscan", "--algorithms", "two-level,123-doubling", *SMALL)
+    assert sibyl(*common, "--json", "a.json").returncode == 0
+    more = ("--ranks-per-node", "4", "--operator-cost", "0.1ns/B", "--json", "b.json")
+    assert sibyl(*common, *more).returncode == 0
+    loggp = ("--model", "loggp", "--loggp", "10us,1us,2us,4ns/B", "--json", "c.json")
+    assert sibyl(*common, *loggp).returncode == 0
+    times = [
+        json.loads((tmp_path / f"{name}.json").read_text())["entries"][0]["run_s"] for name in "abc"
+    ]
+    assert len(set(times)) == 3
+
+
+def test_calibration_is_read_from_a_file(sibyl: Sibyl, tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text('{"alpha_s": 1e-3, "beta_s_per_byte": 0.0}')
+    words = ("simulate", "gather", "--algorithms", "LIN", *SMALL)
+    assert sibyl(*words, "--calibrate", "c.json", "--json", "a.json").returncode == 0
+    entry = json.loads((tmp_path / "a.json").read_text())["entries"][0]
+    assert entry["run_s"] == pytest.approx(7e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("nosuch",), "unknown collective 'nosuch'"),
+        (("gather", "--algorithms", "SLIN"), "unknown algorithm 'SLIN'"),
+        (("exscan", "--algorithms", "hybrid:sorted"), "takes no order"),
+        (("gather", "--pattern", "wavy"), "--pattern wavy"),
+        (("gather", "--beta", "fast"), "--beta 'fast'"),
+        (("gather", "--ranks", "0"), "--ranks 0"),
+        (("gather", "--root", "48"), "--root 48"),
+        (("gather", "--calibrate", "none.json"), "none.json"),
+        (("gather", "--model", "token"), "--model token"),
+        (("gather", "--csv", "no/such/place.csv"), "cannot be written"),
+        (("exscan", "--ranks", "2147483647", "--algorithms", "hybrid"), "of memory"),
+        (("gather", "--algorithms", "BNOM", "-n", "65536", "--svg", "a.svg"), "are drawn"),
+    ],
+)
+def test_bad_input_gets_one_line(sibyl: Sibyl, words: tuple[str, ...], part: str) -> None:
+    result = sibyl("simulate", *words)
+    assert result.returncode == 2, result
+    assert part in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_bad_input_simulates_nothing(sibyl: Sibyl) -> None:
+    assert_usage_error(sibyl("simulate", "gather", "--max-delay", "soon"), "soon")

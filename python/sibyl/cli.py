@@ -196,6 +196,10 @@ def plan(
     goal: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the plan for LogGOPSim.")
     ] = None,
+    html: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Clairvoyant: a page that plays the schedule."),
+    ] = None,
 ) -> int:
     """Plan a collective: print a summary, or write the plan as JSON, SVG or GOAL."""
     from sibyl.commands.plan import PlanOptions, write_plan
@@ -224,6 +228,7 @@ def plan(
         svg,
         goal,
         events,
+        html,
     )
 
 

@@ -203,3 +203,25 @@ def test_events_are_for_algorithms_with_a_schedule(sibyl: Sibyl, tmp_path: Path)
     )
     assert result.returncode == 2
     assert "--events" in result.stderr
+
+
+def test_the_page_plays_the_events_and_loads_nothing(sibyl: Sibyl, tmp_path: Path) -> None:
+    words = ("plan", "reduce", "--algorithm", "clairvoyant", "--ranks", "6", "--segments", "4")
+    result = sibyl(*words, "--arrivals", "uniform:9:2", "--html", "a.html", "--root", "2")
+    assert result.returncode == 0, result
+    page = (tmp_path / "a.html").read_text()
+    assert "http" not in page
+    data = json.loads(page.split("const data = ")[1].split(";\n")[0])
+    wanted = package.clairvoyant(package.arrival_pattern("uniform:9:2", 6), 4, 1.0, 2)
+    assert data["events"] == [list(event) for event in wanted.tolist()]
+    assert data["root"] == 2
+
+
+def test_only_schedules_can_be_played_and_only_such_as_can_be_watched(sibyl: Sibyl) -> None:
+    result = sibyl("plan", "reduce", "--algorithm", "ring", "--ranks", "4", "--html", "a.html")
+    assert result.returncode == 2
+    assert "no schedule of segments" in result.stderr
+    words = ("plan", "reduce", "--algorithm", "clairvoyant", "--ranks", "1024")
+    result = sibyl(*words, "--segments", "512", "--html", "a.html")
+    assert result.returncode == 2
+    assert "can be watched" in result.stderr

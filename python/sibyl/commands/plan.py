@@ -4,11 +4,14 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sibyl
 from sibyl.arguments import check_algorithm, read_order, read_sizes
 from sibyl.errors import CommandError
+
+if TYPE_CHECKING:
+    import numpy
 
 # Up to this many ranks the summary shows every step.
 STEPS_UP_TO = 16
@@ -107,23 +110,43 @@ def _arrivals(options: PlanOptions) -> list[float] | None:
 
 def write_events(options: PlanOptions, name: str) -> None:
     """Write the schedule of a reduce as CSV: round, sender, receiver, segment."""
+    _, events = _schedule(options, "--events", "")
+    lines = ["round,sender,receiver,segment"]
+    lines += [f"{r},{s},{d},{n}" for r, s, d, n in events.tolist()]
+    _write(name, "\n".join(lines))
+
+
+def write_page(options: PlanOptions, name: str) -> None:
+    """Write the schedule of a reduce as a page that plays it."""
+    from sibyl.simulator.schedule_page import check_size, schedule_page
+
+    check_size(options.ranks, options.segments)
+    times, events = _schedule(options, "--html", "; sibyl simulate --html draws any algorithm")
+    _write(name, schedule_page(times, options.segments, options.round_time, options.root, events))
+
+
+def _schedule(
+    options: PlanOptions, option: str, hint: str
+) -> tuple["numpy.ndarray", "numpy.ndarray"]:
+    """Arrival times and events of a schedule; CommandError where the algorithm has none."""
+    import numpy
+
     if not any(row.arrivals for row in _rows(options)):
         raise CommandError(
-            f"--events: {options.collective} {options.algorithm} has no schedule of segments; "
-            "it is for reduce --algorithm clairvoyant"
+            f"{option}: {options.collective} {options.algorithm} has no schedule of segments; "
+            f"it is for reduce --algorithm clairvoyant{hint}"
         )
     arrivals = _arrivals(options)
+    times = numpy.zeros(options.ranks) if arrivals is None else numpy.array(arrivals)
     events = sibyl.clairvoyant(
-        [0.0] * options.ranks if arrivals is None else arrivals,
+        times,
         options.segments,
         options.round_time,
         options.root,
         options.generator,
         options.root_order,
     )
-    lines = ["round,sender,receiver,segment"]
-    lines += [f"{r},{s},{d},{n}" for r, s, d, n in events.tolist()]
-    _write(name, "\n".join(lines))
+    return times, events
 
 
 def _rows(options: PlanOptions) -> list[sibyl.Algorithm]:
@@ -136,6 +159,7 @@ def write_plan(
     svg_to: str | None,
     goal_to: str | None,
     events_to: str | None = None,
+    page_to: str | None = None,
 ) -> int:
     """Plan and write; see `sibyl plan --help`. Returns the exit code.
 
@@ -144,13 +168,15 @@ def write_plan(
     plan = make_plan(options)
     if events_to is not None:
         write_events(options, events_to)
+    if page_to is not None:
+        write_page(options, page_to)
     if json_to is not None:
         _write(json_to, _with_count(plan.to_json(), options.count))
     if svg_to is not None:
         _write(svg_to, plan.to_svg())
     if goal_to is not None:
         _write(goal_to, plan.to_goal(1 if options.count is None else options.count))
-    if all(to is None for to in (json_to, svg_to, goal_to, events_to)):
+    if all(to is None for to in (json_to, svg_to, goal_to, events_to, page_to)):
         print_summary(plan, options)
     return 0
 

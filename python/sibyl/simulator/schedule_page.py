@@ -1,0 +1,63 @@
+"""A Clairvoyant schedule as a page that plays it: rounds, segments, and who waits."""
+
+import json
+from html import escape
+from importlib import resources
+
+import numpy
+
+from sibyl.bench.units import time_text
+from sibyl.errors import CommandError
+
+# Cells and events that a browser still draws in time.
+CELLS_MOST = 1 << 16
+EVENTS_MOST = 500_000
+
+
+def check_size(ranks: int, segments: int) -> None:
+    """Refuse what nobody could watch."""
+    if ranks * segments > CELLS_MOST:
+        raise CommandError(
+            f"--html: {ranks} ranks with {segments} segments are {ranks * segments} cells; up to "
+            f"{CELLS_MOST} can be watched, take fewer"
+        )
+
+
+def schedule_page(
+    arrivals: numpy.ndarray, segments: int, round_time: float, root: int, events: numpy.ndarray
+) -> str:
+    """The page.
+
+    Args:
+        arrivals: of each rank, in seconds.
+        segments: parts of the vector.
+        round_time: seconds.
+        root: who gets the result.
+        events: what sibyl.clairvoyant gives.
+    """
+    ranks = len(arrivals)
+    check_size(ranks, segments)
+    if len(events) > EVENTS_MOST:
+        raise CommandError(f"--html: {len(events)} messages; up to {EVENTS_MOST} can be watched")
+    rounds = int(events["round"][-1]) + 1 if len(events) else 0
+    spread = float(arrivals.max() - arrivals.min())
+    # What is left to do when everybody is there; one rank's data through one port is the limit.
+    after_last = rounds - spread / round_time
+    title = f"reduce by Clairvoyant, {ranks} ranks, {segments} segments, root {root}"
+    summary = (
+        f"{rounds} rounds of {time_text(round_time)}, {len(events)} messages; "
+        f"arrivals {time_text(spread)} apart; done {after_last:.1f} rounds after the last arrival, "
+        f"{segments} are the least"
+    )
+    data = {
+        "title": title,
+        "summary": summary,
+        "arrivals": arrivals.tolist(),
+        "segments": segments,
+        "round_time": round_time,
+        "root": root,
+        "events": [list(event) for event in events.tolist()],
+    }
+    template = resources.files("sibyl").joinpath("data/schedule.html").read_text("utf-8")
+    text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    return template.replace("@TITLE@", escape(title)).replace("@DATA@", text)

@@ -109,6 +109,9 @@ struct Program {
 struct PortWindow {
   std::uint32_t sends = 0;
   std::uint32_t receives = 0;
+  // A send is outstanding until its receiver takes it; else it may end as soon as it is buffered,
+  // and early messages of later rounds fill the links before late ones of earlier rounds.
+  bool until_taken = false;
 };
 
 // What all ranks of a plan have in common. A rank that holds only its own program holds this too.

@@ -1,10 +1,13 @@
 // The dataflow engine: every step runs as soon as what it depends on is complete.
 //
-// Sends are posted in program order among themselves where the port window limits them, receives
-// likewise; a receive_combine also needs a staging slot, taken in program order, and is complete
-// when it has combined. Everything else is posted the moment it is released. Messages come before
-// computation, and computation runs in program order: a peer waits for the one, nobody for the
-// other.
+// Where the port window limits sends, the earliest that are ready go first: one that waits for data
+// holds up no other. The earliest that is not complete needs no place in the window, so that a
+// program which comes to its end with one place and strictly in order does so here: others may fill
+// the window while their receivers wait for that one. Receives are posted in program order where
+// the window limits them; a receive_combine also needs a staging slot, taken in program order, and
+// is complete when it has combined. Everything else is posted the moment it is released. Messages
+// come before computation, and computation runs in program order: a peer waits for the one, nobody
+// for the other.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -37,6 +40,7 @@ class Dataflow {
     empty(work_.statuses);
     empty(work_.ready);
     empty(work_.computable);
+    empty(work_.sendable);
     empty(work_.batch);
     empty(work_.free_slots);
     for (std::uint32_t slot = prepared.staging_slots; slot > 0; --slot) {
@@ -67,7 +71,11 @@ class Dataflow {
   // A step whose predecessors are complete: queued, unless its lane takes it in program order.
   void release(StepIndex index) {
     const StepKind kind = step(index).kind;
-    if (kind == StepKind::send && sends_in_order()) return;
+    if (kind == StepKind::send && sends_in_order()) {
+      work_.sendable.push_back(index);
+      std::push_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
+      return;
+    }
     if (kind == StepKind::receive_combine) return;
     if (kind == StepKind::receive && receives_in_order(index)) return;
     if (step(index).peer == no_rank) {
@@ -144,14 +152,21 @@ class Dataflow {
   }
 
   bool post_sends_in_order() {
-    if (!sends_in_order()) return false;
     bool progress = false;
-    while (next_send_ < prepared_.sends.size() && sending_ < prepared_.header.window.sends &&
-           work_.posting_waits[prepared_.sends[next_send_]] == 0) {
-      start(prepared_.sends[next_send_++]);
+    while (!work_.sendable.empty()) {
+      const StepIndex next = work_.sendable.front();
+      if (sending_ >= prepared_.header.window.sends && next != earliest_send()) break;
+      std::pop_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
+      work_.sendable.pop_back();
+      start(next);
       progress = true;
     }
     return progress;
+  }
+
+  StepIndex earliest_send() {
+    while (work_.arrived[prepared_.sends[next_send_]] != 0) ++next_send_;
+    return prepared_.sends[next_send_];
   }
 
   bool post_receives_in_order() {
@@ -188,8 +203,8 @@ class Dataflow {
       error_.add(frame_.gather_message(index));
       const Piece piece = frame_.message(index);
       ++sending_;
-      posted =
-          post_send(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
+      posted = post_send(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request,
+                         prepared_.header.window.until_taken);
     } else {
       const Piece piece = now.kind == StepKind::receive_combine
                               ? frame_.staged(index, work_.staging_slot[index])
@@ -210,6 +225,7 @@ class Dataflow {
     error_.add(result);
     const StepKind kind = step(index).kind;
     --(kind == StepKind::send ? sending_ : receiving_);
+    if (kind == StepKind::send) work_.arrived[index] = arrived_whole;
     if (kind == StepKind::receive_combine) {
       work_.arrived[index] = result == MPI_SUCCESS ? arrived_whole : arrived_broken;
       if (work_.combining_waits[index] == 0) compute_later(index);

@@ -10,14 +10,17 @@ namespace sibyl {
 
 inline bool needs_large_count(MPI_Count count) { return count > std::numeric_limits<int>::max(); }
 
+// `until_taken`: the request is complete only once the receiver takes the message.
 inline int post_send(const void* data, MPI_Count count, MPI_Datatype type, int peer, int tag,
-                     MPI_Comm comm, MPI_Request* request) {
+                     MPI_Comm comm, MPI_Request* request, bool until_taken = false) {
 #if MPI_VERSION >= 4
   if (needs_large_count(count)) {
-    return PMPI_Isend_c(data, count, type, peer, tag, comm, request);
+    const auto post = until_taken ? &PMPI_Issend_c : &PMPI_Isend_c;
+    return post(data, count, type, peer, tag, comm, request);
   }
 #endif
-  return PMPI_Isend(data, static_cast<int>(count), type, peer, tag, comm, request);
+  const auto post = until_taken ? &PMPI_Issend : &PMPI_Isend;
+  return post(data, static_cast<int>(count), type, peer, tag, comm, request);
 }
 
 inline int post_receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int tag,

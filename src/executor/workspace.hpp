@@ -44,6 +44,7 @@ struct Workspace {
   std::vector<std::uint32_t> free_slots;
   std::vector<StepIndex> ready;
   std::vector<StepIndex> computable;
+  std::vector<StepIndex> sendable;
   std::vector<StepIndex> batch;
 };
 

@@ -86,6 +86,15 @@ SIBYL_EXPORT int TUW_Scatterv(const void* sendbuf, const int sendcounts[], const
 SIBYL_EXPORT int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, int root, MPI_Comm comm);
 
+/* Says when the ranks of `comm` arrive at the collectives to come: arrivals[r] is the time of rank
+ * r in seconds from any common origin, `count` the number of ranks; 0 takes back what was said.
+ * Collective: all ranks give the same times, which are compared. From the next call on reduce is
+ * planned for them, where that is faster (SIBYL_REDUCE in ../docs/environment.md); a wrong pattern
+ * costs time and nothing else. Without effect where the MPI library serves the communicator.
+ * MPI_ERR_ARG at all ranks, and the pattern stays as it was: times that differ between ranks, are
+ * not one per rank, negative, not finite, or more than 1e6 s apart. */
+SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[], int count);
+
 #if MPI_VERSION >= 4
 /* The same with large counts. */
 SIBYL_EXPORT int SIBYL_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,

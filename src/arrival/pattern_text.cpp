@@ -55,12 +55,11 @@ PatternResult refused(std::string problem) {
 
 }  // namespace
 
-PatternResult read_pattern(std::string_view text, Rank ranks, std::string_view name) {
+namespace {
+
+PatternResult read_times(std::string_view text, std::string_view name) {
   const std::string file(name);
   PatternResult result;
-  if (ranks < 1) {
-    return refused("there are " + std::to_string(ranks) + " ranks; ask for at least 1");
-  }
   std::size_t number = 0;
   while (!text.empty()) {
     std::string_view line = cut(text, '\n');
@@ -74,15 +73,11 @@ PatternResult read_pattern(std::string_view text, Rank ranks, std::string_view n
     }
     result.pattern.times.push_back(time);
   }
-  const std::size_t found = result.pattern.times.size();
-  if (std::cmp_not_equal(found, ranks)) {
-    return refused(file + ": has " + std::to_string(found) + " arrival times for " +
-                   std::to_string(ranks) + " ranks; write one a line for each rank");
-  }
   return result;
 }
 
-PatternResult read_pattern_file(const std::string& path, Rank ranks) {
+// The whole text of a file; else a problem.
+PatternResult read_text(const std::string& path, std::string& text) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);
   if (!file) {
@@ -90,7 +85,6 @@ PatternResult read_pattern_file(const std::string& path, Rank ranks) {
                    "'; name a file, or one of flat, uniform:MAX:SEED, skewed:MAX, root-late:MAX, "
                    "fixed:MAX, normal:MAX:SEED, exponential:MAX:SEED");
   }
-  std::string text;
   char block[4096];
   for (std::size_t read = 0; (read = std::fread(block, 1, sizeof block, file.get())) > 0;) {
     text.append(block, read);
@@ -98,8 +92,46 @@ PatternResult read_pattern_file(const std::string& path, Rank ranks) {
   if (std::ferror(file.get()) != 0) {
     return refused("cannot read the arrival pattern '" + path + "': it is no readable file");
   }
-  return read_pattern(text, ranks, path);
+  return {};
 }
+
+bool names_shape(std::string_view text) {
+  PatternShape shape{};
+  return shape_from_name(cut(text, ':'), shape);
+}
+
+}  // namespace
+
+PatternResult read_pattern(std::string_view text, Rank ranks, std::string_view name) {
+  if (ranks < 1) {
+    return refused("there are " + std::to_string(ranks) + " ranks; ask for at least 1");
+  }
+  PatternResult result = read_times(text, name);
+  if (!result.ok()) return result;
+  const std::size_t found = result.pattern.times.size();
+  if (std::cmp_not_equal(found, ranks)) {
+    return refused(std::string(name) + ": has " + std::to_string(found) + " arrival times for " +
+                   std::to_string(ranks) + " ranks; write one a line for each rank");
+  }
+  return result;
+}
+
+PatternResult read_pattern_file(const std::string& path, Rank ranks) {
+  std::string text;
+  PatternResult read = read_text(path, text);
+  return read.ok() ? read_pattern(text, ranks, path) : read;
+}
+
+PatternResult given_arrivals(std::string_view text, Rank ranks) {
+  if (names_shape(text)) return pattern_from_text(text, ranks, 0);
+  std::string lines;
+  PatternResult result = read_text(std::string(text), lines);
+  if (result.ok()) result = read_times(lines, text);
+  if (result.ok() && std::cmp_not_equal(result.pattern.times.size(), ranks)) return {};
+  return result;
+}
+
+std::string check_given_arrivals(std::string_view text) { return given_arrivals(text, 1).problem; }
 
 std::string write_pattern(const ArrivalPattern& pattern) {
   std::string text;

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <system_error>
 
 namespace sibyl {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 18> variables{{
+constexpr std::array<EnvironmentVariable, 22> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -40,8 +41,18 @@ constexpr std::array<EnvironmentVariable, 18> variables{{
      "How often gatherv builds its tree anew from the sizes of the blocks: at every so many calls "
      "with one root, and before that at calls 2, 4, 8 and so on. 0 is never, 1 is every call."},
     {"SIBYL_SEGMENTS", "0 to 1024", "0", "segments",
-     "Into how many segments Clairvoyant cuts the vector of a reduce; 0 chooses by bytes and "
-     "ranks."},
+     "Into how many segments Clairvoyant cuts the vector of a reduce; 0 chooses by bytes, ranks "
+     "and the costs below."},
+    {"SIBYL_ARRIVALS", "an arrival pattern", "", "",
+     "When ranks arrive at a reduce: uniform:0.02:7 or another pattern of `sibyl plan --arrivals`, "
+     "or a file with one time a line, in seconds, which holds for communicators of as many ranks. "
+     "Not set: nothing is known. All ranks must be able to read it."},
+    {"SIBYL_ALPHA", "0 to 4294967295", "0", "nanoseconds",
+     "Latency of a message, for the choice of segments and algorithm of a reduce; 0: measured."},
+    {"SIBYL_OVERHEAD", "0 to 4294967295", "0", "nanoseconds",
+     "Time that a message adds to a stream of several under way; 0: measured."},
+    {"SIBYL_BETA", "0 to 4294967295", "0", "picoseconds per byte",
+     "Time per byte in such a stream; 0: measured."},
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
      "How many private communicators a process may hold. A communicator that finds none left on "
      "any of its ranks is served by the MPI library."},
@@ -95,6 +106,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_GATHERV", environment.gatherv);
   read_text(lookup, "SIBYL_SCATTERV", environment.scatterv);
   read_text(lookup, "SIBYL_TABLE", environment.table);
+  read_text(lookup, "SIBYL_ARRIVALS", environment.arrivals);
   read_text(lookup, "SIBYL_REPORT", environment.report);
   read_text(lookup, "SIBYL_RECORD", environment.record);
   read_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,
@@ -104,6 +116,10 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_number(lookup, "SIBYL_CONSTRUCT_EVERY", 1000000, environment.construct_every,
               environment.problem);
   read_number(lookup, "SIBYL_SEGMENTS", 1024, environment.segments, environment.problem);
+  constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();
+  read_number(lookup, "SIBYL_ALPHA", any, environment.alpha, environment.problem);
+  read_number(lookup, "SIBYL_OVERHEAD", any, environment.overhead, environment.problem);
+  read_number(lookup, "SIBYL_BETA", any, environment.beta, environment.problem);
   read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
               environment.problem);
   return environment;

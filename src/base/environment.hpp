@@ -34,9 +34,13 @@ struct Environment {
   std::uint32_t outstanding = 8;       // transfers
   std::uint32_t direct_from = 4096;    // bytes
   std::uint32_t construct_every = 64;  // calls
-  std::uint32_t segments = 0;          // of Clairvoyant; 0: by bytes and ranks
+  std::uint32_t segments = 0;          // of Clairvoyant; 0: by bytes, ranks and costs
+  std::uint32_t alpha = 0;             // nanoseconds; 0: measured
+  std::uint32_t overhead = 0;          // nanoseconds; 0: measured
+  std::uint32_t beta = 0;              // picoseconds per byte; 0: measured
   std::uint32_t communicators = 256;   // private communicators per process
   std::string table;                   // file; empty: no selection table
+  std::string arrivals;                // pattern or file; empty: nothing is known
   std::string report;                  // directory; empty: no report
   std::string record;                  // directory; empty: no arrivals are recorded
   std::string problem;  // empty, or one line that says which value is wrong and how to mend it

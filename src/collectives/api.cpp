@@ -75,6 +75,10 @@ int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype dat
   return sibyl::serve_reduce(caller, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
+int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[], int count) {
+  return sibyl::set_arrivals(comm, arrivals, count);
+}
+
 #if MPI_VERSION >= 4
 int SIBYL_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, MPI_Comm comm) {

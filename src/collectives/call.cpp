@@ -12,10 +12,6 @@ int raise(MPI_Comm comm, int error_class) {
   return error_class;
 }
 
-namespace {
-
-// An error code of class MPI_ERR_ARG with this text; the class itself where the MPI library loses
-// the texts of codes that are added to its own classes (MPICH 4.0 does).
 int code_with_text(std::string text) {
   if (text.size() >= MPI_MAX_ERROR_STRING) text.resize(MPI_MAX_ERROR_STRING - 1);
   int code = MPI_ERR_ARG;
@@ -28,8 +24,6 @@ int code_with_text(std::string text) {
   }
   return code;
 }
-
-}  // namespace
 
 int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
   if (state.refusal_code == MPI_SUCCESS) {  // the library's room for codes is limited
@@ -63,27 +57,27 @@ const Algorithm* choose_for(CommunicatorState& state, Collective collective, std
   CommunicatorState::KnownChoice& known = state.known_choice[static_cast<std::size_t>(collective)];
   if (!known.valid || known.bytes != bytes || known.operator_use != use ||
       known.commutes != commutes) {
-    Situation situation;
-    situation.collective = collective;
-    situation.ranks = state.size();
-    situation.bytes = bytes;
-    situation.operator_use = use;
-    situation.commutes = commutes;
-    situation.ranks_per_node = state.ranks_per_node();
-    known = {true, bytes, use, commutes, choose(state.settings(), situation)};
+    const Situation situation = situation_of(state, collective, bytes, use, commutes);
+    known = {true, bytes, use, commutes, choose(state.settings(), situation), {}};
+    if (known.algorithm != nullptr && known.algorithm->arrivals) {
+      known.segments = plan_segments(state.settings(), situation);
+    }
   }
   return known.algorithm;
 }
 
-std::uint32_t segments_of(const CommunicatorState& state, const Algorithm& algorithm,
-                          std::uint64_t bytes, OperatorUse use) {
+Situation situation_of(const CommunicatorState& state, Collective collective, std::uint64_t bytes,
+                       OperatorUse use, bool commutes) {
   Situation situation;
-  situation.collective = algorithm.collective;
+  situation.collective = collective;
   situation.ranks = state.size();
   situation.bytes = bytes;
   situation.operator_use = use;
+  situation.commutes = commutes;
   situation.ranks_per_node = state.ranks_per_node();
-  return segments_for(state.settings(), algorithm, situation);
+  situation.spread = state.spread();
+  situation.costs = state.known_costs();
+  return situation;
 }
 
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call,

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <string>
 
 #include "collectives/collectives.hpp"
 #include "communicator/communicator_state.hpp"
@@ -14,6 +15,10 @@ namespace sibyl {
 
 // Raises `error_class` through the communicator's error handler and returns it.
 int raise(MPI_Comm comm, int error_class);
+// An error code of class MPI_ERR_ARG with this text; the class itself where the MPI library loses
+// the texts of codes that are added to its own classes (MPICH 4.0 does). Its room for codes is
+// limited: make each once.
+int code_with_text(std::string text);
 // Raises the error of a communicator that was refused at set-up: a wrong environment variable. The
 // error's text names the variable, where it was wrong on this rank and the MPI library keeps texts.
 int raise_refusal(MPI_Comm comm, CommunicatorState& state);
@@ -71,9 +76,9 @@ class CountedCall {
 const Algorithm* choose_for(CommunicatorState& state, Collective collective, std::uint64_t bytes,
                             OperatorUse use, bool commutes = true);
 
-// Into how many segments an algorithm of reduce cuts a vector of this communicator.
-std::uint32_t segments_of(const CommunicatorState& state, const Algorithm& algorithm,
-                          std::uint64_t bytes, OperatorUse use);
+// What stands for a call of this communicator where an algorithm is chosen.
+Situation situation_of(const CommunicatorState& state, Collective collective, std::uint64_t bytes,
+                       OperatorUse use, bool commutes = true);
 
 // Runs a program of this communicator with buffers that are filled in, and raises its error if it
 // fails.

@@ -39,4 +39,7 @@ int serve_scatterv(Caller caller, const void* send, Counts send_counts, Displace
 int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
                  MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
 
+// The arrival pattern of the calls to come; see SIBYL_Comm_set_arrivals.
+int set_arrivals(MPI_Comm comm, const double* times, int count);
+
 }  // namespace sibyl

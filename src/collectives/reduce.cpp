@@ -41,6 +41,18 @@ bool commutes(MPI_Op op, OperatorUse use) {
   return PMPI_Op_commutative(op, &flag) == MPI_SUCCESS && flag != 0;
 }
 
+// The choice for this call; costs are measured before the first one that looks at them.
+const Algorithm* choose_algorithm(CommunicatorState& state, const CollectiveCall& call,
+                                  OperatorUse use, bool commutes) {
+  const auto situation = [&] {
+    return situation_of(state, Collective::reduce, call.block_bytes, use, commutes);
+  };
+  if (!state.costs_sought() && wants_costs(state.settings(), situation())) {
+    state.find_costs(call.tag_base);
+  }
+  return choose_for(state, Collective::reduce, call.block_bytes, use, commutes);
+}
+
 }  // namespace
 
 int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
@@ -71,17 +83,19 @@ int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count
   // Pack counts bytes in an int, and one element is not cut.
   constexpr std::size_t most = std::numeric_limits<int>::max();
   const bool countable = count <= static_cast<MPI_Count>(most) && type.size <= most;
-  const Algorithm* algorithm =
-      use.has_value() && countable && call.block_bytes != 0
-          ? choose_for(*state, Collective::reduce, call.block_bytes, *use, commutes(op, *use))
-          : nullptr;
+  const Algorithm* algorithm = nullptr;
+  if (use.has_value() && countable && call.block_bytes != 0) {
+    algorithm = choose_algorithm(*state, call, *use, commutes(op, *use));
+  }
   if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
 
   const bool in_place = send == MPI_IN_PLACE;
-  const MPI_Count wanted = segments_of(*state, *algorithm, call.block_bytes, *use);
+  const SegmentPlan& plan =
+      state->known_choice[static_cast<std::size_t>(Collective::reduce)].segments;
+  const MPI_Count wanted = plan.segments;
   const auto segments = static_cast<std::uint32_t>(std::min(wanted, count));
-  const Prepared& prepared =
-      state->plans.get(*algorithm, root, in_place, state->settings().outstanding, segments);
+  const Prepared& prepared = state->plans.get(
+      *algorithm, root, in_place, state->settings().outstanding, segments, plan.round_time);
   // The same on all ranks, like the header that says it.
   if (prepared.header.tag_span > CommunicatorState::tags_of_a_reduce) {
     return counted.end(nullptr, call.block_bytes, go_native());

@@ -4,14 +4,18 @@
 // private communicator is left in its budget, its environment is sound) and which build it runs;
 // the least counts. Then the private communicator is made, the ranks agree that it was made
 // everywhere, rank 0 broadcasts the settings that hold from now on, and all find out how ranks lie
-// on nodes. Until there is a private communicator the messages travel on the user's as collectives
-// of the same call, which cannot meet anything else.
+// on nodes. Rank 0's SIBYL_ARRIVALS holds too. Until there is a private communicator the messages
+// travel on the user's as collectives of the same call, which cannot meet anything else.
 //
 // The private communicator comes from PMPI_Comm_create, not from a duplicate, which would run the
 // user's attribute callbacks. While it is made the user's communicator returns errors: running out
 // of contexts is no error of the user's.
 #include <array>
+#include <string_view>
+#include <vector>
 
+#include "base/hash.hpp"
+#include "communicator/calibration.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/placement.hpp"
 
@@ -91,7 +95,62 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   settings_ = terms.settings;
   next_tag_ = terms.first_tag;
   plans.set_ranks_per_node(find_ranks_per_node(private_, host_number()));
+  if (!take_given_arrivals()) {
+    PMPI_Comm_free(&private_);
+    private_ = MPI_COMM_NULL;
+    process_.give_back_private();
+    return;
+  }
   mode_ = Mode::served;
+}
+
+// Rank 0's times, for as many ranks as there are; checked when the environment was read.
+bool CommunicatorState::take_given_arrivals() {
+  std::vector<double> times;
+  int count = 0;
+  if (rank_ == 0 && !process_.environment().arrivals.empty()) {
+    times = given_arrivals(process_.environment().arrivals, size_).pattern.times;
+    count = static_cast<int>(times.size());
+  }
+  if (PMPI_Bcast(&count, 1, MPI_INT, 0, private_) != MPI_SUCCESS) return false;
+  if (count == 0) return true;
+  times.resize(static_cast<std::size_t>(count));
+  if (PMPI_Bcast(times.data(), count, MPI_DOUBLE, 0, private_) != MPI_SUCCESS) return false;
+  replace_arrivals(times);
+  return true;
+}
+
+bool CommunicatorState::agree_on_arrivals(std::span<const double> times) {
+  const std::string_view bytes(reinterpret_cast<const char*>(times.data()), times.size_bytes());
+  const auto hash = static_cast<std::int64_t>(fnv1a(bytes) >> 1);
+  const std::array<std::int64_t, 3> own{usable(times) ? 1 : 0, hash, -hash};
+  std::array<std::int64_t, 3> least{};
+  const int met = PMPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()),
+                                 MPI_INT64_T, MPI_MIN, private_);
+  if (met != MPI_SUCCESS || least[0] == 0 || least[1] != -least[2]) return false;
+  return replace_arrivals(times);
+}
+
+void CommunicatorState::find_costs(int tag) {
+  if (costs_sought_) return;
+  costs_sought_ = true;
+  Costs found = process_.known_costs(size_, ranks_per_node());
+  const bool set = settings_.alpha != 0 && settings_.overhead != 0 && settings_.beta != 0;
+  if (set && rank_ == 0) {
+    found.gamma = measure_gamma();
+    found = with_settings(found, settings_);
+  }
+  const auto from_rank_zero = [&] {
+    return PMPI_Bcast(&found, static_cast<int>(sizeof found), MPI_BYTE, 0, private_) == MPI_SUCCESS;
+  };
+  if (!from_rank_zero()) return;
+  if (!found.known()) {
+    found = measure_costs(private_, tag);
+    if (!from_rank_zero()) return;
+  }
+  if (!set && found.known()) process_.keep_costs(size_, ranks_per_node(), found);
+  costs_ = with_settings(found, settings_);
+  known_choice = {};
 }
 
 }  // namespace sibyl

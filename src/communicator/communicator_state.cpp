@@ -1,6 +1,7 @@
 // Attaches state to communicators and takes it down; see communicator_state.hpp.
 #include "communicator/communicator_state.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -104,6 +105,29 @@ bool CommunicatorState::serves(MPI_Comm comm, bool at_once) {
   if (++calls_ < preload_set_up_call && !at_once) return false;
   set_up(comm);
   return mode_ == Mode::served;
+}
+
+bool CommunicatorState::usable(std::span<const double> times) const {
+  if (times.empty()) return true;
+  if (!check_times(times, size_).empty()) return false;
+  const auto [first, last] = std::ranges::minmax(times);
+  return last - first <= longest_spread;
+}
+
+bool CommunicatorState::replace_arrivals(std::span<const double> times, double error) {
+  if (!usable(times)) return false;
+  arrivals_.times.assign(times.begin(), times.end());
+  arrivals_.error = error;
+  ++arrivals_.version;
+  spread_ = 0;
+  if (!times.empty()) {
+    const auto [first, last] = std::ranges::minmax(times);
+    for (double& time : arrivals_.times) time -= first;
+    spread_ = last - first;
+  }
+  known_choice = {};
+  plans.replace_arrivals(arrivals_.times);
+  return true;
 }
 
 }  // namespace sibyl

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "communicator/plan_cache.hpp"
 #include "communicator/process.hpp"
@@ -21,7 +22,9 @@
 #include "executor/irregular.hpp"
 #include "executor/workspace.hpp"
 #include "selection/choose.hpp"
+#include "selection/choose_reduce.hpp"
 #include "selection/settings.hpp"
+#include "sibyl/arrival.hpp"
 
 namespace sibyl {
 
@@ -56,6 +59,29 @@ class CommunicatorState {
     known_choice = {};
   }
   Process& process() const { return process_; }
+
+  // The arrival pattern that the ranks agreed on: who is late in the collectives to come. Given by
+  // SIBYL_ARRIVALS at set-up, by SIBYL_Comm_set_arrivals, or by a predictor; no times where nothing
+  // is known. The first one to arrive is at 0.
+  const ArrivalPattern& arrivals() const { return arrivals_; }
+  // Seconds from the first arrival to the last.
+  double spread() const { return spread_; }
+  // Another pattern, of the next version; no times: nothing is known any more. The caller vouches
+  // that all ranks do so with the same times between the same two calls. The program that ran last
+  // is planned anew here. False, and nothing is changed, when the times are not those of as many
+  // ranks, finite, not negative and within longest_spread of each other.
+  bool replace_arrivals(std::span<const double> times, double error = 0);
+  static constexpr double longest_spread = 1e6;  // seconds
+  // The same for times that may differ between the ranks, which compare them first. Collective,
+  // after set-up; false on all ranks when they are not all usable and alike.
+  bool agree_on_arrivals(std::span<const double> times);
+
+  // What messages and operators cost. The first call is collective and measures, unless rank 0
+  // knows them from an earlier communicator of the same kind; `tag` is free for messages of this
+  // call.
+  void find_costs(int tag);
+  const Costs& known_costs() const { return costs_; }
+  bool costs_sought() const { return costs_sought_; }
 
   // Every call takes this many tags, more than the tag_span of any algorithm.
   static constexpr std::int64_t tags_of_a_call = 16;
@@ -97,6 +123,7 @@ class CommunicatorState {
 
   // The error of a refused communicator, made at the first call that raises it.
   int refusal_code = MPI_SUCCESS;
+  int arrivals_code = MPI_SUCCESS;  // likewise, of arrival times that cannot be used
 
   // The last predefined operator that was looked up, with its predefined type.
   struct KnownOperator {
@@ -113,6 +140,7 @@ class CommunicatorState {
     OperatorUse operator_use = OperatorUse::none;
     bool commutes = true;
     const Algorithm* algorithm = nullptr;
+    SegmentPlan segments;  // of an algorithm that plans for arrivals
   };
   std::array<KnownChoice, collective_count> known_choice;
 
@@ -120,6 +148,8 @@ class CommunicatorState {
   enum class Mode : std::uint8_t { counting, served, native, refused };
 
   void set_up(MPI_Comm comm);  // agreement.cpp
+  bool take_given_arrivals();  // agreement.cpp
+  bool usable(std::span<const double> times) const;
 
   // Under the preload a communicator is set up at this call: one that is used once or twice cannot
   // repay it. A constant, since ranks that differ in it would not meet.
@@ -136,6 +166,10 @@ class CommunicatorState {
   std::int64_t next_tag_ = 0;
   std::int64_t tag_limit_ = 32768;
   Settings settings_;
+  ArrivalPattern arrivals_;
+  double spread_ = 0;
+  Costs costs_;
+  bool costs_sought_ = false;
   std::array<DatatypeInfo, 2> types_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "executor/prepared.hpp"
@@ -16,10 +17,15 @@ class PlanCache {
   Rank ranks_per_node() const { return ranks_per_node_; }
 
   // The program of this rank. The reference holds until the next call. The request's order and
-  // background are the defaults: calls that carry a pattern do not come here yet.
-  // `segments` is for algorithms that plan for arrivals, and 1 elsewhere.
+  // background are the defaults. `segments` and `round_time` are for algorithms that plan for
+  // arrivals, and 1 elsewhere.
   const Prepared& get(const Algorithm& algorithm, Rank root, bool in_place,
-                      std::uint32_t outstanding, std::uint32_t segments = 1);
+                      std::uint32_t outstanding, std::uint32_t segments = 1, double round_time = 1);
+
+  // Other arrival times from now on, none for all at once. Programs that were planned for the ones
+  // before are dropped, but the one that ran last is planned again at once: whoever hands in times
+  // does so between two collectives, where planning delays nobody.
+  void replace_arrivals(std::span<const double> times);
 
  private:
   struct Entry {
@@ -28,14 +34,17 @@ class PlanCache {
     bool in_place = false;
     std::uint32_t outstanding = 0;
     std::uint32_t segments = 1;
+    double round_time = 1;
     Prepared prepared;
   };
+  void plan(Entry& entry, const Algorithm& algorithm) const;
   // A program that changes its root at every call would fill any cache; the oldest entry goes.
   static constexpr std::size_t capacity = 64;
 
   Rank rank_;
   Rank ranks_;
   Rank ranks_per_node_ = 1;
+  std::vector<double> arrivals_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::size_t last_ = 0;
   std::size_t oldest_ = 0;

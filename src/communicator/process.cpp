@@ -146,6 +146,17 @@ void Process::give_back_private() {
   --privates_;
 }
 
+Costs Process::known_costs(int ranks, Rank ranks_per_node) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = costs_.find({ranks, ranks_per_node});
+  return found == costs_.end() ? Costs{} : found->second;
+}
+
+void Process::keep_costs(int ranks, Rank ranks_per_node, const Costs& costs) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  costs_[{ranks, ranks_per_node}] = costs;
+}
+
 std::int64_t Process::next_tag_start() {
   const std::lock_guard<std::mutex> lock(mutex_);
   // Multiples of the golden ratio spread evenly, whatever they are taken modulo.

@@ -12,13 +12,16 @@
 
 #include <mpi.h>
 
+#include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/environment.hpp"
 #include "communicator/recording.hpp"
 #include "communicator/report.hpp"
+#include "selection/choose_reduce.hpp"
 #include "selection/settings.hpp"
 
 namespace sibyl {
@@ -53,6 +56,10 @@ class Process {
   // Private communicators: takes one of the budget, or says that none is left.
   bool take_private();
   void give_back_private();
+  // What was measured on a communicator of so many ranks that lie so on nodes; nothing is known at
+  // first.
+  Costs known_costs(int ranks, Rank ranks_per_node) const;
+  void keep_costs(int ranks, Rank ranks_per_node, const Costs& costs);
   // A number, large and different at every call, for the first tag of a private communicator.
   std::int64_t next_tag_start();
 
@@ -68,6 +75,7 @@ class Process {
   std::vector<MPI_Comm> attached_;  // communicators with a state, oldest first
   std::uint32_t privates_ = 0;
   std::uint64_t tag_starts_ = 0;
+  std::map<std::pair<int, Rank>, Costs> costs_;
   ProcessReport report_;
   ProcessRecording recording_;
 };

@@ -203,8 +203,8 @@ class Dataflow {
       error_.add(frame_.gather_message(index));
       const Piece piece = frame_.message(index);
       ++sending_;
-      posted = post_send(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request,
-                         prepared_.header.window.until_taken);
+      posted = post_send(piece.address, piece.count, piece.type, now.peer, tag, call_.comm,
+                         &request, prepared_.header.window.until_taken);
     } else {
       const Piece piece = now.kind == StepKind::receive_combine
                               ? frame_.staged(index, work_.staging_slot[index])

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "planners/ceil_log2.hpp"
+#include "selection/choose_reduce.hpp"
 #include "selection/choose_scan.hpp"
 #include "selection/model.hpp"
 
@@ -15,8 +15,6 @@ constexpr std::uint64_t message_limit = std::numeric_limits<std::int32_t>::max()
 // Irregular blocks: only the root knows their sizes, so the choice goes by the ranks alone. Among
 // fewer the tree saves too few start-ups to pay for what its messages say about themselves.
 constexpr Rank tree_ranks = 8;
-// Parts of a vector that a reduce is cut into, at most.
-constexpr std::uint32_t most_segments = 256;
 // From this block size on the root's link is busy with whole blocks and a tree only moves data
 // twice.
 constexpr std::uint64_t linear_block = 4096;
@@ -58,31 +56,9 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     case Collective::scatterv:
       return find_algorithm(now.collective, now.ranks < tree_ranks ? "linear" : "ordered-tree");
     case Collective::reduce:
-      break;  // the library's own until segments come from measured costs (docs/performance.md)
+      return choose_reduce(settings, now);
   }
   return nullptr;
-}
-
-// N segments are there after about N + log2 p rounds of one segment each: more of them shorten what
-// follows the last arrival, but every round costs a start-up.
-std::uint32_t segments_for(const Settings& settings, const Algorithm& algorithm,
-                           const Situation& now) {
-  if (!algorithm.arrivals) return 1;
-  if (settings.segments != 0) return settings.segments;
-  const double gamma = gamma_of(now.operator_use);
-  const bool one_node = now.ranks_per_node >= now.ranks;
-  const std::uint32_t deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));
-  std::uint32_t best = 1;
-  double best_cost = std::numeric_limits<double>::infinity();
-  for (std::uint32_t segments = 1; segments <= most_segments; segments *= 2) {
-    const double bytes = static_cast<double>(now.bytes) / segments;
-    const double cost = (segments + deep) * (round_cost(bytes, one_node ? 0 : 1) + gamma * bytes);
-    if (cost < best_cost) {
-      best = segments;
-      best_cost = cost;
-    }
-  }
-  return best;
 }
 
 }  // namespace sibyl

@@ -14,6 +14,16 @@ enum class OperatorUse : std::uint8_t {
   user,        // of unknown cost: taken to be expensive
 };
 
+// What messages cost on one kind of communicator while all its ranks communicate, and what an
+// operator does, in seconds. The same on all ranks of a communicator.
+struct Costs {
+  double alpha = 0;     // latency of a message
+  double overhead = 0;  // what a message adds to a stream of several under way
+  double beta = 0;      // per byte in such a stream; 0: nothing is known
+  double gamma = 0;     // per byte that a predefined operator combines
+  bool known() const { return beta > 0; }
+};
+
 struct Situation {
   Collective collective = Collective::exscan;
   Rank ranks = 1;
@@ -21,14 +31,12 @@ struct Situation {
   OperatorUse operator_use = OperatorUse::none;
   bool commutes = true;     // the operator; only reduce has algorithms that ask for it
   Rank ranks_per_node = 1;  // as in PlanRequest
+  // Of reduce:
+  double spread = 0;  // seconds from the first agreed arrival to the last
+  Costs costs;
 };
 
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
 const Algorithm* choose(const Settings& settings, const Situation& situation);
-
-// Into how many segments an algorithm that plans for arrivals cuts the vector of a reduce; 1 for
-// others. Cost: a few dozen floating-point operations.
-std::uint32_t segments_for(const Settings& settings, const Algorithm& algorithm,
-                           const Situation& situation);
 
 }  // namespace sibyl

@@ -2,6 +2,7 @@
 #include "selection/settings.hpp"
 
 #include "base/hash.hpp"
+#include "sibyl/arrival.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/version.h"
 
@@ -46,6 +47,9 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.outstanding = environment.outstanding;
   settings.direct_from = environment.direct_from;
   settings.segments = environment.segments;
+  settings.alpha = environment.alpha;
+  settings.overhead = environment.overhead;
+  settings.beta = environment.beta;
   settings.construct_every = environment.construct_every;
   std::string problem = environment.problem;
   const auto take = [&](Collective collective, const char* variable, const std::string& value) {
@@ -62,6 +66,10 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   if (!environment.table.empty()) {
     const std::string wrong = read_table_file(environment.table, settings.table);
     if (problem.empty() && !wrong.empty()) problem = "SIBYL_TABLE: " + wrong;
+  }
+  if (!environment.arrivals.empty()) {
+    const std::string wrong = check_given_arrivals(environment.arrivals);
+    if (problem.empty() && !wrong.empty()) problem = "SIBYL_ARRIVALS: " + wrong;
   }
   return problem;
 }

@@ -23,7 +23,10 @@ struct Settings {
   std::uint32_t first_segment = 1024;  // bytes of segment A of linear-synchronised gather
   std::uint32_t outstanding = 8;       // transfers that a linear root has under way at a time
   std::uint32_t direct_from = 4096;    // bytes of a block of gatherv or scatterv that goes direct
-  std::uint32_t segments = 0;          // of Clairvoyant's vector; 0 chooses by bytes and ranks
+  std::uint32_t segments = 0;          // of Clairvoyant's vector; 0 chooses by the costs
+  std::uint32_t alpha = 0;             // nanoseconds; 0: measured, as the two below
+  std::uint32_t overhead = 0;          // nanoseconds
+  std::uint32_t beta = 0;              // picoseconds per byte
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
   SelectionTable table;                // for what is chosen automatically
 };

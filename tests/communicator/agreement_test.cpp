@@ -52,6 +52,20 @@ TEST(Agreement, TheEnvironmentOfRankZeroHolds) {
   EXPECT_EQ(algorithms(Collective::gather)[static_cast<std::size_t>(agreed)].name, "binomial");
 }
 
+TEST(Agreement, TheArrivalsOfRankZeroHold) {
+  OtherProcess other(with(&Environment::arrivals, rank_in() == 0 ? "fixed:2" : "flat"));
+  ASSERT_TRUE(other.state().serves(other.comm(), true));
+  const int size = size_of();
+  EXPECT_EQ(other.state().arrivals().times.size(), static_cast<std::size_t>(size));
+  EXPECT_EQ(other.state().spread(), size > 1 ? 2.0 : 0.0);
+}
+
+TEST(Agreement, WrongArrivalsAnywhereAreRefusedEverywhere) {
+  OtherProcess other(with(&Environment::arrivals, rank_in() == size_of() - 1 ? "fixed:-2" : ""));
+  EXPECT_FALSE(other.state().serves(other.comm(), true));
+  EXPECT_TRUE(other.state().refused());
+}
+
 // MPICH 4.0 loses the text of a code that is added to one of its own classes.
 bool mpi_keeps_texts() {
   int code = MPI_SUCCESS;

@@ -146,27 +146,6 @@ TEST(Choose, ReduceGoesNativeWhereRanksAreMoreThanPartsCanBe) {
   }
 }
 
-TEST(Choose, SegmentsGrowWithTheVectorAndAreThoseThatWereSet) {
-  const Algorithm& clairvoyant = *find_algorithm(Collective::reduce, "clairvoyant");
-  const Algorithm& binomial = *find_algorithm(Collective::reduce, "binomial");
-  std::uint32_t previous = 1;
-  for (const std::uint64_t bytes : {8ULL, 1ULL << 16, 1ULL << 20, 1ULL << 26, 1ULL << 33}) {
-    const auto now = situation(Collective::reduce, 48, bytes, OperatorUse::predefined);
-    const std::uint32_t segments = segments_for(Settings{}, clairvoyant, now);
-    EXPECT_GE(segments, previous);
-    previous = segments;
-    EXPECT_EQ(segments_for(Settings{}, binomial, now), 1U);
-    Settings settings;
-    settings.segments = 17;
-    EXPECT_EQ(segments_for(settings, clairvoyant, now), 17U);
-    EXPECT_EQ(segments_for(settings, binomial, now), 1U);
-  }
-  EXPECT_EQ(segments_for(Settings{}, clairvoyant,
-                         situation(Collective::reduce, 48, 8, OperatorUse::predefined)),
-            1U);
-  EXPECT_GT(previous, 32U);
-}
-
 // The fewest rounds win while messages are short; applications count when operators are dear.
 TEST(Choose, WeighsRoundsAgainstApplicationsOfTheOperator) {
   const auto name = [](Rank ranks, std::uint64_t bytes, OperatorUse use) {

@@ -30,6 +30,7 @@ struct Turn {
   double arrival = 0;  // on rank 0's clock
   double exit = 0;
   double late = 0;
+  double planning = 0;  // seconds that it took Sibyl to plan for the arrivals that it was told
   double right = 1;
 };
 constexpr int turn_size = sizeof(Turn) / sizeof(double);
@@ -59,7 +60,7 @@ struct Setting {
 };
 
 Turn take_turn(const Setting& setting, Data& data, Contender& contender,
-               const std::function<int()>& call, double delay) {
+               const std::function<int()>& call, double delay, std::span<const double> told) {
   ComputationObserver observer;
   data.clear();
   contender.begin_turn();
@@ -68,8 +69,12 @@ Turn take_turn(const Setting& setting, Data& data, Contender& contender,
   PMPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   start += setting.clocks.own;
   const double seconds = setting.options.compute_seconds + delay;
-  emulate_computation(start, seconds, setting.spin, observer);
+  // While others compute, as a program would; it is charged in full all the same (sample_of).
   Turn turn;
+  const double planned_from = now();
+  contender.expect(told);
+  turn.planning = now() - planned_from;
+  emulate_computation(start, seconds, setting.spin, observer);
   turn.arrival = now();
   const int error = call();
   turn.exit = now();
@@ -110,16 +115,22 @@ Sample sample_of(const Setting& setting, const Data& data, const std::vector<Tur
   std::vector<double> arrivals;
   std::vector<double> exits;
   std::vector<double> late;
+  double planning = 0;
   bool right = true;
   for (std::size_t i = contender; i < all.size(); i += contenders) {
     arrivals.push_back(all[i].arrival);
     exits.push_back(all[i].exit);
     late.push_back(all[i].late);
+    planning = std::max(planning, all[i].planning);
     right = right && all[i].right > 0;
   }
   Sample sample = bare ? slowest(arrivals, exits)
                        : evaluate(data.problem.operation, arrivals, exits, late, data.block_bytes(),
                                   data.problem.root, setting.network);
+  sample.planning = planning;
+  sample.run += planning;
+  sample.elapsed += planning;
+  sample.absorbed += planning;
   sample.right = right;
   return sample;
 }
@@ -215,14 +226,15 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
   bool right = true;
   for (int i = 0; i < options.warm_up + options.iterations; ++i) {
     const auto iteration = static_cast<std::uint64_t>(i);
-    const double delay =
-        cell.bare() ? 0 : patterns.times(iteration)[static_cast<std::size_t>(setting.rank)];
+    const std::vector<double> times = patterns.times(iteration);
+    const double delay = cell.bare() ? 0 : times[static_cast<std::size_t>(setting.rank)];
+    const std::vector<double> told = predicted(options.prediction, times, options.seed + iteration);
     for (auto& [operation, buffers] : data_of) buffers.fill(iteration);
     std::shuffle(turns.begin(), turns.end(), generator);
     std::vector<Turn> own(calls.size());
     for (const std::size_t c : turns) {
       own[c] = cell.bare() ? take_bare_turn(*data[c], *contenders[c], calls[c])
-                           : take_turn(setting, *data[c], *contenders[c], calls[c], delay);
+                           : take_turn(setting, *data[c], *contenders[c], calls[c], delay, told);
     }
     const std::vector<Turn> all = gather_turns(setting, own);
     for (std::size_t c = 0; setting.rank == 0 && c < calls.size(); ++c) {
@@ -238,6 +250,7 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
              {"spread_s", sample.spread},
              {"bound_s", sample.bound},
              {"late_s", sample.late},
+             {"planning_s", sample.planning},
              {"right", sample.right}});
     }
   }
@@ -300,6 +313,7 @@ int run_arrivals(const Options& options, const Provenance& provenance,
   print_begin(setting, provenance, sides);
 
   bool right = true;
+  Costs costs;
   {
     const Operator op(options.operators.front());
     std::vector<std::unique_ptr<Contender>> contenders;
@@ -308,9 +322,21 @@ int run_arrivals(const Options& options, const Provenance& provenance,
     for (std::size_t number = 0; number < options.cells.size(); ++number) {
       right = measure_cell(setting, number, patterns[number], op, contenders) && right;
     }
+    for (const auto& contender : contenders) {
+      if (!costs.known()) costs = contender->costs();
+    }
   }
   const ClockCheck after = check_clocks(clock_trips);
-  if (setting.rank == 0) print({{"type", "end"}, {"clocks", clocks_of(after)}});
+  if (setting.rank == 0) {
+    Json end{{"type", "end"}, {"clocks", clocks_of(after)}};
+    if (costs.known()) {
+      end["costs"] = {{"alpha_s", costs.alpha},
+                      {"overhead_s", costs.overhead},
+                      {"beta_s_per_byte", costs.beta},
+                      {"gamma_s_per_byte", costs.gamma}};
+    }
+    print(end);
+  }
   return right ? 0 : 3;
 }
 

@@ -182,6 +182,17 @@ void Contender::force(Data& data) {
   state->replace_settings(settings);
 }
 
+void Contender::expect(std::span<const double> arrivals) {
+  if (kind_ != Kind::sibyl || operation_ != Operation::reduce) return;
+  CommunicatorState* state = CommunicatorState::get(comm_);
+  if (state != nullptr) state->replace_arrivals(arrivals);
+}
+
+Costs Contender::costs() const {
+  const CommunicatorState* state = kind_ == Kind::sibyl ? CommunicatorState::get(comm_) : nullptr;
+  return state == nullptr ? Costs{} : state->known_costs();
+}
+
 std::function<int()> Contender::call(Data& data) {
   if (kind_ == Kind::loop) {
     return

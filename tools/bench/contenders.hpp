@@ -7,12 +7,14 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bench/data.hpp"
 #include "bench/native_variants.hpp"
 #include "bench/operation.hpp"
+#include "selection/choose.hpp"
 
 namespace sibyl::bench {
 
@@ -39,6 +41,11 @@ class Contender {
   // The call on the data of a cell, ready to be made again and again; refers to `data`. Collective
   // when it is the contender's first.
   std::function<int()> call(Data& data);
+  // Tells Sibyl when the ranks will arrive, the same on all of them; nothing for other contenders
+  // and operations. What that takes is planning that a program would pay for.
+  void expect(std::span<const double> arrivals);
+  // What Sibyl has measured; nothing for other contenders.
+  Costs costs() const;
   // Before and after its turn: some libraries read at every call which variant is wanted.
   void begin_turn();
   void end_turn();

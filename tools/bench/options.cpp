@@ -66,6 +66,7 @@ bool set(Options& options, std::string_view name, std::string_view value) {
   if (name == "--cell") return read_cell(value, options.cells);
   if (name == "--iterations") return read_number(value, 1, options.iterations);
   if (name == "--compute") return read_number(value, 0.0, options.compute_seconds);
+  if (name == "--prediction") return prediction_from_name(value, options.prediction);
   if (name == "--alpha") return read_number(value, 0.0, options.alpha);
   if (name == "--beta") return read_number(value, 0.0, options.beta);
   if (name == "--counts") return read_counts(value, options.counts);
@@ -184,6 +185,10 @@ std::string usage(const std::string& program) {
          "rank\n"
          "  --iterations N       measurements per cell and algorithm (128)\n"
          "  --compute SECONDS    emulated computation without the delay (0.2)\n"
+         "  --prediction NAME    what Sibyl's reduce is told about the arrivals: right, none, "
+         "flat,\n"
+         "                       shuffled (at other ranks), one-late (the last rank at a tenth of\n"
+         "                       its time) (right)\n"
          "  --alpha SECONDS --beta SECONDS_PER_BYTE   of the bounds (measured)\n"
          "Exit status: 0; 1 when a held algorithm is slower than allowed; 2 for a wrong command\n"
          "line; 3 when an algorithm's result is wrong.\n";

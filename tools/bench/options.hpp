@@ -7,6 +7,7 @@
 
 #include "bench/block_counts.hpp"
 #include "bench/operation.hpp"
+#include "bench/prediction.hpp"
 
 namespace sibyl::bench {
 
@@ -49,7 +50,8 @@ struct Options {
   std::vector<ArrivalCell> cells;
   int iterations = 128;
   double compute_seconds = 0.2;  // without the delay
-  double alpha = 0;              // of the bounds; measured unless beta is given
+  Prediction prediction = Prediction::right;
+  double alpha = 0;  // of the bounds; measured unless beta is given
   double beta = 0;
 
   bool list = false;  // print the names of the contenders

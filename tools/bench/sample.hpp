@@ -13,6 +13,7 @@ struct Sample {
   double absorbed = 0;  // last exit minus last arrival
   double spread = 0;    // last arrival minus first
   double bound = 0;     // of the run time
+  double planning = 0;  // what planning for these arrivals took at most; in run, elapsed, absorbed
   double late = 0;      // how far the latest rank was behind the time that it was to arrive at
   bool right = true;    // every result was correct
 };

@@ -1,0 +1,131 @@
+// The calibration of a communicator; see calibration.hpp.
+//
+// All ranks send a stream of messages to their right neighbour at the same time, as in a round of a
+// reduce: the links are as busy, and the processors too where ranks share them. Three messages are
+// under way at a time, each until its receiver takes it, as Clairvoyant sends them. A stream of
+// empty messages gives the overhead of one, a single one its latency, one of messages that are long
+// enough to take some milliseconds the time per byte. The slowest rank counts, and of several turns
+// the fastest.
+#include "communicator/calibration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <new>
+
+namespace sibyl {
+namespace {
+
+constexpr int stream_length = 6;
+constexpr int under_way = 3;
+constexpr int turns = 5;
+// Lengths are tried up to one whose stream takes this long: start-ups and the buffers of links are
+// small beside it.
+constexpr double long_enough = 6e-3;
+constexpr std::size_t first_length = 4096;
+constexpr std::size_t last_length = 262144;
+constexpr int operands = 1024;  // they stay in a cache, as segments do
+
+class Calibration {
+ public:
+  Calibration(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {
+    PMPI_Comm_rank(comm, &rank_);
+    PMPI_Comm_size(comm, &size_);
+  }
+
+  Costs measure() {
+    Costs costs;
+    if (size_ < 2) return costs;
+    room_.reset(new (std::nothrow) char[last_length * (stream_length + 1)]);
+    if (slowest(room_ == nullptr ? 1 : 0) != 0) return costs;
+    slowest(stream(0, 1));  // connects
+    costs.alpha = fastest(0, 1, turns);
+    const double empty = fastest(0, stream_length, turns);
+    costs.overhead = empty / stream_length;
+    std::size_t length = first_length;
+    double full = fastest(length, stream_length, 2);
+    while (full < long_enough && length < last_length) {
+      length *= 4;
+      full = fastest(length, stream_length, 2);
+    }
+    constexpr double free_of_charge = 1e-12;  // nothing is: 1 TB/s
+    costs.beta =
+        std::max((full - empty) / stream_length / static_cast<double>(length), free_of_charge);
+    costs.gamma = slowest(measure_gamma());
+    return failed_ ? Costs{} : costs;
+  }
+
+ private:
+  // Seconds until this rank's messages are taken and those of its left neighbour have come.
+  double stream(std::size_t length, int messages) {
+    const auto bytes = static_cast<int>(length);
+    const int right = (rank_ + 1) % size_;
+    const int left = (rank_ + size_ - 1) % size_;
+    std::array<MPI_Request, stream_length> receives;
+    std::array<MPI_Request, under_way> sends;
+    sends.fill(MPI_REQUEST_NULL);
+    check(PMPI_Barrier(comm_));
+    const double begin = PMPI_Wtime();
+    for (int i = 0; i < messages; ++i) {
+      char* place = room_.get() + static_cast<std::size_t>(i + 1) * length;
+      check(PMPI_Irecv(place, bytes, MPI_BYTE, left, tag_, comm_, &receives[at(i)]));
+    }
+    for (int i = 0; i < messages; ++i) {
+      MPI_Request& request = sends[at(i % under_way)];
+      check(PMPI_Wait(&request, MPI_STATUS_IGNORE));
+      check(PMPI_Issend(room_.get(), bytes, MPI_BYTE, right, tag_, comm_, &request));
+    }
+    check(PMPI_Waitall(messages, receives.data(), MPI_STATUSES_IGNORE));
+    check(PMPI_Waitall(under_way, sends.data(), MPI_STATUSES_IGNORE));
+    return PMPI_Wtime() - begin;
+  }
+
+  double slowest(double own) {
+    double all = own;
+    check(PMPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_MAX, comm_));
+    return all;
+  }
+
+  double fastest(std::size_t length, int messages, int times) {
+    double least = slowest(stream(length, messages));
+    for (int i = 1; i < times; ++i) least = std::min(least, slowest(stream(length, messages)));
+    return least;
+  }
+
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  void check(int result) { failed_ = failed_ || result != MPI_SUCCESS; }
+
+  MPI_Comm comm_;
+  int tag_;
+  int rank_ = 0;
+  int size_ = 1;
+  bool failed_ = false;
+  std::unique_ptr<char[]> room_;
+};
+
+}  // namespace
+
+double measure_gamma() {
+  std::array<double, operands> from;
+  std::array<double, operands> to;
+  from.fill(1);
+  to.fill(1);
+  double least = 1;
+  for (int i = 0; i < turns; ++i) {
+    const double begin = PMPI_Wtime();
+    PMPI_Reduce_local(from.data(), to.data(), operands, MPI_DOUBLE, MPI_SUM);
+    least = std::min(least, PMPI_Wtime() - begin);
+  }
+  return std::max(least, 0.0) / (operands * sizeof(double));
+}
+
+Costs measure_costs(MPI_Comm comm, int tag) { return Calibration(comm, tag).measure(); }
+
+Costs with_settings(Costs costs, const Settings& settings) {
+  if (settings.alpha != 0) costs.alpha = settings.alpha * 1e-9;
+  if (settings.overhead != 0) costs.overhead = settings.overhead * 1e-9;
+  if (settings.beta != 0) costs.beta = settings.beta * 1e-12;
+  return costs;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,20 @@
+// Measures what messages and operators cost on a communicator while all its ranks communicate.
+#pragma once
+
+#include <mpi.h>
+
+#include "selection/choose_reduce.hpp"
+
+namespace sibyl {
+
+// Collective over `comm`, whose messages with the given tag are ours alone; takes some
+// milliseconds, some tens on a slow network. Nothing is known where MPI fails or there is no
+// memory, or where there is one rank.
+Costs measure_costs(MPI_Comm comm, int tag);
+// Of these only what the operator costs, on this rank alone.
+double measure_gamma();
+
+// What was set stands for what was measured.
+Costs with_settings(Costs costs, const Settings& settings);
+
+}  // namespace sibyl

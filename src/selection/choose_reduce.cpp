@@ -1,0 +1,94 @@
+// The model of Clairvoyant; see choose_reduce.hpp.
+//
+// A vector of m bytes in N segments goes through in N + L rounds of one segment, each of which
+// takes a link d = overhead + (beta + gamma) m/N. The schedule itself has about log2 p rounds more
+// than N; that ranks drift apart adds some, so that L = 3 log2 p (docs/performance.md).
+#include "selection/choose_reduce.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "planners/ceil_log2.hpp"
+#include "selection/model.hpp"
+
+namespace sibyl {
+namespace {
+
+// Into how many segments a vector may be cut.
+constexpr std::array<std::uint32_t, 18> tried{1,  2,  3,  4,  6,   8,   12,  16,  24,
+                                              32, 48, 64, 96, 128, 192, 256, 384, 512};
+// The most of those that are as good as the best by the model, which knows nothing of what long
+// messages do to each other: 1 MiB on 8 hosts at 20 Mbit/s took 1.53 times the wire's time in 64
+// segments, which MPICH sends by rendezvous, and 1.40 in 128 (docs/performance.md).
+constexpr double as_good = 1.05;
+constexpr double clear_win = 0.8;
+// Fewer leave whole vectors to be sent one after the other: a tree does the same.
+constexpr std::uint32_t fewest_segments = 4;
+// A schedule numbers its rounds, idle ones too.
+constexpr double most_rounds = 1e6;
+
+double beyond(Rank ranks) { return 3.0 * ceil_log2(static_cast<std::uint64_t>(ranks)); }
+
+bool asks_for_clairvoyant(std::int32_t wanted) {
+  return wanted >= 0 && algorithms(Collective::reduce)[static_cast<std::size_t>(wanted)].arrivals;
+}
+
+std::int32_t wanted_by(const Settings& settings, const Situation& now) {
+  const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(Collective::reduce)];
+  return wanted == choose_automatically
+             ? settings.table.find(Collective::reduce, now.ranks, now.bytes)
+             : wanted;
+}
+
+}  // namespace
+
+bool wants_costs(const Settings& settings, const Situation& now) {
+  if (now.ranks < 2 || !now.commutes) return false;
+  const std::int32_t wanted = wanted_by(settings, now);
+  if (wanted == choose_automatically) return now.spread > 0;
+  return asks_for_clairvoyant(wanted) && (settings.segments == 0 || now.spread > 0);
+}
+
+SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
+  const Costs& costs = now.costs;
+  const double gamma = now.operator_use == OperatorUse::user
+                           ? std::max(gamma_of(now.operator_use), costs.gamma)
+                           : costs.gamma;
+  const auto planned = [&](std::uint32_t segments) {
+    const double bytes = static_cast<double>(now.bytes) / segments;
+    const double round = costs.overhead + (costs.beta + gamma) * bytes;
+    return SegmentPlan{segments, round, costs.alpha + (segments + beyond(now.ranks)) * round};
+  };
+  SegmentPlan best = planned(std::max(settings.segments, 1U));
+  if (settings.segments == 0) {
+    double least = best.whole_time;
+    for (const std::uint32_t segments : tried) {
+      least = std::min(least, planned(segments).whole_time);
+    }
+    for (const std::uint32_t segments : tried) {
+      if (const SegmentPlan plan = planned(segments); plan.whole_time <= as_good * least)
+        best = plan;
+    }
+  }
+  constexpr double shortest = 1e-9;
+  best.round_time = std::max({best.round_time, shortest, now.spread / most_rounds});
+  return best;
+}
+
+// Where ranks are so late that what the others do meanwhile is a whole reduce, Clairvoyant has no
+// rival. Else it must win on the wire, which no MPI library's own reduce uses so well between
+// nodes: they move the vector about twice.
+const Algorithm* choose_reduce(const Settings& settings, const Situation& now) {
+  if (!now.costs.known() || !now.commutes || now.ranks < 2 || now.spread == 0) return nullptr;
+  const SegmentPlan plan = plan_segments(settings, now);
+  if (plan.segments < fewest_segments) return nullptr;
+  const double deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));
+  const double twice =
+      2 * (deep * now.costs.alpha + now.costs.beta * static_cast<double>(now.bytes));
+  const bool between_nodes = now.ranks_per_node < now.ranks;
+  const bool pays =
+      now.spread > plan.whole_time || (between_nodes && plan.whole_time < clear_win * twice);
+  return pays ? find_algorithm(Collective::reduce, "clairvoyant") : nullptr;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,137 @@
+// What a program says about arrivals: compared between ranks, numbered, and planned for.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "collectives/harness.hpp"
+
+namespace sibyl::test {
+namespace {
+
+// Rank r arrives at r * step.
+std::vector<double> stairs(double step, int ranks = size_of()) {
+  std::vector<double> times;
+  for (int r = 0; r < ranks; ++r) times.push_back(r * step);
+  return times;
+}
+
+int set(Served& served, const std::vector<double>& times) {
+  return SIBYL_Comm_set_arrivals(served.get(), times.data(), static_cast<int>(times.size()));
+}
+
+int class_of(int code) {
+  int error_class = code;
+  MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+// Sums of integers of every root, right whatever was said about arrivals.
+void expect_right_sums(Served& served, int count) {
+  const int size = size_of();
+  for (int root = 0; root < size; root += 1 + size / 4) {
+    std::vector<std::int64_t> send(static_cast<std::size_t>(count));
+    std::vector<std::int64_t> receive(send.size(), -1);
+    for (std::size_t i = 0; i < send.size(); ++i) send[i] = rank_in() + static_cast<int>(i) * root;
+    ASSERT_EQ(
+        SIBYL_Reduce(send.data(), receive.data(), count, MPI_INT64_T, MPI_SUM, root, served.get()),
+        MPI_SUCCESS);
+    if (rank_in() != root) continue;
+    for (std::size_t i = 0; i < receive.size(); ++i) {
+      ASSERT_EQ(receive[i],
+                size * (size - 1) / 2 + std::int64_t{static_cast<int>(i)} * root * size);
+    }
+  }
+}
+
+TEST(Arrivals, AreKeptFromTheFirstOneOnAndNumbered) {
+  Served served(Collective::reduce, nullptr);
+  const std::uint64_t before = served.state().arrivals().version;
+  std::vector<double> times = stairs(0.5);
+  for (double& time : times) time += 100;
+  ASSERT_EQ(set(served, times), MPI_SUCCESS);
+  EXPECT_EQ(served.state().arrivals().times, stairs(0.5));
+  EXPECT_EQ(served.state().arrivals().version, before + 1);
+  EXPECT_EQ(served.state().spread(), 0.5 * (size_of() - 1));
+  ASSERT_EQ(SIBYL_Comm_set_arrivals(served.get(), nullptr, 0), MPI_SUCCESS);
+  EXPECT_TRUE(served.state().arrivals().times.empty());
+  EXPECT_EQ(served.state().spread(), 0);
+}
+
+TEST(Arrivals, ThatCannotBeUsedAreRefusedAtAllRanksAndChangeNothing) {
+  Served served(Collective::reduce, nullptr);
+  ASSERT_EQ(set(served, stairs(1)), MPI_SUCCESS);
+  const ArrivalPattern before = served.state().arrivals();
+  std::vector<double> wrong = stairs(1);
+  const bool last = rank_in() == size_of() - 1;
+  const auto refused = [&](const std::vector<double>& times) {
+    EXPECT_EQ(class_of(set(served, times)), MPI_ERR_ARG);
+    EXPECT_EQ(served.state().arrivals().times, before.times);
+    EXPECT_EQ(served.state().arrivals().version, before.version);
+  };
+  if (size_of() > 1) {
+    if (last) wrong[0] = 7;  // of one rank only
+    refused(wrong);
+    refused(last ? stairs(1, size_of() + 1) : stairs(1));
+  }
+  for (const double bad : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    wrong = stairs(1);
+    wrong.back() = bad;
+    refused(wrong);
+  }
+  refused(stairs(1, size_of() + 1));
+  if (size_of() > 1) refused(stairs(2 * CommunicatorState::longest_spread));
+  EXPECT_EQ(class_of(SIBYL_Comm_set_arrivals(served.get(), nullptr, 3)), MPI_ERR_ARG);
+  EXPECT_EQ(class_of(SIBYL_Comm_set_arrivals(served.get(), wrong.data(), -1)), MPI_ERR_ARG);
+}
+
+TEST(Arrivals, OfAnyPatternGiveRightSums) {
+  SIBYL_TRACE_SEED();
+  Random random(run_seed() + 30);
+  Served served(Collective::reduce, find_algorithm(Collective::reduce, "clairvoyant"));
+  for (int i = 0; i < cases(20); ++i) {
+    std::vector<double> times;
+    for (int r = 0; r < size_of(); ++r) {
+      times.push_back(static_cast<double>(pick(random, 1000)) * 1e-5);
+    }
+    ASSERT_EQ(set(served, times), MPI_SUCCESS);
+    expect_right_sums(served, static_cast<int>(1 + pick(random, 20000)));
+  }
+}
+
+// The first time a program hands in a pattern nothing has run; later the program that ran last is
+// planned at once.
+TEST(Arrivals, GovernTheAutomaticChoice) {
+  if (size_of() < 2) GTEST_SKIP() << "nothing to choose for one rank";
+  Served served(Collective::reduce, nullptr);
+  Settings settings = served.state().settings();
+  settings.alpha = 100000;  // 100 us
+  settings.overhead = 10000;
+  settings.beta = 80000;  // 100 Mbit/s
+  served.state().replace_settings(settings);
+  constexpr int count = 32768;
+  expect_right_sums(served, count);
+  EXPECT_EQ(served.served_by(), nullptr);
+  ASSERT_EQ(set(served, stairs(10)), MPI_SUCCESS);
+  expect_right_sums(served, count);
+  EXPECT_EQ(served.served_by(), find_algorithm(Collective::reduce, "clairvoyant"));
+  ASSERT_EQ(set(served, stairs(0)), MPI_SUCCESS);
+  expect_right_sums(served, count);
+  EXPECT_EQ(served.served_by(), nullptr);
+}
+
+TEST(Arrivals, OnIntercommunicatorsHaveNoEffect) {
+  const int size = size_of();
+  if (size < 2) GTEST_SKIP() << "needs two groups";
+  const bool low = rank_in() < size / 2;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm between = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, low ? 0 : 1, rank_in(), &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? size / 2 : 0, 0, &between);
+  const std::vector<double> times = stairs(1);
+  EXPECT_EQ(SIBYL_Comm_set_arrivals(between, times.data(), size), MPI_SUCCESS);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -1,0 +1,103 @@
+// Clairvoyant's segments and when it is chosen, from costs and the spread of arrivals.
+#include "selection/choose_reduce.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sibyl::test {
+namespace {
+
+// A slow network: 20 Mbit/s.
+constexpr Costs slow{.alpha = 3e-4, .overhead = 2e-4, .beta = 4e-7, .gamma = 1e-10};
+
+Situation reduce_of(std::uint64_t bytes, double spread, Rank ranks = 8) {
+  Situation now;
+  now.collective = Collective::reduce;
+  now.ranks = ranks;
+  now.bytes = bytes;
+  now.operator_use = OperatorUse::predefined;
+  now.spread = spread;
+  now.costs = slow;
+  return now;
+}
+
+const Algorithm* clairvoyant() { return find_algorithm(Collective::reduce, "clairvoyant"); }
+
+TEST(ChooseReduce, SegmentsGrowWithTheVectorAndAreThoseThatWereSet) {
+  std::uint32_t previous = 1;
+  for (const std::uint64_t bytes : {8ULL, 1ULL << 16, 1ULL << 20, 1ULL << 26, 1ULL << 33}) {
+    const SegmentPlan plan = plan_segments(Settings{}, reduce_of(bytes, 0, 48));
+    EXPECT_GE(plan.segments, previous);
+    previous = plan.segments;
+    Settings settings;
+    settings.segments = 17;
+    EXPECT_EQ(plan_segments(settings, reduce_of(bytes, 0, 48)).segments, 17U);
+  }
+  EXPECT_EQ(plan_segments(Settings{}, reduce_of(8, 0)).segments, 1U);
+  EXPECT_GT(previous, 32U);
+}
+
+// No other number of segments is much better by the formula in the file.
+TEST(ChooseReduce, SegmentsAreNearTheLeastOfTheModel) {
+  for (const std::uint64_t bytes : {1ULL << 14, 1ULL << 18, 1ULL << 21}) {
+    const double fixed = slow.overhead;
+    const double moving = (slow.beta + slow.gamma) * static_cast<double>(bytes);
+    const auto time = [&](double n) { return slow.alpha + (n + 9) * (fixed + moving / n); };
+    const double best = std::clamp(std::sqrt(9 * moving / fixed), 1.0, 256.0);
+    const SegmentPlan plan = plan_segments(Settings{}, reduce_of(bytes, 0));
+    EXPECT_LE(plan.whole_time, 1.06 * time(best)) << bytes;
+    EXPECT_GE(plan.segments, best / 2) << bytes;
+    EXPECT_DOUBLE_EQ(plan.whole_time, time(plan.segments));
+    EXPECT_DOUBLE_EQ(plan.round_time, fixed + moving / plan.segments);
+  }
+}
+
+TEST(ChooseReduce, FewerSegmentsWhereMessagesAreDear) {
+  Situation now = reduce_of(1 << 20, 0);
+  const std::uint32_t cheap = plan_segments(Settings{}, now).segments;
+  now.costs.overhead *= 100;
+  EXPECT_LT(plan_segments(Settings{}, now).segments, cheap);
+}
+
+TEST(ChooseReduce, LeavesFlatPatternsAndSmallVectorsToTheLibrary) {
+  const Settings open;
+  EXPECT_EQ(choose(open, reduce_of(1 << 18, 0)), nullptr);
+  EXPECT_EQ(choose(open, reduce_of(1 << 18, 0.001)), clairvoyant());
+  EXPECT_EQ(choose(open, reduce_of(8, 1)), nullptr);
+}
+
+// Within a node a vector is copied, not sent; only lateness speaks for Clairvoyant there.
+TEST(ChooseReduce, WithinANodeRanksMustBeLaterThanAReduceTakes) {
+  Situation now = reduce_of(1 << 18, 1);
+  now.ranks_per_node = now.ranks;
+  const double whole = plan_segments(Settings{}, now).whole_time;
+  now.spread = 0.99 * whole;
+  EXPECT_EQ(choose(Settings{}, now), nullptr);
+  now.spread = 1.01 * whole;
+  EXPECT_EQ(choose(Settings{}, now), clairvoyant());
+}
+
+TEST(ChooseReduce, NeedsCostsACommutingOperatorAndAFreeHand) {
+  Situation now = reduce_of(1 << 18, 10);
+  EXPECT_TRUE(wants_costs(Settings{}, now));
+  now.commutes = false;
+  EXPECT_FALSE(wants_costs(Settings{}, now));
+  EXPECT_EQ(choose(Settings{}, now), nullptr);
+  now = reduce_of(1 << 18, 10);
+  now.costs = {};
+  EXPECT_EQ(choose(Settings{}, now), nullptr);
+  Settings native;
+  native.algorithm[static_cast<std::size_t>(Collective::reduce)] = serve_natively;
+  EXPECT_FALSE(wants_costs(native, now));
+  EXPECT_EQ(choose(native, reduce_of(1 << 18, 10)), nullptr);
+}
+
+// A schedule numbers its rounds in 32 bits, whatever is said about arrivals.
+TEST(ChooseReduce, RoundsStayFewHoweverLateARankIs) {
+  EXPECT_GE(plan_segments(Settings{}, reduce_of(1 << 18, 1e6)).round_time, 1.0);
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -1,0 +1,55 @@
+// Right and wrong predictions; see prediction.hpp.
+#include "bench/prediction.hpp"
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <utility>
+
+namespace sibyl::bench {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Prediction>, 5> names{{
+    {"right", Prediction::right},
+    {"none", Prediction::none},
+    {"flat", Prediction::flat},
+    {"shuffled", Prediction::shuffled},
+    {"one-late", Prediction::one_late},
+}};
+
+}  // namespace
+
+bool prediction_from_name(std::string_view name, Prediction& prediction) {
+  for (const auto& [known, value] : names) {
+    if (known != name) continue;
+    prediction = value;
+    return true;
+  }
+  return false;
+}
+
+std::vector<double> predicted(Prediction prediction, std::span<const double> times,
+                              std::uint64_t seed) {
+  std::vector<double> told(times.begin(), times.end());
+  switch (prediction) {
+    case Prediction::right:
+      break;
+    case Prediction::none:
+      told.clear();
+      break;
+    case Prediction::flat:
+      std::ranges::fill(told, 0.0);
+      break;
+    case Prediction::shuffled: {
+      std::mt19937_64 random(seed);
+      std::shuffle(told.begin(), told.end(), random);
+      break;
+    }
+    case Prediction::one_late:
+      if (!told.empty()) *std::ranges::max_element(told) /= 10;
+      break;
+  }
+  return told;
+}
+
+}  // namespace sibyl::bench

@@ -195,8 +195,9 @@ TEST(CheckRequest, RefusesWhatTheAlgorithmDoesNotTake) {
   const std::array<Rank, 4> order{0, 1, 2, 3};
   EXPECT_EQ(check_request(row(Collective::exscan, "hybrid"), {.ranks = 4, .order = order}),
             "exscan hybrid takes no order; leave it out");
-  EXPECT_EQ(check_request(row(Collective::gather, "linear"), {.ranks = 4, .background = true}),
-            "gather linear has no steps for the background; ask without it");
+  EXPECT_EQ(
+      check_request(row(Collective::gather, "ordered-tree"), {.ranks = 4, .background = true}),
+      "gather ordered-tree has no steps for the background; ask without it");
   EXPECT_EQ(check_request(row(Collective::scan, "doubling"), {.ranks = 4, .operator_rounds = 2}),
             "scan doubling has no operator rounds; leave them at 0");
   Algorithm without_in_place = row(Collective::scan, "doubling");

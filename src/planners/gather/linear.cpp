@@ -2,6 +2,8 @@
 //
 // Idea: every rank sends its block to the root, and the root receives one block after the other in
 // the order of the request. Only the root knows the order, so no agreement on it is needed.
+// In the background the root receives while it still computes; with room for all leaves at a time
+// it takes them as they come, whatever the order.
 //
 // p no power of two: no matter.
 // Commutativity: no operator.
@@ -35,9 +37,10 @@ void plan_linear(const PlanRequest& request, Rank rank, Program& program) {
     return;
   }
   program.in_place = request.in_place;
+  const Gate gate = request.background ? Gate::on_start : Gate::on_arrival;
   std::uint32_t turn = 0;
   for_each_served_rank(
-      request, [&](Rank leaf) { build.receive(leaf, block(Buffer::receive, leaf), turn++); });
+      request, [&](Rank leaf) { build.receive(leaf, block(Buffer::receive, leaf), turn++, gate); });
   if (!request.in_place) {
     build.copy(block(Buffer::receive, rank), block(Buffer::send, rank), last_turn(request));
   }

@@ -19,6 +19,7 @@ inline constexpr std::array algorithms{
         .cost = "(p-1) (alpha + beta m)",
         .source = linear_blocks_paper,
         .order = OrderUse::root_only,
+        .background = true,
         .describe = describe_linear,
         .plan = plan_linear},
     Algorithm{

@@ -20,6 +20,7 @@ inline constexpr std::array algorithms{
               .cost = "(p-1) alpha + beta (sum of all m_i but the root's)",
               .source = linear_blocks_paper,
               .order = OrderUse::root_only,
+              .background = true,
               .sizes = true,
               .describe = describe_linear,
               .plan = gather::plan_linear},

@@ -10,11 +10,13 @@ library only. Exit status 0: every test passed or was skipped.
 """
 
 import argparse
+import math
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import wave
 from pathlib import Path
 
 from launching import (
@@ -149,6 +151,28 @@ class PythonPrograms(PreloadTest):
             f"runpy.run_path({str(PROGRAMS / 'collectives_mpi4py.py')!r})"
         )
         self.compare([setting.python, "-c", script], ALL | IRREGULAR, ranks=2)
+
+    def test_the_example_transforms_a_recording(self):
+        recording = setting.work / "tone.wav"
+        samples = (round(16384 * math.sin(2 * math.pi * 1000 * i / 8000)) for i in range(8000))
+        with wave.open(str(recording), "wb") as file:
+            file.setparams((1, 2, 8000, 0, "NONE", ""))
+            file.writeframes(
+                b"".join(sample.to_bytes(2, "little", signed=True) for sample in samples)
+            )
+        example = HERE.parents[1] / "examples" / "python" / "fft.py"
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
+        done = self.succeed(
+            run(
+                [setting.python, example, recording, 4096, 5],
+                ranks=2,
+                LD_PRELOAD=str(shim()),
+                SIBYL_REPORT=str(reports),
+                SIBYL_GATHER="linear-synchronised",
+            )
+        )
+        self.assertIn("loudest at 1000.0 Hz", done.stdout)
+        self.assertEqual(served(read_reports(reports)), {0: {"gather"}, 1: {"gather"}})
 
 
 class Strangers(PreloadTest):

@@ -51,8 +51,10 @@ struct NetworkModel {
   Rank ranks_per_node = 1;
   HockneyModel inside;
   // The ranks of a node share a link out and a link in, which a message to or from another node
-  // holds for beta m (G m): its latency does not keep the link from the next.
+  // holds for beta m (G m), or link_beta m where that is given: its latency does not keep the link
+  // from the next.
   bool shared_link = true;
+  double link_beta = 0;  // seconds per byte; 0: as a single message
   // Messages up to this size are sent whether the receive has been posted or not.
   static constexpr std::uint64_t never_eager = ~std::uint64_t{0};
   std::uint64_t eager_bytes = never_eager;

@@ -143,10 +143,12 @@ void bind_simulation(nb::module_& module) {
              options.network.hockney = {alpha, beta};
            })
       .def("set_nodes",
-           [](SimulationOptions& options, Rank ranks, double alpha, double beta, bool shared_link) {
+           [](SimulationOptions& options, Rank ranks, double alpha, double beta, bool shared_link,
+              double link_beta) {
              options.network.ranks_per_node = ranks;
              options.network.inside = {alpha, beta};
              options.network.shared_link = shared_link;
+             options.network.link_beta = link_beta;
            })
       .def("set_eager", [](SimulationOptions& options,
                            std::uint64_t bytes) { options.network.eager_bytes = bytes; })

@@ -15,6 +15,7 @@ from sibyl import __version__
 from sibyl.commands.bench import bench
 from sibyl.commands.cluster import cluster
 from sibyl.commands.guidelines import guidelines
+from sibyl.commands.reproduce import reproduce
 from sibyl.commands.simulate import simulate
 from sibyl.errors import CommandError, one_line
 
@@ -304,6 +305,7 @@ app.add_typer(cluster)
 app.command()(bench)
 app.command()(guidelines)
 app.command()(simulate)
+app.command()(reproduce)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

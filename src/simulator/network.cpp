@@ -32,14 +32,14 @@ MessageCost Network::cost(Rank source, Rank destination, std::uint64_t bytes) co
   if (inside || model_.kind == NetworkKind::hockney) {
     const HockneyModel& hockney = inside ? model_.inside : model_.hockney;
     const double all = hockney.alpha + hockney.beta * size;
-    return {all, all, all, has_links() && !inside ? hockney.beta * size : all};
+    return {all, all, all, has_links() && !inside ? link_beta(hockney.beta) * size : all};
   }
   const LogGPModel& loggp = model_.loggp;
   const double body =
       loggp.gap_per_byte * static_cast<double>(std::max<std::uint64_t>(bytes, 1) - 1);
   const double ports = std::max(loggp.overhead, loggp.gap) + body;
   return {loggp.overhead + body, loggp.overhead + body + loggp.latency + loggp.overhead, ports,
-          has_links() ? loggp.gap_per_byte * size : ports};
+          has_links() ? link_beta(loggp.gap_per_byte) * size : ports};
 }
 
 }  // namespace sibyl::simulator

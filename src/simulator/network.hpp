@@ -43,6 +43,7 @@ class Network {
   Rank node_of(Rank rank) const {
     return model_.ranks_per_node == 1 ? rank : rank / model_.ranks_per_node;
   }
+  double link_beta(double beta) const { return model_.link_beta > 0 ? model_.link_beta : beta; }
   bool has_links() const { return model_.ranks_per_node > 1 && model_.shared_link; }
 
   NetworkModel model_;

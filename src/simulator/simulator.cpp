@@ -57,6 +57,7 @@ std::string check_options(const SimulationOptions& options, Rank ranks) {
       {network.hockney.beta, "beta"},
       {network.inside.alpha, "alpha inside a node"},
       {network.inside.beta, "beta inside a node"},
+      {network.link_beta, "beta of a node's link"},
       {network.loggp.latency, "L"},
       {network.loggp.overhead, "o"},
       {network.loggp.gap, "g"},

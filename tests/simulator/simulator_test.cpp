@@ -150,6 +150,8 @@ TEST(Simulator, RanksOfANodeShareItsLinkButNotItsLatency) {
   options.network.ranks_per_node = 2;
   options.network.inside = {0.25, 0};
   EXPECT_EQ(simulate(plan, sized(6), options).run_time, 3 + 4);
+  options.network.link_beta = 0.125;
+  EXPECT_EQ(simulate(plan, sized(6), options).run_time, 0.75 + 4);
   options.network.shared_link = false;
   EXPECT_EQ(simulate(plan, sized(6), options).run_time, 4);
   Plan inside = blocks_plan(4);

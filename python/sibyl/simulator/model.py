@@ -14,12 +14,14 @@ class Nodes:
         alpha: startup latency between two ranks of a node, in seconds.
         beta: seconds per byte between them.
         shared_link: the ranks of a node share one link to the others.
+        link_beta: seconds per byte of that link; 0: as a single message.
     """
 
     ranks: int
     alpha: float = 0.0
     beta: float = 0.0
     shared_link: bool = True
+    link_beta: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,9 @@ class Network:
             options.set_loggp(model.latency, model.overhead, model.gap, model.gap_per_byte)
         if self.nodes is not None:
             nodes = self.nodes
-            options.set_nodes(nodes.ranks, nodes.alpha, nodes.beta, nodes.shared_link)
+            options.set_nodes(
+                nodes.ranks, nodes.alpha, nodes.beta, nodes.shared_link, nodes.link_beta
+            )
         if self.eager is not None:
             options.set_eager(self.eager)
         options.set_compute(self.combine, self.copy, self.planning)

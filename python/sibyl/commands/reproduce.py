@@ -1,0 +1,27 @@
+"""`sibyl reproduce`: published tables and figures, and what becomes of their claims."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reproduce(
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ITEM]...", help="Listed if absent.", show_default=False),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All items that are not finished yet.")
+    ] = False,
+    to: Annotated[Path, typer.Option(metavar="DIR", help="Where results go.")] = Path(
+        "reproduction"
+    ),
+    iterations: Annotated[
+        int, typer.Option(metavar="K", help="Arrival patterns or instances per cell.")
+    ] = 64,
+) -> int:
+    """Repeat published tables and figures, ours beside theirs, and judge their claims."""
+    from sibyl.reproduce.session import run
+
+    return run(items or [], everything, to, iterations)

@@ -1,0 +1,51 @@
+"""All published tables and figures that can be repeated here."""
+
+from sibyl.reproduce import clairvoyant, exscan, gatherv, scatter_gather
+from sibyl.reproduce.outcome import Item
+
+_SCATTER_GATHER = "Proficz 2020, scatter and gather"
+_DELAYS = len(scatter_gather.DELAYS_MS)
+_CELLS = _DELAYS * len(scatter_gather.KFLOATS)
+
+ITEMS = (
+    Item(
+        "exscan-table-1", "Exclusive scan: table 1 and figure 1", "Traeff 2025", "simulated",
+        exscan.table_1, 12,
+    ),
+    Item(
+        "scatter-figure-14", "Scatter over the largest delay, 48 nodes, 2 M floats: figure 14",
+        _SCATTER_GATHER, "simulated", scatter_gather.figure_14, _DELAYS,
+    ),
+    Item(
+        "gather-figure-15", "Gather over the largest delay, 48 nodes, 2 M floats: figure 15",
+        _SCATTER_GATHER, "simulated", scatter_gather.figure_15, _DELAYS,
+    ),
+    Item(
+        "scatter-figure-16", "Scatter over the size, 48 nodes, 50 ms: figure 16",
+        _SCATTER_GATHER, "simulated", scatter_gather.figure_16, len(scatter_gather.KFLOATS),
+    ),
+    Item(
+        "scatter-figure-17", "Scatter over the number of nodes, 2 M floats, 50 ms: figure 17",
+        _SCATTER_GATHER, "simulated", scatter_gather.figure_17, 8,
+    ),
+    Item(
+        "scatter-table-3", "BSLIN against LIN: table 3", _SCATTER_GATHER, "simulated",
+        scatter_gather.table_3, _CELLS,
+    ),
+    Item(
+        "gather-table-4", "BSLS against LS: table 4", _SCATTER_GATHER, "simulated",
+        scatter_gather.table_4, _CELLS,
+    ),
+    Item(
+        "gatherv-tables-1-to-3", "Irregular gather on 560 ranks: tables 1 to 3", "Traeff 2017",
+        "simulated", gatherv.tables_1_to_3, len(gatherv.PROBLEMS),
+    ),
+    Item(
+        "gatherv-tables-4-5", "Irregular gather on 6400 ranks: tables 4 and 5", "Traeff 2017",
+        "simulated", gatherv.tables_4_and_5, len(gatherv.PROBLEMS),
+    ),
+    Item(
+        "clairvoyant-table-1", "Generators of Clairvoyant: table 1, figures 7 and 8",
+        "Proficz and Ocetkiewicz 2020", "measured", clairvoyant.table_1, len(clairvoyant.PAPER),
+    ),
+)  # fmt: skip

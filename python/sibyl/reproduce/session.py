@@ -1,0 +1,223 @@
+"""Runs items, writes what each gives, and the page of all that are there."""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from sibyl import __version__
+from sibyl.bench.plots import _library as plot_library
+from sibyl.errors import CommandError
+from sibyl.reproduce.catalogue import ITEMS
+from sibyl.reproduce.outcome import VERDICTS, Item, Outcome
+
+STYLES = dict(zip(VERDICTS, ("green", "yellow", "bold red"), strict=True))
+
+
+def chosen(names: Sequence[str], everything: bool) -> list[Item]:
+    """The items of these names, or all."""
+    if everything:
+        if names:
+            raise CommandError("--all takes no names of items")
+        return list(ITEMS)
+    by_name = {item.name: item for item in ITEMS}
+    for name in names:
+        if name not in by_name:
+            raise CommandError(f"unknown item '{name}'; there are {', '.join(by_name)}")
+    return [by_name[name] for name in dict.fromkeys(names)]
+
+
+def list_items(console: Console) -> None:
+    """What can be reproduced."""
+    table = Table(title="published tables and figures", title_justify="left")
+    for heading in ("item", "what", "how"):
+        table.add_column(heading, no_wrap=heading == "item")
+    for item in ITEMS:
+        table.add_row(item.name, f"{item.title} ({item.source})", item.how)
+    console.print(table)
+
+
+def fingerprint(item: Item, iterations: int) -> str:
+    """Equal as long as a result is still worth what it was."""
+    digest = hashlib.sha256(f"{__version__} {item.name} {iterations}".encode())
+    for part in ("reproduce", "simulator"):
+        folder = resources.files("sibyl").joinpath(part)
+        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+            if entry.name.endswith(".py"):
+                digest.update(entry.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _replace(path: Path, data: str | bytes) -> None:
+    """Write at once or not at all, so that an interrupted run leaves nothing half."""
+    partial = path.with_name(path.name + ".part")
+    partial.write_bytes(data.encode() if isinstance(data, str) else data)
+    partial.replace(path)
+
+
+def write_outcome(
+    item: Item, outcome: Outcome, folder: Path, seconds: float, mark: str
+) -> dict[str, Any]:
+    """NAME.csv, NAME.png and, last, NAME.json, which says that the item is finished."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(outcome.columns)
+    writer.writerows(outcome.rows)
+    _replace(folder / f"{item.name}.csv", text.getvalue())
+    plt = plot_library()
+    figure = outcome.draw(plt)
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=130)
+    plt.close(figure)
+    _replace(folder / f"{item.name}.png", image.getvalue())
+    document = {
+        "item": item.name,
+        "title": item.title,
+        "source": item.source,
+        "how": item.how,
+        "setting": outcome.setting,
+        "claims": [vars(claim) for claim in outcome.claims],
+        "seconds": round(seconds, 1),
+        "fingerprint": mark,
+    }
+    _replace(folder / f"{item.name}.json", json.dumps(document, indent=1) + "\n")
+    return document
+
+
+def finished(item: Item, folder: Path, mark: str | None = None) -> dict[str, Any] | None:
+    """What an earlier run left of an item."""
+    try:
+        document = json.loads((folder / f"{item.name}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if mark is not None and document.get("fingerprint") != mark:
+        return None
+    return document
+
+
+def print_outcome(document: dict[str, Any], console: Console) -> None:
+    """The claims."""
+    table = Table(title=f"{document['item']}: {document['title']}", title_justify="left")
+    table.add_column("claim")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("why")
+    for claim in document["claims"]:
+        style = STYLES.get(claim["verdict"], "")
+        table.add_row(claim["text"], f"[{style}]{claim['verdict']}[/]", claim["reason"])
+    console.print(table)
+    console.print(document["setting"], highlight=False, soft_wrap=True)
+
+
+def markdown(documents: Sequence[dict[str, Any]], folder: str = "") -> str:
+    """The page of all items in Markdown."""
+    lines = [
+        "<!-- Written by sibyl reproduce. -->",
+        "# What becomes of the published claims",
+        "",
+        f"{len(documents)} of the {len(ITEMS)} items of `sibyl reproduce`; each has a table (CSV) "
+        "with ours beside the published numbers, and a picture.",
+    ]
+    for document in documents:
+        lines += ["", f"## {document['title']}", ""]
+        lines += [f"`sibyl reproduce {document['item']}`; {document['source']}.", ""]
+        lines += [document["setting"][0].upper() + document["setting"][1:] + ".", ""]
+        lines += ["| claim | verdict | why |", "|---|---|---|"]
+        lines += [
+            f"| {claim['text']} | {claim['verdict']} | {claim['reason']} |"
+            for claim in document["claims"]
+        ]
+        if folder:
+            lines += ["", f"![{document['title']}]({folder}/{document['item']}.png)"]
+    return "\n".join(lines) + "\n"
+
+
+def page(documents: Sequence[dict[str, Any]]) -> str:
+    """The same as a web page beside the files."""
+    colours = dict(zip(VERDICTS, ("#2e7d32", "#b26a00", "#c62828"), strict=True))
+    out = [
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+        "<title>What becomes of the published claims</title><style>",
+        "body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}",
+        "table{border-collapse:collapse;margin:.8em 0}td,th{border:1px solid #ccc;padding:4px 8px;",
+        "text-align:left;vertical-align:top;font-size:14px}img{max-width:100%}</style></head><body>",
+        "<h1>What becomes of the published claims</h1>",
+    ]
+    for document in documents:
+        name = escape(document["item"])
+        out.append(f"<h2>{escape(document['title'])}</h2><p><code>sibyl reproduce {name}</code>; ")
+        out.append(f'{escape(document["source"])}; <a href="{name}.csv">table</a></p>')
+        out.append(f"<p>{escape(document['setting'])}</p><table>")
+        out.append("<tr><th>claim</th><th>verdict</th><th>why</th></tr>")
+        for claim in document["claims"]:
+            colour = colours.get(claim["verdict"], "#222")
+            out.append(
+                f'<tr><td>{escape(claim["text"])}</td><td style="color:{colour};font-weight:bold;'
+                f'white-space:nowrap">{escape(claim["verdict"])}</td>'
+                f"<td>{escape(claim['reason'])}</td></tr>"
+            )
+        out.append(f'</table><img src="{name}.png" alt="{escape(document["title"])}">')
+    return "\n".join([*out, "</body></html>\n"])
+
+
+def run(names: Sequence[str], everything: bool, folder: Path, iterations: int) -> int:
+    """Run items; with --all those that are not finished yet. Returns the exit code."""
+    console = Console()
+    items = chosen(names, everything)
+    if not items:
+        list_items(console)
+        return 0
+    if iterations < 2:
+        raise CommandError(f"--iterations {iterations}: at least 2")
+    plot_library()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"--to {folder}: cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK):
+        raise CommandError(f"--to {folder}: cannot be written; choose another place")
+    try:
+        for item in items:
+            mark = fingerprint(item, iterations)
+            document = finished(item, folder, mark) if everything else None
+            if document is None:
+                document = _run_item(item, folder, iterations, mark)
+            print_outcome(document, console)
+    except KeyboardInterrupt:
+        print(
+            f"sibyl: interrupted; finished items are in {folder}, --all goes on with the others",
+            file=sys.stderr,
+        )
+        return 130
+    documents = [found for item in ITEMS if (found := finished(item, folder)) is not None]
+    _replace(folder / "index.html", page(documents))
+    _replace(folder / "reproduction.md", markdown(documents))
+    console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items")
+    return 0
+
+
+def _run_item(item: Item, folder: Path, iterations: int, mark: str) -> dict[str, Any]:
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with bar:
+        task = bar.add_task(item.name, total=item.steps)
+        begin = time.monotonic()
+        outcome = item.run(iterations, lambda: bar.advance(task))
+        return write_outcome(item, outcome, folder, time.monotonic() - begin, mark)

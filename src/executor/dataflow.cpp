@@ -1,321 +1,359 @@
-// The dataflow engine: every step runs as soon as what it depends on is complete.
-//
-// Where the port window limits sends, the earliest that are ready go first: one that waits for data
-// holds up no other. The earliest that is not complete needs no place in the window, so that a
-// program which comes to its end with one place and strictly in order does so here: others may fill
-// the window while their receivers wait for that one. Receives are posted in program order where
-// the window limits them; a receive_combine also needs a staging slot, taken in program order, and
-// is complete when it has combined. Everything else is posted the moment it is released. Messages
-// come before computation, and computation runs in program order: a peer waits for the one, nobody
-// for the other.
+// The steps of a run; see dataflow.hpp.
+#include "executor/dataflow.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <optional>
 
-#include "executor/engines.hpp"
 #include "executor/messages.hpp"
 #include "executor/raised_errors.hpp"
 
 namespace sibyl {
 namespace {
 
-class Dataflow {
- public:
-  Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
-           Workspace& workspace)
-      : prepared_(prepared), call_(call), frame_(frame), work_(workspace) {
-    const std::size_t steps = prepared.program.steps.size();
-    work_.posting_waits.assign(prepared.posting_waits.begin(), prepared.posting_waits.end());
-    work_.combining_waits.assign(prepared.combining_waits.begin(), prepared.combining_waits.end());
-    work_.arrived.assign(steps, 0);
-    work_.staging_slot.resize(steps);
-    // Room for all now: how much of a queue is used depends on who is late.
-    const auto empty = [steps](auto& queue) {
-      queue.clear();
-      queue.reserve(steps);
-    };
-    empty(work_.requests);
-    empty(work_.request_step);
-    empty(work_.finished);
-    empty(work_.statuses);
-    empty(work_.ready);
-    empty(work_.computable);
-    empty(work_.sendable);
-    empty(work_.batch);
-    empty(work_.free_slots);
-    for (std::uint32_t slot = prepared.staging_slots; slot > 0; --slot) {
-      work_.free_slots.push_back(slot - 1);
-    }
-    open_ = steps;
-    if (!prepared.receives.empty()) errors_.emplace();  // what is sent cannot be too large
-  }
+constexpr StepIndex gone = ~StepIndex{0};
+constexpr std::uint8_t arrived_whole = 1;
+constexpr std::uint8_t arrived_broken = 2;
 
-  int run() {
-    for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
-      if (work_.posting_waits[i] == 0) release(i);
-    }
-    while (true) {
-      post();
-      if (open_ == 0) return error_.code();
-      await();
-    }
+// Only receives can fail elsewhere than on the private communicator: what is sent cannot be too
+// large.
+class Waiting {
+ public:
+  explicit Waiting(const Prepared& prepared) {
+    if (!prepared.receives.empty()) errors_.emplace();
   }
 
  private:
-  const Step& step(StepIndex index) const { return prepared_.program.steps[index]; }
-  bool sends_in_order() const { return prepared_.header.window.sends != 0; }
-  bool receives_in_order(StepIndex index) const {
-    return prepared_.header.window.receives != 0 || step(index).kind == StepKind::receive_combine;
-  }
-
-  // A step whose predecessors are complete: queued, unless its lane takes it in program order.
-  void release(StepIndex index) {
-    const StepKind kind = step(index).kind;
-    if (kind == StepKind::send && sends_in_order()) {
-      work_.sendable.push_back(index);
-      std::push_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
-      return;
-    }
-    if (kind == StepKind::receive_combine) return;
-    if (kind == StepKind::receive && receives_in_order(index)) return;
-    if (step(index).peer == no_rank) {
-      compute_later(index);
-    } else {
-      work_.ready.push_back(index);
-    }
-  }
-
-  void complete(StepIndex index) {
-    --open_;
-    for (std::uint32_t i = prepared_.successor_offset[index];
-         i < prepared_.successor_offset[index + 1]; ++i) {
-      const std::uint32_t entry = prepared_.successor[i];
-      const StepIndex next = entry & ~Prepared::combination;
-      if ((entry & Prepared::combination) != 0) {
-        if (--work_.combining_waits[next] == 0 && work_.arrived[next] != 0) compute_later(next);
-      } else if (--work_.posting_waits[next] == 0) {
-        release(next);
-      }
-    }
-  }
-
-  // A heap with the earliest step of the program on top.
-  void compute_later(StepIndex index) {
-    work_.computable.push_back(index);
-    std::push_heap(work_.computable.begin(), work_.computable.end(), std::greater<>{});
-  }
-
-  bool compute_one() {
-    if (work_.computable.empty()) return false;
-    std::pop_heap(work_.computable.begin(), work_.computable.end(), std::greater<>{});
-    const StepIndex index = work_.computable.back();
-    work_.computable.pop_back();
-    if (step(index).kind == StepKind::receive_combine) {
-      combine(index);
-    } else {
-      error_.add(frame_.run_local(index, [this] { let_messages_move(); }));
-      complete(index);
-    }
-    return true;
-  }
-
-  // Many MPI libraries move large messages only inside their calls: between the pieces of a long
-  // copy they are called, so that what is posted goes on meanwhile.
-  void let_messages_move() {
-    if (work_.requests.empty()) return;
-    int done = 0;
-    PMPI_Request_get_status(work_.requests.front(), &done, MPI_STATUS_IGNORE);
-  }
-
-  void combine(StepIndex index) {
-    const std::uint32_t slot = work_.staging_slot[index];
-    if (work_.arrived[index] == arrived_whole) error_.add(frame_.combine_staged(index, slot));
-    work_.free_slots.push_back(slot);
-    complete(index);
-  }
-
-  // Posts and runs everything that may start now.
-  void post() {
-    bool progress = true;
-    while (progress) {
-      progress = false;
-      while (!work_.ready.empty()) {
-        const StepIndex index = work_.ready.back();
-        work_.ready.pop_back();
-        start(index);
-        progress = true;
-      }
-      progress = post_sends_in_order() || progress;
-      progress = post_receives_in_order() || progress;
-      if (!progress) progress = compute_one();
-    }
-  }
-
-  bool post_sends_in_order() {
-    bool progress = false;
-    while (!work_.sendable.empty()) {
-      const StepIndex next = work_.sendable.front();
-      if (sending_ >= prepared_.header.window.sends && next != earliest_send()) break;
-      std::pop_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
-      work_.sendable.pop_back();
-      start(next);
-      progress = true;
-    }
-    return progress;
-  }
-
-  StepIndex earliest_send() {
-    while (work_.arrived[prepared_.sends[next_send_]] != 0) ++next_send_;
-    return prepared_.sends[next_send_];
-  }
-
-  bool post_receives_in_order() {
-    bool progress = false;
-    const std::uint32_t window = prepared_.header.window.receives;
-    while (next_receive_ < prepared_.receives.size()) {
-      const StepIndex index = prepared_.receives[next_receive_];
-      if (!receives_in_order(index)) {
-        ++next_receive_;
-        continue;
-      }
-      const bool combines = step(index).kind == StepKind::receive_combine;
-      if ((window != 0 && receiving_ >= window) || work_.posting_waits[index] != 0 ||
-          (combines && work_.free_slots.empty())) {
-        break;
-      }
-      if (combines) {
-        work_.staging_slot[index] = work_.free_slots.back();
-        work_.free_slots.pop_back();
-      }
-      ++next_receive_;
-      start(index);
-      progress = true;
-    }
-    return progress;
-  }
-
-  void start(StepIndex index) {
-    const Step& now = step(index);
-    const int tag = call_.tag_base + static_cast<int>(prepared_.tag[index]);
-    MPI_Request request = MPI_REQUEST_NULL;
-    int posted = MPI_SUCCESS;
-    if (now.kind == StepKind::send) {
-      error_.add(frame_.gather_message(index));
-      const Piece piece = frame_.message(index);
-      ++sending_;
-      posted = post_send(piece.address, piece.count, piece.type, now.peer, tag, call_.comm,
-                         &request, prepared_.header.window.until_taken);
-    } else {
-      const Piece piece = now.kind == StepKind::receive_combine
-                              ? frame_.staged(index, work_.staging_slot[index])
-                              : frame_.message(index);
-      ++receiving_;
-      posted =
-          post_receive(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
-    }
-    if (posted != MPI_SUCCESS) {
-      finish_message(index, posted);
-      return;
-    }
-    work_.requests.push_back(request);
-    work_.request_step.push_back(index);
-  }
-
-  void finish_message(StepIndex index, int result) {
-    error_.add(result);
-    const StepKind kind = step(index).kind;
-    --(kind == StepKind::send ? sending_ : receiving_);
-    if (kind == StepKind::send) work_.arrived[index] = arrived_whole;
-    if (kind == StepKind::receive_combine) {
-      work_.arrived[index] = result == MPI_SUCCESS ? arrived_whole : arrived_broken;
-      if (work_.combining_waits[index] == 0) compute_later(index);
-      return;
-    }
-    if (kind == StepKind::receive && result == MPI_SUCCESS) {
-      error_.add(frame_.scatter_message(index));
-    }
-    complete(index);
-  }
-
-  // Waits for at least one message, and takes all that are complete.
-  void await() {
-    if (work_.requests.size() == 1) {
-      const StepIndex index = work_.request_step.front();
-      const int result = RaisedErrors::caught(
-          [this] { return PMPI_Wait(&work_.requests.front(), MPI_STATUS_IGNORE); });
-      work_.requests.clear();
-      work_.request_step.clear();
-      finish_message(index, result);
-      return;
-    }
-    const auto active = static_cast<int>(work_.requests.size());
-    work_.finished.resize(work_.requests.size());
-    work_.statuses.resize(work_.requests.size());
-    // MPICH 5 names the message that failed, but returns success where a handler was run.
-    for (MPI_Status& status : work_.statuses) status.MPI_ERROR = MPI_SUCCESS;
-    int count = 0;
-    const int result = RaisedErrors::caught([&] {
-      return PMPI_Waitsome(active, work_.requests.data(), &count, work_.finished.data(),
-                           work_.statuses.data());
-    });
-    if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS && count <= 0) {
-      error_.add(result);
-      abandon();
-      return;
-    }
-    // Steps first, since finishing one may post others behind those that stay.
-    std::vector<StepIndex>& batch = work_.batch;
-    batch.clear();
-    for (int i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(work_.finished[static_cast<std::size_t>(i)]);
-      batch.push_back(work_.request_step[at]);
-      work_.request_step[at] = gone;
-    }
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < work_.requests.size(); ++i) {
-      if (work_.request_step[i] == gone) continue;
-      work_.requests[kept] = work_.requests[i];
-      work_.request_step[kept++] = work_.request_step[i];
-    }
-    work_.requests.resize(kept);
-    work_.request_step.resize(kept);
-    for (int i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      finish_message(batch[at], work_.statuses[at].MPI_ERROR);
-    }
-  }
-
-  // The MPI library cannot tell which message failed: nothing can be awaited any more, so what is
-  // posted is cancelled and the run ends with the error.
-  void abandon() {
-    for (MPI_Request& request : work_.requests) {
-      PMPI_Cancel(&request);
-      PMPI_Request_free(&request);
-    }
-    work_.requests.clear();
-    work_.request_step.clear();
-    work_.computable.clear();
-    open_ = 0;
-  }
-
-  static constexpr StepIndex gone = ~StepIndex{0};
-  static constexpr std::uint8_t arrived_whole = 1;
-  static constexpr std::uint8_t arrived_broken = 2;
-
-  const Prepared& prepared_;
-  const CollectiveCall& call_;
-  const Frame& frame_;
-  Workspace& work_;
-  FirstError error_;
   std::optional<RaisedErrors> errors_;
-  std::size_t open_ = 0;  // steps that are not complete
-  std::size_t next_send_ = 0;
-  std::size_t next_receive_ = 0;
-  std::uint32_t sending_ = 0;
-  std::uint32_t receiving_ = 0;
 };
 
 }  // namespace
+
+Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
+                   Workspace& workspace)
+    : prepared_(prepared), call_(call), frame_(frame), work_(workspace) {
+  const std::size_t steps = prepared.program.steps.size();
+  work_.posting_waits.assign(prepared.posting_waits.begin(), prepared.posting_waits.end());
+  work_.combining_waits.assign(prepared.combining_waits.begin(), prepared.combining_waits.end());
+  work_.arrived.assign(steps, 0);
+  work_.staging_slot.resize(steps);
+  // Room for all now: how much of a queue is used depends on who is late.
+  const auto empty = [steps](auto& queue) {
+    queue.clear();
+    queue.reserve(steps);
+  };
+  empty(work_.requests);
+  empty(work_.request_step);
+  empty(work_.finished);
+  empty(work_.statuses);
+  empty(work_.ready);
+  empty(work_.computable);
+  empty(work_.sendable);
+  empty(work_.batch);
+  empty(work_.free_slots);
+  for (std::uint32_t slot = prepared.staging_slots; slot > 0; --slot) {
+    work_.free_slots.push_back(slot - 1);
+  }
+  open_ = steps;
+}
+
+int Dataflow::run() {
+  const Waiting waiting(prepared_);
+  release_all();
+  post_and_await();
+  return error_.code();
+}
+
+void Dataflow::start(bool arrived) {
+  if (!arrived) {
+    for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+      if (step(i).gate == Gate::on_arrival) ++work_.posting_waits[i];
+    }
+  }
+  const Waiting waiting(prepared_);
+  release_all();
+  post();
+}
+
+void Dataflow::arrive() {
+  if (open_ == 0) return;
+  const Waiting waiting(prepared_);
+  for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+    if (step(i).gate == Gate::on_arrival && --work_.posting_waits[i] == 0) release(i);
+  }
+  post();
+}
+
+bool Dataflow::progress() {
+  if (open_ == 0) return true;
+  if (work_.requests.empty()) return false;
+  const Waiting waiting(prepared_);
+  take([&](int active, int* count) {
+    return PMPI_Testsome(active, work_.requests.data(), count, work_.finished.data(),
+                         work_.statuses.data());
+  });
+  post();
+  return open_ == 0;
+}
+
+void Dataflow::finish() {
+  const Waiting waiting(prepared_);
+  post_and_await();
+}
+
+void Dataflow::post_and_await() {
+  while (true) {
+    post();
+    if (open_ == 0) return;
+    await();
+  }
+}
+
+void Dataflow::release_all() {
+  for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+    if (work_.posting_waits[i] == 0) release(i);
+  }
+}
+
+// A step whose predecessors are complete: queued, unless its lane takes it in program order.
+void Dataflow::release(StepIndex index) {
+  const StepKind kind = step(index).kind;
+  if (kind == StepKind::send && sends_in_order()) {
+    work_.sendable.push_back(index);
+    std::push_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
+    return;
+  }
+  if (kind == StepKind::receive_combine) return;
+  if (kind == StepKind::receive && receives_in_order(index)) return;
+  if (step(index).peer == no_rank) {
+    compute_later(index);
+  } else {
+    work_.ready.push_back(index);
+  }
+}
+
+void Dataflow::complete(StepIndex index) {
+  --open_;
+  for (std::uint32_t i = prepared_.successor_offset[index];
+       i < prepared_.successor_offset[index + 1]; ++i) {
+    const std::uint32_t entry = prepared_.successor[i];
+    const StepIndex next = entry & ~Prepared::combination;
+    if ((entry & Prepared::combination) != 0) {
+      if (--work_.combining_waits[next] == 0 && work_.arrived[next] != 0) compute_later(next);
+    } else if (--work_.posting_waits[next] == 0) {
+      release(next);
+    }
+  }
+}
+
+// A heap with the earliest step of the program on top.
+void Dataflow::compute_later(StepIndex index) {
+  work_.computable.push_back(index);
+  std::push_heap(work_.computable.begin(), work_.computable.end(), std::greater<>{});
+}
+
+bool Dataflow::compute_one() {
+  if (work_.computable.empty()) return false;
+  std::pop_heap(work_.computable.begin(), work_.computable.end(), std::greater<>{});
+  const StepIndex index = work_.computable.back();
+  work_.computable.pop_back();
+  if (step(index).kind == StepKind::receive_combine) {
+    combine(index);
+  } else {
+    error_.add(frame_.run_local(index, [this] { let_messages_move(); }));
+    complete(index);
+  }
+  return true;
+}
+
+// Many MPI libraries move large messages only inside their calls: between the pieces of a long
+// copy they are called, so that what is posted goes on meanwhile.
+void Dataflow::let_messages_move() {
+  if (work_.requests.empty()) return;
+  int done = 0;
+  PMPI_Request_get_status(work_.requests.front(), &done, MPI_STATUS_IGNORE);
+}
+
+void Dataflow::combine(StepIndex index) {
+  const std::uint32_t slot = work_.staging_slot[index];
+  if (work_.arrived[index] == arrived_whole) error_.add(frame_.combine_staged(index, slot));
+  work_.free_slots.push_back(slot);
+  complete(index);
+}
+
+// Posts and runs everything that may start now.
+void Dataflow::post() {
+  bool progress = true;
+  while (progress) {
+    progress = false;
+    while (!work_.ready.empty()) {
+      const StepIndex index = work_.ready.back();
+      work_.ready.pop_back();
+      post_message(index);
+      progress = true;
+    }
+    progress = post_sends_in_order() || progress;
+    progress = post_receives_in_order() || progress;
+    if (!progress) progress = compute_one();
+  }
+}
+
+bool Dataflow::post_sends_in_order() {
+  bool progress = false;
+  while (!work_.sendable.empty()) {
+    const StepIndex next = work_.sendable.front();
+    if (sending_ >= prepared_.header.window.sends && next != earliest_send()) break;
+    std::pop_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
+    work_.sendable.pop_back();
+    post_message(next);
+    progress = true;
+  }
+  return progress;
+}
+
+StepIndex Dataflow::earliest_send() {
+  while (work_.arrived[prepared_.sends[next_send_]] != 0) ++next_send_;
+  return prepared_.sends[next_send_];
+}
+
+bool Dataflow::post_receives_in_order() {
+  bool progress = false;
+  const std::uint32_t window = prepared_.header.window.receives;
+  while (next_receive_ < prepared_.receives.size()) {
+    const StepIndex index = prepared_.receives[next_receive_];
+    if (!receives_in_order(index)) {
+      ++next_receive_;
+      continue;
+    }
+    const bool combines = step(index).kind == StepKind::receive_combine;
+    if ((window != 0 && receiving_ >= window) || work_.posting_waits[index] != 0 ||
+        (combines && work_.free_slots.empty())) {
+      break;
+    }
+    if (combines) {
+      work_.staging_slot[index] = work_.free_slots.back();
+      work_.free_slots.pop_back();
+    }
+    ++next_receive_;
+    post_message(index);
+    progress = true;
+  }
+  return progress;
+}
+
+void Dataflow::post_message(StepIndex index) {
+  const Step& now = step(index);
+  const int tag = call_.tag_base + static_cast<int>(prepared_.tag[index]);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int posted = MPI_SUCCESS;
+  if (now.kind == StepKind::send) {
+    error_.add(frame_.gather_message(index));
+    const Piece piece = frame_.message(index);
+    ++sending_;
+    posted = post_send(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request,
+                       prepared_.header.window.until_taken);
+  } else {
+    const Piece piece = now.kind == StepKind::receive_combine
+                            ? frame_.staged(index, work_.staging_slot[index])
+                            : frame_.message(index);
+    ++receiving_;
+    posted =
+        post_receive(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
+  }
+  if (posted != MPI_SUCCESS) {
+    finish_message(index, posted);
+    return;
+  }
+  work_.requests.push_back(request);
+  work_.request_step.push_back(index);
+}
+
+void Dataflow::finish_message(StepIndex index, int result) {
+  error_.add(result);
+  const StepKind kind = step(index).kind;
+  --(kind == StepKind::send ? sending_ : receiving_);
+  if (kind == StepKind::send) work_.arrived[index] = arrived_whole;
+  if (kind == StepKind::receive_combine) {
+    work_.arrived[index] = result == MPI_SUCCESS ? arrived_whole : arrived_broken;
+    if (work_.combining_waits[index] == 0) compute_later(index);
+    return;
+  }
+  if (kind == StepKind::receive && result == MPI_SUCCESS) {
+    error_.add(frame_.scatter_message(index));
+  }
+  complete(index);
+}
+
+// Waits for at least one message, and takes all that are complete.
+void Dataflow::await() {
+  if (work_.requests.size() == 1) {
+    await_one();
+    return;
+  }
+  take([&](int active, int* count) {
+    return PMPI_Waitsome(active, work_.requests.data(), count, work_.finished.data(),
+                         work_.statuses.data());
+  });
+}
+
+void Dataflow::await_one() {
+  const StepIndex index = work_.request_step.front();
+  const int result = RaisedErrors::caught(
+      [this] { return PMPI_Wait(&work_.requests.front(), MPI_STATUS_IGNORE); });
+  work_.requests.clear();
+  work_.request_step.clear();
+  finish_message(index, result);
+}
+
+// Takes the messages that PMPI_Waitsome or PMPI_Testsome finds complete.
+template <class Some>
+void Dataflow::take(Some some) {
+  const auto active = static_cast<int>(work_.requests.size());
+  work_.finished.resize(work_.requests.size());
+  work_.statuses.resize(work_.requests.size());
+  // MPICH 5 names the message that failed, but returns success where a handler was run.
+  for (MPI_Status& status : work_.statuses) status.MPI_ERROR = MPI_SUCCESS;
+  int count = 0;
+  const int result = RaisedErrors::caught([&] { return some(active, &count); });
+  // The MPI library cannot tell which message failed: nothing can be awaited any more.
+  if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS && count <= 0) {
+    abandon(result);
+    return;
+  }
+  if (count <= 0) return;
+  // Steps first, since finishing one may post others behind those that stay.
+  std::vector<StepIndex>& batch = work_.batch;
+  batch.clear();
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(work_.finished[static_cast<std::size_t>(i)]);
+    batch.push_back(work_.request_step[at]);
+    work_.request_step[at] = gone;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < work_.requests.size(); ++i) {
+    if (work_.request_step[i] == gone) continue;
+    work_.requests[kept] = work_.requests[i];
+    work_.request_step[kept++] = work_.request_step[i];
+  }
+  work_.requests.resize(kept);
+  work_.request_step.resize(kept);
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    finish_message(batch[at], work_.statuses[at].MPI_ERROR);
+  }
+}
+
+void Dataflow::abandon(int error) {
+  if (open_ != 0) error_.add(error);
+  for (MPI_Request& request : work_.requests) {
+    PMPI_Cancel(&request);
+    PMPI_Request_free(&request);
+  }
+  work_.requests.clear();
+  work_.request_step.clear();
+  work_.computable.clear();
+  open_ = 0;
+}
 
 int run_dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
                  Workspace& workspace) {

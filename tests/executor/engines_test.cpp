@@ -3,18 +3,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "executor/execution.hpp"
 #include "executor/executor.hpp"
 #include "support/mpi_test.hpp"
 
 namespace sibyl::test {
 namespace {
 
-enum class Engine { lockstep, dataflow };
+enum class Engine { lockstep, dataflow, pieces };
 
 DatatypeInfo int64_info() {
   DatatypeInfo info;
@@ -25,12 +27,14 @@ DatatypeInfo int64_info() {
 // One call of an algorithm on plain vectors, and what it must give.
 class Trial {
  public:
-  Trial(const Algorithm& algorithm, Rank root, std::int64_t count, MPI_Comm comm)
+  Trial(const Algorithm& algorithm, Rank root, std::int64_t count, MPI_Comm comm,
+        bool background = false)
       : algorithm_(algorithm), root_(root), rank_(rank_in(comm)), size_(size_of(comm)) {
     PlanRequest request;
     request.ranks = size_;
     request.root = root;
     if (algorithm.arrivals) request.segments = 7;
+    request.background = background;
     prepare(algorithm, request, rank_, prepared_);
     const bool blocks = prepared_.header.partition == Partition::blocks;
     const bool is_root = rank_ == root;
@@ -58,6 +62,7 @@ class Trial {
   int run(Engine engine, int tag_base, Workspace& workspace) {
     receive_.assign(receive_.size(), -1);
     call_.tag_base = tag_base;
+    if (engine == Engine::pieces) return run_in_pieces(workspace);
     const Frame frame(prepared_, call_, workspace);
     EXPECT_TRUE(frame.ready());
     return engine == Engine::lockstep && has_lockstep()
@@ -67,6 +72,28 @@ class Trial {
   bool right() const { return receive_ == expected_; }
 
  private:
+  // What is significant from the arrival on is there no sooner.
+  int run_in_pieces(Workspace& workspace) {
+    const std::vector<std::int64_t> contribution = send_;
+    std::fill(send_.begin(), send_.end(), -2);
+    Execution execution;
+    EXPECT_EQ(execution.bind(prepared_, call_, workspace), MPI_SUCCESS);
+    execution.start(false);
+    for (int i = 0; i < 3; ++i) {
+      execution.progress();
+      usleep(static_cast<useconds_t>(300 * (rank_ % 3)));
+    }
+    std::copy(contribution.begin(), contribution.end(), send_.begin());
+    execution.arrive();
+    if (rank_ % 2 == 0) {
+      execution.finish();
+    } else {
+      while (!execution.progress()) usleep(20);
+    }
+    EXPECT_TRUE(execution.ended());
+    return execution.error();
+  }
+
   static std::int64_t value(Rank rank, std::int64_t i) { return 1000 * rank + i * i + 7; }
 
   UserBuffer side(std::vector<std::int64_t>& data, std::int64_t count, bool own_block) const {
@@ -152,6 +179,59 @@ TEST(Engines, AgreeOnEveryAlgorithmWhoeverIsLate) {
       }
     }
   }
+}
+
+TEST(Engines, StepsOfOneRunInPiecesAreThoseOfOneInOneCallWhateverIsGated) {
+  const Duplicate comm;
+  Workspace workspace;
+  const int size = size_of();
+  int tag = 0;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.sizes) continue;
+    for (const bool background : {false, true}) {
+      if (background && !algorithm.background) continue;
+      for (const std::int64_t count : {3, 5000}) {
+        if (size > 5 && count == 3) continue;
+        const Rank root = has_root(algorithm.collective) ? size / 2 : 0;
+        Trial trial(algorithm, root, count, comm.get(), background);
+        SCOPED_TRACE(std::string(name_of(algorithm.collective)) + " " +
+                     std::string(algorithm.name) + (background ? ", background" : ""));
+        ASSERT_EQ(trial.run(Engine::pieces, tag, workspace), MPI_SUCCESS);
+        EXPECT_TRUE(trial.right());
+        tag += 64;
+      }
+    }
+  }
+}
+
+TEST(Engines, WhatIsGatedOnStartArrivesBeforeTheRankDoes) {
+  if (size_of() < 2) GTEST_SKIP() << "needs a message";
+  const Duplicate comm;
+  Workspace workspace;
+  const Algorithm& linear = *find_algorithm(Collective::scatter, "linear");
+  PlanRequest request;
+  request.ranks = size_of();
+  request.background = true;
+  Prepared prepared;
+  const int rank = rank_in();
+  prepare(linear, request, rank, prepared);
+  std::vector<std::int64_t> blocks(static_cast<std::size_t>(size_of()), 77);
+  std::int64_t own = -1;
+  CollectiveCall call;
+  call.comm = comm.get();
+  call.block_bytes = 8;
+  if (rank == 0) call.send = {reinterpret_cast<char*>(blocks.data()), 1, 8, int64_info()};
+  call.receive = {reinterpret_cast<char*>(&own) - rank * 8, 1, 8, int64_info()};
+  Execution execution;
+  ASSERT_EQ(execution.bind(prepared, call, workspace), MPI_SUCCESS);
+  execution.start(false);
+  if (rank == 0) {
+    EXPECT_FALSE(execution.waits()) << "the root's sends need its arrival";
+    execution.arrive();
+  }
+  for (int i = 0; i < 100000 && !execution.progress(); ++i) usleep(20);
+  EXPECT_TRUE(execution.ended());
+  EXPECT_EQ(own, 77);
 }
 
 // One-ported rounds run in lockstep: the least that a small call can cost.

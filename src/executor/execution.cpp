@@ -1,0 +1,82 @@
+// Binds programs and keeps their mirrors; see execution.hpp.
+#include "executor/execution.hpp"
+
+namespace sibyl {
+
+bool Execution::needs_mirrors(const Prepared& prepared, const CollectiveCall& call) {
+  const bool cuts = prepared.header.partition == Partition::blocks && prepared.header.segments > 1;
+  return cuts && !(call.send.type.dense && call.receive.type.dense);
+}
+
+int Execution::bind(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) {
+  flow_.reset();
+  frame_.reset();
+  send_.close();
+  receive_.close();
+  error_ = {};
+  prepared_ = &prepared;
+  call_ = call;
+  if (needs_mirrors(prepared, call)) {
+    const int opened = open_mirrors(workspace);
+    if (opened != MPI_SUCCESS) return opened;
+  }
+  frame_.emplace(prepared, call_, workspace);
+  if (!frame_->ready()) return MPI_ERR_NO_MEM;
+  flow_.emplace(prepared, call_, *frame_, workspace);
+  return MPI_SUCCESS;
+}
+
+// Gather only: no scatter algorithm cuts blocks.
+int Execution::open_mirrors(Workspace& workspace) {
+  int rank = 0;
+  PMPI_Comm_rank(call_.comm, &rank);
+  const bool sends =
+      call_.send.type.handle != MPI_DATATYPE_NULL && !prepared_->program.in_place;
+  const bool receives = call_.receive.type.handle != MPI_DATATYPE_NULL;
+  const Rank blocks = (sends ? 1 : 0) + (receives ? prepared_->header.ranks : 0);
+  char* room = workspace.mirrors.reserve(static_cast<std::size_t>(blocks) * call_.block_bytes);
+  if (room == nullptr) return MPI_ERR_NO_MEM;
+  if (sends) {
+    send_.open(call_.send, rank, 1, call_.block_bytes, room);
+    room += call_.block_bytes;
+  }
+  if (receives) {
+    receive_.open(call_.receive, 0, prepared_->header.ranks, call_.block_bytes, room);
+  }
+  return MPI_SUCCESS;
+}
+
+void Execution::fill_mirror() {
+  if (send_.is_open()) error_.add(send_.fill(call_.comm));
+}
+
+void Execution::empty_mirror() {
+  if (!receive_.is_open()) return;
+  int rank = 0;
+  PMPI_Comm_rank(call_.comm, &rank);
+  error_.add(receive_.empty(call_.comm, prepared_->program.in_place ? rank : no_rank));
+  receive_.close();
+}
+
+void Execution::start(bool arrived) {
+  if (arrived) fill_mirror();
+  flow_->start(arrived);
+}
+
+void Execution::arrive() {
+  fill_mirror();
+  flow_->arrive();
+}
+
+bool Execution::progress() {
+  if (!flow_->progress()) return false;
+  empty_mirror();
+  return true;
+}
+
+void Execution::finish() {
+  flow_->finish();
+  empty_mirror();
+}
+
+}  // namespace sibyl

@@ -1,0 +1,67 @@
+// The one thread that works in the background of a process.
+//
+// It sleeps on a condition variable while there is nothing to do. While there is, it asks every
+// piece of work to progress without blocking, and sleeps in between: shortly after something has
+// moved, twice as long after each round in which nothing has.
+//
+// Thread safety: every function may be called from any thread but the one that works.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace sibyl {
+
+class BackgroundWork {
+ public:
+  enum class Outcome : std::uint8_t {
+    ended,    // nothing is left to do until it is submitted again
+    moved,    // something was complete; ask again soon
+    waiting,  // nothing was
+  };
+  // Never blocks, and throws nothing.
+  virtual Outcome progress() noexcept = 0;
+
+ protected:
+  ~BackgroundWork() = default;
+};
+
+class ProgressThread {
+ public:
+  // Throws std::system_error where the system gives no thread.
+  ProgressThread();
+  // Joins the thread. Work that is not withdrawn is forgotten.
+  ~ProgressThread();
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+  // Wakes the thread. Work that it has already is kept once.
+  void submit(BackgroundWork& work);
+  // Returns when the thread is not and will not be at this work.
+  void withdraw(BackgroundWork& work);
+
+  // Processor time that the thread has used.
+  double processor_seconds();
+
+ private:
+  void run();
+  BackgroundWork::Outcome ask_all(std::unique_lock<std::mutex>& lock);
+
+  static constexpr std::chrono::microseconds shortest{50};
+  static constexpr std::chrono::microseconds longest{4000};
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  std::vector<BackgroundWork*> works_;
+  BackgroundWork* at_ = nullptr;  // being asked now, without the lock
+  bool submitted_ = false;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace sibyl

@@ -95,6 +95,101 @@ SIBYL_EXPORT int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI
  * not one per rank, negative, not finite, or more than 1e6 s apart. */
 SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[], int count);
 
+/* Persistent collectives: bound to their arguments once, then run again and again, with the program
+ * saying how far its computation is. From that Sibyl predicts who will be late, serves ranks in the
+ * order of their arrival, and moves data in the background while ranks still compute.
+ *
+ *   SIBYL_Gather_init(..., info, &request);
+ *   for (...) {
+ *     SIBYL_Start(&request);       computation begins
+ *     first half of the work
+ *     SIBYL_Edge(&request, 0.5);   half of it is done (may be left out)
+ *     second half of the work, which writes the send buffer
+ *     SIBYL_Arrive(&request);      this rank joins the collective
+ *     SIBYL_Wait(&request);        it is complete
+ *   }
+ *   SIBYL_Request_free(&request);
+ *
+ * Buffers. The receive buffer belongs to Sibyl from Start until the request is complete: it may be
+ * written before this rank has arrived. The send buffer is significant from Arrive until then, and
+ * must not be changed meanwhile; before Arrive it is not read. Counts and displacements are copied;
+ * datatypes may be freed after the init call; a user-defined operator must live as long as the
+ * request. Contents of the receive buffer from before Start are significant only where MPI_IN_PLACE
+ * makes it the input, and then from Arrive on.
+ *
+ * Order. The init calls are collective over `comm`, in the same order on all its ranks. All ranks
+ * start a request equally often. Start, Arrive and Wait for different requests may come in any
+ * order, at each rank another, and any number of requests may be active at once. A communicator may
+ * be freed while requests on it live.
+ *
+ * Progress. Where there is a thread in the background (MPI_THREAD_MULTIPLE, SIBYL_THREAD not 0) it
+ * works between Start and Wait while something is under way there; otherwise only SIBYL_Arrive,
+ * SIBYL_Test and SIBYL_Wait move data, the last two of all requests that have arrived in this
+ * process.
+ *
+ * Info keys, of which those at rank 0 hold (MPI_INFO_NULL: the defaults):
+ *   sibyl_algorithm     auto (the default), native, or a name that `sibyl algorithms` prints;
+ *                       gatherv and scatterv have linear and native
+ *   sibyl_order         arrival (the default): ranks are served in the order in which they are
+ *                       predicted to arrive; rank: always in rank order
+ *   sibyl_background    true (the default) or false: data moves before a rank has arrived
+ *   sibyl_reproducible  false (the default) or true: a reduce combines in the same order each time
+ * Report edges on all ranks or on none: algorithms in which all ranks must know the pattern fall
+ * back to rank order when one is missing, for that iteration and some that follow.
+ *
+ * Errors, raised through the handler of the request's communicator (of MPI_COMM_WORLD if that has
+ * been freed) and returned; none changes the state of the request:
+ *   MPI_ERR_REQUEST     a null request; Start of an active one; Edge or Arrive of one that is not
+ *                       started or has arrived; a second Edge; Wait between Start and Arrive;
+ *                       Request_free of an active one
+ *   MPI_ERR_ARG         a fraction outside (0, 1)
+ *   MPI_ERR_INFO_VALUE  a key's value is none of the above (init calls, on all ranks)
+ *   MPI_ERR_OTHER       another rank's arguments are wrong (init calls)
+ *   MPI_ERR_TRUNCATE and other classes of the collective, from Test and Wait (then the iteration is
+ *                       over), or from the init call where the root's own block does not fit.
+ *
+ * Thread safety: calls for one request one at a time, for different requests from any threads where
+ * MPI gives MPI_THREAD_MULTIPLE.
+ * Source: J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and
+ * gather operations, 2020, section 3; MPI 4.0, chapter 6.12 for the persistent form. */
+typedef struct SIBYL_Request_object* SIBYL_Request;
+#define SIBYL_REQUEST_NULL ((SIBYL_Request)0)
+
+SIBYL_EXPORT int SIBYL_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                   MPI_Comm comm, MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                    MPI_Comm comm, MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, const int recvcounts[], const int displs[],
+                                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                    SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Scatterv_init(const void* sendbuf, const int sendcounts[],
+                                     const int displs[], MPI_Datatype sendtype, void* recvbuf,
+                                     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                     MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Reduce_init(const void* sendbuf, void* recvbuf, int count,
+                                   MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                   MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Exscan_init(const void* sendbuf, void* recvbuf, int count,
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                   SIBYL_Request* request);
+
+/* The computation begins. Local. */
+SIBYL_EXPORT int SIBYL_Start(SIBYL_Request* request);
+/* `fraction` of the computation since Start is done. Local; at most once in an iteration. */
+SIBYL_EXPORT int SIBYL_Edge(SIBYL_Request* request, double fraction);
+/* The computation is done, and this rank's contribution is in its send buffer. Does not block. */
+SIBYL_EXPORT int SIBYL_Arrive(SIBYL_Request* request);
+/* *flag is 1 when the request is complete (or inactive); moves it on. May be called before Arrive,
+ * when it can be of use where there is no thread, but gives 0. */
+SIBYL_EXPORT int SIBYL_Test(SIBYL_Request* request, int* flag);
+/* Blocks until the request is complete; returns at once when it is inactive or null. */
+SIBYL_EXPORT int SIBYL_Wait(SIBYL_Request* request);
+/* Frees an inactive request and sets it to SIBYL_REQUEST_NULL. Local. */
+SIBYL_EXPORT int SIBYL_Request_free(SIBYL_Request* request);
+
 #if MPI_VERSION >= 4
 /* The same with large counts. */
 SIBYL_EXPORT int SIBYL_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 22> variables{{
+constexpr std::array<EnvironmentVariable, 23> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -56,6 +56,9 @@ constexpr std::array<EnvironmentVariable, 22> variables{{
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
      "How many private communicators a process may hold. A communicator that finds none left on "
      "any of its ranks is served by the MPI library."},
+    {"SIBYL_THREAD", "0 or 1", "1", "",
+     "Whether persistent requests may work in the background, in one thread per process. It needs "
+     "MPI_THREAD_MULTIPLE; without it they work in the foreground."},
     {"SIBYL_REPORT", "a directory", "", "",
      "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
      "time per collective and communicator size. `sibyl run` sets it. Not set: no report, and no "
@@ -120,6 +123,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_number(lookup, "SIBYL_ALPHA", any, environment.alpha, environment.problem);
   read_number(lookup, "SIBYL_OVERHEAD", any, environment.overhead, environment.problem);
   read_number(lookup, "SIBYL_BETA", any, environment.beta, environment.problem);
+  read_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
   read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
               environment.problem);
   return environment;

@@ -6,57 +6,12 @@
 #include <algorithm>
 #include <new>
 
+#include "collectives/block_arguments.hpp"
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
-#include "executor/messages.hpp"
 
 namespace sibyl {
 namespace {
-
-struct OwnSide {
-  void* buffer;
-  MPI_Count count;
-  MPI_Datatype type;
-};
-
-struct RootSide {
-  void* buffer;
-  Counts counts;
-  Displacements displacements;
-  MPI_Datatype type;
-};
-
-// A count beyond an int where the MPI library has no functions for it.
-bool can_be_sent(MPI_Count count) { return MPI_VERSION >= 4 || !needs_large_count(count); }
-
-// What is wrong with the root's side, and the blocks if nothing is.
-int read_root_side(CommunicatorState& state, const RootSide& side, IrregularBlocks& blocks) {
-  if (!side.counts.given() || !side.displacements.given()) return MPI_ERR_ARG;
-  MPI_Count largest = 0;
-  for (Rank rank = 0; rank < state.size(); ++rank) {
-    if (side.counts[rank] < 0 || !can_be_sent(side.counts[rank])) return MPI_ERR_COUNT;
-    largest = std::max(largest, side.counts[rank]);
-  }
-  const int wrong = check_data(side.buffer, largest, side.type);
-  if (wrong != MPI_SUCCESS) return wrong;
-  if (state.type_info(side.type, 0, blocks.type) != MPI_SUCCESS) return MPI_ERR_TYPE;
-  blocks.base = static_cast<char*>(side.buffer);
-  blocks.counts = side.counts;
-  blocks.displacements = side.displacements;
-  return MPI_SUCCESS;
-}
-
-int read_own_side(CommunicatorState& state, const OwnSide& side, UserBuffer& own) {
-  const int wrong = check_data(side.buffer, side.count, side.type);
-  if (wrong != MPI_SUCCESS) return wrong;
-  DatatypeInfo type;
-  if (state.type_info(side.type, 1, type) != MPI_SUCCESS) return MPI_ERR_TYPE;
-  own.base = static_cast<char*>(side.buffer);
-  own.count = side.count;
-  own.stride = static_cast<MPI_Aint>(side.count) * type.extent;
-  own.type = type;
-  return MPI_SUCCESS;
-}
 
 // Tree messages are counted in an int, so blocks that travel in them are bounded.
 std::size_t direct_from(const CommunicatorState& state) {
@@ -83,27 +38,16 @@ int run_linear(CommunicatorState& state, const Algorithm& algorithm,
   CollectiveCall call;
   call.comm = irregular.comm;
   call.tag_base = irregular.tag_base;
-  call.block_bytes = irregular.own_bytes();
-  const bool up = gathers(algorithm.collective);
-  UserBuffer& own = up ? call.send : call.receive;
-  UserBuffer& all = up ? call.receive : call.send;
-  own = irregular.own;
-  own.base -= static_cast<MPI_Aint>(irregular.rank) * own.stride;
-  if (irregular.is_root()) {
-    all.irregular = &irregular.all;
-    all.type = irregular.all.type;
-    for (Rank rank = 0; rank < irregular.ranks; ++rank) {
-      call.block_bytes = std::max(call.block_bytes, irregular.all.bytes(rank));
-    }
-  }
+  place_irregular_blocks(algorithm.collective, irregular.rank, irregular.ranks, irregular.is_root(),
+                         irregular.own, irregular.all, call);
   const bool in_place = irregular.is_root() && !irregular.has_own();
   return execute(state.plans.get(algorithm, irregular.root, in_place, state.settings().outstanding),
                  call, state.workspace);
 }
 
 template <class Native>
-int serve(Collective collective, Caller caller, const RootSide& all, const OwnSide& own, int root,
-          MPI_Comm comm, Native go_native) try {
+int serve(Collective collective, Caller caller, const IrregularSide& all, const BlockSide& own,
+          int root, MPI_Comm comm, Native go_native) try {
   if (comm == MPI_COMM_NULL) return go_native();
   CommunicatorState* state = CommunicatorState::get(comm);
   if (state == nullptr) return go_native();

@@ -9,37 +9,10 @@
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
 #include "collectives/operators.hpp"
+#include "collectives/reduction_arguments.hpp"
 
 namespace sibyl {
 namespace {
-
-struct ReduceArguments {
-  const void* send;
-  void* receive;
-  MPI_Count count;
-  MPI_Datatype datatype;
-  MPI_Op op;
-  int root;
-};
-
-int check_reduce(const ReduceArguments& now, bool at_root) {
-  if (now.op == MPI_OP_NULL) return MPI_ERR_OP;
-  const bool in_place = now.send == MPI_IN_PLACE;
-  if (in_place && !at_root) return MPI_ERR_BUFFER;
-  if (at_root && now.receive == MPI_IN_PLACE) return MPI_ERR_BUFFER;
-  if (!in_place) {
-    const int error = check_data(now.send, now.count, now.datatype);
-    if (error != MPI_SUCCESS) return error;
-  }
-  return at_root ? check_data(now.receive, now.count, now.datatype) : MPI_SUCCESS;
-}
-
-// Whether operands may change places. Predefined operators all commute.
-bool commutes(MPI_Op op, OperatorUse use) {
-  if (use == OperatorUse::predefined) return true;
-  int flag = 0;
-  return PMPI_Op_commutative(op, &flag) == MPI_SUCCESS && flag != 0;
-}
 
 // The choice for this call; costs are measured before the first one that looks at them.
 const Algorithm* choose_algorithm(CommunicatorState& state, const CollectiveCall& call,
@@ -73,7 +46,7 @@ int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count
   call.tag_base = state->take_tags(CommunicatorState::tags_of_a_reduce);
   if (root < 0 || root >= state->size()) return raise(comm, MPI_ERR_ROOT);
   const bool at_root = state->rank() == root;
-  const int wrong = check_reduce({send, receive, count, datatype, op, root}, at_root);
+  const int wrong = check_reduce({send, receive, count, datatype, op}, at_root);
   if (wrong != MPI_SUCCESS) return raise(comm, wrong);
   DatatypeInfo type;
   if (state->type_info(datatype, 0, type) != MPI_SUCCESS) return raise(comm, MPI_ERR_TYPE);

@@ -7,33 +7,14 @@
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
 #include "collectives/operators.hpp"
+#include "collectives/reduction_arguments.hpp"
 
 namespace sibyl {
 namespace {
 
 using NativeScan = int (*)(Caller, const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
 
-struct ScanArguments {
-  const void* send;
-  void* receive;
-  MPI_Count count;
-  MPI_Datatype datatype;
-  MPI_Op op;
-};
-
-int check_scan(const ScanArguments& now, bool writes_receive) {
-  if (now.op == MPI_OP_NULL) return MPI_ERR_OP;
-  const bool in_place = now.send == MPI_IN_PLACE;
-  if (now.receive == MPI_IN_PLACE) return MPI_ERR_BUFFER;
-  if (!in_place) {
-    const int error = check_data(now.send, now.count, now.datatype);
-    if (error != MPI_SUCCESS) return error;
-  }
-  // The receive buffer of rank 0 of an exclusive scan is not significant, unless it is the input.
-  return check_data(writes_receive || in_place ? now.receive : &now, now.count, now.datatype);
-}
-
-int serve(Collective collective, NativeScan native, Caller caller, const ScanArguments& now,
+int serve(Collective collective, NativeScan native, Caller caller, const ReductionArguments& now,
           MPI_Comm comm) {
   const auto go_native = [&] {
     return native(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);

@@ -80,25 +80,24 @@ void CommunicatorState::set_up(MPI_Comm comm) {
     if (budget) process_.give_back_private();
     return;
   }
-  private_ = make_private(comm);
-  std::int64_t made = private_ != MPI_COMM_NULL ? 1 : 0;
+  MPI_Comm new_comm = make_private(comm);
+  std::int64_t made = new_comm != MPI_COMM_NULL ? 1 : 0;
   std::int64_t made_everywhere = 0;
   const int agreed = PMPI_Allreduce(&made, &made_everywhere, 1, MPI_INT64_T, MPI_MIN, comm);
   FromRankZero terms{process_.settings(), process_.next_tag_start() % tag_limit_};
   if (agreed != MPI_SUCCESS || made_everywhere == 0 ||
-      PMPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, private_) != MPI_SUCCESS) {
-    if (private_ != MPI_COMM_NULL) PMPI_Comm_free(&private_);
-    private_ = MPI_COMM_NULL;
+      PMPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, new_comm) != MPI_SUCCESS) {
+    if (new_comm != MPI_COMM_NULL) PMPI_Comm_free(&new_comm);
     process_.give_back_private();
     return;
   }
+  private_ =
+      std::make_shared<PrivateCommunicator>(process_, new_comm, static_cast<int>(tag_limit_));
   settings_ = terms.settings;
   next_tag_ = terms.first_tag;
-  plans.set_ranks_per_node(find_ranks_per_node(private_, host_number()));
+  plans.set_ranks_per_node(find_ranks_per_node(new_comm, host_number()));
   if (!take_given_arrivals()) {
-    PMPI_Comm_free(&private_);
-    private_ = MPI_COMM_NULL;
-    process_.give_back_private();
+    private_.reset();
     return;
   }
   mode_ = Mode::served;
@@ -112,10 +111,10 @@ bool CommunicatorState::take_given_arrivals() {
     times = given_arrivals(process_.environment().arrivals, size_).pattern.times;
     count = static_cast<int>(times.size());
   }
-  if (PMPI_Bcast(&count, 1, MPI_INT, 0, private_) != MPI_SUCCESS) return false;
+  if (PMPI_Bcast(&count, 1, MPI_INT, 0, private_comm()) != MPI_SUCCESS) return false;
   if (count == 0) return true;
   times.resize(static_cast<std::size_t>(count));
-  if (PMPI_Bcast(times.data(), count, MPI_DOUBLE, 0, private_) != MPI_SUCCESS) return false;
+  if (PMPI_Bcast(times.data(), count, MPI_DOUBLE, 0, private_comm()) != MPI_SUCCESS) return false;
   replace_arrivals(times);
   return true;
 }
@@ -126,7 +125,7 @@ bool CommunicatorState::agree_on_arrivals(std::span<const double> times) {
   const std::array<std::int64_t, 3> own{usable(times) ? 1 : 0, hash, -hash};
   std::array<std::int64_t, 3> least{};
   const int met = PMPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()),
-                                 MPI_INT64_T, MPI_MIN, private_);
+                                 MPI_INT64_T, MPI_MIN, private_comm());
   if (met != MPI_SUCCESS || least[0] == 0 || least[1] != -least[2]) return false;
   return replace_arrivals(times);
 }
@@ -141,11 +140,12 @@ void CommunicatorState::find_costs(int tag) {
     found = with_settings(found, settings_);
   }
   const auto from_rank_zero = [&] {
-    return PMPI_Bcast(&found, static_cast<int>(sizeof found), MPI_BYTE, 0, private_) == MPI_SUCCESS;
+    return PMPI_Bcast(&found, static_cast<int>(sizeof found), MPI_BYTE, 0, private_comm()) ==
+           MPI_SUCCESS;
   };
   if (!from_rank_zero()) return;
   if (!found.known()) {
-    found = measure_costs(private_, tag);
+    found = measure_costs(private_comm(), tag);
     if (!from_rank_zero()) return;
   }
   if (!set && found.known()) process_.keep_costs(size_, ranks_per_node(), found);

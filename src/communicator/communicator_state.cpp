@@ -46,14 +46,16 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
     : plans(rank_in(comm), size_of(comm)),
       process_(process),
       rank_(rank_in(comm)),
-      size_(size_of(comm)) {
+      size_(size_of(comm)),
+      link_(std::make_shared<CommunicatorLink>()) {
+  link_->comm = comm;
   int inter = 0;
   between_groups_ = PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0;
   if (between_groups_) mode_ = Mode::native;
   void* value = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found) == MPI_SUCCESS && found != 0) {
-    tag_limit_ = *static_cast<int*>(value);
+    tag_limit_ = *static_cast<int*>(value) - TagBlocks::tags;
   }
   for (DatatypeInfo& type : types_) type.named = false;
   if (process_.records() && !between_groups_) {
@@ -62,12 +64,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
   }
 }
 
-CommunicatorState::~CommunicatorState() {
-  if (private_ != MPI_COMM_NULL) {
-    PMPI_Comm_free(&private_);
-    process_.give_back_private();
-  }
-}
+CommunicatorState::~CommunicatorState() { link_->alive = false; }
 
 CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
   void* value = nullptr;

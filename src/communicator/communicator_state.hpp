@@ -11,9 +11,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "communicator/plan_cache.hpp"
+#include "communicator/private_communicator.hpp"
 #include "communicator/process.hpp"
 #include "communicator/recording.hpp"
 #include "communicator/report.hpp"
@@ -48,7 +50,9 @@ class CommunicatorState {
   bool between_groups() const { return between_groups_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
-  MPI_Comm private_comm() const { return private_; }
+  MPI_Comm private_comm() const { return private_ == nullptr ? MPI_COMM_NULL : private_->get(); }
+  const std::shared_ptr<PrivateCommunicator>& shared_private() const { return private_; }
+  const std::shared_ptr<CommunicatorLink>& link() const { return link_; }
   // How many consecutive ranks share a node; 1 where that is no one number. Agreed at set-up.
   Rank ranks_per_node() const { return plans.ranks_per_node(); }
   const Settings& settings() const { return settings_; }
@@ -162,9 +166,10 @@ class CommunicatorState {
   std::uint64_t numbered_ = 0;
   int rank_ = 0;
   int size_ = 1;
-  MPI_Comm private_ = MPI_COMM_NULL;
+  std::shared_ptr<PrivateCommunicator> private_;
+  std::shared_ptr<CommunicatorLink> link_;
   std::int64_t next_tag_ = 0;
-  std::int64_t tag_limit_ = 32768;
+  std::int64_t tag_limit_ = 32768 - TagBlocks::tags;  // persistent requests have those above
   Settings settings_;
   ArrivalPattern arrivals_;
   double spread_ = 0;

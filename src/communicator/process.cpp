@@ -10,10 +10,12 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "communicator/communicator_state.hpp"
+#include "communicator/left_behind.hpp"
 
 namespace sibyl {
 namespace {
@@ -89,10 +91,13 @@ void write_file(const std::string& directory, const std::string& kind, int rank,
 
 }  // namespace
 
-Process::Process(Environment environment) : environment_(std::move(environment)) {
+Process::Process(Environment environment)
+    : environment_(std::move(environment)), left_behind_(std::make_unique<LeftBehind>()) {
   problem_ = settings_from(environment_, settings_);
   times_calls_ = reports() || records();
 }
+
+Process::~Process() = default;
 
 Process* Process::get() try {
   if (Process* known = made_before()) return known;
@@ -163,6 +168,27 @@ std::int64_t Process::next_tag_start() {
   return static_cast<std::int64_t>(++tag_starts_ * 0x9E3779B97F4A7C15ULL >> 2);
 }
 
+ProgressThread* Process::progress_thread() {
+#ifdef SMPI_H
+  return nullptr;  // simulated time passes only where the simulator looks
+#else
+  int level = MPI_THREAD_SINGLE;
+  if (environment_.thread == 0 || PMPI_Query_thread(&level) != MPI_SUCCESS ||
+      level != MPI_THREAD_MULTIPLE) {
+    return nullptr;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (thread_ == nullptr) {
+    try {
+      thread_ = std::make_unique<ProgressThread>();
+    } catch (const std::system_error&) {
+      return nullptr;
+    }
+  }
+  return thread_.get();
+#endif
+}
+
 void Process::write_files() const {
   if (!times_calls_) return;
   int rank = 0;
@@ -178,6 +204,9 @@ void Process::write_files() const {
 
 int Process::finalize(MPI_Comm, int, void* value, void*) try {
   const std::unique_ptr<Process> process(static_cast<Process*>(value));
+  process->thread_.reset();
+  process->requests.end_all();
+  process->left_behind_->end();
   while (true) {
     MPI_Comm comm = MPI_COMM_NULL;
     {

@@ -13,12 +13,14 @@
 #include <mpi.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/environment.hpp"
+#include "communicator/active_requests.hpp"
 #include "communicator/recording.hpp"
 #include "communicator/report.hpp"
 #include "selection/choose_reduce.hpp"
@@ -27,6 +29,7 @@
 namespace sibyl {
 
 class CommunicatorState;
+class LeftBehind;
 
 class Process {
  public:
@@ -34,6 +37,9 @@ class Process {
   static Process* get();
   // get() hands in what it reads from the process's environment; tests hand in what they like.
   explicit Process(Environment environment);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
   // Key of the attribute that carries a communicator's state.
   static int communicator_key();
 
@@ -60,6 +66,12 @@ class Process {
   // first.
   Costs known_costs(int ranks, Rank ranks_per_node) const;
   void keep_costs(int ranks, Rank ranks_per_node, const Costs& costs);
+  // The thread in the background, made at the first call; nullptr where there can be none: the MPI
+  // gives less than MPI_THREAD_MULTIPLE, the environment forbids it, or the system has none left.
+  ProgressThread* progress_thread();
+  ActiveRequests requests;
+  LeftBehind& left_behind() { return *left_behind_; }
+
   // A number, large and different at every call, for the first tag of a private communicator.
   std::int64_t next_tag_start();
 
@@ -76,6 +88,8 @@ class Process {
   std::uint32_t privates_ = 0;
   std::uint64_t tag_starts_ = 0;
   std::map<std::pair<int, Rank>, Costs> costs_;
+  std::unique_ptr<ProgressThread> thread_;
+  std::unique_ptr<LeftBehind> left_behind_;
   ProcessReport report_;
   ProcessRecording recording_;
 };

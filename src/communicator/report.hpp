@@ -5,8 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "selection/settings.hpp"
 #include "sibyl/planners.hpp"
@@ -31,6 +33,16 @@ class CommunicatorReport {
     return lines_[static_cast<std::size_t>(collective)][row];
   }
 
+  // A call of a persistent request, which may end in any thread.
+  void count_persistent(Collective collective, const Algorithm* algorithm, std::uint64_t bytes,
+                        double seconds) {
+    const std::lock_guard<std::mutex> lock(persistent_);
+    CallCount& line = lines_of_requests_[{collective, algorithm}];
+    ++line.calls;
+    line.bytes += bytes;
+    line.nanoseconds += static_cast<std::uint64_t>(seconds * 1e9);
+  }
+
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::size_t c = 0; c < lines_.size(); ++c) {
@@ -41,11 +53,18 @@ class CommunicatorReport {
               lines_[c][row]);
       }
     }
+    const std::lock_guard<std::mutex> lock(persistent_);
+    for (const auto& [key, line] : lines_of_requests_) {
+      const auto& [collective, algorithm] = key;
+      visit(collective, algorithm == nullptr ? "native" : algorithm->name, line);
+    }
   }
 
  private:
   static constexpr std::size_t rows = 16;  // native and the algorithms of one collective
   std::array<std::array<CallCount, rows>, collective_count> lines_{};
+  mutable std::mutex persistent_;
+  std::map<std::pair<Collective, const Algorithm*>, CallCount> lines_of_requests_;
 };
 
 // Counters of the process. Guarded by its owner.

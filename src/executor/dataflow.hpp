@@ -41,6 +41,7 @@ class Dataflow {
   void finish();
 
   bool ended() const { return open_ == 0; }
+  std::size_t open() const { return open_; }  // steps that are not complete
   // Messages are under way: progress() may find something to do.
   bool waits() const { return !work_.requests.empty(); }
   int error() const { return error_.code(); }

@@ -30,8 +30,7 @@ int Execution::bind(const Prepared& prepared, const CollectiveCall& call, Worksp
 int Execution::open_mirrors(Workspace& workspace) {
   int rank = 0;
   PMPI_Comm_rank(call_.comm, &rank);
-  const bool sends =
-      call_.send.type.handle != MPI_DATATYPE_NULL && !prepared_->program.in_place;
+  const bool sends = call_.send.type.handle != MPI_DATATYPE_NULL && !prepared_->program.in_place;
   const bool receives = call_.receive.type.handle != MPI_DATATYPE_NULL;
   const Rank blocks = (sends ? 1 : 0) + (receives ? prepared_->header.ranks : 0);
   char* room = workspace.mirrors.reserve(static_cast<std::size_t>(blocks) * call_.block_bytes);

@@ -36,6 +36,7 @@ class Execution {
   bool progress();
   void finish();
   bool ended() const { return flow_->ended(); }
+  std::size_t open() const { return flow_->open(); }
   bool waits() const { return flow_->waits(); }
   int error() const { return error_.code() != MPI_SUCCESS ? error_.code() : flow_->error(); }
   void abandon(int error) { flow_->abandon(error); }

@@ -51,6 +51,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.overhead = environment.overhead;
   settings.beta = environment.beta;
   settings.construct_every = environment.construct_every;
+  settings.thread = environment.thread;
   std::string problem = environment.problem;
   const auto take = [&](Collective collective, const char* variable, const std::string& value) {
     const std::string wrong = set_algorithm(collective, variable, value, settings);

@@ -28,6 +28,7 @@ struct Settings {
   std::uint32_t overhead = 0;          // nanoseconds
   std::uint32_t beta = 0;              // picoseconds per byte
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
+  std::uint32_t thread = 1;            // 0: nothing runs in the background
   SelectionTable table;                // for what is chosen automatically
 };
 

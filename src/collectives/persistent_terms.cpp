@@ -1,0 +1,164 @@
+// The agreement at the making of a persistent collective; see persistent_terms.hpp.
+#include "collectives/persistent_terms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "selection/choose_reduce.hpp"
+
+namespace sibyl {
+namespace {
+
+// As rank 0 broadcasts them.
+struct Terms {
+  std::int32_t valid = 1;
+  std::int32_t algorithm = choose_automatically;
+  std::int32_t by_arrival = 1;
+  std::int32_t background = 1;
+  std::int32_t reproducible = 0;
+};
+
+// Empty where the key is not there.
+std::string value_of(MPI_Info info, const char* key) {
+  if (info == MPI_INFO_NULL) return {};
+  std::string value(MPI_MAX_INFO_VAL + 1, '\0');
+  int found = 0;
+  if (PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &found) != MPI_SUCCESS ||
+      found == 0) {
+    return {};
+  }
+  value.resize(value.find('\0'));
+  return value;
+}
+
+// One of two words; false where it is neither.
+bool read_choice(MPI_Info info, const char* key, std::string_view off, std::string_view on,
+                 std::int32_t& choice) {
+  const std::string value = value_of(info, key);
+  if (value.empty()) return true;
+  if (value != off && value != on) return false;
+  choice = value == on ? 1 : 0;
+  return true;
+}
+
+bool read_algorithm(MPI_Info info, Collective collective, std::int32_t& algorithm) {
+  const std::string value = value_of(info, "sibyl_algorithm");
+  if (value.empty() || value == "auto") return true;
+  if (value == "native") {
+    algorithm = serve_natively;
+    return true;
+  }
+  const Algorithm* row = find_algorithm(collective, value);
+  // Blocks of any sizes go along a tree only in calls that block.
+  if (row == nullptr || (row->sizes && row->order == OrderUse::none)) return false;
+  algorithm = static_cast<std::int32_t>(row - algorithms(collective).data());
+  return true;
+}
+
+Terms read_terms(MPI_Info info, Collective collective) {
+  Terms terms;
+  const bool valid = read_algorithm(info, collective, terms.algorithm) &&
+                     read_choice(info, "sibyl_order", "rank", "arrival", terms.by_arrival) &&
+                     read_choice(info, "sibyl_background", "false", "true", terms.background) &&
+                     read_choice(info, "sibyl_reproducible", "false", "true", terms.reproducible);
+  terms.valid = valid ? 1 : 0;
+  return terms;
+}
+
+const Algorithm* choose_by(CommunicatorState& state, const Terms& terms,
+                           const PersistentOffer& offer, Collective collective) {
+  Settings settings = state.settings();
+  if (terms.algorithm != choose_automatically) {
+    settings.algorithm[static_cast<std::size_t>(collective)] = terms.algorithm;
+  }
+  const Situation situation =
+      situation_of(state, collective, offer.bytes, offer.use, offer.commutes);
+  const Algorithm* chosen = choose(settings, situation);
+  const bool irregular = collective == Collective::gatherv || collective == Collective::scatterv;
+  return chosen != nullptr && irregular ? find_algorithm(collective, "linear") : chosen;
+}
+
+// The most tags that the program may take, whatever the pattern.
+std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
+  PlanRequest request;
+  request.ranks = state.size();
+  request.root = call.root;
+  request.outstanding = state.settings().outstanding;
+  request.segments = call.segments;
+  if (call.algorithm->nodes) request.ranks_per_node = state.ranks_per_node();
+  const std::int64_t span = call.algorithm->describe(request).tag_span;
+  const std::int64_t patterned = call.algorithm->arrivals ? 2 * std::int64_t{call.segments} : 0;
+  return std::max(span, patterned) + 2;  // two for the exchange of arrivals
+}
+
+bool can_have_thread(const CommunicatorState& state) {
+#ifdef SMPI_H
+  return false;
+#else
+  int level = MPI_THREAD_SINGLE;
+  return state.settings().thread != 0 && state.process().environment().thread != 0 &&
+         PMPI_Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE;
+#endif
+}
+
+}  // namespace
+
+int agree_on_persistent(CommunicatorState& state, MPI_Info info, const PersistentOffer& offer,
+                        PersistentCall& call) {
+  const MPI_Comm comm = state.private_comm();
+  call.home = state.shared_private();
+  std::array<std::int64_t, 2> own{offer.wrong == MPI_SUCCESS ? 1 : 0,
+                                  can_have_thread(state) ? 1 : 0};
+  std::array<std::int64_t, 2> least{};
+  TagBlocks::Map used = call.home->tags.used();
+  TagBlocks::Map used_anywhere{};
+  Terms terms = read_terms(info, call.collective);
+  int error = PMPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()), MPI_INT64_T,
+                             MPI_MIN, comm);
+  if (error == MPI_SUCCESS) {
+    error = PMPI_Allreduce(used.data(), used_anywhere.data(), static_cast<int>(used.size()),
+                           MPI_UINT64_T, MPI_BOR, comm);
+  }
+  if (error == MPI_SUCCESS) {
+    error = PMPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, comm);
+  }
+  if (error != MPI_SUCCESS) return MPI_ERR_OTHER;
+  if (least[0] == 0) return offer.wrong != MPI_SUCCESS ? offer.wrong : MPI_ERR_OTHER;
+  if (terms.valid == 0) return MPI_ERR_INFO_VALUE;
+
+  call.bytes = offer.bytes;
+  call.one_node = state.ranks_per_node() >= state.size();
+  const bool irregular =
+      call.collective == Collective::gatherv || call.collective == Collective::scatterv;
+  call.idle = offer.bytes == 0 && !irregular;
+  if (call.idle) return MPI_SUCCESS;
+  call.algorithm = offer.eligible ? choose_by(state, terms, offer, call.collective) : nullptr;
+  if (call.algorithm == nullptr) return MPI_SUCCESS;
+  call.threaded = least[1] != 0;
+  call.background = call.threaded && terms.background != 0 && call.algorithm->background;
+  const bool fixed = call.collective == Collective::reduce && terms.reproducible != 0;
+  call.by_arrival = terms.by_arrival != 0 && !fixed;
+  if (call.algorithm->arrivals) {
+    state.find_costs(state.take_tags(CommunicatorState::tags_of_a_reduce));
+    const SegmentPlan plan =
+        plan_segments(state.settings(),
+                      situation_of(state, call.collective, offer.bytes, offer.use, offer.commutes));
+    const std::uint64_t segments = std::min<std::uint64_t>(plan.segments, call.elements);
+    call.segments = static_cast<std::uint32_t>(segments);
+    call.round_time = plan.round_time;
+  }
+  const int wanted = TagBlocks::blocks_for(tags_for(state, call));
+  call.first_block = TagBlocks::find(used_anywhere, wanted);
+  if (call.first_block < 0) {  // on all ranks alike
+    call.algorithm = nullptr;
+    call.threaded = false;
+    return MPI_SUCCESS;
+  }
+  call.blocks_taken = wanted;
+  call.home->tags.take(call.first_block, wanted);
+  return MPI_SUCCESS;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,81 @@
+// What freed persistent requests leave to be finished: messages of others that are still to come.
+//
+// Freeing a request is local. Its root may have served everybody and be done before a slow rank has
+// sent the estimate of its arrival, and an MPI library may give the context of a freed
+// communicator, with what then comes for it, to the next one. So the exchange, its tags and the
+// communicator stay until all ranks have said their last word. That is looked at whenever a request
+// is made or freed, and ends with MPI.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "communicator/arrival_exchange.hpp"
+#include "communicator/private_communicator.hpp"
+
+namespace sibyl {
+
+class LeftBehind {
+ public:
+  struct Entry {
+    std::unique_ptr<ArrivalExchange> exchange;  // null: there was none
+    std::shared_ptr<PrivateCommunicator> home;
+    int first_block = 0;
+    int blocks = 0;
+    void end() {
+      if (exchange != nullptr) exchange->close();
+      home->tags.give_back(first_block, blocks);
+      home.reset();
+    }
+  };
+
+  void add(Entry entry) {
+    if (entry.exchange != nullptr) entry.exchange->leave();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    entries_.push_back(std::move(entry));
+  }
+  void sweep() { look(false); }
+  // MPI ends: what was sent is taken, whoever has not freed a request is not waited for.
+  void end() {
+    for (int i = 0; i < 100 && !empty(); ++i) {
+      look(false);
+      std::this_thread::yield();
+    }
+    look(true);
+  }
+
+ private:
+  bool empty() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return entries_.empty();
+  }
+
+  // No lock is held over calls into MPI.
+  void look(bool end) {
+    std::vector<Entry> taken;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      taken.swap(entries_);
+    }
+    std::vector<Entry> kept;
+    for (Entry& entry : taken) {
+      if (end || entry.exchange == nullptr || entry.exchange->left()) {
+        entry.end();
+      } else {
+        kept.push_back(std::move(entry));
+      }
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (Entry& entry : kept) entries_.push_back(std::move(entry));
+  }
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace sibyl

@@ -1,0 +1,46 @@
+// The communicator on which Sibyl serves one of the user's, and the tags that are in use on it.
+//
+// Shared by the state of the user's communicator and by the persistent requests made on it, since
+// these may outlive it: MPI lets a program free a communicator while operations are under way.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "communicator/process.hpp"
+#include "communicator/tag_blocks.hpp"
+
+namespace sibyl {
+
+class PrivateCommunicator {
+ public:
+  // Takes over a communicator that counts in the process's budget.
+  PrivateCommunicator(Process& process, MPI_Comm comm, int first_reserved_tag)
+      : process_(process), comm_(comm), first_reserved_tag_(first_reserved_tag) {}
+  ~PrivateCommunicator() {
+    PMPI_Comm_free(&comm_);
+    process_.give_back_private();
+  }
+  PrivateCommunicator(const PrivateCommunicator&) = delete;
+  PrivateCommunicator& operator=(const PrivateCommunicator&) = delete;
+
+  MPI_Comm get() const { return comm_; }
+  int tag_of(int block) const { return first_reserved_tag_ + block * TagBlocks::tags_each; }
+
+  TagBlocks tags;
+
+ private:
+  Process& process_;
+  MPI_Comm comm_;
+  int first_reserved_tag_;
+};
+
+// What a persistent request knows of the user's communicator: that it has gone.
+struct CommunicatorLink {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::atomic<bool> alive = true;
+};
+
+}  // namespace sibyl

@@ -44,6 +44,12 @@ struct Prepared {
   std::uint64_t steps = 0;
 };
 
+// Many ranks take long; Ctrl-C would otherwise be heard only at the end.
+void hear_interrupts() {
+  const nb::gil_scoped_acquire python;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 std::unique_ptr<Prepared> prepare(const Request& asked, std::uint64_t bytes,
                                   std::uint64_t element_bytes, std::uint64_t first_segment) {
   DataSizes sizes;
@@ -67,6 +73,7 @@ std::unique_ptr<Prepared> prepare(const Request& asked, std::uint64_t bytes,
       std::make_unique<Prepared>(plan_one_rank(algorithm, asked.request, 0, program), sizes);
   for (Rank rank = 0; rank < asked.request.ranks; ++rank) {
     if (rank != 0) plan_one_rank(algorithm, asked.request, rank, program);
+    if (rank % 4096 == 4095) hear_interrupts();
     prepared->simulation.add(program);
     prepared->steps += program.steps.size();
   }

@@ -30,6 +30,9 @@ void for_each_served_rank(const PlanRequest& request, Visit visit) {
 // When a rank other than the root is served, from 0 on: the round of its messages. A leaf that runs
 // without the root's order takes rank order; rounds mean nothing at run time.
 inline std::uint32_t turn_of(const PlanRequest& request, Rank rank) {
+  if (request.order.empty()) {
+    return static_cast<std::uint32_t>(rank < request.root ? rank : rank - 1);
+  }
   std::uint32_t turn = 0;
   std::uint32_t found = 0;
   for_each_served_rank(request, [&](Rank served) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 23> variables{{
+constexpr std::array<EnvironmentVariable, 24> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -59,6 +59,10 @@ constexpr std::array<EnvironmentVariable, 23> variables{{
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests may work in the background, in one thread per process. It needs "
      "MPI_THREAD_MULTIPLE; without it they work in the foreground."},
+    {"SIBYL_PREDICT", "off, root-led or periodic", "off", "",
+     "Whether gather and scatter follow a predicted order of arrival. `root-led`: the roots of "
+     "linear algorithms alone; `periodic`: all ranks, in binomial algorithms too "
+     "(docs/prediction.md)."},
     {"SIBYL_REPORT", "a directory", "", "",
      "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
      "time per collective and communicator size. `sibyl run` sets it. Not set: no report, and no "
@@ -110,6 +114,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_SCATTERV", environment.scatterv);
   read_text(lookup, "SIBYL_TABLE", environment.table);
   read_text(lookup, "SIBYL_ARRIVALS", environment.arrivals);
+  read_text(lookup, "SIBYL_PREDICT", environment.predict);
   read_text(lookup, "SIBYL_REPORT", environment.report);
   read_text(lookup, "SIBYL_RECORD", environment.record);
   read_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,

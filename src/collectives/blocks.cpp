@@ -6,6 +6,7 @@
 #include "collectives/block_arguments.hpp"
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
+#include "collectives/predicted.hpp"
 
 namespace sibyl {
 namespace {
@@ -43,6 +44,7 @@ int serve(Collective collective, Caller caller, const BlockSide& all, const Bloc
 
   CollectiveCall call;
   call.tag_base = state->take_tags();
+  PredictedCall predicted(*state);
   const BlockArguments now{all, own, root};
   CheckedBlocks checked;
   const int wrong = check_blocks(*state, now, checked);
@@ -50,7 +52,9 @@ int serve(Collective collective, Caller caller, const BlockSide& all, const Bloc
   bool in_place = checked.in_place;
   call.block_bytes = checked.block_bytes;
   if (call.block_bytes == 0) return counted.end(nullptr, 0, MPI_SUCCESS);
-  const Algorithm* algorithm = choose_for(*state, collective, call.block_bytes, OperatorUse::none);
+  const Algorithm* algorithm = predicted.choose(
+      collective, root, call.block_bytes,
+      choose_for(*state, collective, call.block_bytes, OperatorUse::none), counted);
   if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
 
   int own_error = MPI_SUCCESS;
@@ -61,7 +65,7 @@ int serve(Collective collective, Caller caller, const BlockSide& all, const Bloc
   }
   place_blocks(*state, collective, now, checked, in_place, call);
   return counted.end(algorithm, call.block_bytes,
-                     run_program(*state, *algorithm, root, in_place, call, comm, own_error));
+                     predicted.run(*algorithm, root, in_place, call, comm, own_error));
 }
 
 }  // namespace

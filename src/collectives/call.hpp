@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "collectives/collectives.hpp"
@@ -48,16 +49,20 @@ class CountedCall {
     }
     return end(nullptr, bytes, result);
   }
+  // How prediction has the call served.
+  void predicted(Service service, std::uint64_t version) {
+    service_ = service;
+    version_ = version;
+  }
   int end(const Algorithm* algorithm, std::uint64_t bytes, int result) {
     if (timed_) {
+      const auto now = std::chrono::steady_clock::now();
       CallCount& line = state_.report.line(collective_, algorithm);
       ++line.calls;
       line.bytes += bytes;
-      line.nanoseconds +=
-          static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                         std::chrono::steady_clock::now() - begin_)
-                                         .count());
-      state_.recording.add({number_, collective_, root_, bytes, begin_});
+      line.nanoseconds += static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(now - begin_).count());
+      state_.recording.add({number_, collective_, root_, bytes, begin_, now, service_, version_});
     }
     return result;
   }
@@ -69,6 +74,8 @@ class CountedCall {
   bool timed_;
   std::uint64_t number_ = 0;
   std::chrono::steady_clock::time_point begin_;
+  std::optional<Service> service_;
+  std::uint64_t version_ = 0;
 };
 
 // The algorithm for a call of this communicator; the last choice of each collective is remembered.

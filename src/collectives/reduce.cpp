@@ -9,6 +9,7 @@
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
 #include "collectives/operators.hpp"
+#include "collectives/predicted.hpp"
 #include "collectives/reduction_arguments.hpp"
 
 namespace sibyl {
@@ -44,6 +45,7 @@ int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count
 
   CollectiveCall call;
   call.tag_base = state->take_tags(CommunicatorState::tags_of_a_reduce);
+  PredictedCall predicted(*state);
   if (root < 0 || root >= state->size()) return raise(comm, MPI_ERR_ROOT);
   const bool at_root = state->rank() == root;
   const int wrong = check_reduce({send, receive, count, datatype, op}, at_root);
@@ -60,6 +62,7 @@ int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count
   if (use.has_value() && countable && call.block_bytes != 0) {
     algorithm = choose_algorithm(*state, call, *use, commutes(op, *use));
   }
+  algorithm = predicted.choose(Collective::reduce, root, call.block_bytes, algorithm, counted);
   if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
 
   const bool in_place = send == MPI_IN_PLACE;

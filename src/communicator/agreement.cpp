@@ -101,6 +101,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
     return;
   }
   mode_ = Mode::served;
+  if (settings_.predict != PredictionMode::off && size_ > 1) set_up_prediction();
 }
 
 // Rank 0's times, for as many ranks as there are; checked when the environment was read.

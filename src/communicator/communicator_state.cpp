@@ -64,7 +64,10 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
   }
 }
 
-CommunicatorState::~CommunicatorState() { link_->alive = false; }
+CommunicatorState::~CommunicatorState() {
+  prediction_.reset();  // ends its messages
+  link_->alive = false;
+}
 
 CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
   void* value = nullptr;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 
+#include "communicator/pattern_agreement.hpp"
 #include "communicator/plan_cache.hpp"
 #include "communicator/private_communicator.hpp"
 #include "communicator/process.hpp"
@@ -58,11 +59,10 @@ class CommunicatorState {
   const Settings& settings() const { return settings_; }
   // For benchmarks and tests, which compare algorithms within one process: other settings than the
   // ranks agreed on. The same on all ranks, after set-up, between two calls.
-  void replace_settings(const Settings& settings) {
-    settings_ = settings;
-    known_choice = {};
-  }
+  void replace_settings(const Settings& settings);
   Process& process() const { return process_; }
+  // nullptr where nothing is predicted.
+  PatternAgreement* prediction() const { return prediction_.get(); }
 
   // The arrival pattern that the ranks agreed on: who is late in the collectives to come. Given by
   // SIBYL_ARRIVALS at set-up, by SIBYL_Comm_set_arrivals, or by a predictor; no times where nothing
@@ -93,10 +93,13 @@ class CommunicatorState {
   // with a larger tag_span goes native.
   static constexpr std::int64_t tags_of_a_reduce = 4096;
 
+  // The last ones are those of the exchange of arrivals.
+  static constexpr std::int64_t tags_of_predictions = 2;
+
   // The first tag of this call. A rank takes it before it looks at the arguments: one that refuses
   // a call alone must stay in step with the others for the calls that follow.
   int take_tags(std::int64_t tags = tags_of_a_call) {
-    if (next_tag_ + tags > tag_limit_) next_tag_ = 0;
+    if (next_tag_ + tags > tag_limit_ - tags_of_predictions) next_tag_ = 0;
     const auto base = static_cast<int>(next_tag_);
     next_tag_ += tags;
     return base;
@@ -104,7 +107,7 @@ class CommunicatorState {
   // The number of this call among those that are counted, from 1.
   std::uint64_t number_call() { return ++numbered_; }
   // For tests of what happens at the end of the tags.
-  void skip_to_last_tags() { next_tag_ = tag_limit_ - tags_of_a_call - 1; }
+  void skip_to_last_tags() { next_tag_ = tag_limit_ - tags_of_predictions - tags_of_a_call - 1; }
 
   // Remembers predefined types; `slot` tells apart the types of one call.
   int type_info(MPI_Datatype datatype, std::size_t slot, DatatypeInfo& info) {
@@ -154,6 +157,7 @@ class CommunicatorState {
   void set_up(MPI_Comm comm);  // agreement.cpp
   bool take_given_arrivals();  // agreement.cpp
   bool usable(std::span<const double> times) const;
+  void set_up_prediction();  // prediction.cpp
 
   // Under the preload a communicator is set up at this call: one that is used once or twice cannot
   // repay it. A constant, since ranks that differ in it would not meet.
@@ -175,6 +179,7 @@ class CommunicatorState {
   double spread_ = 0;
   Costs costs_;
   bool costs_sought_ = false;
+  std::unique_ptr<PatternAgreement> prediction_;
   std::array<DatatypeInfo, 2> types_;
 };
 

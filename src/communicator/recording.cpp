@@ -1,6 +1,7 @@
 // Writes recorded arrivals; see recording.hpp.
 #include "communicator/recording.hpp"
 
+#include <cmath>
 #include <cstdio>
 
 #include "sibyl/planners.hpp"
@@ -21,6 +22,18 @@ std::string clock_name() {
     std::fclose(file);
   }
   return name;
+}
+
+std::string_view text_of(Service service) {
+  switch (service) {
+    case Service::native:
+      return "native";
+    case Service::fixed_order:
+      return "fixed";
+    case Service::predicted_order:
+      return "predicted";
+  }
+  return "";
 }
 
 }  // namespace
@@ -47,7 +60,27 @@ std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_
       json += separator;
       json += "[" + std::to_string(call.number) + ",\"" + std::string(name_of(call.collective)) +
               "\"," + std::to_string(call.root) + "," + std::to_string(call.bytes) + "," +
-              std::to_string(nanoseconds(call.arrival)) + "]";
+              std::to_string(nanoseconds(call.arrival));
+      if (call.service.has_value()) {
+        json += "," + std::to_string(nanoseconds(call.departure)) + ",\"" +
+                std::string(text_of(*call.service)) + "\"," + std::to_string(call.version);
+      }
+      json += "]";
+      separator = ",";
+    }
+    json += "],\"patterns\":[";
+    separator = "";
+    for (const RecordedPattern& known : communicator.patterns) {
+      json += separator;
+      json += "[\"" + std::string(name_of(known.collective)) + "\"," + std::to_string(known.root) +
+              "," + std::to_string(known.bytes) + "," + std::to_string(known.pattern.version) +
+              ",[";
+      separator = "";
+      for (const double time : known.pattern.times) {
+        json += separator + std::to_string(std::llround(time * 1e9));
+        separator = ",";
+      }
+      json += "]]";
       separator = ",";
     }
     json += "]}";

@@ -64,6 +64,13 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   take(Collective::scatter, "SIBYL_SCATTER", environment.scatter);
   take(Collective::gatherv, "SIBYL_GATHERV", environment.gatherv);
   take(Collective::scatterv, "SIBYL_SCATTERV", environment.scatterv);
+  if (environment.predict == "root-led") {
+    settings.predict = PredictionMode::root_led;
+  } else if (environment.predict == "periodic") {
+    settings.predict = PredictionMode::periodic;
+  } else if (environment.predict != "off" && problem.empty()) {
+    problem = "SIBYL_PREDICT=" + environment.predict + ": use off, root-led or periodic";
+  }
   if (!environment.table.empty()) {
     const std::string wrong = read_table_file(environment.table, settings.table);
     if (problem.empty() && !wrong.empty()) problem = "SIBYL_TABLE: " + wrong;

@@ -14,6 +14,9 @@
 
 namespace sibyl {
 
+// How the ranks come to know who will be late (communicator/pattern_agreement.hpp).
+enum class PredictionMode : std::uint32_t { off, root_led, periodic };
+
 struct Settings {
   std::array<std::int32_t, collective_count> algorithm = [] {
     std::array<std::int32_t, collective_count> all{};
@@ -28,8 +31,9 @@ struct Settings {
   std::uint32_t overhead = 0;          // nanoseconds
   std::uint32_t beta = 0;              // picoseconds per byte
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
-  std::uint32_t thread = 1;            // 0: nothing runs in the background
-  SelectionTable table;                // for what is chosen automatically
+  PredictionMode predict = PredictionMode::off;
+  std::uint32_t thread = 1;  // 0: nothing runs in the background
+  SelectionTable table;      // for what is chosen automatically
 };
 
 // Empty when `settings` could be filled from the environment; else one line that says which

@@ -1,0 +1,62 @@
+// Serves calls in the predicted order; see predicted.hpp.
+#include "collectives/predicted.hpp"
+
+#include <new>
+
+namespace sibyl {
+namespace {
+
+// The program in the order of the site's pattern, planned anew when that has changed.
+const Prepared& program_of(const CommunicatorState& state, PatternAgreement::Site& site,
+                           const Algorithm& algorithm, bool in_place) {
+  PatternAgreement::Site::Program& known = site.program;
+  const std::uint32_t outstanding = state.settings().outstanding;
+  if (known.algorithm == &algorithm && known.version == site.pattern.version &&
+      known.in_place == in_place && known.outstanding == outstanding) {
+    return known.prepared;
+  }
+  known.algorithm = nullptr;  // matches nothing should planning throw
+  PlanRequest request;
+  request.ranks = state.size();
+  request.root = site.key.root;
+  request.in_place = in_place;
+  request.outstanding = outstanding;
+  request.order = site.order;
+  prepare(algorithm, request, state.rank(), known.prepared);
+  known.algorithm = &algorithm;
+  known.version = site.pattern.version;
+  known.in_place = in_place;
+  known.outstanding = outstanding;
+  return known.prepared;
+}
+
+}  // namespace
+
+const Algorithm* PredictedCall::choose(Collective collective, int root, std::uint64_t bytes,
+                                       const Algorithm* algorithm, CountedCall& counted) {
+  // Once its ranks' arrivals are known, a reduce may have an algorithm that it has not now.
+  const bool learns = algorithm != nullptr || collective == Collective::reduce;
+  if (agreement_ == nullptr || !learns) return algorithm;
+  const bool everywhere = agreement_->mode() == PredictionMode::periodic;
+  const OrderUse use = algorithm == nullptr ? OrderUse::none : algorithm->order;
+  const bool usable = use == OrderUse::root_only || (use == OrderUse::all_ranks && everywhere);
+  call_ = agreement_->enter({collective, root, bytes}, usable);
+  if (algorithm == nullptr) call_.service = Service::native;
+  const bool ordered = call_.service == Service::predicted_order;
+  counted.predicted(call_.service, ordered ? call_.site->pattern.version : 0);
+  return call_.service == Service::native ? nullptr : algorithm;
+}
+
+int PredictedCall::run(const Algorithm& algorithm, int root, bool in_place, CollectiveCall& call,
+                       MPI_Comm comm, int earlier_error) try {
+  if (call_.service != Service::predicted_order ||
+      (algorithm.order == OrderUse::root_only && state_.rank() != root)) {
+    return run_program(state_, algorithm, root, in_place, call, comm, earlier_error);
+  }
+  const Prepared& prepared = program_of(state_, *call_.site, algorithm, in_place);
+  return run_prepared(state_, prepared, call, comm, earlier_error);
+} catch (const std::bad_alloc&) {
+  return raise(comm, MPI_ERR_NO_MEM);
+}
+
+}  // namespace sibyl

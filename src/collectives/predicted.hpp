@@ -1,0 +1,37 @@
+// One call of a collective whose ranks may know who will be late.
+//
+// Where nothing is predicted all of this is a look at a pointer.
+#pragma once
+
+#include "collectives/call.hpp"
+
+namespace sibyl {
+
+class PredictedCall {
+ public:
+  // Before the arguments are looked at: a rank that refuses the call stays in step with the others.
+  explicit PredictedCall(CommunicatorState& state) : state_(state), agreement_(state.prediction()) {
+    if (agreement_ != nullptr) agreement_->begin_call();
+  }
+  // The call is over; the time for which it is measured ends here.
+  ~PredictedCall() {
+    if (agreement_ != nullptr) agreement_->leave(call_);
+  }
+  PredictedCall(const PredictedCall&) = delete;
+  PredictedCall& operator=(const PredictedCall&) = delete;
+
+  // The arguments are known, and so is the algorithm that the call would have without prediction,
+  // nullptr for native: returns the one that it has.
+  const Algorithm* choose(Collective collective, int root, std::uint64_t bytes,
+                          const Algorithm* algorithm, CountedCall& counted);
+  // As run_program, in the predicted order where this call has one.
+  int run(const Algorithm& algorithm, int root, bool in_place, CollectiveCall& call, MPI_Comm comm,
+          int earlier_error);
+
+ private:
+  CommunicatorState& state_;
+  PatternAgreement* agreement_;
+  PatternAgreement::Call call_;
+};
+
+}  // namespace sibyl

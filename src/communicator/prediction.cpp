@@ -1,0 +1,51 @@
+// How a communicator comes to be predicted: at its set-up, by all ranks or none.
+#include <memory>
+#include <new>
+
+#include "communicator/communicator_state.hpp"
+#include "communicator/placement.hpp"
+
+namespace sibyl {
+
+void CommunicatorState::replace_settings(const Settings& settings) {
+  const PredictionMode before = settings_.predict;
+  settings_ = settings;
+  known_choice = {};
+  if (settings.predict == before || mode_ != Mode::served) return;
+  prediction_.reset();
+  if (settings.predict != PredictionMode::off && size_ > 1) set_up_prediction();
+}
+
+// All ranks predict, or none: they agree on whether each has found the memory.
+void CommunicatorState::set_up_prediction() {
+  CommonClock clock;
+  // Ranks of one node share its clock.
+  if (plans.ranks_per_node() != size_) clock.synchronise(private_comm(), host_number());
+  try {
+    prediction_ = std::make_unique<PatternAgreement>(
+        PatternAgreement::Parties{private_comm(), rank_, size_,
+                                  static_cast<int>(tag_limit_ - tags_of_predictions)},
+        settings_.predict, clock);
+  } catch (const std::bad_alloc&) {
+    prediction_.reset();
+  }
+  std::int64_t made = prediction_ != nullptr ? 1 : 0;
+  std::int64_t made_everywhere = 0;
+  if (PMPI_Allreduce(&made, &made_everywhere, 1, MPI_INT64_T, MPI_MIN, private_comm()) !=
+          MPI_SUCCESS ||
+      made_everywhere == 0) {
+    prediction_.reset();
+    return;
+  }
+  prediction_->on_new_pattern([this](const PatternAgreement::Site& site) {
+    recording.add(
+        RecordedPattern{site.key.collective, site.key.root, site.key.bytes, site.pattern});
+    // Only where all ranks hear of it at the same call; a reduce is planned for it then.
+    if (site.key.collective == Collective::reduce &&
+        prediction_->mode() == PredictionMode::periodic) {
+      replace_arrivals(site.pattern.times, site.pattern.error);
+    }
+  });
+}
+
+}  // namespace sibyl

@@ -97,12 +97,27 @@ def run(
             help="Write when each rank joined each collective; sibyl bench --pattern replays it.",
         ),
     ] = None,
+    predict: Annotated[
+        str | None,
+        typer.Option(
+            metavar="root-led|periodic",
+            help="Serve gather and scatter in the order in which ranks are predicted to arrive.",
+        ),
+    ] = None,
 ) -> int:
     """Run an unmodified MPI program with its collectives served by Sibyl."""
     from sibyl.commands.run import RunOptions, run_program
 
     options = RunOptions(
-        ranks, mpi, settings or [], report, quiet, launcher_args, launcher, record=record
+        ranks,
+        mpi,
+        settings or [],
+        report,
+        quiet,
+        launcher_args,
+        launcher,
+        record=record,
+        predict=predict,
     )
     return run_program(program, options, hostfile)
 

@@ -108,6 +108,9 @@ class PatternAgreement {
   // Looks whether messages have come.
   void progress();
 
+  // The site; nullptr when no call of it has been seen.
+  const Site* known(const CallSite& key) { return find(key, false); }
+
   PredictionMode mode() const { return mode_; }
   std::int64_t calls() const { return calls_; }
   const CommonClock& clock() const { return clock_; }

@@ -28,6 +28,7 @@ from sibyl.mpi.installation import (
 from sibyl.mpi.job import run_job
 from sibyl.mpi.library import find_implementation, find_own_program, find_shim
 from sibyl.mpi.placement import Placement, check_room, read_hostfile, write_hosts
+from sibyl.mpi.prediction_report import print_predictions
 from sibyl.mpi.report import merge_reports, print_report
 
 # Programs that come with Sibyl: found without PATH, in the flavour of the MPI that is to run them.
@@ -51,6 +52,7 @@ class RunOptions:
         launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
         native: leave Sibyl out of it.
         record: where the ranks' arrival times go.
+        predict: root-led, periodic, or None.
     """
 
     ranks: int | None = None
@@ -62,6 +64,7 @@ class RunOptions:
     launcher: str | None = None
     native: bool = False
     record: Path | None = None
+    predict: str | None = None
 
     def check(self) -> None:
         """Raise CommandError for what can be seen to be wrong before anything is started."""
@@ -69,8 +72,12 @@ class RunOptions:
             raise CommandError(f"-n {self.ranks}: a job has at least 1 rank; say -n 1 or more")
         if self.launcher not in (None, "srun", "mpiexec"):
             raise CommandError(f"--launcher {self.launcher}: say srun or mpiexec")
-        if self.native and (self.settings or self.report or self.record):
-            raise CommandError("--native runs without Sibyl; leave out --set, --report, --record")
+        if self.native and (self.settings or self.report or self.record or self.predict):
+            raise CommandError(
+                "--native runs without Sibyl; leave out --set, --report, --record, --predict"
+            )
+        if self.predict not in (None, "root-led", "periodic"):
+            raise CommandError(f"--predict {self.predict}: say root-led or periodic")
         for text in self.settings:
             parse_setting(text)
         self.launcher_words()
@@ -209,8 +216,10 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
     find_implementation(shim, flavour)
     settings = dict(map(parse_setting, options.settings))
     variables = rank_environment(shim, settings, scratch) | own
-    if options.record is not None:
+    if options.record is not None or options.predict is not None:
         variables["SIBYL_RECORD"] = str(scratch)
+    if options.predict is not None:
+        variables["SIBYL_PREDICT"] = options.predict
     return variables
 
 
@@ -232,8 +241,11 @@ def _run(
     files = []
     if options.report is not None:
         files.append((options.report, json.dumps(report.as_json(words, code), indent=2)))
+    recording = None
+    if options.record is not None or options.predict is not None:
+        recording = merge_arrivals(scratch, words)
     if options.record is not None:
-        files.append((options.record, json.dumps(merge_arrivals(scratch, words))))
+        files.append((options.record, json.dumps(recording)))
     for path, text in files:
         try:
             path.write_text(text + "\n", encoding="utf-8")
@@ -242,6 +254,8 @@ def _run(
             code = code or 1
     if not options.quiet:
         print_report(report, Console(stderr=True))
+        if options.predict is not None and recording is not None:
+            print_predictions(recording, Console(stderr=True))
     return code
 
 

@@ -9,13 +9,26 @@ described in sibyl.bench.recording.
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 FORMAT = "sibyl-arrivals"
 
 Communicator = tuple[tuple[int, ...], int]  # ranks of the world, ordinal
-Call = tuple[str, int, int, float]  # collective, root, bytes, time
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call at one rank; the last three where calls were predicted."""
+
+    collective: str
+    root: int
+    size: int
+    arrival: float
+    departure: float = 0.0
+    served: str | None = None
+    version: int = 0
 
 
 def _read(directory: Path) -> list[dict[str, Any]]:
@@ -30,6 +43,8 @@ def _read(directory: Path) -> list[dict[str, Any]]:
     return parts
 
 
+# Per communicator, collective, root and bytes: the times of each version.
+Patterns = dict[tuple[Communicator, str, int, int], dict[int, list[int]]]
 _NAMES = ("mpi", "rank", "world_size", "clock", "wall_minus_clock", "communicators")
 
 
@@ -39,12 +54,18 @@ def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
     # Ranks on one machine share its clock; between machines only their wall clocks compare.
     common = len({part["clock"] for part in parts}) <= 1
     calls: dict[Communicator, dict[int, dict[int, Call]]] = defaultdict(lambda: defaultdict(dict))
+    patterns: Patterns = defaultdict(dict)
     for part in parts:
         shift = 0 if common else part["wall_minus_clock"]
         for communicator in part["communicators"]:
             key = (tuple(communicator["group"]), communicator["ordinal"])
-            for number, collective, root, size, time in communicator["calls"]:
-                calls[key][number][part["rank"]] = (collective, root, size, time + shift)
+            for number, collective, root, size, arrival, *more in communicator["calls"]:
+                departure, served, version = more or (arrival, None, 0)
+                calls[key][number][part["rank"]] = Call(
+                    collective, root, size, arrival + shift, departure + shift, served, version
+                )
+            for collective, root, size, version, times in communicator.get("patterns", []):
+                patterns[key, collective, root, size][version] = times
     return {
         "format": FORMAT,
         "version": 1,
@@ -52,32 +73,48 @@ def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
         "mpi": "; ".join(dict.fromkeys(part["mpi"] for part in parts)),
         "world_size": max((part["world_size"] for part in parts), default=0),
         "clock": "monotonic clock of one machine" if common else "wall clocks of several machines",
-        "sites": _sites(calls),
+        "sites": _sites(calls, patterns),
     }
 
 
-def _sites(calls: dict[Communicator, dict[int, dict[int, Call]]]) -> list[dict[str, Any]]:
+def _sites(
+    calls: dict[Communicator, dict[int, dict[int, Call]]], patterns: Patterns
+) -> list[dict[str, Any]]:
     sites: dict[tuple[int, str, int, int], dict[str, Any]] = {}
-    for place, (group, _) in enumerate(sorted(calls)):
-        of_ranks = calls[sorted(calls)[place]]
+    for place, communicator in enumerate(sorted(calls)):
+        group, of_ranks = communicator[0], calls[communicator]
         for number in sorted(of_ranks):
-            arrivals = of_ranks[number]
-            if any(rank not in arrivals for rank in group):
+            at = of_ranks[number]
+            if any(rank not in at for rank in group):
                 continue
-            collective, root = arrivals[group[0]][:2]
-            size = max(call[2] for call in arrivals.values())
-            first = min(call[3] for call in arrivals.values())
+            one = at[group[0]]
+            size = max(call.size for call in at.values())
+            first = min(call.arrival for call in at.values())
             site = sites.setdefault(
-                (place, collective, root, size),
+                (place, one.collective, one.root, size),
                 {
                     "communicator": place,
                     "group": list(group),
-                    "collective": collective,
-                    "root": root,
+                    "collective": one.collective,
+                    "root": one.root,
                     "bytes": size,
                     "calls": [],
                 },
             )
-            times = [round((arrivals[rank][3] - first) * 1e-9, 9) for rank in group]
+            times = [round((at[rank].arrival - first) * 1e-9, 9) for rank in group]
             site["calls"].append({"number": number, "times": times})
+            if all(call.served for call in at.values()):
+                # Who the root says served the call: in root-led mode it alone knows the order.
+                root = at[group[one.root]]
+                departures = [round((at[rank].departure - first) * 1e-9, 9) for rank in group]
+                site["calls"][-1] |= {
+                    "departures": departures,
+                    "served": root.served,
+                    "version": root.version,
+                }
+                known = patterns.get((communicator, one.collective, one.root, size), {})
+                site["patterns"] = [
+                    {"version": version, "times": [time * 1e-9 for time in known[version]]}
+                    for version in sorted(known)
+                ]
     return list(sites.values())

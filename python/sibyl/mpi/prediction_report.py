@@ -1,0 +1,118 @@
+"""What prediction did in a run, per call site: who was late, how well known, and what it saved.
+
+Read from the recording of the run (sibyl.mpi.arrivals). The cost of a call is the time from the
+last rank's arrival to the last departure, so that nobody's lateness counts; what was saved is the
+difference of the medians of the calls that the MPI library served, one in sixteen drawn by number,
+and of those in the predicted order. The imbalance factor is the spread of the arrivals over that
+cost of a native call.
+"""
+
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from sibyl.mpi.report import seconds_text
+
+# A median of fewer calls says nothing.
+ENOUGH = 5
+
+
+@dataclass(frozen=True)
+class SiteReport:
+    """One call site; None where too few calls tell.
+
+    Attributes:
+        name: collective, root and bytes.
+        calls: all of them, and those in the predicted order.
+        predicted: those in the predicted order.
+        imbalance: median spread of arrivals over the median cost of a native call.
+        late_rank: who came last most often.
+        late_share: in which part of the calls.
+        error: median error of the prediction over ranks and predicted calls, in seconds.
+        relative_error: the same over the median spread.
+        saved: seconds a call, native less predicted; negative is a loss.
+    """
+
+    name: str
+    calls: int
+    predicted: int
+    imbalance: float | None
+    late_rank: int
+    late_share: float
+    error: float | None
+    relative_error: float | None
+    saved: float | None
+
+
+def _median(values: list[float]) -> float | None:
+    return statistics.median(values) if len(values) >= ENOUGH else None
+
+
+def site_report(site: dict[str, Any]) -> SiteReport | None:
+    """The report of a site of a recording; None where nothing was predicted."""
+    calls = [call for call in site["calls"] if "served" in call]
+    if not calls:
+        return None
+    costs: dict[str, list[float]] = {"native": [], "fixed": [], "predicted": []}
+    errors = []
+    last = [0] * len(site["group"])
+    patterns = {pattern["version"]: pattern["times"] for pattern in site.get("patterns", [])}
+    for call in calls:
+        times = call["times"]
+        costs[call["served"]].append(max(call["departures"]) - max(times))
+        last[times.index(max(times))] += 1
+        known = patterns.get(call["version"]) if call["served"] == "predicted" else None
+        if known is not None:
+            errors += [abs(a - b) for a, b in zip(known, times, strict=True)]
+    spread = statistics.median(max(call["times"]) for call in calls)
+    native, predicted, error = map(_median, (costs["native"], costs["predicted"], errors))
+    late = max(range(len(last)), key=last.__getitem__)
+    return SiteReport(
+        name=f"{site['collective']}, root {site['root']}, {site['bytes']} B",
+        calls=len(calls),
+        predicted=len(costs["predicted"]),
+        imbalance=spread / native if native else None,
+        late_rank=site["group"][late],
+        late_share=last[late] / len(calls),
+        error=error,
+        relative_error=error / spread if error is not None and spread > 0 else None,
+        saved=native - predicted if native is not None and predicted is not None else None,
+    )
+
+
+def print_predictions(recording: dict[str, Any], console: Console) -> None:
+    """Print the closing table of prediction; nothing where nothing was predicted."""
+    reports = [report for site in recording["sites"] if (report := site_report(site))]
+    if not reports:
+        console.print(
+            "sibyl: no call was predicted; gather and scatter are, from the third call of a "
+            "communicator on, where Sibyl serves them",
+            highlight=False,
+            soft_wrap=True,
+        )
+        return
+    table = Table(title="Prediction", title_justify="left")
+    table.add_column("call site")
+    for heading in ("calls", "in order", "imbalance", "late most", "error", "saved a call"):
+        table.add_column(heading, justify="right")
+    for one in sorted(reports, key=lambda report: -report.calls):
+        error = "-"
+        if one.error is not None:
+            share = f" ({100 * one.relative_error:.0f} %)" if one.relative_error is not None else ""
+            error = seconds_text(one.error) + share
+        saved = "-"
+        if one.saved is not None:
+            saved = ("-" if one.saved < 0 else "") + seconds_text(abs(one.saved))
+        table.add_row(
+            one.name,
+            str(one.calls),
+            str(one.predicted),
+            "-" if one.imbalance is None else f"{one.imbalance:.2g}",
+            f"rank {one.late_rank} ({100 * one.late_share:.0f} %)",
+            error,
+            saved,
+        )
+    console.print(table)

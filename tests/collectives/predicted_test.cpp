@@ -1,0 +1,99 @@
+// Gather and scatter in a predicted order: the data are the same whatever the order, and the order
+// is really followed.
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "collectives/harness.hpp"
+#include "sibyl/sibyl.h"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+constexpr int calls = 30;  // the order holds from call 22 on
+
+int value(int call, int rank, int element) { return call * 1'000'000 + rank * 10'000 + element; }
+
+// One call, with its data looked at.
+void call_once(Collective collective, const Served& served, int root, int count, int call) {
+  const int rank = rank_in();
+  const int size = size_of();
+  const auto elements = static_cast<std::size_t>(count);
+  const bool at_root = rank == root;
+  std::vector<int> all(at_root ? elements * static_cast<std::size_t>(size) : 0, -1);
+  std::vector<int> own(elements, -1);
+  const bool in_place = call % 3 == 0;
+  const auto fill = [&](int* block, int of) {
+    for (int i = 0; i < count; ++i) block[i] = value(call, of, i);
+  };
+  const auto expect = [&](const int* block, int of) {
+    for (int i = 0; i < count; ++i) ASSERT_EQ(block[i], value(call, of, i)) << "rank " << of;
+  };
+  const auto block_of = [&](int of) {
+    return all.data() + elements * static_cast<std::size_t>(of);
+  };
+  if (collective == Collective::gather) {
+    fill(own.data(), rank);
+    if (at_root && in_place) fill(block_of(rank), rank);
+    const void* send = at_root && in_place ? MPI_IN_PLACE : own.data();
+    ASSERT_EQ(SIBYL_Gather(send, count, MPI_INT, all.data(), count, MPI_INT, root, served.get()),
+              MPI_SUCCESS);
+    for (int of = 0; of < size && at_root; ++of) expect(block_of(of), of);
+  } else {
+    for (int of = 0; of < size && at_root; ++of) fill(block_of(of), of);
+    void* receive = at_root && in_place ? MPI_IN_PLACE : own.data();
+    ASSERT_EQ(
+        SIBYL_Scatter(all.data(), count, MPI_INT, receive, count, MPI_INT, root, served.get()),
+        MPI_SUCCESS);
+    if (!(at_root && in_place)) expect(own.data(), rank);
+  }
+}
+
+void serve_in_order(Collective collective, const Algorithm& row, PredictionMode mode, int root,
+                    int count) {
+  Served served(collective, &row);
+  Settings settings = forced(collective, &row);
+  settings.predict = mode;
+  settings.outstanding = 1;
+  served.state().replace_settings(settings);
+  for (int call = 0; call < calls; ++call) {
+    std::this_thread::sleep_for(std::chrono::microseconds((size_of() - rank_in()) % 3 * 300));
+    call_once(collective, served, root, count, call);
+    // Where the root only sends, it might be through before it could hear of anything.
+    if (mode == PredictionMode::root_led) MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (size_of() < 2) return;
+  const auto bytes = static_cast<std::uint64_t>(count) * sizeof(int);
+  const PatternAgreement::Site* site =
+      served.state().prediction()->known({collective, root, bytes});
+  ASSERT_NE(site, nullptr);
+  const bool everywhere = mode == PredictionMode::periodic;
+  if (everywhere || rank_in() == root) {
+    EXPECT_GT(site->pattern.version, 0U);
+  }
+  const bool follows = row.order == OrderUse::all_ranks ? everywhere : rank_in() == root;
+  EXPECT_EQ(site->program.algorithm == &row, follows && site->pays);
+}
+
+TEST(PredictedCalls, MoveTheSameDataInAnyOrder) {
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    for (const Algorithm& row : algorithms(collective)) {
+      if (row.order == OrderUse::none) continue;
+      for (const PredictionMode mode : {PredictionMode::root_led, PredictionMode::periodic}) {
+        for (const int count : {3, 2500}) {
+          SCOPED_TRACE(std::string(name_of(collective)) + " " + std::string(row.name));
+          serve_in_order(collective, row, mode, count == 3 ? 0 : size_of() - 1, count);
+        }
+      }
+    }
+  }
+}
+
+TEST(PredictedCalls, AreNotMeasuredUnlessAskedFor) {
+  const Served served(Collective::gather, nullptr);
+  EXPECT_EQ(CommunicatorState::get(served.get())->prediction(), nullptr);
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -1,0 +1,80 @@
+"""The closing table of `sibyl run --predict`: figures that are known beforehand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from sibyl.mpi.arrivals import merge_arrivals
+from sibyl.mpi.prediction_report import print_predictions, site_report
+
+MS = 1_000_000  # nanoseconds
+
+
+def write_part(directory: Path, rank: int, calls: list[list[Any]], patterns: list[Any]) -> None:
+    communicator = {"group": [0, 1], "ordinal": 0, "calls": calls, "patterns": patterns}
+    part = {
+        "mpi": "an MPI",
+        "rank": rank,
+        "world_size": 2,
+        "clock": "one",
+        "wall_minus_clock": 0,
+        "communicators": [communicator],
+    }
+    (directory / f"arrivals-{rank}-1.json").write_text(json.dumps(part), encoding="utf-8")
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> dict[str, Any]:
+    """Rank 1 is 10 ms late and predicted to be 9 ms late; native calls take 5 ms, others 3 ms."""
+    calls: list[list[list[Any]]] = [[], []]
+    for number in range(20):
+        served = "native" if number % 2 else "predicted"
+        begin = 100 * MS * number
+        end = begin + 10 * MS + (5 if served == "native" else 3) * MS
+        for rank in (0, 1):
+            arrival = begin + rank * 10 * MS
+            # The leaf does not know that the root follows an order.
+            says = served if rank == 0 else served.replace("predicted", "fixed")
+            calls[rank].append(
+                [number, "gather", 0, 64, arrival, end if rank == 0 else arrival, says, 1]
+            )
+    write_part(tmp_path, 0, calls[0], [["gather", 0, 64, 1, [0, 9 * MS]]])
+    write_part(tmp_path, 1, calls[1], [])
+    return merge_arrivals(tmp_path, ["program"])
+
+
+def test_figures_are_those_of_the_calls(recording: dict[str, Any]) -> None:
+    (site,) = recording["sites"]
+    report = site_report(site)
+    assert report is not None
+    assert (report.calls, report.predicted) == (20, 10)
+    assert (report.late_rank, report.late_share) == (1, 1.0)
+    assert report.saved == pytest.approx(2e-3)
+    assert report.imbalance == pytest.approx(2.0)
+    # Half of the errors are rank 0's, which is always first: the median lies between.
+    assert report.error == pytest.approx(0.5e-3)
+    assert report.relative_error == pytest.approx(0.05)
+
+
+def test_the_table_names_the_late_rank(
+    recording: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_predictions(recording, Console(width=120))
+    text = capsys.readouterr().out
+    assert "rank 1 (100 %)" in text
+    assert "2 ms" in text
+
+
+def test_calls_that_were_not_predicted_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for rank in (0, 1):
+        write_part(tmp_path, rank, [[0, "gather", 0, 64, rank]], [])
+    recording = merge_arrivals(tmp_path, [])
+    assert site_report(recording["sites"][0]) is None
+    assert recording["sites"][0]["calls"] == [{"number": 0, "times": [0.0, 1e-9]}]
+    print_predictions(recording, Console(width=120))
+    assert "no call was predicted" in capsys.readouterr().out

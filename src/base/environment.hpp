@@ -39,13 +39,13 @@ struct Environment {
   std::uint32_t overhead = 0;          // nanoseconds; 0: measured
   std::uint32_t beta = 0;              // picoseconds per byte; 0: measured
   std::uint32_t communicators = 256;   // private communicators per process
-  std::string predict = "off";
-  std::uint32_t thread = 1;  // 0: nothing runs in the background
-  std::string table;         // file; empty: no selection table
-  std::string arrivals;      // pattern or file; empty: nothing is known
-  std::string report;        // directory; empty: no report
-  std::string record;        // directory; empty: no arrivals are recorded
-  std::string problem;       // empty, or one line that says which value is wrong and how to mend it
+  std::string predict = "off";         // root-led, periodic
+  std::uint32_t thread = 1;            // 0: nothing runs in the background
+  std::string table;                   // file; empty: no selection table
+  std::string arrivals;                // pattern or file; empty: nothing is known
+  std::string report;                  // directory; empty: no report
+  std::string record;                  // directory; empty: no arrivals are recorded
+  std::string problem;  // empty, or one line that says which value is wrong and how to mend it
 };
 
 std::span<const EnvironmentVariable> environment_variables();

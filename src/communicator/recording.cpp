@@ -36,6 +36,26 @@ std::string_view text_of(Service service) {
   return "";
 }
 
+// Nothing where nothing was predicted.
+std::string patterns_json(const std::vector<RecordedPattern>& patterns) {
+  if (patterns.empty()) return {};
+  std::string json = ",\"patterns\":[";
+  const char* separator = "";
+  for (const RecordedPattern& known : patterns) {
+    json += separator;
+    json += "[\"" + std::string(name_of(known.collective)) + "\"," + std::to_string(known.root) +
+            "," + std::to_string(known.bytes) + "," + std::to_string(known.pattern.version) + ",[";
+    separator = "";
+    for (const double time : known.pattern.times) {
+      json += separator + std::to_string(std::llround(time * 1e9));
+      separator = ",";
+    }
+    json += "]]";
+    separator = ",";
+  }
+  return json + "]";
+}
+
 }  // namespace
 
 std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_size) const {
@@ -65,25 +85,10 @@ std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_
         json += "," + std::to_string(nanoseconds(call.departure)) + ",\"" +
                 std::string(text_of(*call.service)) + "\"," + std::to_string(call.version);
       }
-      json += "]";
+      json += ']';
       separator = ",";
     }
-    json += "],\"patterns\":[";
-    separator = "";
-    for (const RecordedPattern& known : communicator.patterns) {
-      json += separator;
-      json += "[\"" + std::string(name_of(known.collective)) + "\"," + std::to_string(known.root) +
-              "," + std::to_string(known.bytes) + "," + std::to_string(known.pattern.version) +
-              ",[";
-      separator = "";
-      for (const double time : known.pattern.times) {
-        json += separator + std::to_string(std::llround(time * 1e9));
-        separator = ",";
-      }
-      json += "]]";
-      separator = ",";
-    }
-    json += "]}";
+    json += "]" + patterns_json(communicator.patterns) + "}";
     separator = ",";
   }
   return json + "]}\n";

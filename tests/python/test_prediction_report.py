@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Mpi, Sibyl, assert_usage_error, compiled
 from rich.console import Console
 
 from sibyl.mpi.arrivals import merge_arrivals
@@ -78,3 +79,24 @@ def test_calls_that_were_not_predicted_are_left_out(
     assert recording["sites"][0]["calls"] == [{"number": 0, "times": [0.0, 1e-9]}]
     print_predictions(recording, Console(width=120))
     assert "no call was predicted" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("mode", ["root-led", "periodic"])
+def test_an_unmodified_program_is_predicted(
+    mpi: Mpi, sibyl: Sibyl, tmp_path: Path, mode: str
+) -> None:
+    program = compiled("late", mpi, tmp_path)
+    words = ("run", "-n", 3, "--mpi", mpi.option, "--predict", mode, "--record", "a.json")
+    result = sibyl(*words, "--", program, 100, 8192, 1000)
+    assert result.returncode == 0, result
+    assert "Prediction" in result.stderr
+    sites = json.loads((tmp_path / "a.json").read_text())["sites"]
+    for site in sites:
+        report = site_report(site)
+        assert report is not None
+        assert report.predicted > 20, report
+        assert site["patterns"][0]["version"] == 1
+
+
+def test_other_modes_are_refused(sibyl: Sibyl) -> None:
+    assert_usage_error(sibyl("run", "--predict", "often", "--", "true"), "often", "root-led")

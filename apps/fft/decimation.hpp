@@ -5,8 +5,9 @@
 // in the imaginary parts, so that exactly N floats go out to the ranks and N come back. The points
 // are cut by radix-2 decimation in frequency: a stage of butterflies over a stretch of points makes
 // two independent halves of it, the first with the even, the second with the odd bins. After
-// log2(p) stages block b of p holds the points of the bins k with k mod p = b with its bits
-// reversed, and one local transform finishes it.
+// log2(n) stages block b of n holds the points of the bins k with k mod n = b with its bits
+// reversed, and one local transform finishes it. There are two blocks for each rank, which it
+// finishes one after the other: so it knows when half of its work is done.
 #pragma once
 
 #include <complex>
@@ -30,8 +31,8 @@ void butterflies(std::span<Complex> points, std::span<const Complex> factors);
 // The lowest `bits` bits of a number, in reverse.
 std::size_t reverse_bits(std::size_t number, int bits);
 
-// The bins 0 to N/2 of the N real samples, from the transformed blocks of `blocks` ranks as they
-// were gathered. `factors` is the table of N; `spectrum` has a place for each bin.
+// The bins 0 to N/2 of the N real samples, from all transformed blocks in their order. `factors` is
+// the table of N; `spectrum` has a place for each bin.
 void real_spectrum(std::span<const Complex> gathered, std::size_t blocks,
                    std::span<const Complex> factors, std::span<Complex> spectrum);
 

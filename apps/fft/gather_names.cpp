@@ -7,15 +7,36 @@
 namespace sibyl::fft {
 namespace {
 
-constexpr std::array<std::string_view, 2> names{"MPI", "native"};
+// MPI is MPI_Gather as any program calls it, which a preloaded Sibyl may serve; native is the MPI
+// library's own in any case.
+// The rest are those of the paper, and BLIN: blocks are received in the background as they come.
+constexpr std::array<GatherName, 11> names{{
+    {"MPI", ""},
+    {"native", ""},
+    {"auto", "auto", true, true},
+    {"LIN", "linear"},
+    {"BLIN", "linear", false, true},
+    {"LS", "linear-synchronised"},
+    {"SLS", "linear-synchronised", true},
+    {"BSLS", "linear-synchronised", true, true},
+    {"BNOM", "binomial"},
+    {"SBN", "binomial", true},
+    {"BSBN", "binomial", true, true},
+}};
 
 }  // namespace
 
+const GatherName* find_gather(std::string_view name) {
+  const auto* found = std::find_if(names.begin(), names.end(),
+                                   [&](const GatherName& one) { return one.name == name; });
+  return found == names.end() ? nullptr : found;
+}
+
 std::string gather_names() {
   std::string text;
-  for (const std::string_view name : names) {
+  for (const GatherName& one : names) {
     if (!text.empty()) text += ", ";
-    text += name;
+    text += one.name;
   }
   return text;
 }
@@ -26,7 +47,7 @@ std::vector<std::string> split_gathers(std::string_view text, std::string& unkno
     const std::size_t comma = text.find(',');
     const std::string_view part = text.substr(0, comma);
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-    if (std::find(names.begin(), names.end(), part) == names.end()) {
+    if (find_gather(part) == nullptr) {
       unknown = part;
       return {};
     }

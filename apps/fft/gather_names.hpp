@@ -1,4 +1,4 @@
-// The ways to gather, by name. No MPI here.
+// The ways to gather, by name, and what the names stand for. No MPI here.
 #pragma once
 
 #include <string>
@@ -6,6 +6,17 @@
 #include <vector>
 
 namespace sibyl::fft {
+
+// A way to gather.
+struct GatherName {
+  std::string_view name;       // as in paper 004, table 5
+  std::string_view algorithm;  // of Sibyl's persistent gather; empty: MPI_Gather
+  bool by_arrival = false;  // ranks are served in the order in which they are predicted to arrive
+  bool background = false;  // the root receives while it still computes
+};
+
+// The one with this name; nullptr: there is none.
+const GatherName* find_gather(std::string_view name);
 
 // All names, separated by commas, for people.
 std::string gather_names();

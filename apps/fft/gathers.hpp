@@ -16,12 +16,16 @@ class Gather {
   Gather(const Gather&) = delete;
   Gather& operator=(const Gather&) = delete;
 
+  // This rank's part of the computation begins; half of it is done. Of use to those who predict.
+  virtual void start() {}
+  virtual void half_done() {}
+  // The computation is done: gathers.
   virtual void run() = 0;
 };
 
-// `name` is one of gather_names(). `count` floats of each rank go from `block` to `all`, which only
+// `name` is one of gather_names(). `count` floats of each rank go from `share` to `all`, which only
 // rank 0 has.
-std::unique_ptr<Gather> make_gather(std::string_view name, MPI_Comm comm, const float* block,
+std::unique_ptr<Gather> make_gather(std::string_view name, MPI_Comm comm, const float* share,
                                     int count, float* all);
 
 }  // namespace sibyl::fft

@@ -92,8 +92,8 @@ class Run {
         contenders_(options.gathers.size()),
         picture_(options.size, recording_.rate) {
     for (std::size_t i = 0; i < contenders_.size(); ++i) {
-      contenders_[i].gather = make_gather(options.gathers[i], MPI_COMM_WORLD, transform_.block(),
-                                          transform_.block_floats(), transform_.gathered());
+      contenders_[i].gather = make_gather(options.gathers[i], MPI_COMM_WORLD, transform_.share(),
+                                          transform_.share_floats(), transform_.gathered());
     }
     if (rank == 0) {
       window_ = hann_window(options.size);
@@ -145,17 +145,21 @@ class Run {
   void one_window(int number, Contender& one) {
     const std::size_t start = window_start(recording_.samples.size(), options_.size,
                                            std::max(number, 0), options_.iterations);
+    const auto half_done = [&] { one.gather->half_done(); };
     std::span<const Complex> spectrum;
     const double begin = now();
     if (rank == 0) {
       for (std::size_t i = 0; i < samples_.size(); ++i) {
         samples_[i] = window_[i] * recording_.samples[start + i];
       }
-      transform_.distribute(samples_);
+      one.gather->start();
+      transform_.distribute(samples_, half_done);
+      transform_.transform_share();
     } else {
       transform_.receive();
+      one.gather->start();
+      transform_.transform_share(half_done);
     }
-    transform_.transform_block();
     const double arrival = now();
     one.gather->run();
     const double exit = now();

@@ -93,9 +93,9 @@ std::string problem_on(const Options& options, std::size_t ranks) {
   if (!is_power_of_two(ranks)) {
     return std::to_string(ranks) + " ranks: their number must be a power of two";
   }
-  if (options.size < 2 * ranks) {
+  if (options.size < 4 * ranks) {
     return "--size " + std::to_string(options.size) + " is too small for " + std::to_string(ranks) +
-           " ranks; say " + std::to_string(2 * ranks) + " or more";
+           " ranks; say " + std::to_string(4 * ranks) + " or more";
   }
   return {};
 }

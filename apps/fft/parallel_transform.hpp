@@ -4,11 +4,15 @@
 // made; each rank transforms its own. Blocks leave in the order in which the recursion ends on
 // them, the last rank's first and rank 0's own last, so the ranks come to the gather one after
 // another, the highest first.
+//
+// Whoever wants to know when half of a rank's work is done gives a function that is called then:
+// on rank 0 half of the window is sent off, elsewhere one of the rank's two blocks is finished.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,35 +23,37 @@ namespace sibyl::fft {
 
 class ParallelTransform {
  public:
-  // `size` real samples, a power of two of at least two per rank; the ranks are a power of two.
+  using HalfDone = std::function<void()>;
+
+  // `size` real samples, a power of two of at least four per rank; the ranks are a power of two.
   ParallelTransform(MPI_Comm comm, std::size_t size, int threads);
 
-  // Rank 0: butterflies over the samples, and blocks to the other ranks.
-  void distribute(std::span<const float> samples);
-  // The other ranks: their block.
+  // Rank 0: butterflies over the samples, and their share to the other ranks.
+  void distribute(std::span<const float> samples, const HalfDone& half_done = nullptr);
+  // The other ranks: their share.
   void receive();
-  // Every rank: the transform of its block.
-  void transform_block() const { local_.run(); }
+  // Every rank: the transform of its share.
+  void transform_share(const HalfDone& half_done = nullptr);
   // Rank 0, when the blocks are gathered: the bins 0 to size / 2.
   std::span<const Complex> finish();
 
   // What a rank gives to the gather, and where rank 0 gets everything.
-  const float* block() const { return reinterpret_cast<const float*>(points_.data()); }
-  int block_floats() const { return static_cast<int>(2 * block_points_); }
+  const float* share() const { return reinterpret_cast<const float*>(points_.data()); }
+  int share_floats() const { return static_cast<int>(2 * share_points_); }
   float* gathered() { return reinterpret_cast<float*>(gathered_.data()); }
 
  private:
-  void decimate(std::span<Complex> points, int first, int ranks);
+  void decimate(std::span<Complex> points, int first, int ranks, const HalfDone& half_done);
 
   MPI_Comm comm_;
   int ranks_ = 1;
   int rank_ = 0;
-  std::size_t block_points_;
-  std::vector<Complex> points_;    // of the rank's block; on rank 0 of the whole window
+  std::size_t share_points_;
+  std::vector<Complex> points_;    // of the rank's share; on rank 0 of the whole window
   std::vector<Complex> gathered_;  // rank 0
   std::vector<Complex> spectrum_;  // rank 0
-  std::vector<Complex> factors_;   // rank 0
-  LocalTransform local_;
+  std::vector<Complex> factors_;   // of the share; on rank 0 of the whole window
+  LocalTransform first_, second_;  // of the two blocks of the share
 };
 
 }  // namespace sibyl::fft

@@ -48,8 +48,8 @@ TEST(Options, SayWhatIsWrongInOneLine) {
 
 TEST(Options, RefuseRanksThatAreNoPowerOfTwoOrTooMany) {
   const Options options = parse({"a.wav", "--size", "16"});
-  for (const std::size_t ranks : {1, 2, 4, 8}) EXPECT_EQ(problem_on(options, ranks), "");
-  for (const std::size_t ranks : {3, 6, 7, 16}) EXPECT_NE(problem_on(options, ranks), "");
+  for (const std::size_t ranks : {1, 2, 4}) EXPECT_EQ(problem_on(options, ranks), "");
+  for (const std::size_t ranks : {3, 6, 7, 8, 16}) EXPECT_NE(problem_on(options, ranks), "");
 }
 
 }  // namespace

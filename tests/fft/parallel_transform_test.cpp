@@ -20,23 +20,32 @@ std::vector<std::string> all_gathers() {
 // Rank 0's spectrum; empty on the others.
 std::span<const Complex> run(ParallelTransform& transform, Gather& gather,
                              const std::vector<float>& samples) {
+  int halves = 0;
+  const auto half_done = [&] {
+    ++halves;
+    gather.half_done();
+  };
   if (sibyl::test::rank_in() == 0) {
-    transform.distribute(samples);
+    gather.start();
+    transform.distribute(samples, half_done);
+    transform.transform_share();
   } else {
     transform.receive();
+    gather.start();
+    transform.transform_share(half_done);
   }
-  transform.transform_block();
+  EXPECT_EQ(halves, sibyl::test::size_of() > 1 ? 1 : 0);
   gather.run();
   return sibyl::test::rank_in() == 0 ? transform.finish() : std::span<const Complex>{};
 }
 
 TEST(ParallelTransform, GivesTheSumsOfTheDefinition) {
   const auto ranks = static_cast<std::size_t>(sibyl::test::size_of());
-  for (const std::size_t size : {2 * ranks, 64 * ranks}) {
+  for (const std::size_t size : {4 * ranks, 64 * ranks}) {
     ParallelTransform transform(MPI_COMM_WORLD, size, 1);
     for (const std::string& name : all_gathers()) {
-      const auto gather = make_gather(name, MPI_COMM_WORLD, transform.block(),
-                                      transform.block_floats(), transform.gathered());
+      const auto gather = make_gather(name, MPI_COMM_WORLD, transform.share(),
+                                      transform.share_floats(), transform.gathered());
       for (unsigned iteration = 0; iteration < 5; ++iteration) {
         const std::vector<float> samples = test::random_samples(size, iteration);
         const std::span<const Complex> spectrum = run(transform, *gather, samples);
@@ -57,8 +66,8 @@ TEST(ParallelTransform, OfALargeWindowAgreesWithFftwByTwoThreads) {
   constexpr std::size_t size = 8192;
   ParallelTransform transform(MPI_COMM_WORLD, size, 2);
   for (const std::string& name : all_gathers()) {
-    const auto gather = make_gather(name, MPI_COMM_WORLD, transform.block(),
-                                    transform.block_floats(), transform.gathered());
+    const auto gather = make_gather(name, MPI_COMM_WORLD, transform.share(),
+                                    transform.share_floats(), transform.gathered());
     for (unsigned iteration = 0; iteration < 4; ++iteration) {
       const std::vector<float> samples = test::random_samples(size, iteration);
       const std::span<const Complex> spectrum = run(transform, *gather, samples);

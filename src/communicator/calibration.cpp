@@ -2,8 +2,8 @@
 //
 // All ranks send a stream of messages to their right neighbour at the same time, as in a round of a
 // reduce: the links are as busy, and the processors too where ranks share them. Three messages are
-// under way at a time, each until its receiver takes it, as Clairvoyant sends them. A stream of
-// empty messages gives the overhead of one, a single one its latency, one of messages that are long
+// under way at a time, each until its receiver takes it, as Clairvoyant sends them. Two streams of
+// empty messages give the overhead of one, a single one its latency, one of messages that are long
 // enough to take some milliseconds the time per byte. The slowest rank counts, and of several turns
 // the fastest.
 #include "communicator/calibration.hpp"
@@ -17,8 +17,10 @@ namespace sibyl {
 namespace {
 
 constexpr int stream_length = 6;
+constexpr int long_stream = 16;
 constexpr int under_way = 3;
 constexpr int turns = 5;
+constexpr double least_overhead = 1e-8;
 // Lengths are tried up to one whose stream takes this long: start-ups and the buffers of links are
 // small beside it.
 constexpr double long_enough = 6e-3;
@@ -40,8 +42,10 @@ class Calibration {
     if (slowest(room_ == nullptr ? 1 : 0) != 0) return costs;
     slowest(stream(0, 1));  // connects
     costs.alpha = fastest(0, 1, turns);
+    // Ranks leave the barrier one after the other, which both streams have in common.
     const double empty = fastest(0, stream_length, turns);
-    costs.overhead = empty / stream_length;
+    const double more = fastest(0, long_stream, turns) - empty;
+    costs.overhead = std::max(more / (long_stream - stream_length), least_overhead);
     std::size_t length = first_length;
     double full = fastest(length, stream_length, 2);
     while (full < long_enough && length < last_length) {
@@ -61,7 +65,7 @@ class Calibration {
     const auto bytes = static_cast<int>(length);
     const int right = (rank_ + 1) % size_;
     const int left = (rank_ + size_ - 1) % size_;
-    std::array<MPI_Request, stream_length> receives;
+    std::array<MPI_Request, long_stream> receives;
     std::array<MPI_Request, under_way> sends;
     sends.fill(MPI_REQUEST_NULL);
     check(PMPI_Barrier(comm_));

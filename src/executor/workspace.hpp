@@ -22,6 +22,7 @@ class Area {
   // At least `bytes` bytes, aligned to 64, contents undefined; nullptr when there is no memory.
   // What was reserved before is gone.
   char* reserve(std::size_t bytes);
+  std::size_t size() const { return size_; }
 
  private:
   char* memory_ = nullptr;

@@ -93,6 +93,8 @@ class Served {
   }
   MPI_Comm get() const { return duplicate_.get(); }
   CommunicatorState& state() { return *state_; }
+  // Set by tests whose calls Sibyl serves, where the MPI library's own cannot do all that they try.
+  bool by_sibyl = false;
   // What served the last call; nullptr when the MPI library did.
   const Algorithm* served_by() const {
     return state_->known_choice[static_cast<std::size_t>(collective_)].algorithm;

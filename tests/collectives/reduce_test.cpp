@@ -1,123 +1,10 @@
 // SIBYL_Reduce beside the MPI library's own collective and by definition.
 #include <array>
-#include <cstring>
 
-#include "collectives/matrices.hpp"
-#include "collectives/predefined.hpp"
+#include "collectives/reduce_cases.hpp"
 
 namespace sibyl::test {
 namespace {
-
-// What is passed where an argument is not significant.
-void* wild() { return reinterpret_cast<void*>(0xdead0); }
-
-// Whether the calls of a test are served by Sibyl. MPICH 4.0's own reduce of 16 KB in place crashes
-// at roots other than 0, and both libraries' own fail on elements that run backwards or lie apart.
-bool served_by_sibyl = false;
-
-int any_root(Random& random) {
-  return static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of())));
-}
-
-// One call of a predefined operator beside the native one. `random` is the same on all ranks.
-void compare(Served& served, const PredefinedType& type, const PredefinedOperator& op, int count,
-             Random& random) {
-  const int root = any_root(random);
-  const bool at_root = rank_in() == root;
-  const bool in_place = pick(random, 3) == 0 && at_root && (served_by_sibyl || root == 0);
-  SCOPED_TRACE(op.name + " on " + std::to_string(count) + " " + type.name + ", root " +
-               std::to_string(root) + (in_place ? ", in place" : ""));
-  Random own(random() + static_cast<std::uint64_t>(rank_in()));
-  const auto input = random_values(type, op, count, own);
-  ElementBuffer send(type, count);
-  ElementBuffer receive(type, count);
-  ElementBuffer expected(type, count);
-  send.fill(input);
-  const auto sent = send.values();
-  if (in_place) receive.fill(input);
-  ASSERT_EQ(PMPI_Reduce(send.base(), expected.base(), count, type.type, op.op, root, served.get()),
-            MPI_SUCCESS);
-  ASSERT_EQ(SIBYL_Reduce(in_place ? MPI_IN_PLACE : send.base(), at_root ? receive.base() : wild(),
-                         count, type.type, op.op, root, served.get()),
-            MPI_SUCCESS);
-  if (at_root) {
-    EXPECT_EQ(receive.values(), expected.values());
-  }
-  EXPECT_TRUE(receive.surroundings_untouched());
-  EXPECT_EQ(send.values(), sent) << "the send buffer is const";
-  EXPECT_TRUE(send.surroundings_untouched());
-}
-
-// Sums of the components, modulo 2^32: commutative in every layout.
-void add(void* left, void* right, int* count, MPI_Datatype* type) {
-  if (matrix_layout == nullptr || *type == MPI_DATATYPE_NULL) return;
-  for (std::int64_t i = 0; i < *count; ++i) {
-    for (const MPI_Aint offset : matrix_layout->offsets) {
-      std::uint32_t a = 0;
-      std::uint32_t b = 0;
-      std::memcpy(&a, static_cast<char*>(left) + i * matrix_layout->extent + offset, 4);
-      char* place = static_cast<char*>(right) + i * matrix_layout->extent + offset;
-      std::memcpy(&b, place, 4);
-      b += a;
-      std::memcpy(place, &b, 4);
-    }
-  }
-}
-
-Matrix sum(const Matrix& a, const Matrix& b) {
-  return {a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]};
-}
-
-// A user's operator on one layout, with every byte of the buffers checked.
-void check_layout(Served& served, const Layout& layout, MPI_Op op,
-                  Matrix (*combined)(const Matrix&, const Matrix&), int count, Random& random) {
-  const int root = any_root(random);
-  const int rank = rank_in();
-  const bool at_root = rank == root;
-  const bool in_place = pick(random, 3) == 0 && at_root && (served_by_sibyl || root == 0);
-  const std::uint64_t seed = random();
-  SCOPED_TRACE(std::to_string(count) + " elements, layout: " + layout.name + ", root " +
-               std::to_string(root) + (in_place ? ", in place" : ""));
-  GuardedBuffer send(layout, count);
-  GuardedBuffer receive(layout, count);
-  for (int i = 0; i < count; ++i) {
-    put(send, i, matrix_of(seed, rank, i));
-    if (in_place) put(receive, i, matrix_of(seed, rank, i));
-  }
-  send.take_snapshot();
-  receive.take_snapshot();
-  matrix_layout = &layout;
-  ASSERT_EQ(SIBYL_Reduce(in_place ? MPI_IN_PLACE : send.base(), at_root ? receive.base() : wild(),
-                         count, layout.type, op, root, served.get()),
-            MPI_SUCCESS);
-  matrix_layout = nullptr;
-  EXPECT_TRUE(send.unchanged());
-  EXPECT_TRUE(receive.surroundings_untouched());
-  if (!at_root) return;
-  for (int i = 0; i < count; i += 1 + count / 16) {
-    Matrix expected = matrix_of(seed, 0, i);
-    for (int r = 1; r < size_of(); ++r) expected = combined(expected, matrix_of(seed, r, i));
-    ASSERT_EQ(take(receive, i), expected) << "element " << i;
-  }
-}
-
-// Both MPI libraries' own reduces fail on elements that run backwards or lie apart; where they
-// serve, only plain layouts are tried.
-// Layouts in turn, the plain ones where the MPI library serves.
-const Layout& layout_for(const Layouts& layouts, std::uint64_t number) {
-  if (served_by_sibyl) return layouts.all()[number % layouts.all().size()];
-  constexpr std::array<std::size_t, 3> plain{0, 1, 3};  // contiguous, vector, duplicate
-  return layouts.all()[plain[number % plain.size()]];
-}
-
-// The rows, with segments where one cuts the vector as it is told.
-void serve_by(Served& served, const Algorithm* row, Random& random, bool commutes = true) {
-  served.force(row);
-  served_by_sibyl = row != nullptr && (commutes || !row->commutative_only);
-  Settings settings = served.state().settings();
-  settings.segments = row != nullptr && row->arrivals ? 1 + pick(random, 40) % 40 : 0;
-  served.state().replace_settings(settings);
-}
 
 TEST(Reduce, EqualsNativeForEveryPredefinedOperatorAndType) {
   SIBYL_TRACE_SEED();
@@ -132,8 +19,8 @@ TEST(Reduce, EqualsNativeForEveryPredefinedOperatorAndType) {
       if (!takes(op, type) || pick(random, share) != 0) continue;
       const Algorithm* row = rows[pick(random, rows.size())];
       SCOPED_TRACE(name_or_auto(row));
-      serve_by(served, row, random);
-      compare(served, type, op, static_cast<int>(pick(random, 20)), random);
+      serve_reduce_by(served, row, random);
+      compare_reduce(served, type, op, static_cast<int>(pick(random, 20)), random);
       ++pairs;
       if (HasFatalFailure()) return;
     }
@@ -151,18 +38,18 @@ TEST(Reduce, EqualsNativeForSizesFromNothingUp) {
   constexpr std::array<int, 9> bytes{0, 8, 24, 1000, 16392, 65536, 65544, 100000, 200000};
   for (const Algorithm* row : rows_and_auto(Collective::reduce)) {
     SCOPED_TRACE(name_or_auto(row));
-    serve_by(served, row, random);
+    serve_reduce_by(served, row, random);
     for (int i = 0; i < cases(24); ++i) {
       const PredefinedType& type = types[pick(random, types.size())];
       const PredefinedOperator& op = operators[pick(random, operators.size())];
       if (!takes(op, type)) continue;
-      serve_by(served, row, random);
+      serve_reduce_by(served, row, random);
       int size = 0;
       MPI_Type_size(type.type, &size);
-      compare(served, type, op, bytes[pick(random, bytes.size())] / size, random);
+      compare_reduce(served, type, op, bytes[pick(random, bytes.size())] / size, random);
       if (HasFatalFailure()) return;
     }
-    compare(served, types[0], operators[2], 1 + 65536 / 4, random);
+    compare_reduce(served, types[0], operators[2], 1 + 65536 / 4, random);
     if (row != nullptr) {
       EXPECT_EQ(served.served_by(), row);
     }
@@ -176,7 +63,7 @@ TEST(Reduce, ServesEveryRootWithEveryAlgorithm) {
   const int size = size_of();
   for (const Algorithm* row : rows_and_auto(Collective::reduce)) {
     SCOPED_TRACE(name_or_auto(row));
-    serve_by(served, row, random);
+    serve_reduce_by(served, row, random);
     for (int i = 0; i < cases(60); ++i) {
       const int root = i % size;
       const std::size_t count = 1 + pick(random, 200);
@@ -204,18 +91,18 @@ TEST(Reduce, AppliesOperatorsThatDoNotCommuteInRankOrder) {
   Served served(Collective::reduce, nullptr);
   for (const Algorithm* row : rows_and_auto(Collective::reduce)) {
     SCOPED_TRACE(name_or_auto(row));
-    serve_by(served, row, random, false);
+    serve_reduce_by(served, row, random, false);
     const std::uint64_t start = random();
     for (int i = 0; i < cases(22); ++i) {
       constexpr std::array<int, 6> counts{1, 2, 7, 129, 1025, 1500};
-      const Layout& layout = layout_for(layouts, start + static_cast<std::uint64_t>(i));
-      check_layout(served, layout, product_op, &product, counts[pick(random, counts.size())],
-                   random);
+      const Layout& layout = layout_for(served, layouts, start + static_cast<std::uint64_t>(i));
+      check_reduce_layout(served, layout, product_op, &product, counts[pick(random, counts.size())],
+                          random);
       if (HasFatalFailure()) break;
     }
     // What reorders is not taken, whatever was asked for.
     if (row != nullptr) {
-      EXPECT_EQ(served.served_by(), served_by_sibyl ? row : nullptr);
+      EXPECT_EQ(served.served_by(), row->commutative_only ? nullptr : row);
     }
   }
   MPI_Op_free(&product_op);
@@ -226,16 +113,17 @@ TEST(Reduce, AppliesUsersOperatorsToEveryLayout) {
   Random random(run_seed() + 14);
   const Layouts layouts;
   MPI_Op sum_op = MPI_OP_NULL;
-  MPI_Op_create(&add, 1, &sum_op);
+  MPI_Op_create(&add_components, 1, &sum_op);
   Served served(Collective::reduce, nullptr);
   for (const Algorithm* row : rows_and_auto(Collective::reduce)) {
     SCOPED_TRACE(name_or_auto(row));
     const std::uint64_t start = random();
     for (int i = 0; i < cases(22); ++i) {
-      serve_by(served, row, random);
+      serve_reduce_by(served, row, random);
       constexpr std::array<int, 7> counts{1, 2, 7, 15, 129, 1500, 5000};
-      const Layout& layout = layout_for(layouts, start + static_cast<std::uint64_t>(i));
-      check_layout(served, layout, sum_op, &sum, counts[pick(random, counts.size())], random);
+      const Layout& layout = layout_for(served, layouts, start + static_cast<std::uint64_t>(i));
+      check_reduce_layout(served, layout, sum_op, &sum_of, counts[pick(random, counts.size())],
+                          random);
       if (HasFatalFailure()) break;
     }
     if (row != nullptr) {

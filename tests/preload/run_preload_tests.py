@@ -107,6 +107,29 @@ class CPrograms(PreloadTest):
         self.assertLess(float(words[words.index("difference") + 1]), 100)
 
 
+class Deaths(PreloadTest):
+    """A rank is killed in the middle of a collective that Sibyl serves."""
+
+    def run_reduces(self, *arguments, **extra):
+        program = c_program(PROGRAMS / "killed.c")
+        settings = {"SIBYL_REDUCE": "clairvoyant", "SIBYL_SEGMENTS": "32", **extra}
+        return run([program, *arguments], ranks=4, LD_PRELOAD=str(shim()), **settings)
+
+    def test_the_job_ends_with_the_mpi_librarys_own_words_and_no_rank_hangs(self):
+        done = self.run_reduces()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("still running", done.stderr)
+        self.assertNotIn("all calls are over", done.stdout)
+        self.assertRegex(done.stdout + done.stderr, r"(?i)signal:? 9|killed")
+
+    def test_the_same_program_comes_to_its_end_where_nobody_dies(self):
+        directory = Path(tempfile.mkdtemp(dir=setting.work))
+        done = self.run_reduces("live", SIBYL_REPORT=str(directory))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("all calls are over", done.stdout)
+        self.assertEqual(served(read_reports(directory)), {rank: {"reduce"} for rank in range(4)})
+
+
 class FortranPrograms(PreloadTest):
     def build(self, name, *flags):
         if setting.mpifort is None:

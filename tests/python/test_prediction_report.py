@@ -94,7 +94,8 @@ def test_an_unmodified_program_is_predicted(
     for site in sites:
         report = site_report(site)
         assert report is not None
-        assert report.predicted > 20, report
+        # An order that does not pay on a busy machine is given up, but for trials.
+        assert report.predicted > 5, report
         assert site["patterns"][0]["version"] == 1
 
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -182,6 +183,35 @@ TEST(Persistent, ARankWithoutEdgesMakesAllLeaveTheExchangeOut) {
     trial.wait();
     trial.check();
     EXPECT_FALSE(inside(*trial.request()).last_in_order_of_arrival());
+  }
+}
+
+// Processor time, which other programs on the machine change little.
+TEST(Persistent, TheThreadCostsAComputingProgramLittle) {
+  if (thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP();
+  if (size_of() > 5 && !long_tests()) GTEST_SKIP() << "long";
+  const Duplicate comm;
+  ProgressThread* thread = Process::get()->progress_thread();
+  ASSERT_NE(thread, nullptr);
+  PersistentTrial trial({Collective::gather, "linear-synchronised", true, true, 0, 700},
+                        comm.get());
+  const double used_before = thread->processor_seconds();
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t k = 0; k < 4; ++k) {
+    trial.start(k);
+    usleep(50000);
+    trial.edge(0.5);
+    usleep(50000);
+    trial.arrive();
+    trial.wait();
+  }
+  const double used = thread->processor_seconds() - used_before;
+  const double wall =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  testing::Test::RecordProperty("thread_share", std::to_string(used / wall));
+  EXPECT_LT(used, 0.02 * wall);
+  if (std::getenv("SIBYL_TEST_SHOW") != nullptr) {
+    std::printf("rank %d: the thread used %.3f %% of the time\n", rank_in(), 100 * used / wall);
   }
 }
 

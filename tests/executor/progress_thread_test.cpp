@@ -1,0 +1,71 @@
+// The progress thread: asks what it has, sleeps otherwise, and lets go of what is withdrawn.
+#include "executor/progress_thread.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+class Work final : public BackgroundWork {
+ public:
+  Outcome progress() noexcept override {
+    ++asked;
+    return outcome;
+  }
+  std::atomic<Outcome> outcome = Outcome::waiting;
+  std::atomic<int> asked = 0;
+};
+
+bool within_seconds(double seconds, const std::atomic<int>& asked, int wanted) {
+  for (int i = 0; i < seconds * 1000; ++i) {
+    if (asked >= wanted) return true;
+    usleep(1000);
+  }
+  return false;
+}
+
+TEST(ProgressThread, UsesNoProcessorWhileThereIsNothingToDo) {
+  ProgressThread thread;
+  Work work;
+  work.outcome = BackgroundWork::Outcome::ended;
+  thread.submit(work);
+  ASSERT_TRUE(within_seconds(10, work.asked, 1));
+  usleep(20000);
+  const double before = thread.processor_seconds();
+  const int asked = work.asked;
+  usleep(200000);
+  EXPECT_EQ(work.asked, asked) << "what has ended is not asked again";
+  EXPECT_LT(thread.processor_seconds() - before, 0.0002);
+}
+
+TEST(ProgressThread, AsksTheMoreSeldomTheLongerNothingMoves) {
+  ProgressThread thread;
+  Work work;
+  thread.submit(work);
+  usleep(400000);
+  const int asked = work.asked;
+  EXPECT_GE(asked, 5);
+  EXPECT_LE(asked, 7 + 400 / 4);
+  thread.withdraw(work);
+  const int at_the_end = work.asked;
+  usleep(20000);
+  EXPECT_EQ(work.asked, at_the_end) << "withdrawn";
+}
+
+TEST(ProgressThread, TakesWorkAgainThatItHadEnded) {
+  ProgressThread thread;
+  Work work;
+  work.outcome = BackgroundWork::Outcome::ended;
+  for (int turn = 1; turn <= 20; ++turn) {
+    const int asked = work.asked;
+    thread.submit(work);
+    ASSERT_TRUE(within_seconds(10, work.asked, asked + 1));
+  }
+}
+
+}  // namespace
+}  // namespace sibyl::test

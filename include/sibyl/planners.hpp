@@ -42,9 +42,9 @@ struct PlanRequest {
   std::span<const std::uint64_t> sizes = {};
   // Blocks of at least this size travel straight between their rank and the root.
   std::uint64_t direct_from = ~std::uint64_t{0};
+  std::uint32_t segments = 1;  // parts that the vector is cut into (Algorithm::segments)
   // Algorithms that plan for arrival times only (Algorithm::arrivals); see sibyl/clairvoyant.hpp.
   std::span<const double> arrivals = {};  // seconds, one per rank; empty: all at once
-  std::uint32_t segments = 1;             // parts that the vector is cut into
   double round_time = 1;                  // seconds that a round of one segment takes
   ClairvoyantGenerator generator = ClairvoyantGenerator::fast;
   RootOrder root_order = RootOrder::first;
@@ -70,7 +70,8 @@ struct Algorithm {
   bool operator_rounds = false;   // PlanRequest::operator_rounds may be asked for
   bool nodes = false;             // plans for PlanRequest::ranks_per_node
   bool sizes = false;             // plans for PlanRequest::sizes
-  bool arrivals = false;          // plans for PlanRequest::arrivals, in segments and rounds
+  bool segments = false;          // cuts the vector into PlanRequest::segments parts
+  bool arrivals = false;          // plans for PlanRequest::arrivals, in rounds
   PlanHeader (*describe)(const PlanRequest& request) = nullptr;
   // Replaces `program` by the program of `rank`, keeping its storage.
   void (*plan)(const PlanRequest& request, Rank rank, Program& program) = nullptr;

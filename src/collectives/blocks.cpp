@@ -54,7 +54,7 @@ int serve(Collective collective, Caller caller, const BlockSide& all, const Bloc
   if (call.block_bytes == 0) return counted.end(nullptr, 0, MPI_SUCCESS);
   const Algorithm* algorithm = predicted.choose(
       collective, root, call.block_bytes,
-      choose_for(*state, collective, call.block_bytes, OperatorUse::none), counted);
+      choose_for(*state, collective, call.block_bytes, OperatorUse::none).algorithm, counted);
   if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
 
   int own_error = MPI_SUCCESS;

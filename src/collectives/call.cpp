@@ -1,7 +1,9 @@
 // The common parts of the collectives; see call.hpp.
 #include "collectives/call.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <new>
 #include <string>
 
@@ -52,18 +54,43 @@ int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   return MPI_SUCCESS;
 }
 
-const Algorithm* choose_for(CommunicatorState& state, Collective collective, std::uint64_t bytes,
-                            OperatorUse use, bool commutes) {
+const CommunicatorState::KnownChoice& choose_for(CommunicatorState& state, Collective collective,
+                                                 std::uint64_t bytes, OperatorUse use,
+                                                 bool commutes) {
   CommunicatorState::KnownChoice& known = state.known_choice[static_cast<std::size_t>(collective)];
   if (!known.valid || known.bytes != bytes || known.operator_use != use ||
       known.commutes != commutes) {
     const Situation situation = situation_of(state, collective, bytes, use, commutes);
     known = {true, bytes, use, commutes, choose(state.settings(), situation), {}};
-    if (known.algorithm != nullptr && known.algorithm->arrivals) {
-      known.segments = plan_segments(state.settings(), situation);
+    if (known.algorithm != nullptr) {
+      known.segments = segments_for(state.settings(), *known.algorithm, situation);
     }
   }
-  return known.algorithm;
+  return known;
+}
+
+const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
+                                                       Collective collective, MPI_Count count,
+                                                       const DatatypeInfo& type,
+                                                       std::optional<OperatorUse> use,
+                                                       bool commutes) {
+  static constexpr CommunicatorState::KnownChoice native;
+  // Pack counts bytes in an int, and one element is not cut.
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
+  const bool countable = count <= static_cast<MPI_Count>(most) && type.size <= most;
+  if (!use.has_value() || !countable || bytes == 0) return native;
+  return choose_for(state, collective, bytes, *use, commutes);
+}
+
+const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
+                                  const SegmentPlan& plan, int root, bool in_place,
+                                  MPI_Count count) {
+  const auto segments = static_cast<std::uint32_t>(std::min<MPI_Count>(plan.segments, count));
+  const Prepared& prepared = state.plans.get(
+      algorithm, root, in_place, state.settings().outstanding, segments, plan.round_time);
+  const bool fits = prepared.header.tag_span <= CommunicatorState::tags_of_a_reduction;
+  return fits ? &prepared : nullptr;
 }
 
 Situation situation_of(const CommunicatorState& state, Collective collective, std::uint64_t bytes,

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -78,10 +79,25 @@ class CountedCall {
   std::uint64_t version_ = 0;
 };
 
-// The algorithm for a call of this communicator; the last choice of each collective is remembered.
-// `commutes` says whether the operator does.
-const Algorithm* choose_for(CommunicatorState& state, Collective collective, std::uint64_t bytes,
-                            OperatorUse use, bool commutes = true);
+// The algorithm for a call of this communicator and its segments; the last choice of each
+// collective is remembered. `commutes` says whether the operator does.
+const CommunicatorState::KnownChoice& choose_for(CommunicatorState& state, Collective collective,
+                                                 std::uint64_t bytes, OperatorUse use,
+                                                 bool commutes = true);
+
+// The same for a reduction or a scan of `count` > 0 elements. The MPI library serves where the
+// operator is unknown (`use` empty) or counts pass what packing can count.
+const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
+                                                       Collective collective, MPI_Count count,
+                                                       const DatatypeInfo& type,
+                                                       std::optional<OperatorUse> use,
+                                                       bool commutes = true);
+
+// The program of a reduction or a scan, cut into no more segments than there are elements; nullptr
+// where it has more messages than a call has tags, which all ranks find alike.
+const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
+                                  const SegmentPlan& plan, int root, bool in_place,
+                                  MPI_Count count);
 
 // What stands for a call of this communicator where an algorithm is chosen.
 Situation situation_of(const CommunicatorState& state, Collective collective, std::uint64_t bytes,

@@ -62,7 +62,7 @@ int serve(Collective collective, Caller caller, const IrregularSide& all, const 
   IrregularCall call;
   call.tag_base = state->take_tags();
   if (root < 0 || root >= state->size()) return raise(comm, MPI_ERR_ROOT);
-  const Algorithm* algorithm = choose_for(*state, collective, 0, OperatorUse::none);
+  const Algorithm* algorithm = choose_for(*state, collective, 0, OperatorUse::none).algorithm;
   if (algorithm == nullptr) {
     return counted.end_native(in_place ? 0 : own.count, in_place ? all.type : own.type,
                               go_native());

@@ -141,10 +141,12 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
   const bool fixed = call.collective == Collective::reduce && terms.reproducible != 0;
   call.by_arrival = terms.by_arrival != 0 && !fixed;
   if (call.algorithm->arrivals) {
-    state.find_costs(state.take_tags(CommunicatorState::tags_of_a_reduce));
+    state.find_costs(state.take_tags(CommunicatorState::tags_of_a_reduction));
+  }
+  if (call.algorithm->segments) {
     const SegmentPlan plan =
-        plan_segments(state.settings(),
-                      situation_of(state, call.collective, offer.bytes, offer.use, offer.commutes));
+        segments_for(state.settings(), *call.algorithm,
+                     situation_of(state, call.collective, offer.bytes, offer.use, offer.commutes));
     const std::uint64_t segments = std::min<std::uint64_t>(plan.segments, call.elements);
     call.segments = static_cast<std::uint32_t>(segments);
     call.round_time = plan.round_time;

@@ -2,7 +2,7 @@
 //
 // Count, datatype and operator must be equal on all ranks, so they may steer the choice.
 // MPI_IN_PLACE may differ from rank to rank and steers only this rank's own program.
-#include <limits>
+#include <new>
 
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
@@ -15,7 +15,7 @@ namespace {
 using NativeScan = int (*)(Caller, const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
 
 int serve(Collective collective, NativeScan native, Caller caller, const ReductionArguments& now,
-          MPI_Comm comm) {
+          MPI_Comm comm) try {
   const auto go_native = [&] {
     return native(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);
   };
@@ -29,7 +29,7 @@ int serve(Collective collective, NativeScan native, Caller caller, const Reducti
   }
 
   CollectiveCall call;
-  call.tag_base = state->take_tags();
+  call.tag_base = state->take_tags(CommunicatorState::tags_of_a_reduction);
   const bool writes = collective != Collective::exscan || state->rank() > 0;
   const int wrong = check_scan(now, writes);
   if (wrong != MPI_SUCCESS) return raise(comm, wrong);
@@ -39,23 +39,24 @@ int serve(Collective collective, NativeScan native, Caller caller, const Reducti
   call.block_bytes = static_cast<std::size_t>(now.count) * call.receive.type.size;
   const std::optional<OperatorUse> use =
       operator_use(*state, now.op, now.datatype, call.receive.type.named);
-  // Pack counts bytes in an int, and one element is not cut.
-  constexpr std::size_t most = std::numeric_limits<int>::max();
-  const bool countable =
-      now.count <= static_cast<MPI_Count>(most) && call.receive.type.size <= most;
-  const Algorithm* algorithm = use.has_value() && countable && call.block_bytes != 0
-                                   ? choose_for(*state, collective, call.block_bytes, *use)
-                                   : nullptr;
-  if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
-
+  const CommunicatorState::KnownChoice& choice =
+      choose_reduction(*state, collective, now.count, call.receive.type, use);
   const bool in_place = now.send == MPI_IN_PLACE;
+  const Prepared* prepared =
+      choice.algorithm == nullptr
+          ? nullptr
+          : reduction_program(*state, *choice.algorithm, choice.segments, 0, in_place, now.count);
+  if (prepared == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
+
   call.op = now.op;
   call.receive.base = static_cast<char*>(now.receive);
   call.receive.count = now.count;
   call.send = call.receive;
   if (!in_place) call.send.base = static_cast<char*>(const_cast<void*>(now.send));
-  return counted.end(algorithm, call.block_bytes,
-                     run_program(*state, *algorithm, 0, in_place, call, comm));
+  return counted.end(choice.algorithm, call.block_bytes,
+                     run_prepared(*state, *prepared, call, comm));
+} catch (const std::bad_alloc&) {
+  return raise(comm, MPI_ERR_NO_MEM);
 }
 
 }  // namespace

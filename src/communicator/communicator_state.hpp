@@ -91,7 +91,7 @@ class CommunicatorState {
   static constexpr std::int64_t tags_of_a_call = 16;
   // One of reduce, whose messages between two ranks may be as many as a vector has parts; a program
   // with a larger tag_span goes native.
-  static constexpr std::int64_t tags_of_a_reduce = 4096;
+  static constexpr std::int64_t tags_of_a_reduction = 4096;
 
   // The last ones are those of the exchange of arrivals.
   static constexpr std::int64_t tags_of_predictions = 2;
@@ -147,7 +147,7 @@ class CommunicatorState {
     OperatorUse operator_use = OperatorUse::none;
     bool commutes = true;
     const Algorithm* algorithm = nullptr;
-    SegmentPlan segments;  // of an algorithm that plans for arrivals
+    SegmentPlan segments;  // of an algorithm that cuts the vector
   };
   std::array<KnownChoice, collective_count> known_choice;
 

@@ -93,9 +93,11 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
       sum += size;
     }
   }
-  if (!algorithm.arrivals && (!request.arrivals.empty() || request.segments != 1)) {
-    return full_name(algorithm) +
-           " does not plan for arrival times; leave out arrivals and segments";
+  if (!algorithm.arrivals && !request.arrivals.empty()) {
+    return full_name(algorithm) + " does not plan for arrival times; leave out arrivals";
+  }
+  if (!algorithm.segments && request.segments != 1) {
+    return full_name(algorithm) + " does not cut the vector; leave out segments";
   }
   return algorithm.check == nullptr ? std::string() : algorithm.check(request);
 }

@@ -17,5 +17,8 @@ inline constexpr std::string_view ordered_tree_paper =
 inline constexpr std::string_view irregular_paper =
     "J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather and "
     "Scatter, 2017, lemmas 2.1 to 2.3 and theorem 2.4";
+inline constexpr std::string_view two_tree_paper =
+    "P. Sanders, J. Speck, J. L. Traeff, Two-tree Algorithms for Full Bandwidth Broadcast, "
+    "Reduction and Scan, 2009";
 
 }  // namespace sibyl

@@ -48,7 +48,7 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     case Collective::exscan:
       return choose_exscan(now);
     case Collective::scan:
-      return find_algorithm(Collective::scan, "doubling");
+      return choose_scan(now);
     case Collective::gather:
     case Collective::scatter:
       return choose_blocks(now);
@@ -59,6 +59,14 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
       return choose_reduce(settings, now);
   }
   return nullptr;
+}
+
+SegmentPlan segments_for(const Settings& settings, const Algorithm& algorithm,
+                         const Situation& now) {
+  if (!algorithm.segments) return {};
+  if (algorithm.arrivals) return plan_segments(settings, now);
+  return settings.segments != 0 ? SegmentPlan{settings.segments}
+                                : scan_segments(algorithm.name, now);
 }
 
 }  // namespace sibyl

@@ -36,7 +36,19 @@ struct Situation {
   Costs costs;
 };
 
+// How an algorithm that cuts vectors into segments is to run.
+struct SegmentPlan {
+  std::uint32_t segments = 1;
+  double round_time = 1;  // seconds that a round of one segment takes
+  double whole_time = 0;  // seconds of the collective when all ranks are there
+};
+
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
 const Algorithm* choose(const Settings& settings, const Situation& situation);
+
+// As the settings say, or else as the model takes it to be the fastest; one segment where the
+// algorithm does not cut vectors. Cost: some hundred floating-point operations.
+SegmentPlan segments_for(const Settings& settings, const Algorithm& algorithm,
+                         const Situation& situation);
 
 }  // namespace sibyl

@@ -2,8 +2,6 @@
 // rounds are, from what messages and operator cost and from the arrival pattern.
 #pragma once
 
-#include <cstdint>
-
 #include "selection/choose.hpp"
 
 namespace sibyl {
@@ -12,11 +10,6 @@ namespace sibyl {
 bool wants_costs(const Settings& settings, const Situation& situation);
 
 // How Clairvoyant is to run.
-struct SegmentPlan {
-  std::uint32_t segments = 1;
-  double round_time = 1;  // seconds that a round of one segment takes
-  double whole_time = 0;  // seconds of the reduce when all are there
-};
 SegmentPlan plan_segments(const Settings& settings, const Situation& situation);
 
 // The choice where the settings leave it open; nullptr is the MPI library's own.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +24,17 @@ constexpr std::array<std::pair<exscan::Member, std::string_view>, 4> family{{
     {exscan::Member::one_doubling, "1-doubling"},
     {exscan::Member::two_op_doubling, "two-op-doubling"},
 }};
+
+// Of both collectives, by name.
+constexpr std::array<std::string_view, 2> pipelines{"pipelined-chain", "two-tree"};
+constexpr std::uint32_t most_segments = 256;
+// Where pipelines are not thought of: with fewer ranks nothing is left to overlap, and a short
+// vector is not worth cutting.
+constexpr Rank least_pipelined_ranks = 4;
+constexpr std::uint64_t least_pipelined_bytes = 16384;
+constexpr double promised_gain = 1.1;
+// In the chain a hop waits for the message before to have left, too (simulated).
+constexpr double chain_fill = 1.25;
 
 // The cost of the applications on the longest path and beside it. What a rank applies beyond the
 // longest path is done while messages are under way, about half of it (simulated:
@@ -48,7 +61,63 @@ std::uint64_t leaving_in_exchange(std::uint64_t per_node, std::uint64_t bit) {
   return std::min(most, per_node);
 }
 
+// What fills the pipeline is a path through the tree, then every segment keeps the ends of its
+// messages busy: one in and one out in the chain, two each in the two trees.
+SegmentPlan pipelined(std::string_view name, const Situation& now) {
+  const bool chain = name == pipelines[0];
+  const double gamma = gamma_of(now.operator_use);
+  const Rank per_node = std::min(now.ranks_per_node, now.ranks);
+  const Rank nodes = (now.ranks - 1) / per_node + 1;
+  const auto depth = [](Rank n) { return 2.0 * ceil_log2(static_cast<std::uint64_t>(n)); };
+  const double hops_between = chain ? nodes - 1 : depth(nodes);
+  const double hops_within = chain ? std::max(0, now.ranks - 1 - nodes) : depth(per_node);
+  const double messages = chain ? 1 : 2;
+  SegmentPlan best;
+  best.whole_time = std::numeric_limits<double>::infinity();
+  for (std::uint32_t segments = 1; segments <= most_segments; segments *= 2) {
+    const double bytes = static_cast<double>(now.bytes) / segments;
+    const double steady = segments * messages * (2 * end_cost(bytes) + gamma * bytes);
+    const double fill = hops_between * (round_cost(bytes, 1) + gamma * bytes) +
+                        hops_within * (round_cost(bytes, 0) + gamma * bytes);
+    const double cost = steady + (chain ? chain_fill : 1) * fill;
+    if (cost < best.whole_time) best = {segments, cost / segments, cost};
+  }
+  return best;
+}
+
+// Offers the pipelined scans, which have to promise a gain that is worth relying on the model.
+template <class Offer>
+void offer_pipelines(const Situation& now, Offer offer) {
+  if (now.ranks < least_pipelined_ranks || now.bytes < least_pipelined_bytes) return;
+  for (const std::string_view name : pipelines) {
+    offer(name, promised_gain * pipelined(name, now).whole_time);
+  }
+}
+
 }  // namespace
+
+SegmentPlan scan_segments(std::string_view name, const Situation& now) {
+  return pipelined(name, now);
+}
+
+const Algorithm* choose_scan(const Situation& now) {
+  const double bytes = static_cast<double>(now.bytes);
+  const auto per_node = static_cast<std::uint64_t>(std::min(now.ranks_per_node, now.ranks));
+  const bool one_node = per_node == static_cast<std::uint64_t>(now.ranks);
+  std::string_view best = "doubling";
+  double best_cost = 0;
+  for (std::uint64_t distance = 1; distance < static_cast<std::uint64_t>(now.ranks);
+       distance *= 2) {
+    best_cost += one_node ? round_cost(bytes, 0) : shift_cost(bytes, distance, per_node);
+    best_cost += gamma_of(now.operator_use) * bytes;
+  }
+  offer_pipelines(now, [&](std::string_view name, double cost) {
+    if (cost >= best_cost) return;
+    best = name;
+    best_cost = cost;
+  });
+  return find_algorithm(Collective::scan, best);
+}
 
 const Algorithm* choose_exscan(const Situation& now) {
   const double bytes = static_cast<double>(now.bytes);
@@ -75,6 +144,7 @@ const Algorithm* choose_exscan(const Situation& now) {
                      exscan::most_applications(now.ranks, operator_rounds), gamma * bytes);
     offer(name, messages + applied);
   }
+  offer_pipelines(now, offer);
   // What follows is for nodes of several ranks.
   if (per_node == 1 || one_node) return best;
   const std::uint32_t all_rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks));

@@ -1,11 +1,17 @@
 // The choice among scans, a part of choose.hpp.
 #pragma once
 
+#include <string_view>
+
 #include "selection/choose.hpp"
 
 namespace sibyl {
 
-// The exclusive scan that the model takes to be the fastest; never nullptr.
+// The exclusive and the inclusive scan that the model takes to be the fastest; never nullptr.
 const Algorithm* choose_exscan(const Situation& situation);
+const Algorithm* choose_scan(const Situation& situation);
+
+// The segments with which the model takes a pipelined scan of this name to be the fastest.
+SegmentPlan scan_segments(std::string_view name, const Situation& situation);
 
 }  // namespace sibyl

@@ -58,6 +58,12 @@ double shift_cost(double bytes, std::uint64_t distance, std::uint64_t per_node) 
   return shifts_overlap * (regime.between.alpha - saved) + shifts_crowding * transfer;
 }
 
+// Up to the rendezvous both ends copy; from there on they share the transfer.
+double end_cost(double bytes) {
+  if (bytes >= regimes[1].up_to) return regimes[2].between.beta / 2 * bytes;
+  return 1.5e-6 + 5.5e-11 * bytes;
+}
+
 double gamma_of(OperatorUse use) {
   return use == OperatorUse::user ? gamma_user : gamma_predefined;
 }

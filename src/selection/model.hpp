@@ -20,4 +20,8 @@ double round_cost(double bytes, std::uint64_t leaving);
 // A round of messages to ranks at a distance, where nodes hold `per_node` ranks.
 double shift_cost(double bytes, std::uint64_t distance, std::uint64_t per_node);
 
+// How long an end of a message is busy with it while others are under way: what one more message
+// costs in a long sequence of them.
+double end_cost(double bytes);
+
 }  // namespace sibyl

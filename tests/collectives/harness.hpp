@@ -81,8 +81,10 @@ class Served {
     EXPECT_TRUE(state_->serves(get(), true));
     force(algorithm);
   }
-  void force(const Algorithm* algorithm) {
+  // `segments`: for an algorithm that cuts vectors; 0 leaves it to the model.
+  void force(const Algorithm* algorithm, std::uint32_t segments = 0) {
     Settings settings = forced(collective_, algorithm);
+    settings.segments = segments;
     settings.first_segment = state_->settings().first_segment;
     state_->replace_settings(settings);
   }

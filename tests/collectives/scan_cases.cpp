@@ -21,6 +21,11 @@ int native(Collective collective, const void* send, void* receive, int count, MP
                                           : PMPI_Scan(send, receive, count, type, op, comm);
 }
 
+// Some number of segments where the algorithm cuts vectors, at times the model's.
+std::uint32_t segments_of(const Algorithm* row, Random& random) {
+  return row != nullptr && row->segments ? static_cast<std::uint32_t>(pick(random, 40)) : 0;
+}
+
 // One call of a predefined operator beside the native one. `random` is the same on all ranks.
 void compare(Served& served, Collective collective, const PredefinedType& type,
              const PredefinedOperator& op, int count, Random& random) {
@@ -105,7 +110,7 @@ void equals_native_for_predefined(Collective collective) {
       if (!takes(op, type) || pick(random, share) != 0) continue;
       const Algorithm* row = rows[pick(random, rows.size())];
       SCOPED_TRACE(name_or_auto(row));
-      served.force(row);
+      served.force(row, segments_of(row, random));
       compare(served, collective, type, op, static_cast<int>(pick(random, 9)), random);
       ++pairs;
       if (testing::Test::HasFatalFailure()) return;
@@ -124,7 +129,7 @@ void equals_native_for_sizes(Collective collective) {
   constexpr std::array<int, 9> bytes{0, 8, 24, 1000, 16376, 16384, 16392, 40000, 200000};
   for (const Algorithm* row : rows_and_auto(collective)) {
     SCOPED_TRACE(name_or_auto(row));
-    served.force(row);
+    served.force(row, segments_of(row, random));
     for (int i = 0; i < cases(24); ++i) {
       const PredefinedType& type = types[pick(random, types.size())];
       const PredefinedOperator& op = operators[pick(random, operators.size())];
@@ -151,7 +156,7 @@ void keeps_operand_order(Collective collective) {
   Served served(collective, nullptr);
   for (const Algorithm* row : rows_and_auto(collective)) {
     SCOPED_TRACE(name_or_auto(row));
-    served.force(row);
+    served.force(row, segments_of(row, random));
     const int wanted = cases(static_cast<int>(layouts.all().size()) * 2);
     const std::uint64_t start = random();
     for (int i = 0; i < wanted; ++i) {
@@ -173,7 +178,8 @@ void survives_a_mix_of_calls(Collective collective) {
   const int size = size_of();
   const int rank = rank_in();
   for (int i = 0; i < cases(200); ++i) {
-    served.force(rows[pick(random, rows.size())]);
+    const Algorithm* row = rows[pick(random, rows.size())];
+    served.force(row, segments_of(row, random));
     const int count = 1 + static_cast<int>(pick(random, 6)) * static_cast<int>(pick(random, 1000));
     const auto step = static_cast<std::int64_t>(pick(random, 1000));
     std::vector<std::int64_t> send(static_cast<std::size_t>(count));

@@ -164,7 +164,7 @@ TEST(CommunicatorState, TakesMoreTagsForACallThanAnyAlgorithmSpans) {
       PlanRequest request;
       request.ranks = ranks;
       EXPECT_LE(algorithm.describe(request).tag_span, algorithm.collective == Collective::reduce
-                                                          ? CommunicatorState::tags_of_a_reduce
+                                                          ? CommunicatorState::tags_of_a_reduction
                                                           : CommunicatorState::tags_of_a_call);
     }
   }

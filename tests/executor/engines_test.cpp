@@ -33,7 +33,7 @@ class Trial {
     PlanRequest request;
     request.ranks = size_;
     request.root = root;
-    if (algorithm.arrivals) request.segments = 7;
+    if (algorithm.segments) request.segments = 7;
     request.background = background;
     prepare(algorithm, request, rank_, prepared_);
     const bool blocks = prepared_.header.partition == Partition::blocks;

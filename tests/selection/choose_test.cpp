@@ -179,14 +179,29 @@ TEST(Choose, MindsWhereRanksLie) {
   EXPECT_EQ(name(256, 32, 800), "recursive-doubling");
   EXPECT_EQ(name(384, 24, 8000), "recursive-doubling");
   EXPECT_EQ(name(240, 12, 8000), "recursive-doubling");
-  // Long ones: a vector leaves a node once a round.
-  EXPECT_EQ(name(1152, 32, 80000), "two-level");
-  EXPECT_EQ(name(1152, 24, 80000), "two-level");
-  EXPECT_EQ(name(384, 24, 24000), "two-level");
-  // One rank a node, or one node: nothing to gain.
-  for (const std::uint64_t bytes : {8, 800, 80000}) {
+  // A vector leaves a node once a round; long ones are cut into segments.
+  EXPECT_EQ(name(1152, 32, 8192), "two-level");
+  EXPECT_EQ(name(1152, 24, 8192), "two-level");
+  EXPECT_EQ(name(1152, 32, 800000), "two-tree");
+  // One rank a node, or one node: nothing to gain for short ones.
+  for (const std::uint64_t bytes : {8, 800, 8000}) {
     EXPECT_EQ(name(36, 1, bytes), name(36, 36, bytes));
     EXPECT_EQ(name(36, 100, bytes), name(36, 36, bytes));
+  }
+}
+
+TEST(Choose, CutsLongVectorsOfScansIntoSegments) {
+  for (const Collective collective : {Collective::exscan, Collective::scan}) {
+    for (const Rank ranks : rank_counts) {
+      auto now = situation(collective, ranks, 1 << 24, OperatorUse::predefined);
+      const Algorithm* longest = choose(Settings{}, now);
+      EXPECT_EQ(longest->segments, ranks >= 4) << ranks << " ranks";
+      if (longest->segments) {
+        EXPECT_GT(segments_for(Settings{}, *longest, now).segments, 1U);
+      }
+      now.bytes = 1024;
+      EXPECT_FALSE(choose(Settings{}, now)->segments) << ranks << " ranks";
+    }
   }
 }
 

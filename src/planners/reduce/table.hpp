@@ -74,6 +74,7 @@ inline constexpr std::array algorithms{
         .source = "J. Proficz, K. M. Ocetkiewicz, Improving Clairvoyant: reduction algorithm "
                   "resilient to imbalanced process arrival patterns, 2020, listings 2 and 8",
         .commutative_only = true,
+        .segments = true,
         .arrivals = true,
         .describe = describe_clairvoyant,
         .plan = plan_clairvoyant,

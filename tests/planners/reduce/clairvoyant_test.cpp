@@ -20,7 +20,7 @@ const Algorithm& clairvoyant() { return *find_algorithm(Collective::reduce, "cla
 // The example of section 4.2 of the source, its rank 1.
 TEST(ReduceClairvoyant, ARankAddsUpInScratchAndLeavesItsSendBufferAlone) {
   const std::vector arrivals{0.0, 0.0, 0.0, 1.1};
-  const PlanRequest request{.ranks = 4, .arrivals = arrivals, .segments = 4};
+  const PlanRequest request{.ranks = 4, .segments = 4, .arrivals = arrivals};
   const Lines lines = text_of(program_of(Collective::reduce, "clairvoyant", request, 1));
   ASSERT_GE(lines.size(), 5U);
   EXPECT_EQ(lines[0], "0: send send[0] to 0");
@@ -52,7 +52,7 @@ TEST(ReduceClairvoyant, ASingleRankCopiesUnlessInPlace) {
 
 TEST(ReduceClairvoyant, OneGenerationGivesTheSameHeaderAndProgramAsTwo) {
   const std::vector arrivals{0.3, 0.0, 4.5, 1.1, 2.0};
-  const PlanRequest request{.ranks = 5, .root = 2, .arrivals = arrivals, .segments = 6};
+  const PlanRequest request{.ranks = 5, .root = 2, .segments = 6, .arrivals = arrivals};
   const PlanHeader described = clairvoyant().describe(request);
   const Plan plan = make_plan(clairvoyant(), request);
   // A pair's messages, counted one by one.

@@ -108,6 +108,7 @@ void bind_algorithms(nb::module_& module) {
       .def_prop_ro("commutative_only", [](const Algorithm& row) { return row.commutative_only; })
       .def_prop_ro("in_place", [](const Algorithm& row) { return row.in_place; })
       .def_prop_ro("nodes", [](const Algorithm& row) { return row.nodes; })
+      .def_prop_ro("segments", [](const Algorithm& row) { return row.segments; })
       .def_prop_ro("arrivals", [](const Algorithm& row) { return row.arrivals; })
       .def_prop_ro("sizes", [](const Algorithm& row) { return row.sizes; })
       .def("__repr__", [](const Algorithm& row) {

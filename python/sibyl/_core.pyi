@@ -24,7 +24,8 @@ class Algorithm:
         commutative_only: not for operators that do not commute.
         in_place: has a program for MPI_IN_PLACE.
         nodes: plans for several ranks a node.
-        arrivals: plans for arrival times, in segments and rounds.
+        segments: cuts the vector into segments.
+        arrivals: plans for arrival times, in rounds.
         sizes: plans for blocks of different sizes.
     """
 
@@ -50,6 +51,8 @@ class Algorithm:
     def in_place(self) -> bool: ...
     @property
     def nodes(self) -> bool: ...
+    @property
+    def segments(self) -> bool: ...
     @property
     def arrivals(self) -> bool: ...
     @property
@@ -153,7 +156,7 @@ def make_plan(
         operator_rounds: scan family: rounds in which the prefix with the own value is sent; 0 takes
             the algorithm's own.
         arrivals: reduce: the arrival time of each rank in seconds; all at once if None.
-        segments: reduce: parts that the vector is cut into.
+        segments: algorithms that cut the vector: into how many parts.
         round_time: reduce: seconds that a round with one segment takes.
         generator: reduce: linear, pairing-heap, segment-tree or fast; all plan the same.
         root_order: reduce: first or availability, where the root stands when a sender is sought.

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "selection/choose_reduce.hpp"
 
 namespace sibyl {
 namespace {

@@ -43,9 +43,10 @@ def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
                         "background": background,
                         "in_place": in_place,
                     }
+                    if row.segments:
+                        request["segments"] = draw.randint(1, 6)
                     if row.arrivals:
                         request["arrivals"] = [draw.uniform(0, ranks) for _ in range(ranks)]
-                        request["segments"] = draw.randint(1, 6)
                         request["round_time"] = draw.uniform(0.1, 2)
                     if row.sizes and (root + in_place) % 2 == 0:
                         request["sizes"] = [draw.choice((0, 3, 70)) for _ in range(ranks)]

@@ -41,7 +41,8 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
      "How often gatherv builds its tree anew from the sizes of the blocks: at every so many calls "
      "with one root, and before that at calls 2, 4, 8 and so on. 0 is never, 1 is every call."},
     {"SIBYL_SEGMENTS", "0 to 1024", "0", "segments",
-     "Into how many segments Clairvoyant cuts the vector of a reduce, and a pipelined scan its own; "
+     "Into how many segments Clairvoyant cuts the vector of a reduce, and a pipelined scan its "
+     "own; "
      "0 chooses by bytes and ranks, for Clairvoyant with the costs below."},
     {"SIBYL_ARRIVALS", "an arrival pattern", "", "",
      "When ranks arrive at a reduce: uniform:0.02:7 or another pattern of `sibyl plan --arrivals`, "

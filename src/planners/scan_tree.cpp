@@ -15,7 +15,7 @@ struct Subtree {
   std::uint32_t level() const {
     return static_cast<std::uint32_t>(std::bit_width(begin ^ end)) - 1;
   }
-  std::uint32_t top() const { return (end >> level() << level()) - 1; }
+  std::uint32_t top() const { return (end & ~(std::bit_floor(begin ^ end) - 1)) - 1; }
   Subtree left() const { return {begin, top()}; }
   Subtree right() const { return {top() + 1, end}; }
 };

@@ -199,13 +199,13 @@ int init_blocks(Collective collective, const BlockArguments& now, MPI_Comm comm,
   native.receive_type = to.type;
   return init(
       collective, now.root, comm, info, std::move(native), request,
-      [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall&) {
+      [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall&) -> int {
         const int wrong = check_blocks(state, now, checked);
         offer.bytes = checked.block_bytes;
         if (wrong == MPI_SUCCESS && !checked.own_block_fits(now)) return MPI_ERR_TRUNCATE;
         return wrong;
       },
-      [&](CommunicatorState& state, PersistentCall& call) {
+      [&](CommunicatorState& state, PersistentCall& call) -> int {
         int error = keep_type(checked.all_type, call);
         if (error == MPI_SUCCESS) error = keep_type(checked.own_type, call);
         call.in_place = checked.in_place;
@@ -229,7 +229,7 @@ int init_irregular(Collective collective, const IrregularSide& all, const BlockS
   UserBuffer own_buffer;
   return init(
       collective, root, comm, info, std::move(native), request,
-      [&](CommunicatorState& state, PersistentOffer&, PersistentCall& call) {
+      [&](CommunicatorState& state, PersistentOffer&, PersistentCall& call) -> int {
         if (root < 0 || root >= state.size()) return MPI_ERR_ROOT;
         const bool is_root = state.rank() == root;
         call.in_place = is_root && own.buffer == MPI_IN_PLACE;
@@ -240,7 +240,7 @@ int init_irregular(Collective collective, const IrregularSide& all, const BlockS
         }
         return wrong;
       },
-      [&](CommunicatorState& state, PersistentCall& call) {
+      [&](CommunicatorState& state, PersistentCall& call) -> int {
         const bool is_root = state.rank() == root;
         int error = keep_type(call.blocks.type, call);
         if (error == MPI_SUCCESS) error = keep_type(own_buffer.type, call);
@@ -264,7 +264,7 @@ int init_reduce(const ReductionArguments& now, int root, MPI_Comm comm, MPI_Info
   DatatypeInfo type;
   return init(
       Collective::reduce, root, comm, info, std::move(native), request,
-      [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) {
+      [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) -> int {
         if (root < 0 || root >= state.size()) return MPI_ERR_ROOT;
         const int wrong = check_reduce(now, state.rank() == root);
         if (wrong != MPI_SUCCESS) return wrong;
@@ -272,7 +272,7 @@ int init_reduce(const ReductionArguments& now, int root, MPI_Comm comm, MPI_Info
         offer_reduction(state, now, type, offer, call);
         return MPI_SUCCESS;
       },
-      [&](CommunicatorState& state, PersistentCall& call) {
+      [&](CommunicatorState& state, PersistentCall& call) -> int {
         const int error = keep_type(type, call);
         call.in_place = now.send == MPI_IN_PLACE;
         UserBuffer buffer;
@@ -299,14 +299,14 @@ int init_exscan(const ReductionArguments& now, MPI_Comm comm, MPI_Info info,
   DatatypeInfo type;
   return init(
       Collective::exscan, 0, comm, info, std::move(native), request,
-      [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) {
+      [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) -> int {
         const int wrong = check_scan(now, state.rank() > 0);
         if (wrong != MPI_SUCCESS) return wrong;
         if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return MPI_ERR_TYPE;
         offer_reduction(state, now, type, offer, call);
         return MPI_SUCCESS;
       },
-      [&](CommunicatorState&, PersistentCall& call) {
+      [&](CommunicatorState&, PersistentCall& call) -> int {
         const int error = keep_type(type, call);
         call.in_place = now.send == MPI_IN_PLACE;
         UserBuffer& receive = call.call.receive;

@@ -102,6 +102,17 @@ class InstalledPackage(unittest.TestCase):
                 run(options.mpicc, HERE / "uses_sibyl.c", *flags, "-o", program)
                 self.assertIn("right on 4 ranks", launch(program, "4"))
 
+    def test_the_examples_in_c_build_as_their_preambles_say_and_are_right(self):
+        search = str(library_directory() / "pkgconfig")
+        flags = run(
+            "pkg-config", "--cflags", "--libs", f"sibyl-{options.flavour}", PKG_CONFIG_PATH=search
+        ).split()
+        for source in sorted((HERE.parents[1] / "examples" / "persistent").glob("*.c")):
+            with self.subTest(example=source.name):
+                program = self.work / source.stem
+                run(options.mpicc, "-Wall", "-Wextra", "-Werror", source, *flags, "-o", program)
+                self.assertIn("10 iterations of 3 ranks, 0 wrong", launch(program, "3"))
+
     def is_default(self):
         """Tell whether libsibyl.so is the library of this flavour."""
         target = (library_directory() / "libsibyl.so").resolve().name

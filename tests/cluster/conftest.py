@@ -1,6 +1,7 @@
 """What the tests of clusters share: starting the command, the MPIs here, and what must be gone."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +19,9 @@ from sibyl.mpi.installation import Launcher, installed_launchers, library_of_lau
 
 PROGRAMS = Path(__file__).parent / "programs"
 COMMAND = [sys.executable, "-m", "sibyl"]
+
+# A shell that starts the suite in the background has it ignore interrupts, and so all its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 PATIENCE = 20.0  # seconds for a job to start, or for its processes to end
 
 

@@ -1,6 +1,7 @@
 """What the tests of the command share: starting it, and the MPIs of this machine."""
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from sibyl.mpi.installation import Launcher, installed_launchers, library_of_pro
 
 PROGRAMS = Path(__file__).parent / "programs"
 COMMAND = [sys.executable, "-m", "sibyl"]
+
+# A shell that starts the suite in the background has it ignore interrupts, and so all its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass

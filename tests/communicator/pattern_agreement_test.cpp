@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 
-// Rank r is this many seconds late: no two ranks alike, since the machine would decide between them.
+// Rank r is this many seconds late: no two ranks alike, since the machine would decide between
+// them.
 int lateness(int rank, int ranks) { return ranks - rank + (rank % 2 == 0 ? 0 : ranks); }
 
 std::vector<Rank> expected_order(int ranks) {

@@ -1,3 +1,6 @@
+# All tests that run under mpiexec, and only they.
+add_custom_target(mpi_tests)
+
 # Registers tests that run under mpiexec.
 #
 #   sibyl_add_mpi_test(NAME <x> SOURCES <file>... [RANKS 1 2 3 ...] [TIMEOUT seconds]
@@ -33,6 +36,7 @@ function(sibyl_add_mpi_test)
     endif()
     set(target test_${arg_NAME}-${flavour})
     add_executable(${target} ${arg_SOURCES})
+    add_dependencies(mpi_tests ${target})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_definitions(${target} PRIVATE SIBYL_FLAVOUR="${flavour}")
     if(NOT arg_NO_MAIN)

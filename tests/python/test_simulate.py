@@ -103,6 +103,19 @@ def test_nodes_and_loggp_and_operator_cost_are_taken(sibyl: Sibyl, tmp_path: Pat
     assert len(set(times)) == 3
 
 
+def test_long_vectors_are_cut_for_scans_that_can(sibyl: Sibyl, tmp_path: Path) -> None:
+    words = ("simulate", "exscan", "--algorithms", "123-doubling,pipelined-chain,two-tree")
+    words += ("--ranks", "36", "--size", "800000", "--alpha", "3us", "--beta", "0.27ns/B")
+    assert sibyl(*words, "--json", "a.json").returncode == 0
+    assert sibyl(*words, "--segments", "1", "--json", "b.json").returncode == 0
+    (doubling, chain, trees), (_, whole_chain, whole_trees) = (
+        [entry["run_s"] for entry in json.loads((tmp_path / name).read_text())["entries"]]
+        for name in ("a.json", "b.json")
+    )
+    assert chain < 0.6 * doubling and trees < 0.7 * doubling
+    assert min(whole_chain, whole_trees) > doubling
+
+
 def test_calibration_is_read_from_a_file(sibyl: Sibyl, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text('{"alpha_s": 1e-3, "beta_s_per_byte": 0.0}')
     words = ("simulate", "gather", "--algorithms", "LIN", *SMALL)

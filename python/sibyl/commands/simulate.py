@@ -86,7 +86,7 @@ def simulate(
         bool, typer.Option("--blocking", help="One send and one receive at a time, in order.")
     ] = False,
     segments: Annotated[
-        int, typer.Option(metavar="N", help="Clairvoyant: parts of the vector; 0: from the model.")
+        int, typer.Option(metavar="N", help="Parts of a vector that is cut; 0: from the model.")
     ] = 0,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table.")] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything.")] = None,

@@ -1,6 +1,7 @@
 """`sibyl simulate`: a grid of problems and arrival patterns, every contender in simulated time."""
 
 import itertools
+import math
 import os
 import statistics
 from collections.abc import Callable, Sequence
@@ -97,15 +98,20 @@ def block_of(problem: Problem, settings: Settings) -> int:
 
 
 def segments_of(problem: Problem, contender: Contender, settings: Settings) -> int:
-    """Into how many parts a vector is cut: about sqrt(p beta m / alpha), which balances the two."""
-    if not contender.row.arrivals:
+    """Into how many parts a vector is cut: about sqrt(F beta m / alpha), which balances the two.
+
+    F is the number of messages that fill the pipeline per message that a segment adds.
+    """
+    if not contender.row.segments:
         return 1
     if settings.segments:
         return settings.segments
     network = settings.network
     latency = network.message(0)
     data = network.per_byte() * problem.size
-    best = (problem.ranks * data / latency) ** 0.5 if latency > 0 else 256
+    two_tree = contender.row.name == "two-tree"
+    fill = 2 * math.log2(max(problem.ranks, 2)) if two_tree else problem.ranks
+    best = (fill * data / latency) ** 0.5 if latency > 0 else 256
     return int(min(256, max(1, best, 1)))
 
 

@@ -240,9 +240,9 @@ TEST(Engines, LockstepServesEveryOnePortedProgramOfAScan) {
   for (const Collective collective : {Collective::exscan, Collective::scan}) {
     for (const Algorithm& algorithm : algorithms(collective)) {
       const Trial trial(algorithm, 0, 4, comm.get());
-      const bool fits =
-          trial.prepared().header.one_ported && !trial.prepared().program.steps.empty();
-      EXPECT_EQ(trial.has_lockstep(), fits) << algorithm.name;
+      const Prepared& prepared = trial.prepared();
+      if (!prepared.header.one_ported || prepared.program.steps.empty()) continue;
+      EXPECT_TRUE(trial.has_lockstep()) << algorithm.name;
     }
   }
 }

@@ -49,8 +49,9 @@ void Execution::fill_mirror() {
   if (send_.is_open()) error_.add(send_.fill(call_.comm));
 }
 
+// Whichever piece was the last one: a step of this rank alone may end the program as it arrives.
 void Execution::empty_mirror() {
-  if (!receive_.is_open()) return;
+  if (!receive_.is_open() || !flow_->ended()) return;
   int rank = 0;
   PMPI_Comm_rank(call_.comm, &rank);
   error_.add(receive_.empty(call_.comm, prepared_->program.in_place ? rank : no_rank));
@@ -60,17 +61,19 @@ void Execution::empty_mirror() {
 void Execution::start(bool arrived) {
   if (arrived) fill_mirror();
   flow_->start(arrived);
+  empty_mirror();
 }
 
 void Execution::arrive() {
   fill_mirror();
   flow_->arrive();
+  empty_mirror();
 }
 
 bool Execution::progress() {
-  if (!flow_->progress()) return false;
+  const bool over = flow_->progress();
   empty_mirror();
-  return true;
+  return over;
 }
 
 void Execution::finish() {

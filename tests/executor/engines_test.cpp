@@ -234,6 +234,47 @@ TEST(Engines, WhatIsGatedOnStartArrivesBeforeTheRankDoes) {
   EXPECT_EQ(own, 77);
 }
 
+// The root of a gather has nothing left to do on its arrival but to copy its own block.
+TEST(Engines, WhatArrivedBeforeIsThereWhenTheArrivalItselfEndsTheProgram) {
+  if (size_of() < 2) GTEST_SKIP() << "needs a message";
+  const Duplicate comm;
+  Workspace workspace;
+  PlanRequest request;
+  request.ranks = size_of();
+  request.background = true;
+  Prepared prepared;
+  const int rank = rank_in();
+  prepare(*find_algorithm(Collective::gather, "linear-synchronised"), request, rank, prepared);
+  DatatypeInfo uncut = int64_info();
+  uncut.dense = false;  // blocks go by way of packed mirrors
+  const std::int64_t own = 100 + rank;
+  std::vector<std::int64_t> blocks(static_cast<std::size_t>(size_of()), -1);
+  CollectiveCall call;
+  call.comm = comm.get();
+  call.block_bytes = 8;
+  call.first_segment = 3;
+  call.send = {reinterpret_cast<char*>(const_cast<std::int64_t*>(&own)) - rank * 8, 1, 8, uncut};
+  if (rank == 0) call.receive = {reinterpret_cast<char*>(blocks.data()), 1, 8, uncut};
+  Execution execution;
+  ASSERT_EQ(execution.bind(prepared, call, workspace), MPI_SUCCESS);
+  execution.start(false);
+  if (rank == 0) {
+    for (int i = 0; i < 100000 && execution.waits(); ++i) {
+      execution.progress();
+      usleep(20);
+    }
+  }
+  execution.arrive();
+  if (rank != 0) {
+    execution.finish();
+    return;
+  }
+  EXPECT_TRUE(execution.ended());
+  for (int r = 0; r < size_of(); ++r) {
+    EXPECT_EQ(blocks[static_cast<std::size_t>(r)], 100 + r);
+  }
+}
+
 // One-ported rounds run in lockstep: the least that a small call can cost.
 TEST(Engines, LockstepServesEveryOnePortedProgramOfAScan) {
   const Duplicate comm;

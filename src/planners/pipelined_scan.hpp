@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <string>
 
+#include "planners/papers.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl {
@@ -32,5 +33,35 @@ void plan_pipelined(const PlanRequest& request, Rank rank, Program& program);
 
 // Empty, or what is wrong with the number of segments.
 std::string check_pipelined(const PlanRequest& request);
+
+// The rows of both tables. m is the size of the vector.
+template <Collective collective_of_row>
+inline constexpr Algorithm pipelined_chain{
+    .collective = collective_of_row,
+    .name = "pipelined-chain",
+    .published = "pipelined linear array",
+    .idea =
+        "Segments of the vector follow each other from rank to rank, each taking up an operand "
+        "at every rank.",
+    .cost = "(p - 2 + N) (alpha + beta m/N) in N segments",
+    .source = two_tree_paper,
+    .segments = true,
+    .describe = describe_pipelined<collective_of_row, Pipeline::chain>,
+    .plan = plan_pipelined<collective_of_row, Pipeline::chain>,
+    .check = check_pipelined};
+template <Collective collective_of_row>
+inline constexpr Algorithm two_tree{
+    .collective = collective_of_row,
+    .name = "two-tree",
+    .published = "two-tree",
+    .idea =
+        "Every other segment goes up and down a second tree in which the first one's leaves are "
+        "the inner ranks, so that all ports are evenly busy.",
+    .cost = "about (2 N + 4 log2 p) (alpha + beta m/N) in N segments",
+    .source = two_tree_paper,
+    .segments = true,
+    .describe = describe_pipelined<collective_of_row, Pipeline::two_tree>,
+    .plan = plan_pipelined<collective_of_row, Pipeline::two_tree>,
+    .check = check_pipelined};
 
 }  // namespace sibyl

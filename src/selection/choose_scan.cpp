@@ -1,4 +1,4 @@
-// The choice among exclusive scans, by the model of model.hpp.
+// The choice among scans, exclusive and inclusive, by the model of model.hpp.
 #include "selection/choose_scan.hpp"
 
 #include <algorithm>

@@ -82,29 +82,8 @@ inline constexpr std::array algorithms{
         .nodes = true,
         .describe = describe_two_level,
         .plan = plan_two_level},
-    Algorithm{.collective = Collective::exscan,
-              .name = "pipelined-chain",
-              .published = "pipelined linear array",
-              .idea =
-                  "Segments of the vector follow each other from rank to rank, each taking up an "
-                  "operand at every rank.",
-              .cost = "(p - 2 + N) (alpha + beta m/N) in N segments",
-              .source = two_tree_paper,
-              .segments = true,
-              .describe = describe_pipelined<Collective::exscan, Pipeline::chain>,
-              .plan = plan_pipelined<Collective::exscan, Pipeline::chain>,
-              .check = check_pipelined},
-    Algorithm{.collective = Collective::exscan,
-              .name = "two-tree",
-              .published = "two-tree",
-              .idea = "Every other segment goes up and down a second tree in which the first one's "
-                      "leaves are the inner ranks, so that all ports are evenly busy.",
-              .cost = "about (2 N + 4 log2 p) (alpha + beta m/N) in N segments",
-              .source = two_tree_paper,
-              .segments = true,
-              .describe = describe_pipelined<Collective::exscan, Pipeline::two_tree>,
-              .plan = plan_pipelined<Collective::exscan, Pipeline::two_tree>,
-              .check = check_pipelined},
+    pipelined_chain<Collective::exscan>,
+    two_tree<Collective::exscan>,
 };
 
 }  // namespace sibyl::exscan

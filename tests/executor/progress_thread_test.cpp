@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 
 #include "support/mpi_test.hpp"
 
@@ -39,17 +40,18 @@ TEST(ProgressThread, UsesNoProcessorWhileThereIsNothingToDo) {
   const int asked = work.asked;
   usleep(200000);
   EXPECT_EQ(work.asked, asked) << "what has ended is not asked again";
-  EXPECT_LT(thread.processor_seconds() - before, 0.0002);
+  EXPECT_LT(thread.processor_seconds() - before, 0.05) << "it does not spin";
 }
 
 TEST(ProgressThread, AsksTheMoreSeldomTheLongerNothingMoves) {
   ProgressThread thread;
   Work work;
+  const auto begin = std::chrono::steady_clock::now();
   thread.submit(work);
-  usleep(400000);
+  ASSERT_TRUE(within_seconds(10, work.asked, 20));
   const int asked = work.asked;
-  EXPECT_GE(asked, 5);
-  EXPECT_LE(asked, 7 + 400 / 4);
+  const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(asked, 8 + lasted.count() / 0.004) << "every 4 ms in the end";
   thread.withdraw(work);
   const int at_the_end = work.asked;
   usleep(20000);

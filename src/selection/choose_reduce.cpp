@@ -25,10 +25,14 @@ constexpr double as_good = 1.05;
 constexpr double clear_win = 0.8;
 // Fewer leave whole vectors to be sent one after the other: a tree does the same.
 constexpr std::uint32_t fewest_segments = 4;
+// Ranks that nothing is known of measure costs only for vectors that may bring it back, in bytes.
+constexpr std::uint64_t worth_measuring = 65536;
 // A schedule numbers its rounds, idle ones too.
 constexpr double most_rounds = 1e6;
 
 double beyond(Rank ranks) { return 3.0 * ceil_log2(static_cast<std::uint64_t>(ranks)); }
+
+bool between_nodes(const Situation& now) { return now.ranks_per_node < now.ranks; }
 
 bool asks_for_clairvoyant(std::int32_t wanted) {
   return wanted >= 0 && algorithms(Collective::reduce)[static_cast<std::size_t>(wanted)].arrivals;
@@ -46,7 +50,9 @@ std::int32_t wanted_by(const Settings& settings, const Situation& now) {
 bool wants_costs(const Settings& settings, const Situation& now) {
   if (now.ranks < 2 || !now.commutes) return false;
   const std::int32_t wanted = wanted_by(settings, now);
-  if (wanted == choose_automatically) return now.spread > 0;
+  if (wanted == choose_automatically) {
+    return now.spread > 0 || (between_nodes(now) && now.bytes >= worth_measuring);
+  }
   return asks_for_clairvoyant(wanted) && (settings.segments == 0 || now.spread > 0);
 }
 
@@ -77,18 +83,17 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
 }
 
 // Where ranks are so late that what the others do meanwhile is a whole reduce, Clairvoyant has no
-// rival. Else it must win on the wire, which no MPI library's own reduce uses so well between
-// nodes: they move the vector about twice.
+// rival. Else, and where nothing is known of them, it must win on the wire, which no MPI library's
+// own reduce uses so well between nodes: they move the vector about twice.
 const Algorithm* choose_reduce(const Settings& settings, const Situation& now) {
-  if (!now.costs.known() || !now.commutes || now.ranks < 2 || now.spread == 0) return nullptr;
+  if (!now.costs.known() || !now.commutes || now.ranks < 2) return nullptr;
   const SegmentPlan plan = plan_segments(settings, now);
   if (plan.segments < fewest_segments) return nullptr;
   const double deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));
   const double twice =
       2 * (deep * now.costs.alpha + now.costs.beta * static_cast<double>(now.bytes));
-  const bool between_nodes = now.ranks_per_node < now.ranks;
   const bool pays =
-      now.spread > plan.whole_time || (between_nodes && plan.whole_time < clear_win * twice);
+      now.spread > plan.whole_time || (between_nodes(now) && plan.whole_time < clear_win * twice);
   return pays ? find_algorithm(Collective::reduce, "clairvoyant") : nullptr;
 }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND, Mpi, Sibyl, assert_usage_error
 
+from sibyl.bench.simulated import find_launcher
 from sibyl.errors import CommandError
 from sibyl.mpi.library import find_benchmark
 
@@ -171,6 +172,36 @@ def test_an_interrupted_run_leaves_nothing_and_is_resumed(
     assert [cell["cell"]["size"] for cell in document["cells"]] == [4096, 8192, 16384, 32768]
     first = json.loads(next(text for text in kept if '"size": 4096' in text))
     assert document["cells"][0]["samples"] == first["samples"]
+
+
+def test_a_simulated_cluster_repeats_and_forces_rivals(
+    sibyl: Sibyl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    try:
+        find_launcher()
+    except CommandError as error:
+        pytest.skip(str(error))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    words = ["bench", "reduce", "--on", "smpi", "-n", 8, "--size", "256K", "--iterations", 2]
+    words += ["--max-delay", "20ms", "--algorithms", "native:flat_tree,auto", "--csv", "a.csv"]
+    times = []
+    for _ in range(2):
+        result = sibyl(*words)
+        assert result.returncode == 0, result
+        rows = list(csv.DictReader((sibyl.directory / "a.csv").open()))
+        assert [row["algorithm"] for row in rows] == ["native", "native:flat_tree", "auto"]
+        times.append({row["algorithm"]: float(row["absorbed_us"]) for row in rows})
+    assert times[0] == times[1]
+    # On 1 Gbit/s the wire alone takes 2.1 ms; seven whole vectors one after the other cannot win.
+    assert 2100 < times[0]["auto"] < times[0]["native"] < times[0]["native:flat_tree"]
+    for more, part in (
+        (["--platform", "absent"], "absent"),
+        (["--platform", "./absent.xml"], "absent"),
+        (["-n", 49], "48 nodes"),
+        (["--mpi", "intel"], "intel"),
+        (["--prediction", "wild"], "wild"),
+    ):
+        assert_usage_error(sibyl(*words, *more), part)
 
 
 def test_bad_input_ends_in_one_line(bench: Sibyl) -> None:

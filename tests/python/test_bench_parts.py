@@ -45,6 +45,13 @@ def around(middle: float) -> list[float]:
     return [middle * (1 + 0.001 * (i % 7 - 3) + 1e-6 * i) for i in range(24)]
 
 
+def test_of_simulated_times_the_medians_decide() -> None:
+    times = {"native": [1e-3], "a": [1.2e-3], "b": [0.9e-3], "c": [1.01e-3]}
+    rows = judge([result_of(times, simulated=True, platform="x")], "native")
+    verdicts = {row.algorithm: row.verdict for row in rows}
+    assert verdicts == {"native": "reference", "a": "SLOWER", "b": "faster", "c": "no difference"}
+
+
 def test_sizes_and_times_are_read_and_written_with_units() -> None:
     assert [read_size(t) for t in ("1", "128K", "1MiB", "2 kB")] == [1, 131072, 1 << 20, 2000]
     assert [read_time(t) for t in ("0", "5ms", "0.25s", "10us")] == [0, 0.005, 0.25, 1e-5]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
 
+from sibyl.bench.simulated import find_launcher
 from sibyl.errors import CommandError
 from sibyl.guidelines.selection import mpich, openmpi, own
 from sibyl.guidelines.selection.choices import RankRules, Rule
-from sibyl.guidelines.simulated import find_launcher
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import library_of_program
 from sibyl.mpi.library import find_benchmark

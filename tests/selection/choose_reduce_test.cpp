@@ -61,11 +61,24 @@ TEST(ChooseReduce, FewerSegmentsWhereMessagesAreDear) {
   EXPECT_LT(plan_segments(Settings{}, now).segments, cheap);
 }
 
-TEST(ChooseReduce, LeavesFlatPatternsAndSmallVectorsToTheLibrary) {
+// Between nodes its pipeline wins on ranks that arrive together, too.
+TEST(ChooseReduce, LeavesSmallVectorsToTheLibrary) {
   const Settings open;
-  EXPECT_EQ(choose(open, reduce_of(1 << 18, 0)), nullptr);
+  EXPECT_EQ(choose(open, reduce_of(1 << 18, 0)), clairvoyant());
   EXPECT_EQ(choose(open, reduce_of(1 << 18, 0.001)), clairvoyant());
+  EXPECT_EQ(choose(open, reduce_of(8, 0)), nullptr);
   EXPECT_EQ(choose(open, reduce_of(8, 1)), nullptr);
+}
+
+TEST(ChooseReduce, MeasuresCostsWhereTheyMayDecide) {
+  const Settings open;
+  EXPECT_TRUE(wants_costs(open, reduce_of(8, 1)));
+  EXPECT_TRUE(wants_costs(open, reduce_of(1 << 18, 0)));
+  EXPECT_FALSE(wants_costs(open, reduce_of(1 << 10, 0)));
+  Situation now = reduce_of(1 << 18, 0);
+  now.ranks_per_node = now.ranks;
+  EXPECT_FALSE(wants_costs(open, now));
+  EXPECT_EQ(choose(open, now), nullptr);
 }
 
 // Within a node a vector is copied, not sent; only lateness speaks for Clairvoyant there.

@@ -18,6 +18,8 @@ IRREGULAR = ("gatherv", "scatterv")
 ROOTED_BLOCKS = ("gather", "scatter", "gatherv", "scatterv")
 SCANS = ("exscan", "scan")
 OPERATORS = ("sum", "int-sum", "bxor", "matrix", "modular")
+# What Sibyl's reduce is told about the arrivals of a turn.
+PREDICTIONS = ("right", "none", "flat", "shuffled", "one-late")
 # In the place of a pattern: bare calls after a barrier, the time of the slowest rank.
 BARE = "none"
 # Exclusive scans written by hand over point-to-point, as MPICH, Open MPI and paper 003 have them.
@@ -65,9 +67,12 @@ class Grid:
         warm_up: unmeasured ones before them.
         compute: emulated computation in seconds, without the delay.
         operator: of reduce and scans; gives the element type of the others.
-        on: local or cluster.
+        prediction: what Sibyl's reduce is told about the arrivals of a turn.
+        on: local, cluster or smpi.
         mpi: openmpi, mpich or a prefix; None for the first in PATH.
         rate: of each host's link, cluster only.
+        platform: of the simulated cluster, smpi only.
+        ranks_per_node: the same.
     """
 
     collective: str
@@ -82,6 +87,9 @@ class Grid:
     on: str = "local"
     mpi: str | None = None
     rate: str = "100mbit"
+    prediction: str = "right"
+    platform: str = ""
+    ranks_per_node: int = 1
 
     def jobs(self) -> list["Grid"]:
         """One grid for each number of ranks, in the order of the cells."""
@@ -103,7 +111,7 @@ class Grid:
         words += ["--algorithms", ",".join(self.algorithms), "--reference", self.algorithms[0]]
         words += ["--operators", self.operator, "--root", str(self.root), "--seed", str(self.seed)]
         words += ["--iterations", str(self.iterations), "--warm-up", str(self.warm_up)]
-        words += ["--compute", repr(self.compute)]
+        words += ["--compute", repr(self.compute), "--prediction", self.prediction]
         for cell in cells:
             words += cell.words(pattern_file)
         return words

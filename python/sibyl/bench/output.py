@@ -91,6 +91,9 @@ def closing_lines(grid: Grid, rows: Sequence[Row], metric: str) -> list[str]:
             f"never slower than {grid.algorithms[0]} by more than {MARGIN:.0%} or "
             f"{MARGIN_SECONDS * 1e9:.0f} ns: holds for all contenders"
         )
+    if grid.on == "smpi":
+        lines.append(f"{grid.iterations} iterations; simulated times repeat: medians decide")
+        return lines
     lines.append(
         f"{grid.iterations} iterations; {metric} time by rank-sum tests, corrected for all "
         f"comparisons, significance {SIGNIFICANCE:.0%}"
@@ -99,6 +102,11 @@ def closing_lines(grid: Grid, rows: Sequence[Row], metric: str) -> list[str]:
 
 
 def _job_line(job: dict[str, Any]) -> str:
+    if job.get("simulated"):
+        return (
+            f"{job['mpi']}, {job['ranks']} ranks simulated on {job.get('platform')}; one message: "
+            f"alpha {time_text(job['alpha_s'])}, {1e-6 / job['beta_s_per_byte']:.4g} MB/s"
+        )
     clocks, after = job["clocks"], job.get("clocks_after") or job["clocks"]
     known = (
         "one clock"

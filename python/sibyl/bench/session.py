@@ -12,13 +12,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 import sibyl
-from sibyl.bench import output, plots
+from sibyl.bench import output, plots, simulated
 from sibyl.bench.grid import (
     COLLECTIVES,
     COUNTS,
     IRREGULAR,
     LOOPS,
     OPERATORS,
+    PREDICTIONS,
     SCANS,
     SHAPES,
     Cell,
@@ -32,7 +33,6 @@ from sibyl.bench.provenance import file_hash, provenance
 from sibyl.bench.recording import pattern_text
 from sibyl.bench.runner import (
     Interrupted,
-    Job,
     choose_benchmark_launcher,
     cluster_job,
     local_job,
@@ -48,7 +48,10 @@ from sibyl.errors import CommandError
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 
-JobMaker = Callable[[Grid, str | None], Job]
+# Measures a grid with one number of ranks, with the file that is replayed; hands out each cell
+# when it is complete, and names the cell of every sample.
+JobRunner = Callable[[Grid, str | None, Callable[[CellResult], None], Callable[[Cell], None]], None]
+MEASURED, SIMULATED = (32, 3), (5, 1)  # iterations and warm-up
 CLUSTER_NAME = f"bench-{os.getpid()}"  # several runs side by side do not meet
 
 
@@ -66,9 +69,12 @@ class Wishes:
     on: str
     mpi: str | None
     rate: str
-    iterations: int
-    warm_up: int
+    platform: str
+    ranks_per_node: int
+    iterations: int | None
+    warm_up: int | None
     compute: str
+    prediction: str
     operator: str | None
     root: int
     seed: int
@@ -130,7 +136,7 @@ def _algorithms(collective: str, text: str | None) -> tuple[str, ...]:
 def numbers_of_ranks(text: str | None, on: str) -> list[int]:
     """What --ranks says, or what suits the place where it says nothing."""
     if text is None:
-        return [8] if on == "cluster" else [max(2, min(os.cpu_count() or 2, 8))]
+        return [8] if on in ("cluster", "smpi") else [max(2, min(os.cpu_count() or 2, 8))]
     numbers = []
     for word in words_of("--ranks", text):
         if not (word.isascii() and word.isdigit()) or not 1 <= int(word) <= 100_000:
@@ -146,8 +152,10 @@ def make_grid(wishes: Wishes) -> Grid:
         CommandError: they describe none; with one line that says why.
     """
     collective = of_known("collective", wishes.collective, COLLECTIVES)
-    of_known("--on", wishes.on, ("local", "cluster"))
+    of_known("--on", wishes.on, ("local", "cluster", "smpi"))
     ranks = numbers_of_ranks(wishes.ranks, wishes.on)
+    if wishes.on == "smpi":
+        simulated.check(wishes.mpi, ranks, wishes.ranks_per_node)
     patterns = words_of("--pattern", wishes.pattern)
     files = [pattern for pattern in patterns if pattern not in SHAPES]
     if len(files) > 1 or (files and len(ranks) > 1):
@@ -158,7 +166,10 @@ def make_grid(wishes: Wishes) -> Grid:
     if collective not in IRREGULAR and counts != ["same"]:
         raise CommandError(f"--counts is for {' and '.join(IRREGULAR)}; {collective} has one count")
     delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
-    if wishes.iterations < 1 or wishes.warm_up < 0 or wishes.seed < 0:
+    default = SIMULATED if wishes.on == "smpi" else MEASURED
+    iterations = default[0] if wishes.iterations is None else wishes.iterations
+    warm_up = default[1] if wishes.warm_up is None else wishes.warm_up
+    if iterations < 1 or warm_up < 0 or wishes.seed < 0:
         raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
     if not 0 <= wishes.root < min(ranks):
         raise CommandError(f"--root {wishes.root}: ranks go from 0 to {min(ranks) - 1}")
@@ -168,15 +179,18 @@ def make_grid(wishes: Wishes) -> Grid:
         collective=collective,
         algorithms=_algorithms(collective, wishes.algorithms),
         cells=make_cells(ranks, sizes, counts, patterns, delays),
-        iterations=wishes.iterations,
-        warm_up=wishes.warm_up,
+        iterations=iterations,
+        warm_up=warm_up,
         compute=read_time(wishes.compute),
         operator=of_known("--operator", operator, OPERATORS),
         root=wishes.root,
         seed=wishes.seed,
+        prediction=of_known("--prediction", wishes.prediction, PREDICTIONS),
         on=wishes.on,
         mpi=wishes.mpi,
         rate=wishes.rate,
+        platform=wishes.platform if wishes.on == "smpi" else "",
+        ranks_per_node=wishes.ranks_per_node if wishes.on == "smpi" else 1,
     )
 
 
@@ -223,19 +237,46 @@ def check_cluster(mpi: str | None) -> dict[str, Any]:
     return check(CLUSTER_NAME, mpi).as_json()
 
 
-def job_maker(launcher: Launcher, check: dict[str, Any] | None) -> JobMaker:
-    """How jobs are started: on this machine, or on the cluster that is up and was checked."""
+def job_runner(launcher: Launcher, check: dict[str, Any] | None) -> JobRunner:
+    """How jobs are run: on this machine, or on the cluster that is up and was checked."""
 
-    def make(part: Grid, pattern_file: str | None) -> Job:
+    def run(
+        part: Grid,
+        pattern_file: str | None,
+        finished: Callable[[CellResult], None],
+        progressed: Callable[[Cell], None],
+    ) -> None:
         if check is None:
-            return local_job(part, launcher, pattern_file)
-        return cluster_job(part, launcher, CLUSTER_NAME, check, pattern_file)
+            job = local_job(part, launcher, pattern_file)
+        else:
+            job = cluster_job(part, launcher, CLUSTER_NAME, check, pattern_file)
+        run_job(job, part, finished, progressed)
 
-    return make
+    return run
+
+
+@contextmanager
+def place(grid: Grid, launcher: Launcher, needed: bool) -> Iterator[JobRunner]:
+    """Where the jobs run: here, on a simulated cluster, or on one that is brought up.
+
+    Args:
+        grid: all cells.
+        launcher: of the MPI that the grid names.
+        needed: whether any cell is still to be measured.
+    """
+    if grid.on == "smpi":
+        cluster = simulated.SimulatedCluster(launcher, grid.platform, grid.ranks_per_node, grid.mpi)
+        cluster.check(max(cell.ranks for cell in grid.cells))
+        yield cluster.run
+    elif grid.on == "cluster" and needed:
+        with cluster_up(max(cell.ranks for cell in grid.cells), grid.rate):
+            yield job_runner(launcher, check_cluster(grid.mpi))
+    else:
+        yield job_runner(launcher, None)
 
 
 def measure(
-    grid: Grid, journal: Journal, progressed: Callable[[Cell], None], make_job: JobMaker
+    grid: Grid, journal: Journal, progressed: Callable[[Cell], None], run: JobRunner
 ) -> list[CellResult]:
     """Measure what the journal lacks, put it there, and return all in the grid's order.
 
@@ -243,13 +284,18 @@ def measure(
         grid: what to measure.
         journal: of this grid.
         progressed: hears of every sample.
-        make_job: makes a job from a grid with one number of ranks, and the file that is replayed.
+        run: of the place where the jobs run.
     """
     for part in grid.without([result.cell for result in journal.read()]).jobs():
         with pattern_files(part) as pattern_file:
-            run_job(make_job(part, pattern_file), part, journal.add, progressed)
+            run(part, pattern_file, journal.add, progressed)
     results = {result.cell: result for result in journal.read()}
     return [results[cell] for cell in grid.cells]
+
+
+def find_launcher(on: str, mpi: str | None) -> Launcher:
+    """What starts the jobs."""
+    return simulated.find_launcher() if on == "smpi" else choose_benchmark_launcher(mpi)
 
 
 def open_journal(grid: Grid, launcher: Launcher, resume: bool) -> Journal:
@@ -269,18 +315,17 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
     """
     outputs.check()
     grid = make_grid(wishes)
-    launcher = choose_benchmark_launcher(wishes.mpi)
+    launcher = find_launcher(grid.on, wishes.mpi)
     program = find_benchmark(launcher.flavour)
     journal = open_journal(grid, launcher, outputs.resume)
     done = journal.read()
     try:
-        with signals_interrupt(), progress_bar(grid, done) as progressed:
-            if grid.on == "cluster" and len(done) < len(grid.cells):
-                with cluster_up(max(cell.ranks for cell in grid.cells), grid.rate):
-                    maker = job_maker(launcher, check_cluster(grid.mpi))
-                    results = measure(grid, journal, progressed, maker)
-            else:
-                results = measure(grid, journal, progressed, job_maker(launcher, None))
+        with (
+            signals_interrupt(),
+            progress_bar(grid, done) as progressed,
+            place(grid, launcher, len(done) < len(grid.cells)) as run,
+        ):
+            results = measure(grid, journal, progressed, run)
     except Interrupted as signal:
         kept = len(journal.read())
         print(

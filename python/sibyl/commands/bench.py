@@ -55,18 +55,41 @@ def bench(
         str | None,
         typer.Option("-n", "--ranks", metavar="N,...", help="Ranks; on the cluster, hosts."),
     ] = None,
-    on: Annotated[str, typer.Option(metavar="local|cluster", help="Where.")] = "local",
-    mpi: Annotated[str | None, typer.Option(metavar="openmpi|mpich|DIR", help="Which MPI.")] = None,
+    on: Annotated[
+        str, typer.Option(metavar="local|cluster|smpi", help="Where; smpi: a simulated cluster.")
+    ] = "local",
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="openmpi|mpich|DIR", help="Which MPI; whose choices are simulated on smpi."
+        ),
+    ] = None,
     rate: Annotated[
         str, typer.Option(metavar="RATE", help="Of each host's link on the cluster.")
     ] = "100mbit",
+    platform: Annotated[
+        str, typer.Option(metavar="NAME", help="Of the simulated cluster, see platforms/.")
+    ] = "tryton",
+    ranks_per_node: Annotated[
+        int, typer.Option(metavar="K", help="Of the simulated cluster; -n is a multiple.")
+    ] = 1,
     iterations: Annotated[
-        int, typer.Option(metavar="K", help="Measurements per cell and contender.")
-    ] = 32,
-    warm_up: Annotated[int, typer.Option(metavar="K", help="Unmeasured ones before them.")] = 3,
+        int | None,
+        typer.Option(metavar="K", help="Measurements per cell and contender; 32, simulated 5."),
+    ] = None,
+    warm_up: Annotated[
+        int | None, typer.Option(metavar="K", help="Unmeasured ones before them; 3, simulated 1.")
+    ] = None,
     compute: Annotated[
         str, typer.Option(metavar="T", help="Emulated computation without the delay.")
     ] = "20ms",
+    prediction: Annotated[
+        str,
+        typer.Option(
+            metavar="right|none|flat|shuffled|one-late",
+            help="What Sibyl's reduce is told about the arrivals.",
+        ),
+    ] = "right",
     operator: Annotated[
         str | None,
         typer.Option(
@@ -100,7 +123,7 @@ def bench(
     if collective == "clairvoyant-schedule":  # needs no MPI
         from sibyl.commands.bench_clairvoyant import clairvoyant_schedule
 
-        return clairvoyant_schedule(instances=iterations, seed=seed, csv=csv, plot=plot)
+        return clairvoyant_schedule(instances=iterations or 32, seed=seed, csv=csv, plot=plot)
     from sibyl.bench.session import Outputs, Wishes, run_session
 
     wishes = Wishes(
@@ -114,9 +137,12 @@ def bench(
         on,
         mpi,
         rate,
+        platform,
+        ranks_per_node,
         iterations,
         warm_up,
         compute,
+        prediction,
         operator,
         root,
         seed,

@@ -2,39 +2,36 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 
 import sibyl
+from sibyl.bench import simulated
 from sibyl.bench.grid import BARE, COUNTS, SHAPES, Cell, Grid
 from sibyl.bench.journal import Journal, write_whole
 from sibyl.bench.provenance import provenance
 from sibyl.bench.recording import pattern_text
 from sibyl.bench.runner import (
     Interrupted,
-    choose_benchmark_launcher,
     signals_interrupt,
 )
 from sibyl.bench.samples import CellResult
 from sibyl.bench.session import (
-    JobMaker,
-    check_cluster,
-    cluster_up,
-    job_maker,
+    find_launcher,
     measure,
     numbers_of_ranks,
     of_known,
     open_journal,
+    place,
     progress_bar,
     words_of,
 )
 from sibyl.bench.units import read_time
 from sibyl.errors import CommandError
-from sibyl.guidelines import output, simulated
+from sibyl.guidelines import output
 from sibyl.guidelines.catalogue import (
     LEFT_SIDES,
     PROBLEMS,
@@ -280,27 +277,15 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
                 on=wishes.on,
                 mpi=wishes.mpi,
                 rate=wishes.rate,
+                platform=wishes.platform,
+                ranks_per_node=wishes.ranks_per_node,
             )
             parts.append((grid, group))
     return Plan(tuple(parts), unders)
 
 
-@contextmanager
-def _jobs(plan: Plan, wishes: Wishes, launcher: Launcher, needed: bool) -> Iterator[JobMaker]:
-    """Where the jobs run: here, on a simulated cluster, or on one that is brought up."""
-    grid = plan.everything
-    if wishes.simulated:
-        per_node = wishes.ranks_per_node
-        yield simulated.job_maker(launcher, wishes.platform, per_node, wishes.mpi)
-    elif grid.on != "cluster" or not needed:
-        yield job_maker(launcher, None)
-    else:
-        with cluster_up(max(cell.ranks for cell in grid.cells), grid.rate):
-            yield job_maker(launcher, check_cluster(grid.mpi))
-
-
 def _measure(
-    plan: Plan, wishes: Wishes, launcher: Launcher, journals: Sequence[Journal]
+    plan: Plan, launcher: Launcher, journals: Sequence[Journal]
 ) -> list[tuple[CellResult, tuple[Guideline, ...]]]:
     """Every cell with the guidelines that apply there."""
     done = [result for journal in journals for result in journal.read()]
@@ -310,10 +295,10 @@ def _measure(
     with (
         signals_interrupt(),
         progress_bar(everything, done) as progressed,
-        _jobs(plan, wishes, launcher, missing) as make_job,
+        place(everything, launcher, missing) as run,
     ):
         for (grid, group), journal in zip(plan.parts, journals, strict=True):
-            results = measure(grid, journal, progressed, make_job)
+            results = measure(grid, journal, progressed, run)
             found += [(result, group.guidelines) for result in results]
     return found
 
@@ -328,10 +313,7 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
     if wishes.simulated and outputs.tables is not None:
         raise CommandError("--tables: what is simulated is no MPI that could read them")
     outputs.check()
-    if wishes.simulated:
-        launcher: Launcher = simulated.find_launcher()
-    else:
-        launcher = choose_benchmark_launcher(wishes.mpi)
+    launcher = find_launcher(wishes.on, wishes.mpi)
     program = find_benchmark(launcher.flavour)
     learner = None
     if outputs.tables is not None:
@@ -341,7 +323,7 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
     plan = make_plan(wishes, learner.candidates if learner else None)
     journals = [open_journal(grid, launcher, outputs.resume) for grid, _ in plan.parts]
     try:
-        cells = _measure(plan, wishes, launcher, journals)
+        cells = _measure(plan, launcher, journals)
     except Interrupted as signal:
         kept = sum(len(journal.read()) for journal in journals)
         total = len(plan.everything.cells)

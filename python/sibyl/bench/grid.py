@@ -128,12 +128,23 @@ def make_cells(
     counts: Sequence[str],
     patterns: Sequence[str],
     max_delays: Sequence[float],
+    blocks: Sequence[int] = (),
 ) -> tuple[Cell, ...]:
-    """All combinations, each once: a flat pattern or a file has no maximal delay to vary."""
+    """All combinations, each once: a flat pattern or a file has no maximal delay to vary.
+
+    Args:
+        ranks: of the jobs.
+        sizes: in all, or of a vector; not used where `blocks` are given.
+        counts: how a total is cut into blocks, or the paper's problems.
+        patterns: shapes of arrival times, a file, or BARE.
+        max_delays: in seconds.
+        blocks: average blocks of the problems of paper 002, in elements.
+    """
+    amounts = [(0, block) for block in blocks] or [(size, 0) for size in sizes]
     cells = []
-    for n, size, count, pattern, delay in itertools.product(
-        ranks, sizes, counts, patterns, max_delays
+    for n, (size, block), count, pattern, delay in itertools.product(
+        ranks, amounts, counts, patterns, max_delays
     ):
         takes_delay = pattern in SHAPES and pattern != "flat"
-        cells.append(Cell(n, size, count, pattern, delay if takes_delay else 0.0))
+        cells.append(Cell(n, size, count, pattern, delay if takes_delay else 0.0, block))
     return tuple(dict.fromkeys(cells))

@@ -11,31 +11,73 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sibyl.bench.grid import IRREGULAR, SCANS, Cell, Grid
+from sibyl.bench.grid import BARE, IRREGULAR, SCANS, Cell, Grid
 from sibyl.bench.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
 from sibyl.bench.samples import CellResult
 from sibyl.bench.units import size_text, time_text
 
 CSV_COLUMNS = (
-    *("collective", "mpi", "ranks", "bytes", "counts", "pattern", "max_delay_us", "algorithm"),
+    *("collective", "mpi", "ranks", "bytes", "block", "counts", "pattern", "max_delay_us"),
+    "algorithm",
     *("iterations", "run_us", "elapsed_us", "absorbed_us", "judged_us", "quartile_1_us"),
     *("quartile_3_us", "spread_us", "bound_us", "late_us", "ratio_to_native", "ratio_to_bound"),
     *("p_slower", "p_faster", "verdict"),
 )
 STYLES = {"SLOWER": "bold red", "WRONG": "bold red", "faster": "green", "none": "yellow"}
+# So many cells are too many to read one table after the other.
+MANY_CELLS = 4
 
 
 def cell_title(grid: Grid, cell: Cell) -> str:
     """A cell in words."""
     each = grid.collective in (*SCANS, "reduce")
-    words = [grid.collective, size_text(cell.size) + (" a rank" if each else " in all")]
+    words = [grid.collective, _amount(cell) + (" a rank" if each else " in all")]
+    if cell.block:
+        words[-1] = _amount(cell)
     words.append(f"{cell.ranks} ranks")
     if grid.collective in IRREGULAR:
         words.append(f"{cell.counts} counts")
-    words.append(f"{cell.pattern} arrivals")
+    words.append("bare calls" if cell.pattern == BARE else f"{cell.pattern} arrivals")
     if cell.max_delay:
         words[-1] += f" up to {time_text(cell.max_delay)}"
     return ", ".join(words)
+
+
+def _amount(cell: Cell) -> str:
+    return f"b = {cell.block}" if cell.block else size_text(cell.size)
+
+
+def _cell_texts(cell: Cell) -> dict[str, str]:
+    delay = f" {time_text(cell.max_delay)}" if cell.max_delay else ""
+    return {
+        "ranks": str(cell.ranks),
+        "counts": cell.counts,
+        "size": _amount(cell),
+        "arrivals": cell.pattern + delay,
+    }
+
+
+def print_summary(grid: Grid, rows: Sequence[Row], console: Console) -> None:
+    """One line a cell: the reference's time, and of each contender the ratio to it and verdict."""
+    reference = grid.algorithms[0]
+    texts = [_cell_texts(cell) for cell in grid.cells]
+    varying = [name for name in texts[0] if len({text[name] for text in texts}) > 1]
+    table = Table(title=f"{grid.collective}: time / {reference}'s", title_justify="left")
+    for name in varying:
+        table.add_column(name, no_wrap=True)
+    table.add_column(reference, justify="right")
+    for name in grid.algorithms[1:]:
+        table.add_column(name, justify="right")
+        table.add_column("verdict")
+    for _, group in itertools.groupby(rows, key=lambda row: id(row.result)):
+        first, *others = group
+        known = _cell_texts(first.result.cell)
+        line: list[str | Text] = [known[name] for name in varying]
+        line.append(time_text(first.time))
+        for row in others:
+            line += [f"{row.ratio:.3f}", Text(row.verdict, style=STYLES.get(row.verdict, ""))]
+        table.add_row(*line)
+    console.print(table)
 
 
 def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) -> None:
@@ -67,6 +109,8 @@ def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) 
         limit = instrument_limit(block[0].result, grid.algorithms[0])
         if limit:
             console.print(f"  no verdict: {limit}", style="yellow", highlight=False)
+    if len(grid.cells) >= MANY_CELLS:
+        print_summary(grid, rows, console)
     for line in closing_lines(grid, rows, metric):
         console.print(line, highlight=False, soft_wrap=True)
 
@@ -137,7 +181,7 @@ def to_csv(grid: Grid, rows: Sequence[Row]) -> str:
         times = (row.run, row.elapsed, row.absorbed, row.time, *row.quarters)
         times += (row.spread, row.bound, row.late)
         writer.writerow(
-            [grid.collective, row.result.job["mpi"], cell.ranks, cell.size, cell.counts]
+            [grid.collective, row.result.job["mpi"], cell.ranks, cell.size, cell.block, cell.counts]
             + [cell.pattern, f"{cell.max_delay * 1e6:.6g}", row.algorithm, grid.iterations]
             + [f"{time * 1e6:.4f}" for time in times]
             + [f"{row.ratio:.4f}", f"{row.to_bound:.4f}"]

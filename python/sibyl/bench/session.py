@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 import sibyl
 from sibyl.bench import output, plots, simulated
 from sibyl.bench.grid import (
+    BARE,
     COLLECTIVES,
     COUNTS,
     IRREGULAR,
@@ -64,6 +65,7 @@ class Wishes:
     pattern: str
     max_delay: str
     size: str
+    blocks: str | None
     counts: str
     ranks: str | None
     on: str
@@ -137,10 +139,15 @@ def numbers_of_ranks(text: str | None, on: str) -> list[int]:
     """What --ranks says, or what suits the place where it says nothing."""
     if text is None:
         return [8] if on in ("cluster", "smpi") else [max(2, min(os.cpu_count() or 2, 8))]
+    return numbers_of("--ranks", text, 100_000)
+
+
+def numbers_of(option: str, text: str, most: int) -> list[int]:
+    """The whole numbers from 1 to `most` that stand between commas."""
     numbers = []
-    for word in words_of("--ranks", text):
-        if not (word.isascii() and word.isdigit()) or not 1 <= int(word) <= 100_000:
-            raise CommandError(f"--ranks {word}: write numbers of ranks, as in 4,8,48")
+    for word in words_of(option, text):
+        if not (word.isascii() and word.isdigit()) or not 1 <= int(word) <= most:
+            raise CommandError(f"{option} {word}: write numbers from 1 to {most}, as in 4,8,48")
         numbers.append(int(word))
     return numbers
 
@@ -157,7 +164,7 @@ def make_grid(wishes: Wishes) -> Grid:
     if wishes.on == "smpi":
         simulated.check(wishes.mpi, ranks, wishes.ranks_per_node)
     patterns = words_of("--pattern", wishes.pattern)
-    files = [pattern for pattern in patterns if pattern not in SHAPES]
+    files = [pattern for pattern in patterns if pattern not in (*SHAPES, BARE)]
     if len(files) > 1 or (files and len(ranks) > 1):
         raise CommandError("--pattern: replay one file, on the ranks that it was recorded on")
     for name in files:
@@ -165,6 +172,9 @@ def make_grid(wishes: Wishes) -> Grid:
     counts = [of_known("--counts", word, COUNTS) for word in words_of("--counts", wishes.counts)]
     if collective not in IRREGULAR and counts != ["same"]:
         raise CommandError(f"--counts is for {' and '.join(IRREGULAR)}; {collective} has one count")
+    blocks = [] if wishes.blocks is None else numbers_of("--blocks", wishes.blocks, 100_000_000)
+    if collective not in IRREGULAR and blocks:
+        raise CommandError(f"--blocks is for {' and '.join(IRREGULAR)}; {collective} has --size")
     delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
     default = SIMULATED if wishes.on == "smpi" else MEASURED
     iterations = default[0] if wishes.iterations is None else wishes.iterations
@@ -178,7 +188,7 @@ def make_grid(wishes: Wishes) -> Grid:
     return Grid(
         collective=collective,
         algorithms=_algorithms(collective, wishes.algorithms),
-        cells=make_cells(ranks, sizes, counts, patterns, delays),
+        cells=make_cells(ranks, sizes, counts, patterns, delays, blocks),
         iterations=iterations,
         warm_up=warm_up,
         compute=read_time(wishes.compute),

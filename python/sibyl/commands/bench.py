@@ -29,8 +29,9 @@ def bench(
         str,
         typer.Option(
             metavar="SHAPE,...|FILE",
-            help="Arrivals: flat, uniform, skewed, root-late, fixed, normal, exponential, or a "
-            "file of arrival times (FILE#N: call site N of a recording).",
+            help="Arrivals: flat, uniform, skewed, root-late, fixed, normal, exponential, a file "
+            "of arrival times (FILE#N: call site N of a recording), or none: bare calls after a "
+            "barrier.",
         ),
     ] = "uniform",
     max_delay: Annotated[
@@ -43,6 +44,14 @@ def bench(
             help="In all at the root (gather, scatter), of each rank's vector (reduce, scans).",
         ),
     ] = "1MiB",
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="B,...",
+            help="Instead of --size (gatherv, scatterv): average blocks of the problems of paper "
+            "002, in elements, as in `sibyl guidelines`.",
+        ),
+    ] = None,
     counts: Annotated[
         str,
         typer.Option(
@@ -132,6 +141,7 @@ def bench(
         pattern,
         max_delay,
         size,
+        blocks,
         counts,
         ranks,
         on,

@@ -5,6 +5,11 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sibyl)
 install(TARGETS sibyl_core EXPORT sibylTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sibyl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+if(SIBYL_FLAVOURS)
+  # As sources: a compiled module fits only the compiler and the MPI that made it.
+  install(DIRECTORY ${SIBYL_FORTRAN_MODULES}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sibyl
+          FILES_MATCHING PATTERN "*.f90")
+endif()
 
 # From the pkg-config files to the prefix, so that an installed tree may be moved.
 file(RELATIVE_PATH PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

@@ -28,6 +28,7 @@ ROOMS = {
     "communicator": 5,
     "collectives": 6,
     "preload": 7,
+    "fortran": 7,
 }
 LINE = 4
 

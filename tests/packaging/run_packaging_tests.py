@@ -113,6 +113,23 @@ class InstalledPackage(unittest.TestCase):
                 run(options.mpicc, "-Wall", "-Wextra", "-Werror", source, *flags, "-o", program)
                 self.assertIn("10 iterations of 3 ranks, 0 wrong", launch(program, "3"))
 
+    def test_the_example_in_fortran_builds_as_its_preamble_says_and_is_right(self):
+        mpifort = Path(re.sub(r"mpicc([^/]*)$", r"mpifort\1", str(options.mpicc)))
+        probe = self.work / "probe.f90"
+        probe.write_text("program probe\n  use mpi_f08\n  print *, MPI_VERSION\nend program\n")
+        command = [mpifort, "-c", probe, "-o", self.work / "probe.o"]
+        if not mpifort.exists() or subprocess.run(command, capture_output=True).returncode != 0:
+            self.skipTest(f"{mpifort} cannot use mpi_f08")
+        search = str(library_directory() / "pkgconfig")
+        package = f"sibyl-{options.flavour}"
+        libraries = run("pkg-config", "--libs", package, PKG_CONFIG_PATH=search).split()
+        headers = run("pkg-config", "--variable=includedir", package, PKG_CONFIG_PATH=search)
+        module = Path(headers.strip()) / "sibyl" / "sibyl_f08.f90"
+        source = HERE.parents[1] / "examples" / "persistent" / "gather.f90"
+        program = self.work / "gather"
+        run(mpifort, "-J", self.work, "-o", program, module, source, *libraries)
+        self.assertIn("10 iterations of 3 ranks, 0 wrong", launch(program, "3"))
+
     def is_default(self):
         """Tell whether libsibyl.so is the library of this flavour."""
         target = (library_directory() / "libsibyl.so").resolve().name

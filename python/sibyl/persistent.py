@@ -16,7 +16,8 @@ data in the background while ranks compute. The contract is that of the C functi
 names (sibyl/sibyl.h): the receive buffer belongs to Sibyl from `start` until the request is
 complete, the send buffer from `arrive` until then; the init functions are collective, in the same
 order on all ranks. Errors of MPI, misuse of a request among them, are `mpi4py.MPI.Exception` where
-the communicator's error handler returns, which is mpi4py's default.
+the communicator's error handler returns, which is mpi4py's default. What is wrong at one rank is
+refused at all: the others' exception is MPI_ERR_OTHER.
 
 Buffers are mpi4py's (sibyl.mpi.buffers): an array, [array, datatype], [array, count, datatype], for
 blocks of any sizes [array, (counts, displacements), datatype]; MPI.IN_PLACE where MPI allows it,
@@ -27,6 +28,8 @@ This module needs mpi4py, built for Open MPI or MPICH, and Sibyl's library for t
 Source: J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and gather
 operations, 2020, section 3.
 """
+
+from typing import Any
 
 from mpi4py import MPI
 
@@ -53,6 +56,35 @@ def _ranks(comm: MPI.Comm) -> int:
 
 def _is_root(comm: MPI.Comm, root: int) -> bool:
     return root == (MPI.ROOT if comm.Is_inter() else comm.Get_rank())
+
+
+def _bind_blocks(
+    name: str,
+    send: Spec,
+    receive: Spec,
+    comm: MPI.Comm,
+    root: int,
+    keys: dict[str, str],
+) -> Request:
+    """Bind one of the four collectives of blocks: the root has all, every rank its own."""
+    up = name.startswith("SIBYL_Gather")
+    at_root = _is_root(comm, root)
+    of_all, of_own = ("receive", "send") if up else ("send", "receive")
+
+    def prepare() -> tuple[tuple[Any, ...], tuple[Buffer, Buffer]]:
+        every = receive if up else send
+        all_ = read_buffer(every if at_root else None, of_all, writable=up)
+        own = read_buffer(send if up else receive, of_own, writable=not up)
+        if name.endswith("v_init"):
+            sizes = all_.blocks(_ranks(comm), of_all) if at_root else (None, None)
+        else:
+            sizes = (all_.share(_ranks(comm), of_all) if at_root else 0,)
+        whole = (all_.address, *sizes, all_.type)
+        part = (own.address, own.elements, own.type)
+        sides = (*part, *whole) if up else (*whole, *part)
+        return (*sides, root), (own, all_)
+
+    return make_request(name, prepare, comm, keys)
 
 
 def gather_init(
@@ -86,13 +118,8 @@ def gather_init(
             MPI_ERR_OTHER, what another rank gave is wrong; and the classes of MPI_Gather.
         sibyl.errors.CommandError: Sibyl's library for this MPI is not installed.
     """
-    at_root = _is_root(comm, root)
-    own = read_buffer(send, "send")
-    all_ = read_buffer(receive if at_root else None, "receive", writable=True)
-    count = all_.share(_ranks(comm), "receive") if at_root else 0
-    arguments = (own.address, own.elements, own.type, all_.address, count, all_.type, root)
     keys = info_keys(algorithm, order, background, False)
-    return make_request("SIBYL_Gather_init", arguments, comm, (own, all_), keys)
+    return _bind_blocks("SIBYL_Gather_init", send, receive, comm, root, keys)
 
 
 def scatter_init(
@@ -120,13 +147,8 @@ def scatter_init(
     Raises:
         as `gather_init`, with the classes of MPI_Scatter.
     """
-    at_root = _is_root(comm, root)
-    all_ = read_buffer(send if at_root else None, "send")
-    own = read_buffer(receive, "receive", writable=True)
-    count = all_.share(_ranks(comm), "send") if at_root else 0
-    arguments = (all_.address, count, all_.type, own.address, own.elements, own.type, root)
     keys = info_keys(algorithm, order, background, False)
-    return make_request("SIBYL_Scatter_init", arguments, comm, (all_, own), keys)
+    return _bind_blocks("SIBYL_Scatter_init", send, receive, comm, root, keys)
 
 
 def gatherv_init(
@@ -154,13 +176,8 @@ def gatherv_init(
     Raises:
         as `gather_init`, with the classes of MPI_Gatherv.
     """
-    at_root = _is_root(comm, root)
-    own = read_buffer(send, "send")
-    all_ = read_buffer(receive if at_root else None, "receive", writable=True)
-    counts, places = all_.blocks(_ranks(comm), "receive") if at_root else (None, None)
-    arguments = (own.address, own.elements, own.type, all_.address, counts, places, all_.type, root)
     keys = info_keys(algorithm, order, background, False)
-    return make_request("SIBYL_Gatherv_init", arguments, comm, (own, all_), keys)
+    return _bind_blocks("SIBYL_Gatherv_init", send, receive, comm, root, keys)
 
 
 def scatterv_init(
@@ -188,23 +205,18 @@ def scatterv_init(
     Raises:
         as `gather_init`, with the classes of MPI_Scatterv.
     """
-    at_root = _is_root(comm, root)
-    all_ = read_buffer(send if at_root else None, "send")
-    own = read_buffer(receive, "receive", writable=True)
-    counts, places = all_.blocks(_ranks(comm), "send") if at_root else (None, None)
-    arguments = (all_.address, counts, places, all_.type, own.address, own.elements, own.type, root)
     keys = info_keys(algorithm, order, background, False)
-    return make_request("SIBYL_Scatterv_init", arguments, comm, (all_, own), keys)
+    return _bind_blocks("SIBYL_Scatterv_init", send, receive, comm, root, keys)
 
 
-def _vectors(send: Spec, receive: Spec, receives: bool) -> tuple[Buffer, Buffer, Buffer]:
-    """Both sides of a reduction, and the one that names count and datatype."""
+def _vectors(send: Spec, receive: Spec, receives: bool) -> tuple[Buffer, Buffer, tuple[Any, ...]]:
+    """Both sides of a reduction, and C's arguments up to the datatype."""
     out = read_buffer(receive if receives else None, "receive", writable=True)
     own = read_buffer(send, "send")
     named = out if send is MPI.IN_PLACE else own
     if receives and out.elements != named.elements:
         raise ValueError(f"send has {own.elements} elements, receive {out.elements}")
-    return own, out, named
+    return own, out, (own.address, out.address, named.elements, named.type)
 
 
 def reduce_init(
@@ -236,10 +248,13 @@ def reduce_init(
         ValueError: the vectors differ in length.
         otherwise as `gather_init`, with the classes of MPI_Reduce.
     """
-    own, out, named = _vectors(send, receive, _is_root(comm, root))
-    arguments = (own.address, out.address, named.elements, named.type, handle(op), root)
+
+    def prepare() -> tuple[tuple[Any, ...], tuple[Buffer, Buffer]]:
+        own, out, vector = _vectors(send, receive, _is_root(comm, root))
+        return (*vector, handle(op), root), (own, out)
+
     keys = info_keys(algorithm, order, background, reproducible)
-    return make_request("SIBYL_Reduce_init", arguments, comm, (own, out), keys, op)
+    return make_request("SIBYL_Reduce_init", prepare, comm, keys, op)
 
 
 def exscan_init(
@@ -262,13 +277,10 @@ def exscan_init(
     Raises:
         as `reduce_init`, with the classes of MPI_Exscan.
     """
-    own, out, named = _vectors(send, receive, True)
-    arguments = (own.address, out.address, named.elements, named.type, handle(op))
-    return make_request(
-        "SIBYL_Exscan_init",
-        arguments,
-        comm,
-        (own, out),
-        info_keys(algorithm, None, None, False),
-        op,
-    )
+
+    def prepare() -> tuple[tuple[Any, ...], tuple[Buffer, Buffer]]:
+        own, out, vector = _vectors(send, receive, True)
+        return (*vector, handle(op)), (own, out)
+
+    keys = info_keys(algorithm, None, None, False)
+    return make_request("SIBYL_Exscan_init", prepare, comm, keys, op)

@@ -5,6 +5,7 @@ The functions that make requests are in sibyl.persistent. Importing this module 
 
 import contextlib
 import ctypes
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -135,19 +136,53 @@ def info_keys(
     return keys
 
 
+def _wrong_arguments(name: str) -> tuple[Any, ...]:
+    """Arguments up to the communicator that are wrong at every rank."""
+    root = 0
+    byte = handle(MPI.BYTE)
+    side = (None, -1, byte)
+    arrays = (None, None, None, byte)
+    return {
+        "SIBYL_Gather_init": (*side, *side, root),
+        "SIBYL_Scatter_init": (*side, *side, root),
+        "SIBYL_Gatherv_init": (*side, *arrays, root),
+        "SIBYL_Scatterv_init": (*arrays, *side, root),
+        "SIBYL_Reduce_init": (None, None, -1, byte, handle(MPI.SUM), root),
+        "SIBYL_Exscan_init": (None, None, -1, byte, handle(MPI.SUM)),
+    }[name]
+
+
 def make_request(
     name: str,
-    arguments: tuple[Any, ...],
+    prepare: Callable[[], tuple[tuple[Any, ...], tuple[Buffer, Buffer]]],
     comm: MPI.Comm,
-    buffers: tuple[Buffer, Buffer],
     keys: dict[str, str],
     op: Any = None,
 ) -> Request:
-    """Bind one of the C functions; the request keeps its buffers and operator."""
+    """Bind one of the C functions.
+
+    Args:
+        name: of the function.
+        prepare: returns the function's arguments up to the communicator, and the buffers, which
+            the request keeps. Where it raises, the other ranks are told before its exception goes
+            on: they would wait for this one in the agreement.
+        comm: all its ranks call this.
+        keys: of MPI_Info.
+        op: kept by the request as well.
+    """
     info = MPI.Info.Create()
     try:
         for key, value in keys.items():
             info.Set(key, value)
+        try:
+            arguments, buffers = prepare()
+        except (ValueError, TypeError, BufferError):
+            # Where the MPI library serves the communicator it takes anything for now; a request
+            # that is then made is never started.
+            if not comm.Is_inter():
+                with contextlib.suppress(MPI.Exception):
+                    Request(name, _wrong_arguments(name), comm, handle(info), None)
+            raise
         return Request(name, arguments, comm, handle(info), (buffers, op))
     finally:
         info.Free()

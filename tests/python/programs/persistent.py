@@ -157,6 +157,34 @@ def misuse():
         raise AssertionError("an array that may not be written was taken")
 
 
+def what_is_wrong_at_one_rank_is_refused_at_all():
+    mine, everyones = np.zeros(3), np.zeros(3 * size)
+    wrong = np.zeros(2, "U3")  # no datatype of MPI
+    sizes = ([3] * size, [3 * r for r in range(size)])
+    binds = (
+        lambda own: gather_init(own, everyones, comm),
+        lambda own: scatter_init(everyones, own, comm, root=size - 1),
+        lambda own: gatherv_init(own, [everyones, sizes, MPI.DOUBLE], comm),
+        lambda own: scatterv_init([everyones, sizes, MPI.DOUBLE], own, comm, root=size - 1),
+        lambda own: reduce_init(own, np.zeros(3), comm),
+        lambda own: exscan_init(own, np.zeros(3), comm),
+    )
+    for bind in binds:
+        for culprit in {0, size - 1}:
+            if rank != culprit:
+                raises(MPI.ERR_OTHER, bind, mine)
+                continue
+            try:
+                bind(wrong)
+            except ValueError:
+                continue
+            raise AssertionError("an array of strings was taken")
+        with bind(mine) as request:  # and the ranks are in step
+            request.start()
+            request.arrive()
+            request.wait()
+
+
 def a_block_that_fails_leaves_by_its_own_exception():
     mine, everyones = np.zeros(3), np.zeros(3 * size)
     try:
@@ -178,6 +206,7 @@ for check in (
     irregular,
     reductions,
     misuse,
+    what_is_wrong_at_one_rank_is_refused_at_all,
     a_block_that_fails_leaves_by_its_own_exception,
 ):
     check()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND, Mpi, Sibyl, assert_usage_error
 
+from sibyl.bench.grid import PERSISTENT
 from sibyl.bench.simulated import find_launcher
 from sibyl.errors import CommandError
 from sibyl.mpi.library import find_benchmark
@@ -47,6 +48,20 @@ def test_every_collective_is_measured_and_its_results_are_right(bench: Sibyl, mp
             assert float(row["ratio_to_bound"]) > 0
         if collective in ("gather", "scatter", "exscan", "scan"):
             assert "auto" in {row["algorithm"] for row in rows}
+
+
+def test_the_names_of_the_papers_take_part_and_their_results_are_right(
+    bench: Sibyl, mpi: Mpi
+) -> None:
+    for collective, names in PERSISTENT.items():
+        words = ["bench", collective, "-n", 4, "--mpi", mpi.option, *QUICK]
+        words += ["--root", 0 if collective == "exscan" else 2]
+        words += ["--algorithms", ",".join(names), "--max-delay", "2ms", "--csv", "a.csv"]
+        result = bench(*words)
+        assert result.returncode == 0, result
+        rows = list(csv.DictReader((bench.directory / "a.csv").open()))
+        assert [row["algorithm"] for row in rows] == ["native", *names]
+        assert all(row["verdict"] != "WRONG" for row in rows)
 
 
 def test_the_json_says_where_the_numbers_come_from(bench: Sibyl, mpi: Mpi) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import Sibyl, assert_usage_error
 
-from sibyl.reproduce import session
+from sibyl.bench.samples import METRICS, CellResult
+from sibyl.reproduce import on_cluster, session
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.outcome import VERDICTS, judge, published
 from sibyl.reproduce.scatter_gather import mean_run_times
@@ -60,6 +61,61 @@ def test_all_goes_on_where_it_stopped(
     assert ran == ["exscan-table-1", "scatter-figure-17", "scatter-figure-17"]
     assert session.run([], True, tmp_path, 3) == 0
     assert len(ran) == 5  # other iterations are other results
+
+
+def _measured_cells(table: on_cluster.Table, slow_cell: tuple[int, int]) -> list[CellResult]:
+    """Native 100 ms, LS 110 ms, BSLS 80 ms and 120 ms in one cell; the bound is 72 ms."""
+    grid = on_cluster.grid_of(table, on_cluster.Where(8, "250mbit"), 2)
+    results = []
+    for cell in grid.cells:
+        key = cell.size // 4096, round(1e3 * cell.max_delay / 4)
+        runs = {"native": 0.1, table.slow: 0.11, table.fast: 0.08, "persistent": 0.09}
+        if key == slow_cell:
+            runs[table.fast] = 0.12
+        samples = {
+            name: {metric: [run] * 2 for metric in METRICS} | {"bound_s": [0.072] * 2}
+            for name, run in runs.items()
+        }
+        clocks = {"common": True, "worst_error_s": 0.0}
+        job = {"mpi": "MPI 9", "ranks_per_machine": 1, "cores": 2, "clocks": clocks}
+        results.append(CellResult(cell, {**job, "collective": table.collective}, samples, {}))
+    return results
+
+
+def test_a_table_of_the_cluster_stands_beside_the_published_factors() -> None:
+    where = on_cluster.Where(8, "250mbit")
+    outcome = on_cluster.outcome_of(
+        on_cluster.TABLE_4, where, _measured_cells(on_cluster.TABLE_4, (512, 10))
+    )
+    rows = {row[:2]: row for row in map(tuple, outcome.rows)}
+    assert len(rows) == 35
+    row = dict(zip(outcome.columns, rows[2048, 50], strict=True))
+    assert row["delay_here_ms"] == 200  # a fourth of the paper's rate
+    assert (row["native_ms"], row["slow_ms"], row["fast_ms"]) == (100, 110, 80)
+    assert (row["published_factor"], row["measured_factor"]) == (2.52, 1.375)
+    assert (row["fast_to_bound"], row["native_over_fast"]) == (1.111, 1.25)
+    by_text = {claim.text: claim for claim in outcome.claims}
+    slower = by_text["BSLS is not slower than the native gather by more than 5 %"]
+    assert slower.verdict == "partly held"
+    assert "512 K at 10 ms" in slower.reason
+    chosen = by_text["Sibyl's own choice is not slower than the native gather by more than 5 %"]
+    assert chosen.verdict == "held"
+    assert [c.verdict for c in outcome.claims if "lower bound" in c.text] == ["held"]
+
+
+def test_wrong_results_on_the_cluster_are_named() -> None:
+    results = _measured_cells(on_cluster.TABLE_3, (0, 0))
+    results[3].wrong["BSLIN"] = 2
+    outcome = on_cluster.outcome_of(on_cluster.TABLE_3, on_cluster.Where(8, "250mbit"), results)
+    assert (outcome.claims[0].verdict, outcome.claims[0].reason) == ("not held", "2 are wrong")
+
+
+def test_what_occupies_the_machine_is_asked_for_by_name() -> None:
+    assert not any(item.on_cluster for item in session.chosen([], True))
+    (item,) = session.chosen(["gather-table-4-cluster"], False)
+    places = [on_cluster.Where(8), on_cluster.Where(48)]
+    marks = {session.fingerprint(item, 4, where) for where in places}
+    assert len(marks) == 2
 
 
 def test_a_claim_names_the_cells_where_it_does_not_hold() -> None:

@@ -61,7 +61,6 @@ struct Setting {
 
 Turn take_turn(const Setting& setting, Data& data, Contender& contender,
                const std::function<int()>& call, double delay, std::span<const double> told) {
-  ComputationObserver observer;
   data.clear();
   contender.begin_turn();
   start_together();
@@ -74,7 +73,7 @@ Turn take_turn(const Setting& setting, Data& data, Contender& contender,
   const double planned_from = now();
   contender.expect(told);
   turn.planning = now() - planned_from;
-  emulate_computation(start, seconds, setting.spin, observer);
+  emulate_computation(start, seconds, setting.spin, contender.observer());
   turn.arrival = now();
   const int error = call();
   turn.exit = now();

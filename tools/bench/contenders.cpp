@@ -47,6 +47,19 @@ HandScan hand_scan(Data& data, MPI_Comm comm) {
 
 bool is_native_variant(const std::string& name) { return name.rfind(variant_prefix, 0) == 0; }
 
+bool names_persistent_form(const std::string& list) {
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    const std::string word = list.substr(begin, comma - begin);
+    const std::string name = word.substr(word.rfind('/') + 1);  // of no slash: all of it
+    for (const OperationTraits& row : operations()) {
+      if (find_persistent_form(row.operation, name) != nullptr) return true;
+    }
+    begin = comma + 1;
+  }
+  return false;
+}
+
 bool read_side(const std::string& text, Operation usual, Side& side) {
   side = {usual, text, text};
   const std::size_t slash = text.find('/');
@@ -65,6 +78,8 @@ Contender::Contender(const Side& side)
     kind_ = Kind::native;
   } else if (loop_function(name) != nullptr) {
     kind_ = Kind::loop;
+  } else if (find_persistent_form(operation_, name) != nullptr) {
+    kind_ = Kind::persistent;
   } else if (is_native_variant(name)) {
     kind_ = Kind::native_variant;
     choice_ = std::make_unique<NativeChoice>(operation_);
@@ -80,6 +95,7 @@ Contender::Contender(const Side& side)
 }
 
 Contender::~Contender() {
+  bound_.reset();
   if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);
 }
 
@@ -198,6 +214,10 @@ std::function<int()> Contender::call(Data& data) {
     return
         [scan = hand_scan(data, comm_), function = loop_function(name_)] { return function(scan); };
   }
+  if (kind_ == Kind::persistent) {
+    bound_ = std::make_unique<BoundCall>(*find_persistent_form(operation_, name_), data, comm_);
+    return [bound = bound_.get()] { return bound->call(); };
+  }
   if (kind_ == Kind::sibyl) force(data);
   return call_function(data);
 }
@@ -208,6 +228,7 @@ std::vector<std::string> contender_names(Operation operation) {
     names.emplace_back("auto");
     for (const Algorithm& algorithm : algorithms(*served)) names.emplace_back(algorithm.name);
   }
+  for (const PersistentForm& form : persistent_forms(operation)) names.emplace_back(form.name);
   if (operation == Operation::exscan) names.insert(names.end(), loops.begin(), loops.end());
   for (const NativeVariant& variant : NativeChoice(operation).variants()) {
     names.push_back(std::string(variant_prefix) + variant.name);

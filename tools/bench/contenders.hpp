@@ -1,5 +1,5 @@
 // What takes part in a comparison: the MPI library's own collective, its variants forced, Sibyl's
-// choice, each of Sibyl's algorithms forced, and hand-written loops. The two sides of a performance
+// choice, each of Sibyl's algorithms forced, the persistent form, and hand-written loops. The two sides of a performance
 // guideline are contenders for different operations on the same problem.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "bench/data.hpp"
 #include "bench/native_variants.hpp"
 #include "bench/operation.hpp"
+#include "bench/persistent.hpp"
 #include "selection/choose.hpp"
 
 namespace sibyl::bench {
@@ -41,6 +42,8 @@ class Contender {
   // The call on the data of a cell, ready to be made again and again; refers to `data`. Collective
   // when it is the contender's first.
   std::function<int()> call(Data& data);
+  // Hears of the computation before each of these calls.
+  ComputationObserver& observer() { return bound_ ? *bound_ : deaf_; }
   // Tells Sibyl when the ranks will arrive, the same on all of them; nothing for other contenders
   // and operations. What that takes is planning that a program would pay for.
   void expect(std::span<const double> arrivals);
@@ -51,7 +54,7 @@ class Contender {
   void end_turn();
 
  private:
-  enum class Kind { native, native_variant, sibyl, loop };
+  enum class Kind { native, native_variant, sibyl, persistent, loop };
 
   std::function<int()> call_function(Data& data) const;
   void force(Data& data);
@@ -64,12 +67,16 @@ class Contender {
   std::unique_ptr<NativeChoice> choice_;
   int variant_ = 0;
   bool forced_ = false;
+  std::unique_ptr<BoundCall> bound_;  // of a contender in the persistent form, once it was called
+  ComputationObserver deaf_;
 };
 
-// All names that an operation knows: native, Sibyl's in the order of the table, loops, and the
-// library's variants as native:NAME.
+// All names that an operation knows: native, Sibyl's in the order of the table, those of the
+// persistent form, loops, and the library's variants as native:NAME.
 std::vector<std::string> contender_names(Operation operation);
 // Whether a name means a forced variant of the MPI library's.
 bool is_native_variant(const std::string& name);
+// Whether a list NAME,OPERATION/NAME,... has one of the persistent form, which wants a thread.
+bool names_persistent_form(const std::string& list);
 
 }  // namespace sibyl::bench

@@ -9,7 +9,7 @@
 namespace sibyl::bench {
 
 // What an iterative application tells about its computation. The benchmark calls it where an
-// application would; the one here hears and does nothing.
+// application would; the one here hears and does nothing, that of persistent.hpp passes it on.
 class ComputationObserver {
  public:
   virtual ~ComputationObserver() = default;

@@ -77,7 +77,7 @@ std::vector<Side> sides_in_order(Options& options) {
   std::vector<std::string> wanted = options.contenders;
   if (wanted.empty()) {
     for (const std::string& name : contender_names(options.operation)) {
-      if (!is_native_variant(name)) wanted.push_back(name);
+      if (!is_native_variant(name) && !names_persistent_form(name)) wanted.push_back(name);
     }
   }
   std::erase(wanted, options.reference);
@@ -168,13 +168,20 @@ int run(int argument_count, char** arguments) {
 
 // Exported: smpirun looks the function up in the loaded program.
 SIBYL_EXPORT int main(int argument_count, char** arguments) {
+  bool threads = false;
   for (int i = 1; i < argument_count; ++i) {
+    if (std::string_view(arguments[i - 1]) == "--algorithms") {
+      threads = sibyl::bench::names_persistent_form(arguments[i]);
+    }
     if (std::string_view(arguments[i]).find("native:") != std::string_view::npos ||
         std::string_view(arguments[i]) == "--list") {
       sibyl::bench::allow_native_variants();
     }
   }
-  MPI_Init(&argument_count, &arguments);
+  // Bare calls of a program without threads pay for none.
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argument_count, &arguments,
+                  threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   const int status = sibyl::bench::run(argument_count, arguments);
   if (std::string_view(SIBYL_FLAVOUR) != "smpi") sibyl::settle();
   MPI_Finalize();

@@ -24,6 +24,16 @@ PREDICTIONS = ("right", "none", "flat", "shuffled", "one-late")
 BARE = "none"
 # Exclusive scans written by hand over point-to-point, as MPICH, Open MPI and paper 003 have them.
 LOOPS = ("loop-123", "loop-recursive-doubling", "loop-chain")
+# The persistent form, told by edges: Sibyl's choice, and the names of paper 004 (BLIN: as blocks
+# come). LIN and LS take one rank at a time, as published.
+PERSISTENT = {
+    "gather": ("persistent", "LIN", "BLIN", "LS", "SLS", "BSLS", "BNOM", "SBN", "BSBN"),
+    "scatter": ("persistent", "LIN", "SLIN", "BSLIN", "BNOM", "SBN", "BSBN"),
+    "gatherv": ("persistent",),
+    "scatterv": ("persistent",),
+    "reduce": ("persistent",),
+    "exscan": ("persistent",),
+}
 
 
 @dataclass(frozen=True)

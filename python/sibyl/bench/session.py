@@ -20,6 +20,7 @@ from sibyl.bench.grid import (
     IRREGULAR,
     LOOPS,
     OPERATORS,
+    PERSISTENT,
     PREDICTIONS,
     SCANS,
     SHAPES,
@@ -127,7 +128,8 @@ def of_known(option: str, word: str, allowed: Sequence[str]) -> str:
 def _algorithms(collective: str, text: str | None) -> tuple[str, ...]:
     """The contenders, native first."""
     own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
-    known = ["native", *own, *(LOOPS if collective == "exscan" else ())]
+    bound = PERSISTENT.get(collective, ())
+    known = ["native", *own, *bound, *(LOOPS if collective == "exscan" else ())]
     wanted = ["native", *own] if text is None else words_of("--algorithms", text)
     for name in wanted:
         if not name.startswith("native:"):

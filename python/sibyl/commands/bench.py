@@ -21,7 +21,8 @@ def bench(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Contenders: native, native:VARIANT, auto, names from `sibyl algorithms`. "
+            help="Contenders: native, native:VARIANT, auto, names from `sibyl algorithms`; in the "
+            "persistent form persistent and the papers' LIN, LS, SLS, BSLS, BNOM, ... "
             "native, auto and all of Sibyl's if absent.",
         ),
     ] = None,

@@ -12,7 +12,8 @@ def reproduce(
         typer.Argument(metavar="[ITEM]...", help="Listed if absent.", show_default=False),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All items that are not finished yet.")
+        bool,
+        typer.Option("--all", help="All items that are not finished yet, but those on a cluster."),
     ] = False,
     to: Annotated[Path, typer.Option(metavar="DIR", help="Where results go.")] = Path(
         "reproduction"
@@ -20,8 +21,18 @@ def reproduce(
     iterations: Annotated[
         int, typer.Option(metavar="K", help="Arrival patterns or instances per cell.")
     ] = 64,
+    hosts: Annotated[
+        int, typer.Option(metavar="N", help="Of the cluster, for items that are measured on one.")
+    ] = 48,
+    rate: Annotated[
+        str, typer.Option(metavar="RATE", help="Of each host's link there; delays scale with it.")
+    ] = "300mbit",
+    mpi: Annotated[
+        str | None, typer.Option(metavar="openmpi|mpich|DIR", help="Which MPI there.")
+    ] = None,
 ) -> int:
     """Repeat published tables and figures, ours beside theirs, and judge their claims."""
+    from sibyl.reproduce.on_cluster import Where
     from sibyl.reproduce.session import run
 
-    return run(items or [], everything, to, iterations)
+    return run(items or [], everything, to, iterations, Where(hosts, rate, mpi))

@@ -1,6 +1,6 @@
 """All published tables and figures that can be repeated here."""
 
-from sibyl.reproduce import clairvoyant, exscan, gatherv, scatter_gather
+from sibyl.reproduce import clairvoyant, exscan, gatherv, on_cluster, scatter_gather
 from sibyl.reproduce.outcome import Item
 
 _SCATTER_GATHER = "Proficz 2020, scatter and gather"
@@ -35,6 +35,14 @@ ITEMS = (
     Item(
         "gather-table-4", "BSLS against LS: table 4", _SCATTER_GATHER, "simulated",
         scatter_gather.table_4, _CELLS,
+    ),
+    Item(
+        "scatter-table-3-cluster", "BSLIN against LIN on a cluster of namespaces: table 3",
+        _SCATTER_GATHER, "measured on a cluster", on_cluster.table_3, _CELLS, True,
+    ),
+    Item(
+        "gather-table-4-cluster", "BSLS against LS on a cluster of namespaces: table 4",
+        _SCATTER_GATHER, "measured on a cluster", on_cluster.table_4, _CELLS, True,
     ),
     Item(
         "gatherv-tables-1-to-3", "Irregular gather on 560 ranks: tables 1 to 3", "Traeff 2017",

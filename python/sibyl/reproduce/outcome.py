@@ -51,14 +51,16 @@ class Item:
         run: takes the number of iterations and a function to be called as work proceeds.
         seconds: about how long it takes.
         how: simulated, or measured here.
+        on_cluster: measured on a cluster; `run` takes the place (on_cluster.Where) first.
     """
 
     name: str
     title: str
     source: str
     how: str
-    run: Callable[[int, Callable[[], None]], Outcome] = field(repr=False)
+    run: Callable[..., Outcome] = field(repr=False)
     steps: int = 1
+    on_cluster: bool = False
 
 
 def judge(text: str, cells: Sequence[tuple[str, bool]], reason: str) -> Claim:

@@ -214,12 +214,17 @@ def _table(
     return rows, ours, theirs
 
 
-def _draw_table(
-    ours: dict[tuple[int, int], float], theirs: dict[tuple[int, int], float], label: str
+def draw_table(
+    ours: dict[tuple[int, int], float],
+    theirs: dict[tuple[int, int], float],
+    label: str,
+    how: str = "simulated",
 ) -> Callable[[Any], Any]:
+    """The published factors over the delay, and ours beside them."""
+
     def draw(plt: Any) -> Any:
         figure, axes = plt.subplots(1, 2, figsize=(10.5, 4), sharey=True)
-        sides = ((theirs, "published"), (ours, "simulated"))
+        sides = ((theirs, "published"), (ours, how))
         for place, (values, title) in zip(axes, sides, strict=True):
             for number, size in enumerate(KFLOATS):
                 place.plot(
@@ -282,9 +287,7 @@ def table_3(iterations: int, advance: Callable[[], None]) -> Outcome:
             "makes no difference: 512 K floats are blocks of 43 KiB, 1024 K of 85 KiB.",
         ),
     ]
-    return Outcome(
-        SETTING, TABLE_COLUMNS, rows, claims, _draw_table(ours, theirs, "LIN over BSLIN")
-    )
+    return Outcome(SETTING, TABLE_COLUMNS, rows, claims, draw_table(ours, theirs, "LIN over BSLIN"))
 
 
 def table_4(iterations: int, advance: Callable[[], None]) -> Outcome:
@@ -308,4 +311,4 @@ def table_4(iterations: int, advance: Callable[[], None]) -> Outcome:
             "What is gained in ms stays, the run time grows with the delay.",
         ),
     ]
-    return Outcome(SETTING, TABLE_COLUMNS, rows, claims, _draw_table(ours, theirs, "LS over BSLS"))
+    return Outcome(SETTING, TABLE_COLUMNS, rows, claims, draw_table(ours, theirs, "LS over BSLS"))

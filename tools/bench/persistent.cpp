@@ -1,0 +1,137 @@
+// Requests that hear of the emulated computation; see persistent.hpp.
+#include "bench/persistent.hpp"
+
+#include <array>
+#include <string>
+
+#include "communicator/communicator_state.hpp"
+
+namespace sibyl::bench {
+namespace {
+
+constexpr PersistentForm chosen{"persistent", "auto"};
+
+constexpr std::array<PersistentForm, 9> gather_forms{{
+    {"LIN", "linear", false, false, true},
+    {"BLIN", "linear", false, true},
+    {"LS", "linear-synchronised", false, false, true},
+    {"SLS", "linear-synchronised", true, false},
+    {"BSLS", "linear-synchronised", true, true},
+    {"BNOM", "binomial", false, false},
+    {"SBN", "binomial", true, false},
+    {"BSBN", "binomial", true, true},
+    chosen,
+}};
+
+constexpr std::array<PersistentForm, 7> scatter_forms{{
+    {"LIN", "linear", false, false, true},
+    {"SLIN", "linear", true, false},
+    {"BSLIN", "linear", true, true},
+    {"BNOM", "binomial", false, false},
+    {"SBN", "binomial", true, false},
+    {"BSBN", "binomial", true, true},
+    chosen,
+}};
+
+constexpr std::array<PersistentForm, 1> other_forms{chosen};
+
+void serve_one_by_one(MPI_Comm comm) {
+  CommunicatorState* state = CommunicatorState::get(comm);
+  if (state == nullptr || !state->serves(comm, true)) return;
+  Settings settings = state->settings();
+  settings.outstanding = 1;
+  state->replace_settings(settings);
+}
+
+MPI_Info info_of(const PersistentForm& form) {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "sibyl_algorithm", std::string(form.algorithm).c_str());
+  MPI_Info_set(info, "sibyl_order", form.by_arrival ? "arrival" : "rank");
+  MPI_Info_set(info, "sibyl_background", form.background ? "true" : "false");
+  return info;
+}
+
+int bind(Data& data, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
+  const void* send = data.send.data();
+  void* receive = data.receive.data();
+  const int* counts = data.problem.counts.data();
+  const int* places = data.displacements.data();
+  const int count = data.count;
+  const int root = data.problem.root;
+  MPI_Datatype type = data.op.type();
+  MPI_Op op = data.op.op();
+  switch (data.problem.operation) {
+    case Operation::gather:
+      return SIBYL_Gather_init(send, count, type, receive, count, type, root, comm, info, request);
+    case Operation::scatter:
+      return SIBYL_Scatter_init(send, count, type, receive, count, type, root, comm, info, request);
+    case Operation::gatherv:
+      return SIBYL_Gatherv_init(send, count, type, receive, counts, places, type, root, comm, info,
+                                request);
+    case Operation::scatterv:
+      return SIBYL_Scatterv_init(send, counts, places, type, receive, count, type, root, comm, info,
+                                 request);
+    case Operation::reduce:
+      return SIBYL_Reduce_init(send, receive, count, type, op, root, comm, info, request);
+    case Operation::exscan:
+      return SIBYL_Exscan_init(send, receive, count, type, op, comm, info, request);
+    default:
+      return MPI_ERR_OTHER;
+  }
+}
+
+}  // namespace
+
+std::span<const PersistentForm> persistent_forms(Operation operation) {
+  switch (operation) {
+    case Operation::gather:
+      return gather_forms;
+    case Operation::scatter:
+      return scatter_forms;
+    case Operation::gatherv:
+    case Operation::scatterv:
+    case Operation::reduce:
+    case Operation::exscan:
+      return other_forms;
+    default:
+      return {};
+  }
+}
+
+const PersistentForm* find_persistent_form(Operation operation, std::string_view name) {
+  for (const PersistentForm& form : persistent_forms(operation)) {
+    if (form.name == name) return &form;
+  }
+  return nullptr;
+}
+
+BoundCall::BoundCall(const PersistentForm& form, Data& data, MPI_Comm comm) {
+  if (form.one_by_one) serve_one_by_one(comm);
+  MPI_Info info = info_of(form);
+  error_ = bind(data, comm, info, &request_);
+  MPI_Info_free(&info);
+}
+
+BoundCall::~BoundCall() {
+  if (request_ != SIBYL_REQUEST_NULL) SIBYL_Request_free(&request_);
+}
+
+void BoundCall::started() {
+  started_ = true;
+  note(SIBYL_Start(&request_));
+}
+
+void BoundCall::reached(double fraction) { note(SIBYL_Edge(&request_, fraction)); }
+
+int BoundCall::call() {
+  if (!started_) started();
+  note(SIBYL_Arrive(&request_));
+  note(SIBYL_Wait(&request_));
+  started_ = false;
+  const int error = error_;
+  error_ = MPI_SUCCESS;
+  return error;
+}
+
+}  // namespace sibyl::bench

@@ -1,0 +1,56 @@
+// Contenders in the persistent form: bound once per cell, started when the computation starts, told
+// at its edge how far it is, arrived at and waited for as the operation. What paper 004 calls LIN,
+// SLS, BSBN and so on, and `persistent`, Sibyl's own choice of algorithm in this form.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+#include <string_view>
+
+#include "bench/data.hpp"
+#include "bench/emulation.hpp"
+#include "bench/operation.hpp"
+#include "sibyl/sibyl.h"
+
+namespace sibyl::bench {
+
+struct PersistentForm {
+  std::string_view name;
+  std::string_view algorithm;  // of the info key
+  bool by_arrival = true;      // in the order that the edges foretell
+  bool background = true;
+  bool one_by_one = false;  // one rank at a time, as published, whatever SIBYL_OUTSTANDING says
+};
+
+// Those of an operation; none where it has no persistent form.
+std::span<const PersistentForm> persistent_forms(Operation operation);
+// nullptr when there is none of that name.
+const PersistentForm* find_persistent_form(Operation operation, std::string_view name);
+
+// A request on the data of a cell. It hears of the computation; without one it is started as it is
+// called.
+class BoundCall final : public ComputationObserver {
+ public:
+  // Collective over `comm`, which no other contender uses; refers to `data`.
+  BoundCall(const PersistentForm& form, Data& data, MPI_Comm comm);
+  ~BoundCall() override;
+  BoundCall(const BoundCall&) = delete;
+  BoundCall& operator=(const BoundCall&) = delete;
+
+  void started() override;
+  void reached(double fraction) override;
+  // Arrives and waits; the first error of the iteration.
+  int call();
+
+ private:
+  void note(int error) {
+    if (error_ == MPI_SUCCESS) error_ = error;
+  }
+
+  SIBYL_Request request_ = SIBYL_REQUEST_NULL;
+  bool started_ = false;
+  int error_ = MPI_SUCCESS;
+};
+
+}  // namespace sibyl::bench

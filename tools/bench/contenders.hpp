@@ -1,6 +1,6 @@
 // What takes part in a comparison: the MPI library's own collective, its variants forced, Sibyl's
-// choice, each of Sibyl's algorithms forced, the persistent form, and hand-written loops. The two sides of a performance
-// guideline are contenders for different operations on the same problem.
+// choice, each of Sibyl's algorithms forced, the persistent form, and hand-written loops. The two
+// sides of a performance guideline are contenders for different operations on the same problem.
 #pragma once
 
 #include <mpi.h>

@@ -180,8 +180,8 @@ SIBYL_EXPORT int main(int argument_count, char** arguments) {
   }
   // Bare calls of a program without threads pay for none.
   int level = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argument_count, &arguments,
-                  threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+  MPI_Init_thread(&argument_count, &arguments, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                  &level);
   const int status = sibyl::bench::run(argument_count, arguments);
   if (std::string_view(SIBYL_FLAVOUR) != "smpi") sibyl::settle();
   MPI_Finalize();

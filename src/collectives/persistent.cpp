@@ -48,6 +48,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       exchange_ = std::make_unique<ArrivalExchange>();
       exchange_->open({bound_.call.comm, rank_, ranks_, bound_.root, last, everyone(),
                        bound_.algorithm->arrivals, bound_.one_node});
+      if (takes_turns()) queue_.emplace(ranks_, bound_.root, outstanding_);
     }
   }
   process_->left_behind().sweep();
@@ -94,6 +95,12 @@ bool PersistentRequest::exchanges() const {
   return bound_.algorithm->order == OrderUse::root_only;
 }
 
+// With one rank at a time the order is decided before, as published.
+bool PersistentRequest::takes_turns() const {
+  return rank_ == bound_.root && !everyone() && bound_.collective == Collective::gather &&
+         outstanding_ > 1;
+}
+
 double PersistentRequest::seconds() const {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
@@ -115,8 +122,11 @@ int PersistentRequest::start() {
   exchanging_ = exchanges() && (!everyone() || iteration_ >= resume_);
   if (exchanging_) exchange_->begin(iteration_);
   const bool depends = exchanging_ && (everyone() || rank_ == bound_.root);
-  if (!depends) begin_program(false);
-  if (execution_.bound() && execution_.waits()) to_thread();
+  if (queue_) queue_->begin(started_);
+  if (!depends || queue_) begin_program(false);
+  if (execution_.bound() &&
+      (execution_.waits() || (queue_ && bound_.background && queue_->expects())))
+    to_thread();
   return MPI_SUCCESS;
 }
 
@@ -146,6 +156,10 @@ int PersistentRequest::arrive() {
   if (exchanging_ && !exchange_->reported()) exchange_->report_none();
   if (execution_.bound()) {
     execution_.arrive();
+    if (queue_) {
+      queue_->join();
+      advance();
+    }
   } else {
     advance();
   }
@@ -187,7 +201,7 @@ bool PersistentRequest::make_program(bool with_pattern) {
   request.root = bound_.root;
   request.in_place = bound_.in_place;
   request.background = bound_.background && algorithm.background;
-  request.outstanding = outstanding_;
+  request.outstanding = queue_ ? 0 : outstanding_;
   request.segments = bound_.segments;
   request.round_time = bound_.round_time;
   request.order = order_;
@@ -206,7 +220,7 @@ void PersistentRequest::begin_program(bool with_pattern) try {
   if (!make_program(with_pattern)) return;
   ordered_ = with_pattern && (!order_.empty() || !arrivals_.empty());
   note(execution_.bind(prepared_, bound_.call, workspace_));
-  if (execution_.bound()) execution_.start(stage_ == Stage::arrived);
+  if (execution_.bound()) execution_.start(stage_ == Stage::arrived, queue_.has_value());
 } catch (const std::bad_alloc&) {
   note(MPI_ERR_NO_MEM);
 }
@@ -222,6 +236,25 @@ void PersistentRequest::exchange_ended() {
     }
   }
   begin_program(known || !everyone());
+}
+
+// What the ranks have said, who has answered, and who is next.
+void PersistentRequest::serve() {
+  const std::vector<double>& arrivals = exchange_->arrivals();
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    const double arrival = arrivals[static_cast<std::size_t>(rank)];
+    if (rank != rank_ && !std::isnan(arrival)) queue_->expect(rank, arrival);
+  }
+  ordered_ = queue_->informed();
+  if (queue_->all_served() || !(bound_.background || stage_ == Stage::arrived)) return;
+  const std::vector<Rank> asked = queue_->unanswered();
+  for (const Rank rank : asked) {
+    if (execution_.heard_from(rank)) queue_->answered(rank);
+  }
+  const double now = seconds();
+  for (Rank rank = queue_->next(now); rank != no_rank; rank = queue_->next(now)) {
+    execution_.admit(rank);
+  }
 }
 
 // One look at everything that may have moved. True when something has.
@@ -248,6 +281,7 @@ bool PersistentRequest::advance() {
   }
   const std::size_t open = execution_.open();
   execution_.progress();
+  if (queue_) serve();
   return moved || execution_.open() != open;
 }
 
@@ -263,6 +297,7 @@ bool PersistentRequest::ended() const {
 bool PersistentRequest::has_background() const {
   if (stage_ == Stage::inactive || bound_.idle || native() || ended()) return false;
   if (!execution_.bound()) return error_ == MPI_SUCCESS;
+  if (queue_ && !queue_->all_served()) return true;
   return execution_.waits() || (exchanging_ && !exchange_->settled());
 }
 
@@ -320,7 +355,7 @@ int PersistentRequest::wait() {
         note(PMPI_Wait(&native_request_, MPI_STATUS_IGNORE));
         continue;
       }
-      if (execution_.bound() && !execution_.ended()) {
+      if (execution_.bound() && !execution_.ended() && (!queue_ || queue_->all_served())) {
         execution_.finish();
         continue;
       }

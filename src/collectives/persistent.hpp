@@ -10,6 +10,9 @@
 //   made
 //     when the pattern is there; by the root alone at its arrival at the latest, from what it then
 //     knows, where no other rank must hold the same.
+//   - The root of a linear gather with room for several ranks at a time needs no whole order: it
+//     begins at once and decides turn by turn whom to serve next, from what is known by then
+//     (arrival/service_queue.hpp).
 //   - The call is left to the MPI library: its nonblocking collective begins at Arrive, on a
 //     communicator of this request's own, since ranks may arrive at several requests in any order.
 // Whoever comes along moves an iteration: the progress thread, Test and Wait of this request, Wait
@@ -29,8 +32,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "arrival/service_queue.hpp"
 #include "collectives/call.hpp"
 #include "communicator/left_behind.hpp"
 #include "communicator/private_communicator.hpp"
@@ -99,6 +104,7 @@ class PersistentRequest final : public PersistentWork {
   bool native() const { return bound_.algorithm == nullptr && !bound_.idle; }
   bool everyone() const;
   bool exchanges() const;
+  bool takes_turns() const;
   bool ended() const;
   double seconds() const;
   int fail(int error_class);
@@ -109,6 +115,7 @@ class PersistentRequest final : public PersistentWork {
   void begin_program(bool with_pattern);
   bool advance();
   void exchange_ended();
+  void serve();
   bool has_background() const;
   void to_thread();
   int complete();
@@ -138,6 +145,8 @@ class PersistentRequest final : public PersistentWork {
   bool exchanging_ = false;                    // in this iteration
   std::int64_t resume_ = 1;                    // the iteration in which to exchange again
   std::int64_t pause_ = 1;                     // how many to leave out next time
+
+  std::optional<ServiceQueue> queue_;  // of a root that decides turn by turn
 
   Workspace workspace_;
   Prepared prepared_;

@@ -64,7 +64,8 @@ int Dataflow::run() {
   return error_.code();
 }
 
-void Dataflow::start(bool arrived) {
+void Dataflow::start(bool arrived, bool held) {
+  if (held) hold();
   if (!arrived) {
     for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
       if (step(i).gate == Gate::on_arrival) ++work_.posting_waits[i];
@@ -73,6 +74,30 @@ void Dataflow::start(bool arrived) {
   const Waiting waiting(prepared_);
   release_all();
   post();
+}
+
+void Dataflow::hold() {
+  first_with_.assign(static_cast<std::size_t>(prepared_.header.ranks), gone);
+  for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+    if (step(i).peer == no_rank) continue;
+    ++work_.posting_waits[i];
+    StepIndex& first = first_with_[static_cast<std::size_t>(step(i).peer)];
+    first = std::min(first, i);
+  }
+}
+
+void Dataflow::admit(Rank peer) {
+  if (open_ == 0) return;
+  const Waiting waiting(prepared_);
+  StepIndex i = first_with_[static_cast<std::size_t>(peer)];
+  for (; i < prepared_.program.steps.size() && step(i).peer == peer; ++i) {
+    if (--work_.posting_waits[i] == 0) release(i);
+  }
+  post();
+}
+
+bool Dataflow::heard_from(Rank peer) const {
+  return work_.arrived[first_with_[static_cast<std::size_t>(peer)]] != 0;
 }
 
 void Dataflow::arrive() {
@@ -272,7 +297,7 @@ void Dataflow::finish_message(StepIndex index, int result) {
   error_.add(result);
   const StepKind kind = step(index).kind;
   --(kind == StepKind::send ? sending_ : receiving_);
-  if (kind == StepKind::send) work_.arrived[index] = arrived_whole;
+  if (kind != StepKind::receive_combine) work_.arrived[index] = arrived_whole;
   if (kind == StepKind::receive_combine) {
     work_.arrived[index] = result == MPI_SUCCESS ? arrived_whole : arrived_broken;
     if (work_.combining_waits[index] == 0) compute_later(index);

@@ -13,11 +13,16 @@
 // performs what is gated `on_start`; everything else waits for arrive(). A closed gate is one more
 // predecessor of its step, so a run in one call pays nothing for it.
 //
+// A run in pieces may be held: then each message also waits until its peer is admitted, so that
+// whoever runs the program decides the order of its turns as it goes. That suits programs in which
+// the messages with a peer stand together and no other window is at work.
+//
 // Thread safety: one caller at a time.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "executor/engines.hpp"
 
@@ -33,8 +38,12 @@ class Dataflow {
   int run();
 
   // In pieces: start once, with `arrived` or followed by arrive(); then progress or finish.
-  void start(bool arrived);
+  void start(bool arrived, bool held = false);
   void arrive();
+  // Of a held run: the messages with this peer may go.
+  void admit(Rank peer);
+  // The first message with this peer, a receive, is complete.
+  bool heard_from(Rank peer) const;
   // Takes what is complete and posts what that releases, without blocking. True at the end.
   bool progress();
   // Blocks to the end. The rank has arrived.
@@ -54,6 +63,7 @@ class Dataflow {
   bool receives_in_order(StepIndex index) const {
     return prepared_.header.window.receives != 0 || step(index).kind == StepKind::receive_combine;
   }
+  void hold();
   void release_all();
   void release(StepIndex index);
   void complete(StepIndex index);
@@ -83,6 +93,7 @@ class Dataflow {
   std::size_t next_receive_ = 0;
   std::uint32_t sending_ = 0;
   std::uint32_t receiving_ = 0;
+  std::vector<StepIndex> first_with_;  // of a held run, by peer
 };
 
 }  // namespace sibyl

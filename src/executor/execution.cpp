@@ -58,15 +58,20 @@ void Execution::empty_mirror() {
   receive_.close();
 }
 
-void Execution::start(bool arrived) {
+void Execution::start(bool arrived, bool held) {
   if (arrived) fill_mirror();
-  flow_->start(arrived);
+  flow_->start(arrived, held);
   empty_mirror();
 }
 
 void Execution::arrive() {
   fill_mirror();
   flow_->arrive();
+  empty_mirror();
+}
+
+void Execution::admit(Rank peer) {
+  flow_->admit(peer);
   empty_mirror();
 }
 

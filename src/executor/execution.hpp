@@ -31,8 +31,10 @@ class Execution {
   void unbind() { flow_.reset(); }
 
   // The following need a bound program; see dataflow.hpp.
-  void start(bool arrived);
+  void start(bool arrived, bool held = false);
   void arrive();
+  void admit(Rank peer);
+  bool heard_from(Rank peer) const { return flow_->heard_from(peer); }
   bool progress();
   void finish();
   bool ended() const { return flow_->ended(); }

@@ -12,9 +12,10 @@
 //   gather operations, 2020, section 4, figures 9 (SLS) and 10 (BSLS).
 //
 // Segment A of block b is unit 2b, segment B is unit 2b + 1; whoever runs the plan sizes them.
-// A round is a leaf's turn; the segments B of earlier turns may still be under way.
-// With open gates the root asks and receives before it has arrived; a leaf still sends only what
-// its computation has finished.
+// A round is a leaf's turn; the segments B of earlier turns may still be under way. Where any
+// number of transfers may be outstanding (0) no turn waits for another: whoever runs the plan opens
+// the turns, as the leaves are expected. With open gates the root asks and receives before it has
+// arrived; a leaf still sends only what its computation has finished.
 #include "planners/gather/gather.hpp"
 #include "planners/headers.hpp"
 #include "planners/service_order.hpp"
@@ -58,7 +59,7 @@ void plan_linear_synchronised(const PlanRequest& request, Rank rank, Program& pr
     build.receive(leaf, segment_b(Buffer::receive, leaf), turn, gate, after);
     ++turn;
     previous_a = a;
-    waits_for = 1;
+    waits_for = request.outstanding == 0 ? 0 : 1;
   });
   if (!request.in_place) {
     const Unit own = 2 * static_cast<Unit>(rank);

@@ -1,0 +1,84 @@
+// The order of service, decided rank by rank; see service_queue.hpp.
+#include "arrival/service_queue.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sibyl {
+
+ServiceQueue::ServiceQueue(Rank ranks, Rank root, std::uint32_t window)
+    : root_(root), window_(window), peers_(static_cast<std::size_t>(ranks)) {}
+
+void ServiceQueue::begin(double now) {
+  for (Peer& peer : peers_) {
+    if (begun_ && peer.said.has_value()) peer.history.observe(*peer.said - began_);
+    peer.served = false;
+    peer.said.reset();
+  }
+  begun_ = true;
+  began_ = now;
+  joined_ = false;
+  waiting_ = static_cast<Rank>(peers_.size()) - 1;
+  said_ = 0;
+  unanswered_.clear();
+}
+
+void ServiceQueue::expect(Rank rank, double arrival) {
+  Peer& peer = peers_[static_cast<std::size_t>(rank)];
+  if (!peer.said.has_value()) ++said_;
+  peer.said = arrival;
+}
+
+void ServiceQueue::answered(Rank rank) { std::erase(unanswered_, rank); }
+
+double ServiceQueue::expected(const Peer& peer) const {
+  if (peer.said.has_value()) return *peer.said;
+  if (peer.history.observed() > 0) return began_ + peer.history.prediction();
+  return std::nan("");
+}
+
+// After one iteration nothing is known of how much the next one differs.
+double ServiceQueue::margin(const Peer& peer) const {
+  if (peer.said.has_value()) return patience / 2;
+  if (peer.history.observed() < 2) return patience;
+  return patience / 2 + 2 * peer.history.error();
+}
+
+bool ServiceQueue::expects() const {
+  return std::ranges::any_of(peers_, [this](const Peer& peer) {
+    return &peer != &peers_[static_cast<std::size_t>(root_)] && !peer.served &&
+           !std::isnan(expected(peer));
+  });
+}
+
+Rank ServiceQueue::next(double now) {
+  if (waiting_ == 0) return no_rank;
+  const auto busy = std::ranges::count_if(unanswered_, [&](Rank rank) {
+    return now <= peers_[static_cast<std::size_t>(rank)].served_at + patience;
+  });
+  if (busy >= static_cast<std::ptrdiff_t>(window_)) return no_rank;
+  Rank best = no_rank;
+  double earliest = INFINITY;
+  bool due = false;
+  for (Rank rank = 0; rank < static_cast<Rank>(peers_.size()); ++rank) {
+    const Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    if (rank == root_ || peer.served) continue;
+    double when = expected(peer);
+    const bool known = !std::isnan(when);
+    if (!known && !joined_) continue;
+    if (!known) when = now;  // after those who should be there already
+    if (best != no_rank && when >= earliest) continue;
+    best = rank;
+    earliest = when;
+    due = !known || when - margin(peer) <= now;
+  }
+  if (best == no_rank || !(due || (joined_ && busy == 0))) return no_rank;
+  Peer& peer = peers_[static_cast<std::size_t>(best)];
+  peer.served = true;
+  peer.served_at = now;
+  --waiting_;
+  unanswered_.push_back(best);
+  return best;
+}
+
+}  // namespace sibyl

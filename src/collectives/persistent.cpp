@@ -48,7 +48,10 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       exchange_ = std::make_unique<ArrivalExchange>();
       exchange_->open({bound_.call.comm, rank_, ranks_, bound_.root, last, everyone(),
                        bound_.algorithm->arrivals, bound_.one_node});
-      if (takes_turns()) queue_.emplace(ranks_, bound_.root, outstanding_);
+      if (takes_turns()) {
+        const auto all = static_cast<std::uint32_t>(ranks_);
+        queue_.emplace(ranks_, bound_.root, outstanding_ == 0 ? all : outstanding_);
+      }
     }
   }
   process_->left_behind().sweep();
@@ -98,7 +101,7 @@ bool PersistentRequest::exchanges() const {
 // With one rank at a time the order is decided before, as published.
 bool PersistentRequest::takes_turns() const {
   return rank_ == bound_.root && !everyone() && bound_.collective == Collective::gather &&
-         outstanding_ > 1;
+         outstanding_ != 1;
 }
 
 double PersistentRequest::seconds() const {

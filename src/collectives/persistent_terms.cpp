@@ -65,8 +65,26 @@ Terms read_terms(MPI_Info info, Collective collective) {
   return terms;
 }
 
-const Algorithm* choose_by(CommunicatorState& state, const Terms& terms,
-                           const PersistentOffer& offer, Collective collective) {
+// Up to so many ranks small blocks go straight to the root and from it: its receives wait for them
+// before the ranks arrive.
+constexpr Rank straight_ranks = 64;
+
+bool chooses_itself(const Settings& settings, const Situation& now) {
+  return settings.algorithm[static_cast<std::size_t>(now.collective)] == choose_automatically &&
+         settings.table.find(now.collective, now.ranks, now.bytes) == choose_automatically;
+}
+
+// Where nobody has asked for an algorithm, and a tree is chosen since blocks are small: agreeing on
+// its order would take longer than the tree itself. So it stands in rank order, or makes way.
+const Algorithm* without_agreement(const Algorithm* tree, const Situation& now,
+                                   std::int32_t& by_arrival) {
+  by_arrival = 0;
+  return now.ranks <= straight_ranks ? find_algorithm(now.collective, "linear") : tree;
+}
+
+// Drops the order of arrival from `terms` where it would not pay.
+const Algorithm* choose_by(CommunicatorState& state, Terms& terms, const PersistentOffer& offer,
+                           Collective collective) {
   Settings settings = state.settings();
   if (terms.algorithm != choose_automatically) {
     settings.algorithm[static_cast<std::size_t>(collective)] = terms.algorithm;
@@ -74,6 +92,11 @@ const Algorithm* choose_by(CommunicatorState& state, const Terms& terms,
   const Situation situation =
       situation_of(state, collective, offer.bytes, offer.use, offer.commutes);
   const Algorithm* chosen = choose(settings, situation);
+  const bool blocks = collective == Collective::gather || collective == Collective::scatter;
+  if (blocks && chosen != nullptr && chosen->order == OrderUse::all_ranks &&
+      chooses_itself(settings, situation)) {
+    return without_agreement(chosen, situation, terms.by_arrival);
+  }
   const bool irregular = collective == Collective::gatherv || collective == Collective::scatterv;
   return chosen != nullptr && irregular ? find_algorithm(collective, "linear") : chosen;
 }

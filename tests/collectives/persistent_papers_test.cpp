@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "collectives/persistent.hpp"
 #include "collectives/persistent_cases.hpp"
 
 namespace sibyl::test {
@@ -118,6 +119,21 @@ TEST(PersistentPapers, RandomCasesOfTheThirteenGiveTheResultsOfGatherAndScatter)
     }
     trial.free();
     ASSERT_FALSE(testing::Test::HasFailure());
+  }
+}
+
+TEST(PersistentPapers, SmallBlocksGoStraightUnlessATreeIsAskedFor) {
+  if (size_of() < 2) GTEST_SKIP() << "nobody to send to";
+  const Duplicate comm;
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    for (const char* name : {"auto", "binomial"}) {
+      PersistentTrial trial({collective, name, true, true, 0, 3}, comm.get());
+      ASSERT_TRUE(trial.made());
+      const Algorithm* taken =
+          reinterpret_cast<const PersistentRequest*>(*trial.request())->algorithm();
+      ASSERT_NE(taken, nullptr);
+      EXPECT_EQ(taken->name, name == std::string("auto") ? "linear" : "binomial");
+    }
   }
 }
 

@@ -17,7 +17,7 @@ from sibyl.bench.journal import Journal
 from sibyl.bench.judge import judge as judge_rows
 from sibyl.bench.runner import Interrupted, choose_benchmark_launcher, signals_interrupt
 from sibyl.bench.samples import CellResult
-from sibyl.bench.session import check_cluster, cluster_up, job_maker, measure, open_journal
+from sibyl.bench.session import measure, open_journal, place
 from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
 from sibyl.reproduce.outcome import Claim, Outcome, judge, published
@@ -103,7 +103,8 @@ def measured(
 ) -> tuple[list[CellResult], Journal]:
     """The results of all cells, those of an interrupted run among them, and their journal."""
     grid = grid_of(table, where, iterations)
-    journal = open_journal(grid, choose_benchmark_launcher(where.mpi), resume=True)
+    launcher = choose_benchmark_launcher(where.mpi)
+    journal = open_journal(grid, launcher, resume=True)
     done = len(journal.read())
     for _ in range(done):
         advance()
@@ -116,23 +117,14 @@ def measured(
         if seen % samples == 0:
             advance()
 
-    if done == len(grid.cells):
-        return _in_order(grid, journal), journal
     try:
-        with signals_interrupt(), cluster_up(where.hosts, where.rate):
-            launcher = choose_benchmark_launcher(where.mpi)
-            maker = job_maker(launcher, check_cluster(where.mpi))
-            return measure(grid, journal, progressed, maker), journal
+        with signals_interrupt(), place(grid, launcher, done < len(grid.cells)) as run:
+            return measure(grid, journal, progressed, run), journal
     except Interrupted:
         kept = len(journal.read())
         total = len(grid.cells)
         print(f"sibyl: {kept} of {total} cells are kept, the same command goes on", file=sys.stderr)
         raise KeyboardInterrupt from None
-
-
-def _in_order(grid: Grid, journal: Journal) -> list[CellResult]:
-    results = {result.cell: result for result in journal.read()}
-    return [results[cell] for cell in grid.cells]
 
 
 def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Outcome:

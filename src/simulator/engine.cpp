@@ -289,8 +289,9 @@ void Engine::complete(std::uint32_t number) {
     const std::uint32_t successor = entry / 2;
     if (entry % 2 == 0) {
       if (--steps_[successor].wait_post == 0) release(successor);
-    } else if (--steps_[successor].wait_data == 0 && (flags_[successor] & come) != 0) {
-      released_.push_back(successor);
+    } else if (--steps_[successor].wait_data == 0 &&
+               (flags_[successor] & (posted | come)) == (posted | come)) {
+      released_.push_back(successor);  // else it is computed when it is posted, or has come
     }
   }
   const Rank rank = programs_->step(number).rank;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "sibyl/arrival.hpp"
@@ -253,6 +254,32 @@ TEST(Simulator, EveryAlgorithmOfTheTableRunsToItsEnd) {
         EXPECT_EQ(result.problem, "")
             << name_of(algorithm.collective) << ' ' << algorithm.name << ", " << ranks << " ranks";
         EXPECT_EQ(result.run_time > 0, ranks > 1);
+      }
+    }
+  }
+}
+
+// Messages that come before their receive is posted are combined when it is, and once.
+TEST(Simulator, EagerMessagesEndEveryProgramWhoeverIsLate) {
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const Rank ranks : {4, 12, 24}) {
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        const PatternResult late =
+            pattern_from_text("uniform:0.001:" + std::to_string(seed), ranks, 0);
+        PlanRequest request;
+        request.ranks = ranks;
+        request.segments = algorithm.segments ? 16 : 1;
+        if (algorithm.arrivals) request.arrivals = late.pattern.times;
+        request.round_time = 1e-4;
+        if (!check_request(algorithm, request).empty()) continue;
+        SimulationOptions options;
+        options.network.hockney = {1e-5, 1e-8};
+        options.network.eager_bytes = 1 << 30;
+        options.arrivals = late.pattern.times;
+        const SimulationResult result =
+            simulate(make_plan(algorithm, request), sized(1 << 20), options);
+        EXPECT_EQ(result.problem, "")
+            << name_of(algorithm.collective) << ' ' << algorithm.name << ", " << ranks << " ranks";
       }
     }
   }

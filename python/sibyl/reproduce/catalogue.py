@@ -1,10 +1,19 @@
 """All published tables and figures that can be repeated here."""
 
-from sibyl.reproduce import clairvoyant, exscan, gatherv, on_cluster, scatter_gather
+from sibyl.reproduce import (
+    clairvoyant,
+    exscan,
+    gatherv,
+    on_cluster,
+    rack,
+    reduce,
+    scatter_gather,
+)
 from sibyl.reproduce.outcome import Item
 
 _SCATTER_GATHER = "Proficz 2020, scatter and gather"
-_DELAYS = len(scatter_gather.DELAYS_MS)
+_CLAIRVOYANT = "Proficz and Ocetkiewicz 2020"
+_DELAYS = len(rack.DELAYS_MS)
 _CELLS = _DELAYS * len(scatter_gather.KFLOATS)
 
 ITEMS = (
@@ -53,7 +62,15 @@ ITEMS = (
         "simulated", gatherv.tables_4_and_5, len(gatherv.PROBLEMS),
     ),
     Item(
+        "reduce-figure-10", "Reduce over the largest delay, 48 nodes, 512 K floats: figure 10",
+        _CLAIRVOYANT, "simulated", reduce.figure_10, _DELAYS,
+    ),
+    Item(
+        "reduce-figure-11", "Reduce over the number of nodes, 128 K floats, 50 ms: figure 11",
+        _CLAIRVOYANT, "simulated", reduce.figure_11, len(reduce.NODES),
+    ),
+    Item(
         "clairvoyant-table-1", "Generators of Clairvoyant: table 1, figures 7 and 8",
-        "Proficz and Ocetkiewicz 2020", "measured", clairvoyant.table_1, len(clairvoyant.PAPER),
+        _CLAIRVOYANT, "measured", clairvoyant.table_1, len(clairvoyant.PAPER),
     ),
 )  # fmt: skip

@@ -1,87 +1,18 @@
 """Scatter and gather of paper 004: figures 14 to 17, tables 3 and 4.
 
-As the paper's benchmark does it: everybody computes 200 ms and a delay drawn uniformly; the run
-time is from the first arrival to the last exit, its mean over the iterations is reported. Network
-of 1 Gbit/s, alpha 25 us; orders are those of the true arrival times.
+Orders are those of the true arrival times.
 """
 
 import itertools
-import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sibyl.reproduce.outcome import Claim, Outcome, judge, published
-from sibyl.simulator.contenders import contenders
-from sibyl.simulator.model import Network
-from sibyl.simulator.run import run_prepared
-from sibyl.simulator.session import Problem, Settings, arrivals_of, simulation_of
+from sibyl.reproduce.rack import COLUMNS, DELAYS_MS, SETTING, lines, mean_run_times, rows
 
-# Open MPI sends up to 64 KiB over TCP without waiting for the receiver.
-NETWORK = Network(alpha=25e-6, beta=8e-9, eager=65536)
-DELAYS_MS = (0, 1, 5, 10, 50, 100, 500)
 KFLOATS = (128, 256, 512, 1024, 2048)
 SCATTER = "LIN,SLIN,BSLIN,BNOM,SBN,BSBN"
 GATHER = "LS,SLS,BSLS,BNOM,SBN,BSBN"
-SETTING = (
-    "simulated: 1 Gbit/s (8 ns/B), alpha 25 us, messages up to 64 KiB eager, one-ported, full "
-    "duplex, no collisions; orders of the true arrival times"
-)
-
-
-def mean_run_times(
-    collective: str, names: str, ranks: int, kfloats: int, delay_ms: float, iterations: int
-) -> dict[str, float]:
-    """Mean run time of each contender in ms, over the same patterns."""
-    settings = Settings(collective, NETWORK, compute=0.2)
-    problem = Problem(ranks, 4096 * kfloats, "uniform", delay_ms / 1e3)
-    patterns = [arrivals_of(problem, settings, i) for i in range(iterations if delay_ms else 1)]
-    found = {}
-    for contender in contenders(collective, names):
-        times = []
-        prepared = None
-        for arrivals in patterns:
-            if prepared is None or contender.depends_on_arrivals:
-                prepared = simulation_of(problem, contender, settings, arrivals)
-            times.append(run_prepared(prepared, NETWORK, arrivals).run_time)
-        found[contender.name] = 1e3 * statistics.fmean(times)
-    return found
-
-
-def _lines(
-    found: dict[float, dict[str, float]], label: str, even: bool, note: dict[str, Any]
-) -> Callable[[Any], Any]:
-    def draw(plt: Any) -> Any:
-        figure, place = plt.subplots(figsize=(7, 4.2))
-        points = list(found)
-        x = range(len(points)) if even else points
-        for number, name in enumerate(next(iter(found.values()))):
-            place.plot(x, [found[p][name] for p in points], "o-", color=f"C{number}", label=name)
-        for (point, name), value in note.items():
-            number = list(next(iter(found.values()))).index(name)
-            at = points.index(point) if even else point
-            place.plot([at], [value], "x", color=f"C{number}", markersize=10, markeredgewidth=2)
-        if note:
-            place.plot([], [], "kx", label="published")
-        if even:
-            place.set_xticks(list(x), [f"{point:g}" for point in points])
-        place.set(xlabel=label, ylabel="mean run time [ms]", ylim=(0, None))
-        place.legend(fontsize=8)
-        place.grid(alpha=0.3)
-        figure.tight_layout()
-        return figure
-
-    return draw
-
-
-def _rows(found: dict[float, dict[str, float]], note: dict[Any, float]) -> list[list[Any]]:
-    return [
-        [point, name, note.get((point, name), ""), round(time, 3)]
-        for point, times in found.items()
-        for name, time in times.items()
-    ]
-
-
-COLUMNS = ("along", "algorithm", "published_ms", "simulated_ms")
 # What the text of the paper says about figure 14.
 FIGURE_14 = {
     (0, "LIN"): 65.0, (0, "SLIN"): 64.0, (0, "BSLIN"): 64.0,
@@ -116,8 +47,8 @@ def figure_14(iterations: int, advance: Callable[[], None]) -> Outcome:
             f"Ours deviate by {100 * min(near):.0f} to {100 * max(near):.0f} %.",
         ),
     ]
-    draw = _lines(found, "largest delay [ms]", True, FIGURE_14)
-    return Outcome(SETTING, COLUMNS, _rows(found, FIGURE_14), claims, draw)
+    draw = lines(found, "largest delay [ms]", True, FIGURE_14)
+    return Outcome(SETTING, COLUMNS, rows(found, FIGURE_14), claims, draw)
 
 
 def figure_15(iterations: int, advance: Callable[[], None]) -> Outcome:
@@ -142,7 +73,7 @@ def figure_15(iterations: int, advance: Callable[[], None]) -> Outcome:
         ),
     ]
     return Outcome(
-        SETTING, COLUMNS, _rows(found, {}), claims, _lines(found, "largest delay [ms]", True, {})
+        SETTING, COLUMNS, rows(found, {}), claims, lines(found, "largest delay [ms]", True, {})
     )
 
 
@@ -163,7 +94,7 @@ def figure_16(iterations: int, advance: Callable[[], None]) -> Outcome:
         )
     ]
     return Outcome(
-        SETTING, COLUMNS, _rows(found, {}), claims, _lines(found, "size [K floats]", False, {})
+        SETTING, COLUMNS, rows(found, {}), claims, lines(found, "size [K floats]", False, {})
     )
 
 
@@ -186,7 +117,7 @@ def figure_17(iterations: int, advance: Callable[[], None]) -> Outcome:
             "data in all are the same.",
         ),
     ]
-    return Outcome(SETTING, COLUMNS, _rows(found, {}), claims, _lines(found, "nodes", False, {}))
+    return Outcome(SETTING, COLUMNS, rows(found, {}), claims, lines(found, "nodes", False, {}))
 
 
 def _table(
@@ -198,7 +129,7 @@ def _table(
     iterations: int,
     advance: Callable[[], None],
 ) -> tuple[list[list[Any]], dict[tuple[int, int], float], dict[tuple[int, int], float]]:
-    rows: list[list[Any]] = []
+    cells: list[list[Any]] = []
     ours: dict[tuple[int, int], float] = {}
     theirs: dict[tuple[int, int], float] = {}
     for row in published(name):
@@ -206,12 +137,12 @@ def _table(
         times = mean_run_times(collective, f"{slow},{fast}", 48, *key, iterations)
         ours[key], theirs[key] = times[slow] / times[fast], float(row[column])
         difference = float(row["run_time_difference_ms"])
-        rows.append(
+        cells.append(
             [*key, difference, round(times[fast] - times[slow], 2), theirs[key],
              round(ours[key], 3)]
         )  # fmt: skip
         advance()
-    return rows, ours, theirs
+    return cells, ours, theirs
 
 
 def draw_table(
@@ -267,7 +198,7 @@ def _best(
 
 def table_3(iterations: int, advance: Callable[[], None]) -> Outcome:
     """BSLIN against LIN."""
-    rows, ours, theirs = _table(
+    cells, ours, theirs = _table(
         "scatter", "scatter_table_3_bslin_vs_lin", "LIN", "BSLIN",
         "speedup_lin_over_bslin", iterations, advance,
     )  # fmt: skip
@@ -287,12 +218,14 @@ def table_3(iterations: int, advance: Callable[[], None]) -> Outcome:
             "makes no difference: 512 K floats are blocks of 43 KiB, 1024 K of 85 KiB.",
         ),
     ]
-    return Outcome(SETTING, TABLE_COLUMNS, rows, claims, draw_table(ours, theirs, "LIN over BSLIN"))
+    return Outcome(
+        SETTING, TABLE_COLUMNS, cells, claims, draw_table(ours, theirs, "LIN over BSLIN")
+    )
 
 
 def table_4(iterations: int, advance: Callable[[], None]) -> Outcome:
     """BSLS against LS."""
-    rows, ours, theirs = _table(
+    cells, ours, theirs = _table(
         "gather", "gather_table_4_bsls_vs_ls", "LS", "BSLS", "speedup_ls_over_bsls", iterations,
         advance,
     )  # fmt: skip
@@ -311,4 +244,4 @@ def table_4(iterations: int, advance: Callable[[], None]) -> Outcome:
             "What is gained in ms stays, the run time grows with the delay.",
         ),
     ]
-    return Outcome(SETTING, TABLE_COLUMNS, rows, claims, draw_table(ours, theirs, "LS over BSLS"))
+    return Outcome(SETTING, TABLE_COLUMNS, cells, claims, draw_table(ours, theirs, "LS over BSLS"))

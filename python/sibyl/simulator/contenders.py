@@ -28,7 +28,16 @@ _SYNCHRONISED = {
     "SLS": ("linear-synchronised", True, False),
     "BSLS": ("linear-synchronised", True, True),
 }
+# Names of papers 000 and 001.
+_REDUCE = {
+    "CLV": "clairvoyant",
+    "BNOM": "binomial",
+    "RAB": "rabenseifner",
+    "RXK": "radix-k",
+    "RING": "ring",
+}
 PUBLISHED = {
+    "reduce": {name: (row, False, False) for name, row in _REDUCE.items()},
     "scatter": _LINEAR | _BINOMIAL,
     "gather": {"LIN": ("linear", False, False)} | _SYNCHRONISED | _BINOMIAL,
 }

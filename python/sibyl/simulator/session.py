@@ -109,8 +109,8 @@ def segments_of(problem: Problem, contender: Contender, settings: Settings) -> i
     network = settings.network
     latency = network.message(0)
     data = network.per_byte() * problem.size
-    two_tree = contender.row.name == "two-tree"
-    fill = 2 * math.log2(max(problem.ranks, 2)) if two_tree else problem.ranks
+    deep = math.log2(max(problem.ranks, 2))
+    fill = {"two-tree": 2 * deep, "clairvoyant": 3 * deep}.get(contender.row.name, problem.ranks)
     best = (fill * data / latency) ** 0.5 if latency > 0 else 256
     return int(min(256, max(1, best, 1)))
 

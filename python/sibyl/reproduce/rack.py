@@ -1,0 +1,89 @@
+"""The papers' rack and mini-benchmark on it: what papers 000 and 004 measure run times with.
+
+Everybody computes 200 ms and a delay drawn uniformly; the run time is from the first arrival to the
+last exit, its mean over the iterations is reported. Network of 1 Gbit/s, alpha 25 us.
+"""
+
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+from sibyl.simulator.contenders import contenders
+from sibyl.simulator.model import Network
+from sibyl.simulator.run import run_prepared
+from sibyl.simulator.session import Problem, Settings, arrivals_of, simulation_of
+
+# Open MPI sends up to 64 KiB over TCP without waiting for the receiver.
+NETWORK = Network(alpha=25e-6, beta=8e-9, eager=65536)
+DELAYS_MS = (0, 1, 5, 10, 50, 100, 500)
+SETTING = (
+    "simulated: 1 Gbit/s (8 ns/B), alpha 25 us, messages up to 64 KiB eager, one-ported, full "
+    "duplex, no collisions; orders of the true arrival times"
+)
+
+COLUMNS = ("along", "algorithm", "published_ms", "simulated_ms")
+
+
+def mean_run_times(
+    collective: str, names: str, ranks: int, kfloats: int, delay_ms: float, iterations: int
+) -> dict[str, float]:
+    """Mean run time of each contender in ms, over the same patterns.
+
+    Args:
+        collective: gather, scatter or reduce.
+        names: contenders, between commas.
+        ranks: one a node.
+        delay_ms: the largest.
+        iterations: how many patterns are drawn.
+        kfloats: thousands (1024) of floats in all; of each rank's vector for reduce.
+    """
+    settings = Settings(collective, NETWORK, compute=0.2)
+    problem = Problem(ranks, 4096 * kfloats, "uniform", delay_ms / 1e3)
+    patterns = [arrivals_of(problem, settings, i) for i in range(iterations if delay_ms else 1)]
+    found = {}
+    for contender in contenders(collective, names):
+        times = []
+        prepared = None
+        for arrivals in patterns:
+            if prepared is None or contender.depends_on_arrivals:
+                prepared = simulation_of(problem, contender, settings, arrivals)
+            times.append(run_prepared(prepared, NETWORK, arrivals).run_time)
+        found[contender.name] = 1e3 * statistics.fmean(times)
+    return found
+
+
+def lines(
+    found: dict[float, dict[str, float]], label: str, even: bool, note: dict[Any, float]
+) -> Callable[[Any], Any]:
+    """A picture of run times along something, with what the papers print; `even`: evenly spaced."""
+
+    def draw(plt: Any) -> Any:
+        figure, place = plt.subplots(figsize=(7, 4.2))
+        points = list(found)
+        x = range(len(points)) if even else points
+        for number, name in enumerate(next(iter(found.values()))):
+            place.plot(x, [found[p][name] for p in points], "o-", color=f"C{number}", label=name)
+        for (point, name), value in note.items():
+            number = list(next(iter(found.values()))).index(name)
+            at = points.index(point) if even else point
+            place.plot([at], [value], "x", color=f"C{number}", markersize=10, markeredgewidth=2)
+        if note:
+            place.plot([], [], "kx", label="published")
+        if even:
+            place.set_xticks(list(x), [f"{point:g}" for point in points])
+        place.set(xlabel=label, ylabel="mean run time [ms]", ylim=(0, None))
+        place.legend(fontsize=8)
+        place.grid(alpha=0.3)
+        figure.tight_layout()
+        return figure
+
+    return draw
+
+
+def rows(found: dict[float, dict[str, float]], note: dict[Any, float]) -> list[list[Any]]:
+    """The same as a table with the columns COLUMNS."""
+    return [
+        [point, name, note.get((point, name), ""), round(time, 3)]
+        for point, times in found.items()
+        for name, time in times.items()
+    ]

@@ -39,6 +39,8 @@ void Engine::prepare() {
   result_ = SimulationResult{};
   const ComputeModel& compute = options_->compute;
   const bool costs = compute.combine_per_byte > 0 || compute.copy_per_byte > 0;
+  const bool windows = window_.sends != 0 && !options_->blocking;
+  sendable_.assign(windows ? static_cast<std::size_t>(header.ranks) : 0, {});
   computable_.assign(costs ? static_cast<std::size_t>(header.ranks) : 0, {});
   steps_.resize(programs_->count());
   flags_.assign(programs_->count(), 0);
@@ -112,14 +114,39 @@ void Engine::release(std::uint32_t number) {
   const SimStep& step = programs_->step(number);
   if (!in_order(step)) {
     released_.push_back(number);
-  } else if (step.kind == StepKind::send) {
-    post_sends(step.rank);
-  } else {
+  } else if (step.kind != StepKind::send) {
     post_receives(step.rank);
+  } else if (sendable_.empty()) {
+    post_sends_in_program_order(step.rank);
+  } else {
+    auto& heap = sendable_[static_cast<std::size_t>(step.rank)];
+    heap.push_back(number);
+    std::ranges::push_heap(heap, std::greater<>{});
+    post_sends(step.rank);
   }
 }
 
+// Those first that come first in the program; as in the executor, one that waits for data holds up
+// no other, and the first that is not complete needs no place in the window.
 void Engine::post_sends(Rank rank) {
+  RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  auto& heap = sendable_[static_cast<std::size_t>(rank)];
+  const auto complete_or_none = [this](std::uint32_t number) {
+    return programs_->step(number).kind != StepKind::send || (flags_[number] & done) != 0;
+  };
+  while (!heap.empty()) {
+    if (state.sending >= window_.sends) {
+      while (complete_or_none(state.next_send)) ++state.next_send;
+      if (heap.front() != state.next_send) return;
+    }
+    ++state.sending;
+    released_.push_back(heap.front());
+    std::ranges::pop_heap(heap, std::greater<>{});
+    heap.pop_back();
+  }
+}
+
+void Engine::post_sends_in_program_order(Rank rank) {
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
   for (; state.next_send < programs_->first(rank + 1); ++state.next_send) {
     if (programs_->step(state.next_send).kind != StepKind::send) continue;
@@ -165,7 +192,8 @@ void Engine::post(std::uint32_t number) {
   const std::uint32_t receive = step.kind == StepKind::send ? step.partner : number;
   if ((flags_[receive] & come) != 0) return received(receive);
   if ((flags_[send] & ready) != 0 || (flags_[send] & posted) == 0) return;
-  if ((flags_[receive] & posted) == 0 && !network_.eager(programs_->step(send).bytes)) return;
+  const bool waits = window_.until_taken || !network_.eager(programs_->step(send).bytes);
+  if ((flags_[receive] & posted) == 0 && waits) return;
   flags_[send] |= ready;
   arrived_.push_back(send);
 }
@@ -219,7 +247,11 @@ void Engine::sent(std::uint32_t send) {
   complete(send);
   if (window_.sends == 0) return;
   --ranks_[static_cast<std::size_t>(rank)].sending;
-  post_sends(rank);
+  if (sendable_.empty()) {
+    post_sends_in_program_order(rank);
+  } else {
+    post_sends(rank);
+  }
 }
 
 // The message has come; an eager one may be there before its receive.

@@ -29,9 +29,9 @@ class Engine {
   enum Flag : std::uint8_t { posted = 1, ready = 2, come = 4, done = 8 };
   struct RankState {
     double exit = 0;
-    std::uint32_t open = 0;       // steps that are not complete
-    std::uint32_t next_send = 0;  // where sends, receives are posted in program order: the next
-    std::uint32_t next_receive = 0;
+    std::uint32_t open = 0;          // steps that are not complete
+    std::uint32_t next_send = 0;     // the first that is not complete, or to be posted in order
+    std::uint32_t next_receive = 0;  // where receives are posted in program order: the next
     std::uint32_t sending = 0;
     std::uint32_t receiving = 0;
     std::uint32_t staged = 0;
@@ -44,6 +44,7 @@ class Engine {
   void release(std::uint32_t number);
   bool in_order(const SimStep& step) const;
   void post_sends(Rank rank);
+  void post_sends_in_program_order(Rank rank);
   void post_receives(Rank rank);
   void post(std::uint32_t number);
   void run_released();
@@ -73,6 +74,7 @@ class Engine {
   std::vector<StepState> steps_;
   std::vector<std::uint8_t> flags_;
   std::vector<RankState> ranks_;
+  std::vector<std::vector<std::uint32_t>> sendable_;    // heaps by rank; empty without a window
   std::vector<std::vector<std::uint32_t>> computable_;  // heaps by rank; empty where nothing costs
   std::vector<Event> batch_;
   std::vector<std::uint32_t> released_;

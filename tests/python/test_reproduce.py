@@ -11,7 +11,7 @@ from sibyl.bench.samples import METRICS, CellResult
 from sibyl.reproduce import on_cluster, session
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.outcome import VERDICTS, judge, published
-from sibyl.reproduce.scatter_gather import mean_run_times
+from sibyl.reproduce.rack import mean_run_times
 
 
 def test_the_table_of_scatter_is_found_again_where_delays_are_large() -> None:

@@ -21,7 +21,8 @@ from sibyl.bench.session import measure, open_journal, place
 from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
 from sibyl.reproduce.outcome import Claim, Outcome, judge, published
-from sibyl.reproduce.scatter_gather import DELAYS_MS, KFLOATS, draw_table
+from sibyl.reproduce.rack import DELAYS_MS
+from sibyl.reproduce.scatter_gather import KFLOATS, draw_table
 
 # Bits per second of the paper's network.
 PAPER_RATE = 1e9

@@ -244,4 +244,5 @@ def table_4(iterations: int, advance: Callable[[], None]) -> Outcome:
             "What is gained in ms stays, the run time grows with the delay.",
         ),
     ]
-    return Outcome(SETTING, TABLE_COLUMNS, cells, claims, draw_table(ours, theirs, "LS over BSLS"))
+    draw = draw_table(ours, theirs, "LS over BSLS")
+    return Outcome(SETTING, TABLE_COLUMNS, cells, claims, draw)

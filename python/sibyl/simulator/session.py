@@ -100,9 +100,9 @@ def block_of(problem: Problem, settings: Settings) -> int:
 def segments_of(problem: Problem, contender: Contender, settings: Settings) -> int:
     """Into how many parts a vector is cut: about sqrt(F beta m / alpha), which balances the two.
 
-    F is the number of messages that fill the pipeline per message that a segment adds. Clairvoyant's
-    is found by trial: ranks that come between two rounds meet at receivers, the more the shorter the
-    rounds are.
+    F is the number of messages that fill the pipeline per message that a segment adds.
+    Clairvoyant's is found by trial: ranks that come between two rounds meet at receivers, the more
+    the shorter the rounds are.
     """
     if not contender.row.segments:
         return 1

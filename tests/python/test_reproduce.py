@@ -10,6 +10,8 @@ from conftest import Sibyl, assert_usage_error
 from sibyl.bench.samples import METRICS, CellResult
 from sibyl.reproduce import on_cluster, session
 from sibyl.reproduce.catalogue import ITEMS
+from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
+from sibyl.reproduce.on_cluster import Where
 from sibyl.reproduce.outcome import VERDICTS, judge, published
 from sibyl.reproduce.rack import mean_run_times
 
@@ -130,3 +132,26 @@ def test_bad_input_gets_one_line(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("reproduce", "--all", "exscan-table-1"), "--all")
     assert_usage_error(sibyl("reproduce", "exscan-table-1", "--iterations", "0"), "at least 2")
     assert_usage_error(sibyl("reproduce", "exscan-table-1", "--to", "/proc/x"), "/proc/x")
+
+
+def test_a_platform_takes_the_latency_and_rate_that_were_measured() -> None:
+    tryton = Path(__file__).parents[2] / "platforms/tryton.xml"
+    with platform_like(tryton, 1e-3, 1.6e-7) as platform:
+        text = Path(platform).read_text()
+    assert 'bw="6250000Bps" lat="3.0000e-04s"' in text
+    for name in ("os", "ois", "or"):
+        assert f'id="smpi/{name}" value="0:2.0000e-04:0"' in text
+    assert 'loopback_bw="5GBps"' in text
+    assert not Path(platform).exists()
+
+
+def test_cross_validation_names_the_cases_that_differ() -> None:
+    cases = [
+        Case("gather", "linear", "flat", 0.100, 0.095, 0.096),
+        Case("scatter", "binomial", "flat", 0.100, 0.095, 0.060),
+    ]
+    job = {"mpi": "M", "alpha_s": 1e-4, "beta_s_per_byte": 8e-8}
+    outcome = outcome_of(cases, Where(4, "100mbit"), job)
+    assert [claim.verdict for claim in outcome.claims] == ["partly held", "partly held", "held"]
+    assert "scatter binomial flat" in outcome.claims[0].reason
+    assert outcome.rows[1][3:6] == [100, 95, 60]

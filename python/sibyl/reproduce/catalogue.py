@@ -2,6 +2,7 @@
 
 from sibyl.reproduce import (
     clairvoyant,
+    cross_validation,
     exscan,
     gatherv,
     on_cluster,
@@ -72,5 +73,9 @@ ITEMS = (
     Item(
         "clairvoyant-table-1", "Generators of Clairvoyant: table 1, figures 7 and 8",
         _CLAIRVOYANT, "measured", clairvoyant.table_1, len(clairvoyant.PAPER),
+    ),
+    Item(
+        "cross-validation", "Simulator, SMPI and cluster on the same cases", "no paper",
+        "measured on a cluster", cross_validation.cross_validation, cross_validation.STEPS, True,
     ),
 )  # fmt: skip

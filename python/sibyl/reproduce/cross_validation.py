@@ -1,9 +1,9 @@
 """The same cases three times: on a cluster of namespaces, under SMPI, and in the simulator.
 
 All three run the same programs: the first two by the executor, on real TCP and on SimGrid's
-network, the third by the discrete events of `sibyl simulate`. Patterns are flat or fixed steps, so that all
-see the same arrivals. The simulated networks have the rate of the cluster's links and the latency
-that was measured there; nothing else is fitted.
+network, the third by the discrete events of `sibyl simulate`. Patterns are flat or fixed steps, so
+that all see the same arrivals. The simulated networks have the rate of the cluster's links and the
+latency that was measured there; nothing else is fitted.
 """
 
 import os

@@ -47,7 +47,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       const int last = bound_.home->tag_of(bound_.first_block + bound_.blocks_taken) - 2;
       exchange_ = std::make_unique<ArrivalExchange>();
       exchange_->open({bound_.call.comm, rank_, ranks_, bound_.root, last, everyone(),
-                       bound_.algorithm->arrivals, bound_.one_node});
+                       bound_.algorithm->arrivals, bound_.clock});
       if (takes_turns()) {
         const auto all = static_cast<std::uint32_t>(ranks_);
         queue_.emplace(ranks_, bound_.root, outstanding_ == 0 ? all : outstanding_);
@@ -141,7 +141,7 @@ int PersistentRequest::edge(double fraction) {
   const double now = seconds();
   predicted_ = extrapolate_edge(started_, now, fraction);
   if (!exchanging_) return MPI_SUCCESS;
-  exchange_->report(predicted_, now);
+  exchange_->report(predicted_);
   if (everyone() || rank_ == bound_.root) to_thread();
   return MPI_SUCCESS;
 }
@@ -187,7 +187,7 @@ bool PersistentRequest::make_program(bool with_pattern) {
     for (double& arrival : arrivals)
       arrival = std::isnan(arrival) ? last + 1 - first : arrival - first;
     if (!algorithm.arrivals) {
-      order = order_of_arrival(arrivals, tie);
+      order = order_of_arrival(arrivals, std::max(tie, exchange_->clock_error()));
       // In a gather the latest ranks are next to the root.
       if (gathers(bound_.collective) && algorithm.order == OrderUse::all_ranks) {
         std::ranges::reverse(order);
@@ -244,9 +244,10 @@ void PersistentRequest::exchange_ended() {
 // What the ranks have said, who has answered, and who is next.
 void PersistentRequest::serve() {
   const std::vector<double>& arrivals = exchange_->arrivals();
+  const double ahead = exchange_->ahead();
   for (Rank rank = 0; rank < ranks_; ++rank) {
     const double arrival = arrivals[static_cast<std::size_t>(rank)];
-    if (rank != rank_ && !std::isnan(arrival)) queue_->expect(rank, arrival);
+    if (rank != rank_ && !std::isnan(arrival)) queue_->expect(rank, arrival - ahead);
   }
   ordered_ = queue_->informed();
   if (queue_->all_served() || !(bound_.background || stage_ == Stage::arrived)) return;
@@ -272,7 +273,7 @@ bool PersistentRequest::advance() {
   }
   bool moved = false;
   if (exchanging_) {
-    moved = exchange_->advance(seconds());
+    moved = exchange_->advance();
     note(exchange_->error());
   }
   if (!execution_.bound()) {

@@ -70,7 +70,7 @@ struct PersistentCall {
       home;             // null where the library serves all of the communicator
   int first_block = 0;  // tags
   int blocks_taken = 0;
-  bool one_node = false;
+  CommonClock clock;
 };
 
 class PersistentRequest final : public PersistentWork {
@@ -94,6 +94,10 @@ class PersistentRequest final : public PersistentWork {
 
   // For tests and tools: what was predicted for the last iteration, against what came.
   double last_prediction_error() const { return prediction_error_; }
+  // This rank's own prediction, in seconds of the monotonic clock, and what is known of all ranks'
+  // (not exchanged: nullptr).
+  double last_prediction() const { return predicted_; }
+  const ArrivalExchange* exchange() const { return exchange_.get(); }
   bool last_in_order_of_arrival() const { return ordered_; }
   const Algorithm* algorithm() const { return bound_.algorithm; }
 

@@ -150,10 +150,9 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
   if (least[0] == 0) return offer.wrong != MPI_SUCCESS ? offer.wrong : MPI_ERR_OTHER;
   if (terms.valid == 0) return MPI_ERR_INFO_VALUE;
 
-  call.bytes = offer.bytes;
-  call.one_node = state.ranks_per_node() >= state.size();
   const bool irregular =
       call.collective == Collective::gatherv || call.collective == Collective::scatterv;
+  if (!irregular) call.bytes = offer.bytes;  // else those of this rank's own block
   call.idle = offer.bytes == 0 && !irregular;
   if (call.idle) return MPI_SUCCESS;
   call.algorithm = offer.eligible ? choose_by(state, terms, offer, call.collective) : nullptr;
@@ -162,6 +161,7 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
   call.background = call.threaded && terms.background != 0 && call.algorithm->background;
   const bool fixed = call.collective == Collective::reduce && terms.reproducible != 0;
   call.by_arrival = terms.by_arrival != 0 && !fixed;
+  if (call.by_arrival) call.clock = state.clock_led_by(call.root);
   if (call.algorithm->arrivals) {
     state.find_costs(state.take_tags(CommunicatorState::tags_of_a_reduction));
   }

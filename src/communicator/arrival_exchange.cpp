@@ -2,10 +2,12 @@
 #include "communicator/arrival_exchange.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace sibyl {
 namespace {
 
+constexpr std::size_t pattern_head = 2;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 void cancel(MPI_Request& request) {
@@ -22,7 +24,7 @@ void ArrivalExchange::open(const Parties& parties) {
   const auto ranks = static_cast<std::size_t>(parties.ranks);
   arrivals_.assign(ranks, unknown);
   said_.assign(ranks, false);
-  pattern_.assign(ranks + 1, 0);
+  pattern_.assign(ranks + pattern_head, 0);
   if (!is_root()) return;
   incoming_.resize(ranks);
   for (Rank rank = 0; rank < parties.ranks; ++rank) {
@@ -35,15 +37,17 @@ void ArrivalExchange::close() {
   opened_ = false;
   for (Incoming& incoming : incoming_) cancel(incoming.request);
   cancel(pattern_receive_);
+  cancel(answer_receive_);
   // They are small: what is not received yet has left its buffer.
-  for (Outgoing& outgoing : outgoing_) {
-    if (outgoing.request != MPI_REQUEST_NULL) PMPI_Request_free(&outgoing.request);
-  }
-  for (MPI_Request& request : pattern_sends_) {
+  const auto let_go = [](MPI_Request& request) {
     if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);
-  }
+  };
+  for (auto& outgoing : estimates_) let_go(outgoing.request);
+  for (auto& outgoing : answers_) let_go(outgoing.request);
+  for (MPI_Request& request : pattern_sends_) let_go(request);
   incoming_.clear();
-  outgoing_.clear();
+  estimates_.clear();
+  answers_.clear();
   pattern_sends_.clear();
 }
 
@@ -52,21 +56,22 @@ void ArrivalExchange::leave() {
   if (is_root()) {
     iteration_ = farewell;  // whatever comes now is late
   } else {
-    send({farewell, 0, 0});
+    send({.iteration = farewell});
   }
 }
 
 bool ArrivalExchange::left() {
   if (!opened_ || error_ != MPI_SUCCESS) return true;
   if (!is_root()) {
-    reclaim_sends();
-    return outgoing_.empty();
+    reclaim(estimates_);
+    take_answer();
+    return estimates_.empty() && answer_receive_ == MPI_REQUEST_NULL;
   }
-  advance_root(0);
+  advance_root();
   for (Rank rank = 0; rank < parties_.ranks; ++rank) {
     if (rank != parties_.root && !incoming_[static_cast<std::size_t>(rank)].left) return false;
   }
-  return pattern_sends_.empty();
+  return pattern_sends_.empty() && answers_.empty();
 }
 
 void ArrivalExchange::listen(Rank rank) {
@@ -81,58 +86,98 @@ void ArrivalExchange::begin(std::int64_t iteration) {
   ended_ = false;
   missing_ = parties_.ranks;
   none_ = 0;
+  clock_error_ = 0;
   std::ranges::fill(arrivals_, unknown);
   said_.assign(said_.size(), false);
   if (is_root() && !parties_.root_counts) {
     said_[static_cast<std::size_t>(parties_.root)] = true;
     --missing_;
   }
-  reclaim_sends();
+  reclaim(estimates_);
   if (!is_root() && parties_.everyone) {
     note(PMPI_Irecv(pattern_.data(), static_cast<int>(pattern_.size()), MPI_DOUBLE, parties_.root,
                     parties_.tag + 1, parties_.comm, &pattern_receive_));
   }
 }
 
-void ArrivalExchange::report(double arrival, double now) {
+void ArrivalExchange::report(double arrival) {
   reported_ = true;
-  Estimate estimate{iteration_, arrival, 1};
+  const LocalClock& local = parties_.clock.local();
+  const std::chrono::nanoseconds since{static_cast<std::int64_t>(arrival * 1e9)};
+  const std::int64_t at = local.at(std::chrono::steady_clock::time_point(since));
+  Estimate estimate{.iteration = iteration_,
+                    .arrival = parties_.clock.common(at),
+                    .error = parties_.clock.error(local.now()),
+                    .known = 1};
   if (is_root()) {
-    record(parties_.rank, estimate, 0);
+    record(parties_.rank, estimate);
     return;
   }
-  if (!parties_.one_clock) estimate.arrival -= now;
+  ask(estimate);
   send(estimate);
 }
 
 void ArrivalExchange::report_none() {
   reported_ = true;
-  const Estimate estimate{iteration_, 0, 0};
+  const Estimate estimate{.iteration = iteration_};
   if (is_root()) {
-    record(parties_.rank, estimate, 0);
+    record(parties_.rank, estimate);
   } else if (parties_.everyone) {
     send(estimate);
   }
 }
 
-void ArrivalExchange::send(const Estimate& estimate) {
-  Outgoing& outgoing = outgoing_.emplace_back();
-  outgoing.estimate = estimate;
-  note(PMPI_Isend(&outgoing.estimate, static_cast<int>(sizeof(Estimate)), MPI_BYTE, parties_.root,
-                  parties_.tag, parties_.comm, &outgoing.request));
-  if (!parties_.everyone) ended_ = true;
+void ArrivalExchange::ask(Estimate& estimate) {
+  const CommonClock& clock = parties_.clock;
+  const std::int64_t now = clock.local().now();
+  if (!clock.several_hosts() || answer_receive_ != MPI_REQUEST_NULL ||
+      now - clock.compared_at() < parties_.ask_after) {
+    return;
+  }
+  // The root's answers go the other way under the tag of the estimates.
+  note(PMPI_Irecv(&answer_, static_cast<int>(sizeof answer_), MPI_BYTE, parties_.root, parties_.tag,
+                  parties_.comm, &answer_receive_));
+  estimate.asked = now;
 }
 
-void ArrivalExchange::reclaim_sends() {
-  while (!outgoing_.empty()) {
+void ArrivalExchange::answer(Rank rank) {
+  const std::int64_t asked = incoming_[static_cast<std::size_t>(rank)].estimate.asked;
+  if (asked == 0) return;
+  const CommonClock& clock = parties_.clock;
+  send_to(rank, Answer{asked, clock.common(clock.local().now())}, answers_);
+}
+
+void ArrivalExchange::take_answer() {
+  if (answer_receive_ == MPI_REQUEST_NULL) return;
+  int done = 0;
+  note(PMPI_Test(&answer_receive_, &done, MPI_STATUS_IGNORE));
+  if (done == 0) return;
+  parties_.clock.narrow(answer_.asked, parties_.clock.local().now(), answer_.time);
+}
+
+template <class Message>
+void ArrivalExchange::send_to(Rank rank, const Message& message, Sends<Message>& sends) {
+  auto& outgoing = sends.emplace_back(message);
+  note(PMPI_Isend(&outgoing.message, static_cast<int>(sizeof(Message)), MPI_BYTE, rank,
+                  parties_.tag, parties_.comm, &outgoing.request));
+}
+
+template <class Message>
+void ArrivalExchange::reclaim(Sends<Message>& sends) {
+  while (!sends.empty()) {
     int done = 0;
-    note(PMPI_Test(&outgoing_.front().request, &done, MPI_STATUS_IGNORE));
+    note(PMPI_Test(&sends.front().request, &done, MPI_STATUS_IGNORE));
     if (done == 0) return;
-    outgoing_.pop_front();
+    sends.pop_front();
   }
 }
 
-void ArrivalExchange::record(Rank rank, const Estimate& estimate, double now) {
+void ArrivalExchange::send(const Estimate& estimate) {
+  send_to(parties_.root, estimate, estimates_);
+  if (!parties_.everyone) ended_ = true;
+}
+
+void ArrivalExchange::record(Rank rank, const Estimate& estimate) {
   const auto at = static_cast<std::size_t>(rank);
   if (said_[at]) return;
   said_[at] = true;
@@ -141,44 +186,46 @@ void ArrivalExchange::record(Rank rank, const Estimate& estimate, double now) {
     ++none_;
     return;
   }
-  const bool counted_down = rank != parties_.rank && !parties_.one_clock;
-  arrivals_[at] = counted_down ? estimate.arrival + now : estimate.arrival;
+  arrivals_[at] = static_cast<double>(estimate.arrival) * 1e-9;
+  clock_error_ = std::max(clock_error_, 2 * estimate.error);
 }
 
-void ArrivalExchange::take(Rank rank, double now) {
+void ArrivalExchange::take(Rank rank) {
   Incoming& incoming = incoming_[static_cast<std::size_t>(rank)];
   const Estimate& estimate = incoming.estimate;
   incoming.left = estimate.iteration == farewell;
   if (incoming.left) return;
   incoming.early = estimate.iteration > iteration_;
   if (incoming.early) return;
-  if (estimate.iteration == iteration_) record(rank, estimate, now);
+  if (estimate.iteration == iteration_) record(rank, estimate);
   listen(rank);
 }
 
-bool ArrivalExchange::advance(double now) {
+bool ArrivalExchange::advance() {
   if (!opened_) return false;
-  return is_root() ? advance_root(now) : advance_leaf();
+  return is_root() ? advance_root() : advance_leaf();
 }
 
-bool ArrivalExchange::advance_root(double now) {
+bool ArrivalExchange::advance_root() {
   bool moved = false;
   for (Rank rank = 0; rank < parties_.ranks; ++rank) {
     Incoming& incoming = incoming_[static_cast<std::size_t>(rank)];
     if (rank == parties_.root) continue;
     if (incoming.early) {
       if (incoming.estimate.iteration > iteration_) continue;
-      take(rank, now);
+      take(rank);
       moved = true;
     }
     int done = 0;
     while (!incoming.early && !incoming.left && incoming.request != MPI_REQUEST_NULL) {
       note(PMPI_Test(&incoming.request, &done, MPI_STATUS_IGNORE));
       if (done == 0) break;
-      take(rank, now);
+      answer(rank);
+      take(rank);
       moved = true;
     }
   }
+  reclaim(answers_);
   if (!ended_ && missing_ == 0) {
     ended_ = true;
     if (parties_.everyone) send_pattern();
@@ -195,7 +242,8 @@ bool ArrivalExchange::advance_root(double now) {
 
 void ArrivalExchange::send_pattern() {
   pattern_[0] = none_ == 0 ? 1 : 0;
-  std::ranges::copy(arrivals_, pattern_.begin() + 1);
+  pattern_[1] = clock_error_;
+  std::ranges::copy(arrivals_, pattern_.begin() + pattern_head);
   for (Rank rank = 0; rank < parties_.ranks; ++rank) {
     if (rank == parties_.root) continue;
     MPI_Request& request = pattern_sends_.emplace_back(MPI_REQUEST_NULL);
@@ -205,13 +253,15 @@ void ArrivalExchange::send_pattern() {
 }
 
 bool ArrivalExchange::advance_leaf() {
+  take_answer();
   if (pattern_receive_ == MPI_REQUEST_NULL) return false;
   int done = 0;
   note(PMPI_Test(&pattern_receive_, &done, MPI_STATUS_IGNORE));
   if (done == 0) return false;
   missing_ = 0;
   none_ = pattern_[0] == 0 ? 1 : 0;
-  std::copy(pattern_.begin() + 1, pattern_.end(), arrivals_.begin());
+  clock_error_ = pattern_[1];
+  std::copy(pattern_.begin() + pattern_head, pattern_.end(), arrivals_.begin());
   ended_ = true;
   return true;
 }

@@ -31,7 +31,7 @@ struct Answer {
 }  // namespace
 
 double CommonClock::error(std::int64_t local) const {
-  if (!several_hosts_ && comparisons_ == 0) return 0;
+  if (leads_ || (!several_hosts_ && comparisons_ == 0)) return 0;
   const double age = std::abs(static_cast<double>(local - latest_.at)) * 1e-9;
   return latest_.error + drift_error_ * age;
 }
@@ -56,6 +56,30 @@ void CommonClock::end_comparison(double reference_error) {
   const double took = static_cast<double>(last_received_ - first_sent_) * 1e-9;
   const double half = std::abs(static_cast<double>(upper_ - lower_)) * 0.5e-9;
   now.error = half + max_drift_ * took + reference_error + 1e-9;
+  learn(now);
+}
+
+void CommonClock::narrow(std::int64_t sent, std::int64_t received, std::int64_t reply) {
+  // All in seconds beyond what this rank holds the offset to be.
+  const std::int64_t held = common(received) - received;
+  const double slack = max_drift_ * static_cast<double>(received - sent) * 1e-9;
+  const double least = static_cast<double>(reply - received - held) * 1e-9 - slack;
+  const double most = static_cast<double>(reply - sent - held) * 1e-9 + slack;
+  const double before = error(received);
+  double low = std::max(least, -before);
+  double high = std::min(most, before);
+  if (low > high) {  // a clock has been set, or drifts more than any should
+    low = least;
+    high = most;
+  }
+  Estimate now;
+  now.at = received;
+  now.offset = held + static_cast<std::int64_t>((low + high) * 0.5e9);
+  now.error = (high - low) / 2 + 1e-9;
+  learn(now);
+}
+
+void CommonClock::learn(const Estimate& now) {
   drift_ = 0;
   drift_error_ = max_drift_;
   if (comparisons_ > 0) {
@@ -165,6 +189,17 @@ int CommonClock::synchronise_hosts(MPI_Comm comm, std::int64_t own_host) try {
   return MPI_SUCCESS;
 } catch (const std::bad_alloc&) {
   return MPI_ERR_NO_MEM;
+}
+
+void CommonClock::follow(MPI_Comm comm, int leader) {
+  int rank = 0;
+  double led_by = error(local_.now());
+  if (PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS ||
+      PMPI_Bcast(&led_by, 1, MPI_DOUBLE, leader, comm) != MPI_SUCCESS) {
+    return fail();
+  }
+  leads_ = rank == leader;
+  latest_.error += led_by;
 }
 
 void CommonClock::synchronise(MPI_Comm comm, std::int64_t own_host) {

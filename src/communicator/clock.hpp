@@ -11,7 +11,10 @@
 // in the next round, and its own error is added (as in HCA3: S. Hunold, A. Carpen-Amarie,
 // Hierarchical clock synchronization in MPI, CLUSTER 2018).
 //
-// Thread safety: as for plain values; synchronise() is collective.
+// Where one rank leads - the root of a persistent collective - every later message to it and back
+// bounds the difference again (narrow()), so that nobody waits for a comparison.
+//
+// Thread safety: as for plain values; synchronise() and follow() are collective.
 #pragma once
 
 #include <mpi.h>
@@ -64,6 +67,14 @@ class CommonClock {
   // How far common(local) may be off, in seconds.
   double error(std::int64_t local) const;
 
+  // From now on the common clock is what `leader` holds it to be: its own error counts for nothing,
+  // and what its replies say is exact. Collective.
+  void follow(MPI_Comm comm, int leader);
+  // A reply of the leader, as for compare(), at any time: narrows down what is known.
+  void narrow(std::int64_t sent, std::int64_t received, std::int64_t reply);
+  // Local time of what was learnt last.
+  std::int64_t compared_at() const { return latest_.at; }
+
   // The parts of synchronise(), apart from messages: begin, then a reply each, then the end.
   void begin_comparison();
   // A reply that rank 0's time was `reply` at some moment between `sent` and `received` here.
@@ -86,12 +97,14 @@ class CommonClock {
 
   void ask(MPI_Comm comm, int reference);
   void answer(MPI_Comm comm, int client) const;
+  void learn(const Estimate& now);
   void fail();
   int synchronise_hosts(MPI_Comm comm, std::int64_t own_host);
 
   LocalClock local_;
   double max_drift_ = usual_max_drift;
   bool several_hosts_ = false;
+  bool leads_ = false;
   std::uint32_t comparisons_ = 0;
   Estimate base_;  // an earlier estimate, from which the drift is reckoned
   Estimate latest_;

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "communicator/pattern_agreement.hpp"
@@ -61,6 +62,13 @@ class CommunicatorState {
   // ranks agreed on. The same on all ranks, after set-up, between two calls.
   void replace_settings(const Settings& settings);
   Process& process() const { return process_; }
+  // One clock for all ranks, compared anew where they are on several hosts. Collective, after
+  // set-up.
+  const CommonClock& compare_clocks();
+  // The same, led by `leader`.
+  CommonClock clock_led_by(int leader);
+  // For tests: this rank's clock, on a host of this number. On all ranks, after set-up.
+  void replace_clock(const CommonClock& clock, std::int64_t host);
   // nullptr where nothing is predicted.
   PatternAgreement* prediction() const { return prediction_.get(); }
 
@@ -158,6 +166,7 @@ class CommunicatorState {
   bool take_given_arrivals();  // agreement.cpp
   bool usable(std::span<const double> times) const;
   void set_up_prediction();  // prediction.cpp
+  bool one_clock() const { return !host_.has_value() && plans.ranks_per_node() == size_; }
 
   // Under the preload a communicator is set up at this call: one that is used once or twice cannot
   // repay it. A constant, since ranks that differ in it would not meet.
@@ -179,6 +188,8 @@ class CommunicatorState {
   double spread_ = 0;
   Costs costs_;
   bool costs_sought_ = false;
+  CommonClock clock_;
+  std::optional<std::int64_t> host_;  // given by a test
   std::unique_ptr<PatternAgreement> prediction_;
   std::array<DatatypeInfo, 2> types_;
 };

@@ -1,4 +1,4 @@
-// How a communicator comes to be predicted: at its set-up, by all ranks or none.
+// How a communicator comes to be predicted: at its set-up, by all ranks or none; and its clock.
 #include <memory>
 #include <new>
 
@@ -16,11 +16,26 @@ void CommunicatorState::replace_settings(const Settings& settings) {
   if (settings.predict != PredictionMode::off && size_ > 1) set_up_prediction();
 }
 
+const CommonClock& CommunicatorState::compare_clocks() {
+  // Ranks of one node share its clock.
+  if (!one_clock()) clock_.synchronise(private_comm(), host_.value_or(host_number()));
+  return clock_;
+}
+
+CommonClock CommunicatorState::clock_led_by(int leader) {
+  CommonClock clock = compare_clocks();
+  if (!one_clock()) clock.follow(private_comm(), leader);
+  return clock;
+}
+
+void CommunicatorState::replace_clock(const CommonClock& clock, std::int64_t host) {
+  clock_ = clock;
+  host_ = host;
+}
+
 // All ranks predict, or none: they agree on whether each has found the memory.
 void CommunicatorState::set_up_prediction() {
-  CommonClock clock;
-  // Ranks of one node share its clock.
-  if (plans.ranks_per_node() != size_) clock.synchronise(private_comm(), host_number());
+  const CommonClock& clock = compare_clocks();
   try {
     prediction_ = std::make_unique<PatternAgreement>(
         PatternAgreement::Parties{private_comm(), rank_, size_,

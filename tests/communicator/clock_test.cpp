@@ -116,6 +116,59 @@ TEST(CommonClock, CountsTheErrorOfTheRankThatItAsked) {
   EXPECT_LT(clock.error(500), 0.2501);
 }
 
+// Messages that lie about for long: some answers tell little, but none of them misleads.
+TEST(CommonClock, IsNarrowedDownByWhateverAnswersComeLater) {
+  constexpr double drift = 40e-6;
+  SplitMix64 random(5);
+  CommonClock clock{LocalClock{}};
+  exchange(clock, 0, 5 * second, drift, random);
+  const CommonClock left_alone = clock;
+  for (std::int64_t sent = 10 * second; sent < 60 * second; sent += second) {
+    const auto slow = static_cast<double>(second) * (random.next_unit() < 0.2 ? 1e-4 : 4e-3);
+    const std::int64_t there = sent + static_cast<std::int64_t>(slow * random.next_unit());
+    const std::int64_t back = there + static_cast<std::int64_t>(slow * random.next_unit());
+    const auto moved = static_cast<std::int64_t>(drift * static_cast<double>(there));
+    clock.narrow(sent, back, there + 5 * second + moved);
+    const double off = static_cast<double>(clock.common(back) - back - 5 * second) * 1e-9 -
+                       drift * static_cast<double>(back) * 1e-9;
+    EXPECT_LE(std::abs(off), clock.error(back));
+    EXPECT_LE(clock.error(back), left_alone.error(back) + 1e-8);
+  }
+  EXPECT_LT(clock.error(60 * second), 400e-6);
+  EXPECT_GT(left_alone.error(60 * second), 5e-3);
+}
+
+TEST(CommonClock, FollowsAClockThatHasBeenSet) {
+  CommonClock clock{LocalClock{}};
+  SplitMix64 random(7);
+  exchange(clock, 0, 5 * second, 0, random);
+  clock.narrow(10 * second, 10 * second + 1000, 10 * second + 500 + 9 * second);
+  EXPECT_NEAR(static_cast<double>(clock.common(10 * second) - 10 * second), 9e9, 2000);
+}
+
+TEST(CommonClock, CountsOnlyWhatSeparatesItFromItsLeader) {
+  const int rank = rank_in();
+  const int leader = size_of() - 1;
+  CommonClock clock(clock_of(rank), 1e-2);
+  clock.synchronise(MPI_COMM_WORLD, rank);
+  clock.follow(MPI_COMM_WORLD, leader);
+  const auto now = std::chrono::steady_clock::now();
+  const std::int64_t common = clock.common(now);
+  const double error = clock.error(clock.local().at(now));
+  std::int64_t leaders = common;
+  const std::int64_t true_time = LocalClock{}.at(now);
+  std::int64_t leaders_true_time = true_time;
+  MPI_Bcast(&leaders, 1, MPI_INT64_T, leader, MPI_COMM_WORLD);
+  MPI_Bcast(&leaders_true_time, 1, MPI_INT64_T, leader, MPI_COMM_WORLD);
+  // Drift since the leader has looked counts too.
+  const double apart = static_cast<double>(common - leaders - (true_time - leaders_true_time));
+  const double between = std::abs(static_cast<double>(true_time - leaders_true_time)) * 1e-9;
+  EXPECT_LE(std::abs(apart) * 1e-9, error + 1e-9 + 1e-2 * between);
+  if (rank == leader) {
+    EXPECT_EQ(error, 0);
+  }
+}
+
 TEST(CommonClock, OwnsUpToKnowingNothingWithoutAReply) {
   CommonClock clock{LocalClock{}};
   clock.begin_comparison();

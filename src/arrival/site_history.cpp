@@ -41,9 +41,10 @@ double SiteHistory::median(const Costs& costs) {
 
 bool SiteHistory::pays() const {
   const Costs& fixed = costs_[static_cast<std::size_t>(Service::fixed_order)];
+  const Costs& native = costs_[static_cast<std::size_t>(Service::native)];
   const Costs& predicted = costs_[static_cast<std::size_t>(Service::predicted_order)];
-  if (fixed.count < needed || predicted.count < needed) return true;
-  return median(predicted) <= margin * median(fixed);
+  if (std::min({fixed.count, native.count, predicted.count}) < needed) return true;
+  return median(predicted) <= margin * std::max(median(fixed), median(native));
 }
 
 }  // namespace sibyl

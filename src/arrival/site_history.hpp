@@ -2,8 +2,8 @@
 // of the calls to come.
 //
 // A call costs the time from the last arrival to the last departure: what no order could hide.
-// Calls in the predicted order and in the fixed one are compared by the medians of their costs of
-// late.
+// Calls in the predicted order, in the fixed one and by the MPI library are compared by the medians
+// of their costs of late.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ class SiteHistory {
   // Seconds behind the first rank, of the next call. Its error is that of the median rank.
   ArrivalPattern pattern() const;
   // Whether the predicted order is worth following: yes until it has been measured to cost more
-  // than the fixed one.
+  // than both the fixed one and the MPI library's call.
   bool pays() const;
 
  private:

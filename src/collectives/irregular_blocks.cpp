@@ -2,13 +2,15 @@
 //
 // Only the root knows all sizes, so the choice goes by the number of ranks alone. A rank whose own
 // arguments are wrong takes part without data before it raises its error: in a tree others depend
-// on it. Arguments that are not significant at a rank may be garbage and are not read.
+// on it. Arguments that are not significant at a rank may be garbage and are not read. Calls are
+// predicted by communicator and root, whatever their sizes.
 #include <algorithm>
 #include <new>
 
 #include "collectives/block_arguments.hpp"
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
+#include "collectives/predicted.hpp"
 
 namespace sibyl {
 namespace {
@@ -33,16 +35,15 @@ int run_tree(CommunicatorState& state, Collective collective, const IrregularCal
 }
 
 // By the program of the linear algorithm.
-int run_linear(CommunicatorState& state, const Algorithm& algorithm,
-               const IrregularCall& irregular) {
+int run_linear(PredictedCall& predicted, const Algorithm& algorithm, const IrregularCall& irregular,
+               Workspace& workspace) {
   CollectiveCall call;
   call.comm = irregular.comm;
   call.tag_base = irregular.tag_base;
   place_irregular_blocks(algorithm.collective, irregular.rank, irregular.ranks, irregular.is_root(),
                          irregular.own, irregular.all, call);
   const bool in_place = irregular.is_root() && !irregular.has_own();
-  return execute(state.plans.get(algorithm, irregular.root, in_place, state.settings().outstanding),
-                 call, state.workspace);
+  return execute(predicted.program(algorithm, irregular.root, in_place), call, workspace);
 }
 
 template <class Native>
@@ -61,8 +62,10 @@ int serve(Collective collective, Caller caller, const IrregularSide& all, const 
 
   IrregularCall call;
   call.tag_base = state->take_tags();
+  PredictedCall predicted(*state);
   if (root < 0 || root >= state->size()) return raise(comm, MPI_ERR_ROOT);
-  const Algorithm* algorithm = choose_for(*state, collective, 0, OperatorUse::none).algorithm;
+  const Algorithm* algorithm = predicted.choose(
+      collective, root, 0, choose_for(*state, collective, 0, OperatorUse::none).algorithm, counted);
   if (algorithm == nullptr) {
     return counted.end_native(in_place ? 0 : own.count, in_place ? all.type : own.type,
                               go_native());
@@ -83,8 +86,8 @@ int serve(Collective collective, Caller caller, const IrregularSide& all, const 
   }
   const bool linear = algorithm->name == "linear";
   if (linear && wrong != MPI_SUCCESS) return raise(comm, wrong);
-  const int result =
-      linear ? run_linear(*state, *algorithm, call) : run_tree(*state, collective, call);
+  const int result = linear ? run_linear(predicted, *algorithm, call, state->workspace)
+                            : run_tree(*state, collective, call);
   const int error = wrong != MPI_SUCCESS ? wrong : result;
   if (error == MPI_SUCCESS) return counted.end(algorithm, call.own_bytes(), MPI_SUCCESS);
   int error_class = error;

@@ -238,7 +238,11 @@ int init_irregular(Collective collective, const IrregularSide& all, const BlockS
           wrong =
               own.buffer == MPI_IN_PLACE ? MPI_ERR_BUFFER : read_own_side(state, own, own_buffer);
         }
-        return wrong;
+        if (wrong != MPI_SUCCESS) return wrong;
+        const MPI_Count elements = call.in_place ? call.blocks.counts[root] : own_buffer.count;
+        const DatatypeInfo& type = call.in_place ? call.blocks.type : own_buffer.type;
+        call.bytes = static_cast<std::uint64_t>(elements) * type.size;
+        return MPI_SUCCESS;
       },
       [&](CommunicatorState& state, PersistentCall& call) -> int {
         const bool is_root = state.rank() == root;

@@ -7,8 +7,8 @@ namespace sibyl {
 namespace {
 
 // The program in the order of the site's pattern, planned anew when that has changed.
-const Prepared& program_of(const CommunicatorState& state, PatternAgreement::Site& site,
-                           const Algorithm& algorithm, bool in_place) {
+const Prepared& ordered_program(const CommunicatorState& state, PatternAgreement::Site& site,
+                                const Algorithm& algorithm, bool in_place) {
   PatternAgreement::Site::Program& known = site.program;
   const std::uint32_t outstanding = state.settings().outstanding;
   if (known.algorithm == &algorithm && known.version == site.pattern.version &&
@@ -47,14 +47,16 @@ const Algorithm* PredictedCall::choose(Collective collective, int root, std::uin
   return call_.service == Service::native ? nullptr : algorithm;
 }
 
+const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, bool in_place) {
+  const bool ordered = call_.service == Service::predicted_order &&
+                       (algorithm.order == OrderUse::all_ranks || state_.rank() == root);
+  return ordered ? ordered_program(state_, *call_.site, algorithm, in_place)
+                 : state_.plans.get(algorithm, root, in_place, state_.settings().outstanding);
+}
+
 int PredictedCall::run(const Algorithm& algorithm, int root, bool in_place, CollectiveCall& call,
                        MPI_Comm comm, int earlier_error) try {
-  if (call_.service != Service::predicted_order ||
-      (algorithm.order == OrderUse::root_only && state_.rank() != root)) {
-    return run_program(state_, algorithm, root, in_place, call, comm, earlier_error);
-  }
-  const Prepared& prepared = program_of(state_, *call_.site, algorithm, in_place);
-  return run_prepared(state_, prepared, call, comm, earlier_error);
+  return run_prepared(state_, program(algorithm, root, in_place), call, comm, earlier_error);
 } catch (const std::bad_alloc&) {
   return raise(comm, MPI_ERR_NO_MEM);
 }

@@ -24,7 +24,9 @@ class PredictedCall {
   // nullptr for native: returns the one that it has.
   const Algorithm* choose(Collective collective, int root, std::uint64_t bytes,
                           const Algorithm* algorithm, CountedCall& counted);
-  // As run_program, in the predicted order where this call has one.
+  // The program, in the predicted order where this call has one. May throw std::bad_alloc.
+  const Prepared& program(const Algorithm& algorithm, int root, bool in_place);
+  // Runs it, as run_program.
   int run(const Algorithm& algorithm, int root, bool in_place, CollectiveCall& call, MPI_Comm comm,
           int earlier_error);
 

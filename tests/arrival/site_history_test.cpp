@@ -32,14 +32,30 @@ TEST(SiteHistory, PredictsWhoIsLateBehindTheFirst) {
 TEST(SiteHistory, TrustsAnOrderUntilItHasBeenMeasured) {
   SiteHistory history(3);
   EXPECT_TRUE(history.pays());
-  for (int i = 0; i < 3; ++i) {
+  const auto observe_each = [&] {
     observe(history, 0.9, Service::predicted_order);
     observe(history, 0.1, Service::fixed_order);
-  }
+    observe(history, 0.2, Service::native);
+  };
+  for (int i = 0; i < 3; ++i) observe_each();
   EXPECT_TRUE(history.pays());  // three calls are no verdict
-  observe(history, 0.9, Service::predicted_order);
-  observe(history, 0.1, Service::fixed_order);
+  observe_each();
   EXPECT_FALSE(history.pays());
+}
+
+TEST(SiteHistory, KeepsAnOrderThatPaysAgainstEither) {
+  for (const Service cheaper : {Service::fixed_order, Service::native}) {
+    const Service dearer = cheaper == Service::native ? Service::fixed_order : Service::native;
+    SiteHistory history(3);
+    for (int i = 0; i < 8; ++i) {
+      observe(history, 0.5, Service::predicted_order);
+      observe(history, 0.1, cheaper);
+      observe(history, 0.9, dearer);
+    }
+    EXPECT_TRUE(history.pays());
+    for (int i = 0; i < 16; ++i) observe(history, 0.2, dearer);
+    EXPECT_FALSE(history.pays());
+  }
 }
 
 TEST(SiteHistory, TakesAnOrderUpAgainWhenItPays) {
@@ -47,7 +63,7 @@ TEST(SiteHistory, TakesAnOrderUpAgainWhenItPays) {
   for (int i = 0; i < 16; ++i) {
     observe(history, 0.9, Service::predicted_order);
     observe(history, 0.5, Service::fixed_order);
-    observe(history, 0.1, Service::native);  // no part of the verdict
+    observe(history, 0.1, Service::native);
   }
   EXPECT_FALSE(history.pays());
   for (int i = 0; i < 16; ++i) observe(history, 0.2, Service::predicted_order);

@@ -15,6 +15,55 @@ constexpr int calls = 30;  // the order holds from call 22 on
 
 int value(int call, int rank, int element) { return call * 1'000'000 + rank * 10'000 + element; }
 
+// The blocks of an irregular call: of `count` elements at every third rank, of more at others.
+struct Blocks {
+  std::vector<int> counts;
+  std::vector<int> places;
+  int all = 0;
+  Blocks(int size, int count) {
+    for (int r = 0; r < size; ++r) {
+      counts.push_back(count + r % 3);
+      places.push_back(all);
+      all += counts.back();
+    }
+  }
+};
+
+void call_irregular(Collective collective, const Served& served, int root, int count, int call) {
+  const int rank = rank_in();
+  const int size = size_of();
+  const bool at_root = rank == root;
+  const Blocks blocks(size, count);
+  const int mine = blocks.counts[static_cast<std::size_t>(rank)];
+  std::vector<int> all(at_root ? static_cast<std::size_t>(blocks.all) : 0, -1);
+  std::vector<int> own(static_cast<std::size_t>(mine), -1);
+  const auto each = [&](int of, auto act) {
+    for (int i = 0; i < blocks.counts[static_cast<std::size_t>(of)]; ++i) {
+      act(all[static_cast<std::size_t>(blocks.places[static_cast<std::size_t>(of)] + i)],
+          value(call, of, i));
+    }
+  };
+  if (collective == Collective::gatherv) {
+    for (int i = 0; i < mine; ++i) own[static_cast<std::size_t>(i)] = value(call, rank, i);
+    ASSERT_EQ(SIBYL_Gatherv(own.data(), mine, MPI_INT, all.data(), blocks.counts.data(),
+                            blocks.places.data(), MPI_INT, root, served.get()),
+              MPI_SUCCESS);
+    for (int of = 0; of < size && at_root; ++of) {
+      each(of, [&](int got, int wanted) { ASSERT_EQ(got, wanted) << "rank " << of; });
+    }
+    return;
+  }
+  for (int of = 0; of < size && at_root; ++of) {
+    each(of, [](int& place, int wanted) { place = wanted; });
+  }
+  ASSERT_EQ(SIBYL_Scatterv(all.data(), blocks.counts.data(), blocks.places.data(), MPI_INT,
+                           own.data(), mine, MPI_INT, root, served.get()),
+            MPI_SUCCESS);
+  for (int i = 0; i < mine; ++i) {
+    ASSERT_EQ(own[static_cast<std::size_t>(i)], value(call, rank, i));
+  }
+}
+
 // One call, with its data looked at.
 void call_once(Collective collective, const Served& served, int root, int count, int call) {
   const int rank = rank_in();
@@ -52,6 +101,7 @@ void call_once(Collective collective, const Served& served, int root, int count,
 
 void serve_in_order(Collective collective, const Algorithm& row, PredictionMode mode, int root,
                     int count) {
+  const bool irregular = collective == Collective::gatherv || collective == Collective::scatterv;
   Served served(collective, &row);
   Settings settings = forced(collective, &row);
   settings.predict = mode;
@@ -59,12 +109,12 @@ void serve_in_order(Collective collective, const Algorithm& row, PredictionMode 
   served.state().replace_settings(settings);
   for (int call = 0; call < calls; ++call) {
     std::this_thread::sleep_for(std::chrono::microseconds((size_of() - rank_in()) % 3 * 300));
-    call_once(collective, served, root, count, call);
+    (irregular ? call_irregular : call_once)(collective, served, root, count, call);
     // Where the root only sends, it might be through before it could hear of anything.
     if (mode == PredictionMode::root_led) MPI_Barrier(MPI_COMM_WORLD);
   }
   if (size_of() < 2) return;
-  const auto bytes = static_cast<std::uint64_t>(count) * sizeof(int);
+  const auto bytes = irregular ? 0 : static_cast<std::uint64_t>(count) * sizeof(int);
   const PatternAgreement::Site* site =
       served.state().prediction()->known({collective, root, bytes});
   ASSERT_NE(site, nullptr);
@@ -79,7 +129,8 @@ void serve_in_order(Collective collective, const Algorithm& row, PredictionMode 
 }
 
 TEST(PredictedCalls, MoveTheSameDataInAnyOrder) {
-  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+  for (const Collective collective :
+       {Collective::gather, Collective::scatter, Collective::gatherv, Collective::scatterv}) {
     for (const Algorithm& row : algorithms(collective)) {
       if (row.order == OrderUse::none) continue;
       for (const PredictionMode mode : {PredictionMode::root_led, PredictionMode::periodic}) {

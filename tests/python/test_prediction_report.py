@@ -29,12 +29,13 @@ def write_part(directory: Path, rank: int, calls: list[list[Any]], patterns: lis
 
 @pytest.fixture
 def recording(tmp_path: Path) -> dict[str, Any]:
-    """Rank 1 is 10 ms late and predicted to be 9 ms late; native calls take 5 ms, others 3 ms."""
+    """Rank 1 is 10 ms late, predicted as 9; calls take 5 ms natively, 4 in order, 3 predicted."""
     calls: list[list[list[Any]]] = [[], []]
-    for number in range(20):
-        served = "native" if number % 2 else "predicted"
+    cost = {"native": 5, "fixed": 4, "predicted": 3}
+    for number in range(30):
+        served = list(cost)[number % 3]
         begin = 100 * MS * number
-        end = begin + 10 * MS + (5 if served == "native" else 3) * MS
+        end = begin + 10 * MS + cost[served] * MS
         for rank in (0, 1):
             arrival = begin + rank * 10 * MS
             # The leaf does not know that the root follows an order.
@@ -51,9 +52,10 @@ def test_figures_are_those_of_the_calls(recording: dict[str, Any]) -> None:
     (site,) = recording["sites"]
     report = site_report(site)
     assert report is not None
-    assert (report.calls, report.predicted) == (20, 10)
+    assert (report.calls, report.predicted) == (30, 10)
     assert (report.late_rank, report.late_share) == (1, 1.0)
     assert report.saved == pytest.approx(2e-3)
+    assert report.saved_by_order == pytest.approx(1e-3)
     assert report.imbalance == pytest.approx(2.0)
     # Half of the errors are rank 0's, which is always first: the median lies between.
     assert report.error == pytest.approx(0.5e-3)
@@ -67,6 +69,7 @@ def test_the_table_names_the_late_rank(
     text = capsys.readouterr().out
     assert "rank 1 (100 %)" in text
     assert "2 ms" in text
+    assert "1 ms" in text
 
 
 def test_calls_that_were_not_predicted_are_left_out(

@@ -1,10 +1,10 @@
 """What prediction did in a run, per call site: who was late, how well known, and what it saved.
 
 Read from the recording of the run (sibyl.mpi.arrivals). The cost of a call is the time from the
-last rank's arrival to the last departure, so that nobody's lateness counts; what was saved is the
-difference of the medians of the calls that the MPI library served, one in sixteen drawn by number,
-and of those in the predicted order. The imbalance factor is the spread of the arrivals over that
-cost of a native call.
+last rank's arrival to the last departure, so that nobody's lateness counts. What was saved is a
+difference of medians: of the calls that the MPI library served, one in sixteen drawn by number, or
+of those that Sibyl served in the fixed order, less that of those in the predicted order. The
+imbalance factor is the spread of the arrivals over the cost of a native call.
 """
 
 import statistics
@@ -34,6 +34,7 @@ class SiteReport:
         error: median error of the prediction over ranks and predicted calls, in seconds.
         relative_error: the same over the median spread.
         saved: seconds a call, native less predicted; negative is a loss.
+        saved_by_order: the same, fixed order less predicted.
     """
 
     name: str
@@ -45,6 +46,7 @@ class SiteReport:
     error: float | None
     relative_error: float | None
     saved: float | None
+    saved_by_order: float | None
 
 
 def _median(values: list[float]) -> float | None:
@@ -68,7 +70,12 @@ def site_report(site: dict[str, Any]) -> SiteReport | None:
         if known is not None:
             errors += [abs(a - b) for a, b in zip(known, times, strict=True)]
     spread = statistics.median(max(call["times"]) for call in calls)
-    native, predicted, error = map(_median, (costs["native"], costs["predicted"], errors))
+    native, fixed, predicted = (_median(costs[kind]) for kind in ("native", "fixed", "predicted"))
+    error = _median(errors)
+
+    def saved(other: float | None) -> float | None:
+        return other - predicted if other is not None and predicted is not None else None
+
     late = max(range(len(last)), key=last.__getitem__)
     return SiteReport(
         name=f"{site['collective']}, root {site['root']}, {site['bytes']} B",
@@ -79,8 +86,15 @@ def site_report(site: dict[str, Any]) -> SiteReport | None:
         late_share=last[late] / len(calls),
         error=error,
         relative_error=error / spread if error is not None and spread > 0 else None,
-        saved=native - predicted if native is not None and predicted is not None else None,
+        saved=saved(native),
+        saved_by_order=saved(fixed),
     )
+
+
+def _signed(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    return ("-" if seconds < 0 else "") + seconds_text(abs(seconds))
 
 
 def print_predictions(recording: dict[str, Any], console: Console) -> None:
@@ -88,24 +102,22 @@ def print_predictions(recording: dict[str, Any], console: Console) -> None:
     reports = [report for site in recording["sites"] if (report := site_report(site))]
     if not reports:
         console.print(
-            "sibyl: no call was predicted; gather and scatter are, from the third call of a "
-            "communicator on, where Sibyl serves them",
+            "sibyl: no call was predicted; gather and scatter are, with equal blocks or any, from "
+            "the third call of a communicator on, where Sibyl serves them",
             highlight=False,
             soft_wrap=True,
         )
         return
     table = Table(title="Prediction", title_justify="left")
     table.add_column("call site")
-    for heading in ("calls", "in order", "imbalance", "late most", "error", "saved a call"):
+    headings = ("calls", "in order", "imbalance", "late most", "error", "saved a call", "by order")
+    for heading in headings:
         table.add_column(heading, justify="right")
     for one in sorted(reports, key=lambda report: -report.calls):
         error = "-"
         if one.error is not None:
             share = f" ({100 * one.relative_error:.0f} %)" if one.relative_error is not None else ""
             error = seconds_text(one.error) + share
-        saved = "-"
-        if one.saved is not None:
-            saved = ("-" if one.saved < 0 else "") + seconds_text(abs(one.saved))
         table.add_row(
             one.name,
             str(one.calls),
@@ -113,6 +125,7 @@ def print_predictions(recording: dict[str, Any], console: Console) -> None:
             "-" if one.imbalance is None else f"{one.imbalance:.2g}",
             f"rank {one.late_rank} ({100 * one.late_share:.0f} %)",
             error,
-            saved,
+            _signed(one.saved),
+            _signed(one.saved_by_order),
         )
     console.print(table)

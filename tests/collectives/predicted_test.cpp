@@ -146,6 +146,41 @@ TEST(PredictedCalls, MoveTheSameDataInAnyOrder) {
   }
 }
 
+// All ranks hear of the pattern at the same call, and plan for it.
+TEST(PredictedCalls, OfAReduceEndUpInClairvoyantWithThePredictedArrivals) {
+  const int size = size_of();
+  if (size < 2) GTEST_SKIP();
+  const Served served(Collective::reduce, nullptr);
+  CommunicatorState& state = *CommunicatorState::get(served.get());
+  Settings settings = state.settings();
+  settings.predict = PredictionMode::periodic;
+  settings.alpha = 1000;  // of a network on which a millisecond is long
+  settings.overhead = 100;
+  settings.beta = 1000;
+  state.replace_settings(settings);
+  constexpr int count = 8192;
+  const bool late = rank_in() == size - 1;
+  std::vector<int> own(count);
+  std::vector<int> sum(count);
+  for (int call = 0; call < calls; ++call) {
+    if (late) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = call + i * rank_in();
+    ASSERT_EQ(SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get()),
+              MPI_SUCCESS);
+    for (int i = 0; i < count && rank_in() == 0; ++i) {
+      ASSERT_EQ(sum[static_cast<std::size_t>(i)], size * call + i * (size * (size - 1) / 2));
+    }
+  }
+  std::vector<double> known(state.arrivals().times);
+  ASSERT_EQ(known.size(), static_cast<std::size_t>(size));
+  std::vector<double> of_root = known;
+  MPI_Bcast(of_root.data(), size, MPI_DOUBLE, 0, served.get());
+  EXPECT_EQ(known, of_root);
+  const auto& choice = state.known_choice[static_cast<std::size_t>(Collective::reduce)];
+  ASSERT_NE(choice.algorithm, nullptr);
+  EXPECT_EQ(choice.algorithm->name, "clairvoyant");
+}
+
 TEST(PredictedCalls, AreNotMeasuredUnlessAskedFor) {
   const Served served(Collective::gather, nullptr);
   EXPECT_EQ(CommunicatorState::get(served.get())->prediction(), nullptr);

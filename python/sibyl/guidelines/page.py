@@ -81,6 +81,8 @@ def _spread(result: CellResult, contender: str) -> tuple[float, float, float]:
 def draw_times(section: Section, report: Report) -> str:
     """Medians with quartiles over the block, one panel a problem."""
     plt = _library()
+    from matplotlib import ticker
+
     problems = list(dict.fromkeys(result.cell.counts for result in section.results))
     columns = min(3, len(problems))
     rows = -(-len(problems) // columns)
@@ -118,6 +120,12 @@ def draw_times(section: Section, report: Report) -> str:
             )
         place.set_xscale("log")
         place.set_yscale("log")
+        blocks = sorted({result.cell.block for result in here})
+        place.set_xticks(blocks, [str(block) for block in blocks], fontsize=8)
+        place.xaxis.set_minor_locator(ticker.NullLocator())
+        place.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+        place.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(1, 0.5)))
+        place.tick_params(axis="y", which="both", labelsize=8)
         place.set_title(problem, fontsize=10)
         place.set_xlabel("average block b [MPI_INT]", fontsize=9)
         place.set_ylabel("time [\N{MICRO SIGN}s]", fontsize=9)
@@ -199,6 +207,10 @@ def _problems(findings: Sequence[Finding], kind: tuple[Guideline, str]) -> list[
     return list(dict.fromkeys(f.result.cell.counts for f in of_kind))
 
 
+def _mathematical(text: str) -> str:
+    return html.escape(text.replace("<=", "\N{LESS-THAN OR EQUAL TO}"))
+
+
 def _cell(text: str, style: str = "", words: bool = False) -> str:
     classes = " ".join(name for name in (style, "words" if words else "") if name)
     attribute = f' class="{classes}"' if classes else ""
@@ -207,8 +219,9 @@ def _cell(text: str, style: str = "", words: bool = False) -> str:
 
 def _table(section: Section, report: Report) -> str:
     titles = ["problem", "b", "m", "m'"]
+    once = report.iterations == 1  # then the average is the minimum
     for column in section.columns:
-        titles += [f"{side_title(column)} avg", "min"]
+        titles += [side_title(column)] if once else [f"{side_title(column)} avg", "min"]
     published = any(published_text(result, report) for result in section.results)
     kinds = kinds_of(section, report)
     titles += [("Sibyl " if under == "sibyl" else "") + g.name for g, under in kinds]
@@ -222,11 +235,12 @@ def _table(section: Section, report: Report) -> str:
         row += [_cell(str(result.problem.get(n, ""))) for n in ("elements", "padded_elements")]
         for column in section.columns:
             if column not in result.samples:
-                row += [_cell(""), _cell("")]
+                row += [_cell("")] * (1 if once else 2)
                 continue
             figures = times(result, column)
             style = "bad" if marked(result, column, report) else ""
-            row += [_cell(microseconds(t), style) for t in (figures.average, figures.least)]
+            shown = [figures.average] if once else [figures.average, figures.least]
+            row += [_cell(microseconds(t), style) for t in shown]
         found = {(f.guideline, f.under): f for f in report.of_cell(result)}
         for kind in kinds:
             finding = found.get(kind)
@@ -252,7 +266,7 @@ def _summary(report: Report) -> str:
         }
         bad = [finding for finding in findings if finding.verdict == VIOLATED]
         worst = f"{max(finding.factor for finding in bad):.2f}" if bad else ""
-        row = [_cell(name)]
+        row = [f"<td>{_mathematical(name)}</td>"]
         row.append(_cell(str(counts[VIOLATED]), "bad" if bad else ""))
         row += [_cell(str(counts[verdict])) for verdict in (HOLDS, "undecided", NONE)]
         row.append(_cell(worst, "bad"))
@@ -263,6 +277,16 @@ def _summary(report: Report) -> str:
     return (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
         f"</table></div>"
+    )
+
+
+def _how_it_is_shown(report: Report) -> str:
+    if report.cells[0][0].job.get("simulated"):
+        return "Simulated times repeat. Factors are the left side's time over the right one's."
+    return (
+        f"Rank-sum tests, corrected for all comparisons, significance {SIGNIFICANCE:.0%}. Factors "
+        f"are medians of {report.iterations} measurements of the left side over those of the right "
+        "one, taken in turns."
     )
 
 
@@ -282,14 +306,12 @@ def to_html(report: Report, tables: Sequence[tuple[Path, str]] = ()) -> str:
         f"{html.escape(' '.join(report.origin['command']))}</code></p>",
         "<p>A guideline says that a collective is not slower than another way to the same result. "
         f"It is <b>violated</b> where the left side is shown to be slower by more than "
-        f"{MARGIN:.0%} or {MARGIN_SECONDS * 1e9:.0f} ns (rank-sum test, corrected for all "
-        f"comparisons, significance {SIGNIFICANCE:.0%}); it <b>holds</b> where the opposite is "
-        f"shown. Factors are medians of {report.iterations} measurements of the left side over "
-        "those of the right one, taken in turns.</p>",
+        f"{MARGIN:.0%} or {MARGIN_SECONDS * 1e9:.0f} ns; it <b>holds</b> where the opposite is "
+        f"shown. {_how_it_is_shown(report)}</p>",
         _summary(report),
     ]
     for section in report.sections():
-        parts.append(f"<h2>{html.escape(heading(section))}</h2>")
+        parts.append(f"<h2>{_mathematical(heading(section))}</h2>")
         limits = {f.limit for result in section.results for f in report.of_cell(result) if f.limit}
         parts += [f"<p class='dim'>No verdict: {html.escape(limit)}</p>" for limit in limits]
         parts += [draw_factors(section, report), draw_times(section, report)]
@@ -302,7 +324,7 @@ def to_html(report: Report, tables: Sequence[tuple[Path, str]] = ()) -> str:
         ]
         parts.append("</ul>")
     parts.append("<h2>In words</h2><ul>")
-    parts += [f"<li>{html.escape(line)}</li>" for line in closing_lines(report)]
+    parts += [f"<li>{_mathematical(line)}</li>" for line in closing_lines(report)]
     parts.append("</ul>")
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"

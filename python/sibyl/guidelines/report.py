@@ -79,9 +79,14 @@ class Report:
         return published(self.flavour).get((cell.counts, cell.block))
 
 
+def _without_server(name: str) -> str:
+    title = side_title(name)
+    return title.removeprefix("SIBYL_").removeprefix("MPI_")
+
+
 def heading(section: Section) -> str:
     """A section in words."""
-    titles = ", ".join(dict.fromkeys(side_title(name) for name in section.columns))
+    titles = ", ".join(dict.fromkeys(_without_server(name) for name in section.columns))
     words = f"{titles}: p = {section.ranks}"
     if section.pattern == "none":
         return f"{words}, all ranks at once"

@@ -4,9 +4,10 @@
 // process what it holds (columns, for finding the segment). Both change by single bits and are
 // never rebuilt. A receiver takes the first bit of its column that more than one member holds, and
 // the first free sender in that segment's row. Where many are there from the begin (skewed
-// arrivals), that always succeeds, and a round is a few dozen operations on words per event.
+// arrivals), that nearly always succeeds and a handful of segments is under way: then the rows
+// alone say, for all members at once, what each will receive (fast_flat.inc).
 //
-// Counts. Where it fails for the first time in a round, the free holders of each segment are
+// Counts. Where it fails repeatedly (fast_counted.inc), the free holders of each segment are
 // counted, as binary digits in bit planes: the columns of the free senders are added, and from then
 // on every sender's column is taken away, 64, 256 or 512 segments at once. The segments that a
 // receiver can get are its column AND those with at least two free holders (at least one if it is
@@ -73,7 +74,7 @@ class Fast {
       : segments_(request.segments),
         column_words_(padded_words(segments_)),
         root_first_(request.root_order == RootOrder::first ? request.root : no_rank),
-        members_(request.arrivals.size(), FastMember{nowhere, 0, 0, request.segments}),
+        members_(request.arrivals.size(), FastMember{nowhere, 0, request.segments}),
         holders_(segments_, 0),
         counted_(words_for(segments_)) {
     const std::size_t planes = static_cast<std::size_t>(std::bit_width(members_.size())) + 1;
@@ -154,6 +155,7 @@ class Fast {
     const std::span<const Rank> joined = membership.joined();
     for (std::uint32_t& holders : holders_) holders += static_cast<std::uint32_t>(joined.size());
     if (membership.group().size() > 1) std::copy_n(state_.all, column_words_, state_.shared);
+    state_.shared_begin = 0;
     for (const Rank rank : joined) {
       if (place(rank) == nowhere) return begin_epoch(membership);
     }
@@ -177,11 +179,22 @@ class Fast {
     }
 
     row_words_ = padded_words(rank_at_.size());
-    by_place_.assign(4 * row_words_, 0);
+    by_place_.assign((10 + 2 * FastState::slots) * row_words_, 0);
+    slot_of_.assign(2 * 8 * row_words_, 0);
+    Word* at = by_place_.data();
+    const auto part = [&](std::size_t rows) { return std::exchange(at, at + rows * row_words_); };
     state_.row_words = row_words_;
     state_.rank_at = rank_at_.data();
-    state_.free = by_place_.data();
-    present_ = state_.free + 3 * row_words_;
+    state_.free = part(3);
+    state_.ring = part(3);
+    state_.lacking = part(2);
+    state_.no_row = part(1);
+    state_.firsts = part(FastState::slots);
+    state_.seconds = part(FastState::slots);
+    present_ = part(1);
+    state_.present = present_;
+    state_.first_slot = reinterpret_cast<std::uint8_t*>(slot_of_.data());
+    state_.second_slot = state_.first_slot + 64 * row_words_;
     rows_.assign(segments_ * row_words_, ~Word{0});
     state_.rows = rows_.data();
     for (const Rank rank : group) {
@@ -210,6 +223,7 @@ class Fast {
   Bits columns_;
   Bits rows_;
   Bits by_place_;
+  Bits slot_of_;
   std::vector<Rank> rank_at_;
   Word* present_ = nullptr;  // places of members
   FastState state_;

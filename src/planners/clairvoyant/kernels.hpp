@@ -30,7 +30,6 @@ struct BitTree {
 struct FastMember {
   std::uint32_t place = 0;    // its number in the order of (f, rank), or nowhere
   std::uint32_t sent_in = 0;  // the round in which it sent last, plus 1
-  std::uint32_t begin = 0;    // words of its column before this one are empty
   std::uint32_t left = 0;     // segments that it has not sent
 };
 
@@ -49,9 +48,22 @@ struct FastState {
   // Free senders of this round in places: a row of those from the head's place on, one of those
   // before it, and one of those who stand last though at the head's place.
   std::uint64_t* free = nullptr;
+  // For rounds in which most members hold the same few segments: the free senders at the begin, the
+  // first two segments of each member as numbers of slots and as members per slot, and more; see
+  // fast_flat.inc.
+  static constexpr std::size_t slots = 16;
+  bool starts_flat = true;       // what served most of the last round
+  std::size_t shared_begin = 0;  // words of `shared` before this one are empty
+  std::uint64_t* ring = nullptr;
+  std::uint64_t* lacking = nullptr;
+  const std::uint64_t* present = nullptr;  // the members
+  std::uint64_t* firsts = nullptr;
+  std::uint64_t* seconds = nullptr;
+  std::uint64_t* no_row = nullptr;
+  std::uint8_t* first_slot = nullptr;
+  std::uint8_t* second_slot = nullptr;
   // From the first failed search in a round on, per unit of 512 segments: whether free holders are
   // counted, the digits of the counts, and the segments with at least one and with at least two.
-  bool starts_uncounted = true;  // what served most of the last round
   std::uint8_t* counted = nullptr;
   std::uint64_t* digits = nullptr;
   std::uint64_t* some = nullptr;

@@ -34,14 +34,17 @@ int run_tree(CommunicatorState& state, Collective collective, const IrregularCal
   return error != MPI_SUCCESS ? error : gathered;
 }
 
-// By the program of the linear algorithm.
+// By the program of the linear algorithm, in which blocks that hold nothing are no message: their
+// rank knows that as well as the root.
 int run_linear(PredictedCall& predicted, const Algorithm& algorithm, const IrregularCall& irregular,
                Workspace& workspace) {
+  if (!irregular.is_root() && irregular.own_bytes() == 0) return MPI_SUCCESS;
   CollectiveCall call;
   call.comm = irregular.comm;
   call.tag_base = irregular.tag_base;
   place_irregular_blocks(algorithm.collective, irregular.rank, irregular.ranks, irregular.is_root(),
                          irregular.own, irregular.all, call);
+  if (irregular.is_root()) call.without_empty = &irregular.all;
   const bool in_place = irregular.is_root() && !irregular.has_own();
   return execute(predicted.program(algorithm, irregular.root, in_place), call, workspace);
 }
@@ -63,6 +66,11 @@ int serve(Collective collective, Caller caller, const IrregularSide& all, const 
   IrregularCall call;
   call.tag_base = state->take_tags();
   PredictedCall predicted(*state);
+  if (!state->costs_sought() &&
+      wants_latency(state->settings(),
+                    situation_of(*state, collective, 0, OperatorUse::none, true))) {
+    state->find_costs(call.tag_base);
+  }
   if (root < 0 || root >= state->size()) return raise(comm, MPI_ERR_ROOT);
   const Algorithm* algorithm = predicted.choose(
       collective, root, 0, choose_for(*state, collective, 0, OperatorUse::none).algorithm, counted);

@@ -14,10 +14,15 @@ namespace {
 // rounds of a scan depend on each other (simulated: docs/performance.md).
 constexpr std::size_t lockstep_block = 16384;
 constexpr std::size_t lockstep_vector = 65536;
+// Irregular blocks come in the order of their sizes rather than of the program: a root that took
+// them one after the other would find most of them waiting when a large one is there at last, and
+// would copy them only then (simulated: docs/irregular.md).
+constexpr std::size_t lockstep_irregular = 256;
 
-bool goes_in_lockstep(const Prepared& prepared, std::size_t bytes) {
-  const bool vector = prepared.header.partition == Partition::vector;
-  return !prepared.lockstep.empty() && bytes <= (vector ? lockstep_vector : lockstep_block);
+std::size_t lockstep_up_to(const Prepared& prepared, const CollectiveCall& call) {
+  if (prepared.header.partition == Partition::vector) return lockstep_vector;
+  const bool one_at_a_time = prepared.header.window.receives == 1;
+  return call.receive.irregular != nullptr && !one_at_a_time ? lockstep_irregular : lockstep_block;
 }
 
 }  // namespace
@@ -33,7 +38,7 @@ int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& wor
   }
   const Frame frame(prepared, call, workspace);
   if (!frame.ready()) return MPI_ERR_NO_MEM;
-  if (goes_in_lockstep(prepared, call.block_bytes)) {
+  if (!prepared.lockstep.empty() && call.block_bytes <= lockstep_up_to(prepared, call)) {
     return run_lockstep(prepared, call, frame);
   }
   return run_dataflow(prepared, call, frame, workspace);

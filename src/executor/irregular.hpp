@@ -32,8 +32,14 @@
 
 namespace sibyl {
 
-// What stays from call to call, so that calls alike allocate nothing.
+// What stays from call to call, so that calls alike allocate nothing. Memory for messages is given
+// back where a call needs less than half of it.
 struct IrregularRoom {
+  // Bytes that messages are put together in and taken apart from.
+  std::size_t scratch_bytes() const;
+  // Room for so many messages.
+  void make_parts(std::size_t count);
+
   std::deque<Area> parts;  // a message each
   struct Opened {          // a child's message in gather
     const OrderedChild* child = nullptr;
@@ -45,6 +51,8 @@ struct IrregularRoom {
   std::vector<std::uint32_t> sizes;
   std::vector<MPI_Request> requests;
   std::vector<Rank> request_rank;
+  std::vector<int> finished;
+  std::vector<MPI_Status> statuses;
   std::vector<int> lengths;  // of a derived datatype
   std::vector<MPI_Aint> places;
   std::vector<MPI_Datatype> types;

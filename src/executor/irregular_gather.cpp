@@ -66,9 +66,13 @@ class Inner {
     const int awaited = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
     error_.add(awaited);
     if (awaited != MPI_SUCCESS) return;
-    char* memory = reserved(room_.parts[k], bytes);
-    error_.add(receive_bytes(call_, from, tree_tag, bytes, memory));
     const OrderedChild* child = child_of(node_, from);
+    // A child's messages have a place of their own, which then needs no more than they do.
+    Area& place = child == nullptr
+                      ? room_.packed
+                      : room_.parts[static_cast<std::size_t>(child - node_.children.data())];
+    char* memory = reserved(place, bytes);
+    error_.add(receive_bytes(call_, from, tree_tag, bytes, memory));
     Opened part{child, memory, 0};
     if (child == nullptr || !open(memory, bytes, sizes_of(*child), part.data_bytes)) {
       error_.add(MPI_ERR_INTERN);
@@ -189,10 +193,19 @@ class Root {
                           all().counts[call_.root], all().type, call_));
   }
 
+  // The message of whichever child is there first. Meanwhile direct blocks are taken as they come,
+  // lest all of them have to be taken when the tree's last message is there.
   void collect() {
     Rank from = no_rank;
     std::size_t bytes = 0;
-    const int awaited = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
+    bool there = false;
+    int awaited = MPI_SUCCESS;
+    while (!there && awaited == MPI_SUCCESS && take_direct()) {
+      awaited = look_for_message(call_, tree_tag, there, from, bytes);
+    }
+    if (!there && awaited == MPI_SUCCESS) {
+      awaited = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
+    }
     error_.add(awaited);
     if (awaited != MPI_SUCCESS) return;
     const OrderedChild* child = child_of(node_, from);
@@ -216,6 +229,24 @@ class Root {
     }
     place(*child, sizes, message);
     settle_direct(*child, sizes);
+  }
+
+  // Takes the direct blocks that are there; false when none is expected any more.
+  bool take_direct() {
+    if (room_.requests.empty()) return false;
+    room_.finished.resize(room_.requests.size());
+    room_.statuses.resize(room_.requests.size());
+    for (MPI_Status& status : room_.statuses) status.MPI_ERROR = MPI_SUCCESS;
+    int count = 0;
+    const int result = RaisedErrors::caught([&] {
+      return PMPI_Testsome(static_cast<int>(room_.requests.size()), room_.requests.data(), &count,
+                           room_.finished.data(), room_.statuses.data());
+    });
+    if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS) error_.add(result);
+    for (int i = 0; i < count; ++i) {
+      error_.add(room_.statuses[static_cast<std::size_t>(i)].MPI_ERROR);
+    }
+    return count >= 0;  // MPI_UNDEFINED is negative: no request is active
   }
 
   // Without an intermediate copy, where the message is as long as the root's counts say. False:
@@ -297,6 +328,7 @@ class Root {
       } else {
         const auto at = std::ranges::find(room_.request_rank, rank) - room_.request_rank.begin();
         MPI_Request& request = room_.requests[static_cast<std::size_t>(at)];
+        if (request == MPI_REQUEST_NULL) continue;
         PMPI_Cancel(&request);
         PMPI_Wait(&request, MPI_STATUS_IGNORE);
       }
@@ -318,7 +350,7 @@ class Root {
 }  // namespace
 
 int gather_irregular(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room) {
-  while (room.parts.size() < node.children.size() + 1) room.parts.emplace_back();
+  room.make_parts(call.is_root() ? 1 : node.children.size() + 1);
   if (call.is_root()) return Root(node, call, room).run();
   return Inner(node, call, room).run();
 }

@@ -17,6 +17,9 @@ constexpr std::size_t place_bytes = 2 * sizeof(std::uint32_t);
 // From this many bytes a rank on the root sends to each rank itself (simulated: docs/irregular.md).
 constexpr std::size_t flat_from = 256;
 
+// How many messages it then has in memory at a time.
+constexpr std::size_t flat_messages = 8;
+
 class Scatter {
  public:
   Scatter(const IrregularCall& call, IrregularRoom& room) : call_(call), room_(room) {
@@ -26,13 +29,10 @@ class Scatter {
   int run_root() {
     read_root_sizes();
     if (goes_flat()) {
-      make_parts(static_cast<std::size_t>(call_.ranks));
-      for (Rank rank = 0; rank < call_.ranks; ++rank) {
-        if (rank != call_.root) send_blocks({rank, 0, rank, 1, 0}, static_cast<std::size_t>(rank));
-      }
+      send_flat();
     } else {
       const OrderedNode& node = tree_of(call_.rank, call_.root);
-      make_parts(node.children.size());
+      room_.make_parts(node.children.size() + 1);
       for (std::size_t k = node.children.size(); k-- > 0;) send_blocks(node.children[k], k);
     }
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
@@ -53,7 +53,7 @@ class Scatter {
       error_.add(post_receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
                               call_.tag_base + direct_tag, call_.comm, &direct));
     }
-    make_parts(1);
+    if (room_.parts.empty()) room_.make_parts(1);
     Rank from = no_rank;
     std::size_t bytes = 0;
     const int error = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
@@ -74,10 +74,6 @@ class Scatter {
   std::span<std::uint32_t> sizes_of(Rank first, Rank count) {
     return std::span(room_.sizes)
         .subspan(static_cast<std::size_t>(first - first_), static_cast<std::size_t>(count));
-  }
-
-  void make_parts(std::size_t children) {
-    while (room_.parts.size() < children + 1) room_.parts.emplace_back();
   }
 
   void read_root_sizes() {
@@ -115,6 +111,20 @@ class Scatter {
       room_.tree_sizes = wanted;
     }
     return room_.tree;
+  }
+
+  // A message waits for the one whose memory it takes. Such blocks are small enough to leave
+  // whether or not their rank is there.
+  void send_flat() {
+    room_.make_parts(std::min(flat_messages, static_cast<std::size_t>(call_.ranks)) + 1);
+    for (Rank rank = 0; rank < call_.ranks; ++rank) {
+      if (rank == call_.root) continue;
+      const std::size_t sent = room_.requests.size();
+      if (sent >= flat_messages) {
+        error_.add(PMPI_Wait(&room_.requests[sent - flat_messages], MPI_STATUS_IGNORE));
+      }
+      send_blocks({rank, 0, rank, 1, 0}, sent % flat_messages);
+    }
   }
 
   // The root's message to a cube.
@@ -206,7 +216,7 @@ class Scatter {
     };
     if (room_.sizes.size() > 1) {
       const OrderedNode& node = tree_of(call_.rank, no_rank);
-      make_parts(node.children.size());
+      room_.make_parts(node.children.size() + 1);
       const DatatypeInfo bytes_type{MPI_BYTE, 1, 1, 0, 1, true, true};
       for (std::size_t k = node.children.size(); k-- > 0;) {
         const OrderedChild& child = node.children[k];
@@ -215,6 +225,8 @@ class Scatter {
           take(from, static_cast<MPI_Count>(child.total), bytes_type, child.total);
         });
       }
+    } else {
+      room_.make_parts(1);
     }
     const std::size_t own = in_tree(sizes_of(call_.rank, 1).front());
     if (own == 0 || !call_.has_own()) return;
@@ -242,7 +254,7 @@ class Scatter {
   void post(const void* data, MPI_Count count, MPI_Datatype type, Rank to, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
     error_.add(post_send(data, count, type, to, call_.tag_base + tag, call_.comm, &request));
-    if (request != MPI_REQUEST_NULL) room_.requests.push_back(request);
+    room_.requests.push_back(request);
   }
 
   void copy_own() {

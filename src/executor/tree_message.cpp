@@ -38,7 +38,26 @@ bool read_sizes(const char* word, std::size_t room, bool word_last,
   return true;
 }
 
+namespace {
+
+// Below this much memory sizes may change from call to call without giving any back.
+constexpr std::size_t kept_anyway = 4096;
+
+}  // namespace
+
+std::size_t IrregularRoom::scratch_bytes() const {
+  std::size_t bytes = packed.size();
+  for (const Area& part : parts) bytes += part.size();
+  return bytes;
+}
+
+void IrregularRoom::make_parts(std::size_t count) {
+  while (parts.size() < count) parts.emplace_back();
+  for (std::size_t k = count; k < parts.size(); ++k) parts[k].release();
+}
+
 char* reserved(Area& area, std::size_t bytes) {
+  if (area.size() > std::max(2 * bytes, kept_anyway)) area.release();
   char* memory = area.reserve(std::max<std::size_t>(bytes, 1));
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
@@ -78,16 +97,33 @@ int copy_block(const char* from, MPI_Count from_count, const DatatypeInfo& from_
   return error.code();
 }
 
-int await_message(const IrregularCall& call, int source, int tag, Rank& from, std::size_t& bytes) {
-  MPI_Status status{};
-  const int error = PMPI_Probe(source, call.tag_base + tag, call.comm, &status);
-  if (error != MPI_SUCCESS) return error;
+namespace {
+
+void read_status(const MPI_Status& status, Rank& from, std::size_t& bytes) {
   int count = 0;
   PMPI_Get_count(&status, MPI_BYTE, &count);
   from = status.MPI_SOURCE;
   // Only a direct block that nobody expects can be larger than an int says; it is cut off.
   bytes = count < 0 ? std::numeric_limits<int>::max() : static_cast<std::size_t>(count);
-  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int await_message(const IrregularCall& call, int source, int tag, Rank& from, std::size_t& bytes) {
+  MPI_Status status{};
+  const int error = PMPI_Probe(source, call.tag_base + tag, call.comm, &status);
+  if (error == MPI_SUCCESS) read_status(status, from, bytes);
+  return error;
+}
+
+int look_for_message(const IrregularCall& call, int tag, bool& there, Rank& from,
+                     std::size_t& bytes) {
+  MPI_Status status{};
+  int found = 0;
+  const int error = PMPI_Iprobe(MPI_ANY_SOURCE, call.tag_base + tag, call.comm, &found, &status);
+  there = error == MPI_SUCCESS && found != 0;
+  if (there) read_status(status, from, bytes);
+  return error;
 }
 
 // Nobody else receives with this tag on the private communicator, so the message that was probed is

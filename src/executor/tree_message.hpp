@@ -47,7 +47,7 @@ bool read_sizes(const char* word, std::size_t room, bool word_last, std::span<st
 
 inline std::size_t in_tree(std::uint32_t size) { return size == goes_direct ? 0 : size; }
 
-// At least `bytes` bytes; throws std::bad_alloc.
+// At least `bytes` bytes, and not many more; throws std::bad_alloc.
 char* reserved(Area& area, std::size_t bytes);
 
 // A message of pieces, sent or received as one.
@@ -76,6 +76,9 @@ int copy_block(const char* from, MPI_Count from_count, const DatatypeInfo& from_
 
 // Waits for a message of the tree; its source and its bytes.
 int await_message(const IrregularCall& call, int source, int tag, Rank& from, std::size_t& bytes);
+// Whether such a message of any source is there.
+int look_for_message(const IrregularCall& call, int tag, bool& there, Rank& from,
+                     std::size_t& bytes);
 int receive_bytes(const IrregularCall& call, Rank from, int tag, std::size_t bytes, char* to);
 // Takes a direct block that this rank did not expect out of the way, so that its sender can go on.
 void receive_and_forget(const IrregularCall& call, Rank from, IrregularRoom& room);

@@ -23,6 +23,7 @@ class Area {
   // What was reserved before is gone.
   char* reserve(std::size_t bytes);
   std::size_t size() const { return size_; }
+  void release();
 
  private:
   char* memory_ = nullptr;

@@ -1,8 +1,10 @@
 // The choice of algorithms; see choose.hpp.
 #include "selection/choose.hpp"
 
+#include <algorithm>
 #include <limits>
 
+#include "planners/ceil_log2.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/choose_scan.hpp"
 #include "selection/model.hpp"
@@ -12,9 +14,6 @@ namespace {
 
 // Messages are counted in an int, packed ones in bytes.
 constexpr std::uint64_t message_limit = std::numeric_limits<std::int32_t>::max();
-// Irregular blocks: only the root knows their sizes, so the choice goes by the ranks alone. Among
-// fewer the tree saves too few start-ups to pay for what its messages say about themselves.
-constexpr Rank tree_ranks = 8;
 // From this block size on the root's link is busy with whole blocks and a tree only moves data
 // twice.
 constexpr std::uint64_t linear_block = 4096;
@@ -23,6 +22,31 @@ const Algorithm* choose_blocks(const Situation& now) {
   const std::uint64_t total = now.bytes * static_cast<std::uint64_t>(now.ranks);
   const bool tree = now.bytes < linear_block && total <= message_limit;
   return find_algorithm(now.collective, tree ? "binomial" : "linear");
+}
+
+// Irregular blocks: only the root knows their sizes, so the choice goes by start-ups alone. One
+// after the other a message costs the root what its end is busy with it; along a tree an iteration
+// costs a latency, and a message's handling by a rank that sends it on. Measured of MPICH 4.0 in
+// seconds (platforms/README.md): half a round trip, what one of a crowd costs its receiver and its
+// sender.
+constexpr double latency_within = 0.62e-6;
+constexpr double latency_between = 2.07e-6;
+constexpr double handling = 0.41e-6;
+constexpr double posting = 0.15e-6;
+
+const Algorithm* choose_irregular(const Situation& now) {
+  const Rank per_node = std::min(now.ranks_per_node, now.ranks);
+  const Rank nodes = (now.ranks + per_node - 1) / per_node;
+  const Costs& costs = now.costs;
+  const double within = costs.known() ? costs.alpha : latency_within;
+  const double between = costs.known() ? costs.alpha : latency_between;
+  const double hop = costs.known() ? costs.overhead : handling;
+  const double turn = now.collective == Collective::gatherv ? hop : hop * (posting / handling);
+  const double linear = (nodes > 1 ? between : within) + (now.ranks - 1) * turn;
+  const double tree = ceil_log2(static_cast<std::uint64_t>(per_node)) * (within + hop) +
+                      ceil_log2(static_cast<std::uint64_t>(nodes)) * (between + hop);
+  const bool saves = now.ranks > 1 && tree < linear;
+  return find_algorithm(now.collective, saves ? "ordered-tree" : "linear");
 }
 
 }  // namespace
@@ -54,11 +78,18 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
       return choose_blocks(now);
     case Collective::gatherv:
     case Collective::scatterv:
-      return find_algorithm(now.collective, now.ranks < tree_ranks ? "linear" : "ordered-tree");
+      return choose_irregular(now);
     case Collective::reduce:
       return choose_reduce(settings, now);
   }
   return nullptr;
+}
+
+bool wants_latency(const Settings& settings, const Situation& now) {
+  const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];
+  return !now.costs.known() && wanted == choose_automatically &&
+         settings.table.find(now.collective, now.ranks, now.bytes) == choose_automatically &&
+         now.ranks_per_node < now.ranks && choose_irregular(now)->name != "linear";
 }
 
 SegmentPlan segments_for(const Settings& settings, const Algorithm& algorithm,

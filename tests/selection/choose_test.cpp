@@ -64,6 +64,49 @@ TEST(Choose, NeverBreaksARestriction) {
   }
 }
 
+std::string_view irregular_choice(Collective collective, Rank ranks, Rank per_node,
+                                  Costs costs = {}) {
+  Situation now = situation(collective, ranks, 0, OperatorUse::none);
+  now.ranks_per_node = per_node;
+  now.costs = costs;
+  return choose(Settings{}, now)->name;
+}
+
+// docs/irregular.md states these numbers.
+TEST(Choose, TakesTheTreeOfIrregularBlocksFromWhereItSavesStartUps) {
+  const auto switches = [](Collective collective, Rank per_node) {
+    Rank first = 1;
+    while (irregular_choice(collective, first, std::min(per_node, first)) == "linear") ++first;
+    return first;
+  };
+  constexpr Rank one_node = 1000;
+  EXPECT_EQ(switches(Collective::gatherv, one_node), 8);
+  EXPECT_EQ(switches(Collective::gatherv, 1), 27);
+  EXPECT_EQ(switches(Collective::scatterv, one_node), 32);
+  EXPECT_EQ(switches(Collective::scatterv, 1), 103);
+}
+
+TEST(Choose, WeighsMeasuredLatencyOfIrregularBlocksAgainstWhatAMessageAdds) {
+  const Costs far{.alpha = 100e-6, .overhead = 1e-6, .beta = 1e-9};
+  const Costs busy{.alpha = 100e-6, .overhead = 90e-6, .beta = 1e-9};
+  EXPECT_EQ(irregular_choice(Collective::gatherv, 48, 1, far), "linear");
+  EXPECT_EQ(irregular_choice(Collective::gatherv, 48, 1, busy), "ordered-tree");
+}
+
+TEST(Choose, MeasuresLatencyOnlyWhereItDecidesOnIrregularBlocks) {
+  const auto wants = [](Rank ranks, Rank per_node, const Settings& settings, Costs costs = {}) {
+    Situation now = situation(Collective::gatherv, ranks, 0, OperatorUse::none);
+    now.ranks_per_node = per_node;
+    now.costs = costs;
+    return wants_latency(settings, now);
+  };
+  EXPECT_TRUE(wants(48, 1, {}));
+  EXPECT_FALSE(wants(8, 1, {})) << "too few ranks for a tree";
+  EXPECT_FALSE(wants(48, 48, {})) << "one node";
+  EXPECT_FALSE(wants(48, 1, force(Collective::gatherv, 1))) << "somebody chose";
+  EXPECT_FALSE(wants(48, 1, {}, {.alpha = 1e-6, .overhead = 1e-6, .beta = 1e-9})) << "it is known";
+}
+
 TEST(Choose, TakesWhatIsForced) {
   for (const Collective collective : collectives) {
     const auto rows = algorithms(collective);

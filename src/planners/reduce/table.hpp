@@ -3,8 +3,10 @@
 
 #include <array>
 
+#include "planners/papers.hpp"
 #include "planners/reduce/binomial.hpp"
 #include "planners/reduce/clairvoyant.hpp"
+#include "planners/reduce/ordered_tree.hpp"
 #include "planners/reduce/parts.hpp"
 #include "planners/reduce/rabenseifner.hpp"
 #include "planners/reduce/radix_k.hpp"
@@ -29,6 +31,17 @@ inline constexpr std::array algorithms{
               .source = rivals_paper,
               .describe = describe_binomial,
               .plan = plan_binomial},
+    Algorithm{.collective = Collective::reduce,
+              .name = "ordered-tree",
+              .published = "TUW_Gatherv (its tree)",
+              .idea = "The binomial tree, in which the ranks of a node join before nodes do: one "
+                      "vector leaves each node.",
+              .cost = "ceil(log2 p) (alpha + beta m); k ranks on each of n nodes: ceil(log2 k) "
+                      "rounds within, ceil(log2 n) between nodes",
+              .source = ordered_tree_paper,
+              .nodes = true,
+              .describe = describe_ordered_tree,
+              .plan = plan_ordered_tree},
     Algorithm{.collective = Collective::reduce,
               .name = "rabenseifner",
               .published = "RAB",

@@ -29,7 +29,8 @@ TEST_P(VerifiedReduce, OfSomeHundredRanksIsProvedForSampledRoots) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, VerifiedReduce,
-                         testing::Values("binomial", "rabenseifner", "radix-k", "ring"),
+                         testing::Values("binomial", "ordered-tree", "rabenseifner", "radix-k",
+                                         "ring"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::erase(name, '-');

@@ -34,17 +34,15 @@ int run_tree(CommunicatorState& state, Collective collective, const IrregularCal
   return error != MPI_SUCCESS ? error : gathered;
 }
 
-// By the program of the linear algorithm, in which blocks that hold nothing are no message: their
-// rank knows that as well as the root.
+// By the program of the linear algorithm. A block that holds nothing is a message too, so that a
+// rank and a root which do not agree about it get an error rather than wait for each other.
 int run_linear(PredictedCall& predicted, const Algorithm& algorithm, const IrregularCall& irregular,
                Workspace& workspace) {
-  if (!irregular.is_root() && irregular.own_bytes() == 0) return MPI_SUCCESS;
   CollectiveCall call;
   call.comm = irregular.comm;
   call.tag_base = irregular.tag_base;
   place_irregular_blocks(algorithm.collective, irregular.rank, irregular.ranks, irregular.is_root(),
                          irregular.own, irregular.all, call);
-  if (irregular.is_root()) call.without_empty = &irregular.all;
   const bool in_place = irregular.is_root() && !irregular.has_own();
   return execute(predicted.program(algorithm, irregular.root, in_place), call, workspace);
 }

@@ -41,12 +41,6 @@ struct CollectiveCall {
   MPI_Op op = MPI_OP_NULL;
   std::size_t block_bytes = 0;    // packed bytes of a block, or of the vector
   std::size_t first_segment = 0;  // bytes of segment 0 of a block that is cut in two
-  // At the root of irregular blocks, whose other ranks take part only if they hold something.
-  const IrregularBlocks* without_empty = nullptr;
-
-  bool is_empty_at(Rank peer) const {
-    return without_empty != nullptr && peer != no_rank && without_empty->bytes(peer) == 0;
-  }
 };
 
 // Returns MPI_SUCCESS or the first error code; MPI_ERR_NO_MEM, before any message, when the

@@ -34,7 +34,6 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
   for (const LockstepOperation& operation : prepared.lockstep) {
     const StepIndex index = operation.step;
     const Step& step = prepared.program.steps[index];
-    if (call.is_empty_at(step.peer)) continue;
     const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
     switch (operation.kind) {
       case LockstepOperation::Kind::local:

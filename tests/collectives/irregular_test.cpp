@@ -264,42 +264,6 @@ TEST_P(IrregularBlocksOverMpi, LetsABlockBeShorterThanItsRoom) {
   }
 }
 
-// Who holds nothing neither waits nor is waited for: one side has returned before the other calls.
-TEST_P(IrregularBlocksOverMpi, EmptyBlocksAreNoMessageOfTheLinearAlgorithm) {
-  const int size = size_of();
-  Served served(GetParam(), nullptr);
-  settings(served, find_algorithm(GetParam(), "linear"), 4096, 0);
-  const int root = size / 2;
-  const bool first = (rank_in() == root) == up();
-  std::vector<int> counts(static_cast<std::size_t>(size), 0);
-  const std::vector<int> places(static_cast<std::size_t>(size), 0);
-  counts[static_cast<std::size_t>(root)] = 1;
-  int all = up() ? -1 : 5;
-  int own = up() ? 5 : -1;
-  const auto take_part = [&] {
-    EXPECT_EQ(call(&own, rank_in() == root ? 1 : 0, MPI_INT, &all, counts.data(), places.data(),
-                   MPI_INT, root, served.get()),
-              MPI_SUCCESS);
-  };
-  const auto for_each_peer = [&](auto function) {
-    for (int r = 0; r < size; ++r) {
-      if (r != rank_in() && (rank_in() == root || r == root)) function(r);
-    }
-  };
-  if (first) take_part();
-  for_each_peer([&](int peer) {
-    if (first) {
-      MPI_Send(nullptr, 0, MPI_INT, peer, 0, MPI_COMM_WORLD);
-    } else {
-      MPI_Recv(nullptr, 0, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-  });
-  if (!first) take_part();
-  if (rank_in() == root) {
-    EXPECT_EQ(up() ? all : own, 5);
-  }
-}
-
 // A rank that is wrong about its own arguments raises its error; it does not leave others waiting.
 TEST_P(IrregularBlocksOverMpi, WrongArgumentsOfOneRankHangNobody) {
   const int size = size_of();

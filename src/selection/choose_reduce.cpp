@@ -27,8 +27,12 @@ constexpr double clear_win = 0.8;
 constexpr std::uint32_t fewest_segments = 4;
 // Ranks that nothing is known of measure costs only for vectors that may bring it back, in bytes.
 constexpr std::uint64_t worth_measuring = 65536;
-// A schedule numbers its rounds, idle ones too.
-constexpr double most_rounds = 1e6;
+// A schedule spreads arrivals over so many rounds for each that its segments take; beyond, they are
+// drawn together. Ranks that come long before others take in whole vectors of those before them: if
+// the pattern is wrong, each of these costs a vector's time after the last arrival. 512 KiB on 48
+// hosts under delays to 50 ms took 44 ms with shuffled arrivals, the best rival 11 and Clairvoyant
+// without arrivals 5.4; drawn together, 7.7, and 5.5 with the right ones (docs/performance.md).
+constexpr double most_lateness = 0.5;
 
 double beyond(Rank ranks) { return 3.0 * ceil_log2(static_cast<std::uint64_t>(ranks)); }
 
@@ -78,7 +82,8 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
     }
   }
   constexpr double shortest = 1e-9;
-  best.round_time = std::max({best.round_time, shortest, now.spread / most_rounds});
+  const double rounds = most_lateness * (best.segments + beyond(now.ranks));
+  best.round_time = std::max({best.round_time, shortest, now.spread / rounds});
   return best;
 }
 

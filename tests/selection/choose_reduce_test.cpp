@@ -107,9 +107,14 @@ TEST(ChooseReduce, NeedsCostsACommutingOperatorAndAFreeHand) {
   EXPECT_EQ(choose(native, reduce_of(1 << 18, 10)), nullptr);
 }
 
-// A schedule numbers its rounds in 32 bits, whatever is said about arrivals.
-TEST(ChooseReduce, RoundsStayFewHoweverLateARankIs) {
-  EXPECT_GE(plan_segments(Settings{}, reduce_of(1 << 18, 1e6)).round_time, 1.0);
+// Who is said to be very late is so by half a reduce in the schedule: it may be wrong.
+TEST(ChooseReduce, ArrivalsAreDrawnTogetherThatAreFarApart) {
+  const double round = plan_segments(Settings{}, reduce_of(1 << 18, 0)).round_time;
+  EXPECT_EQ(plan_segments(Settings{}, reduce_of(1 << 18, round)).round_time, round);
+  for (const double spread : {1.0, 1e6}) {
+    const SegmentPlan plan = plan_segments(Settings{}, reduce_of(1 << 18, spread));
+    EXPECT_DOUBLE_EQ(spread / plan.round_time, 0.5 * (plan.segments + 9));
+  }
 }
 
 }  // namespace

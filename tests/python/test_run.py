@@ -202,6 +202,24 @@ def test_ctrl_c_in_a_terminal_ends_the_job_and_gives_the_terminal_back(
         os.close(terminal)
 
 
+def test_streams_that_a_launcher_leaves_non_blocking_block_again() -> None:
+    text = "import os; os.set_blocking(0, False)"
+    code = (
+        "import os, sys; from sibyl.mpi.job import run_job; "
+        f"status = run_job([sys.executable, '-c', {text!r}], os.environ); "
+        "print(status, os.get_blocking(0))"
+    )
+    read, write = os.pipe()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdin=read, capture_output=True, text=True, check=False
+        )
+    finally:
+        os.close(read)
+        os.close(write)
+    assert done.stdout == "0 True\n", done
+
+
 def test_a_python_program_uses_the_mpi_of_its_mpi4py(
     sibyl: Sibyl, mpi: Mpi, tmp_path: Path
 ) -> None:

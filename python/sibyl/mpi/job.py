@@ -54,10 +54,18 @@ def _descendants(pid: int) -> list[int]:
 
 
 class _Terminal:
-    """The terminal's foreground, lent to a process group and taken back."""
+    """The terminal's foreground, lent to a process group and taken back.
+
+    Launchers make the standard streams non-blocking and leave them so, which whoever has the same
+    terminal then reads from in vain.
+    """
 
     def __init__(self) -> None:
         self.ours = False
+        self._blocking: dict[int, bool] = {}
+        for number in range(3):
+            with suppress(OSError):
+                self._blocking[number] = os.get_blocking(number)
         if sys.stdin is not None:
             with suppress(OSError, ValueError):
                 self.ours = os.tcgetpgrp(0) == os.getpgrp()
@@ -70,6 +78,12 @@ class _Terminal:
         with suppress(OSError):
             os.tcsetpgrp(0, group)
         signal.signal(signal.SIGTTOU, before)
+
+    def restore_streams(self) -> None:
+        """As they were before the launcher had them."""
+        for number, blocking in self._blocking.items():
+            with suppress(OSError):
+                os.set_blocking(number, blocking)
 
 
 def reap_orphans() -> None:
@@ -156,6 +170,7 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
     # reaches the launcher and not this process).
     if code < 0 or code > 128 or received:
         end_leftovers()
+    terminal.restore_streams()
     if code < 0:
         return 128 - code
     if code == 0 and received:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sibyl.bench.simulated import find_launcher
+from sibyl.errors import CommandError
 from sibyl.mpi.installation import Launcher, installed_launchers, library_of_program
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -41,6 +43,17 @@ class Sibyl:
 def sibyl(tmp_path: Path) -> Sibyl:
     """The command, run in an empty directory."""
     return Sibyl(tmp_path)
+
+
+@pytest.fixture
+def simulated(sibyl: Sibyl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sibyl:
+    """The command, with a journal of its own, where there is a simulated cluster."""
+    try:
+        find_launcher()
+    except CommandError as error:
+        pytest.skip(str(error))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return sibyl
 
 
 def assert_usage_error(result: subprocess.CompletedProcess[str], *parts: str) -> None:

@@ -12,7 +12,6 @@ import pytest
 from conftest import COMMAND, Mpi, Sibyl, assert_usage_error
 
 from sibyl.bench.grid import PERSISTENT
-from sibyl.bench.simulated import find_launcher
 from sibyl.errors import CommandError
 from sibyl.mpi.library import find_benchmark
 
@@ -189,21 +188,14 @@ def test_an_interrupted_run_leaves_nothing_and_is_resumed(
     assert document["cells"][0]["samples"] == first["samples"]
 
 
-def test_a_simulated_cluster_repeats_and_forces_rivals(
-    sibyl: Sibyl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    try:
-        find_launcher()
-    except CommandError as error:
-        pytest.skip(str(error))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_a_simulated_cluster_repeats_and_forces_rivals(simulated: Sibyl) -> None:
     words = ["bench", "reduce", "--on", "smpi", "-n", 8, "--size", "256K", "--iterations", 2]
     words += ["--max-delay", "20ms", "--algorithms", "native:flat_tree,auto", "--csv", "a.csv"]
     times = []
     for _ in range(2):
-        result = sibyl(*words)
+        result = simulated(*words)
         assert result.returncode == 0, result
-        rows = list(csv.DictReader((sibyl.directory / "a.csv").open()))
+        rows = list(csv.DictReader((simulated.directory / "a.csv").open()))
         assert [row["algorithm"] for row in rows] == ["native", "native:flat_tree", "auto"]
         times.append({row["algorithm"]: float(row["absorbed_us"]) for row in rows})
     assert times[0] == times[1]
@@ -216,7 +208,7 @@ def test_a_simulated_cluster_repeats_and_forces_rivals(
         (["--mpi", "intel"], "intel"),
         (["--prediction", "wild"], "wild"),
     ):
-        assert_usage_error(sibyl(*words, *more), part)
+        assert_usage_error(simulated(*words, *more), part)
 
 
 def test_bad_input_ends_in_one_line(bench: Sibyl) -> None:

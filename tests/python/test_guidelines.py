@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
 
-from sibyl.bench.simulated import find_launcher
 from sibyl.errors import CommandError
 from sibyl.guidelines.selection import mpich, openmpi, own
 from sibyl.guidelines.selection.choices import RankRules, Rule
@@ -97,19 +96,12 @@ def test_guidelines_are_judged_under_late_arrivals_too(
     assert "skewed arrivals up to 2 ms" in result.stdout
 
 
-def test_a_simulated_cluster_is_judged_as_it_is(
-    sibyl: Sibyl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    try:
-        find_launcher()
-    except CommandError as error:
-        pytest.skip(str(error))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_a_simulated_cluster_is_judged_as_it_is(simulated: Sibyl) -> None:
     words = ["--on", "smpi", "-n", 64, "--ranks-per-node", 16, "--collectives", "gatherv"]
     words += ["--problems", "same,spikes", "--blocks", "1,1000", "--mpi", "openmpi"]
-    result = sibyl("guidelines", *words, "--csv", "a.csv")
+    result = simulated("guidelines", *words, "--csv", "a.csv")
     assert result.returncode == 0, result
-    rows = list(csv.DictReader((sibyl.directory / "a.csv").open()))
+    rows = list(csv.DictReader((simulated.directory / "a.csv").open()))
     verdicts = {(row["problem"], row["block"]): row["verdict"] for row in rows}
     # A linear gather of 64 small blocks against a tree; little of much data against all padded.
     assert verdicts["same", "1"] == "VIOLATED"

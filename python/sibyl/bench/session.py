@@ -154,6 +154,19 @@ def numbers_of(option: str, text: str, most: int) -> list[int]:
     return numbers
 
 
+def repetitions(
+    iterations: int | None, warm_up: int | None, seed: int, default: tuple[int, int]
+) -> tuple[int, int]:
+    """--iterations and --warm-up, checked along with --seed; `default` where they are absent."""
+    found = (
+        default[0] if iterations is None else iterations,
+        default[1] if warm_up is None else warm_up,
+    )
+    if found[0] < 1 or found[1] < 0 or seed < 0:
+        raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
+    return found
+
+
 def make_grid(wishes: Wishes) -> Grid:
     """The grid that the options describe.
 
@@ -179,10 +192,7 @@ def make_grid(wishes: Wishes) -> Grid:
         raise CommandError(f"--blocks is for {' and '.join(IRREGULAR)}; {collective} has --size")
     delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
     default = SIMULATED if wishes.on == "smpi" else MEASURED
-    iterations = default[0] if wishes.iterations is None else wishes.iterations
-    warm_up = default[1] if wishes.warm_up is None else wishes.warm_up
-    if iterations < 1 or warm_up < 0 or wishes.seed < 0:
-        raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
+    iterations, warm_up = repetitions(wishes.iterations, wishes.warm_up, wishes.seed, default)
     if not 0 <= wishes.root < min(ranks):
         raise CommandError(f"--root {wishes.root}: ranks go from 0 to {min(ranks) - 1}")
     operator = wishes.operator or ("bxor" if collective in SCANS else "sum")

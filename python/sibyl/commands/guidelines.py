@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from sibyl.commands import where
+
 
 def guidelines(
     collectives: Annotated[
@@ -54,25 +56,11 @@ def guidelines(
             help="Ranks; on the cluster, hosts. The root is N/2.",
         ),
     ] = None,
-    on: Annotated[
-        str,
-        typer.Option(metavar="local|cluster|smpi", help="Where; smpi: a simulated cluster."),
-    ] = "local",
-    mpi: Annotated[
-        str | None,
-        typer.Option(
-            metavar="openmpi|mpich|DIR", help="Which MPI; whose choices are simulated on smpi."
-        ),
-    ] = None,
-    rate: Annotated[
-        str, typer.Option(metavar="RATE", help="Of each host's link on the cluster.")
-    ] = "100mbit",
-    platform: Annotated[
-        str, typer.Option(metavar="NAME", help="Of the simulated cluster, see platforms/.")
-    ] = "infiniband-35x16",
-    ranks_per_node: Annotated[
-        int, typer.Option(metavar="K", help="Of the simulated cluster; -n is a multiple.")
-    ] = 1,
+    on: where.On = "local",
+    mpi: where.Mpi = None,
+    rate: where.Rate = "100mbit",
+    platform: where.Platform = "infiniband-35x16",
+    ranks_per_node: where.RanksPerNode = 1,
     iterations: Annotated[
         int | None,
         typer.Option(metavar="K", help="Measurements per side and case; 75, simulated 1."),

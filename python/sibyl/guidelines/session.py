@@ -22,11 +22,13 @@ from sibyl.bench.samples import CellResult
 from sibyl.bench.session import (
     find_launcher,
     measure,
+    numbers_of,
     numbers_of_ranks,
     of_known,
     open_journal,
     place,
     progress_bar,
+    repetitions,
     words_of,
 )
 from sibyl.bench.units import read_time
@@ -48,7 +50,7 @@ from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 
 # The paper's, and what simulated times need.
-MEASUREMENTS, WARM_UP, SIMULATED = 75, 10, 1
+MEASURED, SIMULATED = (75, 10), (1, 1)
 LARGEST_TOTAL = 2**31 - 1  # elements in all: MPI counts them in an int
 SPIKE = 5  # a block of the spikes over the average one
 
@@ -156,15 +158,6 @@ class Plan:
         )
 
 
-def _blocks(text: str) -> list[int]:
-    blocks = []
-    for word in words_of("--blocks", text):
-        if not (word.isascii() and word.isdigit()) or not 1 <= int(word) <= 10**8:
-            raise CommandError(f"--blocks {word}: write numbers of elements, as in 1,10,100")
-        blocks.append(int(word))
-    return list(dict.fromkeys(blocks))
-
-
 def _arrivals(wishes: Wishes, ranks: Sequence[int]) -> list[tuple[str, float]]:
     """Pattern and largest delay of the cells, in the order in which they are measured."""
     patterns = words_of("--pattern", wishes.pattern)
@@ -220,17 +213,12 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
     if wishes.problems is not None:
         words = words_of("--problems", wishes.problems)
         problems = tuple(dict.fromkeys(of_known("--problems", word, COUNTS) for word in words))
-    iterations, warm_up = wishes.iterations, wishes.warm_up
-    if iterations is None:
-        iterations = SIMULATED if wishes.simulated else MEASUREMENTS
-    if warm_up is None:
-        warm_up = SIMULATED if wishes.simulated else WARM_UP
-    if iterations < 1 or warm_up < 0 or wishes.seed < 0:
-        raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
+    default = SIMULATED if wishes.simulated else MEASURED
+    iterations, warm_up = repetitions(wishes.iterations, wishes.warm_up, wishes.seed, default)
     ranks = numbers_of_ranks(wishes.ranks, wishes.on)
     if wishes.simulated:
         simulated.check(wishes.mpi, ranks, wishes.ranks_per_node)
-    blocks = _blocks(wishes.blocks)
+    blocks = list(dict.fromkeys(numbers_of("--blocks", wishes.blocks, 10**8)))
     # The largest vector is the broadcast of all blocks, or the padded spikes.
     if max(ranks) * SPIKE * max(blocks) > LARGEST_TOTAL:
         raise CommandError(

@@ -6,7 +6,6 @@ that all see the same arrivals. The simulated networks have the rate of the clus
 latency that was measured there; nothing else is fitted.
 """
 
-import os
 import re
 import statistics
 import tempfile
@@ -21,8 +20,7 @@ from sibyl.bench.grid import Cell, Grid
 from sibyl.bench.runner import choose_benchmark_launcher, signals_interrupt
 from sibyl.bench.samples import CellResult
 from sibyl.bench.session import find_launcher, place
-from sibyl.errors import CommandError
-from sibyl.reproduce.on_cluster import Where
+from sibyl.reproduce.on_cluster import Where, demand_root
 from sibyl.reproduce.outcome import Claim, Outcome, judge
 from sibyl.simulator.contenders import contenders
 from sibyl.simulator.model import Network
@@ -114,8 +112,7 @@ def _middle(result: CellResult, name: str) -> float:
 
 def cross_validation(where: Where, _iterations: int, advance: Callable[[], None]) -> Outcome:
     """All cases, and what explains where they differ."""
-    if os.geteuid() != 0:
-        raise CommandError("a cluster of namespaces is root's")
+    demand_root()
     grids = [grid_of(collective, where) for collective in CASES]
     launcher = choose_benchmark_launcher(where.mpi)
     measured: list[list[CellResult]] = []

@@ -209,9 +209,14 @@ def _not_slower(text: str, ratios: dict[Key, float]) -> Claim:
     )
 
 
-def _item(table: Table, where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
+def demand_root() -> None:
+    """Notice before anything is started that no cluster can be."""
     if os.geteuid() != 0:
         raise CommandError("a cluster of namespaces is root's")
+
+
+def _item(table: Table, where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
+    demand_root()
     results, journal = measured(table, where, iterations, advance)
     outcome = outcome_of(table, where, results)
     journal.forget()

@@ -193,13 +193,19 @@ int CommonClock::synchronise_hosts(MPI_Comm comm, std::int64_t own_host) try {
 
 void CommonClock::follow(MPI_Comm comm, int leader) {
   int rank = 0;
-  double led_by = error(local_.now());
+  std::array led_by{error(local_.now()), drift_error_};
   if (PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS ||
-      PMPI_Bcast(&led_by, 1, MPI_DOUBLE, leader, comm) != MPI_SUCCESS) {
+      PMPI_Bcast(led_by.data(), static_cast<int>(led_by.size()), MPI_DOUBLE, leader, comm) !=
+          MPI_SUCCESS) {
     return fail();
   }
   leads_ = rank == leader;
-  latest_.error += led_by;
+  // What is known so far is about rank 0's time, from which the leader's is off and runs off.
+  const auto [off, runs_off] = led_by;
+  base_.error += off;
+  latest_.error += off;
+  drift_error_ += runs_off;
+  max_drift_ += runs_off;
 }
 
 void CommonClock::synchronise(MPI_Comm comm, std::int64_t own_host) {

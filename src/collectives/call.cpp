@@ -107,6 +107,13 @@ Situation situation_of(const CommunicatorState& state, Collective collective, st
   return situation;
 }
 
+void find_costs(CommunicatorState& state, int tag_base, Collective collective, std::uint64_t bytes,
+                OperatorUse use, bool commutes) {
+  if (state.costs_sought()) return;
+  const Situation now = situation_of(state, collective, bytes, use, commutes);
+  if (wants_costs(state.settings(), now)) state.find_costs(tag_base);
+}
+
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call,
                  MPI_Comm comm, int earlier_error) {
   call.comm = state.private_comm();

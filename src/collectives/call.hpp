@@ -103,6 +103,11 @@ const Prepared* reduction_program(CommunicatorState& state, const Algorithm& alg
 Situation situation_of(const CommunicatorState& state, Collective collective, std::uint64_t bytes,
                        OperatorUse use, bool commutes = true);
 
+// Measures what messages and operators cost before the first call whose choice looks at it. All
+// ranks make the call.
+void find_costs(CommunicatorState& state, int tag_base, Collective collective, std::uint64_t bytes,
+                OperatorUse use, bool commutes);
+
 // Runs a program of this communicator with buffers that are filled in, and raises its error if it
 // fails.
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call,

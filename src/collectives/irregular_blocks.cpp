@@ -64,11 +64,7 @@ int serve(Collective collective, Caller caller, const IrregularSide& all, const 
   IrregularCall call;
   call.tag_base = state->take_tags();
   PredictedCall predicted(*state);
-  if (!state->costs_sought() &&
-      wants_latency(state->settings(),
-                    situation_of(*state, collective, 0, OperatorUse::none, true))) {
-    state->find_costs(call.tag_base);
-  }
+  find_costs(*state, call.tag_base, collective, 0, OperatorUse::none, true);
   if (root < 0 || root >= state->size()) return raise(comm, MPI_ERR_ROOT);
   const Algorithm* algorithm = predicted.choose(
       collective, root, 0, choose_for(*state, collective, 0, OperatorUse::none).algorithm, counted);

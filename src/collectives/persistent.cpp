@@ -251,9 +251,9 @@ void PersistentRequest::serve() {
   }
   ordered_ = queue_->informed();
   if (queue_->all_served() || !(bound_.background || stage_ == Stage::arrived)) return;
-  const std::vector<Rank> asked = queue_->unanswered();
-  for (const Rank rank : asked) {
-    if (execution_.heard_from(rank)) queue_->answered(rank);
+  const std::vector<Rank>& asked = queue_->unanswered();
+  for (std::size_t i = asked.size(); i-- > 0;) {  // backwards: who has answered is dropped
+    if (execution_.heard_from(asked[i])) queue_->answered(asked[i]);
   }
   const double now = seconds();
   for (Rank rank = queue_->next(now); rank != no_rank; rank = queue_->next(now)) {

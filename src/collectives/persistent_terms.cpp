@@ -69,11 +69,6 @@ Terms read_terms(MPI_Info info, Collective collective) {
 // before the ranks arrive.
 constexpr Rank straight_ranks = 64;
 
-bool chooses_itself(const Settings& settings, const Situation& now) {
-  return settings.algorithm[static_cast<std::size_t>(now.collective)] == choose_automatically &&
-         settings.table.find(now.collective, now.ranks, now.bytes) == choose_automatically;
-}
-
 // Where nobody has asked for an algorithm, and a tree is chosen since blocks are small: agreeing on
 // its order would take longer than the tree itself. So it stands in rank order, or makes way.
 const Algorithm* without_agreement(const Algorithm* tree, const Situation& now,
@@ -94,7 +89,7 @@ const Algorithm* choose_by(CommunicatorState& state, Terms& terms, const Persist
   const Algorithm* chosen = choose(settings, situation);
   const bool blocks = collective == Collective::gather || collective == Collective::scatter;
   if (blocks && chosen != nullptr && chosen->order == OrderUse::all_ranks &&
-      chooses_itself(settings, situation)) {
+      wanted_algorithm(settings, situation) == choose_automatically) {
     return without_agreement(chosen, situation, terms.by_arrival);
   }
   const bool irregular = collective == Collective::gatherv || collective == Collective::scatterv;

@@ -11,17 +11,6 @@
 #include "collectives/reduction_arguments.hpp"
 
 namespace sibyl {
-namespace {
-
-// Costs are measured before the first call whose choice looks at them.
-void find_costs(CommunicatorState& state, const CollectiveCall& call, OperatorUse use,
-                bool commutes) {
-  if (state.costs_sought()) return;
-  const Situation now = situation_of(state, Collective::reduce, call.block_bytes, use, commutes);
-  if (wants_costs(state.settings(), now)) state.find_costs(call.tag_base);
-}
-
-}  // namespace
 
 int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
                  MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) try {
@@ -50,7 +39,9 @@ int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count
   call.block_bytes = static_cast<std::size_t>(count) * type.size;
   const std::optional<OperatorUse> use = operator_use(*state, op, datatype, type.named);
   const bool may_reorder = use.has_value() && commutes(op, *use);
-  if (use.has_value() && call.block_bytes != 0) find_costs(*state, call, *use, may_reorder);
+  if (use.has_value() && call.block_bytes != 0) {
+    find_costs(*state, call.tag_base, Collective::reduce, call.block_bytes, *use, may_reorder);
+  }
   const CommunicatorState::KnownChoice& choice =
       choose_reduction(*state, Collective::reduce, count, type, use, may_reorder);
   const Algorithm* algorithm =

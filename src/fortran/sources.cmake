@@ -5,15 +5,11 @@
 # The modules are written to SIBYL_FORTRAN_MODULES and installed as sources.
 set(SIBYL_FORTRAN_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 set(SIBYL_FORTRAN_MODULES ${PROJECT_BINARY_DIR}/fortran CACHE INTERNAL "")
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
+include(SibylGenerate)
 
 function(sibyl_fortran_generate what output)
-  add_custom_command(
-    OUTPUT ${output}
-    COMMAND ${Python3_EXECUTABLE} ${SIBYL_FORTRAN_DIR}/generate.py ${what} ${output}
-    DEPENDS ${SIBYL_FORTRAN_DIR}/generate.py ${SIBYL_FORTRAN_DIR}/functions.txt
-    COMMENT "Generating Fortran's ${what}"
-    VERBATIM)
+  sibyl_generate(${SIBYL_FORTRAN_DIR}/generate.py ${what} ${output} "Generating Fortran's ${what}"
+                 ${SIBYL_FORTRAN_DIR}/functions.txt)
 endfunction()
 
 function(sibyl_fortran_sources out_var flavour)

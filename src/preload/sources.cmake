@@ -7,15 +7,11 @@
 # include path, and link no MPI library. Call it in the directory that adds the library's target.
 set(SIBYL_PRELOAD_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 
+include(SibylGenerate)
+
 function(sibyl_preload_generate what output)
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  add_custom_command(
-    OUTPUT ${output}
-    COMMAND ${Python3_EXECUTABLE} ${SIBYL_PRELOAD_DIR}/generate.py ${what} ${output}
-    DEPENDS ${SIBYL_PRELOAD_DIR}/generate.py ${SIBYL_PRELOAD_DIR}/functions.txt
-            ${SIBYL_PRELOAD_DIR}/fortran.txt
-    COMMENT "Generating the preload's ${what}"
-    VERBATIM)
+  sibyl_generate(${SIBYL_PRELOAD_DIR}/generate.py ${what} ${output} "Generating the preload's ${what}"
+                 ${SIBYL_PRELOAD_DIR}/functions.txt ${SIBYL_PRELOAD_DIR}/fortran.txt)
 endfunction()
 
 function(sibyl_preload_sources out_var flavour)

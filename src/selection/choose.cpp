@@ -54,10 +54,7 @@ const Algorithm* choose_irregular(const Situation& now) {
 const Algorithm* choose(const Settings& settings, const Situation& now) {
   const bool blocks = now.collective == Collective::gather || now.collective == Collective::scatter;
   if (blocks && now.bytes > message_limit) return nullptr;
-  std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];
-  if (wanted == choose_automatically) {
-    wanted = settings.table.find(now.collective, now.ranks, now.bytes);
-  }
+  const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == serve_natively) return nullptr;
   if (wanted >= 0) {
     const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];
@@ -85,11 +82,24 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
   return nullptr;
 }
 
-bool wants_latency(const Settings& settings, const Situation& now) {
+std::int32_t wanted_algorithm(const Settings& settings, const Situation& now) {
   const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];
-  return !now.costs.known() && wanted == choose_automatically &&
-         settings.table.find(now.collective, now.ranks, now.bytes) == choose_automatically &&
-         now.ranks_per_node < now.ranks && choose_irregular(now)->name != "linear";
+  return wanted == choose_automatically ? settings.table.find(now.collective, now.ranks, now.bytes)
+                                        : wanted;
+}
+
+bool wants_costs(const Settings& settings, const Situation& now) {
+  switch (now.collective) {
+    case Collective::reduce:
+      return reduce_wants_costs(settings, now);
+    case Collective::gatherv:
+    case Collective::scatterv:
+      return !now.costs.known() && now.ranks_per_node < now.ranks &&
+             wanted_algorithm(settings, now) == choose_automatically &&
+             choose_irregular(now)->name != "linear";
+    default:
+      return false;
+  }
 }
 
 SegmentPlan segments_for(const Settings& settings, const Algorithm& algorithm,

@@ -46,9 +46,14 @@ struct SegmentPlan {
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
 const Algorithm* choose(const Settings& settings, const Situation& situation);
 
-// Whether the choice for irregular blocks would change with what messages cost: between nodes,
-// where start-ups over one network are worth a tree and over another are not.
-bool wants_latency(const Settings& settings, const Situation& situation);
+// What the settings ask for, or else the table: the number of a row, serve_natively or
+// choose_automatically.
+std::int32_t wanted_algorithm(const Settings& settings, const Situation& situation);
+
+// Whether the choice for this call looks at costs: they are worth measuring, once. Of irregular
+// blocks only between nodes, where start-ups over one network are worth a tree and over another are
+// not.
+bool wants_costs(const Settings& settings, const Situation& situation);
 
 // As the settings say, or else as the model takes it to be the fastest; one segment where the
 // algorithm does not cut vectors. Cost: some hundred floating-point operations.

@@ -42,18 +42,11 @@ bool asks_for_clairvoyant(std::int32_t wanted) {
   return wanted >= 0 && algorithms(Collective::reduce)[static_cast<std::size_t>(wanted)].arrivals;
 }
 
-std::int32_t wanted_by(const Settings& settings, const Situation& now) {
-  const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(Collective::reduce)];
-  return wanted == choose_automatically
-             ? settings.table.find(Collective::reduce, now.ranks, now.bytes)
-             : wanted;
-}
-
 }  // namespace
 
-bool wants_costs(const Settings& settings, const Situation& now) {
+bool reduce_wants_costs(const Settings& settings, const Situation& now) {
   if (now.ranks < 2 || !now.commutes) return false;
-  const std::int32_t wanted = wanted_by(settings, now);
+  const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == choose_automatically) {
     return now.spread > 0 || (between_nodes(now) && now.bytes >= worth_measuring);
   }

@@ -6,8 +6,8 @@
 
 namespace sibyl {
 
-// Whether the choice for this call looks at costs: they are worth measuring, once.
-bool wants_costs(const Settings& settings, const Situation& situation);
+// wants_costs() of this collective.
+bool reduce_wants_costs(const Settings& settings, const Situation& situation);
 
 // How Clairvoyant is to run.
 SegmentPlan plan_segments(const Settings& settings, const Situation& situation);

@@ -116,12 +116,12 @@ void Engine::release(std::uint32_t number) {
     released_.push_back(number);
   } else if (step.kind != StepKind::send) {
     post_receives(step.rank);
-  } else if (sendable_.empty()) {
-    post_sends_in_program_order(step.rank);
   } else {
-    auto& heap = sendable_[static_cast<std::size_t>(step.rank)];
-    heap.push_back(number);
-    std::ranges::push_heap(heap, std::greater<>{});
+    if (!sendable_.empty()) {
+      auto& heap = sendable_[static_cast<std::size_t>(step.rank)];
+      heap.push_back(number);
+      std::ranges::push_heap(heap, std::greater<>{});
+    }
     post_sends(step.rank);
   }
 }
@@ -129,6 +129,7 @@ void Engine::release(std::uint32_t number) {
 // Those first that come first in the program; as in the executor, one that waits for data holds up
 // no other, and the first that is not complete needs no place in the window.
 void Engine::post_sends(Rank rank) {
+  if (sendable_.empty()) return post_sends_in_program_order(rank);
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
   auto& heap = sendable_[static_cast<std::size_t>(rank)];
   const auto complete_or_none = [this](std::uint32_t number) {
@@ -247,11 +248,7 @@ void Engine::sent(std::uint32_t send) {
   complete(send);
   if (window_.sends == 0) return;
   --ranks_[static_cast<std::size_t>(rank)].sending;
-  if (sendable_.empty()) {
-    post_sends_in_program_order(rank);
-  } else {
-    post_sends(rank);
-  }
+  post_sends(rank);
 }
 
 // The message has come; an eager one may be there before its receive.

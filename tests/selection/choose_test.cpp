@@ -98,7 +98,7 @@ TEST(Choose, MeasuresLatencyOnlyWhereItDecidesOnIrregularBlocks) {
     Situation now = situation(Collective::gatherv, ranks, 0, OperatorUse::none);
     now.ranks_per_node = per_node;
     now.costs = costs;
-    return wants_latency(settings, now);
+    return wants_costs(settings, now);
   };
   EXPECT_TRUE(wants(48, 1, {}));
   EXPECT_FALSE(wants(8, 1, {})) << "too few ranks for a tree";

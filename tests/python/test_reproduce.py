@@ -8,12 +8,13 @@ import pytest
 from conftest import Sibyl, assert_usage_error
 
 from sibyl.bench.samples import METRICS, CellResult
-from sibyl.reproduce import on_cluster, session
+from sibyl.reproduce import figures_on_cluster, on_cluster, session
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
-from sibyl.reproduce.on_cluster import Where
-from sibyl.reproduce.outcome import VERDICTS, judge, published
-from sibyl.reproduce.rack import mean_run_times
+from sibyl.reproduce.elapsed import appendix_claims
+from sibyl.reproduce.figures_on_cluster import Figure
+from sibyl.reproduce.outcome import VERDICTS, Where, judge, published
+from sibyl.reproduce.rack import Means, mean_run_times, mean_times
 
 
 def test_the_table_of_scatter_is_found_again_where_delays_are_large() -> None:
@@ -67,7 +68,7 @@ def test_all_goes_on_where_it_stopped(
 
 def _measured_cells(table: on_cluster.Table, slow_cell: tuple[int, int]) -> list[CellResult]:
     """Native 100 ms, LS 110 ms, BSLS 80 ms and 120 ms in one cell; the bound is 72 ms."""
-    grid = on_cluster.grid_of(table, on_cluster.Where(8, "250mbit"), 2)
+    grid = on_cluster.grid_of(table, Where(8, "250mbit"), 2)
     results = []
     for cell in grid.cells:
         key = cell.size // 4096, round(1e3 * cell.max_delay / 4)
@@ -85,7 +86,7 @@ def _measured_cells(table: on_cluster.Table, slow_cell: tuple[int, int]) -> list
 
 
 def test_a_table_of_the_cluster_stands_beside_the_published_factors() -> None:
-    where = on_cluster.Where(8, "250mbit")
+    where = Where(8, "250mbit")
     outcome = on_cluster.outcome_of(
         on_cluster.TABLE_4, where, _measured_cells(on_cluster.TABLE_4, (512, 10))
     )
@@ -105,17 +106,66 @@ def test_a_table_of_the_cluster_stands_beside_the_published_factors() -> None:
     assert [c.verdict for c in outcome.claims if "lower bound" in c.text] == ["held"]
 
 
+def test_elapsed_times_are_the_mean_over_the_ranks() -> None:
+    """4 ranks, nobody late, linear: blocks of 1 MiB leave one after the other, the root last."""
+    means = mean_times("scatter", "LIN", 4, 1024, 0, 1)
+    block = 25e-3 + 8e-6 * (1 << 20)  # ms
+    assert means.run["LIN"] == pytest.approx(3 * block)
+    assert means.elapsed["LIN"] == pytest.approx((1 + 2 + 3 + 3) / 4 * block)
+
+
+def test_the_appendix_is_judged_by_pairs() -> None:
+    run = {"LS": 10.0, "SLS": 8.0, "BSLS": 8.0, "BNOM": 10.0, "SBN": 10.0, "BSBN": 10.0}
+    elapsed = {"LS": 5.0, "SLS": 4.0, "BSLS": 6.0, "BNOM": 5.0, "SBN": 5.05, "BSBN": 1.0}
+    alike, ahead = appendix_claims("gather", {50: Means(run, elapsed)}, "ms", [50])
+    assert (alike.verdict, ahead.verdict) == ("partly held", "partly held")
+    for claim in (alike, ahead):
+        assert claim.reason.startswith("3 of 4 cells (not: BSLS at 50 ms).")
+
+
+def test_figures_of_the_cluster_hold_run_and_elapsed_times_beside_each_other() -> None:
+    figure, where = Figure("scatter", "delay"), Where(48, "250mbit")
+    grid = figures_on_cluster.grid_of(figure, where, 3)
+    assert [cell.max_delay for cell in grid.cells] == [0, 0.004, 0.02, 0.04, 0.2, 0.4, 2]
+    runs = {"LIN": 0.4, "SLIN": 0.38, "BSLIN": 0.36}
+    results = []
+    for cell in grid.cells:
+        samples = {
+            name: {metric: [0.0] * 3 for metric in METRICS}
+            | {"run_s": [runs.get(name, 0.5)] * 3, "elapsed_s": [0.1, 0.2, 0.4]}
+            for name in grid.algorithms
+        }
+        results.append(CellResult(cell, {"mpi": "MPI 9"}, samples, {}))
+    outcome = figures_on_cluster.outcome_of(figure, where, results)
+    row = dict(zip(outcome.columns, outcome.rows[4 * 8 + 1], strict=True))
+    assert (row["along"], row["algorithm"], row["published_run_ms"]) == (50, "LIN", 104)
+    assert (row["run_ms"], row["run_paper_ms"]) == (400, 100)
+    assert (row["elapsed_low_ms"], row["elapsed_ms"], row["elapsed_high_ms"]) == (150, 200, 300)
+    verdicts = {claim.text: claim.verdict for claim in outcome.claims}
+    assert verdicts["BSLIN is the fastest scatter under imbalance, or within 2 % of it"] == "held"
+    (paper,) = (claim for claim in outcome.claims if claim.text.startswith("LIN takes 65 ms"))
+    assert paper.reason.startswith("3 of 6 cells (not: LIN at 0 ms, SLIN at 0 ms, BSLIN at 0 ms)")
+
+
+def test_nodes_beyond_the_cluster_are_not_measured() -> None:
+    grid = figures_on_cluster.grid_of(Figure("scatter", "nodes"), Where(16, "250mbit"), 2)
+    assert [cell.ranks for cell in grid.cells] == [4, 8, 12, 16]
+    assert {cell.max_delay for cell in grid.cells} == {0.2}
+
+
 def test_wrong_results_on_the_cluster_are_named() -> None:
     results = _measured_cells(on_cluster.TABLE_3, (0, 0))
     results[3].wrong["BSLIN"] = 2
-    outcome = on_cluster.outcome_of(on_cluster.TABLE_3, on_cluster.Where(8, "250mbit"), results)
+    outcome = on_cluster.outcome_of(on_cluster.TABLE_3, Where(8, "250mbit"), results)
     assert (outcome.claims[0].verdict, outcome.claims[0].reason) == ("not held", "2 are wrong")
 
 
 def test_what_occupies_the_machine_is_asked_for_by_name() -> None:
-    assert not any(item.on_cluster for item in session.chosen([], True))
+    assert not any(item.place for item in session.chosen([], True))
+    assert session.chosen([], True, clusters=True) == list(ITEMS)
     (item,) = session.chosen(["gather-table-4-cluster"], False)
-    places = [on_cluster.Where(8), on_cluster.Where(48)]
+    places = [session.Wishes(8).place(item), session.Wishes().place(item)]
+    assert places == [Where(8, "300mbit"), Where(48, "300mbit")]
     marks = {session.fingerprint(item, 4, where) for where in places}
     assert len(marks) == 2
 
@@ -132,6 +182,9 @@ def test_bad_input_gets_one_line(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("reproduce", "--all", "exscan-table-1"), "--all")
     assert_usage_error(sibyl("reproduce", "exscan-table-1", "--iterations", "0"), "at least 2")
     assert_usage_error(sibyl("reproduce", "exscan-table-1", "--to", "/proc/x"), "/proc/x")
+    assert_usage_error(sibyl("reproduce", "--clusters"), "--all")
+    assert_usage_error(sibyl("reproduce", "gather-table-4-cluster", "--hosts", "1"), "--hosts 1")
+    assert_usage_error(sibyl("reproduce", "gather-table-4-cluster", "--rate", "fast"), "'fast'")
 
 
 def test_a_platform_takes_the_latency_and_rate_that_were_measured() -> None:

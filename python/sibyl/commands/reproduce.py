@@ -18,21 +18,33 @@ def reproduce(
     to: Annotated[Path, typer.Option(metavar="DIR", help="Where results go.")] = Path(
         "reproduction"
     ),
+    clusters: Annotated[
+        bool,
+        typer.Option("--clusters", help="With --all: those on a cluster too; root's, and hours."),
+    ] = False,
     iterations: Annotated[
         int, typer.Option(metavar="K", help="Arrival patterns or instances per cell.")
     ] = 64,
     hosts: Annotated[
-        int, typer.Option(metavar="N", help="Of the cluster, for items that are measured on one.")
-    ] = 48,
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Of the cluster, for items that are measured on one; the paper's if absent.",
+        ),
+    ] = None,
     rate: Annotated[
-        str, typer.Option(metavar="RATE", help="Of each host's link there; delays scale with it.")
-    ] = "300mbit",
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="Of each host's link there; delays scale with it. What a machine of a few "
+            "processors plays if absent.",
+        ),
+    ] = None,
     mpi: Annotated[
         str | None, typer.Option(metavar="openmpi|mpich|DIR", help="Which MPI there.")
     ] = None,
 ) -> int:
     """Repeat published tables and figures, ours beside theirs, and judge their claims."""
-    from sibyl.reproduce.on_cluster import Where
-    from sibyl.reproduce.session import run
+    from sibyl.reproduce.session import Wishes, run
 
-    return run(items or [], everything, to, iterations, Where(hosts, rate, mpi))
+    return run(items or [], everything, to, iterations, Wishes(hosts, rate, mpi), clusters)

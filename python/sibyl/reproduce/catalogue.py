@@ -3,19 +3,23 @@
 from sibyl.reproduce import (
     clairvoyant,
     cross_validation,
+    elapsed,
     exscan,
+    figures_on_cluster,
     gatherv,
     on_cluster,
     rack,
     reduce,
     scatter_gather,
 )
-from sibyl.reproduce.outcome import Item
+from sibyl.reproduce.outcome import Item, Where
 
 _SCATTER_GATHER = "Proficz 2020, scatter and gather"
 _CLAIRVOYANT = "Proficz and Ocetkiewicz 2020"
 _DELAYS = len(rack.DELAYS_MS)
 _CELLS = _DELAYS * len(scatter_gather.KFLOATS)
+_CLUSTER = "measured on a cluster"
+_RACK = Where(48, "300mbit")
 
 ITEMS = (
     Item(
@@ -39,6 +43,18 @@ ITEMS = (
         _SCATTER_GATHER, "simulated", scatter_gather.figure_17, 8,
     ),
     Item(
+        "scatter-figure-18", "Elapsed times of scatter over the largest delay: figure 18",
+        _SCATTER_GATHER, "simulated", elapsed.figure_18, _DELAYS,
+    ),
+    Item(
+        "scatter-figure-19", "Elapsed times of scatter over the number of nodes: figure 19",
+        _SCATTER_GATHER, "simulated", elapsed.figure_19, len(scatter_gather.NODES),
+    ),
+    Item(
+        "gather-figure-20", "Elapsed times of gather over the largest delay: figure 20",
+        _SCATTER_GATHER, "simulated", elapsed.figure_20, _DELAYS,
+    ),
+    Item(
         "scatter-table-3", "BSLIN against LIN: table 3", _SCATTER_GATHER, "simulated",
         scatter_gather.table_3, _CELLS,
     ),
@@ -48,11 +64,33 @@ ITEMS = (
     ),
     Item(
         "scatter-table-3-cluster", "BSLIN against LIN on a cluster of namespaces: table 3",
-        _SCATTER_GATHER, "measured on a cluster", on_cluster.table_3, _CELLS, True,
+        _SCATTER_GATHER, _CLUSTER, on_cluster.table_3, _CELLS, _RACK,
     ),
     Item(
         "gather-table-4-cluster", "BSLS against LS on a cluster of namespaces: table 4",
-        _SCATTER_GATHER, "measured on a cluster", on_cluster.table_4, _CELLS, True,
+        _SCATTER_GATHER, _CLUSTER, on_cluster.table_4, _CELLS, _RACK,
+    ),
+    Item(
+        "scatter-figures-14-18-cluster",
+        "Scatter over the largest delay on a cluster of namespaces: figures 14 and 18",
+        _SCATTER_GATHER, _CLUSTER, figures_on_cluster.figures_14_and_18, _DELAYS, _RACK,
+    ),
+    Item(
+        "gather-figures-15-20-cluster",
+        "Gather over the largest delay on a cluster of namespaces: figures 15 and 20",
+        _SCATTER_GATHER, _CLUSTER, figures_on_cluster.figures_15_and_20, _DELAYS, _RACK,
+    ),
+    Item(
+        "scatter-figure-16-cluster",
+        "Scatter over the size on a cluster of namespaces: figure 16",
+        _SCATTER_GATHER, _CLUSTER, figures_on_cluster.figure_16, len(scatter_gather.KFLOATS),
+        _RACK,
+    ),
+    Item(
+        "scatter-figures-17-19-cluster",
+        "Scatter over the number of nodes on a cluster of namespaces: figures 17 and 19",
+        _SCATTER_GATHER, _CLUSTER, figures_on_cluster.figures_17_and_19,
+        len(scatter_gather.NODES), _RACK,
     ),
     Item(
         "gatherv-tables-1-to-3", "Irregular gather on 560 ranks: tables 1 to 3", "Traeff 2017",
@@ -76,6 +114,6 @@ ITEMS = (
     ),
     Item(
         "cross-validation", "Simulator, SMPI and cluster on the same cases", "no paper",
-        "measured on a cluster", cross_validation.cross_validation, cross_validation.STEPS, True,
+        _CLUSTER, cross_validation.cross_validation, cross_validation.STEPS, Where(8, "50mbit"),
     ),
 )  # fmt: skip

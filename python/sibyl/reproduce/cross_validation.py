@@ -20,8 +20,8 @@ from sibyl.bench.grid import Cell, Grid
 from sibyl.bench.runner import choose_benchmark_launcher, signals_interrupt
 from sibyl.bench.samples import CellResult
 from sibyl.bench.session import find_launcher, place
-from sibyl.reproduce.on_cluster import Where, demand_root
-from sibyl.reproduce.outcome import Claim, Outcome, judge
+from sibyl.reproduce.on_cluster import demand_root
+from sibyl.reproduce.outcome import Claim, Outcome, Where, judge
 from sibyl.simulator.contenders import contenders
 from sibyl.simulator.model import Network
 from sibyl.simulator.run import run_prepared

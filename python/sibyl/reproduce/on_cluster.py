@@ -20,7 +20,7 @@ from sibyl.bench.samples import CellResult
 from sibyl.bench.session import measure, open_journal, place
 from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
-from sibyl.reproduce.outcome import Claim, Outcome, judge, published
+from sibyl.reproduce.outcome import Claim, Outcome, Where, judge, published
 from sibyl.reproduce.rack import DELAYS_MS
 from sibyl.reproduce.scatter_gather import KFLOATS, draw_table
 
@@ -32,21 +32,6 @@ COMPUTE = 0.15
 WARM_UP = 1
 NEAR_BOUND = 1.15
 SLOWER = 1.05
-
-
-@dataclass(frozen=True)
-class Where:
-    """The cluster that an item is measured on.
-
-    Attributes:
-        hosts: one rank on each.
-        rate: of each host's link, as in 300mbit.
-        mpi: openmpi, mpich or a prefix; None for the first in PATH.
-    """
-
-    hosts: int = 48
-    rate: str = "300mbit"
-    mpi: str | None = None
 
 
 @dataclass(frozen=True)
@@ -99,17 +84,14 @@ def grid_of(table: Table, where: Where, iterations: int) -> Grid:
     )
 
 
-def measured(
-    table: Table, where: Where, iterations: int, advance: Callable[[], None]
-) -> tuple[list[CellResult], Journal]:
+def measured(grid: Grid, advance: Callable[[], None]) -> tuple[list[CellResult], Journal]:
     """The results of all cells, those of an interrupted run among them, and their journal."""
-    grid = grid_of(table, where, iterations)
-    launcher = choose_benchmark_launcher(where.mpi)
+    launcher = choose_benchmark_launcher(grid.mpi)
     journal = open_journal(grid, launcher, resume=True)
     done = len(journal.read())
     for _ in range(done):
         advance()
-    samples = (iterations + WARM_UP) * len(grid.algorithms)
+    samples = (grid.iterations + grid.warm_up) * len(grid.algorithms)
     seen = 0
 
     def progressed(_cell: object) -> None:
@@ -217,7 +199,7 @@ def demand_root() -> None:
 
 def _item(table: Table, where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
     demand_root()
-    results, journal = measured(table, where, iterations, advance)
+    results, journal = measured(grid_of(table, where, iterations), advance)
     outcome = outcome_of(table, where, results)
     journal.forget()
     return outcome

@@ -44,14 +44,30 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Where:
+    """The cluster of namespaces that an item is measured on.
+
+    Attributes:
+        hosts: one rank on each.
+        rate: of each host's link, as in 300mbit.
+        mpi: openmpi, mpich or a prefix; None for the first in PATH.
+    """
+
+    hosts: int = 48
+    rate: str = "300mbit"
+    mpi: str | None = None
+
+
+@dataclass(frozen=True)
 class Item:
     """A published table or figure.
 
     Attributes:
         run: takes the number of iterations and a function to be called as work proceeds.
-        seconds: about how long it takes.
         how: simulated, or measured here.
-        on_cluster: measured on a cluster; `run` takes the place (on_cluster.Where) first.
+        steps: how often `run` calls that function.
+        place: of an item that is measured on a cluster, where unless told otherwise; `run` takes
+            the place first.
     """
 
     name: str
@@ -60,7 +76,7 @@ class Item:
     how: str
     run: Callable[..., Outcome] = field(repr=False)
     steps: int = 1
-    on_cluster: bool = False
+    place: Where | None = None
 
 
 def judge(text: str, cells: Sequence[tuple[str, bool]], reason: str) -> Claim:

@@ -6,6 +6,7 @@ last exit, its mean over the iterations is reported. Network of 1 Gbit/s, alpha 
 
 import statistics
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from sibyl.simulator.contenders import contenders
@@ -24,38 +25,63 @@ SETTING = (
 COLUMNS = ("along", "algorithm", "published_ms", "simulated_ms")
 
 
-def mean_run_times(
+@dataclass(frozen=True)
+class Means:
+    """Means over the patterns, in ms, of each contender.
+
+    Attributes:
+        run: from the first arrival to the last exit.
+        elapsed: mean over the ranks of the time from the own arrival to the own exit.
+    """
+
+    run: dict[str, float]
+    elapsed: dict[str, float]
+
+
+def mean_times(
     collective: str, names: str, ranks: int, kfloats: int, delay_ms: float, iterations: int
-) -> dict[str, float]:
-    """Mean run time of each contender in ms, over the same patterns.
+) -> Means:
+    """Mean times of each contender, over the same patterns.
 
     Args:
         collective: gather, scatter or reduce.
         names: contenders, between commas.
         ranks: one a node.
+        kfloats: thousands (1024) of floats in all; of each rank's vector for reduce.
         delay_ms: the largest.
         iterations: how many patterns are drawn.
-        kfloats: thousands (1024) of floats in all; of each rank's vector for reduce.
     """
     settings = Settings(collective, NETWORK, compute=0.2)
     problem = Problem(ranks, 4096 * kfloats, "uniform", delay_ms / 1e3)
     patterns = [arrivals_of(problem, settings, i) for i in range(iterations if delay_ms else 1)]
-    found = {}
+    means = Means({}, {})
     for contender in contenders(collective, names):
-        times = []
+        results = []
         prepared = None
         for arrivals in patterns:
             if prepared is None or contender.depends_on_arrivals:
                 prepared = simulation_of(problem, contender, settings, arrivals)
-            times.append(run_prepared(prepared, NETWORK, arrivals).run_time)
-        found[contender.name] = 1e3 * statistics.fmean(times)
-    return found
+            results.append(run_prepared(prepared, NETWORK, arrivals))
+        means.run[contender.name] = 1e3 * statistics.fmean(one.run_time for one in results)
+        means.elapsed[contender.name] = 1e3 * statistics.fmean(one.elapsed for one in results)
+    return means
+
+
+def mean_run_times(
+    collective: str, names: str, ranks: int, kfloats: int, delay_ms: float, iterations: int
+) -> dict[str, float]:
+    """The run times alone of mean_times()."""
+    return mean_times(collective, names, ranks, kfloats, delay_ms, iterations).run
 
 
 def lines(
-    found: dict[float, dict[str, float]], label: str, even: bool, note: dict[Any, float]
+    found: dict[float, dict[str, float]],
+    label: str,
+    even: bool,
+    note: dict[Any, float],
+    what: str = "mean run time [ms]",
 ) -> Callable[[Any], Any]:
-    """A picture of run times along something, with what the papers print; `even`: evenly spaced."""
+    """A picture of times along something, with what the papers print; `even`: evenly spaced."""
 
     def draw(plt: Any) -> Any:
         figure, place = plt.subplots(figsize=(7, 4.2))
@@ -71,7 +97,7 @@ def lines(
             place.plot([], [], "kx", label="published")
         if even:
             place.set_xticks(list(x), [f"{point:g}" for point in points])
-        place.set(xlabel=label, ylabel="mean run time [ms]", ylim=(0, None))
+        place.set(xlabel=label, ylabel=what, ylim=(0, None))
         place.legend(fontsize=8)
         place.grid(alpha=0.3)
         figure.tight_layout()

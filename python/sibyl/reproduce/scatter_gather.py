@@ -11,6 +11,7 @@ from sibyl.reproduce.outcome import Claim, Outcome, judge, published
 from sibyl.reproduce.rack import COLUMNS, DELAYS_MS, SETTING, lines, mean_run_times, rows
 
 KFLOATS = (128, 256, 512, 1024, 2048)
+NODES = (4, 8, 12, 16, 24, 32, 40, 48)
 SCATTER = "LIN,SLIN,BSLIN,BNOM,SBN,BSBN"
 GATHER = "LS,SLS,BSLS,BNOM,SBN,BSBN"
 # What the text of the paper says about figure 14.
@@ -101,7 +102,7 @@ def figure_16(iterations: int, advance: Callable[[], None]) -> Outcome:
 def figure_17(iterations: int, advance: Callable[[], None]) -> Outcome:
     """Scatter over the number of nodes."""
     found = {}
-    for ranks in (4, 8, 12, 16, 24, 32, 40, 48):
+    for ranks in NODES:
         found[ranks] = mean_run_times("scatter", SCATTER, ranks, 2048, 50, iterations)
         advance()
     claims = [

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -19,21 +20,29 @@ from rich.table import Table
 
 from sibyl import __version__
 from sibyl.bench.plots import _library as plot_library
+from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
 from sibyl.reproduce.catalogue import ITEMS
-from sibyl.reproduce.on_cluster import Where
-from sibyl.reproduce.outcome import VERDICTS, Item, Outcome
+from sibyl.reproduce.on_cluster import demand_root
+from sibyl.reproduce.outcome import VERDICTS, Item, Outcome, Where
 
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "bold red"), strict=True))
 
 
-def chosen(names: Sequence[str], everything: bool) -> list[Item]:
-    """The items of these names, or all."""
+def chosen(names: Sequence[str], everything: bool, clusters: bool = False) -> list[Item]:
+    """The items of these names, or all.
+
+    Args:
+        names: of items.
+        everything: all of them.
+        clusters: those on a cluster too: what occupies the machine for hours is asked for.
+    """
     if everything:
         if names:
             raise CommandError("--all takes no names of items")
-        # What occupies the whole machine for minutes is asked for by name.
-        return [item for item in ITEMS if not item.on_cluster]
+        return [item for item in ITEMS if clusters or item.place is None]
+    if clusters:
+        raise CommandError("--clusters goes with --all; an item on a cluster can be named as well")
     by_name = {item.name: item for item in ITEMS}
     for name in names:
         if name not in by_name:
@@ -53,7 +62,7 @@ def list_items(console: Console) -> None:
 
 def fingerprint(item: Item, iterations: int, where: Where | None = None) -> str:
     """Equal as long as a result is still worth what it was."""
-    place = f" {where}" if item.on_cluster else ""
+    place = "" if item.place is None else f" {where}"
     digest = hashlib.sha256(f"{__version__} {item.name} {iterations}{place}".encode())
     for part in ("reproduce", "simulator"):
         folder = resources.files("sibyl").joinpath(part)
@@ -174,22 +183,41 @@ def page(documents: Sequence[dict[str, Any]]) -> str:
     return "\n".join([*out, "</body></html>\n"])
 
 
+@dataclass(frozen=True)
+class Wishes:
+    """What the command line says of clusters; None: what suits the item."""
+
+    hosts: int | None = None
+    rate: str | None = None
+    mpi: str | None = None
+
+    def place(self, item: Item) -> Where | None:
+        """Where an item is measured, if it is measured on a cluster."""
+        if item.place is None:
+            return None
+        said = {name: value for name, value in vars(self).items() if value is not None}
+        return replace(item.place, **said)
+
+
 def run(
     names: Sequence[str],
     everything: bool,
     folder: Path,
     iterations: int,
-    where: Where | None = None,
+    wishes: Wishes | None = None,
+    clusters: bool = False,
 ) -> int:
     """Run items; with --all those that are not finished yet. Returns the exit code."""
-    where = where or Where()
+    wishes = wishes or Wishes()
     console = Console()
-    items = chosen(names, everything)
+    items = chosen(names, everything, clusters)
     if not items:
         list_items(console)
         return 0
     if iterations < 2:
         raise CommandError(f"--iterations {iterations}: at least 2")
+    if any(item.place for item in items):
+        check_cluster_wishes(wishes)
     plot_library()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -199,6 +227,7 @@ def run(
         raise CommandError(f"--to {folder}: cannot be written; choose another place")
     try:
         for item in items:
+            where = wishes.place(item)
             mark = fingerprint(item, iterations, where)
             document = finished(item, folder, mark) if everything else None
             if document is None:
@@ -217,7 +246,18 @@ def run(
     return 0
 
 
-def _run_item(item: Item, folder: Path, iterations: int, mark: str, where: Where) -> dict[str, Any]:
+def check_cluster_wishes(wishes: Wishes) -> None:
+    """Notice before the first item what would stop one on a cluster."""
+    if wishes.hosts is not None and wishes.hosts < 4:
+        raise CommandError(f"--hosts {wishes.hosts}: the papers' measurements take 4 or more")
+    if wishes.rate is not None:
+        parse_rate(wishes.rate)
+    demand_root()
+
+
+def _run_item(
+    item: Item, folder: Path, iterations: int, mark: str, where: Where | None
+) -> dict[str, Any]:
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -229,6 +269,6 @@ def _run_item(item: Item, folder: Path, iterations: int, mark: str, where: Where
     with bar:
         task = bar.add_task(item.name, total=item.steps)
         begin = time.monotonic()
-        place = (where,) if item.on_cluster else ()
+        place = () if where is None else (where,)
         outcome = item.run(*place, iterations, lambda: bar.advance(task))
         return write_outcome(item, outcome, folder, time.monotonic() - begin, mark)

@@ -1,0 +1,283 @@
+"""Figures 14 to 20 of paper 004 measured on a cluster of namespaces.
+
+Run and elapsed times are two readings of one measurement, so a figure of run times and its twin of
+elapsed times in the appendix are one item. As with the tables (on_cluster.py) links are slower than
+the paper's and delays longer by the same factor; times are also given divided by it, as
+milliseconds of the paper's network.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sibyl.bench.grid import Cell, Grid
+from sibyl.bench.samples import CellResult
+from sibyl.bench.statistics import median, quantile
+from sibyl.reproduce.elapsed import appendix_claims
+from sibyl.reproduce.on_cluster import (
+    COMPUTE,
+    SLOWER,
+    WARM_UP,
+    demand_root,
+    measured,
+    stretch,
+)
+from sibyl.reproduce.outcome import Claim, Outcome, Where, judge
+from sibyl.reproduce.rack import DELAYS_MS, Means
+from sibyl.reproduce.scatter_gather import FIGURE_14, GATHER, KFLOATS, NODES, SCATTER
+
+CONTENDERS = {
+    "scatter": ("native", *SCATTER.split(","), "persistent"),
+    "gather": ("native", *GATHER.split(","), "persistent"),
+}
+LARGEST_KFLOATS = 2048
+DELAY_MS = 50  # where something else varies
+NEAR_BEST = 1.02
+NEAR_PAPER = 0.10
+COLUMNS = (
+    *("along", "algorithm", "published_run_ms"),
+    *("run_ms", "run_low_ms", "run_high_ms", "run_paper_ms"),
+    *("elapsed_ms", "elapsed_low_ms", "elapsed_high_ms", "elapsed_paper_ms"),
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What is measured.
+
+    Attributes:
+        varies: delay, nodes or size.
+    """
+
+    collective: str
+    varies: str
+
+    @property
+    def unit(self) -> str:
+        """Of what varies."""
+        return {"delay": "ms", "nodes": "nodes", "size": "K floats"}[self.varies]
+
+    def points(self, hosts: int) -> list[int]:
+        """The values of what varies."""
+        if self.varies == "nodes":
+            return [nodes for nodes in NODES if nodes <= hosts]
+        return list(DELAYS_MS if self.varies == "delay" else KFLOATS)
+
+
+@dataclass(frozen=True)
+class Times:
+    """Of one contender in one cell, in ms: a metric's median and quartiles."""
+
+    middle: float
+    low: float
+    high: float
+
+
+Found = dict[int, dict[str, dict[str, Times]]]
+
+
+def grid_of(figure: Figure, where: Where, iterations: int) -> Grid:
+    """The cells, in the order of the figure's points."""
+    cells = []
+    for point in figure.points(where.hosts):
+        delay = point if figure.varies == "delay" else DELAY_MS
+        cells.append(
+            Cell(
+                point if figure.varies == "nodes" else where.hosts,
+                4096 * (point if figure.varies == "size" else LARGEST_KFLOATS),
+                "same",
+                "uniform",
+                delay / 1e3 * stretch(where.rate),
+            )
+        )
+    return Grid(
+        collective=figure.collective,
+        algorithms=CONTENDERS[figure.collective],
+        cells=tuple(cells),
+        iterations=iterations,
+        warm_up=WARM_UP,
+        compute=COMPUTE,
+        on="cluster",
+        mpi=where.mpi,
+        rate=where.rate,
+    )
+
+
+def _times(samples: Sequence[float]) -> Times:
+    in_ms = [1e3 * value for value in samples]
+    return Times(median(in_ms), quantile(in_ms, 0.25), quantile(in_ms, 0.75))
+
+
+def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> Outcome:
+    """Both readings, and what becomes of the claims."""
+    factor = stretch(where.rate)
+    points = figure.points(where.hosts)
+    found: Found = {
+        point: {
+            name: {metric: _times(of[f"{metric}_s"]) for metric in ("run", "elapsed")}
+            for name, of in result.samples.items()
+        }
+        for point, result in zip(points, results, strict=True)
+    }
+    published = FIGURE_14 if _is_figure_14(figure, where) else {}
+    rows: list[list[Any]] = []
+    for point, of in found.items():
+        for name, both in of.items():
+            row: list[Any] = [point, name, published.get((point, name), "")]
+            for times in both.values():
+                row += [round(value, 3) for value in (times.middle, times.low, times.high)]
+                row.append(round(times.middle / factor, 3))
+            rows.append(row)
+    first = results[0]
+    setting = (
+        f"measured: {where.hosts} hosts of a namespace cluster at {where.rate} each, "
+        f"{first.job['mpi']}, delays {factor:.2f} times those of the paper as a byte takes, "
+        f"{1e3 * COMPUTE:.0f} ms of emulated computation with an edge at its half, medians and "
+        f"quartiles of {len(first.samples['native']['run_s'])} interleaved iterations; "
+        f"milliseconds of the paper are ours over {factor:.2f}. This cluster's switch has no "
+        f"collisions"
+    )
+    wrong = sum(sum(result.wrong.values()) for result in results)
+    claims = [
+        *([Claim("all results are right", "not held", f"{wrong} are wrong")] if wrong else []),
+        *_claims(figure, found, factor, published),
+    ]
+    return Outcome(setting, COLUMNS, rows, claims, _draw(figure, found, factor, published))
+
+
+def _is_figure_14(figure: Figure, where: Where) -> bool:
+    return (figure.collective, figure.varies, where.hosts) == ("scatter", "delay", 48)
+
+
+def _claims(
+    figure: Figure, found: Found, factor: float, published: dict[tuple[int, str], float]
+) -> list[Claim]:
+    own = CONTENDERS[figure.collective][1:-1]
+    means = {
+        point: Means(*({n: both[m].middle for n, both in of.items()} for m in ("run", "elapsed")))
+        for point, of in found.items()
+    }
+    run = {point: times.run for point, times in means.items()}
+    late = [p for p in found if figure.varies != "delay" or p >= 5]
+    last = DELAY_MS if figure.varies == "delay" else late[-1]
+    paper = {name: time / factor for name, time in run[last].items()}
+
+    def name(point: int) -> str:
+        return f"{point} {figure.unit}"
+
+    best, base = ("BSLIN", "LIN") if figure.collective == "scatter" else ("BSLS", "LS")
+    claims = [
+        judge(
+            f"{best} is the fastest {figure.collective} under imbalance, or within "
+            f"{100 * (NEAR_BEST - 1):.0f} % of it",
+            [(name(p), run[p][best] <= NEAR_BEST * min(run[p][n] for n in own)) for p in late],
+            f"At {name(last)}, in ms of the paper: "
+            + ", ".join(f"{n} {paper[n]:.1f}" for n in own)
+            + ".",
+        ),
+    ]
+    if published:
+        near = {key: run[key[0]][key[1]] / factor / time for key, time in published.items()}
+        claims.append(
+            judge(
+                "LIN takes 65 ms without and 104 ms with 50 ms of delay, SLIN 64 and 94, BSLIN 64 "
+                f"and 91 ms (to {100 * NEAR_PAPER:.0f} %)",
+                [(f"{n} at {d} ms", abs(r - 1) <= NEAR_PAPER) for (d, n), r in near.items()],
+                f"Ours over the published ones {min(near.values()):.2f} to "
+                f"{max(near.values()):.2f}.",
+            )
+        )
+    if figure.varies == "nodes":
+        first = min(run)
+        grows = run[max(run)][best] / run[first][best]
+        claims.append(
+            judge(
+                "run times grow moderately with the number of nodes",
+                [(f"{first} to {max(run)} nodes", grows < 2)],
+                f"{best} takes {grows:.2f} times as long; the data in all are the same.",
+            )
+        )
+    if figure.varies == "size":
+        gain = {p: (run[p][base] - run[p][best]) / factor for p in run}
+        pairs = list(zip(gain, list(gain)[1:], strict=False))
+        claims.append(
+            judge(
+                f"the longer the messages, the more {best} gains on {base}",
+                [(name(b), gain[b] >= 0.9 * gain[a]) for a, b in pairs],
+                ", ".join(f"{p} K: {ms:.1f} ms" for p, ms in gain.items()) + " of the paper.",
+            )
+        )
+    claims += appendix_claims(figure.collective, means, figure.unit, late)
+    ratios = {p: run[p]["persistent"] / run[p]["native"] for p in run}
+    claims.append(
+        judge(
+            f"Sibyl's own choice is not slower than the native {figure.collective} by more than "
+            f"{100 * (SLOWER - 1):.0f} %",
+            [(name(p), ratio <= SLOWER) for p, ratio in ratios.items()],
+            f"It takes {min(ratios.values()):.2f} to {max(ratios.values()):.2f} times as long.",
+        )
+    )
+    return claims
+
+
+def _draw(
+    figure: Figure, found: Found, factor: float, published: dict[tuple[int, str], float]
+) -> Callable[[Any], Any]:
+    label = {"delay": "largest delay [ms of the paper]", "nodes": "nodes", "size": "K floats"}
+
+    def draw(plt: Any) -> Any:
+        picture, axes = plt.subplots(1, 2, figsize=(11, 4.4), sharey=False)
+        points = list(found)
+        even = figure.varies != "nodes"
+        places = list(range(len(points))) if even else points
+        for place, metric in zip(axes, ("run", "elapsed"), strict=True):
+            for number, name in enumerate(CONTENDERS[figure.collective]):
+                times = [found[point][name][metric] for point in points]
+                middle = [one.middle / factor for one in times]
+                error = [
+                    [(one.middle - one.low) / factor for one in times],
+                    [(one.high - one.middle) / factor for one in times],
+                ]
+                own = name not in ("native", "persistent")
+                place.errorbar(
+                    places, middle, error, fmt="o-" if own else "s--", color=f"C{number}",
+                    label=name, markersize=4, capsize=2, linewidth=1.2,
+                )  # fmt: skip
+            if metric == "run":
+                for (point, name), value in published.items():
+                    number = CONTENDERS[figure.collective].index(name)
+                    place.plot(places[points.index(point)], value, "x", color=f"C{number}",
+                               markersize=10, markeredgewidth=2)  # fmt: skip
+                if published:
+                    place.plot([], [], "kx", label="published")
+            if even:
+                place.set_xticks(places, [str(point) for point in points])
+            place.set(
+                xlabel=label[figure.varies], ylabel=f"{metric} time [ms of the paper]",
+                ylim=(0, None), title=f"{metric} times, measured",
+            )  # fmt: skip
+            place.grid(alpha=0.3)
+        axes[0].legend(fontsize=8)
+        picture.tight_layout()
+        return picture
+
+    return draw
+
+
+def _item(collective: str, varies: str) -> Callable[..., Outcome]:
+    figure = Figure(collective, varies)
+
+    def run(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
+        demand_root()
+        results, journal = measured(grid_of(figure, where, iterations), advance)
+        outcome = outcome_of(figure, where, results)
+        journal.forget()
+        return outcome
+
+    return run
+
+
+figures_14_and_18 = _item("scatter", "delay")
+figures_15_and_20 = _item("gather", "delay")
+figure_16 = _item("scatter", "size")
+figures_17_and_19 = _item("scatter", "nodes")

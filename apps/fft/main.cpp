@@ -88,7 +88,7 @@ class Run {
   Run(const Options& options, Recording recording)
       : options_(options),
         recording_(std::move(recording)),
-        transform_(MPI_COMM_WORLD, options.size, options.threads),
+        transform_(MPI_COMM_WORLD, options.size, options.threads, options.compute),
         contenders_(options.gathers.size()),
         picture_(options.size, recording_.rate) {
     for (std::size_t i = 0; i < contenders_.size(); ++i) {
@@ -145,7 +145,9 @@ class Run {
   void one_window(int number, Contender& one) {
     const std::size_t start = window_start(recording_.samples.size(), options_.size,
                                            std::max(number, 0), options_.iterations);
-    const auto half_done = [&] { one.gather->half_done(); };
+    const ParallelTransform::HalfDone half_done = [&] { one.gather->half_done(); };
+    // Half of rank 0's work: half of the window sent off, or half of the time that is given.
+    const bool sending_decides = options_.compute == 0;
     std::span<const Complex> spectrum;
     const double begin = now();
     if (rank == 0) {
@@ -153,8 +155,8 @@ class Run {
         samples_[i] = window_[i] * recording_.samples[start + i];
       }
       one.gather->start();
-      transform_.distribute(samples_, half_done);
-      transform_.transform_share();
+      transform_.distribute(samples_, sending_decides ? half_done : nullptr);
+      transform_.transform_share(sending_decides ? nullptr : half_done);
     } else {
       transform_.receive();
       one.gather->start();

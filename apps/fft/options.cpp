@@ -2,6 +2,7 @@
 #include "fft/options.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <system_error>
 
@@ -34,6 +35,12 @@ std::string set(Options& options, std::string_view name, std::string_view value)
     if (!read_number(value, 1, options.iterations)) return wrong("a number from 1");
   } else if (name == "--threads") {
     if (!read_number(value, 1, options.threads)) return wrong("a number from 1");
+  } else if (name == "--compute") {
+    double milliseconds = 0;
+    if (!read_number(value, 0.0, milliseconds) || !std::isfinite(milliseconds)) {
+      return wrong("milliseconds, as in 43.5");
+    }
+    options.compute = milliseconds * 1e-3;
   } else if (name == "--check-every") {
     if (!read_number(value, 0, options.check_every)) return wrong("a number from 0");
   } else if (name == "--gather") {
@@ -112,6 +119,8 @@ std::string usage(const std::string& program) {
          ";\n"
          "                      several take turns; MPI, which is MPI_Gather as it is called\n"
          "  --threads N         threads of a rank's own transform; 1\n"
+         "  --compute MS        a rank's own transform takes this long at least, as on a slower "
+         "computer\n"
          "  --check-every N     compare every N-th spectrum with a direct transform; 100, 0: none\n"
          "  --plot FILE         spectrum and waterfall, .png, .svg or .pdf\n"
          "  --json FILE         times of every iteration, and what the picture shows\n";

@@ -13,6 +13,7 @@ struct Options {
   int iterations = 1000;      // windows, for each way to gather
   std::vector<std::string> gathers{"MPI"};
   int threads = 1;        // of FFTW, on every rank
+  double compute = 0;     // seconds that a rank's own transform takes at least
   int check_every = 100;  // iterations; 0: no result is compared with the direct transform
   std::string json;
   std::string plot;

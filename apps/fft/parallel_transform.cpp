@@ -1,6 +1,8 @@
 // The Fourier transform of a window over all ranks; see parallel_transform.hpp.
 #include "fft/parallel_transform.hpp"
 
+#include <thread>
+
 namespace sibyl::fft {
 namespace {
 
@@ -18,7 +20,7 @@ int rank_in(MPI_Comm comm) {
 
 }  // namespace
 
-ParallelTransform::ParallelTransform(MPI_Comm comm, std::size_t size, int threads)
+ParallelTransform::ParallelTransform(MPI_Comm comm, std::size_t size, int threads, double seconds)
     : comm_(comm),
       ranks_(size_of(comm)),
       rank_(rank_in(comm)),
@@ -28,7 +30,8 @@ ParallelTransform::ParallelTransform(MPI_Comm comm, std::size_t size, int thread
       spectrum_(rank_ == 0 ? size / 2 + 1 : 0),
       factors_(make_factors(rank_ == 0 ? size : share_points_)),
       first_(std::span(points_).first(share_points_ / 2), threads),
-      second_(std::span(points_).subspan(share_points_ / 2, share_points_ / 2), threads) {}
+      second_(std::span(points_).subspan(share_points_ / 2, share_points_ / 2), threads),
+      least_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
 
 void ParallelTransform::distribute(std::span<const float> samples, const HalfDone& half_done) {
   for (std::size_t i = 0; i < points_.size(); ++i)
@@ -56,10 +59,13 @@ void ParallelTransform::receive() {
 }
 
 void ParallelTransform::transform_share(const HalfDone& half_done) {
+  const Clock::time_point begin = Clock::now();
   butterflies(std::span(points_).first(share_points_), factors_);
   first_.run();
+  std::this_thread::sleep_until(begin + least_ / 2);
   if (half_done) half_done();
   second_.run();
+  std::this_thread::sleep_until(begin + least_);
 }
 
 std::span<const Complex> ParallelTransform::finish() {

@@ -7,10 +7,14 @@
 //
 // Whoever wants to know when half of a rank's work is done gives a function that is called then:
 // on rank 0 half of the window is sent off, elsewhere one of the rank's two blocks is finished.
+//
+// A slower computer can be played: a rank's own transform then takes a time that is given, and what
+// it needs less is slept. That is half done after half of that time, on rank 0 too.
 #pragma once
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -26,7 +30,8 @@ class ParallelTransform {
   using HalfDone = std::function<void()>;
 
   // `size` real samples, a power of two of at least four per rank; the ranks are a power of two.
-  ParallelTransform(MPI_Comm comm, std::size_t size, int threads);
+  // `seconds`: what the transform of a share takes at least.
+  ParallelTransform(MPI_Comm comm, std::size_t size, int threads, double seconds = 0);
 
   // Rank 0: butterflies over the samples, and their share to the other ranks.
   void distribute(std::span<const float> samples, const HalfDone& half_done = nullptr);
@@ -43,6 +48,8 @@ class ParallelTransform {
   float* gathered() { return reinterpret_cast<float*>(gathered_.data()); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void decimate(std::span<Complex> points, int first, int ranks, const HalfDone& half_done);
 
   MPI_Comm comm_;
@@ -54,6 +61,7 @@ class ParallelTransform {
   std::vector<Complex> spectrum_;  // rank 0
   std::vector<Complex> factors_;   // of the share; on rank 0 of the whole window
   LocalTransform first_, second_;  // of the two blocks of the share
+  Clock::duration least_;          // of a share's transform
 };
 
 }  // namespace sibyl::fft

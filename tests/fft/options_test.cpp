@@ -15,8 +15,9 @@ Options parse(std::vector<std::string> words) {
 }
 
 TEST(Options, AreReadWithAndWithoutEquals) {
-  const Options options = parse({"a.wav", "--size", "1024", "--iterations=7", "--gather",
-                                 "native,MPI", "--threads", "2", "--plot", "s.png"});
+  const Options options =
+      parse({"a.wav", "--size", "1024", "--iterations=7", "--gather", "native,MPI", "--threads",
+             "2", "--plot", "s.png", "--compute", "43.5"});
   EXPECT_EQ(options.problem, "");
   EXPECT_EQ(options.recording, "a.wav");
   EXPECT_EQ(options.size, 1024U);
@@ -24,6 +25,7 @@ TEST(Options, AreReadWithAndWithoutEquals) {
   EXPECT_EQ(options.gathers, (std::vector<std::string>{"native", "MPI"}));
   EXPECT_EQ(options.threads, 2);
   EXPECT_EQ(options.plot, "s.png");
+  EXPECT_DOUBLE_EQ(options.compute, 43.5e-3);
 }
 
 TEST(Options, SayWhatIsWrongInOneLine) {
@@ -34,6 +36,8 @@ TEST(Options, SayWhatIsWrongInOneLine) {
       {"a.wav", "--size", "-4"},
       {"a.wav", "--size"},
       {"a.wav", "--iterations", "0"},
+      {"a.wav", "--compute", "-1"},
+      {"a.wav", "--compute", "inf"},
       {"a.wav", "--gather", "LSS"},
       {"a.wav", "--gather", ""},
       {"a.wav", "--plot", "s.gif"},

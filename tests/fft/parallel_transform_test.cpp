@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "fft/direct_sum.hpp"
 #include "fft/gather_names.hpp"
 #include "fft/gathers.hpp"
@@ -60,6 +62,17 @@ TEST(ParallelTransform, GivesTheSumsOfTheDefinition) {
       }
     }
   }
+}
+
+TEST(ParallelTransform, TakesTheTimeOfASlowerComputerAndIsHalfDoneAfterHalfOfIt) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto least = std::chrono::milliseconds(20);
+  ParallelTransform transform(MPI_COMM_WORLD, 4 * sibyl::test::size_of(), 1, 20e-3);
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point half = begin;
+  transform.transform_share([&] { half = Clock::now(); });
+  EXPECT_GE(half, begin + least / 2);
+  EXPECT_GE(Clock::now(), begin + least);
 }
 
 TEST(ParallelTransform, OfALargeWindowAgreesWithFftwByTwoThreads) {

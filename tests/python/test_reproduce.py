@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from conftest import Sibyl, assert_usage_error
 
+from sibyl.bench.grid import Cell
 from sibyl.bench.samples import METRICS, CellResult
-from sibyl.reproduce import figures_on_cluster, on_cluster, session
+from sibyl.reproduce import fft, fft_on_cluster, figures_on_cluster, on_cluster, session
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
 from sibyl.reproduce.elapsed import appendix_claims
@@ -147,6 +148,38 @@ def test_figures_of_the_cluster_hold_run_and_elapsed_times_beside_each_other() -
     assert paper.reason.startswith("3 of 6 cells (not: LIN at 0 ms, SLIN at 0 ms, BSLIN at 0 ms)")
 
 
+def test_the_table_of_the_transform_stands_beside_the_published_one() -> None:
+    outcome = fft.table_5(1, lambda: None)
+    rows = {row[0]: dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows}
+    assert rows["LS"]["published_total_ms"] == 64.854
+    assert rows["MPI"]["ours_total_ms"] == ""  # the model has no MPI library
+    share = 25e-3 + 8e-6 * fft.FLOATS * 4 / 8
+    # Shares go out, rank 0 computes, and takes what is left of the blocks: of BSLS the last
+    # rank's, of LS all.
+    for name, blocks in (("BSLS", 1), ("LS", 7)):
+        least = 7 * share + 43.517 + blocks * share
+        assert rows[name]["ours_total_ms"] == pytest.approx(least, abs=0.3)
+
+
+def test_the_transform_on_the_cluster_is_judged_by_quotients_of_the_same_window() -> None:
+    where = Where(8, "100mbit")
+    # The second window met a machine that was busy; LS takes 1.04 times as long in both.
+    times = {"LS": 1.04, "SLS": 1.0, "BSLS": 1.0, "BNOM": 1.1, "SBN": 1.1, "BSBN": 1.1}
+    samples = {
+        name: {metric: [f * times.get(name, 1.04) for f in (0.6, 1.2)] for metric in fft.METRICS}
+        for name in fft_on_cluster.NAMES.values()
+    }
+    job = {"mpi": "MPI 9", "cluster_check": {"gather_ratio": 1.05}}
+    cell = Cell(8, 1 << 20, "same", "flat", 0.0)
+    outcome = fft_on_cluster.outcome_of(where, [CellResult(cell, job, samples, {})])
+    row = dict(zip(outcome.columns, outcome.rows[1], strict=True))
+    assert (row["gather"], row["total_published_ms"]) == ("LS", 64.854)
+    assert (row["total_ms"], row["total_paper_ms"]) == (936, 93.6)
+    verdicts = [claim.verdict for claim in outcome.claims]
+    assert verdicts == ["held", "not held", "not held", "held", "held", "held"]
+    assert "SLS 0.962" in outcome.claims[0].reason
+
+
 def test_nodes_beyond_the_cluster_are_not_measured() -> None:
     grid = figures_on_cluster.grid_of(Figure("scatter", "nodes"), Where(16, "250mbit"), 2)
     assert [cell.ranks for cell in grid.cells] == [4, 8, 12, 16]
@@ -183,6 +216,7 @@ def test_bad_input_gets_one_line(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("reproduce", "exscan-table-1", "--iterations", "0"), "at least 2")
     assert_usage_error(sibyl("reproduce", "exscan-table-1", "--to", "/proc/x"), "/proc/x")
     assert_usage_error(sibyl("reproduce", "--clusters"), "--all")
+    assert_usage_error(sibyl("reproduce", "fft-table-5-cluster", "--hosts", "6"), "power of two")
     assert_usage_error(sibyl("reproduce", "gather-table-4-cluster", "--hosts", "1"), "--hosts 1")
     assert_usage_error(sibyl("reproduce", "gather-table-4-cluster", "--rate", "fast"), "'fast'")
 

@@ -5,6 +5,8 @@ from sibyl.reproduce import (
     cross_validation,
     elapsed,
     exscan,
+    fft,
+    fft_on_cluster,
     figures_on_cluster,
     gatherv,
     on_cluster,
@@ -91,6 +93,15 @@ ITEMS = (
         "Scatter over the number of nodes on a cluster of namespaces: figures 17 and 19",
         _SCATTER_GATHER, _CLUSTER, figures_on_cluster.figures_17_and_19,
         len(scatter_gather.NODES), _RACK,
+    ),
+    Item(
+        "fft-table-5", "A parallel Fourier transform: table 5", _SCATTER_GATHER, "simulated",
+        fft.table_5,
+    ),
+    Item(
+        "fft-table-5-cluster", "A parallel Fourier transform on a cluster of namespaces: table 5",
+        _SCATTER_GATHER, _CLUSTER, fft_on_cluster.table_5, fft_on_cluster.JOBS,
+        Where(8, "100mbit"),
     ),
     Item(
         "gatherv-tables-1-to-3", "Irregular gather on 560 ranks: tables 1 to 3", "Traeff 2017",

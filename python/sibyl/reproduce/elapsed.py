@@ -32,7 +32,7 @@ def _sign(ratio: float) -> int:
 
 
 def appendix_claims(
-    collective: str, means: Mapping[int, Means], unit: str, late: list[int]
+    collective: str, means: Mapping[int, Means], unit: str, late: list[int], why: str = ""
 ) -> list[Claim]:
     """What the appendix says, judged.
 
@@ -41,6 +41,7 @@ def appendix_claims(
         means: along what varies.
         unit: of what varies.
         late: the points under imbalance.
+        why: more that explains elapsed times.
     """
     alike = []
     ahead = []
@@ -69,7 +70,7 @@ def appendix_claims(
             "under imbalance the algorithms that know who is late have no longer elapsed times "
             "than those that they are made from",
             ahead,
-            f"Elapsed times at {last} {unit}: {ratios}. {TREES[collective]}",
+            f"Elapsed times at {last} {unit}: {ratios}. {TREES[collective]}{why}",
         ),
     ]
 

@@ -1,0 +1,183 @@
+"""Table 5 of paper 004: the Fourier transform, simulated, and what is claimed of it.
+
+Eight ranks transform windows of 1 MiB. The master sends each its share, each transforms its own, a
+gather brings the shares back. The paper gives 43.5 ms of computation a window and neither where it
+is spent nor when shares leave. Here every rank computes for so long between its share and the
+gather.
+
+Thousand windows make a total time in seconds, so that a second there is a millisecond a window.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from sibyl.reproduce.outcome import Claim, Outcome, judge, published
+from sibyl.reproduce.rack import NETWORK, SETTING
+from sibyl.simulator.contenders import contenders
+from sibyl.simulator.run import run_prepared
+from sibyl.simulator.session import Problem, Settings, simulation_of
+
+RANKS = 8
+FLOATS = 262144  # of a window
+COMPUTE = 43.517e-3  # seconds a window
+GATHERS = ("LS", "SLS", "BSLS", "BNOM", "SBN", "BSBN")
+METRICS = ("total", "run", "elapsed")
+COLUMNS = ("gather", *(f"{how}_{metric}_ms" for metric in METRICS for how in ("published", "ours")))
+# From here on a difference counts.
+MARGIN = 0.01
+FASTER_RUN = 0.92
+HALVED = 0.6
+
+
+@dataclass(frozen=True)
+class Window:
+    """Of one way to gather, in milliseconds of the paper's network.
+
+    Attributes:
+        total: from the samples to the spectrum.
+        run: of the gather, from the first arrival to the last exit.
+        elapsed: in the gather, mean over the ranks.
+    """
+
+    total: float
+    run: float
+    elapsed: float
+
+
+def table() -> dict[str, Window]:
+    """The published one."""
+    return {
+        row["algorithm"]: Window(
+            float(row["total_time_s"]),
+            1e3 * float(row["run_time_s"]),
+            1e3 * float(row["elapsed_time_s"]),
+        )
+        for row in published("fft_table_5")
+    }
+
+
+def claims_of(ratios: Mapping[str, Window], why: str) -> list[Claim]:
+    """What the paper says of the table, judged.
+
+    Args:
+        ratios: times over those of LS.
+        why: what explains the differences.
+    """
+
+    def said(metric: str) -> str:
+        return (
+            ", ".join(f"{name} {getattr(own, metric):.3f}" for name, own in ratios.items())
+            + " of LS."
+        )
+
+    def cells(metric: str, most: float) -> list[tuple[str, bool]]:
+        return [(name, getattr(ratios[name], metric) <= most) for name in ("SLS", "BSLS")]
+
+    trees = [(name, ratios[name].total > 1 + MARGIN) for name in ("BNOM", "SBN", "BSBN")]
+    claims = [
+        judge(
+            "SLS and BSLS shorten the total time, by 3.3 and 3.1 % of LS",
+            cells("total", 1 - MARGIN),
+            f"{said('total')} {why}",
+        ),
+        judge("they shorten the gather's run time, by 16.7 %", cells("run", FASTER_RUN),
+              said("run")),
+        judge("they halve the gather's elapsed time", cells("elapsed", HALVED), said("elapsed")),
+        judge(
+            "binomial trees make the total time longer (by 3.9 to 7.7 %)", trees,
+            "All data pass the root's link once in either; subtrees gather before rank 0 comes.",
+        ),
+    ]  # fmt: skip
+    if "MPI" in ratios:
+        claims.append(
+            judge(
+                "the MPI library's own gather is as good as LS",
+                [("total time", abs(ratios["MPI"].total - 1) <= MARGIN)],
+                "The paper's is Open MPI's, which is LS.",
+            )
+        )
+    return claims
+
+
+def _simulated() -> dict[str, Window]:
+    """Shares leave one after the other, the last rank's first, as in sibyl-fft."""
+    size = 4 * FLOATS
+    share = NETWORK.message(size // RANKS)
+    received = numpy.array([RANKS - 1, *range(RANKS - 1, 0, -1)]) * share
+    arrivals = received + COMPUTE
+    settings = Settings("gather", NETWORK)
+    problem = Problem(RANKS, size, "fixed", 0.0)
+    found = {}
+    for contender in contenders("gather", ",".join(GATHERS)):
+        prepared = simulation_of(problem, contender, settings, arrivals)
+        result = run_prepared(prepared, NETWORK, arrivals)
+        times = (float(result.exits[0]), result.run_time, result.elapsed)
+        found[contender.name] = Window(*(1e3 * time for time in times))
+    return found
+
+
+def table_5(_iterations: int, advance: Callable[[], None]) -> Outcome:
+    """All six algorithms in simulated time."""
+    ours, theirs = _simulated(), table()
+    advance()
+    rows: list[list[Any]] = []
+    for name, given in theirs.items():
+        row: list[Any] = [name]
+        for metric in METRICS:
+            own = round(getattr(ours[name], metric), 3) if name in ours else ""
+            row += [getattr(given, metric), own]
+        rows.append(row)
+    setting = (
+        f"{SETTING}; {RANKS} ranks, windows of 1 MiB; shares leave one after the other, the last "
+        f"rank's first; {1e3 * COMPUTE:.1f} ms of computation between a share and the gather"
+    )
+    why = (
+        "Rank 0 comes last: whoever serves in another order then gains nothing. Who takes blocks "
+        "in the background has them all when rank 0 comes."
+    )
+    base = ours["LS"]
+    ratios = {
+        name: Window(*(getattr(own, metric) / getattr(base, metric) for metric in METRICS))
+        for name, own in ours.items()
+    }
+    return Outcome(setting, COLUMNS, rows, claims_of(ratios, why), draw(ours, theirs, "simulated"))
+
+
+def draw(
+    ours: Mapping[str, Window],
+    theirs: Mapping[str, Window],
+    how: str,
+    spread: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
+) -> Callable[[Any], Any]:
+    """Bars of the three times, published beside ours; `spread`: below and above ours."""
+
+    def paint(plt: Any) -> Any:
+        names = list(dict.fromkeys([*theirs, *ours]))
+        figure, axes = plt.subplots(1, 3, figsize=(12, 4))
+        for place, metric in zip(axes, METRICS, strict=True):
+            sides = ((-0.2, theirs, "published", "#999999"), (0.2, ours, how, "#0072B2"))
+            for offset, values, label, colour in sides:
+                own = [(i, name) for i, name in enumerate(names) if name in values]
+                error = None
+                if spread is not None and values is ours:
+                    pairs = [spread[name][metric] for _, name in own]
+                    error = [list(side) for side in zip(*pairs, strict=True)]
+                place.bar(
+                    [i + offset for i, _ in own], [getattr(values[n], metric) for _, n in own],
+                    0.38, label=label, color=colour, yerr=error,
+                    error_kw={"elinewidth": 0.8, "capsize": 2, "capthick": 0.8},
+                )  # fmt: skip
+            place.set_xticks(range(len(names)), names, rotation=45, ha="right")
+            place.set_title(
+                {"total": "whole window", "run": "gather's run time", "elapsed": "elapsed"}[metric]
+            )
+            place.grid(alpha=0.3, axis="y")
+        axes[0].set_ylabel("ms of the paper's network")
+        axes[0].legend(fontsize=8)
+        figure.tight_layout()
+        return figure
+
+    return paint

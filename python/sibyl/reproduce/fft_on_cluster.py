@@ -1,0 +1,178 @@
+"""Table 5 of paper 004 measured: sibyl-fft on a cluster of namespaces.
+
+As with the other tables links are slower than the paper's and computation is longer by the same
+factor: it is slept, since the transform itself takes a millisecond today. The input is noise, as in
+the paper. Ways to gather take turns in every window. The windows are measured by several jobs, and
+those that an interrupted run has finished are kept.
+"""
+
+import hashlib
+import json
+import random
+import sys
+import tempfile
+import wave
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sibyl.bench.grid import Cell
+from sibyl.bench.journal import Journal
+from sibyl.bench.provenance import file_hash
+from sibyl.bench.runner import (
+    Interrupted,
+    choose_benchmark_launcher,
+    run_sibyl,
+    signals_interrupt,
+)
+from sibyl.bench.samples import CellResult
+from sibyl.bench.session import CLUSTER_NAME, check_cluster, cluster_up
+from sibyl.bench.statistics import median, quantile
+from sibyl.errors import CommandError
+from sibyl.mpi.library import find_own_program
+from sibyl.reproduce.fft import COMPUTE, FLOATS, GATHERS, METRICS, Window, claims_of, draw, table
+from sibyl.reproduce.on_cluster import SLOWER, demand_root, stretch
+from sibyl.reproduce.outcome import Outcome, Where, judge
+
+JOBS = 4
+# As sibyl-fft calls them; its native one is the paper's MPI.
+NAMES = {"native": "MPI", **{name: name for name in GATHERS}, "auto": "Sibyl's choice"}
+FIELDS = {"total": "whole", "run": "run", "elapsed": "elapsed"}
+COLUMNS = (
+    "gather",
+    *(
+        f"{metric}_{what}"
+        for metric in METRICS
+        for what in ("published_ms", "paper_ms", "ms", "low_ms", "high_ms")
+    ),
+)
+
+
+def write_noise(path: Path) -> None:
+    """A recording of four windows of white noise."""
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(44100)
+        file.writeframes(random.Random(1).randbytes(2 * 4 * FLOATS))
+
+
+def _measure(
+    program: Path, where: Where, windows: int, journal: Journal, advance: Callable[[], None]
+) -> None:
+    """What the journal lacks of the jobs."""
+    compute = 1e3 * COMPUTE * stretch(where.rate)
+    cell = Cell(where.hosts, 4 * FLOATS, "same", "flat", 0.0)
+    with (
+        tempfile.TemporaryDirectory(prefix="sibyl-fft-") as folder,
+        cluster_up(where.hosts, where.rate),
+    ):
+        noise, report = Path(folder) / "noise.wav", Path(folder) / "report.json"
+        write_noise(noise)
+        check = check_cluster(where.mpi)
+        for _ in range(JOBS - len(journal.read())):
+            words = ["cluster", "run", "--name", CLUSTER_NAME, "--native", "--quiet"]
+            words += ["-n", str(where.hosts), *(["--mpi", where.mpi] if where.mpi else []), "--"]
+            words += [str(program), str(noise), "--gather", ",".join(NAMES), "--json", str(report)]
+            words += ["--iterations", str(windows), "--check-every", str(windows)]
+            run_sibyl(*words, "--compute", f"{compute:.6f}")
+            run = json.loads(report.read_text(encoding="utf-8"))
+            samples = {
+                NAMES[one["gather"]]: {metric: one[field] for metric, field in FIELDS.items()}
+                for one in run["times"]
+            }
+            journal.add(CellResult(cell, {"mpi": run["mpi"], "cluster_check": check}, samples, {}))
+            advance()
+
+
+def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
+    """Ours beside the published times, and what becomes of the claims."""
+    factor = stretch(where.rate)
+    theirs = table()
+    samples = {
+        name: {
+            metric: [1e3 * time for result in results for time in result.samples[name][metric]]
+            for metric in METRICS
+        }
+        for name in NAMES.values()
+    }
+    ours = {
+        name: Window(*(median(of[metric]) / factor for metric in METRICS))
+        for name, of in samples.items()
+    }
+    rows: list[list[Any]] = []
+    spread: dict[str, dict[str, tuple[float, float]]] = {}
+    for name, of in samples.items():
+        row: list[Any] = [name]
+        spread[name] = {}
+        for metric in METRICS:
+            middle, low, high = (quantile(of[metric], q) for q in (0.5, 0.25, 0.75))
+            spread[name][metric] = (middle - low) / factor, (high - middle) / factor
+            given = getattr(theirs[name], metric) if name in theirs else ""
+            row += [given, *(round(time, 3) for time in (middle / factor, middle, low, high))]
+        rows.append(row)
+    # Of the same window: whatever else the machine does meets all ways to gather alike.
+    ratios = {
+        name: Window(
+            *(
+                median([own / ls for own, ls in zip(of[m], samples["LS"][m], strict=True)])
+                for m in METRICS
+            )
+        )
+        for name, of in samples.items()
+    }
+    job = results[0].job
+    setting = (
+        f"measured: sibyl-fft on {where.hosts} hosts of a namespace cluster at {where.rate} each, "
+        f"{job['mpi']}; medians and quartiles of {len(samples['MPI']['total'])} windows of 1 MiB "
+        f"of noise, all ways to gather in every window, ratios of the same window; "
+        f"{1e3 * COMPUTE:.1f} ms of the paper's computation between a share and the gather, "
+        f"{factor:.2f} times as long here as a byte takes, and slept; milliseconds of the paper "
+        f"are ours over {factor:.2f}. A gather takes {job['cluster_check']['gather_ratio']:.2f} "
+        f"times what the wire needs for its data"
+    )
+    why = (
+        "Rank 0 comes last: whoever serves in another order then gains nothing, whoever receives "
+        "in the background has most when rank 0 comes."
+    )
+    choice, native = ratios["Sibyl's choice"], ratios["MPI"]
+    cells = [
+        (metric, getattr(choice, metric) <= SLOWER * getattr(native, metric))
+        for metric in ("total", "run")
+    ]
+    claims = [
+        *claims_of(ratios, why),
+        judge(
+            "Sibyl's own choice is not slower than the MPI library's gather by more than "
+            f"{100 * (SLOWER - 1):.0f} %",
+            cells,
+            f"Its total time is {choice.total / native.total:.3f}, its run time "
+            f"{choice.run / native.run:.3f} of the library's.",
+        ),
+    ]
+    return Outcome(setting, COLUMNS, rows, claims, draw(ours, theirs, "measured", spread))
+
+
+def table_5(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
+    """All algorithms, the MPI library's own and Sibyl's choice."""
+    demand_root()
+    if where.hosts & (where.hosts - 1):
+        raise CommandError(f"--hosts {where.hosts}: the transform takes a power of two")
+    launcher = choose_benchmark_launcher(where.mpi)
+    program = find_own_program("sibyl-fft", launcher.flavour)
+    windows = -(-iterations // JOBS)
+    marks = ("fft", file_hash(program), str(launcher), str(where), str(windows))
+    journal = Journal(hashlib.sha256(" ".join(marks).encode()).hexdigest()[:16])
+    for _ in journal.read():
+        advance()
+    try:
+        if len(journal.read()) < JOBS:
+            with signals_interrupt():
+                _measure(program, where, windows, journal, advance)
+    except Interrupted:
+        kept = len(journal.read())
+        print(f"sibyl: {kept} of {JOBS} jobs are kept, the same command goes on", file=sys.stderr)
+        raise KeyboardInterrupt from None
+    outcome = outcome_of(where, journal.read())
+    journal.forget()
+    return outcome

@@ -2,14 +2,16 @@
 
 import csv
 import json
+import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy
 import pytest
-from conftest import Sibyl, assert_usage_error
+from conftest import Mpi, Sibyl, assert_usage_error
 
 import sibyl as package
+from sibyl.simulator.calibration import _beta
 from sibyl.simulator.contenders import contenders
 
 SMALL = ("-n", "8", "--size", "64K", "--iterations", "3")
@@ -119,9 +121,33 @@ def test_long_vectors_are_cut_for_scans_that_can(sibyl: Sibyl, tmp_path: Path) -
 def test_calibration_is_read_from_a_file(sibyl: Sibyl, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text('{"alpha_s": 1e-3, "beta_s_per_byte": 0.0}')
     words = ("simulate", "gather", "--algorithms", "LIN", *SMALL)
-    assert sibyl(*words, "--calibrate", "c.json", "--json", "a.json").returncode == 0
+    assert sibyl(*words, "--calibration", "c.json", "--json", "a.json").returncode == 0
     entry = json.loads((tmp_path / "a.json").read_text())["entries"][0]
     assert entry["run_s"] == pytest.approx(7e-3)
+
+
+def test_calibration_measures_an_mpi(sibyl: Sibyl, mpi: Mpi, tmp_path: Path) -> None:
+    words = ("simulate", "reduce", "--algorithms", "BNOM", "-n", "2", "--size", "1MiB")
+    words += ("--calibrate", "--mpi", mpi.option, "--beta", "1ns/B", "--json", "a.json")
+    result = sibyl(*words)
+    assert result.returncode == 0, result
+    assert f"measured between two ranks of {mpi.launcher}" in result.stdout
+    assert "beta 1 ns/B; operator" in result.stdout
+    entry = json.loads((tmp_path / "a.json").read_text())["entries"][0]
+    # The vector crosses at 1 ns/B; the latency and the operator come on top.
+    assert entry["run_s"] > 1.048e-3
+
+
+def test_a_busy_machine_does_not_make_bytes_free() -> None:
+    costs = [{"beta_s_per_byte": 3e-10}, {"beta_s_per_byte": 2e-10}]
+    assert _beta([0.0, 4e-11, 6e-11], costs) == pytest.approx(5e-11)
+    assert _beta([0.0, 0.0], costs) == 2e-10
+
+
+def test_without_an_mpi_calibration_says_so(sibyl: Sibyl, tmp_path: Path) -> None:
+    empty = {**os.environ, "PATH": str(tmp_path)}
+    result = sibyl("simulate", "gather", "--calibrate", env=empty)
+    assert_usage_error(result, "no MPI found")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +160,10 @@ def test_calibration_is_read_from_a_file(sibyl: Sibyl, tmp_path: Path) -> None:
         (("gather", "--beta", "fast"), "--beta 'fast'"),
         (("gather", "--ranks", "0"), "--ranks 0"),
         (("gather", "--root", "48"), "--root 48"),
-        (("gather", "--calibrate", "none.json"), "none.json"),
+        (("gather", "--calibration", "none.json"), "none.json"),
+        (("gather", "--calibrate", "--calibration", "c.json"), "one of them"),
+        (("gather", "--calibrate", "--mpi", "/no/such"), "/no/such"),
+        (("gather", "--mpi", "openmpi"), "--calibrate"),
         (("gather", "--model", "token"), "--model token"),
         (("gather", "--csv", "no/such/place.csv"), "cannot be written"),
         (("exscan", "--ranks", "2147483647", "--algorithms", "hybrid"), "of memory"),

@@ -143,7 +143,7 @@ def run_job(
     grid: Grid,
     finished: Callable[[CellResult], None],
     progressed: Callable[[Cell], None],
-) -> None:
+) -> dict[str, float]:
     """Run one job to its end and hand out its cells as they are finished.
 
     Args:
@@ -151,6 +151,9 @@ def run_job(
         grid: what it measures.
         finished: takes each complete cell.
         progressed: hears of every sample.
+
+    Returns:
+        What messages and operators cost, where Sibyl measured it.
 
     Raises:
         JobFailed: the program ended badly, said nothing for too long, or lacks cells.
@@ -185,6 +188,7 @@ def run_job(
                 f"the benchmark ended with status {code} after {len(told)} lines of messages: "
                 + " / ".join(line for line in told[:6] if line.strip())
             )
+    return reader.costs
 
 
 def _read_lines(process: subprocess.Popen[bytes], reader: SampleReader, silence: float) -> str:

@@ -58,6 +58,7 @@ class SampleReader:
         progressed: called with the cell of every sample.
         job: the "begin" line.
         clocks_after: of the "end" line; None until the job has ended well.
+        costs: of messages and operators, of the "end" line, where Sibyl measured them.
     """
 
     grid: Grid
@@ -65,6 +66,7 @@ class SampleReader:
     progressed: Callable[[Cell], None] = lambda _cell: None
     job: dict[str, Any] = field(default_factory=dict)
     clocks_after: dict[str, Any] | None = None
+    costs: dict[str, float] = field(default_factory=dict)
     _result: CellResult | None = None
 
     def take(self, text: str) -> bool:
@@ -84,6 +86,7 @@ class SampleReader:
             self._add(line)
         elif kind == "end":
             self.clocks_after = line["clocks"]
+            self.costs = line.get("costs", {})
         return True
 
     def _begin_cell(self, line: dict[str, Any]) -> None:

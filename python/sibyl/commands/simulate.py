@@ -1,6 +1,5 @@
 """`sibyl simulate`: collectives in simulated time, on a model of a network."""
 
-import json
 import re
 from pathlib import Path
 from typing import Annotated
@@ -51,12 +50,27 @@ def simulate(
     model: Annotated[
         str, typer.Option(metavar="hockney|loggp", help="Of the network.")
     ] = "hockney",
-    alpha: Annotated[str, typer.Option(metavar="T", help="Hockney: startup latency.")] = "25us",
-    beta: Annotated[str, typer.Option(metavar="T/B", help="Hockney: time per byte.")] = "8ns/B",
+    alpha: Annotated[
+        str | None, typer.Option(metavar="T", help="Hockney: startup latency; 25us if absent.")
+    ] = None,
+    beta: Annotated[
+        str | None, typer.Option(metavar="T/B", help="Hockney: time per byte; 8ns/B if absent.")
+    ] = None,
     loggp: Annotated[
         str, typer.Option(metavar="L,o,g,G", help="LogGP: three times and a time per byte.")
     ] = "20us,2.5us,5us,8ns/B",
     calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Measure alpha, beta and the operator's cost between two ranks of an MPI here.",
+        ),
+    ] = False,
+    mpi: Annotated[
+        str | None,
+        typer.Option(metavar="openmpi|mpich|DIR", help="Which MPI --calibrate measures."),
+    ] = None,
+    calibration: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.json",
@@ -70,8 +84,9 @@ def simulate(
         str, typer.Option(metavar="T,T/B", help="alpha and beta inside a node.")
     ] = "0.5us,0.2ns/B",
     operator_cost: Annotated[
-        str, typer.Option(metavar="T/B", help="Of the reduction operator.")
-    ] = "0ns/B",
+        str | None,
+        typer.Option(metavar="T/B", help="Of the reduction operator; nothing if absent."),
+    ] = None,
     planning: Annotated[
         str, typer.Option(metavar="T", help="Time to make the schedule, after arrival.")
     ] = "0",
@@ -105,6 +120,7 @@ def simulate(
     """Simulate a collective on a model of a network: run times, and who waits for whom."""
     from sibyl.bench.units import read_size, read_time
     from sibyl.errors import CommandError
+    from sibyl.simulator.calibration import Calibration, measure, read
     from sibyl.simulator.model import LogGP, Network, Nodes
     from sibyl.simulator.session import Settings
     from sibyl.simulator.simulate import Outputs, Wishes, run
@@ -119,9 +135,17 @@ def simulate(
         raise CommandError(f"--segments {segments}: at least 1, or 0 to take them from the model")
     if root < 0:
         raise CommandError(f"--root {root}: a root is one of the ranks")
-    startup, per_byte = read_time(alpha), read_time_per_byte(beta, "--beta")
-    if calibrate is not None:
-        startup, per_byte = read_calibration(calibrate)
+    startup = None if alpha is None else read_time(alpha)
+    per_byte = None if beta is None else read_time_per_byte(beta, "--beta")
+    combine = None
+    if operator_cost is not None:
+        combine = read_time_per_byte(operator_cost, "--operator-cost")
+    if (calibrate or calibration is not None) and model == "loggp":
+        raise CommandError("--calibrate and --calibration are for --model hockney")
+    if calibrate and calibration is not None:
+        raise CommandError("--calibrate measures what --calibration reads: say one of them")
+    if mpi is not None and not calibrate:
+        raise CommandError("--mpi says what --calibrate measures, which is absent")
     nodes = None
     if ranks_per_node > 1:
         words = _words(inside, 2, "--inside", "0.5us,0.2ns/B")
@@ -132,20 +156,29 @@ def simulate(
         numbers = LogGP(
             *(read_time(word) for word in words[:3]), read_time_per_byte(words[3], "--loggp")
         )
+    wishes = Wishes(algorithms, ranks, size, pattern, max_delay)
+    outputs = Outputs(csv, json, plot, svg, html)
+    outputs.check()
+    known = Calibration(25e-6, 8e-9, None, "")
+    if calibration is not None:
+        known = read(calibration)
+    elif calibrate:
+        known = measure(mpi)
     network = Network(
-        alpha=startup,
-        beta=per_byte,
+        alpha=known.alpha if startup is None else startup,
+        beta=known.beta if per_byte is None else per_byte,
         loggp=numbers,
         nodes=nodes,
         full_duplex=not half_duplex,
         eager=None if eager is None else read_size(eager),
-        combine=read_time_per_byte(operator_cost, "--operator-cost"),
+        combine=(known.gamma or 0.0) if combine is None else combine,
         planning=read_time(planning),
         blocking=blocking,
     )
     settings = Settings(collective, network, root, iterations, seed, read_time(compute), segments)
-    wishes = Wishes(algorithms, ranks, size, pattern, max_delay)
-    return run(settings, wishes, Outputs(csv, json, plot, svg, html))
+    if known.origin:
+        print(f"alpha and beta {known.origin}")
+    return run(settings, wishes, outputs)
 
 
 def _words(text: str, count: int, option: str, like: str) -> list[str]:
@@ -169,29 +202,3 @@ def read_time_per_byte(text: str, option: str) -> float:
     if match is None:
         raise CommandError(f"{option} '{text}': write a time per byte, as in 8ns/B")
     return float(match.group(1)) / _PARTS[match.group(2)]
-
-
-def read_calibration(path: Path) -> tuple[float, float]:
-    """Alpha and beta from a JSON file.
-
-    Takes {"alpha": seconds, "beta": seconds per byte}, and what `sibyl cluster check --json`
-    prints: alpha_s and beta_s_per_byte.
-    """
-    from sibyl.errors import CommandError
-
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not JSON"
-        raise CommandError(f"--calibrate {path}: cannot be read: {reason}") from error
-    entry = document if isinstance(document, dict) else {}
-    try:
-        alpha = float(entry["alpha_s"] if "alpha_s" in entry else entry["alpha"])
-        beta = float(entry["beta_s_per_byte"] if "beta_s_per_byte" in entry else entry["beta"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise CommandError(
-            f'--calibrate {path}: write {{"alpha": seconds, "beta": seconds per byte}}'
-        ) from error
-    if not (0 <= alpha < float("inf") and 0 <= beta < float("inf")):
-        raise CommandError(f"--calibrate {path}: alpha and beta are not negative")
-    return alpha, beta

@@ -41,6 +41,12 @@ def network_text(network: Network) -> str:
         inside = network.nodes
         text += f"; {inside.ranks} ranks a node, inside alpha {time_text(inside.alpha)}, "
         text += f"beta {inside.beta * 1e9:.4g} ns/B"
+    if network.combine:
+        text += f"; operator {network.combine * 1e9:.4g} ns/B"
+    if network.eager is not None:
+        text += f"; up to {size_text(network.eager)} eager"
+    if network.planning:
+        text += f"; planning {time_text(network.planning)}"
     if not network.full_duplex:
         text += "; half duplex"
     if network.blocking:

@@ -37,6 +37,15 @@ TEST(BenchOptions, ReadCellsWhosePatternMayHaveCommas) {
   EXPECT_EQ(options.operators, (std::vector<std::string>{"sum"}));
 }
 
+TEST(BenchOptions, KnowTheLevelsOfThreads) {
+  const Options options = parse({"thread", "--level", "single", "--iterations", "3"});
+  EXPECT_EQ(options.problem, "");
+  EXPECT_EQ(options.mode, Mode::thread);
+  EXPECT_FALSE(options.threads);
+  EXPECT_TRUE(parse({"thread"}).threads);
+  EXPECT_NE(parse({"thread", "--level", "some"}).problem, "");
+}
+
 TEST(BenchOptions, ReadThePapersProblems) {
   const Options options = parse({"arrivals", "--cell", "block=100,counts=spikes,pattern=none"});
   EXPECT_EQ(options.problem, "");

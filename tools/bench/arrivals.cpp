@@ -32,6 +32,7 @@ struct Turn {
   double late = 0;
   double planning = 0;  // seconds that it took Sibyl to plan for the arrivals that it was told
   double right = 1;
+  double edge_error = -1;  // of the arrival that the edge foretold; negative where none did
 };
 constexpr int turn_size = sizeof(Turn) / sizeof(double);
 
@@ -78,6 +79,7 @@ Turn take_turn(const Setting& setting, Data& data, Contender& contender,
   const int error = call();
   turn.exit = now();
   contender.end_turn();
+  turn.edge_error = contender.edge_error();
   turn.late = turn.arrival - start - seconds;
   turn.right = error == MPI_SUCCESS && data.right() ? 1 : 0;
   turn.arrival -= setting.clocks.own;
@@ -109,17 +111,24 @@ std::vector<Turn> gather_turns(const Setting& setting, const std::vector<Turn>& 
   return all;
 }
 
+// One figure of a contender's turns, rank by rank.
+std::vector<double> column(const std::vector<Turn>& all, std::size_t contender,
+                           std::size_t contenders, double Turn::* figure) {
+  std::vector<double> values;
+  for (std::size_t i = contender; i < all.size(); i += contenders) {
+    values.push_back(all[i].*figure);
+  }
+  return values;
+}
+
 Sample sample_of(const Setting& setting, const Data& data, const std::vector<Turn>& all,
                  std::size_t contender, std::size_t contenders, bool bare) {
-  std::vector<double> arrivals;
-  std::vector<double> exits;
-  std::vector<double> late;
+  const std::vector<double> arrivals = column(all, contender, contenders, &Turn::arrival);
+  const std::vector<double> exits = column(all, contender, contenders, &Turn::exit);
+  const std::vector<double> late = column(all, contender, contenders, &Turn::late);
   double planning = 0;
   bool right = true;
   for (std::size_t i = contender; i < all.size(); i += contenders) {
-    arrivals.push_back(all[i].arrival);
-    exits.push_back(all[i].exit);
-    late.push_back(all[i].late);
     planning = std::max(planning, all[i].planning);
     right = right && all[i].right > 0;
   }
@@ -236,21 +245,33 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
                            : take_turn(setting, *data[c], *contenders[c], calls[c], delay, told);
     }
     const std::vector<Turn> all = gather_turns(setting, own);
+    std::vector<std::vector<double>> errors;
+    for (std::size_t c = 0; c < calls.size() && !cell.bare(); ++c) {
+      errors.push_back(contenders[c]->learn(column(all, c, calls.size(), &Turn::arrival)));
+      if (errors.back().empty()) errors.back() = column(all, c, calls.size(), &Turn::edge_error);
+      std::ranges::sort(errors.back());
+    }
     for (std::size_t c = 0; setting.rank == 0 && c < calls.size(); ++c) {
       const Sample sample = sample_of(setting, *data[c], all, c, calls.size(), cell.bare());
       right = right && sample.right;
-      print({{"type", "sample"},
-             {"cell", number},
-             {"iteration", i - options.warm_up},
-             {"algorithm", contenders[c]->name()},
-             {"run_s", sample.run},
-             {"elapsed_s", sample.elapsed},
-             {"absorbed_s", sample.absorbed},
-             {"spread_s", sample.spread},
-             {"bound_s", sample.bound},
-             {"late_s", sample.late},
-             {"planning_s", sample.planning},
-             {"right", sample.right}});
+      Json line{{"type", "sample"},
+                {"cell", number},
+                {"iteration", i - options.warm_up},
+                {"algorithm", contenders[c]->name()},
+                {"run_s", sample.run},
+                {"elapsed_s", sample.elapsed},
+                {"absorbed_s", sample.absorbed},
+                {"spread_s", sample.spread},
+                {"bound_s", sample.bound},
+                {"late_s", sample.late},
+                {"planning_s", sample.planning},
+                {"right", sample.right}};
+      // All ranks foretell their arrivals, or none does.
+      if (!cell.bare() && errors[c].front() >= 0) {
+        line["error_s"] = errors[c][errors[c].size() / 2];
+        line["worst_error_s"] = errors[c].back();
+      }
+      print(line);
     }
   }
   return right;

@@ -22,7 +22,10 @@ namespace sibyl::bench {
 //            variants: by operation, the library's own algorithms and their numbers
 //   cell     number and parameters of the cell that begins, bytes of each rank; of the paper's
 //            problems also the elements in all, and in all after padding
-//   sample   one contender's turn: cell, iteration, algorithm, and the metrics of sample.hpp
+//   sample   one contender's turn: cell, iteration, algorithm, and the metrics of sample.hpp; of
+//   one
+//            that predicts arrivals error_s, how far it was off at the median rank, and
+//            worst_error_s, at the rank where it was furthest off
 //   end      clocks after the run
 int run_arrivals(const Options& options, const Provenance& provenance,
                  const std::vector<Side>& sides);

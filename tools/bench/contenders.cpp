@@ -18,6 +18,7 @@ using LoopFunction = int (*)(const HandScan&);
 constexpr std::array<std::string_view, 3> loops{"loop-123", "loop-recursive-doubling",
                                                 "loop-chain"};
 constexpr std::string_view variant_prefix = "native:";
+constexpr std::string_view history_prefix = "history:";
 
 LoopFunction loop_function(const std::string& name) {
   if (name == loops[0]) return &hand_123_doubling;
@@ -53,7 +54,7 @@ bool names_persistent_form(const std::string& list) {
     const std::string word = list.substr(begin, comma - begin);
     const std::string name = word.substr(word.rfind('/') + 1);  // of no slash: all of it
     for (const OperationTraits& row : operations()) {
-      if (find_persistent_form(row.operation, name) != nullptr) return true;
+      if (find_persistent_form(row.operation, name)) return true;
     }
     begin = comma + 1;
   }
@@ -67,18 +68,25 @@ bool read_side(const std::string& text, Operation usual, Side& side) {
     if (!operation_from_name(std::string_view(text).substr(0, slash), side.operation)) return false;
     side.algorithm = text.substr(slash + 1);
   }
+  if (find_persistent_form(side.operation, side.algorithm)) return true;
+  if (side.operation == Operation::reduce && side.algorithm.starts_with(history_prefix)) {
+    const std::string name = side.algorithm.substr(history_prefix.size());
+    return find_algorithm(Collective::reduce, name) != nullptr;
+  }
   const std::vector<std::string> known = contender_names(side.operation);
   return std::find(known.begin(), known.end(), side.algorithm) != known.end();
 }
 
 Contender::Contender(const Side& side)
     : operation_(side.operation), name_(side.algorithm), text_(side.text) {
+  learns_ = name_.starts_with(history_prefix);
+  if (learns_) name_.erase(0, history_prefix.size());
   const std::string& name = name_;
   if (name == "native") {
     kind_ = Kind::native;
   } else if (loop_function(name) != nullptr) {
     kind_ = Kind::loop;
-  } else if (find_persistent_form(operation_, name) != nullptr) {
+  } else if (find_persistent_form(operation_, name)) {
     kind_ = Kind::persistent;
   } else if (is_native_variant(name)) {
     kind_ = Kind::native_variant;
@@ -201,7 +209,11 @@ void Contender::force(Data& data) {
 void Contender::expect(std::span<const double> arrivals) {
   if (kind_ != Kind::sibyl || operation_ != Operation::reduce) return;
   CommunicatorState* state = CommunicatorState::get(comm_);
-  if (state != nullptr) state->replace_arrivals(arrivals);
+  if (state != nullptr) state->replace_arrivals(learns_ ? learnt_->told() : arrivals);
+}
+
+std::vector<double> Contender::learn(std::span<const double> arrivals) {
+  return learns_ ? learnt_->learn(arrivals) : std::vector<double>{};
 }
 
 Costs Contender::costs() const {
@@ -219,6 +231,7 @@ std::function<int()> Contender::call(Data& data) {
     return [bound = bound_.get()] { return bound->call(); };
   }
   if (kind_ == Kind::sibyl) force(data);
+  if (learns_) learnt_ = std::make_unique<LearntArrivals>(data.rank, data.ranks);
   return call_function(data);
 }
 

@@ -1,6 +1,7 @@
 // What takes part in a comparison: the MPI library's own collective, its variants forced, Sibyl's
-// choice, each of Sibyl's algorithms forced, the persistent form, and hand-written loops. The two
-// sides of a performance guideline are contenders for different operations on the same problem.
+// choice, each of Sibyl's algorithms forced, the persistent form, hand-written loops, and
+// history:NAME, a reduce that is told what its earlier turns suggest. The two sides of a
+// performance guideline are contenders for different operations on the same problem.
 #pragma once
 
 #include <mpi.h>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "bench/data.hpp"
+#include "bench/learning.hpp"
 #include "bench/native_variants.hpp"
 #include "bench/operation.hpp"
 #include "bench/persistent.hpp"
@@ -22,7 +24,7 @@ namespace sibyl::bench {
 // What is asked to take part: NAME for the usual operation, or OPERATION/NAME.
 struct Side {
   Operation operation = Operation::exscan;
-  std::string algorithm;  // one of contender_names(operation)
+  std::string algorithm;  // one of contender_names(operation), or one that predicts
   std::string text;       // as it was asked for, and as it is reported
 };
 // False when there is no such operation, or it has no such algorithm.
@@ -47,6 +49,11 @@ class Contender {
   // Tells Sibyl when the ranks will arrive, the same on all of them; nothing for other contenders
   // and operations. What that takes is planning that a program would pay for.
   void expect(std::span<const double> arrivals);
+  // The ranks' arrivals in its last turn, which rank 0 knows. Collective over MPI_COMM_WORLD.
+  // Returns how far each was from a prediction from history, at rank 0; empty where there was none.
+  std::vector<double> learn(std::span<const double> arrivals);
+  // How far this rank's last arrival was from what its edge foretold; negative where none did.
+  double edge_error() const { return bound_ ? bound_->prediction_error() : -1; }
   // What Sibyl has measured; nothing for other contenders.
   Costs costs() const;
   // Before and after its turn: some libraries read at every call which variant is wanted.
@@ -68,6 +75,8 @@ class Contender {
   int variant_ = 0;
   bool forced_ = false;
   std::unique_ptr<BoundCall> bound_;  // of a contender in the persistent form, once it was called
+  bool learns_ = false;
+  std::unique_ptr<LearntArrivals> learnt_;  // of a contender that learns, once it was called
   ComputationObserver deaf_;
 };
 

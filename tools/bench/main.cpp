@@ -22,6 +22,7 @@
 #include "bench/native_variants.hpp"
 #include "bench/network.hpp"
 #include "bench/report.hpp"
+#include "bench/thread_cost.hpp"
 #include "settle.hpp"
 #include "sibyl/sibyl.h"
 
@@ -134,6 +135,7 @@ int run(int argument_count, char** arguments) {
   }
 
   const Provenance provenance = look_around(options, argument_count, arguments);
+  if (options.mode == Mode::thread) return run_thread_cost(options, provenance);
   if (options.mode == Mode::arrivals) {
     operators.clear();
     return run_arrivals(options, provenance, sides);
@@ -168,7 +170,8 @@ int run(int argument_count, char** arguments) {
 
 // Exported: smpirun looks the function up in the loaded program.
 SIBYL_EXPORT int main(int argument_count, char** arguments) {
-  bool threads = false;
+  const sibyl::bench::Options asked = sibyl::bench::parse_options(argument_count, arguments);
+  bool threads = asked.mode == sibyl::bench::Mode::thread && asked.threads;
   for (int i = 1; i < argument_count; ++i) {
     if (std::string_view(arguments[i - 1]) == "--algorithms") {
       threads = sibyl::bench::names_persistent_form(arguments[i]);

@@ -68,9 +68,12 @@ std::vector<NativeVariant> from_description(const std::string& description) {
 // A control variable of one whole number, open for as long as the object lives.
 struct NativeChoice::Variable {
   explicit Variable(const std::string& wanted) {
+    // Open MPI 4.1 says from then on that MPI too has only the level that is asked for here.
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
     int provided = 0;
     // Never finalised: MPICH does not come back from that.
-    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return;
+    if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return;
     int count = 0;
     MPI_T_cvar_get_num(&count);
     std::array<char, 256> name{};

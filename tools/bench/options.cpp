@@ -69,6 +69,10 @@ bool set(Options& options, std::string_view name, std::string_view value) {
   if (name == "--prediction") return prediction_from_name(value, options.prediction);
   if (name == "--alpha") return read_number(value, 0.0, options.alpha);
   if (name == "--beta") return read_number(value, 0.0, options.beta);
+  if (name == "--level") {
+    options.threads = value == "multiple";
+    return options.threads || value == "single";
+  }
   if (name == "--counts") return read_counts(value, options.counts);
   if (name == "--operators") return !(options.operators = split(value)).empty();
   if (name == "--algorithms") return !(options.contenders = split(value)).empty();
@@ -104,8 +108,10 @@ Options parse_options(int argument_count, char** arguments) {
   int i = 1;
   if (i < argument_count && arguments[i][0] != '-') {
     const std::string_view mode = arguments[i++];
-    options.mode = mode == "arrivals" ? Mode::arrivals : Mode::calls;
-    if (mode != "arrivals" && mode != "calls") {
+    options.mode = mode == "arrivals" ? Mode::arrivals
+                   : mode == "thread" ? Mode::thread
+                                      : Mode::calls;
+    if (mode != "arrivals" && mode != "calls" && mode != "thread") {
       options.problem = "no mode " + std::string(mode);
       return options;
     }
@@ -142,11 +148,12 @@ Options parse_options(int argument_count, char** arguments) {
 
 std::string usage(const std::string& program) {
   return "usage: " + program +
-         " [calls|arrivals] [option]...\n"
+         " [calls|arrivals|thread] [option]...\n"
          "Compares Sibyl's collectives with the MPI library's own, call by call in one run:\n"
          "bare calls (calls, the default), or under arrival patterns (arrivals; `sibyl bench` "
          "runs\n"
-         "it and judges the samples that it prints).\n"
+         "it and judges the samples that it prints). Or what the thread in the background costs\n"
+         "(thread).\n"
          "  --collective NAME    exscan, scan, gather, scatter, reduce, gatherv, scatterv,\n"
          "                       allgather, bcast, allreduce, or one that stands for two calls:\n"
          "                       padded-gather (allreduce of one number, gather of blocks that "
@@ -164,7 +171,11 @@ std::string usage(const std::string& program) {
          "                       loop-123, loop-recursive-doubling (as MPICH's) and loop-chain "
          "(as\n"
          "                       Open MPI's default) (all but the variants); arrivals takes\n"
-         "                       COLLECTIVE/NAME too, to set one collective against another\n"
+         "                       COLLECTIVE/NAME too, to set one collective against another, and\n"
+         "                       those of the persistent form: persistent, LIN, BSLS, ...,\n"
+         "                       edges:NAME (NAME, told when half of the computation is done); "
+         "and\n"
+         "                       history:NAME (of reduce: told what earlier turns suggest)\n"
          "  --reference NAME     what the others are compared with (native)\n"
          "  --root R             root of gather, scatter, reduce, gatherv, scatterv (0)\n"
          "  --warm-up N          unmeasured calls before the measured ones (15)\n"
@@ -190,6 +201,11 @@ std::string usage(const std::string& program) {
          "                       shuffled (at other ranks), one-late (the last rank at a tenth of\n"
          "                       its time) (right)\n"
          "  --alpha SECONDS --beta SECONDS_PER_BYTE   of the bounds (measured)\n"
+         "thread:\n"
+         "  --iterations N --compute SECONDS --repetitions N   as above; there are 50 times as "
+         "many\n"
+         "                       trips of one byte\n"
+         "  --level single|multiple   of threads that MPI is asked for (multiple)\n"
          "Exit status: 0; 1 when a held algorithm is slower than allowed; 2 for a wrong command\n"
          "line; 3 when an algorithm's result is wrong.\n";
 }

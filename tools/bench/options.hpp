@@ -14,6 +14,7 @@ namespace sibyl::bench {
 enum class Mode : std::uint8_t {
   calls,     // bare calls in turns: what a call costs
   arrivals,  // the benchmark of the papers: emulated computation, arrival patterns
+  thread,    // what the thread in the background costs
 };
 
 // One cell of `arrivals`.
@@ -53,6 +54,8 @@ struct Options {
   Prediction prediction = Prediction::right;
   double alpha = 0;  // of the bounds; measured unless beta is given
   double beta = 0;
+  // thread
+  bool threads = true;  // ask MPI for MPI_THREAD_MULTIPLE
 
   bool list = false;  // print the names of the contenders
   bool help = false;

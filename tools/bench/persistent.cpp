@@ -4,12 +4,15 @@
 #include <array>
 #include <string>
 
+#include "collectives/persistent.hpp"
 #include "communicator/communicator_state.hpp"
+#include "sibyl/planners.hpp"
 
 namespace sibyl::bench {
 namespace {
 
 constexpr PersistentForm chosen{"persistent", "auto"};
+constexpr std::string_view edges_prefix = "edges:";
 
 constexpr std::array<PersistentForm, 9> gather_forms{{
     {"LIN", "linear", false, false, true},
@@ -99,14 +102,19 @@ std::span<const PersistentForm> persistent_forms(Operation operation) {
   }
 }
 
-const PersistentForm* find_persistent_form(Operation operation, std::string_view name) {
-  for (const PersistentForm& form : persistent_forms(operation)) {
-    if (form.name == name) return &form;
+std::optional<PersistentForm> find_persistent_form(Operation operation, std::string_view name) {
+  const std::span<const PersistentForm> forms = persistent_forms(operation);
+  for (const PersistentForm& form : forms) {
+    if (form.name == name) return form;
   }
-  return nullptr;
+  if (forms.empty() || !name.starts_with(edges_prefix)) return {};
+  const std::string_view algorithm = name.substr(edges_prefix.size());
+  if (find_algorithm(*traits(operation).served, algorithm) == nullptr) return {};
+  return PersistentForm{name, algorithm};
 }
 
-BoundCall::BoundCall(const PersistentForm& form, Data& data, MPI_Comm comm) {
+BoundCall::BoundCall(const PersistentForm& form, Data& data, MPI_Comm comm)
+    : predicts_(form.by_arrival) {
   if (form.one_by_one) serve_one_by_one(comm);
   MPI_Info info = info_of(form);
   error_ = bind(data, comm, info, &request_);
@@ -123,6 +131,11 @@ void BoundCall::started() {
 }
 
 void BoundCall::reached(double fraction) { note(SIBYL_Edge(&request_, fraction)); }
+
+double BoundCall::prediction_error() const {
+  if (!predicts_ || request_ == SIBYL_REQUEST_NULL) return -1;
+  return reinterpret_cast<const PersistentRequest*>(request_)->last_prediction_error();
+}
 
 int BoundCall::call() {
   if (!started_) started();

@@ -1,10 +1,12 @@
 // Contenders in the persistent form: bound once per cell, started when the computation starts, told
 // at its edge how far it is, arrived at and waited for as the operation. What paper 004 calls LIN,
-// SLS, BSBN and so on, and `persistent`, Sibyl's own choice of algorithm in this form.
+// SLS, BSBN and so on; `persistent`, Sibyl's own choice of algorithm in this form; and edges:NAME,
+// an algorithm of the table that must foresee the arrivals from the edges.
 #pragma once
 
 #include <mpi.h>
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -25,8 +27,8 @@ struct PersistentForm {
 
 // Those of an operation; none where it has no persistent form.
 std::span<const PersistentForm> persistent_forms(Operation operation);
-// nullptr when there is none of that name.
-const PersistentForm* find_persistent_form(Operation operation, std::string_view name);
+// One of those, or edges:NAME; refers to `name`. Nothing when there is none of that name.
+std::optional<PersistentForm> find_persistent_form(Operation operation, std::string_view name);
 
 // A request on the data of a cell. It hears of the computation; without one it is started as it is
 // called.
@@ -42,6 +44,9 @@ class BoundCall final : public ComputationObserver {
   void reached(double fraction) override;
   // Arrives and waits; the first error of the iteration.
   int call();
+  // How far this rank's last arrival was from what its edge foretold, in seconds; negative in a
+  // form that does not look at it.
+  double prediction_error() const;
 
  private:
   void note(int error) {
@@ -49,6 +54,7 @@ class BoundCall final : public ComputationObserver {
   }
 
   SIBYL_Request request_ = SIBYL_REQUEST_NULL;
+  bool predicts_ = false;
   bool started_ = false;
   int error_ = MPI_SUCCESS;
 };

@@ -34,6 +34,9 @@ PERSISTENT = {
     "reduce": ("persistent",),
     "exscan": ("persistent",),
 }
+# PREFIX:NAME, an algorithm of the table that predicts the arrivals itself: from edges of the
+# computation, in the persistent form; of reduce also from its earlier turns.
+PREDICTING = ("edges", "history")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ class CellResult:
         samples: by contender, by metric: one number per iteration, in order of iterations.
         wrong: how many results were wrong, by contender; empty where all were right.
         problem: of the paper's problems, the elements in all, and in all after padding.
+        errors: of contenders that predict arrivals, in seconds, one number per iteration: how far
+            they were off at the rank in the middle, and at the rank where they were furthest off.
     """
 
     cell: Cell
@@ -29,6 +31,7 @@ class CellResult:
     samples: dict[str, dict[str, list[float]]]
     wrong: dict[str, int]
     problem: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, tuple[list[float], list[float]]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """For the journal and the result file."""
@@ -38,6 +41,7 @@ class CellResult:
             "samples": self.samples,
             "wrong": self.wrong,
             "problem": self.problem,
+            "errors": self.errors,
         }
 
     @staticmethod
@@ -45,7 +49,8 @@ class CellResult:
         """The inverse of as_json()."""
         cell = Cell(**data["cell"])
         problem = data.get("problem", {})
-        return CellResult(cell, data["job"], data["samples"], data["wrong"], problem)
+        errors = {name: tuple(lists) for name, lists in data.get("errors", {}).items()}
+        return CellResult(cell, data["job"], data["samples"], data["wrong"], problem, errors)
 
 
 @dataclass
@@ -107,6 +112,10 @@ class SampleReader:
             return
         for metric in METRICS:
             result.samples[name][metric].append(line[metric])
+        if "error_s" in line:
+            middle, worst = result.errors.setdefault(name, ([], []))
+            middle.append(line["error_s"])
+            worst.append(line["worst_error_s"])
         if all(len(m["run_s"]) == self.grid.iterations for m in result.samples.values()):
             self._result = None
             self.finished(result)

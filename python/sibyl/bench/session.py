@@ -21,6 +21,7 @@ from sibyl.bench.grid import (
     LOOPS,
     OPERATORS,
     PERSISTENT,
+    PREDICTING,
     PREDICTIONS,
     SCANS,
     SHAPES,
@@ -31,6 +32,7 @@ from sibyl.bench.grid import (
 from sibyl.bench.guardian import guarded
 from sibyl.bench.journal import Journal, write_whole
 from sibyl.bench.judge import Row, judge
+from sibyl.bench.predictions import prediction_lines
 from sibyl.bench.provenance import file_hash, provenance
 from sibyl.bench.recording import pattern_text
 from sibyl.bench.runner import (
@@ -130,10 +132,13 @@ def _algorithms(collective: str, text: str | None) -> tuple[str, ...]:
     own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
     bound = PERSISTENT.get(collective, ())
     known = ["native", *own, *bound, *(LOOPS if collective == "exscan" else ())]
+    prefixes = [p for p in PREDICTING if bound and (p == "edges" or collective == "reduce")]
+    predicting = [f"{prefix}:{name}" for prefix in prefixes for name in own[1:]]
+    described = [*known, "native:VARIANT", *(f"{prefix}:NAME" for prefix in prefixes)]
     wanted = ["native", *own] if text is None else words_of("--algorithms", text)
     for name in wanted:
-        if not name.startswith("native:"):
-            of_known("--algorithms", name, [*known, "native:VARIANT"])
+        if not name.startswith("native:") and name not in predicting:
+            of_known("--algorithms", name, described)
     return tuple(dict.fromkeys(["native", *wanted]))
 
 
@@ -379,6 +384,8 @@ def _write(
     else:
         console = Console(width=None if sys.stdout.isatty() else 120)
         output.print_table(grid, rows, console, outputs.metric)
+        for line in prediction_lines(grid, results):
+            console.print(line, highlight=False)
     journal.forget()
     return 3 if any(result.wrong for result in results) else 0
 

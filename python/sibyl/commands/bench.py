@@ -14,8 +14,9 @@ def bench(
         str,
         typer.Argument(
             metavar="COLLECTIVE",
-            help="A collective, or clairvoyant-schedule: the generators of reduce schedules "
-            "(--iterations, --seed, --csv, --plot).",
+            help="A collective; or clairvoyant-schedule: the generators of reduce schedules "
+            "(--iterations, --seed, --csv, --plot); or thread: what the thread in the background "
+            "costs (-n, --mpi, --iterations, --compute, --json).",
             show_default=False,
         ),
     ],
@@ -24,7 +25,8 @@ def bench(
         typer.Option(
             metavar="A,B,...",
             help="Contenders: native, native:VARIANT, auto, names from `sibyl algorithms`; in the "
-            "persistent form persistent and the papers' LIN, LS, SLS, BSLS, BNOM, ... "
+            "persistent form persistent, the papers' LIN, LS, SLS, BSLS, BNOM, ... and "
+            "edges:NAME; of reduce history:NAME, told what earlier turns suggest. "
             "native, auto and all of Sibyl's if absent.",
         ),
     ] = None,
@@ -123,6 +125,11 @@ def bench(
         from sibyl.commands.bench_clairvoyant import clairvoyant_schedule
 
         return clairvoyant_schedule(instances=iterations or 32, seed=seed, csv=csv, plot=plot)
+    if collective == "thread":
+        from sibyl.bench.thread_cost import thread_cost
+        from sibyl.bench.units import read_time
+
+        return thread_cost(ranks, mpi, iterations or 20, read_time(compute), json)
     from sibyl.bench.session import Outputs, Wishes, run_session
 
     wishes = Wishes(

@@ -1,0 +1,106 @@
+"""`sibyl bench thread`: what the thread in the background costs, and MPI_THREAD_MULTIPLE with it.
+
+The same program (tools/bench/thread_cost.hpp) runs at both levels of threads in turns, so that
+whatever else the machine does meets both; what is printed are medians over the rounds.
+"""
+
+import json
+import statistics
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from sibyl.bench.journal import write_whole
+from sibyl.bench.runner import JobFailed, choose_benchmark_launcher
+from sibyl.bench.units import time_text
+from sibyl.errors import CommandError
+from sibyl.mpi.command_line import launcher_command, launcher_environment
+from sibyl.mpi.installation import Launcher
+from sibyl.mpi.library import find_benchmark
+
+LEVELS = ("single", "multiple")
+ROUNDS = 5
+# Seconds for one program beyond what it computes.
+PATIENCE = 120.0
+
+
+def measure(
+    launcher: Launcher, ranks: int, iterations: int, compute: float, rounds: int = ROUNDS
+) -> list[dict[str, Any]]:
+    """Run the program at each level in every round; the lines that it printed.
+
+    Raises:
+        JobFailed: it ended badly, or hung.
+    """
+    # As many ranks may share a core as there are.
+    patience = PATIENCE + 2 * ranks * (iterations + 2) * compute
+    lines = []
+    for _ in range(rounds):
+        for level in LEVELS:
+            words = [str(find_benchmark(launcher.flavour)), "thread", "--level", level]
+            words += ["--iterations", str(iterations), "--compute", repr(compute)]
+            try:
+                done = subprocess.run(
+                    launcher_command(launcher, ranks, {}, words),
+                    env=launcher_environment(launcher),
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
+                    timeout=patience,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired as error:
+                raise JobFailed(f"the benchmark has not ended within {patience:.0f} s") from error
+            found = [text for text in done.stdout.splitlines() if text.startswith('{"type":"th')]
+            if done.returncode != 0 or not found:
+                raise JobFailed(f"the benchmark ended with status {done.returncode}: {done.stderr}")
+            lines.append(json.loads(found[0]))
+    return lines
+
+
+def print_costs(lines: Sequence[dict[str, Any]], console: Console) -> None:
+    """Print the table."""
+    by_level = {level: [line for line in lines if line["level"] == level] for level in LEVELS}
+    first = lines[0]
+    table = Table(
+        title=f"{first['mpi']}, {first['ranks']} ranks on {first['cores']} cores, a turn computes "
+        f"{time_text(first['compute_s'])} to {time_text(1.5 * first['compute_s'])}",
+        title_justify="left",
+    )
+    table.add_column("medians of programs")
+    for level in LEVELS:
+        table.add_column(f"MPI_THREAD_{level.upper()}", justify="right")
+
+    def row(title: str, figure: str, text: Callable[[float], str]) -> None:
+        cells = [[line[figure] for line in by_level[level]] for level in LEVELS]
+        table.add_row(title, *(text(statistics.median(c)) if c else "-" for c in cells))
+
+    def percent(share: float) -> str:
+        return f"{100 * share:.3f} %"
+
+    row("thread / computation, the most of all ranks", "share", percent)
+    row("the same at the root", "root_share", percent)
+    row("thread / time, nothing under way", "idle_share", percent)
+    row("a turn, the slowest rank", "turn_s", time_text)
+    row("one byte, one way", "latency_s", time_text)
+    console.print(table)
+    if not all(line["has_thread"] for line in by_level["multiple"]):
+        console.print("no thread: MPI gives no MPI_THREAD_MULTIPLE, or SIBYL_THREAD is 0")
+
+
+def thread_cost(
+    ranks: str | None, mpi: str | None, iterations: int, compute: float, json_file: Path | None
+) -> int:
+    """Measure and print; see `sibyl bench thread`. Returns the exit code."""
+    text = ranks or "2"
+    if not (text.isascii() and text.isdigit()) or int(text) < 1 or iterations < 1:
+        raise CommandError("thread wants one number of ranks, and at least 1 iteration")
+    lines = measure(choose_benchmark_launcher(mpi), int(text), iterations, compute)
+    print_costs(lines, Console(width=120))
+    if json_file is not None:
+        write_whole(json_file, json.dumps(lines, indent=1) + "\n")
+    return 0

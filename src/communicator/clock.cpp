@@ -193,7 +193,8 @@ int CommonClock::synchronise_hosts(MPI_Comm comm, std::int64_t own_host) try {
 
 void CommonClock::follow(MPI_Comm comm, int leader) {
   int rank = 0;
-  std::array led_by{error(local_.now()), drift_error_};
+  const std::int64_t now = local_.now();
+  std::array led_by{error(now), drift_error_};
   if (PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS ||
       PMPI_Bcast(led_by.data(), static_cast<int>(led_by.size()), MPI_DOUBLE, leader, comm) !=
           MPI_SUCCESS) {
@@ -203,7 +204,7 @@ void CommonClock::follow(MPI_Comm comm, int leader) {
   // What is known so far is about rank 0's time, from which the leader's is off and runs off.
   const auto [off, runs_off] = led_by;
   base_.error += off;
-  latest_.error += off;
+  latest_ = {now, common(now) - now, error(now) + off};
   drift_error_ += runs_off;
   max_drift_ += runs_off;
 }

@@ -190,13 +190,17 @@ def test_an_interrupted_run_leaves_nothing_and_is_resumed(
 
 def test_a_simulated_cluster_repeats_and_forces_rivals(simulated: Sibyl) -> None:
     words = ["bench", "reduce", "--on", "smpi", "-n", 8, "--size", "256K", "--iterations", 2]
-    words += ["--max-delay", "20ms", "--algorithms", "native:flat_tree,auto", "--csv", "a.csv"]
+    # SMPI's rival that knows who is late writes the receive buffer of every rank.
+    rivals = ["native:flat_tree", "native:arrival_pattern_aware"]
+    words += ["--max-delay", "20ms", "--algorithms", ",".join([*rivals, "auto"])]
+    words += ["--csv", "a.csv"]
     times = []
     for _ in range(2):
         result = simulated(*words)
         assert result.returncode == 0, result
         rows = list(csv.DictReader((simulated.directory / "a.csv").open()))
-        assert [row["algorithm"] for row in rows] == ["native", "native:flat_tree", "auto"]
+        assert [row["algorithm"] for row in rows] == ["native", *rivals, "auto"]
+        assert not [row for row in rows if row["verdict"] == "WRONG"]
         times.append({row["algorithm"]: float(row["absorbed_us"]) for row in rows})
     assert times[0] == times[1]
     # On 1 Gbit/s the wire alone takes 2.1 ms; seven whole vectors one after the other cannot win.
@@ -207,8 +211,24 @@ def test_a_simulated_cluster_repeats_and_forces_rivals(simulated: Sibyl) -> None
         (["-n", 49], "48 nodes"),
         (["--mpi", "intel"], "intel"),
         (["--prediction", "wild"], "wild"),
+        (["--size", "16GiB"], "2^31 - 1 elements"),
+        (["-n", 48, "--size", "7GiB"], "of memory"),
     ):
         assert_usage_error(simulated(*words, *more), part)
+    result = simulated(*words, "--algorithms", "native:absent")
+    assert (result.returncode, len(result.stderr.splitlines())) == (1, 1)
+    assert "native:absent: SMPI has none of that name; there are default," in result.stderr
+
+
+def test_another_contender_can_be_the_reference(simulated: Sibyl) -> None:
+    words = ["bench", "exscan", "--on", "smpi", "-n", 8, "--size", "8", "--pattern", "none"]
+    words += ["--iterations", 1, "--algorithms", "123-doubling", "--reference", "1-doubling"]
+    result = simulated(*words, "--csv", "a.csv")
+    assert result.returncode == 0, result
+    rows = list(csv.DictReader((simulated.directory / "a.csv").open()))
+    assert [row["algorithm"] for row in rows] == ["1-doubling", "123-doubling"]
+    assert rows[0]["verdict"] == "reference"
+    assert_usage_error(simulated(*words, "--reference", "absent"), "--reference absent")
 
 
 def test_bad_input_ends_in_one_line(bench: Sibyl) -> None:

@@ -24,9 +24,9 @@ Data::Data(Problem wanted, const Operator& of, int own_rank, int all_ranks)
     receive.resize(all);
   } else if (gathers(problem.operation)) {
     receive.resize(at_root);
-  } else if (problem.operation == Operation::reduce) {
-    receive.resize(is_root() ? bytes : 0);
   } else {
+    // Of a reduce too: SMPI's arrival_pattern_aware writes every rank's receive buffer, though MPI
+    // leaves it to the root's.
     receive.resize(bytes);
   }
   if (problem.operation == Operation::exscan) scratch.resize(2 * bytes);

@@ -32,6 +32,7 @@ from sibyl.bench.grid import (
 from sibyl.bench.guardian import guarded
 from sibyl.bench.journal import Journal, write_whole
 from sibyl.bench.judge import Row, judge
+from sibyl.bench.memory import check_memory
 from sibyl.bench.predictions import prediction_lines
 from sibyl.bench.provenance import file_hash, provenance
 from sibyl.bench.recording import pattern_text
@@ -83,6 +84,7 @@ class Wishes:
     operator: str | None
     root: int
     seed: int
+    reference: str
 
 
 @dataclass(frozen=True)
@@ -127,19 +129,20 @@ def of_known(option: str, word: str, allowed: Sequence[str]) -> str:
     return word
 
 
-def _algorithms(collective: str, text: str | None) -> tuple[str, ...]:
-    """The contenders, native first."""
+def _algorithms(collective: str, text: str | None, reference: str) -> tuple[str, ...]:
+    """The contenders, what they are compared with first."""
     own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
     bound = PERSISTENT.get(collective, ())
     known = ["native", *own, *bound, *(LOOPS if collective == "exscan" else ())]
     prefixes = [p for p in PREDICTING if bound and (p == "edges" or collective == "reduce")]
     predicting = [f"{prefix}:{name}" for prefix in prefixes for name in own[1:]]
     described = [*known, "native:VARIANT", *(f"{prefix}:NAME" for prefix in prefixes)]
-    wanted = ["native", *own] if text is None else words_of("--algorithms", text)
-    for name in wanted:
-        if not name.startswith("native:") and name not in predicting:
-            of_known("--algorithms", name, described)
-    return tuple(dict.fromkeys(["native", *wanted]))
+    wanted = [reference, *own] if text is None else words_of("--algorithms", text)
+    for option, names in (("--reference", [reference]), ("--algorithms", wanted)):
+        for name in names:
+            if not name.startswith("native:") and name not in predicting:
+                of_known(option, name, described)
+    return tuple(dict.fromkeys([reference, *wanted]))
 
 
 def numbers_of_ranks(text: str | None, on: str) -> list[int]:
@@ -201,15 +204,18 @@ def make_grid(wishes: Wishes) -> Grid:
     if not 0 <= wishes.root < min(ranks):
         raise CommandError(f"--root {wishes.root}: ranks go from 0 to {min(ranks) - 1}")
     operator = wishes.operator or ("bxor" if collective in SCANS else "sum")
+    of_known("--operator", operator, OPERATORS)
     sizes = [read_size(word) for word in words_of("--size", wishes.size)]
+    cells = make_cells(ranks, sizes, counts, patterns, delays, blocks)
+    check_memory(collective, operator, cells)
     return Grid(
         collective=collective,
-        algorithms=_algorithms(collective, wishes.algorithms),
-        cells=make_cells(ranks, sizes, counts, patterns, delays, blocks),
+        algorithms=_algorithms(collective, wishes.algorithms, wishes.reference),
+        cells=cells,
         iterations=iterations,
         warm_up=warm_up,
         compute=read_time(wishes.compute),
-        operator=of_known("--operator", operator, OPERATORS),
+        operator=operator,
         root=wishes.root,
         seed=wishes.seed,
         prediction=of_known("--prediction", wishes.prediction, PREDICTIONS),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import sibyl
 from sibyl.bench.grid import Cell, Grid
-from sibyl.bench.runner import Job, run_job
+from sibyl.bench.runner import Job, JobFailed, run_job
 from sibyl.bench.samples import CellResult
 from sibyl.errors import CommandError
 from sibyl.mpi.installation import FAMILY_TITLES, Launcher
@@ -126,13 +126,26 @@ class SimulatedCluster:
             whole = found.pop()
             for name in forced:
                 alone = replace(one, algorithms=("native",))
-                run_job(self._job(alone, pattern_file, name), alone, found.append, progressed)
+                try:
+                    run_job(self._job(alone, pattern_file, name), alone, found.append, progressed)
+                except JobFailed as error:
+                    raise JobFailed(f"{name}: {self._reason(str(error))}") from error
                 result = found.pop()
                 whole.samples[name] = result.samples["native"]
                 if result.wrong:
                     whole.wrong[name] = result.wrong["native"]
             whole.samples = {name: whole.samples[name] for name in part.algorithms}
             finished(whole)
+
+    @staticmethod
+    def _reason(message: str) -> str:
+        """Why SimGrid's own algorithm failed, without its words about privatization."""
+        if "Segmentation fault" in message:
+            return "SimGrid's own algorithm has crashed (segmentation fault); leave it out"
+        known = re.search(r"has no algorithm '[^']*'! Valid algorithms: ([^./]*)", message)
+        return (
+            f"SMPI has none of that name; there are {known.group(1).strip()}" if known else message
+        )
 
     def _job(self, part: Grid, pattern_file: str | None, forced: str | None = None) -> Job:
         words = [str(self.launcher.path), "--platform", self.platform]

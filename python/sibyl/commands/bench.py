@@ -30,6 +30,9 @@ def bench(
             "native, auto and all of Sibyl's if absent.",
         ),
     ] = None,
+    reference: Annotated[
+        str, typer.Option(metavar="NAME", help="The contender that all others are compared with.")
+    ] = "native",
     pattern: Annotated[
         str,
         typer.Option(
@@ -153,5 +156,6 @@ def bench(
         operator,
         root,
         seed,
+        reference,
     )
     return run_session(wishes, Outputs(metric, csv, json, plot, format, resume), sys.argv[2:])

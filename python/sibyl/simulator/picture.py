@@ -29,7 +29,8 @@ def check_size(messages: int, most: int, option: str) -> None:
     """Refuse a picture that nobody could look at."""
     if messages > most:
         raise CommandError(
-            f"{option}: a picture of {messages} messages; up to {most} are drawn, take fewer ranks"
+            f"{option}: a picture of about {messages} messages; up to {most} are drawn, take "
+            f"fewer ranks"
         )
 
 

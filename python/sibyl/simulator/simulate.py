@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from sibyl import _core
 from sibyl.bench.grid import SHAPES, make_cells
 from sibyl.bench.plots import check_plot
 from sibyl.bench.session import words_of
@@ -22,6 +23,7 @@ from sibyl.simulator.session import (
     Settings,
     arrivals_of,
     check_memory,
+    request_of,
     run_cell,
     runs_expected,
     simulation_of,
@@ -114,6 +116,8 @@ def run(settings: Settings, wishes: Wishes, outputs: Outputs) -> int:
     outputs.check()
     pictured = problems[0] if outputs.svg is not None or outputs.html is not None else None
     check_memory(problems, entrants, settings, pictured)
+    if pictured is not None:
+        _check_pictures(pictured, entrants[0], settings, outputs)
     rows: list[Row] = []
     interrupted = False
     errors = Console(stderr=True)
@@ -152,17 +156,28 @@ def run(settings: Settings, wishes: Wishes, outputs: Outputs) -> int:
     return 0
 
 
+def _check_pictures(
+    problem: Problem, contender: Contender, settings: Settings, outputs: Outputs
+) -> None:
+    """Notice before the simulation what is too much to look at."""
+    arrivals = arrivals_of(problem, settings, 0)
+    request = request_of(problem, contender, settings, arrivals)
+    # Programs are only made to be counted where the estimate, which is rough, is near the limit.
+    messages = int(_core.estimate_steps(request)) // 2
+    if messages < 16 * picture.MESSAGES_PAGE:
+        messages = simulation_of(problem, contender, settings, arrivals).steps // 2
+    if outputs.svg is not None:
+        picture.check_size(messages, picture.MESSAGES_SVG, "--svg")
+    if outputs.html is not None:
+        picture.check_size(messages, picture.MESSAGES_PAGE, "--html")
+
+
 def _write_pictures(
     problem: Problem, contender: Contender, settings: Settings, outputs: Outputs
 ) -> None:
     """The first contender in the first cell, under its first pattern."""
     arrivals = arrivals_of(problem, settings, 0)
     prepared = simulation_of(problem, contender, settings, arrivals)
-    messages = prepared.steps // 2
-    if outputs.svg is not None:
-        picture.check_size(messages, picture.MESSAGES_SVG, "--svg")
-    if outputs.html is not None:
-        picture.check_size(messages, picture.MESSAGES_PAGE, "--html")
     simulated = run_prepared(prepared, settings.network, arrivals, record=True)
     title = f"{output.problem_title(problem, settings)}: {contender.name}"
     if outputs.svg is not None:

@@ -9,6 +9,7 @@ from conftest import Sibyl, assert_usage_error
 
 from sibyl.bench.grid import Cell
 from sibyl.bench.samples import METRICS, CellResult
+from sibyl.errors import CommandError
 from sibyl.reproduce import fft, fft_on_cluster, figures_on_cluster, on_cluster, session
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
@@ -56,6 +57,8 @@ def test_all_goes_on_where_it_stopped(
         ran.append(item.name)
         if len(ran) == 2:
             raise KeyboardInterrupt
+        if len(ran) == 6:
+            raise CommandError("no such program")
         return once(item, *rest)
 
     monkeypatch.setattr(session, "_run_item", counted)
@@ -65,6 +68,11 @@ def test_all_goes_on_where_it_stopped(
     assert ran == ["exscan-table-1", "scatter-figure-17", "scatter-figure-17"]
     assert session.run([], True, tmp_path, 3) == 0
     assert len(ran) == 5  # other iterations are other results
+    # What cannot be done is named, the others are done, and what was there stays on the page.
+    assert session.run([], True, tmp_path, 4) == 1
+    assert "exscan-table-1: no such program" in capsys.readouterr().err
+    assert ran[5:] == ["exscan-table-1", "scatter-figure-17"]
+    assert "exscan-table-1.png" in (tmp_path / "index.html").read_text()
 
 
 def _measured_cells(table: on_cluster.Table, slow_cell: tuple[int, int]) -> list[CellResult]:

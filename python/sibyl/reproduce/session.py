@@ -225,25 +225,35 @@ def run(
         raise CommandError(f"--to {folder}: cannot be made: {error.strerror}") from error
     if not os.access(folder, os.W_OK):
         raise CommandError(f"--to {folder}: cannot be written; choose another place")
+    code = 0
     try:
-        for item in items:
+        for number, item in enumerate(items, 1):
             where = wishes.place(item)
             mark = fingerprint(item, iterations, where)
             document = finished(item, folder, mark) if everything else None
             if document is None:
-                document = _run_item(item, folder, iterations, mark, where)
+                label = f"{number}/{len(items)} {item.name}"
+                try:
+                    document = _run_item(item, folder, iterations, mark, where, label)
+                except CommandError as error:
+                    if not everything:
+                        raise
+                    # What this machine lacks for one item is no reason to leave out the others.
+                    print(f"sibyl: {item.name}: {error}", file=sys.stderr)
+                    code = 1
+                    continue
             print_outcome(document, console)
     except KeyboardInterrupt:
         print(
             f"sibyl: interrupted; finished items are in {folder}, --all goes on with the others",
             file=sys.stderr,
         )
-        return 130
+        code = 130
     documents = [found for item in ITEMS if (found := finished(item, folder)) is not None]
     _replace(folder / "index.html", page(documents))
     _replace(folder / "reproduction.md", markdown(documents))
     console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items")
-    return 0
+    return code
 
 
 def check_cluster_wishes(wishes: Wishes) -> None:
@@ -256,7 +266,7 @@ def check_cluster_wishes(wishes: Wishes) -> None:
 
 
 def _run_item(
-    item: Item, folder: Path, iterations: int, mark: str, where: Where | None
+    item: Item, folder: Path, iterations: int, mark: str, where: Where | None, label: str
 ) -> dict[str, Any]:
     bar = Progress(
         TextColumn("{task.description}"),
@@ -267,7 +277,7 @@ def _run_item(
         disable=not sys.stderr.isatty(),
     )
     with bar:
-        task = bar.add_task(item.name, total=item.steps)
+        task = bar.add_task(label, total=item.steps)
         begin = time.monotonic()
         place = () if where is None else (where,)
         outcome = item.run(*place, iterations, lambda: bar.advance(task))

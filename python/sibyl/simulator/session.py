@@ -4,7 +4,7 @@ import itertools
 import math
 import os
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -190,15 +190,14 @@ def run_cell(
     entrants: Sequence[Contender],
     settings: Settings,
     advance: Callable[[], None],
-) -> list[Row]:
-    """Every contender under the same patterns."""
+) -> Iterator[Row]:
+    """Every contender under the same patterns, each as soon as it is finished."""
     iterations = settings.iterations if problem.pattern in DRAWN and problem.max_delay else 1
     patterns = [arrivals_of(problem, settings, i) for i in range(iterations)]
     bounds = [
         run_time_bound(settings.collective, settings.network, times, settings.root, problem.size)
         for times in patterns
     ]
-    rows = []
     for contender in entrants:
         results: list[Simulated] = []
         prepared = None
@@ -214,20 +213,17 @@ def run_cell(
             if len(times_run) < 4
             else tuple(statistics.quantiles(times_run, n=4)[::2])
         )
-        rows.append(
-            Row(
-                problem,
-                contender,
-                statistics.median(times_run),
-                (quarters[0], quarters[1]),
-                statistics.median(result.absorbed for result in results),
-                statistics.median(result.elapsed for result in results),
-                statistics.median(bounds),
-                results[0].messages,
-                prepared.rounds,
-            )
+        yield Row(
+            problem,
+            contender,
+            statistics.median(times_run),
+            (quarters[0], quarters[1]),
+            statistics.median(result.absorbed for result in results),
+            statistics.median(result.elapsed for result in results),
+            statistics.median(bounds),
+            results[0].messages,
+            prepared.rounds,
         )
-    return rows
 
 
 def runs_expected(

@@ -134,7 +134,9 @@ def run(settings: Settings, wishes: Wishes, outputs: Outputs) -> int:
         with bar:
             task = bar.add_task("simulating", total=runs_expected(problems, entrants, settings))
             for problem in problems:
-                rows += run_cell(problem, entrants, settings, lambda: bar.advance(task))
+                # One by one: those before an interrupt are kept.
+                for row in run_cell(problem, entrants, settings, lambda: bar.advance(task)):
+                    rows.append(row)
     except KeyboardInterrupt:
         interrupted = True
     if rows:

@@ -51,6 +51,16 @@ bool ServiceQueue::expects() const {
   });
 }
 
+double ServiceQueue::quiet_until() const {
+  if (!unanswered_.empty() || said_ + 1 < static_cast<Rank>(peers_.size())) return 0;
+  double next = INFINITY;
+  for (Rank rank = 0; rank < static_cast<Rank>(peers_.size()); ++rank) {
+    const Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    if (rank != root_ && !peer.served) next = std::min(next, expected(peer) - margin(peer));
+  }
+  return next;
+}
+
 Rank ServiceQueue::next(double now) {
   if (waiting_ == 0) return no_rank;
   const auto busy = std::ranges::count_if(unanswered_, [&](Rank rank) {

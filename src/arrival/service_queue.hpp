@@ -45,6 +45,9 @@ class ServiceQueue {
   const std::vector<Rank>& unanswered() const { return unanswered_; }
   // Something is known of some rank that is still to be served.
   bool expects() const;
+  // When all have spoken for themselves and nobody is asked: when the next is to be served. Else 0:
+  // something may come at any time.
+  double quiet_until() const;
   // Some rank has spoken for itself in this iteration.
   bool informed() const { return said_ > 0; }
 

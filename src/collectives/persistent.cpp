@@ -215,7 +215,6 @@ bool PersistentRequest::make_program(bool with_pattern) {
   const int tags = bound_.blocks_taken * TagBlocks::tags_each - 2;
   if (std::cmp_greater(prepared_.header.tag_span, tags) && with_pattern) return make_program(false);
   planned_ = true;
-  ordered_ = with_pattern;
   return true;
 }
 
@@ -241,26 +240,6 @@ void PersistentRequest::exchange_ended() {
   begin_program(known || !everyone());
 }
 
-// What the ranks have said, who has answered, and who is next.
-void PersistentRequest::serve() {
-  const std::vector<double>& arrivals = exchange_->arrivals();
-  const double ahead = exchange_->ahead();
-  for (Rank rank = 0; rank < ranks_; ++rank) {
-    const double arrival = arrivals[static_cast<std::size_t>(rank)];
-    if (rank != rank_ && !std::isnan(arrival)) queue_->expect(rank, arrival - ahead);
-  }
-  ordered_ = queue_->informed();
-  if (queue_->all_served() || !(bound_.background || stage_ == Stage::arrived)) return;
-  const std::vector<Rank>& asked = queue_->unanswered();
-  for (std::size_t i = asked.size(); i-- > 0;) {  // backwards: who has answered is dropped
-    if (execution_.heard_from(asked[i])) queue_->answered(asked[i]);
-  }
-  const double now = seconds();
-  for (Rank rank = queue_->next(now); rank != no_rank; rank = queue_->next(now)) {
-    execution_.admit(rank);
-  }
-}
-
 // One look at everything that may have moved. True when something has.
 bool PersistentRequest::advance() {
   if (stage_ == Stage::inactive || bound_.idle) return false;
@@ -271,22 +250,22 @@ bool PersistentRequest::advance() {
     }
     return done != 0;
   }
-  bool moved = false;
   if (exchanging_) {
-    moved = exchange_->advance();
+    // That one rank has said when it will arrive does not mean that another is about to.
+    exchange_->advance();
     note(exchange_->error());
   }
   if (!execution_.bound()) {
-    if (error_ != MPI_SUCCESS) return moved;
+    if (error_ != MPI_SUCCESS) return false;
     const bool alone_decides = !everyone() && stage_ == Stage::arrived;
-    if (!exchange_->ended() && !alone_decides) return moved;
+    if (!exchange_->ended() && !alone_decides) return false;
     exchange_ended();
     return true;
   }
   const std::size_t open = execution_.open();
   execution_.progress();
   if (queue_) serve();
-  return moved || execution_.open() != open;
+  return execution_.open() != open;
 }
 
 bool PersistentRequest::ended() const {
@@ -295,27 +274,6 @@ bool PersistentRequest::ended() const {
   if (native()) return native_request_ == MPI_REQUEST_NULL;
   if (!execution_.bound()) return error_ != MPI_SUCCESS;
   return execution_.ended() && (!exchanging_ || exchange_->settled());
-}
-
-// There is something that the thread could find to do.
-bool PersistentRequest::has_background() const {
-  if (stage_ == Stage::inactive || bound_.idle || native() || ended()) return false;
-  if (!execution_.bound()) return error_ == MPI_SUCCESS;
-  if (queue_ && !queue_->all_served()) return true;
-  return execution_.waits() || (exchanging_ && !exchange_->settled());
-}
-
-void PersistentRequest::to_thread() {
-  if (thread_ != nullptr) thread_->submit(*this);
-}
-
-BackgroundWork::Outcome PersistentRequest::progress() noexcept {
-  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return Outcome::waiting;
-  if (gone_) return Outcome::ended;
-  const bool moved = advance();
-  if (!has_background()) return Outcome::ended;
-  return moved ? Outcome::moved : Outcome::waiting;
 }
 
 int PersistentRequest::complete() {

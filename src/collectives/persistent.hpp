@@ -27,6 +27,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -90,6 +91,7 @@ class PersistentRequest final : public PersistentWork {
   int check_free();
 
   Outcome progress() noexcept override;
+  std::chrono::steady_clock::time_point expected() const noexcept override;
   void end() noexcept override;
 
   // For tests and tools: what was predicted for the last iteration, against what came.
@@ -122,6 +124,7 @@ class PersistentRequest final : public PersistentWork {
   void serve();
   bool has_background() const;
   void to_thread();
+  void foresee();
   int complete();
   void release();
 
@@ -158,6 +161,9 @@ class PersistentRequest final : public PersistentWork {
   bool ordered_ = false;          // prepared_ follows the pattern
   std::vector<Rank> order_;       // of prepared_
   std::vector<double> arrivals_;  // likewise
+  // Before this time of the monotonic clock, in seconds, nothing moves if the ranks arrive when
+  // they are expected; 0: something may come at any time.
+  std::atomic<double> expected_ = 0;
   Execution execution_;
   MPI_Request native_request_ = MPI_REQUEST_NULL;
 };

@@ -27,6 +27,8 @@ void ArrivalExchange::open(const Parties& parties) {
   pattern_.assign(ranks + pattern_head, 0);
   if (!is_root()) return;
   incoming_.resize(ranks);
+  listening_.resize(ranks, MPI_REQUEST_NULL);
+  heard_.resize(ranks);
   for (Rank rank = 0; rank < parties.ranks; ++rank) {
     if (rank != parties.root) listen(rank);
   }
@@ -35,7 +37,7 @@ void ArrivalExchange::open(const Parties& parties) {
 void ArrivalExchange::close() {
   if (!opened_) return;
   opened_ = false;
-  for (Incoming& incoming : incoming_) cancel(incoming.request);
+  for (MPI_Request& request : listening_) cancel(request);
   cancel(pattern_receive_);
   cancel(answer_receive_);
   // They are small: what is not received yet has left its buffer.
@@ -46,6 +48,7 @@ void ArrivalExchange::close() {
   for (auto& outgoing : answers_) let_go(outgoing.request);
   for (MPI_Request& request : pattern_sends_) let_go(request);
   incoming_.clear();
+  listening_.clear();
   estimates_.clear();
   answers_.clear();
   pattern_sends_.clear();
@@ -77,7 +80,7 @@ bool ArrivalExchange::left() {
 void ArrivalExchange::listen(Rank rank) {
   Incoming& incoming = incoming_[static_cast<std::size_t>(rank)];
   note(PMPI_Irecv(&incoming.estimate, static_cast<int>(sizeof(Estimate)), MPI_BYTE, rank,
-                  parties_.tag, parties_.comm, &incoming.request));
+                  parties_.tag, parties_.comm, &listening_[static_cast<std::size_t>(rank)]));
 }
 
 void ArrivalExchange::begin(std::int64_t iteration) {
@@ -209,17 +212,17 @@ bool ArrivalExchange::advance() {
 bool ArrivalExchange::advance_root() {
   bool moved = false;
   for (Rank rank = 0; rank < parties_.ranks; ++rank) {
-    Incoming& incoming = incoming_[static_cast<std::size_t>(rank)];
-    if (rank == parties_.root) continue;
-    if (incoming.early) {
-      if (incoming.estimate.iteration > iteration_) continue;
-      take(rank);
-      moved = true;
-    }
-    int done = 0;
-    while (!incoming.early && !incoming.left && incoming.request != MPI_REQUEST_NULL) {
-      note(PMPI_Test(&incoming.request, &done, MPI_STATUS_IGNORE));
-      if (done == 0) break;
+    const Incoming& incoming = incoming_[static_cast<std::size_t>(rank)];
+    if (!incoming.early || incoming.estimate.iteration > iteration_) continue;
+    take(rank);
+    moved = true;
+  }
+  for (int count = 1; count > 0;) {
+    note(PMPI_Testsome(static_cast<int>(listening_.size()), listening_.data(), &count,
+                       heard_.data(), MPI_STATUSES_IGNORE));
+    if (count == MPI_UNDEFINED || error_ != MPI_SUCCESS) break;
+    for (int i = 0; i < count; ++i) {
+      const Rank rank = heard_[static_cast<std::size_t>(i)];
       answer(rank);
       take(rank);
       moved = true;

@@ -101,9 +101,8 @@ class ArrivalExchange {
     std::int64_t asked = 0;
     std::int64_t time = 0;
   };
-  struct Incoming {  // at the root, one per other rank
+  struct Incoming {  // at the root, one per rank
     Estimate estimate;
-    MPI_Request request = MPI_REQUEST_NULL;
     bool early = false;  // holds an estimate of an iteration that is still to begin
     bool left = false;   // this rank sends no more
   };
@@ -146,6 +145,8 @@ class ArrivalExchange {
   std::vector<double> arrivals_;
   std::vector<bool> said_;
   std::vector<Incoming> incoming_;
+  std::vector<MPI_Request> listening_;  // likewise; the root's own is null
+  std::vector<int> heard_;
   Sends<Estimate> estimates_;
   Sends<Answer> answers_;
   Answer answer_;  // to this rank

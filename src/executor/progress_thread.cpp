@@ -8,6 +8,15 @@
 #include <algorithm>
 
 namespace sibyl {
+namespace {
+
+std::chrono::nanoseconds own_processor_time() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+}  // namespace
 
 // The program's signals are for its own threads.
 ProgressThread::ProgressThread() {
@@ -78,20 +87,40 @@ BackgroundWork::Outcome ProgressThread::ask_all(std::unique_lock<std::mutex>& lo
   return moved ? Outcome::moved : Outcome::waiting;
 }
 
+std::chrono::steady_clock::time_point ProgressThread::expected() const {
+  auto earliest = std::chrono::steady_clock::time_point::max();
+  for (const BackgroundWork* work : works_) earliest = std::min(earliest, work->expected());
+  return earliest;
+}
+
 void ProgressThread::run() {
+  using std::chrono::nanoseconds;
   std::unique_lock<std::mutex> lock(mutex_);
-  std::chrono::microseconds pause = shortest;
+  nanoseconds pause = shortest;
+  nanoseconds before = own_processor_time();
   while (!ends_) {
     if (works_.empty()) {
       wake_.wait(lock, [this] { return ends_ || !works_.empty(); });
       pause = shortest;
+      before = own_processor_time();
       continue;
     }
     const bool moved = ask_all(lock) == BackgroundWork::Outcome::moved;
-    pause = moved ? shortest : std::min(2 * pause, longest);
+    // Of the round, and of the waking before it.
+    const nanoseconds after = own_processor_time();
+    const nanoseconds cost = after - before;
+    before = after;
+    const nanoseconds most = std::clamp<nanoseconds>(pause_for_cost * cost, long_enough, longest);
+    pause = moved ? shortest : std::min<nanoseconds>(4 * pause, most);
     if (works_.empty()) continue;
-    if (wake_.wait_for(lock, pause, [this] { return ends_ || submitted_; })) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto until = expected();
+    const bool foreseen = !moved && until > now + pause;
+    const auto end = foreseen ? std::min(until, now + longest_wait) : now + pause;
+    if (wake_.wait_until(lock, end, [this] { return ends_ || submitted_; })) {
       submitted_ = false;
+      pause = shortest;
+    } else if (foreseen && end == until) {
       pause = shortest;
     }
   }

@@ -2,7 +2,10 @@
 //
 // It sleeps on a condition variable while there is nothing to do. While there is, it asks every
 // piece of work to progress without blocking, and sleeps in between: shortly after something has
-// moved, twice as long after each round in which nothing has.
+// moved, four times as long after each round in which nothing has, until such rounds take a
+// thousandth of the time. A round costs the more the busier the processors are, where other work
+// has the caches. Where all work says when it expects something next, it sleeps until then, and
+// looks closely from there on.
 //
 // Thread safety: every function may be called from any thread but the one that works.
 #pragma once
@@ -25,6 +28,8 @@ class BackgroundWork {
   };
   // Never blocks, and throws nothing.
   virtual Outcome progress() noexcept = 0;
+  // When something is expected next, on the monotonic clock; the epoch: at any time.
+  virtual std::chrono::steady_clock::time_point expected() const noexcept { return {}; }
 
  protected:
   ~BackgroundWork() = default;
@@ -50,9 +55,15 @@ class ProgressThread {
  private:
   void run();
   BackgroundWork::Outcome ask_all(std::unique_lock<std::mutex>& lock);
+  std::chrono::steady_clock::time_point expected() const;
 
   static constexpr std::chrono::microseconds shortest{50};
-  static constexpr std::chrono::microseconds longest{4000};
+  // Between these lies the longest pause where nothing is known of what is to come.
+  static constexpr std::chrono::microseconds long_enough{4000};
+  static constexpr std::chrono::microseconds longest{40000};
+  static constexpr int pause_for_cost = 1000;
+  // However late something is expected: a prediction may be wrong.
+  static constexpr std::chrono::microseconds longest_wait{100000};
 
   std::mutex mutex_;
   std::condition_variable wake_;

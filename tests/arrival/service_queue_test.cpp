@@ -47,6 +47,21 @@ TEST(ServiceQueue, RanksAreServedAsTheyAreExpected) {
   EXPECT_TRUE(queue.all_served());
 }
 
+TEST(ServiceQueue, IsQuietUntilTheNextIsExpectedOnceAllHaveSpoken) {
+  ServiceQueue queue(4, 0, 8);
+  queue.begin(0);
+  queue.expect(1, 0.300);
+  queue.expect(2, 0.100);
+  EXPECT_EQ(queue.quiet_until(), 0) << "one has still to speak";
+  queue.expect(3, 0.200);
+  EXPECT_GT(queue.quiet_until(), 0.1 - ServiceQueue::patience);
+  EXPECT_LE(queue.quiet_until(), 0.1);
+  EXPECT_EQ(queue.next(queue.quiet_until()), 2);
+  EXPECT_EQ(queue.quiet_until(), 0) << "one is asked and has not answered";
+  queue.answered(2);
+  EXPECT_GT(queue.quiet_until(), 0.1);
+}
+
 TEST(ServiceQueue, WhoHasSpokenIsServedBeforeWhoHasNot) {
   ServiceQueue queue(4, 0, 1);
   queue.begin(0);

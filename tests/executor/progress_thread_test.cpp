@@ -17,7 +17,9 @@ class Work final : public BackgroundWork {
     ++asked;
     return outcome;
   }
+  std::chrono::steady_clock::time_point expected() const noexcept override { return expects; }
   std::atomic<Outcome> outcome = Outcome::waiting;
+  std::atomic<std::chrono::steady_clock::time_point> expects{};
   std::atomic<int> asked = 0;
 };
 
@@ -56,6 +58,24 @@ TEST(ProgressThread, AsksTheMoreSeldomTheLongerNothingMoves) {
   const int at_the_end = work.asked;
   usleep(20000);
   EXPECT_EQ(work.asked, at_the_end) << "withdrawn";
+}
+
+TEST(ProgressThread, SleepsUntilSomethingIsExpectedButNotForEver) {
+  ProgressThread thread;
+  Work work;
+  const auto begin = std::chrono::steady_clock::now();
+  work.expects = begin + std::chrono::hours(1);
+  thread.submit(work);
+  ASSERT_TRUE(within_seconds(10, work.asked, 4)) << "the prediction may be wrong";
+  const int asked = work.asked;
+  const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(asked, 2 + lasted.count() / 0.1) << "a hundred milliseconds are slept at a time";
+  // One that has nothing to expect keeps the thread looking at all.
+  Work other;
+  thread.submit(other);
+  EXPECT_TRUE(within_seconds(10, work.asked, asked + 6));
+  thread.withdraw(other);
+  thread.withdraw(work);
 }
 
 TEST(ProgressThread, TakesWorkAgainThatItHadEnded) {

@@ -162,7 +162,12 @@ int CommonClock::synchronise_hosts(MPI_Comm comm, std::int64_t own_host) try {
       static_cast<std::size_t>(std::find(known.begin(), known.end(), own_host) - known.begin());
 
   if (firsts[own] == rank) {
-    if (own == 0) ++comparisons_;
+    if (own == 0) {
+      // Known without a comparison, and as of now: another leader's clock may run off from here.
+      latest_.at = local_.now();
+      base_ = latest_;
+      ++comparisons_;
+    }
     for (std::size_t step = 1; step < firsts.size(); step *= 2) {
       if (own < step) {
         if (own + step < firsts.size()) answer(comm, firsts[own + step]);
@@ -183,6 +188,7 @@ int CommonClock::synchronise_hosts(MPI_Comm comm, std::int64_t own_host) try {
                     MPI_STATUS_IGNORE);
   if (error != MPI_SUCCESS) return error;
   latest_ = model.latest;
+  base_ = latest_;
   drift_ = model.drift;
   drift_error_ = model.drift_error;
   ++comparisons_;

@@ -100,7 +100,7 @@ def run(
     predict: Annotated[
         str | None,
         typer.Option(
-            metavar="root-led|periodic",
+            metavar="root-led|periodic|background",
             help="Serve gather and scatter in the order in which ranks are predicted to arrive.",
         ),
     ] = None,

@@ -58,12 +58,12 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
      "How many private communicators a process may hold. A communicator that finds none left on "
      "any of its ranks is served by the MPI library."},
     {"SIBYL_THREAD", "0 or 1", "1", "",
-     "Whether persistent requests may work in the background, in one thread per process. It needs "
-     "MPI_THREAD_MULTIPLE; without it they work in the foreground."},
-    {"SIBYL_PREDICT", "off, root-led or periodic", "off", "",
+     "Whether persistent requests, and predictions in the background, may have one thread per "
+     "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
+    {"SIBYL_PREDICT", "off, root-led, periodic or background", "off", "",
      "Whether gather and scatter follow a predicted order of arrival. `root-led`: the roots of "
-     "linear algorithms alone; `periodic`: all ranks, in binomial algorithms too "
-     "(docs/prediction.md)."},
+     "linear algorithms alone; `periodic`: all ranks, in binomial algorithms too; `background`: "
+     "the same, exchanged by the thread where there is one (docs/prediction.md)."},
     {"SIBYL_REPORT", "a directory", "", "",
      "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
      "time per collective and communicator size. `sibyl run` sets it. Not set: no report, and no "

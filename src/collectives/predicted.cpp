@@ -37,7 +37,7 @@ const Algorithm* PredictedCall::choose(Collective collective, int root, std::uin
   // Once its ranks' arrivals are known, a reduce may have an algorithm that it has not now.
   const bool learns = algorithm != nullptr || collective == Collective::reduce;
   if (agreement_ == nullptr || !learns) return algorithm;
-  const bool everywhere = agreement_->mode() == PredictionMode::periodic;
+  const bool everywhere = agreement_->mode() != PredictionMode::root_led;
   const OrderUse use = algorithm == nullptr ? OrderUse::none : algorithm->order;
   const bool usable = use == OrderUse::root_only || (use == OrderUse::all_ranks && everywhere);
   call_ = agreement_->enter({collective, root, bytes}, usable);

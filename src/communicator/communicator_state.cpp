@@ -65,7 +65,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
 }
 
 CommunicatorState::~CommunicatorState() {
-  prediction_.reset();  // ends its messages
+  end_prediction();  // and its messages
   link_->alive = false;
 }
 

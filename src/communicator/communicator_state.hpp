@@ -166,6 +166,7 @@ class CommunicatorState {
   bool take_given_arrivals();  // agreement.cpp
   bool usable(std::span<const double> times) const;
   void set_up_prediction();  // prediction.cpp
+  void end_prediction();     // prediction.cpp
   bool one_clock() const { return !host_.has_value() && plans.ranks_per_node() == size_; }
 
   // Under the preload a communicator is set up at this call: one that is used once or twice cannot

@@ -8,52 +8,15 @@
 #include <thread>
 
 #include "arrival/splitmix64.hpp"
+#include "communicator/pattern_messages.hpp"
 
 namespace sibyl {
+
+using namespace pattern_messages;
+
 namespace {
 
-using Site = PatternAgreement::Site;
-
-// A report: exchange, error of the clock in nanoseconds, number of sites; then per site collective,
-// root, bytes, number of records; then per record number, arrival, departure, service.
-constexpr std::size_t report_head = 3;
-constexpr std::size_t site_head = 4;
-constexpr std::size_t record_words = 4;
-constexpr std::size_t site_words = site_head + record_words * Site::window;
-constexpr std::size_t report_words =
-    report_head + site_words * PatternAgreement::sites_of_a_message;
-
-// A result: exchange, calls to the next one, number of sites; then per site collective, root,
-// bytes, version, whether it pays, error; then the times of all ranks. All numbers are exact.
-constexpr std::size_t result_head = 3;
-constexpr std::size_t pattern_head = 6;
-
 constexpr double patience_at_the_end = 1.0;  // seconds
-
-std::size_t result_words(Rank ranks) {
-  return result_head +
-         PatternAgreement::sites_of_a_message * (pattern_head + static_cast<std::size_t>(ranks));
-}
-
-// The part of a report that is of this site; nullptr when the rank has not said anything of it.
-const std::int64_t* part_of(const std::int64_t* report, const CallSite& key) {
-  for (std::int64_t i = 0; i < report[2]; ++i) {
-    const std::int64_t* part = report + report_head + static_cast<std::size_t>(i) * site_words;
-    if (part[0] == static_cast<std::int64_t>(key.collective) && part[1] == key.root &&
-        part[2] == static_cast<std::int64_t>(key.bytes)) {
-      return part;
-    }
-  }
-  return nullptr;
-}
-
-const std::int64_t* record_of(const std::int64_t* part, std::int64_t number) {
-  for (std::int64_t i = 0; i < part[3]; ++i) {
-    const std::int64_t* record = part + site_head + static_cast<std::size_t>(i) * record_words;
-    if (record[0] == number) return record;
-  }
-  return nullptr;
-}
 
 }  // namespace
 
@@ -97,19 +60,33 @@ Site* PatternAgreement::find(const CallSite& key, bool make) try {
   return nullptr;
 }
 
+std::unique_lock<std::mutex> PatternAgreement::keep_thread_out() {
+  return thread_ == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(mutex_);
+}
+
+BackgroundWork::Outcome PatternAgreement::progress() noexcept {
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return Outcome::waiting;  // a call is at it
+  look();
+  return under_way_ && !dead_ ? Outcome::waiting : Outcome::ended;
+}
+
 void PatternAgreement::begin_call() {
+  const std::unique_lock<std::mutex> lock = keep_thread_out();
   arrival_ = std::chrono::steady_clock::now();
   ++calls_;
   if (dead_) return;
-  if (under_way_ || result_pending_) progress();
-  if (mode_ == PredictionMode::periodic && calls_ == exchange_ + calls_in_flight + 1 &&
-      exchange_ > 0) {
+  if (under_way_ || result_pending_) look();
+  if (tells_all() && calls_ == exchange_ + calls_in_flight + 1 && exchange_ > 0) {
     wait_for_result();
   }
-  if (calls_ == next_exchange_) begin_exchange();
+  if (calls_ != next_exchange_) return;
+  begin_exchange();
+  if (thread_ != nullptr && under_way_) thread_->submit(*this);
 }
 
 PatternAgreement::Call PatternAgreement::enter(const CallSite& key, bool usable) {
+  const std::unique_lock<std::mutex> lock = keep_thread_out();
   Call call;
   call.site = dead_ ? nullptr : find(key, true);
   const bool ordered = usable && call.site != nullptr && call.site->pattern.version > 0;
@@ -122,42 +99,10 @@ PatternAgreement::Call PatternAgreement::enter(const CallSite& key, bool usable)
 
 void PatternAgreement::leave(const Call& call) {
   if (call.site == nullptr) return;
+  const std::unique_lock<std::mutex> lock = keep_thread_out();
   const auto now = std::chrono::steady_clock::now();
   Site::Record& record = call.site->recent[call.site->recorded++ % Site::window];
   record = {calls_, clock_.common(arrival_), clock_.common(now), call.service};
-}
-
-void PatternAgreement::write_report(std::int64_t* report) const {
-  std::array<const Site*, most_sites> latest{};
-  std::size_t count = 0;
-  for (const auto& site : sites_) latest[count++] = site.get();
-  const auto last_call = [](const Site* site) {
-    return site->recorded == 0 ? 0 : site->recent[(site->recorded - 1) % Site::window].number;
-  };
-  std::sort(latest.begin(), latest.begin() + static_cast<std::ptrdiff_t>(count),
-            [&](const Site* a, const Site* b) { return last_call(a) > last_call(b); });
-  count = std::min(count, sites_of_a_message);
-  const std::int64_t now = clock_.local().now();
-  report[0] = exchange_;
-  report[1] = static_cast<std::int64_t>(std::min(clock_.error(now), 1e6) * 1e9);
-  report[2] = static_cast<std::int64_t>(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Site& site = *latest[i];
-    std::int64_t* part = report + report_head + i * site_words;
-    part[0] = static_cast<std::int64_t>(site.key.collective);
-    part[1] = site.key.root;
-    part[2] = static_cast<std::int64_t>(site.key.bytes);
-    const std::size_t records = std::min(site.recorded, Site::window);
-    part[3] = static_cast<std::int64_t>(records);
-    for (std::size_t r = 0; r < records; ++r) {
-      const Site::Record& record = site.recent[(site.recorded - records + r) % Site::window];
-      std::int64_t* words = part + site_head + r * record_words;
-      words[0] = record.number;
-      words[1] = record.arrival;
-      words[2] = record.departure;
-      words[3] = static_cast<std::int64_t>(record.service);
-    }
-  }
 }
 
 void PatternAgreement::begin_exchange() {
@@ -169,8 +114,7 @@ void PatternAgreement::begin_exchange() {
   }
   outgoing_.clear();
   exchange_ = calls_;
-  next_exchange_ =
-      calls_ + (mode_ == PredictionMode::periodic ? longest_interval : 2 * shortest_interval);
+  next_exchange_ = calls_ + (tells_all() ? longest_interval : 2 * shortest_interval);
   write_report(reports_.data());
   constexpr int words = static_cast<int>(report_words);
   if (leads()) {
@@ -188,7 +132,7 @@ void PatternAgreement::begin_exchange() {
                       &outgoing_.emplace_back(MPI_REQUEST_NULL)))) {
     return;
   }
-  if (mode_ == PredictionMode::periodic) {
+  if (tells_all()) {
     under_way_ = true;
     fail(PMPI_Irecv(result_.data(), static_cast<int>(result_.size()), MPI_DOUBLE, 0,
                     parties_.tag + 1, parties_.comm, &incoming_.emplace_back(MPI_REQUEST_NULL)));
@@ -199,10 +143,10 @@ void PatternAgreement::begin_exchange() {
   }
 }
 
-void PatternAgreement::progress() {
+void PatternAgreement::look() {
   if (dead_ || !under_way_) return;
   int there = 0;
-  if (leads() || mode_ == PredictionMode::periodic) {
+  if (leads() || tells_all()) {
     if (fail(PMPI_Testall(static_cast<int>(incoming_.size()), incoming_.data(), &there,
                           MPI_STATUSES_IGNORE))) {
       return;
@@ -241,84 +185,12 @@ void PatternAgreement::take_result() {
   if (mode_ == PredictionMode::root_led) apply_result();
 }
 
-// Hands the calls that all ranks have reported to the site's history; false when there is none.
-bool PatternAgreement::feed(Site& site) {
-  std::vector<const std::int64_t*> parts;
-  for (Rank rank = 0; rank < parties_.ranks; ++rank) {
-    const std::int64_t* part =
-        part_of(reports_.data() + static_cast<std::size_t>(rank) * report_words, site.key);
-    if (part == nullptr) return false;
-    parts.push_back(part);
-  }
-  std::vector<double> arrivals(parts.size());
-  std::vector<double> departures(parts.size());
-  for (std::int64_t i = 0; i < parts[0][3]; ++i) {
-    const std::int64_t* own = parts[0] + site_head + static_cast<std::size_t>(i) * record_words;
-    if (own[0] <= site.last_fed) continue;
-    bool everywhere = true;
-    Service service = Service::native;
-    for (std::size_t rank = 0; rank < parts.size() && everywhere; ++rank) {
-      const std::int64_t* record = record_of(parts[rank], own[0]);
-      everywhere = record != nullptr;
-      if (!everywhere) break;
-      // Doubles hold differences of times exactly enough, but not times since the machine began.
-      arrivals[rank] = static_cast<double>(record[1] - own[1]) * 1e-9;
-      departures[rank] = static_cast<double>(record[2] - own[1]) * 1e-9;
-      if (static_cast<Rank>(rank) == site.key.root) service = static_cast<Service>(record[3]);
-    }
-    if (!everywhere) continue;
-    site.last_fed = own[0];
-    site.history->observe(arrivals, departures, service);
-  }
-  return site.history->observed() > 0;
-}
-
-// At rank 0: fills in the result.
-void PatternAgreement::predict() {
-  double* out = result_.data();
-  bool changed = false;
-  std::size_t count = 0;
-  try {
-    std::int64_t clock_error = 0;
-    for (Rank rank = 0; rank < parties_.ranks; ++rank) {
-      clock_error =
-          std::max(clock_error, reports_[static_cast<std::size_t>(rank) * report_words + 1]);
-    }
-    for (const auto& site : sites_) {
-      if (count == sites_of_a_message) break;
-      if (part_of(reports_.data(), site->key) == nullptr || !feed(*site)) continue;
-      ArrivalPattern next = site->history->pattern();
-      next.error += 2e-9 * static_cast<double>(clock_error);
-      const bool same =
-          site->pattern.version > 0 && order_of_arrival(next.times, next.error) == site->order;
-      const bool pays = site->history->pays();
-      changed = changed || !same || pays != site->pays;
-      double* part =
-          out + result_head + count * (pattern_head + static_cast<std::size_t>(parties_.ranks));
-      part[0] = static_cast<double>(site->key.collective);
-      part[1] = site->key.root;
-      part[2] = static_cast<double>(site->key.bytes);
-      part[3] = static_cast<double>(site->pattern.version + (same ? 0 : 1));
-      part[4] = pays ? 1 : 0;
-      part[5] = next.error;
-      std::ranges::copy(next.times, part + pattern_head);
-      ++count;
-    }
-  } catch (const std::bad_alloc&) {
-    count = 0;  // no news
-  }
-  interval_ = changed ? shortest_interval : std::min(2 * interval_, longest_interval);
-  out[0] = static_cast<double>(exchange_);
-  out[1] = static_cast<double>(interval_);
-  out[2] = static_cast<double>(count);
-}
-
 void PatternAgreement::send_result() {
   const std::size_t stride = pattern_head + static_cast<std::size_t>(parties_.ranks);
   const auto count = static_cast<std::size_t>(result_[2]);
   const int words = static_cast<int>(result_head + count * stride);
   for (Rank rank = 1; rank < parties_.ranks; ++rank) {
-    bool wanted = mode_ == PredictionMode::periodic;
+    bool wanted = tells_all();
     for (std::size_t i = 0; i < count && !wanted && !ending_; ++i) {
       wanted = static_cast<Rank>(result_[result_head + i * stride + 1]) == rank;
     }
@@ -331,7 +203,7 @@ void PatternAgreement::send_result() {
 
 void PatternAgreement::apply_result() try {
   result_pending_ = false;
-  if (mode_ == PredictionMode::periodic) {
+  if (tells_all()) {
     next_exchange_ = exchange_ + static_cast<std::int64_t>(result_[1]);
   }
   const auto ranks = static_cast<std::size_t>(parties_.ranks);
@@ -360,11 +232,11 @@ void PatternAgreement::finish() {
   ending_ = true;
   const double end = PMPI_Wtime() + patience_at_the_end;
   while (under_way_ && !dead_ && !incoming_.empty() && PMPI_Wtime() < end) {
-    progress();
+    look();
     if (under_way_) std::this_thread::yield();
   }
   // A result that the root of a site had no call left to look for.
-  if (mode_ == PredictionMode::root_led && !leads()) progress();
+  if (mode_ == PredictionMode::root_led && !leads()) look();
   for (MPI_Request& request : incoming_) {
     PMPI_Cancel(&request);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);

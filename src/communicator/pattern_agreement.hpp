@@ -7,9 +7,12 @@
 //
 // - root-led: only the roots of linear algorithms are told, and use the pattern once they have it.
 //   Nobody else hears or waits for anything.
-// - periodic: all ranks are told, and all change over at the call that comes `calls_in_flight` + 1
+// - periodic, background: all ranks are told, and all change over at the call that comes
+// `calls_in_flight` + 1
 //   after that of the exchange. A rank that gets there before the result waits for it: it would be
-//   that many calls ahead of the slowest one. While no order changes, exchanges become rarer.
+//   that many calls ahead of the slowest one. While no order changes, exchanges become rarer. In
+//   the background the progress thread moves them between calls, so that nobody waits for a rank 0
+//   that computes; a rank without a thread does so within its calls.
 //
 // Calls are counted where they enter, before their arguments are looked at: a rank that refuses a
 // call alone stays in step. That a call is a trial - native, or in the other order - follows from
@@ -17,10 +20,9 @@
 // costs more than it brings is given up by the same agreement.
 //
 // A communicator that is freed, or a rank that is gone, leaves no hang: what is under way is waited
-// for a second at most, and then cancelled. Whoever has a thread in the background may call
-// progress() between calls, under the lock that keeps calls out.
+// for a second at most, and then cancelled.
 //
-// Thread safety: one caller at a time.
+// Thread safety: one caller at a time, besides the thread.
 #pragma once
 
 #include <mpi.h>
@@ -30,12 +32,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "arrival/site_history.hpp"
 #include "communicator/clock.hpp"
 #include "executor/prepared.hpp"
+#include "executor/progress_thread.hpp"
 #include "selection/settings.hpp"
 #include "sibyl/arrival.hpp"
 
@@ -49,7 +53,7 @@ struct CallSite {
   bool operator==(const CallSite&) const = default;
 };
 
-class PatternAgreement {
+class PatternAgreement final : public BackgroundWork {
  public:
   struct Parties {
     MPI_Comm comm = MPI_COMM_NULL;  // private; returns its errors
@@ -105,8 +109,9 @@ class PatternAgreement {
   Call enter(const CallSite& key, bool usable);
   // It is over.
   void leave(const Call& call);
-  // Looks whether messages have come.
-  void progress();
+  // From now on this thread looks for messages too. Whoever destroys this first withdraws it there.
+  void work_in(ProgressThread* thread) { thread_ = thread; }
+  Outcome progress() noexcept override;
 
   // The site; nullptr when no call of it has been seen.
   const Site* known(const CallSite& key) { return find(key, false); }
@@ -129,6 +134,9 @@ class PatternAgreement {
 
  private:
   bool leads() const { return parties_.rank == 0; }
+  bool tells_all() const { return mode_ != PredictionMode::root_led; }
+  std::unique_lock<std::mutex> keep_thread_out();
+  void look();
   Site* find(const CallSite& key, bool make);
   void begin_exchange();
   void write_report(std::int64_t* report) const;
@@ -142,6 +150,8 @@ class PatternAgreement {
   void finish();
   bool fail(int error);
 
+  std::mutex mutex_;
+  ProgressThread* thread_ = nullptr;
   Parties parties_;
   PredictionMode mode_;
   CommonClock clock_;

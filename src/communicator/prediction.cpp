@@ -12,8 +12,13 @@ void CommunicatorState::replace_settings(const Settings& settings) {
   settings_ = settings;
   known_choice = {};
   if (settings.predict == before || mode_ != Mode::served) return;
-  prediction_.reset();
+  end_prediction();
   if (settings.predict != PredictionMode::off && size_ > 1) set_up_prediction();
+}
+
+void CommunicatorState::end_prediction() {
+  if (prediction_ != nullptr) process_.withdraw(*prediction_);
+  prediction_.reset();
 }
 
 const CommonClock& CommunicatorState::compare_clocks() {
@@ -52,12 +57,15 @@ void CommunicatorState::set_up_prediction() {
     prediction_.reset();
     return;
   }
+  if (settings_.predict == PredictionMode::background) {
+    prediction_->work_in(process_.progress_thread());
+  }
   prediction_->on_new_pattern([this](const PatternAgreement::Site& site) {
     recording.add(
         RecordedPattern{site.key.collective, site.key.root, site.key.bytes, site.pattern});
     // Only where all ranks hear of it at the same call; a reduce is planned for it then.
     if (site.key.collective == Collective::reduce &&
-        prediction_->mode() == PredictionMode::periodic) {
+        prediction_->mode() != PredictionMode::root_led) {
       replace_arrivals(site.pattern.times, site.pattern.error);
     }
   });

@@ -181,12 +181,22 @@ ProgressThread* Process::progress_thread() {
   if (thread_ == nullptr) {
     try {
       thread_ = std::make_unique<ProgressThread>();
+      recording_.note_thread();
     } catch (const std::system_error&) {
       return nullptr;
     }
   }
   return thread_.get();
 #endif
+}
+
+void Process::withdraw(BackgroundWork& work) {
+  ProgressThread* thread = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    thread = thread_.get();
+  }
+  if (thread != nullptr) thread->withdraw(work);
 }
 
 void Process::write_files() const {

@@ -69,6 +69,8 @@ class Process {
   // The thread in the background, made at the first call; nullptr where there can be none: the MPI
   // gives less than MPI_THREAD_MULTIPLE, the environment forbids it, or the system has none left.
   ProgressThread* progress_thread();
+  // Returns when the thread, if there is one still, is not and will not be at this work.
+  void withdraw(BackgroundWork& work);
   ActiveRequests requests;
   LeftBehind& left_behind() { return *left_behind_; }
 

@@ -68,8 +68,11 @@ std::string settings_from(const Environment& environment, Settings& settings) {
     settings.predict = PredictionMode::root_led;
   } else if (environment.predict == "periodic") {
     settings.predict = PredictionMode::periodic;
+  } else if (environment.predict == "background") {
+    settings.predict = PredictionMode::background;
   } else if (environment.predict != "off" && problem.empty()) {
-    problem = "SIBYL_PREDICT=" + environment.predict + ": use off, root-led or periodic";
+    problem =
+        "SIBYL_PREDICT=" + environment.predict + ": use off, root-led, periodic or background";
   }
   if (!environment.table.empty()) {
     const std::string wrong = read_table_file(environment.table, settings.table);

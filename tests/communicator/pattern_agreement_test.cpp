@@ -3,6 +3,7 @@
 #include "communicator/pattern_agreement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -30,7 +31,14 @@ class Agreement {
   explicit Agreement(PredictionMode mode)
       : agreement_(std::make_unique<PatternAgreement>(
             PatternAgreement::Parties{comm_.get(), rank_in(), size_of(), 7}, mode,
-            CommonClock(LocalClock{lateness(rank_in(), size_of()) * second, 0}))) {}
+            CommonClock(LocalClock{lateness(rank_in(), size_of()) * second, 0}))) {
+    if (mode != PredictionMode::background || thread_level() < MPI_THREAD_MULTIPLE) return;
+    thread_ = std::make_unique<ProgressThread>();
+    agreement_->work_in(thread_.get());
+  }
+  ~Agreement() { end(); }
+  Agreement(const Agreement&) = delete;
+  Agreement& operator=(const Agreement&) = delete;
 
   // Makes calls with a site; returns what the last one was.
   PatternAgreement::Call call(const CallSite& site, int count = 1, bool usable = true) {
@@ -43,10 +51,14 @@ class Agreement {
     return last;
   }
   PatternAgreement& operator*() { return *agreement_; }
-  void end() { agreement_.reset(); }
+  void end() {
+    if (agreement_ != nullptr && thread_ != nullptr) thread_->withdraw(*agreement_);
+    agreement_.reset();
+  }
 
  private:
   Duplicate comm_;
+  std::unique_ptr<ProgressThread> thread_;
   std::unique_ptr<PatternAgreement> agreement_;
 };
 
@@ -58,8 +70,11 @@ bool equal_everywhere(std::int64_t value) {
 
 const CallSite gather_site{Collective::gather, 0, 4096};
 
-TEST(PatternAgreement, AllRanksChangeOverAtTheSameCall) {
-  Agreement agreement(PredictionMode::periodic);
+constexpr std::array all_modes{PredictionMode::root_led, PredictionMode::periodic,
+                               PredictionMode::background};
+
+void change_over(PredictionMode mode) {
+  Agreement agreement(mode);
   std::int64_t changed_at = 0;
   for (int i = 1; i <= 40; ++i) {
     const PatternAgreement::Call now = agreement.call(gather_site);
@@ -75,6 +90,29 @@ TEST(PatternAgreement, AllRanksChangeOverAtTheSameCall) {
     // The test's own ranks come as the machine lets them.
     EXPECT_NEAR(now.site->pattern.times[static_cast<std::size_t>(rank)], behind, 0.5);
   }
+}
+
+TEST(PatternAgreement, AllRanksChangeOverAtTheSameCall) {
+  change_over(PredictionMode::periodic);
+  change_over(PredictionMode::background);
+}
+
+// In the calls alone they would wait for rank 0, which waits for them.
+TEST(PatternAgreement, InTheBackgroundNobodyWaitsForARankZeroThatComputes) {
+  if (thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP();
+  Agreement agreement(PredictionMode::background);
+  agreement.call(gather_site, PatternAgreement::first_exchange);
+  const auto go_on = [&] { agreement.call(gather_site, 1 + PatternAgreement::calls_in_flight); };
+  int through = 1;
+  if (rank_in() != 0) {
+    go_on();
+    MPI_Send(&through, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  }
+  for (int other = 1; rank_in() == 0 && other < size_of(); ++other) {
+    MPI_Recv(&through, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  if (rank_in() == 0) go_on();
+  EXPECT_EQ(agreement.call(gather_site).site->pattern.version, 1U);
 }
 
 TEST(PatternAgreement, TheRootAloneIsTold) {
@@ -146,7 +184,7 @@ TEST(PatternAgreement, ARankThatRefusesACallAloneStaysInStep) {
 // The late one comes only when all others are through: they must not need it.
 TEST(PatternAgreement, AnEarlyRankDoesNotWaitForALateOne) {
   const int late = size_of() - 1;
-  for (const PredictionMode mode : {PredictionMode::root_led, PredictionMode::periodic}) {
+  for (const PredictionMode mode : all_modes) {
     Agreement agreement(mode);
     agreement.call(gather_site, 11);
     const auto go_on = [&] { agreement.call(gather_site, 1 + PatternAgreement::calls_in_flight); };
@@ -163,7 +201,7 @@ TEST(PatternAgreement, AnEarlyRankDoesNotWaitForALateOne) {
 
 // And leaves nothing to a communicator that comes after it.
 TEST(PatternAgreement, MayEndAtAnyCall) {
-  for (const PredictionMode mode : {PredictionMode::root_led, PredictionMode::periodic}) {
+  for (const PredictionMode mode : all_modes) {
     for (const int calls : {0, 11, 12, 13, 20, 21, 22, 40}) {
       Agreement agreement(mode);
       agreement.call({Collective::gather, size_of() - 1, 8}, calls);
@@ -175,7 +213,7 @@ TEST(PatternAgreement, MayEndAtAnyCall) {
 
 TEST(PatternAgreement, DoesNotHangOverARankThatIsGone) {
   if (size_of() < 2) GTEST_SKIP() << "needs somebody to be gone";
-  for (const PredictionMode mode : {PredictionMode::root_led, PredictionMode::periodic}) {
+  for (const PredictionMode mode : all_modes) {
     Agreement agreement(mode);
     const bool gone = rank_in() == size_of() - 1;
     agreement.call(gather_site, gone ? 11 : 15);

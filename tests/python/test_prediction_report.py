@@ -84,7 +84,7 @@ def test_calls_that_were_not_predicted_are_left_out(
     assert "no call was predicted" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("mode", ["root-led", "periodic"])
+@pytest.mark.parametrize("mode", ["root-led", "periodic", "background"])
 def test_an_unmodified_program_is_predicted(
     mpi: Mpi, sibyl: Sibyl, tmp_path: Path, mode: str
 ) -> None:
@@ -100,6 +100,8 @@ def test_an_unmodified_program_is_predicted(
         # An order that does not pay on a busy machine is given up, but for trials.
         assert report.predicted > 5, report
         assert site["patterns"][0]["version"] == 1
+    threaded = "MPI_THREAD_MULTIPLE, and arrivals were exchanged in the background"
+    assert (threaded in result.stderr) == (mode == "background")
 
 
 def test_other_modes_are_refused(sibyl: Sibyl) -> None:

@@ -38,6 +38,13 @@ OWN_PROGRAMS = ("sibyl-fft",)
 Placing = Callable[[Launcher, Path], Placement]
 
 
+# By these Open MPI and MPICH give a program that calls MPI_Init MPI_THREAD_MULTIPLE.
+THREAD_LEVEL = {
+    "OMPI_MPI_THREAD_LEVEL": "3",
+    "MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE",
+}
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """How a program is to be run: the options that `sibyl run` and `sibyl cluster run` share.
@@ -52,7 +59,7 @@ class RunOptions:
         launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
         native: leave Sibyl out of it.
         record: where the ranks' arrival times go.
-        predict: root-led, periodic, or None.
+        predict: root-led, periodic, background, or None.
     """
 
     ranks: int | None = None
@@ -76,8 +83,8 @@ class RunOptions:
             raise CommandError(
                 "--native runs without Sibyl; leave out --set, --report, --record, --predict"
             )
-        if self.predict not in (None, "root-led", "periodic"):
-            raise CommandError(f"--predict {self.predict}: say root-led or periodic")
+        if self.predict not in (None, "root-led", "periodic", "background"):
+            raise CommandError(f"--predict {self.predict}: say root-led, periodic or background")
         for text in self.settings:
             parse_setting(text)
         self.launcher_words()
@@ -220,6 +227,8 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
         variables["SIBYL_RECORD"] = str(scratch)
     if options.predict is not None:
         variables["SIBYL_PREDICT"] = options.predict
+    if options.predict == "background":
+        variables |= THREAD_LEVEL
     return variables
 
 
@@ -255,7 +264,8 @@ def _run(
     if not options.quiet:
         print_report(report, Console(stderr=True))
         if options.predict is not None and recording is not None:
-            print_predictions(recording, Console(stderr=True))
+            background = options.predict == "background"
+            print_predictions(recording, Console(stderr=True), background=background)
     return code
 
 

@@ -6,6 +6,7 @@
 namespace sibyl::bench {
 
 void emulate_computation(double start, double seconds, double spin, ComputationObserver& observer) {
+  sleep_until(start, spin);
   observer.started();
   sleep_until(start + seconds / 2, 0);
   observer.reached(0.5);

@@ -42,6 +42,9 @@ def test_an_item_writes_table_picture_and_verdicts(sibyl: Sibyl, tmp_path: Path)
     assert {claim["verdict"] for claim in document["claims"]} <= set(VERDICTS)
     assert document["claims"][0]["verdict"] == "held"
     assert "exscan-table-1.png" in (tmp_path / "out/index.html").read_text()
+    page = (tmp_path / "out/reproduction.md").read_text()
+    assert "`fft-table-5-cluster` (measured on a cluster)" in page
+    assert "`exscan-table-1` (" not in page
     assert "not held" in result.stdout or "held" in result.stdout
 
 

@@ -141,6 +141,10 @@ def markdown(documents: Sequence[dict[str, Any]], folder: str = "") -> str:
         f"{len(documents)} of the {len(ITEMS)} items of `sibyl reproduce`; each has a table (CSV) "
         "with ours beside the published numbers, and a picture.",
     ]
+    there = {document["item"] for document in documents}
+    absent = [f"`{item.name}` ({item.how})" for item in ITEMS if item.name not in there]
+    if absent:
+        lines += ["", f"Not run here: {', '.join(absent)}."]
     for document in documents:
         lines += ["", f"## {document['title']}", ""]
         lines += [f"`sibyl reproduce {document['item']}`; {document['source']}.", ""]

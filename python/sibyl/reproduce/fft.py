@@ -156,7 +156,7 @@ def draw(
 
     def paint(plt: Any) -> Any:
         names = list(dict.fromkeys([*theirs, *ours]))
-        figure, axes = plt.subplots(1, 3, figsize=(12, 4))
+        figure, axes = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained")
         for place, metric in zip(axes, METRICS, strict=True):
             sides = ((-0.2, theirs, "published", "#999999"), (0.2, ours, how, "#0072B2"))
             for offset, values, label, colour in sides:
@@ -176,8 +176,8 @@ def draw(
             )
             place.grid(alpha=0.3, axis="y")
         axes[0].set_ylabel("ms of the paper's network")
-        axes[0].legend(fontsize=8)
-        figure.tight_layout()
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncol=2, fontsize=9)
         return figure
 
     return paint

@@ -135,8 +135,8 @@ def table_5(_iterations: int, advance: Callable[[], None]) -> Outcome:
         f"rank's first; {1e3 * COMPUTE:.1f} ms of computation between a share and the gather"
     )
     why = (
-        "Rank 0 comes last: whoever serves in another order then gains nothing. Who takes blocks "
-        "in the background has them all when rank 0 comes."
+        "Ranks 0 and 1 come last and together, when all others are there: the order makes no "
+        "difference then. Who takes blocks in the background has all but one when rank 0 comes."
     )
     base = ours["LS"]
     ratios = {

@@ -132,8 +132,8 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
         f"times what the wire needs for its data"
     )
     why = (
-        "Rank 0 comes last: whoever serves in another order then gains nothing, whoever receives "
-        "in the background has most when rank 0 comes."
+        "Ranks 0 and 1 come last, at about the same time: LS takes rank 1 first, SLS last. Who "
+        "receives in the background has most blocks when rank 0 comes."
     )
     choice, native = ratios["Sibyl's choice"], ratios["MPI"]
     cells = [

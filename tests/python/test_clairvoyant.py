@@ -197,6 +197,13 @@ def test_files_of_the_wrong_form_are_one_line_and_exit_code_2(
     assert result.stderr.count("\n") == 1
 
 
+def test_two_outputs_do_not_share_the_terminal(sibyl: Sibyl, example: Path) -> None:
+    result = sibyl(*plan_words(arrivals=example, json="-", events="-"))
+    assert result.returncode == 2, result
+    assert "--events and --json" in result.stderr
+    assert result.stdout == ""
+
+
 def test_events_are_for_algorithms_with_a_schedule(sibyl: Sibyl, tmp_path: Path) -> None:
     result = sibyl(
         "plan", "gather", "--algorithm", "linear", "--ranks", 4, "--events", tmp_path / "e.csv"

@@ -165,6 +165,16 @@ def write_plan(
 
     Where no output is asked for, a summary goes to stdout.
     """
+    outputs = {
+        "--events": events_to,
+        "--html": page_to,
+        "--json": json_to,
+        "--svg": svg_to,
+        "--goal": goal_to,
+    }
+    to_stdout = [option for option, name in outputs.items() if name == "-"]
+    if len(to_stdout) > 1:
+        raise CommandError(f"{' and '.join(to_stdout)}: only one can be written to '-'")
     plan = make_plan(options)
     if events_to is not None:
         write_events(options, events_to)

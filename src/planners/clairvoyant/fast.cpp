@@ -7,11 +7,11 @@
 // arrivals), that nearly always succeeds and a handful of segments is under way: then the rows
 // alone say, for all members at once, what each will receive (fast_flat.inc).
 //
-// Counts. Where it fails repeatedly (fast_counted.inc), the free holders of each segment are
-// counted, as binary digits in bit planes: the columns of the free senders are added, and from then
-// on every sender's column is taken away, 64, 256 or 512 segments at once. The segments that a
-// receiver can get are its column AND those with at least two free holders (at least one if it is
-// not free itself), so the first common bit is right and no search fails any more.
+// Counts. Else (fast_counted.inc) the free holders of each segment are counted, as binary digits in
+// bit planes: the columns of all members are added in a few operations each, and from then on every
+// sender's column is taken away, 64, 256 or 512 segments at once. The segments that a receiver can
+// get are its column AND those with at least two free holders (at least one if it is not free
+// itself), so the first common bit is right and no search fails.
 //
 // Places. The bits of a row stand in the order of (f, rank), where f is the arrival modulo the
 // round time. Availability moves by whole rounds, so the order of search is this order, begun at
@@ -19,13 +19,15 @@
 // behind the head share its f; they stand last, by rank. So free senders are a ring of two rows,
 // places from the head's on and places before it, and a third row for those.
 //
-// Epochs. Only members and those who join soon need a place. Rows are as short as that allows: when
-// somebody without a place joins, places are given out anew to the members and to as many of the
-// next ones, and the rows are written again from the columns, which costs less than a bit per
-// event. Rows and columns are one word or a multiple of 512 bits, for which the kernels are made.
+// Epochs. Only members and those who join soon need a place and a column. Rows are as short as that
+// allows: when somebody without a place joins, places are given out anew to the members and to as
+// many of the next ones, columns move there, and the rows are written again from the columns, which
+// costs less than a bit per event. Rows and columns are one word or a multiple of 512 bits, for
+// which the kernels are made.
 //
 // Cost of generation: per event the words of a column up to the segment and those of a row up to
-// the sender and, where counted, log2 P operations on N bits; 2 bits per process and segment.
+// the sender and, where counted, some thirty operations on N bits; 2 bits per process and segment.
+// Few ranks or segments go to fast_small.cpp.
 // Source: the schedule is that of linear.cpp; how it is found here is Sibyl's own.
 #include <algorithm>
 #include <bit>
@@ -46,6 +48,8 @@ std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 // Words of one vector; rows and columns are one word or a multiple.
 constexpr std::size_t wide = 8;
 constexpr std::uint32_t nowhere = 0xffffffff;
+// Up to so many ranks or segments, searches fail too rarely for counts to pay.
+constexpr std::size_t few = 24;
 
 std::size_t padded_words(std::size_t bits) {
   const std::size_t words = words_for(bits);
@@ -73,41 +77,33 @@ class Fast {
   explicit Fast(const ClairvoyantRequest& request)
       : segments_(request.segments),
         column_words_(padded_words(segments_)),
-        root_first_(request.root_order == RootOrder::first ? request.root : no_rank),
-        members_(request.arrivals.size(), FastMember{nowhere, 0, request.segments}),
-        holders_(segments_, 0),
-        counted_(words_for(segments_)) {
-    const std::size_t planes = static_cast<std::size_t>(std::bit_width(members_.size())) + 1;
-    by_segment_.assign((4 + planes) * column_words_, 0);
+        root_(request.root),
+        root_first_(request.root_order == RootOrder::first),
+        place_of_(request.arrivals.size(), nowhere) {
+    state_.high_digits = static_cast<std::size_t>(std::bit_width(place_of_.size()));
+    by_segment_.assign((2 + FastState::count_words + state_.high_digits) * column_words_, 0);
     Word* at = by_segment_.data();
-    const auto part = [&](std::size_t words) { return std::exchange(at, at + words); };
+    const auto part = [&](std::size_t rows) {
+      return std::exchange(at, at + rows * column_words_);
+    };
     state_.column_words = column_words_;
-    state_.planes = planes;
-    state_.members = members_.data();
-    state_.holders = holders_.data();
-    state_.counted = counted_.data();
-    state_.all = part(column_words_);
-    state_.shared = part(column_words_);
-    state_.some = part(column_words_);
-    state_.more = part(column_words_);
-    state_.digits = part(planes * column_words_);
+    state_.all = part(1);
+    state_.shared = part(1);
+    state_.counts = part(FastState::count_words);
+    state_.high = part(state_.high_digits);
     for (std::size_t s = 0; s < segments_; ++s) state_.all[s / 64] |= bit(s);
-    columns_.assign(members_.size() * column_words_, 0);
-    state_.columns = columns_.data();
-    for (std::size_t r = 0; r < members_.size(); ++r) {
-      std::copy_n(state_.all, column_words_, column_of(static_cast<Rank>(r)));
-    }
   }
 
   FastResult round(const Membership& membership, ClairvoyantEvent* events) {
     if (!membership.joined().empty()) join(membership);
     const std::span<const Rank> group = membership.group();
+    if (group_changed_) put_in_order(group);
     FastRound round;
-    round.group = group;
-    round.sink = membership.sink();
+    round.order = std::span(order_).first(group.size());
+    round.sink = place(membership.sink());
     round.round = membership.round();
-    if (membership.root_is_here()) round.first = root_first_;
-    round.head = place(group.front());
+    if (root_first_ && membership.root_is_here()) round.first = place(root_);
+    round.head = order_.front();
     const std::size_t cut = round.head / 64;
     const Word below = bit(round.head) - 1;
     Word* const upper = state_.free;
@@ -128,7 +124,7 @@ class Fast {
       Word* const late = lower + row_words_;
       std::fill_n(late, row_words_, Word{0});
       for (std::size_t i = group.size(); membership.key(group[i - 1]) == last; --i) {
-        const std::size_t p = place(group[i - 1]);
+        const std::size_t p = order_[i - 1];
         upper[p / 64] &= ~bit(p);
         lower[p / 64] &= ~bit(p);
         late[p / 64] |= bit(p);
@@ -139,27 +135,37 @@ class Fast {
 
   // Whether a member has sent everything; it is no member any more then.
   bool leaves(Rank rank, Rank sink) {
-    if (rank == sink || members_[index(rank)].left != 0) return false;
-    const std::size_t p = place(rank);
+    const std::uint32_t p = place(rank);
+    if (rank == sink || left_[p] != 0) return false;
     present_[p / 64] &= ~bit(p);
+    group_changed_ = true;
     return true;
   }
 
  private:
   static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
-  Word* column_of(Rank rank) { return columns_.data() + index(rank) * column_words_; }
-  std::uint32_t place(Rank rank) const { return members_[index(rank)].place; }
+  std::uint32_t place(Rank rank) const { return place_of_[index(rank)]; }
 
   // Who joins holds everything.
   void join(const Membership& membership) {
     const std::span<const Rank> joined = membership.joined();
-    for (std::uint32_t& holders : holders_) holders += static_cast<std::uint32_t>(joined.size());
-    if (membership.group().size() > 1) std::copy_n(state_.all, column_words_, state_.shared);
-    state_.shared_begin = 0;
+    if (membership.group().size() > 1) {
+      std::copy_n(state_.all, column_words_, state_.shared);
+      state_.knows_shared = true;
+      state_.shared_begin = 0;
+    }
+    group_changed_ = true;
     for (const Rank rank : joined) {
       if (place(rank) == nowhere) return begin_epoch(membership);
     }
     for (const Rank rank : joined) present_[place(rank) / 64] |= bit(place(rank));
+  }
+
+  void put_in_order(std::span<const Rank> group) {
+    order_.clear();
+    for (const Rank rank : group) order_.push_back(place(rank));
+    order_.resize((group.size() + 16) / 16 * 16, static_cast<std::uint32_t>(rank_at_.size()));
+    group_changed_ = false;
   }
 
   void begin_epoch(const Membership& membership) {
@@ -174,9 +180,8 @@ class Fast {
       const double fb = membership.key(b).rest;
       return fa != fb ? fa < fb : a < b;
     });
-    for (std::size_t p = 0; p < rank_at_.size(); ++p) {
-      members_[index(rank_at_[p])].place = static_cast<std::uint32_t>(p);
-    }
+    rows_ = Bits();  // written again from the columns
+    move_columns();
 
     row_words_ = padded_words(rank_at_.size());
     by_place_.assign((10 + 2 * FastState::slots) * row_words_, 0);
@@ -200,10 +205,9 @@ class Fast {
     for (const Rank rank : group) {
       const std::size_t p = place(rank);
       present_[p / 64] |= bit(p);
-      const Word* const column = column_of(rank);
+      const Word* const column = state_.columns + p * column_words_;
       for (std::size_t w = 0; 64 * w < segments_; ++w) {
-        const Word inside = segments_ < 64 * (w + 1) ? bit(segments_) - 1 : ~Word{0};
-        for (Word sent = ~column[w] & inside; sent != 0; sent &= sent - 1) {
+        for (Word sent = ~column[w] & state_.all[w]; sent != 0; sent &= sent - 1) {
           const std::size_t segment = 64 * w + static_cast<std::size_t>(std::countr_zero(sent));
           state_.rows[segment * row_words_ + p / 64] &= ~bit(p);
         }
@@ -211,20 +215,44 @@ class Fast {
     }
   }
 
+  // Columns and what is left go where rank_at_ says; an empty column follows the last.
+  void move_columns() {
+    Bits columns;
+    columns.assign((rank_at_.size() + 1) * column_words_, 0);
+    std::vector<std::uint32_t> left(rank_at_.size(), static_cast<std::uint32_t>(segments_));
+    for (std::size_t p = 0; p < rank_at_.size(); ++p) {
+      std::uint32_t& from = place_of_[index(rank_at_[p])];
+      const bool is_new = from == nowhere;
+      std::copy_n(is_new ? state_.all : state_.columns + from * column_words_, column_words_,
+                  columns.data() + p * column_words_);
+      if (!is_new) left[p] = left_[from];
+      from = static_cast<std::uint32_t>(p);
+    }
+    columns_ = std::move(columns);
+    left_ = std::move(left);
+    sent_.assign(rank_at_.size(), 0);
+    state_.columns = columns_.data();
+    state_.left = left_.data();
+    state_.sent = sent_.data();
+  }
+
   const Kernels& kernels_ = kernels();
   std::size_t segments_;
   std::size_t column_words_;
   std::size_t row_words_ = 0;
-  Rank root_first_;
-  std::vector<FastMember> members_;  // of all ranks
-  std::vector<std::uint32_t> holders_;
-  std::vector<std::uint8_t> counted_;
+  Rank root_;
+  bool root_first_;
+  std::vector<std::uint32_t> place_of_;  // all ranks
+  std::vector<Rank> rank_at_;
+  std::vector<std::uint32_t> order_;
+  bool group_changed_ = true;
+  std::vector<std::uint32_t> left_;
+  std::vector<Word> sent_;
   Bits by_segment_;
   Bits columns_;
   Bits rows_;
   Bits by_place_;
   Bits slot_of_;
-  std::vector<Rank> rank_at_;
   Word* present_ = nullptr;  // places of members
   FastState state_;
 };
@@ -232,8 +260,12 @@ class Fast {
 }  // namespace
 
 void generate_fast(const ClairvoyantRequest& request, Collector& collector) {
-  // Searching so few cells takes less than laying out matrices.
-  if (request.arrivals.size() * request.segments <= 32) return generate_linear(request, collector);
+  const std::size_t ranks = request.arrivals.size();
+  const std::size_t segments = request.segments;
+  if (std::max(ranks, segments) <= 64 && std::min(ranks, segments) <= few) {
+    // With one segment there is nothing to choose.
+    return segments == 1 ? generate_linear(request, collector) : generate_small(request, collector);
+  }
   Membership membership(request);
   Fast fast(request);
   while (membership.begin_round()) {

@@ -32,5 +32,7 @@ void generate_linear(const ClairvoyantRequest& request, Collector& collector);
 void generate_pairing_heap(const ClairvoyantRequest& request, Collector& collector);
 void generate_segment_tree(const ClairvoyantRequest& request, Collector& collector);
 void generate_fast(const ClairvoyantRequest& request, Collector& collector);
+// At most 64 ranks and 64 segments; generate_fast calls it where it takes less time.
+void generate_small(const ClairvoyantRequest& request, Collector& collector);
 
 }  // namespace sibyl::clairvoyant

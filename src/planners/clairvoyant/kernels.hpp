@@ -26,24 +26,19 @@ struct BitTree {
   std::size_t nodes = 2;
 };
 
-// A process in `fast`; fast.cpp says how that works.
-struct FastMember {
-  std::uint32_t place = 0;    // its number in the order of (f, rank), or nowhere
-  std::uint32_t sent_in = 0;  // the round in which it sent last, plus 1
-  std::uint32_t left = 0;     // segments that it has not sent
-};
-
+// The state of `fast`, by place: the number of a process in the order of (f, rank). fast.cpp says
+// how that works.
 struct FastState {
   std::size_t row_words = 0;     // of the places in a row
   std::size_t column_words = 0;  // of the segments in a column
-  std::size_t planes = 0;        // digits of the counts
   std::size_t free_words = 0;
   std::uint64_t* rows = nullptr;     // segment x place: who holds it, A or P; ones for who waits
-  std::uint64_t* columns = nullptr;  // rank x segment, the same
-  FastMember* members = nullptr;     // per rank
+  std::uint64_t* columns = nullptr;  // place x segment, the same
+  std::uint64_t* sent = nullptr;     // per place: all ones if it has sent in this round, else 0
+  std::uint32_t* left = nullptr;     // per place: segments that it has not sent
   const Rank* rank_at = nullptr;     // of a place
-  std::uint32_t* holders = nullptr;  // per segment: the number of members that hold it
-  std::uint64_t* shared = nullptr;   // the segments that at least two members hold
+  std::uint64_t* shared = nullptr;   // no segment is missing that at least two members hold,
+  bool knows_shared = false;         // and then no other is there
   std::uint64_t* all = nullptr;      // all segments
   // Free senders of this round in places: a row of those from the head's place on, one of those
   // before it, and one of those who stand last though at the head's place.
@@ -62,19 +57,21 @@ struct FastState {
   std::uint64_t* no_row = nullptr;
   std::uint8_t* first_slot = nullptr;
   std::uint8_t* second_slot = nullptr;
-  // From the first failed search in a round on, per unit of 512 segments: whether free holders are
-  // counted, the digits of the counts, and the segments with at least one and with at least two.
-  std::uint8_t* counted = nullptr;
-  std::uint64_t* digits = nullptr;
-  std::uint64_t* some = nullptr;
-  std::uint64_t* more = nullptr;
+  // Counts of free holders, of each unit of segments, and their higher digits; see
+  // fast_counted.inc.
+  static constexpr std::size_t count_words = 11;  // per word of segments
+  std::size_t high_digits = 0;
+  std::uint64_t* counts = nullptr;
+  std::uint64_t* high = nullptr;
 };
 
 struct FastRound {
-  std::span<const Rank> group;
-  Rank sink = no_rank;
-  Rank first = no_rank;    // sought before all others, or no_rank
-  std::uint32_t head = 0;  // place of the head
+  // The group in the order of availability, as places. Behind it stand places of empty columns up
+  // to a multiple of 16.
+  std::span<const std::uint32_t> order;
+  std::uint32_t sink = 0;
+  std::uint32_t first = 0xffffffff;  // sought before all others, if it is a place
+  std::uint32_t head = 0;
   bool has_late = false;
   std::uint32_t round = 0;
 };

@@ -11,7 +11,9 @@
     apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC bug 105593: in its own header
+// GCC bug 105593: in its own header.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC target("avx2,avx512f,avx512vl,avx512bw,avx512dq,bmi,bmi2,lzcnt,popcnt")
 #endif
 

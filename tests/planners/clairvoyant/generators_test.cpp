@@ -226,6 +226,19 @@ TEST_F(Agreement, SmallInstancesOfEveryKind) {
   }
 }
 
+// `fast` goes about those of at most 24 ranks or segments in another way.
+TEST_F(Agreement, InstancesOfAtMost64ProcessesAndSegments) {
+  for (int i = 0; i < 100; ++i) {
+    expect_the_same(request(between(25, 40), static_cast<std::uint32_t>(between(25, 40))), false);
+    expect_the_same(request(between(1, 24), static_cast<std::uint32_t>(between(1, 64))), false);
+    expect_the_same(request(between(1, 64), static_cast<std::uint32_t>(between(1, 24))), false);
+    if (HasFailure()) return;
+  }
+  expect_the_same(request(64, 24), false);
+  expect_the_same(request(24, 64), false);
+  expect_the_same(request(64, 64), false);
+}
+
 TEST_F(Agreement, InstancesAroundTheEdgesOfWords) {
   for (int i = 0; i < 60; ++i) {
     expect_the_same(request(between(60, 70), static_cast<std::uint32_t>(between(60, 70))), i < 10);

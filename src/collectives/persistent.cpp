@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "selection/round_time.hpp"
 #include "sibyl/predictors.hpp"
 
 namespace sibyl {
@@ -207,6 +208,10 @@ bool PersistentRequest::make_program(bool with_pattern) {
   request.outstanding = queue_ ? 0 : outstanding_;
   request.segments = bound_.segments;
   request.round_time = bound_.round_time;
+  if (!arrivals_.empty()) {
+    const auto [first, last] = std::ranges::minmax(arrivals_);
+    request.round_time = round_time_for(bound_.round_time, bound_.segments, ranks_, last - first);
+  }
   request.order = order_;
   request.arrivals = arrivals_;
   if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;

@@ -11,6 +11,7 @@
 
 #include "planners/ceil_log2.hpp"
 #include "selection/model.hpp"
+#include "selection/round_time.hpp"
 
 namespace sibyl {
 namespace {
@@ -27,14 +28,6 @@ constexpr double clear_win = 0.8;
 constexpr std::uint32_t fewest_segments = 4;
 // Ranks that nothing is known of measure costs only for vectors that may bring it back, in bytes.
 constexpr std::uint64_t worth_measuring = 65536;
-// A schedule spreads arrivals over so many rounds for each that its segments take; beyond, they are
-// drawn together. Ranks that come long before others take in whole vectors of those before them: if
-// the pattern is wrong, each of these costs a vector's time after the last arrival. 512 KiB on 48
-// hosts under delays to 50 ms took 44 ms with shuffled arrivals, the best rival 11 and Clairvoyant
-// without arrivals 5.4; drawn together, 7.7, and 5.5 with the right ones (docs/performance.md).
-constexpr double most_lateness = 0.5;
-
-double beyond(Rank ranks) { return 3.0 * ceil_log2(static_cast<std::uint64_t>(ranks)); }
 
 bool between_nodes(const Situation& now) { return now.ranks_per_node < now.ranks; }
 
@@ -61,7 +54,8 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
   const auto planned = [&](std::uint32_t segments) {
     const double bytes = static_cast<double>(now.bytes) / segments;
     const double round = costs.overhead + (costs.beta + gamma) * bytes;
-    return SegmentPlan{segments, round, costs.alpha + (segments + beyond(now.ranks)) * round};
+    return SegmentPlan{segments, round,
+                       costs.alpha + (segments + rounds_beyond(now.ranks)) * round};
   };
   SegmentPlan best = planned(std::max(settings.segments, 1U));
   if (settings.segments == 0) {
@@ -75,8 +69,8 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
     }
   }
   constexpr double shortest = 1e-9;
-  const double rounds = most_lateness * (best.segments + beyond(now.ranks));
-  best.round_time = std::max({best.round_time, shortest, now.spread / rounds});
+  best.round_time =
+      round_time_for(std::max(best.round_time, shortest), best.segments, now.ranks, now.spread);
   return best;
 }
 

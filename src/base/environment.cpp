@@ -31,9 +31,9 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
      "it."},
     {"SIBYL_FIRST_SEGMENT", "0 to 1073741824", "1024", "bytes",
      "Size of the first of the two segments that linear-synchronised gather cuts a block into."},
-    {"SIBYL_OUTSTANDING", "0 to 1000000", "8", "transfers",
+    {"SIBYL_OUTSTANDING", "0 to 1000000", "", "transfers",
      "How many transfers the root of linear gather and scatter has under way at a time; 0 is no "
-     "limit, 1 is what the papers call linear."},
+     "limit, 1 is what the papers call linear. Not set: 24 for gather, no limit for scatter."},
     {"SIBYL_DIRECT_FROM", "0 to 1073741824", "4096", "bytes",
      "Blocks of gatherv and scatterv of at least this size travel straight between their rank and "
      "the root, beside the ordered tree."},
@@ -120,7 +120,10 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_RECORD", environment.record);
   read_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,
               environment.problem);
-  read_number(lookup, "SIBYL_OUTSTANDING", 1000000, environment.outstanding, environment.problem);
+  constexpr std::uint32_t unset = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t outstanding = unset;
+  read_number(lookup, "SIBYL_OUTSTANDING", 1000000, outstanding, environment.problem);
+  if (outstanding != unset) environment.outstanding = outstanding;
   read_number(lookup, "SIBYL_DIRECT_FROM", 1U << 30, environment.direct_from, environment.problem);
   read_number(lookup, "SIBYL_CONSTRUCT_EVERY", 1000000, environment.construct_every,
               environment.problem);

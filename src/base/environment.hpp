@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,21 +31,21 @@ struct Environment {
   std::string scatter = "auto";
   std::string gatherv = "auto";
   std::string scatterv = "auto";
-  std::uint32_t first_segment = 1024;  // bytes
-  std::uint32_t outstanding = 8;       // transfers
-  std::uint32_t direct_from = 4096;    // bytes
-  std::uint32_t construct_every = 64;  // calls
-  std::uint32_t segments = 0;          // of Clairvoyant; 0: by bytes, ranks and costs
-  std::uint32_t alpha = 0;             // nanoseconds; 0: measured
-  std::uint32_t overhead = 0;          // nanoseconds; 0: measured
-  std::uint32_t beta = 0;              // picoseconds per byte; 0: measured
-  std::uint32_t communicators = 256;   // private communicators per process
-  std::string predict = "off";         // root-led, periodic, background
-  std::uint32_t thread = 1;            // 0: nothing runs in the background
-  std::string table;                   // file; empty: no selection table
-  std::string arrivals;                // pattern or file; empty: nothing is known
-  std::string report;                  // directory; empty: no report
-  std::string record;                  // directory; empty: no arrivals are recorded
+  std::uint32_t first_segment = 1024;        // bytes
+  std::optional<std::uint32_t> outstanding;  // transfers; by the collective where it is not set
+  std::uint32_t direct_from = 4096;          // bytes
+  std::uint32_t construct_every = 64;        // calls
+  std::uint32_t segments = 0;                // of Clairvoyant; 0: by bytes, ranks and costs
+  std::uint32_t alpha = 0;                   // nanoseconds; 0: measured
+  std::uint32_t overhead = 0;                // nanoseconds; 0: measured
+  std::uint32_t beta = 0;                    // picoseconds per byte; 0: measured
+  std::uint32_t communicators = 256;         // private communicators per process
+  std::string predict = "off";               // root-led, periodic, background
+  std::uint32_t thread = 1;                  // 0: nothing runs in the background
+  std::string table;                         // file; empty: no selection table
+  std::string arrivals;                      // pattern or file; empty: nothing is known
+  std::string report;                        // directory; empty: no report
+  std::string record;                        // directory; empty: no arrivals are recorded
   std::string problem;  // empty, or one line that says which value is wrong and how to mend it
 };
 

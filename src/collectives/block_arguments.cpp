@@ -90,6 +90,7 @@ void place_irregular_blocks(Collective collective, Rank rank, Rank ranks, bool i
   UserBuffer& own_side = up ? call.send : call.receive;
   UserBuffer& root_side = up ? call.receive : call.send;
   const bool has_own = own.type.handle != MPI_DATATYPE_NULL;
+  call.leaves_empty_out = true;
   call.block_bytes = has_own ? static_cast<std::size_t>(own.count) * own.type.size : 0;
   own_side = own;
   own_side.base -= static_cast<MPI_Aint>(rank) * own_side.stride;

@@ -87,8 +87,9 @@ const Prepared* reduction_program(CommunicatorState& state, const Algorithm& alg
                                   const SegmentPlan& plan, int root, bool in_place,
                                   MPI_Count count) {
   const auto segments = static_cast<std::uint32_t>(std::min<MPI_Count>(plan.segments, count));
-  const Prepared& prepared = state.plans.get(
-      algorithm, root, in_place, state.settings().outstanding, segments, plan.round_time);
+  const Prepared& prepared = state.plans.get(algorithm, root, in_place,
+                                             outstanding_in(state.settings(), algorithm.collective),
+                                             segments, plan.round_time);
   const bool fits = prepared.header.tag_span <= CommunicatorState::tags_of_a_reduction;
   return fits ? &prepared : nullptr;
 }
@@ -127,8 +128,8 @@ int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveC
 
 int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
                 CollectiveCall& call, MPI_Comm comm, int earlier_error) try {
-  const Prepared& prepared =
-      state.plans.get(algorithm, root, in_place, state.settings().outstanding);
+  const Prepared& prepared = state.plans.get(
+      algorithm, root, in_place, outstanding_in(state.settings(), algorithm.collective));
   return run_prepared(state, prepared, call, comm, earlier_error);
 } catch (const std::bad_alloc&) {
   return raise(comm, MPI_ERR_NO_MEM);

@@ -34,8 +34,8 @@ int run_tree(CommunicatorState& state, Collective collective, const IrregularCal
   return error != MPI_SUCCESS ? error : gathered;
 }
 
-// By the program of the linear algorithm. A block that holds nothing is a message too, so that a
-// rank and a root which do not agree about it get an error rather than wait for each other.
+// By the program of the linear algorithm. A block that holds nothing is no message, as in the MPI
+// libraries: on many ranks with few blocks that is most of the time.
 int run_linear(PredictedCall& predicted, const Algorithm& algorithm, const IrregularCall& irregular,
                Workspace& workspace) {
   CollectiveCall call;

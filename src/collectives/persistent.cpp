@@ -31,7 +31,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       bound_(std::move(call)),
       rank_(state.rank()),
       ranks_(state.size()),
-      outstanding_(state.settings().outstanding),
+      outstanding_(outstanding_in(state.settings(), bound_.collective)),
       ranks_per_node_(state.ranks_per_node()) {
   if (!bound_.counts.empty()) {
     bound_.blocks.counts = Counts(bound_.counts.data());

@@ -101,7 +101,7 @@ std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
   PlanRequest request;
   request.ranks = state.size();
   request.root = call.root;
-  request.outstanding = state.settings().outstanding;
+  request.outstanding = outstanding_in(state.settings(), call.collective);
   request.segments = call.segments;
   if (call.algorithm->nodes) request.ranks_per_node = state.ranks_per_node();
   const std::int64_t span = call.algorithm->describe(request).tag_span;

@@ -10,7 +10,7 @@ namespace {
 const Prepared& ordered_program(const CommunicatorState& state, PatternAgreement::Site& site,
                                 const Algorithm& algorithm, bool in_place) {
   PatternAgreement::Site::Program& known = site.program;
-  const std::uint32_t outstanding = state.settings().outstanding;
+  const std::uint32_t outstanding = outstanding_in(state.settings(), algorithm.collective);
   if (known.algorithm == &algorithm && known.version == site.pattern.version &&
       known.in_place == in_place && known.outstanding == outstanding) {
     return known.prepared;
@@ -22,6 +22,7 @@ const Prepared& ordered_program(const CommunicatorState& state, PatternAgreement
   request.in_place = in_place;
   request.outstanding = outstanding;
   request.order = site.order;
+  if (algorithm.nodes) request.ranks_per_node = state.ranks_per_node();
   prepare(algorithm, request, state.rank(), known.prepared);
   known.algorithm = &algorithm;
   known.version = site.pattern.version;
@@ -51,7 +52,8 @@ const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, boo
   const bool ordered = call_.service == Service::predicted_order &&
                        (algorithm.order == OrderUse::all_ranks || state_.rank() == root);
   return ordered ? ordered_program(state_, *call_.site, algorithm, in_place)
-                 : state_.plans.get(algorithm, root, in_place, state_.settings().outstanding);
+                 : state_.plans.get(algorithm, root, in_place,
+                                    outstanding_in(state_.settings(), algorithm.collective));
 }
 
 int PredictedCall::run(const Algorithm& algorithm, int root, bool in_place, CollectiveCall& call,

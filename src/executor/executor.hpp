@@ -41,6 +41,9 @@ struct CollectiveCall {
   MPI_Op op = MPI_OP_NULL;
   std::size_t block_bytes = 0;    // packed bytes of a block, or of the vector
   std::size_t first_segment = 0;  // bytes of segment 0 of a block that is cut in two
+  // Messages without data are not sent: both ends know of them. For programs in which no rank both
+  // sends and receives.
+  bool leaves_empty_out = false;
 };
 
 // Returns MPI_SUCCESS or the first error code; MPI_ERR_NO_MEM, before any message, when the

@@ -129,6 +129,16 @@ Piece Frame::message(StepIndex index) const {
   return locate(step(index).slice.buffer, step(index).slice.range);
 }
 
+bool Frame::is_sent(StepIndex index) const {
+  if (!call_.leaves_empty_out) return true;
+  const Slice& slice = step(index).slice;
+  const UserBuffer& data = user(slice.buffer);
+  if (data.irregular != nullptr) {
+    return data.irregular->bytes(static_cast<Rank>(slice.range.first)) != 0;
+  }
+  return data.count != 0 && data.type.size != 0;
+}
+
 Piece Frame::staged(StepIndex index, std::uint32_t slot) const {
   Piece piece = locate(step(index).slice.buffer, step(index).slice.range);
   piece.address = staging_ + slot * staged_bytes_ - lowest_of(vector_buffer().type, piece.count);

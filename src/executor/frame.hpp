@@ -27,6 +27,8 @@ class Frame {
 
   // The memory of a message step: where its slice lies, or its place in the packed area.
   Piece message(StepIndex index) const;
+  // False for a message without data in a call that leaves such out.
+  bool is_sent(StepIndex index) const;
   // The memory into which receive_combine receives, in the given staging slot.
   Piece staged(StepIndex index, std::uint32_t slot) const;
 

@@ -34,6 +34,7 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
   for (const LockstepOperation& operation : prepared.lockstep) {
     const StepIndex index = operation.step;
     const Step& step = prepared.program.steps[index];
+    if (step.peer != no_rank && !frame.is_sent(index)) continue;
     const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
     switch (operation.kind) {
       case LockstepOperation::Kind::local:

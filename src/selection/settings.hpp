@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/environment.hpp"
@@ -24,7 +25,8 @@ struct Settings {
     return all;
   }();
   std::uint32_t first_segment = 1024;  // bytes of segment A of linear-synchronised gather
-  std::uint32_t outstanding = 8;       // transfers that a linear root has under way at a time
+  // Transfers that a linear root has under way at a time; not set: by the collective.
+  std::optional<std::uint32_t> outstanding;
   std::uint32_t direct_from = 4096;    // bytes of a block of gatherv or scatterv that goes direct
   std::uint32_t segments = 0;          // of Clairvoyant's vector; 0 chooses by the costs
   std::uint32_t alpha = 0;             // nanoseconds; 0: measured, as the two below
@@ -35,6 +37,15 @@ struct Settings {
   std::uint32_t thread = 1;  // 0: nothing runs in the background
   SelectionTable table;      // for what is chosen automatically
 };
+
+// How many transfers the root of a linear algorithm may have under way; 0 is no limit.
+//
+// A rank that computes takes part in a transfer only when its progress thread looks, every few
+// milliseconds: what a root sends must not wait for that, while what comes in is spared a crowd at
+// its port (measured on 48 hosts: docs/performance.md).
+inline std::uint32_t outstanding_in(const Settings& settings, Collective collective) {
+  return settings.outstanding.value_or(collective == Collective::scatter ? 0 : 24);
+}
 
 // Empty when `settings` could be filled from the environment; else one line that says which
 // variable is wrong, what it may be, and leaves what was wrong at its default.

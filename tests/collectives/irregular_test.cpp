@@ -236,6 +236,43 @@ TEST_P(IrregularBlocksOverMpi, SaysWhoHasTooLittleRoomAndHangsNobody) {
   }
 }
 
+// Going linear, who has nothing to send or to get is nobody's partner.
+TEST_P(IrregularBlocksOverMpi, NobodyWaitsForARankWithoutDataGoingLinear) {
+  const int size = size_of();
+  if (size < 3) GTEST_SKIP() << "needs two ranks besides the root";
+  Served served(GetParam(), nullptr);
+  settings(served, find_algorithm(GetParam(), "linear"), 4096, 1);
+  const int rank = rank_in();
+  const int root = size - 1;
+  const int late = up() ? 0 : root;  // comes when the other is done
+  const int early = up() ? root : 0;
+  for (const int elements : {3, 9000}) {
+    std::vector<int> counts(static_cast<std::size_t>(size), elements);
+    counts.front() = 0;
+    std::vector<int> places;
+    for (int r = 0; r < size; ++r) places.push_back(r * elements);
+    const std::size_t room = static_cast<std::size_t>(size) * static_cast<std::size_t>(elements);
+    std::vector<int> all(room, up() ? -1 : root);
+    std::vector<int> own(static_cast<std::size_t>(elements), up() ? rank : -1);
+    if (rank == late) {
+      MPI_Recv(nullptr, 0, MPI_INT, early, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    ASSERT_EQ(call(own.data(), counts[static_cast<std::size_t>(rank)], MPI_INT, all.data(),
+                   counts.data(), places.data(), MPI_INT, root, served.get()),
+              MPI_SUCCESS);
+    if (rank == early) MPI_Send(nullptr, 0, MPI_INT, late, 5, MPI_COMM_WORLD);
+    if (up() && rank == root) {
+      for (int r = 0; r < size; ++r) {
+        EXPECT_EQ(all[static_cast<std::size_t>(r) * static_cast<std::size_t>(elements)],
+                  r == 0 ? -1 : r);
+      }
+    }
+    if (!up()) {
+      EXPECT_EQ(own.front(), rank == 0 ? -1 : root);
+    }
+  }
+}
+
 // Sending less than there is room for is an error of the program, too, but every MPI lets it pass.
 TEST_P(IrregularBlocksOverMpi, LetsABlockBeShorterThanItsRoom) {
   const int size = size_of();

@@ -99,10 +99,11 @@ bool PersistentRequest::exchanges() const {
   return bound_.algorithm->order == OrderUse::root_only;
 }
 
-// With one rank at a time the order is decided before, as published.
+// With one rank at a time the order is decided before, as published; and so it is where the root
+// deals with nodes.
 bool PersistentRequest::takes_turns() const {
   return rank_ == bound_.root && !everyone() && bound_.collective == Collective::gather &&
-         outstanding_ != 1;
+         !bound_.algorithm->nodes && outstanding_ != 1;
 }
 
 double PersistentRequest::seconds() const {

@@ -17,8 +17,17 @@ constexpr std::uint64_t message_limit = std::numeric_limits<std::int32_t>::max()
 // From this block size on the root's link is busy with whole blocks and a tree only moves data
 // twice.
 constexpr std::uint64_t linear_block = 4096;
+// One message a node, where it pays: blocks that are more than a start-up, while MPI sends those of
+// a node at once (simulated: docs/performance.md).
+constexpr std::uint64_t two_level_block = 1024;
+constexpr std::uint64_t sent_at_once = 16384;
 
 const Algorithm* choose_blocks(const Situation& now) {
+  const bool nodes = now.ranks_per_node > 1 && now.ranks_per_node < now.ranks;
+  if (nodes && now.bytes >= two_level_block &&
+      now.bytes * static_cast<std::uint64_t>(now.ranks_per_node) <= sent_at_once) {
+    return find_algorithm(now.collective, "two-level");
+  }
   const std::uint64_t total = now.bytes * static_cast<std::uint64_t>(now.ranks);
   const bool tree = now.bytes < linear_block && total <= message_limit;
   return find_algorithm(now.collective, tree ? "binomial" : "linear");

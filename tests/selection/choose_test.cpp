@@ -37,6 +37,21 @@ Settings force(Collective collective, std::int32_t row) {
   return settings;
 }
 
+TEST(Choose, OneMessageANodeWhereAllOfItGoesAtOnce) {
+  const auto name = [](std::uint64_t bytes, Rank ranks, Rank per_node) {
+    Situation now = situation(Collective::gather, ranks, bytes, OperatorUse::none);
+    now.ranks_per_node = per_node;
+    return choose(Settings{}, now)->name;
+  };
+  EXPECT_EQ(name(1024, 560, 16), "two-level");
+  EXPECT_EQ(name(1025, 560, 16), "binomial");  // a node's blocks are too many bytes
+  EXPECT_EQ(name(1023, 560, 16), "binomial");  // start-ups are what counts
+  EXPECT_EQ(name(4096, 32, 4), "two-level");
+  EXPECT_EQ(name(4097, 32, 4), "linear");
+  EXPECT_EQ(name(1024, 16, 16), "binomial");  // one node
+  EXPECT_EQ(name(1024, 16, 1), "binomial");
+}
+
 TEST(Choose, NeverBreaksARestriction) {
   for (const Collective collective : collectives) {
     for (const Rank ranks : rank_counts) {

@@ -15,5 +15,7 @@ PlanHeader describe_binomial(const PlanRequest& request);
 void plan_binomial(const PlanRequest& request, Rank rank, Program& program);
 PlanHeader describe_ordered_tree(const PlanRequest& request);
 void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program);
+PlanHeader describe_two_level(const PlanRequest& request);
+void plan_two_level(const PlanRequest& request, Rank rank, Program& program);
 
 }  // namespace sibyl::gather

@@ -48,6 +48,19 @@ inline constexpr std::array algorithms{
         .nodes = true,
         .describe = describe_ordered_tree,
         .plan = plan_ordered_tree},
+    Algorithm{.collective = Collective::scatter,
+              .name = "two-level",
+              .published = "LIN, between nodes",
+              .idea = "The root sends a message a node, in rank order or as its takers are "
+                      "expected, and one rank gives the others of its node theirs.",
+              .cost = "(n+k-2) alpha + (p-1) beta m at the root, (k-1) (alpha + beta m) in n nodes "
+                      "of k ranks",
+              .source = linear_blocks_paper,
+              .order = OrderUse::root_only,
+              .background = true,
+              .nodes = true,
+              .describe = describe_two_level,
+              .plan = plan_two_level},
 };
 
 }  // namespace sibyl::scatter

@@ -1,0 +1,40 @@
+// Whom the root of a two-level gather or scatter deals with: each rank of its own node, and of
+// every other node one rank that leads it. Nodes hold consecutive ranks, the last one perhaps
+// fewer.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+
+// One message with the root.
+struct Party {
+  Rank leader = 0;
+  Rank first = 0;  // ranks whose blocks the message holds
+  Rank size = 1;
+  bool holds(Rank rank) const { return rank >= first && rank < first + size; }
+};
+
+// In the order in which the root serves them. Given an order of ranks, a party's place is that of
+// its last rank if all of them have to be there (gather), else that of its leader (scatter).
+std::vector<Party> parties_of(const PlanRequest& request, bool all_must_be_there);
+
+// How many there are, and the most ranks beside the leader that one of them has.
+struct PartyCount {
+  std::uint32_t parties = 0;
+  std::uint32_t most_led = 0;
+};
+PartyCount count_parties(const PlanRequest& request);
+
+// A rank's place: the turn of its party, and its place behind the leader, 0 for the leader itself.
+struct PartyPlace {
+  Party party;
+  std::uint32_t turn = 0;
+  std::uint32_t index = 0;
+};
+PartyPlace place_in(const std::vector<Party>& parties, Rank rank);
+
+}  // namespace sibyl

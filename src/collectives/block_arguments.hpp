@@ -56,7 +56,8 @@ struct IrregularSide {
 // What is wrong with the root's side, and the blocks if nothing is.
 int read_root_side(CommunicatorState& state, const IrregularSide& side, IrregularBlocks& blocks);
 int read_own_side(CommunicatorState& state, const BlockSide& side, UserBuffer& own);
-// The call of the linear program, which minds sizes only as far as empty blocks are left out. `all` must outlive it.
+// The call of the linear program, which minds sizes only as far as empty blocks are left out. `all`
+// must outlive it.
 void place_irregular_blocks(Collective collective, Rank rank, Rank ranks, bool is_root,
                             const UserBuffer& own, const IrregularBlocks& all,
                             CollectiveCall& call);

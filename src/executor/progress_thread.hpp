@@ -60,7 +60,7 @@ class ProgressThread {
   static constexpr std::chrono::microseconds shortest{50};
   // Between these lies the longest pause where nothing is known of what is to come.
   static constexpr std::chrono::microseconds long_enough{4000};
-  static constexpr std::chrono::microseconds longest{40000};
+  static constexpr std::chrono::microseconds longest{8000};
   static constexpr int pause_for_cost = 1000;
   // However late something is expected: a prediction may be wrong.
   static constexpr std::chrono::microseconds longest_wait{100000};

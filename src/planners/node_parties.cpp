@@ -4,16 +4,9 @@
 #include <algorithm>
 
 namespace sibyl {
-namespace {
-
-Rank ranks_per_node(const PlanRequest& request) {
-  return std::clamp<Rank>(request.ranks_per_node, 1, request.ranks);
-}
-
-}  // namespace
 
 std::vector<Party> parties_of(const PlanRequest& request, bool all_must_be_there) {
-  const Rank per_node = ranks_per_node(request);
+  const Rank per_node = std::clamp<Rank>(request.ranks_per_node, 1, request.ranks);
   std::vector<Party> parties;
   for (Rank first = 0; first < request.ranks; first += per_node) {
     const Party node{first, first, std::min(per_node, request.ranks - first)};
@@ -38,16 +31,10 @@ std::vector<Party> parties_of(const PlanRequest& request, bool all_must_be_there
   return parties;
 }
 
-PartyCount count_parties(const PlanRequest& request) {
-  const Rank per_node = ranks_per_node(request);
-  const Rank nodes = (request.ranks + per_node - 1) / per_node;
-  const Rank last = request.ranks - (nodes - 1) * per_node;
-  const Rank home = request.root / per_node;
-  const Rank at_home = home == nodes - 1 ? last : per_node;
-  // Another node is a full one unless it is the last of two.
-  const Rank widest = nodes == 1 ? 1 : nodes == 2 && home == 0 ? last : per_node;
-  return {static_cast<std::uint32_t>(at_home - 1 + nodes - 1),
-          static_cast<std::uint32_t>(widest - 1)};
+std::uint32_t most_led(const std::vector<Party>& parties) {
+  Rank most = 1;
+  for (const Party& party : parties) most = std::max(most, party.size);
+  return static_cast<std::uint32_t>(most - 1);
 }
 
 PartyPlace place_in(const std::vector<Party>& parties, Rank rank) {

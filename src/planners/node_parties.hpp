@@ -22,12 +22,8 @@ struct Party {
 // its last rank if all of them have to be there (gather), else that of its leader (scatter).
 std::vector<Party> parties_of(const PlanRequest& request, bool all_must_be_there);
 
-// How many there are, and the most ranks beside the leader that one of them has.
-struct PartyCount {
-  std::uint32_t parties = 0;
-  std::uint32_t most_led = 0;
-};
-PartyCount count_parties(const PlanRequest& request);
+// The most ranks beside the leader that one of them has.
+std::uint32_t most_led(const std::vector<Party>& parties);
 
 // A rank's place: the turn of its party, and its place behind the leader, 0 for the leader itself.
 struct PartyPlace {

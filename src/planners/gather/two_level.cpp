@@ -21,9 +21,10 @@
 namespace sibyl::gather {
 
 PlanHeader describe_two_level(const PlanRequest& request) {
-  const PartyCount count = count_parties(request);
+  const std::vector<Party> parties = parties_of(request, true);
+  const auto turns = static_cast<std::uint32_t>(parties.size());
   PlanHeader header =
-      blocks_header(Collective::gather, "two-level", request, count.most_led + count.parties);
+      blocks_header(Collective::gather, "two-level", request, turns + most_led(parties));
   header.window.receives = request.outstanding;
   return header;
 }
@@ -32,7 +33,7 @@ void plan_two_level(const PlanRequest& request, Rank rank, Program& program) {
   program.clear();
   ProgramBuilder build(program);
   const std::vector<Party> parties = parties_of(request, true);
-  const std::uint32_t first_turn = count_parties(request).most_led;
+  const std::uint32_t first_turn = most_led(parties);
   const Gate gate = request.background ? Gate::on_start : Gate::on_arrival;
   const Slice own = ProgramBuilder::slice(Buffer::send, static_cast<Unit>(rank));
 

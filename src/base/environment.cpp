@@ -33,7 +33,7 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
      "Size of the first of the two segments that linear-synchronised gather cuts a block into."},
     {"SIBYL_OUTSTANDING", "0 to 1000000", "", "transfers",
      "How many transfers the root of linear gather and scatter has under way at a time; 0 is no "
-     "limit, 1 is what the papers call linear. Not set: 24 for gather, no limit for scatter."},
+     "limit, 1 is what the papers call linear. Not set: no limit for scatter, 24 for others."},
     {"SIBYL_DIRECT_FROM", "0 to 1073741824", "4096", "bytes",
      "Blocks of gatherv and scatterv of at least this size travel straight between their rank and "
      "the root, beside the ordered tree."},

@@ -8,11 +8,10 @@
 // - root-led: only the roots of linear algorithms are told, and use the pattern once they have it.
 //   Nobody else hears or waits for anything.
 // - periodic, background: all ranks are told, and all change over at the call that comes
-// `calls_in_flight` + 1
-//   after that of the exchange. A rank that gets there before the result waits for it: it would be
-//   that many calls ahead of the slowest one. While no order changes, exchanges become rarer. In
-//   the background the progress thread moves them between calls, so that nobody waits for a rank 0
-//   that computes; a rank without a thread does so within its calls.
+//   `calls_in_flight` + 1 after that of the exchange. A rank that gets there before the result
+//   waits for it: it would be that many calls ahead of the slowest one. While no order changes,
+//   exchanges become rarer. In the background the progress thread moves them between calls, so that
+//   nobody waits for a rank 0 that computes; a rank without a thread does so within its calls.
 //
 // Calls are counted where they enter, before their arguments are looked at: a rank that refuses a
 // call alone stays in step. That a call is a trial - native, or in the other order - follows from

@@ -20,7 +20,9 @@ from sibyl.reproduce.on_cluster import (
     WARM_UP,
     demand_root,
     measured,
+    setting_of,
     stretch,
+    wrong_results,
 )
 from sibyl.reproduce.outcome import Claim, Outcome, Where, judge
 from sibyl.reproduce.rack import DELAYS_MS, Means
@@ -134,18 +136,14 @@ def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> O
                 row += [round(value, 3) for value in (times.middle, times.low, times.high)]
                 row.append(round(times.middle / factor, 3))
             rows.append(row)
-    first = results[0]
-    setting = (
-        f"measured: {where.hosts} hosts of a namespace cluster at {where.rate} each, "
-        f"{first.job['mpi']}, delays {factor:.2f} times those of the paper as a byte takes, "
-        f"{1e3 * COMPUTE:.0f} ms of emulated computation with an edge at its half, medians and "
-        f"quartiles of {len(first.samples['native']['run_s'])} interleaved iterations; "
-        f"milliseconds of the paper are ours over {factor:.2f}. This cluster's switch has no "
-        f"collisions"
+    setting = setting_of(
+        where,
+        results[0],
+        "medians and quartiles",
+        f"milliseconds of the paper are ours over {factor:.2f}",
     )
-    wrong = sum(sum(result.wrong.values()) for result in results)
     claims = [
-        *([Claim("all results are right", "not held", f"{wrong} are wrong")] if wrong else []),
+        *wrong_results(results),
         *_claims(figure, found, factor, published),
     ]
     return Outcome(setting, COLUMNS, rows, claims, _draw(figure, found, factor, published))

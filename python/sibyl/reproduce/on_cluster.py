@@ -143,17 +143,14 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
             + [round(1e3 * fast.bound, 2), round(fast.to_bound, 3)]
             + [round(native.run / fast.run, 3), theirs[key], round(ours[key], 3)]
         )
-    job = results[0].job
-    setting = (
-        f"measured: {where.hosts} hosts of a namespace cluster at {where.rate} each, "
-        f"{job['mpi']}, delays {factor:.2f} times those of the paper as a byte takes, "
-        f"{1e3 * COMPUTE:.0f} ms of emulated computation with an edge at its half, medians of "
-        f"{len(results[0].samples['native']['run_s'])} interleaved iterations; wire's own time "
-        f"and arrivals as they were make the lower bound. This cluster's switch has no collisions"
+    setting = setting_of(
+        where,
+        results[0],
+        "medians",
+        "wire's own time and arrivals as they were make the lower bound",
     )
-    wrong = sum(sum(result.wrong.values()) for result in results)
     claims = [
-        *([Claim("all results are right", "not held", f"{wrong} are wrong")] if wrong else []),
+        *wrong_results(results),
         judge(
             f"{table.fast} is not slower than {table.slow}",
             [(_name(key), value >= 1 / SLOWER) for key, value in ours.items()],
@@ -177,6 +174,30 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
     ]
     label = f"{table.slow} over {table.fast}"
     return Outcome(setting, COLUMNS, rows, claims, draw_table(ours, theirs, label, "measured"))
+
+
+def setting_of(where: Where, first: CellResult, of_samples: str, more: str) -> str:
+    """How a table or figure was measured.
+
+    Args:
+        where: the cluster.
+        first: any cell.
+        of_samples: what is given of the iterations.
+        more: what else has to be known.
+    """
+    return (
+        f"measured: {where.hosts} hosts of a namespace cluster at {where.rate} each, "
+        f"{first.job['mpi']}, delays {stretch(where.rate):.2f} times those of the paper as a byte "
+        f"takes, {1e3 * COMPUTE:.0f} ms of emulated computation with an edge at its half, "
+        f"{of_samples} of {len(first.samples['native']['run_s'])} interleaved iterations; {more}. "
+        f"This cluster's switch has no collisions"
+    )
+
+
+def wrong_results(results: Sequence[CellResult]) -> list[Claim]:
+    """A claim that is not held if a result was wrong, else none."""
+    wrong = sum(sum(result.wrong.values()) for result in results)
+    return [Claim("all results are right", "not held", f"{wrong} are wrong")] if wrong else []
 
 
 def _name(key: Key) -> str:

@@ -31,6 +31,7 @@
 // Source: the schedule is that of linear.cpp; how it is found here is Sibyl's own.
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -48,8 +49,6 @@ std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 // Words of one vector; rows and columns are one word or a multiple.
 constexpr std::size_t wide = 8;
 constexpr std::uint32_t nowhere = 0xffffffff;
-// Up to so many ranks or segments, searches fail too rarely for counts to pay.
-constexpr std::size_t few = 24;
 
 std::size_t padded_words(std::size_t bits) {
   const std::size_t words = words_for(bits);
@@ -92,6 +91,30 @@ class Fast {
     state_.counts = part(FastState::count_words);
     state_.high = part(state_.high_digits);
     for (std::size_t s = 0; s < segments_; ++s) state_.all[s / 64] |= bit(s);
+  }
+
+  std::size_t segments() const { return segments_; }
+
+  // Those who are there already; nobody else has a place.
+  void take_over(std::span<const SmallMember> members) {
+    for (const Rank rank : rank_at_) place_of_[index(rank)] = nowhere;
+    columns_.assign((members.size() + 1) * column_words_, 0);
+    left_.clear();
+    for (const SmallMember& member : members) {
+      place_of_[index(member.rank)] = static_cast<std::uint32_t>(left_.size());
+      columns_.data()[left_.size()] = member.held;
+      left_.push_back(static_cast<std::uint32_t>(std::popcount(member.held)));
+    }
+    state_.columns = columns_.data();
+  }
+  // Those of the group who were there before this round.
+  void hand_over(std::span<const Rank> group, std::vector<SmallMember>& members) const {
+    members.clear();
+    for (const Rank rank : group) {
+      const std::uint32_t p = place(rank);
+      if (p == nowhere || (present_[p / 64] & bit(p)) == 0) continue;
+      members.push_back({rank, state_.columns[p]});
+    }
   }
 
   FastResult round(const Membership& membership, ClairvoyantEvent* events) {
@@ -170,8 +193,10 @@ class Fast {
 
   void begin_epoch(const Membership& membership) {
     const std::span<const Rank> group = membership.group();
-    const std::size_t newcomers =
-        std::max(group.size(), 64 * wide - std::min(group.size(), 64 * wide));
+    // As many as there are, and so many that rows have 512 bits; with few segments the group is
+    // soon small.
+    const std::size_t newcomers = std::max(
+        group.size(), std::min(64 * wide - std::min(group.size(), 64 * wide), 8 * segments_));
     const std::span<const Rank> upcoming = membership.upcoming(newcomers);
     rank_at_.assign(group.begin(), group.end());
     rank_at_.insert(rank_at_.end(), upcoming.begin(), upcoming.end());
@@ -257,21 +282,18 @@ class Fast {
   FastState state_;
 };
 
-}  // namespace
-
-void generate_fast(const ClairvoyantRequest& request, Collector& collector) {
-  const std::size_t ranks = request.arrivals.size();
-  const std::size_t segments = request.segments;
-  if (std::max(ranks, segments) <= 64 && std::min(ranks, segments) <= few) {
-    // With one segment there is nothing to choose.
-    return segments == 1 ? generate_linear(request, collector) : generate_small(request, collector);
-  }
-  Membership membership(request);
-  Fast fast(request);
-  while (membership.begin_round()) {
+// As generate_small, until the group is small. With half as many as it takes: the way there and
+// back costs more than some rounds.
+bool generate_large(Fast& fast, Membership& membership, Collector& collector,
+                    std::vector<SmallMember>& members) {
+  do {
+    const std::span<const Rank> group = membership.group();
+    if (is_small(2 * group.size(), fast.segments())) {
+      fast.hand_over(group, members);
+      return true;
+    }
     const Rank sink = membership.sink();
-    ClairvoyantEvent* const events = collector.room(membership.group().size());
-    const FastResult result = fast.round(membership, events);
+    const FastResult result = fast.round(membership, collector.room(group.size()));
     bool satisfied = false;
     if (result.completed) {
       membership.end_round([&](Rank rank) {
@@ -283,7 +305,23 @@ void generate_fast(const ClairvoyantRequest& request, Collector& collector) {
       membership.end_round();
     }
     collector.take(result.count);
-    if (satisfied) return;
+    if (satisfied) return false;
+  } while (membership.begin_round());
+  return false;
+}
+
+}  // namespace
+
+void generate_fast(const ClairvoyantRequest& request, Collector& collector) {
+  if (request.segments == 1) return generate_one_segment(request, collector);
+  Membership membership(request);
+  if (!membership.begin_round()) return;
+  std::optional<Fast> fast;
+  std::vector<SmallMember> members;
+  while (generate_small(request, membership, collector, members)) {
+    if (!fast) fast.emplace(request);
+    fast->take_over(members);
+    if (!generate_large(*fast, membership, collector, members)) return;
   }
 }
 

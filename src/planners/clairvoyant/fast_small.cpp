@@ -1,13 +1,15 @@
-// Clairvoyant for at most 64 processes and 64 segments, where a set of either is one word.
+// Clairvoyant while a set of members, and one of segments, is one word.
 //
 // Idea: listing 2 as it stands, but a receiver's segments are the bits of one word and the free
-// holders of a segment those of another. Holders stand in the order of (f, rank); turned so that
-// the head comes first, this is the order of search (see fast.cpp, "Places"). There is next to
-// nothing to set up, which is what counts here: failed searches cost more the more processes there
-// are, and from some twenty on what fast.cpp sets up pays.
+// holders of a segment those of another. Holders stand in the order of availability, so the first
+// bit is whom listing 2 finds first. Who joins or leaves moves the bits of those behind, in one
+// word per segment: less than what the events of a member cost. There is next to nothing to set
+// up, which is what counts where few are there at a time, however many there are in all. Failed
+// searches cost more the more members there are, and from some twenty on what fast.cpp sets up
+// pays; it takes over then.
 //
 // p no power of two: no matter. Commutativity: as linear.cpp.
-// Cost of generation: a few operations per event and failed search; 1 KiB.
+// Cost of generation: a few operations per event and failed search; 2 KiB.
 // Source: the schedule is that of linear.cpp; how it is found here is Sibyl's own.
 #include <algorithm>
 #include <array>
@@ -19,137 +21,234 @@ namespace sibyl::clairvoyant {
 namespace {
 
 using Word = std::uint64_t;
-constexpr std::size_t most = 64;
+__extension__ using TwoWords = unsigned __int128;
 
-Word bit(unsigned index) { return Word{1} << index; }
-Word lowest_ones(std::size_t count) { return count < most ? (Word{1} << count) - 1 : ~Word{0}; }
+template <class Set>
+constexpr std::size_t most = 8 * sizeof(Set);
+template <class Set>
+Set bit(std::size_t index) {
+  return Set{1} << index;
+}
+template <class Set>
+Set lowest_ones(std::size_t count) {
+  return count < most<Set> ? bit<Set>(count) - 1 : ~Set{0};
+}
+std::size_t lowest(Word word) { return static_cast<std::size_t>(std::countr_zero(word)); }
+std::size_t lowest(TwoWords words) {
+  const auto low = static_cast<Word>(words);
+  return low != 0 ? lowest(low) : 64 + lowest(static_cast<Word>(words >> 64));
+}
 
+// Whether that many members are best held in a `Set`.
+template <class Set>
+bool fits(std::size_t members, std::size_t segments);
+template <>
+bool fits<Word>(std::size_t members, std::size_t segments) {
+  constexpr std::size_t few = 24;
+  return members <= 64 && segments <= 64 && (members <= few || segments <= few);
+}
+template <>
+bool fits<TwoWords>(std::size_t members, std::size_t segments) {
+  return members <= 128 && segments <= 4 && !fits<Word>(2 * members, segments);
+}
+
+template <class Set>  // of members
 class Small {
  public:
-  Small(const ClairvoyantRequest& request, const Membership& membership)
-      : ranks_(request.arrivals.size()),
-        segments_(lowest_ones(request.segments)),
+  Small(const ClairvoyantRequest& request, std::span<const SmallMember> members)
+      : members_(members.size()),
+        segments_(request.segments),
         root_(request.root),
         root_first_(request.root_order == RootOrder::first) {
-    for (std::size_t i = 0; i < ranks_; ++i) rank_at_[i] = static_cast<Rank>(i);
-    std::sort(rank_at_.begin(), rank_at_.begin() + static_cast<std::ptrdiff_t>(ranks_),
-              [&](Rank a, Rank b) {
-                const double fa = membership.key(a).rest;
-                const double fb = membership.key(b).rest;
-                return fa != fb ? fa < fb : a < b;
-              });
-    for (unsigned p = 0; p < ranks_; ++p) place_of_[index(rank_at_[p])] = p;
-    std::fill_n(held_.begin(), ranks_, segments_);
-    std::fill_n(holders_.begin(), request.segments, lowest_ones(ranks_));
+    for (std::size_t p = 0; p < members.size(); ++p) {
+      rank_[p] = members[p].rank;
+      held_[p] = members[p].held;
+      for (Word held = held_[p]; held != 0; held &= held - 1) {
+        holders_[lowest(held)] |= bit<Set>(p);
+      }
+    }
+  }
+
+  // Who joins holds everything. The members who were there stand in the group as they did.
+  void join(std::span<const Rank> group) {
+    const Word all = lowest_ones<Word>(segments_);
+    Set behind = 0;
+    for (std::size_t p = 0; p < group.size(); ++p) {
+      if (p == members_) {
+        behind |= bit<Set>(p);
+      } else if (rank_[p] != group[p]) {
+        std::copy_backward(&rank_[p], &rank_[0] + members_, &rank_[0] + members_ + 1);
+        std::copy_backward(&held_[p], &held_[0] + members_, &held_[0] + members_ + 1);
+        const Set before = bit<Set>(p) - 1;
+        for (std::size_t s = 0; s < segments_; ++s) {
+          const Set holders = holders_[s];
+          holders_[s] = (holders & before) | bit<Set>(p) | (holders & ~before) << 1;
+        }
+      } else {
+        continue;
+      }
+      rank_[p] = group[p];
+      held_[p] = all;
+      ++members_;
+    }
+    for (std::size_t s = 0; s < segments_; ++s) holders_[s] |= behind;
   }
 
   // Writes the events of a round; returns their number.
   std::size_t round(const Membership& membership, ClairvoyantEvent* events) {
-    for (const Rank rank : membership.joined()) present_ |= bit(place(rank));
-    const std::span<const Rank> group = membership.group();
-    head_ = static_cast<int>(place(group.front()));
-    free_ = present_;
-    late_ = 0;
-    const RoundTime& head = membership.key(group.front());
-    const RoundTime last{head.whole + 1, head.rest};
-    for (std::size_t i = group.size(); membership.key(group[i - 1]) == last; --i) {
-      late_ |= bit(place(group[i - 1]));
-    }
-    first_ = root_first_ && membership.root_is_here() ? bit(place(root_)) : 0;
     round_ = membership.round();
     event_ = events;
+    free_ = lowest_ones<Set>(members_);
+    sink_ = 0;
+    if (membership.root_is_here()) {
+      while (rank_[sink_] != root_) ++sink_;
+    }
+    first_ = root_first_ && membership.root_is_here() ? bit<Set>(sink_) : 0;
     has_completed_ = false;
 
     // The sink also receives what it has sent.
-    const Rank sink = membership.sink();
-    const unsigned sink_place = place(sink);
-    serve(sink, segments_);
-    if (event_ != events) held_[sink_place] |= bit(events->segment);
-    for (const Rank rank : group) {
-      if (rank != sink) serve(rank, held_[place(rank)]);
+    serve(sink_, lowest_ones<Word>(segments_));
+    if (event_ != events) held_[sink_] |= bit<Word>(events->segment);
+    for (std::size_t p = 0; p < members_; ++p) {
+      if (p != sink_) serve(p, held_[p]);
     }
     // What was received can be sent again.
-    for (const ClairvoyantEvent* e = events; e < event_; ++e) {
-      holders_[e->segment] |= bit(place(e->receiver));
+    for (ClairvoyantEvent* e = events; e < event_; ++e) {
+      const auto receiver = static_cast<std::size_t>(e->receiver);
+      holders_[e->segment] |= bit<Set>(receiver);
+      e->receiver = rank_[receiver];
     }
     return static_cast<std::size_t>(event_ - events);
   }
 
+  void hand_over(std::vector<SmallMember>& members) const {
+    members.clear();
+    for (std::size_t p = 0; p < members_; ++p) members.push_back({rank_[p], held_[p]});
+  }
+
   bool has_completed() const { return has_completed_; }
-  // Whether a member has sent everything; it is no member any more then.
-  bool leaves(Rank rank, Rank sink) {
-    if (rank == sink || held_[place(rank)] != 0) return false;
-    present_ &= ~bit(place(rank));
+  // Whether a member has sent everything; those behind it move up then.
+  bool leaves(std::size_t place) {
+    if (place == sink_ || held_[place] != 0) return false;
+    std::copy(&rank_[place] + 1, &rank_[0] + members_, &rank_[place]);
+    std::copy(&held_[place] + 1, &held_[0] + members_, &held_[place]);
+    --members_;
+    const Set before = bit<Set>(place) - 1;
+    for (std::size_t s = 0; s < segments_; ++s) {
+      holders_[s] = (holders_[s] & before) | (holders_[s] >> 1 & ~before);
+    }
+    if (place < sink_) --sink_;
     return true;
   }
 
  private:
-  static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
-  unsigned place(Rank rank) const { return place_of_[index(rank)]; }
-
   // The smallest of the segments that somebody else who is free holds, from the first who does.
-  void serve(Rank receiver, Word segments) {
-    const Word own = bit(place(receiver));
+  // Events name the receiver's place until the end of the round.
+  void serve(std::size_t receiver, Word segments) {
+    const Set own = bit<Set>(receiver);
     for (; segments != 0; segments &= segments - 1) {
-      const auto segment = static_cast<unsigned>(std::countr_zero(segments));
-      const Word found = holders_[segment] & free_ & ~own;
+      const std::size_t segment = lowest(segments);
+      const Set found = holders_[segment] & free_ & ~own;
       if (found == 0) continue;
-      const unsigned sender = first_of(found);
-      free_ &= ~bit(sender);
-      holders_[segment] &= ~(bit(sender) | own);
-      held_[sender] &= ~bit(segment);
+      const std::size_t sender = lowest((found & first_) != 0 ? first_ : found);
+      free_ &= ~bit<Set>(sender);
+      holders_[segment] &= ~(bit<Set>(sender) | own);
+      held_[sender] &= ~bit<Word>(segment);
       has_completed_ |= held_[sender] == 0;
-      *event_++ = {round_, rank_at_[sender], receiver, segment};
+      *event_++ = {round_, rank_[sender], static_cast<Rank>(receiver),
+                   static_cast<std::uint32_t>(segment)};
       return;
     }
   }
-  // In the order of search: the root where that is asked for, then from the head on, then those
-  // exactly one round behind it.
-  unsigned first_of(Word found) const {
-    if ((found & first_) != 0) return static_cast<unsigned>(std::countr_zero(first_));
-    if ((found & ~late_) == 0) return static_cast<unsigned>(std::countr_zero(found));
-    const int steps = std::countr_zero(std::rotr(found & ~late_, head_));
-    return static_cast<unsigned>(steps + head_) % most;
-  }
 
-  std::size_t ranks_;
-  Word segments_;  // all
+  std::size_t members_;
+  std::array<Rank, most<Set>> rank_;  // of a member, by availability
+  std::array<Word, most<Set>> held_;  // by a member: segments, A or P
+  std::size_t segments_;
   Rank root_;
   bool root_first_;
-  std::array<Rank, most> rank_at_;       // of a place
-  std::array<unsigned, most> place_of_;  // of a rank
-  std::array<Word, most> held_;          // per place: segments, A or P
-  std::array<Word, most> holders_;       // per segment: places, A or P
-  Word present_ = 0;                     // places of members
+  std::array<Set, 64> holders_{};  // per segment: members, A or P
   // Of the round:
-  int head_ = 0;
-  Word free_ = 0;   // who has not sent
-  Word late_ = 0;   // who stands last though at the head's place
-  Word first_ = 0;  // who is sought before all others
+  std::size_t sink_ = 0;
+  Set free_ = 0;   // who has not sent
+  Set first_ = 0;  // who is sought before all others
   std::uint32_t round_ = 0;
   ClairvoyantEvent* event_ = nullptr;
   bool has_completed_ = false;
 };
 
-}  // namespace
-
-void generate_small(const ClairvoyantRequest& request, Collector& collector) {
-  Membership membership(request);
-  Small small(request, membership);
-  while (membership.begin_round()) {
-    const Rank sink = membership.sink();
-    ClairvoyantEvent* const events = collector.room(membership.group().size());
-    const std::size_t count = small.round(membership, events);
+// As generate_small, while the group fits.
+template <class Set>
+bool generate_with(const ClairvoyantRequest& request, Membership& membership, Collector& collector,
+                   std::vector<SmallMember>& members) {
+  Small<Set> small(request, members);
+  do {
+    const std::span<const Rank> group = membership.group();
+    if (!fits<Set>(group.size(), request.segments)) {
+      small.hand_over(members);
+      return true;
+    }
+    if (!membership.joined().empty()) small.join(group);
+    const std::size_t count = small.round(membership, collector.room(group.size()));
     bool satisfied = false;
     if (small.has_completed()) {
+      std::size_t place = 0;
       membership.end_round([&](Rank rank) {
-        const bool completed = small.leaves(rank, sink);
+        const bool completed = small.leaves(place);
+        if (!completed) ++place;
         satisfied |= completed && collector.is_satisfied_by(rank);
         return completed;
       });
     } else {
       membership.end_round();
     }
+    collector.take(count);
+    if (satisfied) return false;
+  } while (membership.begin_round());
+  return false;
+}
+
+}  // namespace
+
+bool is_small(std::size_t members, std::size_t segments) {
+  return fits<Word>(members, segments) || fits<TwoWords>(members, segments);
+}
+
+bool generate_small(const ClairvoyantRequest& request, Membership& membership, Collector& collector,
+                    std::vector<SmallMember>& members) {
+  const std::size_t segments = request.segments;
+  for (;;) {
+    const std::size_t size = membership.group().size();
+    if (fits<Word>(size, segments)) {
+      if (!generate_with<Word>(request, membership, collector, members)) return false;
+    } else if (fits<TwoWords>(size, segments)) {
+      if (!generate_with<TwoWords>(request, membership, collector, members)) return false;
+    } else {
+      return true;
+    }
+  }
+}
+
+// Every member of the group holds the segment, so they send in pairs: the first to the sink, the
+// third to the second and so on, the sink left out.
+void generate_one_segment(const ClairvoyantRequest& request, Collector& collector) {
+  Membership membership(request);
+  while (membership.begin_round()) {
+    const Rank sink = membership.sink();
+    Rank receiver = sink;
+    ClairvoyantEvent* const events = collector.room(membership.group().size());
+    std::size_t count = 0;
+    bool satisfied = false;
+    membership.end_round([&](Rank rank) {
+      if (rank == sink) return false;
+      const bool sends = receiver != no_rank;
+      if (sends) {
+        events[count++] = {membership.round(), rank, receiver, 0};
+        satisfied |= collector.is_satisfied_by(rank);
+      }
+      receiver = sends ? no_rank : rank;
+      return sends;
+    });
     collector.take(count);
     if (satisfied) return;
   }

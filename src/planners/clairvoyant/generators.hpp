@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "planners/clairvoyant/membership.hpp"
 #include "sibyl/clairvoyant.hpp"
@@ -32,7 +33,22 @@ void generate_linear(const ClairvoyantRequest& request, Collector& collector);
 void generate_pairing_heap(const ClairvoyantRequest& request, Collector& collector);
 void generate_segment_tree(const ClairvoyantRequest& request, Collector& collector);
 void generate_fast(const ClairvoyantRequest& request, Collector& collector);
-// At most 64 ranks and 64 segments; generate_fast calls it where it takes less time.
-void generate_small(const ClairvoyantRequest& request, Collector& collector);
+
+// What generate_fast does while few are there at a time. It goes from one way to another at the
+// begin of a round.
+struct SmallMember {
+  Rank rank;
+  std::uint64_t held;  // segments
+};
+// Whether sets of so many members and segments are few enough words for generate_small to be the
+// faster way.
+bool is_small(std::size_t members, std::size_t segments);
+// Goes on with a round that has begun, in which `members`, in the group's order, are those of the
+// group who were there before. Returns false if the schedule is complete; else a round has begun in
+// which the group is not small, and `members` are given for it.
+bool generate_small(const ClairvoyantRequest& request, Membership& membership, Collector& collector,
+                    std::vector<SmallMember>& members);
+// All rounds for one segment.
+void generate_one_segment(const ClairvoyantRequest& request, Collector& collector);
 
 }  // namespace sibyl::clairvoyant

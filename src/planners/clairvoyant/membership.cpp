@@ -2,26 +2,38 @@
 #include "planners/clairvoyant/membership.hpp"
 
 #include <cmath>
-#include <iterator>
-#include <numeric>
 
 namespace sibyl::clairvoyant {
 
-// std::fmod is exact. Rounding in the quotient is below a half as long as it is below 2^51.
+// The rest is a multiple of the round time's last place, so what the fused operation gives is exact
+// where it lies between 0 and the round time. The quotient, rounded, is that integer or one more.
 RoundTime split(double arrival, double round_time) {
-  const double rest = std::fmod(arrival, round_time);
-  return {static_cast<std::int64_t>(std::nearbyint((arrival - rest) / round_time)), rest};
+  double whole = std::floor(arrival / round_time);
+  double rest = std::fma(-whole, round_time, arrival);
+  if (rest < 0) {
+    whole -= 1;
+    rest = std::fma(-whole, round_time, arrival);
+  }
+  return {static_cast<std::int64_t>(whole), rest};
 }
 
 Membership::Membership(const ClairvoyantRequest& request) : root_(request.root) {
   const std::size_t ranks = request.arrivals.size();
+  struct Arrival {
+    RoundTime time;
+    Rank rank;
+    auto operator<=>(const Arrival&) const = default;
+  };
+  std::vector<Arrival> arrivals;
+  arrivals.reserve(ranks);
   key_.reserve(ranks);
   for (const double arrival : request.arrivals) {
     key_.push_back(split(arrival + 0.0, request.round_time));
+    arrivals.push_back({key_.back(), static_cast<Rank>(arrivals.size())});
   }
-  waiting_.resize(ranks);
-  std::iota(waiting_.begin(), waiting_.end(), 0);
-  std::sort(waiting_.begin(), waiting_.end(), [this](Rank a, Rank b) { return before(a, b); });
+  std::sort(arrivals.begin(), arrivals.end());
+  waiting_.reserve(ranks);
+  for (const Arrival& arrival : arrivals) waiting_.push_back(arrival.rank);
   group_.reserve(ranks);
 }
 

@@ -53,10 +53,15 @@ class Membership {
   // those who wait.
   const RoundTime& key(Rank rank) const { return key_[static_cast<std::size_t>(rank)]; }
 
-  // Ends the round; those for whom `completed` holds leave. (The sink never completes.)
+  // Ends the round; those for whom `completed` holds, asked in the group's order, leave. (The sink
+  // never completes.)
   template <class Completed>
   void end_round(Completed completed) {
-    std::erase_if(group_, completed);
+    std::size_t left = 0;
+    for (const Rank rank : group_) {
+      if (!completed(rank)) group_[left++] = rank;
+    }
+    group_.resize(left);
     ++round_;
   }
   void end_round() { ++round_; }

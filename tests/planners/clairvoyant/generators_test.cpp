@@ -226,7 +226,6 @@ TEST_F(Agreement, SmallInstancesOfEveryKind) {
   }
 }
 
-// `fast` goes about those of at most 24 ranks or segments in another way.
 TEST_F(Agreement, InstancesOfAtMost64ProcessesAndSegments) {
   for (int i = 0; i < 100; ++i) {
     expect_the_same(request(between(25, 40), static_cast<std::uint32_t>(between(25, 40))), false);
@@ -270,6 +269,44 @@ TEST_F(Agreement, MoreThan512ProcessesAndSegments) {
   expect_the_same({times, 530, 0.5, 17}, false);
 }
 
+// `fast` goes about rounds with few members in another way, and changes between ways as they come
+// and go: 64 and 128 members are limits, and 24 where there are more segments than that.
+TEST_F(Agreement, GroupsThatGrowAndShrinkPastTheLimitsOfAWay) {
+  for (const std::size_t burst : {20U, 60U, 70U, 125U, 140U}) {
+    for (const std::uint32_t segments : {1U, 2U, 4U, 5U, 24U, 25U, 33U}) {
+      std::vector<double> times(burst + 60);
+      for (std::size_t r = 0; r < times.size(); ++r) {
+        // Alone or a few at first, then many at once, then few again, then many again.
+        times[r] = r < 20 ? real(0, 30) : r < burst ? real(40, 42) : real(60, 200);
+        if (r >= times.size() - 25) times[r] = real(250, 251);
+      }
+      std::shuffle(times.begin(), times.end(), random_);
+      const auto root = static_cast<Rank>(between(0, times.size() - 1));
+      for (const RootOrder order : {RootOrder::first, RootOrder::availability}) {
+        expect_the_same({times, segments, 1.0, root, order}, false);
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// The same with ties, members exactly one round behind the head among them, and with a root that
+// comes last of all.
+TEST_F(Agreement, GroupsOfEveryWayWithTiesAndALateRoot) {
+  for (const std::size_t ranks : {65U, 100U, 128U, 150U}) {
+    for (const std::uint32_t segments : {1U, 2U, 3U, 4U, 6U, 26U}) {
+      std::vector<double> times(ranks);
+      for (double& time : times) time = 0.5 * static_cast<double>(between(0, ranks / 20));
+      const auto root = static_cast<Rank>(between(0, ranks - 1));
+      expect_the_same({times, segments, 1.0, root, RootOrder::availability}, false);
+      times[static_cast<std::size_t>(root)] = 300;
+      expect_the_same({times, segments, 1.0, root, RootOrder::first}, false);
+      expect_the_same({times, segments, 1.0, root, RootOrder::availability}, false);
+      if (HasFailure()) return;
+    }
+  }
+}
+
 // Few are there at a time: places are given out anew many times.
 TEST_F(Agreement, ManyProcessesOfWhichFewAreThereAtATime) {
   for (int i = 0; i < 4; ++i) {
@@ -306,8 +343,10 @@ TEST_F(Agreement, NobodySendsOrReceivesTwiceInARound) {
 
 TEST_F(Agreement, TheEventsOfOneRankAreThoseOfTheWholeSchedule) {
   for (int i = 0; i < 300; ++i) {
+    const bool is_large = i % 10 == 0;
     const ClairvoyantRequest asked =
-        request(between(1, 20), static_cast<std::uint32_t>(between(0, 20)));
+        request(is_large ? between(65, 140) : between(1, 20),
+                static_cast<std::uint32_t>(between(0, is_large ? 5 : 20)));
     const Events all = schedule(Generator::linear, asked);
     for (const Generator generator : clairvoyant_generators()) {
       const auto rank = static_cast<Rank>(between(0, asked.arrivals.size() - 1));

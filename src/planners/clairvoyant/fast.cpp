@@ -27,7 +27,7 @@
 //
 // Cost of generation: per event the words of a column up to the segment and those of a row up to
 // the sender and, where counted, some thirty operations on N bits; 2 bits per process and segment.
-// Few ranks or segments go to fast_small.cpp.
+// Rounds with few members or segments go to fast_small.cpp.
 // Source: the schedule is that of linear.cpp; how it is found here is Sibyl's own.
 #include <algorithm>
 #include <bit>

@@ -1,12 +1,13 @@
-// Clairvoyant while a set of members, and one of segments, is one word.
+// Clairvoyant while a set of members is one word or two, and one of segments is one.
 //
 // Idea: listing 2 as it stands, but a receiver's segments are the bits of one word and the free
 // holders of a segment those of another. Holders stand in the order of availability, so the first
 // bit is whom listing 2 finds first. Who joins or leaves moves the bits of those behind, in one
 // word per segment: less than what the events of a member cost. There is next to nothing to set
 // up, which is what counts where few are there at a time, however many there are in all. Failed
-// searches cost more the more members there are, and from some twenty on what fast.cpp sets up
-// pays; it takes over then.
+// searches cost more the more members and segments there are; from some twenty of both on, what
+// fast.cpp sets up pays, and it takes over until the group is small again. Two words are for a
+// handful of segments, where a group is soon small again.
 //
 // p no power of two: no matter. Commutativity: as linear.cpp.
 // Cost of generation: a few operations per event and failed search; 2 KiB.

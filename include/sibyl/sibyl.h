@@ -212,6 +212,30 @@ SIBYL_EXPORT int SIBYL_Scatterv_c(const void* sendbuf, const MPI_Count sendcount
                                   MPI_Comm comm);
 SIBYL_EXPORT int SIBYL_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Gather_init_c(const void* sendbuf, MPI_Count sendcount,
+                                     MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                     SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Scatter_init_c(const void* sendbuf, MPI_Count sendcount,
+                                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                      MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                      SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount,
+                                      MPI_Datatype sendtype, void* recvbuf,
+                                      const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                      MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                      SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                       const MPI_Aint displs[], MPI_Datatype sendtype,
+                                       void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                       int root, MPI_Comm comm, MPI_Info info,
+                                       SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                     MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                     SIBYL_Request* request);
 #endif
 
 #ifdef __cplusplus

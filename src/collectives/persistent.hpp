@@ -60,8 +60,8 @@ struct PersistentCall {
   std::uint64_t bytes = 0;     // of a block or vector
   CollectiveCall call;
   // Copies of the root's arrays, which are read as long as the request lives.
-  std::vector<int> counts;
-  std::vector<int> displacements;
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
   IrregularBlocks blocks;
   std::vector<MPI_Datatype> types;  // duplicates, freed with the request
   std::function<int(MPI_Comm, MPI_Request*)> native;

@@ -10,6 +10,11 @@ namespace {
 using sibyl::Collective;
 using sibyl::PersistentRequest;
 
+constexpr sibyl::Caller caller{};
+#if MPI_VERSION >= 4
+constexpr sibyl::Caller large_caller{false, true};
+#endif
+
 PersistentRequest* behind(const SIBYL_Request* request) {
   return request == nullptr ? nullptr : reinterpret_cast<PersistentRequest*>(*request);
 }
@@ -41,7 +46,7 @@ int SIBYL_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_blocks(
-      Collective::gather,
+      caller, Collective::gather,
       {{recvbuf, recvcount, recvtype}, {const_cast<void*>(sendbuf), sendcount, sendtype}, root},
       comm, info, handle.made()));
 }
@@ -52,7 +57,7 @@ int SIBYL_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_blocks(
-      Collective::scatter,
+      caller, Collective::scatter,
       {{const_cast<void*>(sendbuf), sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root},
       comm, info, handle.made()));
 }
@@ -63,7 +68,7 @@ int SIBYL_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_irregular(
-      Collective::gatherv, {recvbuf, recvcounts, displs, recvtype},
+      caller, Collective::gatherv, {recvbuf, recvcounts, displs, recvtype},
       {const_cast<void*>(sendbuf), sendcount, sendtype}, root, comm, info, handle.made()));
 }
 
@@ -73,7 +78,7 @@ int SIBYL_Scatterv_init(const void* sendbuf, const int sendcounts[], const int d
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_irregular(
-      Collective::scatterv, {const_cast<void*>(sendbuf), sendcounts, displs, sendtype},
+      caller, Collective::scatterv, {const_cast<void*>(sendbuf), sendcounts, displs, sendtype},
       {recvbuf, recvcount, recvtype}, root, comm, info, handle.made()));
 }
 
@@ -81,17 +86,80 @@ int SIBYL_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatyp
                       MPI_Op op, int root, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(
-      sibyl::init_reduce({sendbuf, recvbuf, count, datatype, op}, root, comm, info, handle.made()));
+  return handle.give(sibyl::init_reduce(caller, {sendbuf, recvbuf, count, datatype, op}, root, comm,
+                                        info, handle.made()));
 }
 
 int SIBYL_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(
-      sibyl::init_exscan({sendbuf, recvbuf, count, datatype, op}, comm, info, handle.made()));
+  return handle.give(sibyl::init_exscan(caller, {sendbuf, recvbuf, count, datatype, op}, comm, info,
+                                        handle.made()));
 }
+
+#if MPI_VERSION >= 4
+int SIBYL_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_blocks(
+      large_caller, Collective::gather,
+      {{recvbuf, recvcount, recvtype}, {const_cast<void*>(sendbuf), sendcount, sendtype}, root},
+      comm, info, handle.made()));
+}
+
+int SIBYL_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                         MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_blocks(
+      large_caller, Collective::scatter,
+      {{const_cast<void*>(sendbuf), sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root},
+      comm, info, handle.made()));
+}
+
+int SIBYL_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                         SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_irregular(
+      large_caller, Collective::gatherv, {recvbuf, recvcounts, displs, recvtype},
+      {const_cast<void*>(sendbuf), sendcount, sendtype}, root, comm, info, handle.made()));
+}
+
+int SIBYL_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                          MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(
+      sibyl::init_irregular(large_caller, Collective::scatterv,
+                            {const_cast<void*>(sendbuf), sendcounts, displs, sendtype},
+                            {recvbuf, recvcount, recvtype}, root, comm, info, handle.made()));
+}
+
+int SIBYL_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Op op, int root, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_reduce(large_caller, {sendbuf, recvbuf, count, datatype, op}, root,
+                                        comm, info, handle.made()));
+}
+
+int SIBYL_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Op op, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_exscan(large_caller, {sendbuf, recvbuf, count, datatype, op}, comm,
+                                        info, handle.made()));
+}
+#endif
 
 int SIBYL_Start(SIBYL_Request* request) {
   PersistentRequest* found = behind(request);

@@ -11,12 +11,11 @@
 #include <new>
 
 #include "collectives/operators.hpp"
+#include "collectives/persistent_native.hpp"
 #include "collectives/persistent_terms.hpp"
 
 namespace sibyl {
 namespace {
-
-int small(MPI_Count count) { return static_cast<int>(count); }
 
 // The program may free its datatype while the request lives.
 int keep_type(DatatypeInfo& info, PersistentCall& call) {
@@ -43,67 +42,8 @@ void free_types(PersistentCall& call) {
   call.types.clear();
 }
 
-// What only the MPI library needs.
-struct NativeCall {
-  Collective collective;
-  const void* send = nullptr;
-  int send_count = 0;
-  MPI_Datatype send_type = MPI_DATATYPE_NULL;
-  void* receive = nullptr;
-  int receive_count = 0;
-  MPI_Datatype receive_type = MPI_DATATYPE_NULL;
-  MPI_Op op = MPI_OP_NULL;
-  int root = 0;
-  std::vector<int> counts{};  // of the root of blocks of any sizes
-  std::vector<int> displacements{};
-
-  int begin(MPI_Comm comm, MPI_Request* request) const {
-    switch (collective) {
-      case Collective::gather:
-        return PMPI_Igather(send, send_count, send_type, receive, receive_count, receive_type, root,
-                            comm, request);
-      case Collective::scatter:
-        return PMPI_Iscatter(send, send_count, send_type, receive, receive_count, receive_type,
-                             root, comm, request);
-      case Collective::gatherv:
-        return PMPI_Igatherv(send, send_count, send_type, receive, counts.data(),
-                             displacements.data(), receive_type, root, comm, request);
-      case Collective::scatterv:
-        return PMPI_Iscatterv(send, counts.data(), displacements.data(), send_type, receive,
-                              receive_count, receive_type, root, comm, request);
-      case Collective::reduce:
-        return PMPI_Ireduce(send, receive, send_count, send_type, op, root, comm, request);
-      case Collective::exscan:
-        return PMPI_Iexscan(send, receive, send_count, send_type, op, comm, request);
-      case Collective::scan:
-        break;
-    }
-    return MPI_ERR_INTERN;
-  }
-};
-
-// The arrays of a root, which the program may use again at once.
-void copy_arrays(const IrregularSide& all, int root, MPI_Comm comm, NativeCall& native) {
-  if (comm == MPI_COMM_NULL || !all.counts.given() || !all.displacements.given()) return;
-  int rank = 0;
-  int size = 0;
-  int inter = 0;
-  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return;
-  PMPI_Comm_rank(comm, &rank);
-  if (inter != 0 ? root != MPI_ROOT : root != rank) return;
-  if (inter != 0) {
-    PMPI_Comm_remote_size(comm, &size);
-  } else {
-    PMPI_Comm_size(comm, &size);
-  }
-  for (Rank r = 0; r < size; ++r) {
-    native.counts.push_back(small(all.counts[r]));
-    native.displacements.push_back(static_cast<int>(all.displacements[r]));
-  }
-}
-
 // A communicator for the library's collectives of one request. Collective.
-int make_native(CommunicatorState& state, MPI_Comm comm, NativeCall native, PersistentCall& call) {
+int make_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, PersistentCall& call) {
   const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;
   const int error = PMPI_Comm_dup(parent, &call.native_comm);
   if (error != MPI_SUCCESS) return error;
@@ -137,7 +77,7 @@ int raise_class(MPI_Comm comm, int error) {
 // The frame of all: `check` looks at the arguments, `place` fills in the executor's call once the
 // ranks have agreed.
 template <class Check, class Place>
-int init(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeCall native,
+int init(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeForm native,
          PersistentRequest** request, Check check, Place place) try {
   *request = nullptr;
   if (comm == MPI_COMM_NULL) return raise(MPI_COMM_WORLD, MPI_ERR_COMM);
@@ -185,17 +125,17 @@ void offer_reduction(CommunicatorState& state, const ReductionArguments& now,
 
 }  // namespace
 
-int init_blocks(Collective collective, const BlockArguments& now, MPI_Comm comm, MPI_Info info,
-                PersistentRequest** request) {
+int init_blocks(Caller caller, Collective collective, const BlockArguments& now, MPI_Comm comm,
+                MPI_Info info, PersistentRequest** request) {
   CheckedBlocks checked;
-  NativeCall native{.collective = collective, .root = now.root};
+  NativeForm native{.caller = caller, .collective = collective, .root = now.root};
   const BlockSide& from = collective == Collective::gather ? now.own : now.all;
   const BlockSide& to = collective == Collective::gather ? now.all : now.own;
   native.send = from.buffer;
-  native.send_count = small(from.count);
+  native.send_count = from.count;
   native.send_type = from.type;
   native.receive = to.buffer;
-  native.receive_count = small(to.count);
+  native.receive_count = to.count;
   native.receive_type = to.type;
   return init(
       collective, now.root, comm, info, std::move(native), request,
@@ -214,18 +154,19 @@ int init_blocks(Collective collective, const BlockArguments& now, MPI_Comm comm,
       });
 }
 
-int init_irregular(Collective collective, const IrregularSide& all, const BlockSide& own, int root,
-                   MPI_Comm comm, MPI_Info info, PersistentRequest** request) {
-  NativeCall native{.collective = collective, .root = root};
+int init_irregular(Caller caller, Collective collective, const IrregularSide& all,
+                   const BlockSide& own, int root, MPI_Comm comm, MPI_Info info,
+                   PersistentRequest** request) {
+  NativeForm native{.caller = caller, .collective = collective, .root = root};
   const bool up = gathers(collective);
   native.send = up ? own.buffer : all.buffer;
   native.receive = up ? all.buffer : own.buffer;
-  (up ? native.send_count : native.receive_count) = small(own.count);
+  (up ? native.send_count : native.receive_count) = own.count;
   native.send_type = up ? own.type : all.type;
   native.receive_type = up ? all.type : own.type;
-  copy_arrays(all, root, comm, native);
-  const std::vector<int> counts = native.counts;
-  const std::vector<int> displacements = native.displacements;
+  native.copy_arrays(all.counts, all.displacements, comm);
+  const std::vector<MPI_Count> counts = native.counts;
+  const std::vector<MPI_Aint> displacements = native.displacements;
   UserBuffer own_buffer;
   return init(
       collective, root, comm, info, std::move(native), request,
@@ -256,11 +197,12 @@ int init_irregular(Collective collective, const IrregularSide& all, const BlockS
       });
 }
 
-int init_reduce(const ReductionArguments& now, int root, MPI_Comm comm, MPI_Info info,
-                PersistentRequest** request) {
-  NativeCall native{.collective = Collective::reduce,
+int init_reduce(Caller caller, const ReductionArguments& now, int root, MPI_Comm comm,
+                MPI_Info info, PersistentRequest** request) {
+  NativeForm native{.caller = caller,
+                    .collective = Collective::reduce,
                     .send = now.send,
-                    .send_count = small(now.count),
+                    .send_count = now.count,
                     .send_type = now.datatype,
                     .receive = now.receive,
                     .op = now.op,
@@ -292,11 +234,12 @@ int init_reduce(const ReductionArguments& now, int root, MPI_Comm comm, MPI_Info
       });
 }
 
-int init_exscan(const ReductionArguments& now, MPI_Comm comm, MPI_Info info,
+int init_exscan(Caller caller, const ReductionArguments& now, MPI_Comm comm, MPI_Info info,
                 PersistentRequest** request) {
-  NativeCall native{.collective = Collective::exscan,
+  NativeForm native{.caller = caller,
+                    .collective = Collective::exscan,
                     .send = now.send,
-                    .send_count = small(now.count),
+                    .send_count = now.count,
                     .send_type = now.datatype,
                     .receive = now.receive,
                     .op = now.op};

@@ -1,5 +1,6 @@
 // The bodies of SIBYL_..._init. Each returns an error code that has been raised, or makes a
-// request.
+// request. `caller.large`: the counts are MPI_Count, and so the MPI library gets them where it
+// serves.
 #pragma once
 
 #include <mpi.h>
@@ -11,13 +12,14 @@ namespace sibyl {
 
 class PersistentRequest;
 
-int init_blocks(Collective collective, const BlockArguments& now, MPI_Comm comm, MPI_Info info,
-                PersistentRequest** request);
-int init_irregular(Collective collective, const IrregularSide& all, const BlockSide& own, int root,
-                   MPI_Comm comm, MPI_Info info, PersistentRequest** request);
-int init_reduce(const ReductionArguments& now, int root, MPI_Comm comm, MPI_Info info,
-                PersistentRequest** request);
-int init_exscan(const ReductionArguments& now, MPI_Comm comm, MPI_Info info,
+int init_blocks(Caller caller, Collective collective, const BlockArguments& now, MPI_Comm comm,
+                MPI_Info info, PersistentRequest** request);
+int init_irregular(Caller caller, Collective collective, const IrregularSide& all,
+                   const BlockSide& own, int root, MPI_Comm comm, MPI_Info info,
+                   PersistentRequest** request);
+int init_reduce(Caller caller, const ReductionArguments& now, int root, MPI_Comm comm,
+                MPI_Info info, PersistentRequest** request);
+int init_exscan(Caller caller, const ReductionArguments& now, MPI_Comm comm, MPI_Info info,
                 PersistentRequest** request);
 
 }  // namespace sibyl

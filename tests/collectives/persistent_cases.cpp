@@ -12,11 +12,27 @@ constexpr std::int64_t nothing = -77;
 
 }  // namespace
 
+template <class Count, class Place>
+struct InitFunctions {
+  using Blocks = int (*)(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, int,
+                         MPI_Comm, MPI_Info, SIBYL_Request*);
+  Blocks gather;
+  Blocks scatter;
+  int (*gatherv)(const void*, Count, MPI_Datatype, void*, const Count*, const Place*, MPI_Datatype,
+                 int, MPI_Comm, MPI_Info, SIBYL_Request*);
+  int (*scatterv)(const void*, const Count*, const Place*, MPI_Datatype, void*, Count, MPI_Datatype,
+                  int, MPI_Comm, MPI_Info, SIBYL_Request*);
+  int (*reduce)(const void*, void*, Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info,
+                SIBYL_Request*);
+  int (*exscan)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info,
+                SIBYL_Request*);
+};
+
 std::string PersistentCase::text() const {
   return std::string(name_of(collective)) + " " + algorithm + (by_arrival ? ", by arrival" : "") +
          (background ? ", background" : "") + ", root " + std::to_string(root) + ", " +
          std::to_string(count) + " elements" + (in_place ? ", in place" : "") +
-         (gaps ? ", gaps" : "");
+         (gaps ? ", gaps" : "") + (large ? ", large counts" : "");
 }
 
 PersistentCase any_persistent_case(Random& random, int size) {
@@ -40,6 +56,7 @@ PersistentCase any_persistent_case(Random& random, int size) {
   now.count = counts[pick(random, counts.size())];
   now.in_place = pick(random, 3) == 0;
   now.gaps = !combines(now.collective) && !irregular && pick(random, 2) == 0;
+  now.large = MPI_VERSION >= 4 && pick(random, 3) == 0;
   return now;
 }
 
@@ -88,30 +105,49 @@ void PersistentTrial::lay_out() {
 }
 
 int PersistentTrial::make(MPI_Info info) {
+#if MPI_VERSION >= 4
+  if (now_.large) {
+    const std::vector<MPI_Count> counts(counts_.begin(), counts_.end());
+    const std::vector<MPI_Aint> places(places_.begin(), places_.end());
+    return make_by({SIBYL_Gather_init_c, SIBYL_Scatter_init_c, SIBYL_Gatherv_init_c,
+                    SIBYL_Scatterv_init_c, SIBYL_Reduce_init_c, SIBYL_Exscan_init_c},
+                   counts, places, info);
+  }
+#endif
+  return make_by({SIBYL_Gather_init, SIBYL_Scatter_init, SIBYL_Gatherv_init, SIBYL_Scatterv_init,
+                  SIBYL_Reduce_init, SIBYL_Exscan_init},
+                 counts_, places_, info);
+}
+
+// The arrays need to live as long as this call only.
+template <class Count, class Place>
+int PersistentTrial::make_by(const InitFunctions<Count, Place>& init,
+                             const std::vector<Count>& counts, const std::vector<Place>& places,
+                             MPI_Info info) {
   void* receive = receive_.data();
   const bool in_place = now_.in_place && (is_root_ || !has_root(now_.collective));
   const void* send = in_place ? MPI_IN_PLACE : static_cast<const void*>(send_.data());
-  const int own = block(rank_);
+  void* own_receive = in_place ? MPI_IN_PLACE : receive;
+  const MPI_Datatype type = MPI_INT64_T;
+  const Count own = counts[static_cast<std::size_t>(rank_)];
+  const Count count = now_.count;
   switch (now_.collective) {
     case Collective::gather:
-      return SIBYL_Gather_init(send, own, own_type_, receive, now_.count, MPI_INT64_T, now_.root,
-                               comm_, info, &request_);
+      return init.gather(send, own, own_type_, receive, count, type, now_.root, comm_, info,
+                         &request_);
     case Collective::scatter:
-      return SIBYL_Scatter_init(send_.data(), now_.count, MPI_INT64_T,
-                                in_place ? MPI_IN_PLACE : receive, own, own_type_, now_.root, comm_,
-                                info, &request_);
+      return init.scatter(send_.data(), count, type, own_receive, own, own_type_, now_.root, comm_,
+                          info, &request_);
     case Collective::gatherv:
-      return SIBYL_Gatherv_init(send, own, MPI_INT64_T, receive, counts_.data(), places_.data(),
-                                MPI_INT64_T, now_.root, comm_, info, &request_);
+      return init.gatherv(send, own, type, receive, counts.data(), places.data(), type, now_.root,
+                          comm_, info, &request_);
     case Collective::scatterv:
-      return SIBYL_Scatterv_init(send_.data(), counts_.data(), places_.data(), MPI_INT64_T,
-                                 in_place ? MPI_IN_PLACE : receive, own, MPI_INT64_T, now_.root,
-                                 comm_, info, &request_);
+      return init.scatterv(send_.data(), counts.data(), places.data(), type, own_receive, own, type,
+                           now_.root, comm_, info, &request_);
     case Collective::reduce:
-      return SIBYL_Reduce_init(send, receive, own, MPI_INT64_T, MPI_SUM, now_.root, comm_, info,
-                               &request_);
+      return init.reduce(send, receive, own, type, MPI_SUM, now_.root, comm_, info, &request_);
     default:
-      return SIBYL_Exscan_init(send, receive, own, MPI_INT64_T, MPI_SUM, comm_, info, &request_);
+      return init.exscan(send, receive, own, type, MPI_SUM, comm_, info, &request_);
   }
 }
 

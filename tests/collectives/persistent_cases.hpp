@@ -19,12 +19,17 @@ struct PersistentCase {
   int root = 0;
   int count = 1;  // elements of a vector, or of rank 0's block
   bool in_place = false;
-  bool gaps = false;  // in gather and scatter: a type with gaps at every second rank
+  bool gaps = false;   // in gather and scatter: a type with gaps at every second rank
+  bool large = false;  // made by the function with large counts
   std::string text() const;
 };
 
 // Drawn alike on all ranks.
 PersistentCase any_persistent_case(Random& random, int size);
+
+// The functions that make requests, with counts of one width.
+template <class Count, class Place>
+struct InitFunctions;
 
 class PersistentTrial {
  public:
@@ -54,6 +59,9 @@ class PersistentTrial {
   std::int64_t value(int rank, int element) const;
   void lay_out();
   int make(MPI_Info info);
+  template <class Count, class Place>
+  int make_by(const InitFunctions<Count, Place>& init, const std::vector<Count>& counts,
+              const std::vector<Place>& places, MPI_Info info);
 
   PersistentCase now_;
   MPI_Comm comm_;

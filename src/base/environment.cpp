@@ -63,7 +63,9 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
     {"SIBYL_PREDICT", "off, root-led, periodic or background", "off", "",
      "Whether gather and scatter follow a predicted order of arrival. `root-led`: the roots of "
      "linear algorithms alone; `periodic`: all ranks, in binomial algorithms too; `background`: "
-     "the same, exchanged by the thread where there is one (docs/prediction.md)."},
+     "the same, exchanged by the thread where there is one, for which the preload has MPI_Init "
+     "give "
+     "MPI_THREAD_MULTIPLE (docs/prediction.md)."},
     {"SIBYL_REPORT", "a directory", "", "",
      "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
      "time per collective and communicator size. `sibyl run` sets it. Not set: no report, and no "

@@ -109,15 +109,8 @@ std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
   return std::max(span, patterned) + 2;  // two for the exchange of arrivals
 }
 
-// SMPI's ranks are threads of one process already.
-bool can_have_thread([[maybe_unused]] const CommunicatorState& state) {
-#ifdef SMPI_H
-  return false;
-#else
-  int level = MPI_THREAD_SINGLE;
-  return state.settings().thread != 0 && state.process().environment().thread != 0 &&
-         PMPI_Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE;
-#endif
+bool can_have_thread(CommunicatorState& state) {
+  return state.settings().thread != 0 && state.process().may_have_thread();
 }
 
 }  // namespace

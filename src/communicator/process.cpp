@@ -78,6 +78,18 @@ std::string library_version() {
   return text;
 }
 
+// MPI gives less than what the thread needs. SMPI has no thread.
+[[maybe_unused]] std::string_view too_low(int level) {
+  switch (level) {
+    case MPI_THREAD_SERIALIZED:
+      return "MPI was initialised with MPI_THREAD_SERIALIZED, not MPI_THREAD_MULTIPLE";
+    case MPI_THREAD_FUNNELED:
+      return "MPI was initialised with MPI_THREAD_FUNNELED, not MPI_THREAD_MULTIPLE";
+    default:
+      return "MPI was initialised with MPI_THREAD_SINGLE, not MPI_THREAD_MULTIPLE";
+  }
+}
+
 // A file that cannot be written must not end a program: `sibyl run` says that it is missing.
 void write_file(const std::string& directory, const std::string& kind, int rank,
                 const std::string& text) {
@@ -151,6 +163,11 @@ void Process::give_back_private() {
   --privates_;
 }
 
+std::uint32_t Process::privates_in_use() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return privates_;
+}
+
 Costs Process::known_costs(int ranks, Rank ranks_per_node) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = costs_.find({ranks, ranks_per_node});
@@ -168,26 +185,31 @@ std::int64_t Process::next_tag_start() {
   return static_cast<std::int64_t>(++tag_starts_ * 0x9E3779B97F4A7C15ULL >> 2);
 }
 
-ProgressThread* Process::progress_thread() {
+bool Process::may_have_thread() {
 #ifdef SMPI_H
-  return nullptr;  // simulated time passes only where the simulator looks
+  return false;  // simulated time passes only where the simulator looks
 #else
   int level = MPI_THREAD_SINGLE;
-  if (environment_.thread == 0 || PMPI_Query_thread(&level) != MPI_SUCCESS ||
-      level != MPI_THREAD_MULTIPLE) {
-    return nullptr;
-  }
+  if (PMPI_Query_thread(&level) != MPI_SUCCESS) level = MPI_THREAD_SINGLE;
+  if (environment_.thread != 0 && level == MPI_THREAD_MULTIPLE) return true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  thread_state_ = environment_.thread == 0 ? "SIBYL_THREAD is 0" : too_low(level);
+  return false;
+#endif
+}
+
+ProgressThread* Process::progress_thread() {
+  if (!may_have_thread()) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (thread_ == nullptr) {
     try {
       thread_ = std::make_unique<ProgressThread>();
-      recording_.note_thread();
+      thread_state_ = "runs";
     } catch (const std::system_error&) {
-      return nullptr;
+      thread_state_ = "the system gave none";
     }
   }
   return thread_.get();
-#endif
 }
 
 void Process::withdraw(BackgroundWork& work) {
@@ -206,7 +228,8 @@ void Process::write_files() const {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   const std::string mpi = library_version();
-  if (reports()) write_file(environment_.report, "rank", rank, report_.to_json(mpi, rank, size));
+  if (reports())
+    write_file(environment_.report, "rank", rank, report_.to_json(mpi, rank, size, thread_state_));
   if (records()) {
     write_file(environment_.record, "arrivals", rank, recording_.to_json(mpi, rank, size));
   }

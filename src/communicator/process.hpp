@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,12 +63,16 @@ class Process {
   // Private communicators: takes one of the budget, or says that none is left.
   bool take_private();
   void give_back_private();
+  std::uint32_t privates_in_use() const;
   // What was measured on a communicator of so many ranks that lie so on nodes; nothing is known at
   // first.
   Costs known_costs(int ranks, Rank ranks_per_node) const;
   void keep_costs(int ranks, Rank ranks_per_node, const Costs& costs);
-  // The thread in the background, made at the first call; nullptr where there can be none: the MPI
-  // gives less than MPI_THREAD_MULTIPLE, the environment forbids it, or the system has none left.
+  // Whether there may be a thread in the background: not where the MPI gives less than
+  // MPI_THREAD_MULTIPLE, or the environment forbids it. The report then says so.
+  bool may_have_thread();
+  // The thread, made at the first call; nullptr where there may be none or the system has none
+  // left.
   ProgressThread* progress_thread();
   // Returns when the thread, if there is one still, is not and will not be at this work.
   void withdraw(BackgroundWork& work);
@@ -91,6 +96,7 @@ class Process {
   std::uint64_t tag_starts_ = 0;
   std::map<std::pair<int, Rank>, Costs> costs_;
   std::unique_ptr<ProgressThread> thread_;
+  std::string_view thread_state_ = "not asked for";
   std::unique_ptr<LeftBehind> left_behind_;
   ProcessReport report_;
   ProcessRecording recording_;

@@ -61,11 +61,10 @@ std::string patterns_json(const std::vector<RecordedPattern>& patterns) {
 std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_size) const {
   const long long difference =
       nanoseconds(std::chrono::system_clock::now()) - nanoseconds(std::chrono::steady_clock::now());
-  std::string json = "{\"version\":1,\"mpi\":\"" + std::string(mpi) +
-                     "\",\"rank\":" + std::to_string(rank) +
-                     ",\"world_size\":" + std::to_string(world_size) + ",\"clock\":\"" +
-                     clock_name() + "\",\"wall_minus_clock\":" + std::to_string(difference) +
-                     ",\"thread\":" + (has_thread_ ? "true" : "false") + ",\"communicators\":[";
+  std::string json =
+      "{\"version\":1,\"mpi\":\"" + std::string(mpi) + "\",\"rank\":" + std::to_string(rank) +
+      ",\"world_size\":" + std::to_string(world_size) + ",\"clock\":\"" + clock_name() +
+      "\",\"wall_minus_clock\":" + std::to_string(difference) + ",\"communicators\":[";
   const char* separator = "";
   for (const CommunicatorRecording& communicator : ended_) {
     json += separator;

@@ -73,10 +73,7 @@ class ProcessRecording {
   // Which communicator of this group comes now.
   std::uint64_t ordinal_of(const std::vector<int>& group) { return seen_[group]++; }
   void take(CommunicatorRecording recording) { ended_.push_back(std::move(recording)); }
-  // There is a thread in the background.
-  void note_thread() { has_thread_ = true; }
   // {"version":1,"mpi":...,"rank":...,"world_size":...,"clock":...,"wall_minus_clock":...,
-  //  "thread":whether there is one in the background,
   //  "communicators":[{"group":[...],"ordinal":...,"calls":[[number,"gather",root,bytes,ns],...],
   //                    "patterns":[["gather",root,bytes,version,[ns,...]],...]}]}
   // A predicted call has three words more: when the rank left it, by whom it was served (native,
@@ -86,7 +83,6 @@ class ProcessRecording {
  private:
   std::map<std::vector<int>, std::uint64_t> seen_;
   std::vector<CommunicatorRecording> ended_;
-  bool has_thread_ = false;
 };
 
 }  // namespace sibyl

@@ -24,9 +24,11 @@ void ProcessReport::merge(const CommunicatorReport& report, int communicator_siz
   });
 }
 
-std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_size) const {
+std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_size,
+                                   std::string_view thread) const {
   std::string json = "{\"version\":1,\"mpi\":" + quoted(mpi) + ",\"rank\":" + std::to_string(rank) +
-                     ",\"world_size\":" + std::to_string(world_size) + ",\"entries\":[";
+                     ",\"world_size\":" + std::to_string(world_size) +
+                     ",\"thread\":" + quoted(std::string(thread)) + ",\"entries\":[";
   const char* separator = "";
   for (const auto& [key, count] : lines_) {
     const auto& [collective, size, algorithm] = key;

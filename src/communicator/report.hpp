@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -71,8 +72,10 @@ class CommunicatorReport {
 class ProcessReport {
  public:
   void merge(const CommunicatorReport& report, int communicator_size);
-  // {"version":1,"mpi":...,"rank":...,"world_size":...,"entries":[...]}
-  std::string to_json(const std::string& mpi, int rank, int world_size) const;
+  // {"version":1,"mpi":...,"rank":...,"world_size":...,"thread":...,"entries":[...]}; `thread` says
+  // whether there was one in the background ("runs"), or why not.
+  std::string to_json(const std::string& mpi, int rank, int world_size,
+                      std::string_view thread) const;
 
  private:
   std::map<std::tuple<Collective, int, std::string>, CallCount> lines_;

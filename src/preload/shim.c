@@ -264,6 +264,21 @@ static void load_implementation(void) {
   lookup = find;
 }
 
+/* ---- The background ------------------------------------------------------------------------- */
+
+/* Arrivals that are to be exchanged in the background need MPI_THREAD_MULTIPLE. By these variables
+ * Open MPI and MPICH give it to a program that calls MPI_Init, and they read them there: so they
+ * are set before main, in the place of an MPI_Init of our own. What the user has set stays. */
+static void set_thread_level(void) __attribute__((constructor));
+static void set_thread_level(void) {
+  const char* mode = getenv("SIBYL_PREDICT");
+  const char* thread = getenv("SIBYL_THREAD");
+  if (mode == NULL || strcmp(mode, "background") != 0) return;
+  if (thread != NULL && strcmp(thread, "0") == 0) return;
+  setenv("OMPI_MPI_THREAD_LEVEL", "3", 0);
+  setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", 0);
+}
+
 /* ---- Arrays of `_c` functions that the MPI does not have ------------------------------------- */
 
 static int ask(const char* symbol, word comm) {

@@ -89,6 +89,20 @@ class CPrograms(PreloadTest):
         done = self.compare([c_program(PROGRAMS / "nested.c")], expected={"exscan"}, start=run)
         self.assertIn("scans made", done.stdout)
 
+    def test_the_background_is_given_to_a_program_whose_environment_asks_for_it(self):
+        program = compile_program(setting.mpicc, PROGRAMS / "collectives.c")
+        ways = {
+            ("background", "1"): "runs",
+            ("background", "0"): "SIBYL_THREAD is 0",
+            ("periodic", "1"): "not asked for",
+        }
+        for (mode, thread), state in ways.items():
+            reports = Path(tempfile.mkdtemp(dir=setting.work))
+            extra = {"SIBYL_PREDICT": mode, "SIBYL_THREAD": thread, "SIBYL_REPORT": str(reports)}
+            self.succeed(run([program], ranks=2, LD_PRELOAD=str(shim()), **extra))
+            states = [report["thread"] for report in read_reports(reports)]
+            self.assertEqual(states, [state, state], extra)
+
     def test_threads_that_make_their_first_calls_together_are_all_served(self):
         if setting.mpicc is None:
             self.skipTest("no --mpicc")

@@ -100,7 +100,7 @@ def test_an_unmodified_program_is_predicted(
         # An order that does not pay on a busy machine is given up, but for trials.
         assert report.predicted > 5, report
         assert site["patterns"][0]["version"] == 1
-    threaded = "MPI_THREAD_MULTIPLE, and arrivals were exchanged in the background"
+    threaded = "MPI_THREAD_MULTIPLE, and a thread of each rank worked in the background"
     assert (threaded in result.stderr) == (mode == "background")
 
 

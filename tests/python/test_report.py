@@ -9,13 +9,21 @@ from rich.console import Console
 from sibyl.mpi.report import merge_reports, print_report
 
 
-def write(directory: Path, rank: int, size: int, entries: list[tuple], pid: int = 7) -> None:
+def write(
+    directory: Path,
+    rank: int,
+    size: int,
+    entries: list[tuple],
+    pid: int = 7,
+    thread: str = "not asked for",
+) -> None:
     names = ("collective", "communicator_size", "algorithm", "calls", "bytes", "seconds")
     data = {
         "version": 1,
         "mpi": "Open MPI v5.0.11",
         "rank": rank,
         "world_size": size,
+        "thread": thread,
         "entries": [dict(zip(names, entry, strict=True)) for entry in entries],
     }
     (directory / f"rank-{rank}-{pid}.json").write_text(json.dumps(data))
@@ -63,6 +71,22 @@ def test_missing_ranks_and_damaged_files_are_told(tmp_path: Path) -> None:
     text = text_of(report)
     assert "reports of 3 of 4 ranks are missing (0, 1, 3)" in text
     assert "unreadable reports: rank-0-9.json" in text
+
+
+def test_a_thread_that_somebody_asked_for_and_did_not_get_is_told(tmp_path: Path) -> None:
+    entries = [("gather", 2, "linear", 3, 24, 1.0)]
+    write(tmp_path, 0, 2, entries, thread="runs")
+    write(tmp_path, 1, 2, entries)
+    assert "thread of each rank worked" in text_of(merge_reports(tmp_path))
+    write(tmp_path, 1, 2, entries, thread="SIBYL_THREAD is 0")
+    report = merge_reports(tmp_path)
+    assert "no thread in the background on 1 of 2 ranks; on rank 1: SIBYL_THREAD is 0" in text_of(
+        report
+    )
+    assert report.as_json([], 0)["threads"] == {"0": "runs", "1": "SIBYL_THREAD is 0"}
+    write(tmp_path, 0, 2, entries)
+    write(tmp_path, 1, 2, entries)
+    assert "thread" not in text_of(merge_reports(tmp_path))
 
 
 def test_a_run_without_reports_is_told(tmp_path: Path) -> None:

@@ -38,13 +38,6 @@ OWN_PROGRAMS = ("sibyl-fft",)
 Placing = Callable[[Launcher, Path], Placement]
 
 
-# By these Open MPI and MPICH give a program that calls MPI_Init MPI_THREAD_MULTIPLE.
-THREAD_LEVEL = {
-    "OMPI_MPI_THREAD_LEVEL": "3",
-    "MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE",
-}
-
-
 @dataclass(frozen=True)
 class RunOptions:
     """How a program is to be run: the options that `sibyl run` and `sibyl cluster run` share.
@@ -227,8 +220,6 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
         variables["SIBYL_RECORD"] = str(scratch)
     if options.predict is not None:
         variables["SIBYL_PREDICT"] = options.predict
-    if options.predict == "background":
-        variables |= THREAD_LEVEL
     return variables
 
 
@@ -264,8 +255,7 @@ def _run(
     if not options.quiet:
         print_report(report, Console(stderr=True))
         if options.predict is not None and recording is not None:
-            background = options.predict == "background"
-            print_predictions(recording, Console(stderr=True), background=background)
+            print_predictions(recording, Console(stderr=True))
     return code
 
 

@@ -37,7 +37,7 @@ def _read(directory: Path) -> list[dict[str, Any]]:
     for path in sorted(directory.glob("arrivals-*.json")):
         try:
             part = json.loads(path.read_text(encoding="utf-8"))
-            parts.append({name: part[name] for name in _NAMES} | {"thread": part.get("thread")})
+            parts.append({name: part[name] for name in _NAMES})
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return parts
@@ -72,7 +72,6 @@ def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
         "program": list(program),
         "mpi": "; ".join(dict.fromkeys(part["mpi"] for part in parts)),
         "world_size": max((part["world_size"] for part in parts), default=0),
-        "thread": bool(parts) and all(part["thread"] for part in parts),
         "clock": "monotonic clock of one machine" if common else "wall clocks of several machines",
         "sites": _sites(calls, patterns),
     }

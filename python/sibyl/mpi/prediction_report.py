@@ -97,22 +97,7 @@ def _signed(seconds: float | None) -> str:
     return ("-" if seconds < 0 else "") + seconds_text(abs(seconds))
 
 
-def thread_line(recording: dict[str, Any]) -> str:
-    """What a run that asked for the background has got."""
-    if recording["thread"]:
-        return (
-            "sibyl: MPI was asked for MPI_THREAD_MULTIPLE, and arrivals were exchanged in the "
-            "background"
-        )
-    return (
-        "sibyl: MPI was asked for MPI_THREAD_MULTIPLE, but a rank had no thread (the program asks "
-        "for less, or SIBYL_THREAD is 0); arrivals were exchanged in its calls, as with periodic"
-    )
-
-
-def print_predictions(
-    recording: dict[str, Any], console: Console, *, background: bool = False
-) -> None:
+def print_predictions(recording: dict[str, Any], console: Console) -> None:
     """Print the closing table of prediction; nothing where nothing was predicted."""
     reports = [report for site in recording["sites"] if (report := site_report(site))]
     if not reports:
@@ -144,5 +129,3 @@ def print_predictions(
             _signed(one.saved_by_order),
         )
     console.print(table)
-    if background:
-        console.print(thread_line(recording), highlight=False, soft_wrap=True)

@@ -2,7 +2,7 @@
 
 The library writes one file per process at MPI_Finalize, rank-<world rank>-<pid>.json:
 
-    {"version": 1, "mpi": "...", "rank": 0, "world_size": 4, "entries": [
+    {"version": 1, "mpi": "...", "rank": 0, "world_size": 4, "thread": "runs", "entries": [
       {"collective": "exscan", "communicator_size": 4, "algorithm": "123-doubling",
        "calls": 12, "bytes": 96, "seconds": 0.000123}]}
 
@@ -31,6 +31,7 @@ class Report:
         world_size: ranks of the run, 0 if no rank has reported.
         present: ranks that have reported.
         damaged: names of files that could not be read.
+        threads: per rank, whether it had a thread in the background ("runs"), or why not.
         ranks: per entry, per rank: calls, bytes, seconds.
     """
 
@@ -38,6 +39,7 @@ class Report:
     world_size: int = 0
     present: set[int] = field(default_factory=set)
     damaged: list[str] = field(default_factory=list)
+    threads: dict[int, str] = field(default_factory=dict)
     ranks: dict[Key, dict[int, list[float]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(lambda: [0, 0, 0.0]))
     )
@@ -71,6 +73,22 @@ class Report:
             )
         return merged
 
+    def thread_line(self) -> str:
+        """What the ranks had of a thread in the background; empty where nobody asked for one."""
+        states = {rank: state for rank, state in self.threads.items() if state != "not asked for"}
+        lacking = {rank: state for rank, state in sorted(states.items()) if state != "runs"}
+        if not states:
+            return ""
+        if not lacking:
+            return (
+                "MPI gave MPI_THREAD_MULTIPLE, and a thread of each rank worked in the background"
+            )
+        rank, state = next(iter(lacking.items()))
+        return (
+            f"no thread in the background on {len(lacking)} of {self.world_size} ranks; on rank "
+            f"{rank}: {state}; what it would have done was done in the program's calls"
+        )
+
     def as_json(self, program: Sequence[str], exit_code: int) -> dict[str, Any]:
         """The merged report in the form of `--report`."""
         return {
@@ -81,6 +99,7 @@ class Report:
             "world_size": self.world_size,
             "ranks_reported": len(self.present),
             "missing_ranks": self.missing,
+            "threads": {str(rank): state for rank, state in sorted(self.threads.items())},
             "entries": self.entries(),
         }
 
@@ -100,6 +119,7 @@ def merge_reports(directory: Path) -> Report:
                 for e in data["entries"]
             ]
             mpi = str(data["mpi"])
+            thread = str(data["thread"])
         except (OSError, ValueError, KeyError, TypeError):
             report.damaged.append(path.name)
             continue
@@ -107,6 +127,7 @@ def merge_reports(directory: Path) -> Report:
             report.mpi.append(mpi)
         report.world_size = max(report.world_size, size)
         report.present.add(rank)
+        report.threads[rank] = thread
         for key, values in entries:
             total = report.ranks[key][rank]
             for i, value in enumerate(values):
@@ -166,7 +187,7 @@ def print_report(report: Report, console: Console) -> None:
         console.print(table)
     elif report.present:
         console.print("sibyl: the program called no collective that Sibyl serves", highlight=False)
-    notes = []
+    notes = [line] if (line := report.thread_line()) else []
     if report.missing:
         shown = ", ".join(str(rank) for rank in report.missing[:8])
         more = len(report.missing) - 8

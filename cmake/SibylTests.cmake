@@ -12,6 +12,12 @@ add_custom_target(mpi_tests)
 # instead, as a program would be. One ctest entry per flavour runs all rank counts one after the
 # other through scripts/mpi-launch, which says at which count it failed and where a hang was.
 # TIMEOUT is per rank count.
+#
+#   sibyl_run_mpi_test(NAME <y> OF <x> [RANKS ...] [TIMEOUT seconds] [LONG_TIMEOUT seconds]
+#                      [ARGS argument...])
+#
+# registers another entry <y>-<flavour> of the executables of <x>. LONG_TIMEOUT holds where
+# SIBYL_TEST_LONG is set.
 set(SIBYL_RANK_COUNTS 1 2 3 4 5 7 8 11 13 16)
 
 function(sibyl_add_mpi_test)
@@ -20,16 +26,6 @@ function(sibyl_add_mpi_test)
   if(NOT arg_NAME OR NOT arg_SOURCES)
     message(FATAL_ERROR "sibyl_add_mpi_test needs NAME and SOURCES")
   endif()
-  if(NOT arg_RANKS)
-    set(arg_RANKS ${SIBYL_RANK_COUNTS})
-  endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
-  endif()
-  list(LENGTH arg_RANKS counts)
-  # The launcher ends a hang itself and says where; ctest's own limit is the net below it.
-  math(EXPR limit "${counts} * (${arg_TIMEOUT} + 30)")
-  list(JOIN arg_RANKS "," ranks)
   foreach(flavour IN LISTS SIBYL_FLAVOURS)
     if(flavour STREQUAL "smpi")
       continue()
@@ -54,10 +50,35 @@ function(sibyl_add_mpi_test)
     endif()
     target_link_libraries(${target} PRIVATE sibyl_options sibyl_core ${arg_LIBRARIES}
                                             sibyl_mpi_${flavour})
+  endforeach()
+  sibyl_run_mpi_test(NAME ${arg_NAME} OF ${arg_NAME} RANKS ${arg_RANKS} TIMEOUT ${arg_TIMEOUT}
+                     ARGS ${arg_ARGS})
+endfunction()
+
+function(sibyl_run_mpi_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;OF;TIMEOUT;LONG_TIMEOUT" "RANKS;ARGS")
+  if(NOT arg_RANKS)
+    set(arg_RANKS ${SIBYL_RANK_COUNTS})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_LONG_TIMEOUT)
+    set(arg_LONG_TIMEOUT ${arg_TIMEOUT})
+  endif()
+  list(LENGTH arg_RANKS counts)
+  # The launcher ends a hang itself and says where; ctest's own limit is the net below it.
+  math(EXPR limit "${counts} * (${arg_LONG_TIMEOUT} + 30)")
+  list(JOIN arg_RANKS "," ranks)
+  foreach(flavour IN LISTS SIBYL_FLAVOURS)
+    if(flavour STREQUAL "smpi")
+      continue()
+    endif()
     add_test(NAME ${arg_NAME}-${flavour}
              COMMAND ${PROJECT_SOURCE_DIR}/scripts/mpi-launch --flavour ${flavour}
                      --mpiexec ${SIBYL_${flavour}_LAUNCHER} --timeout ${arg_TIMEOUT}
-                     --ranks ${ranks} -- $<TARGET_FILE:${target}> ${arg_ARGS})
+                     --long-timeout ${arg_LONG_TIMEOUT} --ranks ${ranks}
+                     -- $<TARGET_FILE:test_${arg_OF}-${flavour}> ${arg_ARGS})
     # Two MPI tests on two cores would measure each other's patience.
     set_tests_properties(${arg_NAME}-${flavour} PROPERTIES
       TIMEOUT ${limit} RESOURCE_LOCK mpi_cores PROCESSORS 2 LABELS "mpi;${flavour}")

@@ -1,13 +1,9 @@
 // Persistent collectives: the results of the calls, whoever is late and whatever is reported;
 // misuse; what lives longer than what.
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <deque>
-#include <iostream>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -298,57 +294,6 @@ TEST(Persistent, TagsOfFreedRequestsServeNewOnes) {
     iterate(trial, static_cast<std::uint64_t>(i), Edges::some, own);
     EXPECT_NE(inside(*trial.request()).algorithm(), nullptr);
   }
-}
-
-// 0 where a sanitizer has a heap of its own.
-double bytes_in_use() { return static_cast<double>(mallinfo2().uordblks); }
-
-TEST(Persistent, RandomStartsEdgesArrivalsFreesAndCommunicators) {
-  if (!long_tests()) GTEST_SKIP() << "half an hour; set SIBYL_TEST_LONG";
-  SIBYL_TRACE_SEED();
-  Random random(run_seed() + 80);
-  Random own = own_random(81);
-  const char* text = std::getenv("SIBYL_TEST_SOAK_SECONDS");
-  const double seconds = text == nullptr ? 1800 : std::strtod(text, nullptr);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto passed = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  // From a third of the time on the heap has grown to what MPI and Sibyl need.
-  int rounds = 0;
-  double held = 0;
-  while (true) {
-    if (passed() > seconds / 3 && rounds++ == 0) held = bytes_in_use();
-    int goes_on = passed() < seconds ? 1 : 0;
-    MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (goes_on == 0) break;
-    auto comm = std::make_unique<Duplicate>();
-    std::deque<PersistentTrial> trials;
-    const std::uint64_t requests = 1 + pick(random, 5);
-    for (std::uint64_t k = 0; k < requests; ++k) {
-      trials.emplace_back(any_persistent_case(random, size_of()), comm->get());
-      ASSERT_TRUE(trials.back().made());
-    }
-    const bool early = pick(random, 2) == 0;
-    for (std::uint64_t iterations = 1 + pick(random, 10); iterations > 0; --iterations) {
-      const std::uint64_t seed = random();
-      for (PersistentTrial& trial : trials) trial.start(seed);
-      if (early) comm.reset();
-      for (PersistentTrial& trial : trials) {
-        compute(own, 500);
-        if (pick(own, 3) != 0) trial.edge(0.5);
-      }
-      for (PersistentTrial& trial : trials) {
-        compute(own, 500);
-        trial.arrive();
-      }
-      for (PersistentTrial& trial : trials) trial.wait();
-      for (const PersistentTrial& trial : trials) trial.check();
-    }
-    ASSERT_FALSE(testing::Test::HasFailure());
-  }
-  const double grown = (bytes_in_use() - held) / std::max(rounds, 1);
-  if (rank_in() == 0) std::cerr << rounds << " communicators, of which each left " << grown << '\n';
 }
 
 }  // namespace

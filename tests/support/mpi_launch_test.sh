@@ -9,11 +9,12 @@ trap 'rm -rf "$work"' EXIT
 printf '#!/bin/sh\nexport FAKE_RANKS="$2"\nshift 2\n"$@"\n' > "$work/mpiexec"
 chmod +x "$work/mpiexec"
 failures=0
+more=()
 
 expect() {  # WHAT_MUST_HOLD STATUS TEXT RANKS TIMEOUT SHELL_COMMAND
   local output status
   output="$("$launch" --flavour mpich --mpiexec "$work/mpiexec" --timeout "$5" --ranks "$4" \
-            -- /bin/sh -c "$6" 2>&1)"
+            "${more[@]}" -- /bin/sh -c "$6" 2>&1)"
   status=$?
   if [ "$status" -ne "$2" ] || [[ "$output" != *"$3"* ]]; then
     echo "FAILED: $1: status $status, wanted $2; wanted in the output: $3"
@@ -22,11 +23,16 @@ expect() {  # WHAT_MUST_HOLD STATUS TEXT RANKS TIMEOUT SHELL_COMMAND
   fi
 }
 
-unset SIBYL_TEST_RANKS
+unset SIBYL_TEST_RANKS SIBYL_TEST_LONG
 expect "success at every count is success" 0 "3 rank(s)" 1,3 20 'true'
 expect "a failure names its rank count" 7 "on 3 rank(s) with mpich: exit status 7" 1,3,4 20 \
        '[ "$FAKE_RANKS" != 3 ] || exit 7'
 expect "a hang is ended and named" 124 "HANG" 2 1 'sleep 30; true'
+more=(--long-timeout 1)
+SIBYL_TEST_LONG=1 expect "long tests have a limit of their own" 124 "no end after 1 s" 2 20 \
+       'sleep 30; true'
+expect "which does not hold for the others" 0 "2 rank(s)" 2 20 'sleep 2; true'
+more=()
 export SIBYL_TEST_RANKS=3
 expect "SIBYL_TEST_RANKS leaves the other counts out" 0 "== sh, 3 rank(s)" 1,3 20 \
        '[ "$FAKE_RANKS" = 3 ]'

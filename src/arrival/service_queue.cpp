@@ -51,12 +51,16 @@ bool ServiceQueue::expects() const {
   });
 }
 
-double ServiceQueue::quiet_until() const {
-  if (!unanswered_.empty() || said_ + 1 < static_cast<Rank>(peers_.size())) return 0;
+double ServiceQueue::quiet_until(double now) const {
+  if (!unanswered_.empty()) return 0;
   double next = INFINITY;
   for (Rank rank = 0; rank < static_cast<Rank>(peers_.size()); ++rank) {
     const Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    if (rank != root_ && !peer.served) next = std::min(next, expected(peer) - margin(peer));
+    if (rank == root_ || peer.served) continue;
+    const double when = expected(peer) - margin(peer);
+    if (std::isnan(when)) return 0;
+    const double half = (when - now) / 2;
+    next = std::min(next, peer.said.has_value() || half < patience ? when : now + half);
   }
   return next;
 }

@@ -45,9 +45,11 @@ class ServiceQueue {
   const std::vector<Rank>& unanswered() const { return unanswered_; }
   // Something is known of some rank that is still to be served.
   bool expects() const;
-  // When all have spoken for themselves and nobody is asked: when the next is to be served. Else 0:
-  // something may come at any time.
-  double quiet_until() const;
+  // When to look again while nobody is asked and something is known of all who are still to be
+  // served: when the next is to be served, or, as long as that one has not spoken for itself and
+  // may do so any time, when half of the time until then is over. Else 0: something may come at any
+  // time.
+  double quiet_until(double now) const;
   // Some rank has spoken for itself in this iteration.
   bool informed() const { return said_ > 0; }
 

@@ -45,7 +45,7 @@ void PersistentRequest::to_thread() {
 void PersistentRequest::foresee() {
   double next = 0;
   if (queue_) {
-    if (!execution_.waits()) next = queue_->quiet_until();
+    if (!execution_.waits()) next = queue_->quiet_until(seconds());
   } else if (exchanging_ && execution_.bound() && exchange_->all_known() && exchange_->settled()) {
     const std::vector<double>& arrivals = exchange_->arrivals();
     next = INFINITY;

@@ -206,7 +206,10 @@ void ArrivalExchange::take(Rank rank) {
 
 bool ArrivalExchange::advance() {
   if (!opened_) return false;
-  return is_root() ? advance_root() : advance_leaf();
+  if (!is_root()) return advance_leaf();
+  // What may still come is for the next iteration, but for questions of other hosts.
+  const bool over = ended_ && settled() && answers_.empty() && !parties_.clock.several_hosts();
+  return !over && advance_root();
 }
 
 bool ArrivalExchange::advance_root() {

@@ -67,8 +67,14 @@ double ProgressThread::processor_seconds() {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
+std::uint64_t ProgressThread::rounds() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return rounds_;
+}
+
 BackgroundWork::Outcome ProgressThread::ask_all(std::unique_lock<std::mutex>& lock) {
   using Outcome = BackgroundWork::Outcome;
+  ++rounds_;
   bool moved = false;
   for (std::size_t i = 0; i < works_.size() && !ends_;) {
     BackgroundWork* work = works_[i];

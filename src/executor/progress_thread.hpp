@@ -51,6 +51,8 @@ class ProgressThread {
 
   // Processor time that the thread has used.
   double processor_seconds();
+  // How often it has asked its work to progress.
+  std::uint64_t rounds();
 
  private:
   void run();
@@ -70,6 +72,7 @@ class ProgressThread {
   std::condition_variable idle_;
   std::vector<BackgroundWork*> works_;
   BackgroundWork* at_ = nullptr;  // being asked now, without the lock
+  std::uint64_t rounds_ = 0;
   bool submitted_ = false;
   bool ends_ = false;
   std::thread thread_;

@@ -47,19 +47,37 @@ TEST(ServiceQueue, RanksAreServedAsTheyAreExpected) {
   EXPECT_TRUE(queue.all_served());
 }
 
+TEST(ServiceQueue, LooksAgainHalfWayToWhomItExpectsFromBefore) {
+  ServiceQueue queue(3, 0, 8);
+  queue.begin(0);
+  queue.expect(1, 0.400);
+  queue.expect(2, 0.600);
+  queue.begin(10);
+  const double half = queue.quiet_until(10);
+  EXPECT_GT(half, 10.15);
+  EXPECT_LE(half, 10.20);
+  EXPECT_GT(queue.quiet_until(half), half + 0.05);
+  EXPECT_EQ(queue.next(half), no_rank) << "nobody is due";
+  queue.expect(1, 10.700);
+  EXPECT_GT(queue.quiet_until(half), 10.3) << "the other one is next";
+  const double late = 10.599;
+  EXPECT_EQ(queue.next(late), 2);
+  EXPECT_EQ(queue.quiet_until(late), 0) << "one is asked and has not answered";
+}
+
 TEST(ServiceQueue, IsQuietUntilTheNextIsExpectedOnceAllHaveSpoken) {
   ServiceQueue queue(4, 0, 8);
   queue.begin(0);
   queue.expect(1, 0.300);
   queue.expect(2, 0.100);
-  EXPECT_EQ(queue.quiet_until(), 0) << "one has still to speak";
+  EXPECT_EQ(queue.quiet_until(0), 0) << "one has still to speak";
   queue.expect(3, 0.200);
-  EXPECT_GT(queue.quiet_until(), 0.1 - ServiceQueue::patience);
-  EXPECT_LE(queue.quiet_until(), 0.1);
-  EXPECT_EQ(queue.next(queue.quiet_until()), 2);
-  EXPECT_EQ(queue.quiet_until(), 0) << "one is asked and has not answered";
+  EXPECT_GT(queue.quiet_until(0), 0.1 - ServiceQueue::patience);
+  EXPECT_LE(queue.quiet_until(0), 0.1);
+  EXPECT_EQ(queue.next(queue.quiet_until(0)), 2);
+  EXPECT_EQ(queue.quiet_until(0), 0) << "one is asked and has not answered";
   queue.answered(2);
-  EXPECT_GT(queue.quiet_until(), 0.1);
+  EXPECT_GT(queue.quiet_until(0), 0.1);
 }
 
 TEST(ServiceQueue, WhoHasSpokenIsServedBeforeWhoHasNot) {

@@ -124,13 +124,41 @@ program persistent
   ! Errors come back as ierror.
   call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, error)
   call SIBYL_Start(request, error)
-  call MPI_Error_class(error, error_class, i)
-  call expect(error_class == MPI_ERR_REQUEST, 'start of nothing')
+  call expect_class(MPI_ERR_REQUEST, 'start of nothing')
+  call MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN, error)
+  call SIBYL_Exscan_init(value, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, comm, MPI_INFO_NULL, &
+      request)
+  do iteration = 1, 2
+    call SIBYL_Edge(request, 0.5d0, error)
+    call expect_class(MPI_ERR_REQUEST, 'an edge before the start')
+    call SIBYL_Arrive(request, error)
+    call expect_class(MPI_ERR_REQUEST, 'an arrival before the start')
+    call SIBYL_Start(request)
+    call SIBYL_Start(request, error)
+    call expect_class(MPI_ERR_REQUEST, 'a second start')
+    call SIBYL_Request_free(request, error)
+    call expect_class(MPI_ERR_REQUEST, 'freeing an active request')
+    call SIBYL_Wait(request, error)
+    call expect_class(MPI_ERR_REQUEST, 'waiting before the arrival')
+    call SIBYL_Edge(request, 1d0, error)
+    call expect_class(MPI_ERR_ARG, 'a fraction of all')
+    call SIBYL_Edge(request, 0d0, error)
+    call expect_class(MPI_ERR_ARG, 'a fraction of nothing')
+    call SIBYL_Edge(request, 0.5d0)
+    call SIBYL_Edge(request, 0.6d0, error)
+    call expect_class(MPI_ERR_REQUEST, 'a second edge')
+    value = rank + iteration
+    call SIBYL_Arrive(request)
+    call SIBYL_Wait(request)
+    if (rank > 0) then
+      call expect(total == rank * (rank - 1) / 2 + rank * iteration, 'persistent exscan')
+    end if
+  end do
+  call SIBYL_Request_free(request)
 
   call PAT_Init(error)
   call PAT_UseAlg(expect_nothing, error)
-  call MPI_Error_class(error, error_class, i)
-  call expect(error_class == MPI_ERR_ARG, 'something that is no algorithm')
+  call expect_class(MPI_ERR_ARG, 'something that is no algorithm')
   call PAT_UseAlg(PAT_Gather_BSBN, error)
   call expect(error == MPI_SUCCESS, 'PAT_UseAlg')
   do iteration = 1, 10
@@ -171,6 +199,13 @@ contains
     wrong = wrong + 1
     print '(a, i0, a, i0, 2a)', 'rank ', rank, ' of ', ranks, ', wrong: ', what
   end subroutine expect
+
+  subroutine expect_class(class, what)
+    integer, intent(in) :: class
+    character(*), intent(in) :: what
+    call MPI_Error_class(error, error_class, i)
+    call expect(error_class == class, what)
+  end subroutine expect_class
 
   subroutine expect_everyones(factor, what)
     integer, intent(in) :: factor

@@ -9,7 +9,7 @@ from rich.console import Console
 from sibyl.bench.grid import Cell, Grid
 from sibyl.bench.predictions import prediction_lines
 from sibyl.bench.samples import METRICS, CellResult, SampleReader
-from sibyl.bench.thread_cost import print_costs
+from sibyl.bench.thread_cost import affordable_iterations, print_costs
 
 
 def test_errors_of_predictions_and_their_price_are_read_and_told() -> None:
@@ -51,6 +51,7 @@ def test_costs_of_the_thread_are_medians_by_level(capsys: pytest.CaptureFixture[
             "has_thread": level == "multiple",
             "share": share,
             "root_share": share / 2,
+            "root_looks": 41.6,
             "idle_share": 0.0,
             "turn_s": 0.03,
             "latency_s": 1e-6,
@@ -62,7 +63,15 @@ def test_costs_of_the_thread_are_medians_by_level(capsys: pytest.CaptureFixture[
     text = capsys.readouterr().out
     assert "0.300 %" in text
     assert "0.150 %" in text
+    assert "42" in text
     assert "no thread" not in text
+
+
+def test_the_thread_is_measured_in_fewer_turns_where_ranks_share_cores() -> None:
+    assert affordable_iterations(2, 2, 0.02) == 20
+    alone, sharing = (affordable_iterations(ranks, 2, 0.1) for ranks in (2, 8))
+    assert 20 >= alone > sharing >= 4
+    assert affordable_iterations(64, 2, 1.0) == 4
 
 
 def test_contenders_predict_in_a_run(mpi: Mpi, sibyl: Sibyl) -> None:

@@ -3,7 +3,9 @@
 //
 // Nothing is computed. A rank sleeps to an absolute time on its clock, so that ranks which
 // outnumber the cores do not take each other's time; the last moments are spent spinning where
-// every rank has a core, since waking up takes tens of microseconds.
+// every rank has a core, since waking up takes tens of microseconds. The computation has a core of
+// its own, as in the papers: it goes on while the rank that has slept waits for one of this
+// machine.
 #pragma once
 
 namespace sibyl::bench {

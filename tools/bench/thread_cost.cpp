@@ -21,6 +21,7 @@ namespace {
 
 constexpr int elements = 10000;
 constexpr double quiet_seconds = 2;
+constexpr double most_latency_seconds = 3;
 constexpr int turns_without_one = 2;  // not measured: memory is touched, connections are made
 
 double own_processor_seconds() {
@@ -41,23 +42,36 @@ double middle_of(std::vector<double>& values) {
   return *middle;
 }
 
-// Trip by trip: the best of many says nothing of what a program sees.
+// Ranks that have nothing to do leave the cores to the others; MPI_Barrier would spin.
+void wait_asleep() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Ibarrier(MPI_COMM_WORLD, &request);
+  for (int done = 0; done == 0;) {
+    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done == 0) sleep_until(now() + 1e-3, 0);
+  }
+}
+
+// Trip by trip: the best of many says nothing of what a program sees. Rank 0 says which one is the
+// last, since trips take long where something else has the cores.
 double median_latency(int rank, int ranks, int trips) {
   std::vector<double> times;
-  char byte = 0;
+  char last = 0;
   start_together();
-  for (int i = 0; i < trips && ranks > 1 && rank < 2; ++i) {
+  const double end = now() + most_latency_seconds;
+  for (int i = 1; last == 0 && ranks > 1 && rank < 2; ++i) {
     const double begin = now();
     if (rank == 0) {
-      PMPI_Send(&byte, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
-      PMPI_Recv(&byte, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      last = i >= trips || begin > end ? 1 : 0;
+      PMPI_Send(&last, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+      PMPI_Recv(&last, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
-      PMPI_Recv(&byte, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      PMPI_Send(&byte, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+      PMPI_Recv(&last, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      PMPI_Send(&last, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
     }
     times.push_back((now() - begin) / 2);
   }
-  PMPI_Barrier(MPI_COMM_WORLD);
+  wait_asleep();
   return times.empty() ? 0 : middle_of(times);
 }
 
@@ -127,14 +141,19 @@ int run_thread_cost(const Options& options, const Provenance& provenance) {
   Gather gather(rank, ranks);
   ProgressThread* thread = Process::get()->progress_thread();
   const auto used = [&] { return thread == nullptr ? 0 : thread->processor_seconds(); };
+  const auto rounds = [&] { return thread == nullptr ? 0 : thread->rounds(); };
 
   // Rank r computes longer than the one before it, the last one half as long again as the first.
   const double share =
       options.compute_seconds * (1 + 0.5 * rank / std::max(static_cast<double>(ranks - 1), 1.0));
   std::vector<double> turns;
   double before = 0;
+  std::uint64_t rounds_before = 0;
   for (int i = 0; i < turns_without_one + options.iterations; ++i) {
-    if (i == turns_without_one) before = used();
+    if (i == turns_without_one) {
+      before = used();
+      rounds_before = rounds();
+    }
     start_together();
     const double begin = now();
     gather.turn(i, share);
@@ -142,6 +161,7 @@ int run_thread_cost(const Options& options, const Provenance& provenance) {
     if (i >= turns_without_one) turns.push_back(took);
   }
   const double busy = (used() - before) / (share * options.iterations);
+  const double looks = static_cast<double>(rounds() - rounds_before) / options.iterations;
 
   PMPI_Barrier(MPI_COMM_WORLD);
   before = used();
@@ -165,6 +185,7 @@ int run_thread_cost(const Options& options, const Provenance& provenance) {
         {"iterations", options.iterations},
         {"share", most_busy},
         {"root_share", busy},
+        {"root_looks", looks},
         {"idle_share", most_idle},
         {"turn_s", middle_of(turns)},
         {"latency_s", latency},

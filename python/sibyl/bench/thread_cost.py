@@ -5,8 +5,10 @@ whatever else the machine does meets both; what is printed are medians over the 
 """
 
 import json
+import os
 import statistics
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,20 @@ LEVELS = ("single", "multiple")
 ROUNDS = 5
 # Seconds for one program beyond what it computes.
 PATIENCE = 120.0
+# Turns of one program where nobody asks for a number: so many, or fewer where ranks share cores, so
+# that it ends in about so many seconds.
+ITERATIONS = 20
+FEWEST_ITERATIONS = 4
+SECONDS = 3.0
+# After so many seconds no round begins, but for the first ones.
+ENOUGH_SECONDS = 60.0
+FEWEST_ROUNDS = 2
+
+
+def affordable_iterations(ranks: int, cores: int, compute: float) -> int:
+    """How many turns of `compute` to 1.5 `compute` seconds fit, on so many cores."""
+    turn = 1.25 * compute * max(ranks / cores, 1.2)
+    return min(ITERATIONS, max(FEWEST_ITERATIONS, int(SECONDS / turn)))
 
 
 def measure(
@@ -39,7 +55,10 @@ def measure(
     # As many ranks may share a core as there are.
     patience = PATIENCE + 2 * ranks * (iterations + 2) * compute
     lines = []
-    for _ in range(rounds):
+    begin = time.monotonic()
+    for number in range(rounds):
+        if number >= FEWEST_ROUNDS and time.monotonic() - begin > ENOUGH_SECONDS:
+            break
         for level in LEVELS:
             words = [str(find_benchmark(launcher.flavour)), "thread", "--level", level]
             words += ["--iterations", str(iterations), "--compute", repr(compute)]
@@ -84,6 +103,7 @@ def print_costs(lines: Sequence[dict[str, Any]], console: Console) -> None:
 
     row("thread / computation, the most of all ranks", "share", percent)
     row("the same at the root", "root_share", percent)
+    row("its looks at the root, a turn", "root_looks", lambda looks: f"{looks:.0f}")
     row("thread / time, nothing under way", "idle_share", percent)
     row("a turn, the slowest rank", "turn_s", time_text)
     row("one byte, one way", "latency_s", time_text)
@@ -93,12 +113,18 @@ def print_costs(lines: Sequence[dict[str, Any]], console: Console) -> None:
 
 
 def thread_cost(
-    ranks: str | None, mpi: str | None, iterations: int, compute: float, json_file: Path | None
+    ranks: str | None,
+    mpi: str | None,
+    iterations: int | None,
+    compute: float,
+    json_file: Path | None,
 ) -> int:
     """Measure and print; see `sibyl bench thread`. Returns the exit code."""
     text = ranks or "2"
-    if not (text.isascii() and text.isdigit()) or int(text) < 1 or iterations < 1:
+    if not (text.isascii() and text.isdigit()) or int(text) < 1 or iterations == 0:
         raise CommandError("thread wants one number of ranks, and at least 1 iteration")
+    if iterations is None:
+        iterations = affordable_iterations(int(text), len(os.sched_getaffinity(0)), compute)
     lines = measure(choose_benchmark_launcher(mpi), int(text), iterations, compute)
     print_costs(lines, Console(width=120))
     if json_file is not None:

@@ -132,7 +132,7 @@ def bench(
         from sibyl.bench.thread_cost import thread_cost
         from sibyl.bench.units import read_time
 
-        return thread_cost(ranks, mpi, iterations or 20, read_time(compute), json)
+        return thread_cost(ranks, mpi, iterations, read_time(compute), json)
     from sibyl.bench.session import Outputs, Wishes, run_session
 
     wishes = Wishes(

@@ -39,7 +39,9 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
      "the root, beside the ordered tree."},
     {"SIBYL_CONSTRUCT_EVERY", "0 to 1000000", "64", "calls",
      "How often gatherv builds its tree anew from the sizes of the blocks: at every so many calls "
-     "with one root, and before that at calls 2, 4, 8 and so on. 0 is never, 1 is every call."},
+     "with one root, and before that at calls 2, 4, 8 and so on. 0 is never, 1 is every call. In "
+     "the "
+     "call after, the root of a gatherv or scatterv says whether blocks had better go straight."},
     {"SIBYL_SEGMENTS", "0 to 1024", "0", "segments",
      "Into how many segments Clairvoyant cuts the vector of a reduce, and a pipelined scan its "
      "own; "

@@ -1,11 +1,13 @@
 // MPI_Gatherv and MPI_Scatterv.
 //
-// Only the root knows all sizes, so the choice goes by the number of ranks alone. A rank whose own
-// arguments are wrong takes part without data before it raises its error: in a tree others depend
-// on it. Arguments that are not significant at a rank may be garbage and are not read. Calls are
-// predicted by communicator and root, whatever their sizes.
+// Only the root knows all sizes, so the choice goes by the number of ranks, until the root says
+// that its blocks had better go straight (tree_cache.hpp). A rank whose own arguments are wrong
+// takes part without data before it raises its error: in a tree others depend on it. Arguments that
+// are not significant at a rank may be garbage and are not read. Calls are predicted by
+// communicator and root, whatever their sizes.
 #include <algorithm>
 #include <new>
+#include <optional>
 
 #include "collectives/block_arguments.hpp"
 #include "collectives/call.hpp"
@@ -22,17 +24,81 @@ std::size_t direct_from(const CommunicatorState& state) {
                                most / static_cast<std::size_t>(state.size()));
 }
 
-int run_tree(CommunicatorState& state, Collective collective, const IrregularCall& call) {
-  if (scatters(collective)) return scatter_irregular(call, state.irregular_room);
-  TreeCache::Entry& entry =
-      state.trees.enter(call.rank, call.ranks, call.root, call.ranks_per_node);
-  int error = MPI_SUCCESS;
-  if (TreeCache::constructs(entry.calls, state.settings().construct_every)) {
-    error = construct_tree(call, entry.node);
-  }
-  const int gathered = gather_irregular(entry.node, call, state.irregular_room);
-  return error != MPI_SUCCESS ? error : gathered;
+// Neither the settings nor a table name the algorithm.
+bool chosen_freely(const CommunicatorState& state, Collective collective) {
+  return wanted_algorithm(state.settings(),
+                          situation_of(state, collective, 0, OperatorUse::none)) ==
+         choose_automatically;
 }
+
+// What the root finds of the sizes that it sees; others learn it.
+bool had_better_go_straight(const CommunicatorState& state, Collective collective,
+                            const IrregularCall& call) {
+  if (!call.is_root() || !call.all.counts.given()) return false;
+  Rank blocks = 0;
+  Rank direct = 0;
+  for (Rank rank = 0; rank < call.ranks; ++rank) {
+    const std::size_t bytes = rank == call.root ? 0 : call.all.bytes(rank);
+    blocks += bytes != 0 ? 1 : 0;
+    direct += bytes != 0 && bytes >= call.direct_from ? 1 : 0;
+  }
+  return straight_saves(situation_of(state, collective, 0, OperatorUse::none), blocks, direct);
+}
+
+// A call along the tree, or one that goes straight because the root has said so.
+class TreeCall {
+ public:
+  // `asks`: the root is asked; else an algorithm is wanted whatever the sizes.
+  TreeCall(CommunicatorState& state, Collective collective, const IrregularCall& call, bool asks)
+      : state_(state),
+        collective_(collective),
+        call_(call),
+        every_(state.settings().construct_every),
+        asks_(asks && every_ != 0),
+        entry_((scatters(collective) ? state.scatter_trees : state.gather_trees).enter(call.root)) {
+    if (!asks_) entry_.straight = false;
+    if (scatters(collective) || entry_.calls != 1) return;
+    entry_.node =
+        ordered_node_of_equal_blocks(call.rank, call.ranks, call.root, call.ranks_per_node);
+  }
+
+  // Before anything else moves: whether this call goes straight. What the root says of a gather
+  // holds from this call on; a scatter's message says it with the data, for the next one.
+  bool goes_straight() {
+    const bool root_says = asks_ && TreeCache::root_says(entry_.calls, every_);
+    if (scatters(collective_)) return entry_.straight && !root_says;
+    if (root_says) {
+      entry_.straight = had_better_go_straight(state_, collective_, call_);
+      error_ = hear_from_root(call_, entry_.node, entry_.straight);
+    }
+    return entry_.straight;
+  }
+
+  int run() {
+    if (scatters(collective_)) {
+      entry_.straight = asks_ && had_better_go_straight(state_, collective_, call_);
+      return scatter_irregular(call_, state_.irregular_room, entry_.straight);
+    }
+    if (TreeCache::constructs(entry_.calls, every_)) {
+      const int constructed = construct_tree(call_, entry_.node);
+      if (error_ == MPI_SUCCESS) error_ = constructed;
+    }
+    const int gathered = gather_irregular(entry_.node, call_, state_.irregular_room);
+    return gathered != MPI_SUCCESS ? gathered : error_;
+  }
+
+  // Of what was said or built before the data moved.
+  int error() const { return error_; }
+
+ private:
+  CommunicatorState& state_;
+  Collective collective_;
+  const IrregularCall& call_;
+  std::uint32_t every_;
+  bool asks_;
+  TreeCache::Entry& entry_;
+  int error_ = MPI_SUCCESS;
+};
 
 // By the program of the linear algorithm. A block that holds nothing is no message, as in the MPI
 // libraries: on many ranks with few blocks that is most of the time.
@@ -86,10 +152,15 @@ int serve(Collective collective, Caller caller, const IrregularSide& all, const 
     const int own_wrong = elsewhere ? MPI_ERR_BUFFER : read_own_side(*state, own, call.own);
     if (wrong == MPI_SUCCESS) wrong = own_wrong;
   }
+  std::optional<TreeCall> tree;
+  if (algorithm->name != "linear") {
+    tree.emplace(*state, collective, call, chosen_freely(*state, collective));
+    if (tree->goes_straight()) algorithm = find_algorithm(collective, "linear");
+  }
   const bool linear = algorithm->name == "linear";
   if (linear && wrong != MPI_SUCCESS) return raise(comm, wrong);
-  const int result = linear ? run_linear(predicted, *algorithm, call, state->workspace)
-                            : run_tree(*state, collective, call);
+  int result = linear ? run_linear(predicted, *algorithm, call, state->workspace) : tree->run();
+  if (tree && result == MPI_SUCCESS) result = tree->error();
   const int error = wrong != MPI_SUCCESS ? wrong : result;
   if (error == MPI_SUCCESS) return counted.end(algorithm, call.own_bytes(), MPI_SUCCESS);
   int error_class = error;

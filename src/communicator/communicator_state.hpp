@@ -94,6 +94,11 @@ class CommunicatorState {
   void find_costs(int tag);
   const Costs& known_costs() const { return costs_; }
   bool costs_sought() const { return costs_sought_; }
+  // For tests: the same on all ranks, after set-up, between two calls.
+  void replace_costs(const Costs& costs) {
+    costs_ = costs;
+    costs_sought_ = true;
+  }
 
   // Every call takes this many tags, more than the tag_span of any algorithm.
   static constexpr std::int64_t tags_of_a_call = 16;
@@ -132,7 +137,8 @@ class CommunicatorState {
   Workspace workspace;
   PlanCache plans;
   IrregularRoom irregular_room;
-  TreeCache trees;
+  TreeCache gather_trees;
+  TreeCache scatter_trees;
   CommunicatorReport report;
   CommunicatorRecording recording;
 

@@ -1,10 +1,15 @@
-// The trees of irregular gather, one per root: built at some calls, used by those in between.
+// What irregular gather and scatter keep per root: a gather's tree, built at some calls and used by
+// those in between, and whether the root has said that calls go straight.
 //
 // A leaf whose block has changed cannot tell ranks that have already sent, so no call can find out
 // that a tree is out of date. It need not: a tree serves any sizes, only not as fast. It is built
 // anew at calls that all ranks can count: with construct_every = n at every n-th call with its
 // root, and before that at calls 2, 4, 8 and so on. Until then it is the tree of equal blocks,
 // which takes no messages.
+//
+// Only the root knows all sizes. Where few blocks hold anything, going straight saves the tree's
+// start-ups; it says so to all ranks, at calls that all can count, and this holds until it says
+// otherwise. Either way serves any sizes.
 #pragma once
 
 #include <bit>
@@ -20,16 +25,15 @@ class TreeCache {
   struct Entry {
     Rank root = no_rank;
     std::uint64_t calls = 0;  // with this root, this one included
-    OrderedNode node;         // of this rank
+    OrderedNode node;         // of this rank in a gather's tree
+    bool straight = false;    // what the root has said
   };
 
-  // Counts a call. All ranks ask in the same order, so that they forget the same trees.
-  Entry& enter(Rank rank, Rank ranks, Rank root, Rank ranks_per_node) {
+  // Counts a call. All ranks ask in the same order, so that they forget the same roots.
+  Entry& enter(Rank root) {
     Entry& entry = find(root);
-    if (entry.calls++ == 0) {
-      entry.root = root;
-      entry.node = ordered_node_of_equal_blocks(rank, ranks, root, ranks_per_node);
-    }
+    entry.root = root;
+    ++entry.calls;
     return entry;
   }
 
@@ -37,6 +41,10 @@ class TreeCache {
     if (construct_every == 0) return false;
     return call % construct_every == 0 ||
            (call < construct_every && call >= 2 && std::has_single_bit(call));
+  }
+  // The call after a construction: neither pays for both.
+  static bool root_says(std::uint64_t call, std::uint32_t construct_every) {
+    return call > 1 && constructs(call - 1, construct_every);
   }
 
  private:

@@ -90,6 +90,9 @@ int construct_tree(const IrregularCall& call, OrderedNode& node);
 // Return MPI_SUCCESS or the first error code; all messages are performed after an error as well.
 // `node` is this rank's place in a tree with the call's root that all ranks share.
 int gather_irregular(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room);
-int scatter_irregular(const IrregularCall& call, IrregularRoom& room);
+// `straight` travels with the scatter from the root to all ranks: what it says of later calls.
+int scatter_irregular(const IrregularCall& call, IrregularRoom& room, bool& straight);
+// The same for a gather, along its tree and by messages of its own.
+int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& straight);
 
 }  // namespace sibyl

@@ -11,8 +11,10 @@
 namespace sibyl {
 namespace {
 
-// The head of a message: first rank and number of ranks of its cube, then the sizes.
+// The head of a message: first rank, marked if later calls go straight, and number of ranks of its
+// cube, then the sizes.
 constexpr std::size_t place_bytes = 2 * sizeof(std::uint32_t);
+constexpr std::uint32_t straight_mark = 1U << 31;
 
 // From this many bytes a rank on the root sends to each rank itself (simulated: docs/irregular.md).
 constexpr std::size_t flat_from = 256;
@@ -22,7 +24,8 @@ constexpr std::size_t flat_messages = 8;
 
 class Scatter {
  public:
-  Scatter(const IrregularCall& call, IrregularRoom& room) : call_(call), room_(room) {
+  Scatter(const IrregularCall& call, IrregularRoom& room, bool& straight)
+      : call_(call), room_(room), straight_(straight) {
     room_.requests.clear();
   }
 
@@ -144,7 +147,8 @@ class Scatter {
     const bool whole = head_bytes + data <= copied_up_to;
     const std::size_t message_bytes = whole ? head_bytes + data : head_bytes;
     char* message = reserved(room_.parts[k + 1], message_bytes);
-    char* head = store_u32(message, static_cast<std::uint32_t>(child.first + first_));
+    const auto first = static_cast<std::uint32_t>(child.first + first_);
+    char* head = store_u32(message, straight_ ? first | straight_mark : first);
     head = store_u32(head, static_cast<std::uint32_t>(child.count));
     written.write(head, false);
     if (whole) {
@@ -192,7 +196,9 @@ class Scatter {
   bool open(const char* message, std::size_t bytes) {
     constexpr std::size_t least = place_bytes + sizeof(std::uint32_t);
     if (bytes < least) return false;
-    first_ = static_cast<Rank>(load_u32(message));
+    const std::uint32_t first = load_u32(message);
+    straight_ = (first & straight_mark) != 0;
+    first_ = static_cast<Rank>(first & ~straight_mark);
     const auto count = static_cast<Rank>(load_u32(message + sizeof(std::uint32_t)));
     if (count < 1 || call_.rank < first_ || call_.rank - first_ >= count || count > call_.ranks) {
       return false;
@@ -273,6 +279,7 @@ class Scatter {
 
   const IrregularCall& call_;
   IrregularRoom& room_;
+  bool& straight_;
   // First rank of the cube that room_.sizes is about, from which room_.tree counts its ranks.
   Rank first_ = 0;
   std::optional<RaisedErrors> errors_;
@@ -281,8 +288,8 @@ class Scatter {
 
 }  // namespace
 
-int scatter_irregular(const IrregularCall& call, IrregularRoom& room) {
-  Scatter scatter(call, room);
+int scatter_irregular(const IrregularCall& call, IrregularRoom& room, bool& straight) {
+  Scatter scatter(call, room, straight);
   return call.is_root() ? scatter.run_root() : scatter.run_other();
 }
 

@@ -175,4 +175,19 @@ int construct_tree(const IrregularCall& call, OrderedNode& node) {
   return error.code();
 }
 
+int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& straight) {
+  const int tag = call.tag_base + construction_tag;
+  FirstError error;
+  char said = straight ? 1 : 0;
+  if (!call.is_root()) {
+    error.add(PMPI_Recv(&said, 1, MPI_BYTE, node.parent, tag, call.comm, MPI_STATUS_IGNORE));
+  }
+  // The widest subtrees first: children stand in the order in which they join.
+  for (std::size_t k = node.children.size(); k-- > 0;) {
+    error.add(PMPI_Send(&said, 1, MPI_BYTE, node.children[k].rank, tag, call.comm));
+  }
+  straight = said != 0;
+  return error.code();
+}
+
 }  // namespace sibyl

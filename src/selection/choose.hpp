@@ -46,6 +46,10 @@ struct SegmentPlan {
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
 const Algorithm* choose(const Settings& settings, const Situation& situation);
 
+// What a root that sees its sizes finds of gatherv or scatterv: `blocks` of others hold something,
+// `direct` of them would go past the tree. True: they had better all go straight, without a tree.
+bool straight_saves(const Situation& situation, Rank blocks, Rank direct);
+
 // What the settings ask for, or else the table: the number of a row, serve_natively or
 // choose_automatically.
 std::int32_t wanted_algorithm(const Settings& settings, const Situation& situation);

@@ -186,6 +186,43 @@ TEST_P(IrregularBlocksOverMpi, ServesNewSizesAlongAnOldTree) {
   }
 }
 
+// Two blocks of many ranks are two messages, once the root has said so: nobody else takes part any
+// more, and new sizes find their places whatever the last ones were.
+TEST_P(IrregularBlocksOverMpi, FewBlocksGoStraightOnceTheRootHasSaidSo) {
+  SIBYL_TRACE_SEED();
+  const int size = size_of();
+  Random random(run_seed() + 32);
+  const Layouts layouts;
+  const Layout& plain = layouts.all().front();
+  Served served(GetParam(), nullptr);
+  served.state().replace_costs({1e-6, 1e-3, 1e-9, 1e-10});
+  settings(served, nullptr, 4096, 4);
+  const int rank = rank_in();
+  const int root = size / 2;
+  Blocks two;
+  two.elements = size;
+  for (int r = 0; r < size; ++r) {
+    two.counts.push_back(r == root || r == 1 ? 1 : 0);
+    two.places.push_back(r);
+  }
+  const auto serve = [&](const Blocks& blocks) {
+    check(blocks, plain, plain, root, false, random(), served.get());
+    return !testing::Test::HasFatalFailure();
+  };
+  if (!serve(two)) return;
+  if (served.served_by()->name != "ordered-tree") GTEST_SKIP() << "needs more ranks for a tree";
+  for (int call = 2; call <= 3; ++call) {
+    if (!serve(two)) return;
+  }
+  const int idle = size - 1;
+  if (rank == idle) MPI_Recv(nullptr, 0, MPI_INT, root, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (!serve(two)) return;
+  if (rank == root) MPI_Send(nullptr, 0, MPI_INT, idle, 5, MPI_COMM_WORLD);
+  for (int i = 0; i < cases(30); ++i) {
+    if (!serve(i % 7 < 3 ? two : random_blocks(random, size))) return;
+  }
+}
+
 // Ranks and root differ in a size, in the tree and beyond the threshold, or on its two sides: who
 // has too little room says so, the others get what is theirs, and nobody hangs.
 TEST_P(IrregularBlocksOverMpi, SaysWhoHasTooLittleRoomAndHangsNobody) {

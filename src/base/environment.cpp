@@ -34,9 +34,10 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
     {"SIBYL_OUTSTANDING", "0 to 1000000", "", "transfers",
      "How many transfers the root of linear gather and scatter has under way at a time; 0 is no "
      "limit, 1 is what the papers call linear. Not set: no limit for scatter, 24 for others."},
-    {"SIBYL_DIRECT_FROM", "0 to 1073741824", "4096", "bytes",
+    {"SIBYL_DIRECT_FROM", "0 to 1073741824", "", "bytes",
      "Blocks of gatherv and scatterv of at least this size travel straight between their rank and "
-     "the root, beside the ordered tree."},
+     "the root, beside the ordered tree. Not set: 4096, or what a link carries in 30 us, where the "
+     "network has been measured and that is less."},
     {"SIBYL_CONSTRUCT_EVERY", "0 to 1000000", "64", "calls",
      "How often gatherv builds its tree anew from the sizes of the blocks: at every so many calls "
      "with one root, and before that at calls 2, 4, 8 and so on. 0 is never, 1 is every call. In "
@@ -128,7 +129,9 @@ Environment read_environment(EnvironmentLookup lookup) {
   std::uint32_t outstanding = unset;
   read_number(lookup, "SIBYL_OUTSTANDING", 1000000, outstanding, environment.problem);
   if (outstanding != unset) environment.outstanding = outstanding;
-  read_number(lookup, "SIBYL_DIRECT_FROM", 1U << 30, environment.direct_from, environment.problem);
+  std::uint32_t direct_from = unset;
+  read_number(lookup, "SIBYL_DIRECT_FROM", 1U << 30, direct_from, environment.problem);
+  if (direct_from != unset) environment.direct_from = direct_from;
   read_number(lookup, "SIBYL_CONSTRUCT_EVERY", 1000000, environment.construct_every,
               environment.problem);
   read_number(lookup, "SIBYL_SEGMENTS", 1024, environment.segments, environment.problem);

@@ -33,7 +33,7 @@ struct Environment {
   std::string scatterv = "auto";
   std::uint32_t first_segment = 1024;        // bytes
   std::optional<std::uint32_t> outstanding;  // transfers; by the collective where it is not set
-  std::uint32_t direct_from = 4096;          // bytes
+  std::optional<std::uint32_t> direct_from;  // bytes; by the costs where it is not set
   std::uint32_t construct_every = 64;        // calls
   std::uint32_t segments = 0;                // of Clairvoyant; 0: by bytes, ranks and costs
   std::uint32_t alpha = 0;                   // nanoseconds; 0: measured

@@ -17,11 +17,19 @@
 namespace sibyl {
 namespace {
 
-// Tree messages are counted in an int, so blocks that travel in them are bounded.
+// From how many bytes on a block goes past the tree, which would move it several times: once a link
+// is busy with it for longer than a root is with handling a message, also one of TCP on a processor
+// that has other work, start-ups hide behind data. Tree messages are counted in an int, so blocks
+// that travel in them are bounded.
 std::size_t direct_from(const CommunicatorState& state) {
   constexpr std::size_t most = std::size_t{1} << 30;
-  return std::min<std::size_t>(state.settings().direct_from,
-                               most / static_cast<std::size_t>(state.size()));
+  constexpr double large = 4096;
+  constexpr double handling = 30e-6;  // seconds
+  const std::size_t bound = most / static_cast<std::size_t>(state.size());
+  if (const auto asked = state.settings().direct_from) return std::min<std::size_t>(*asked, bound);
+  const Costs& costs = state.known_costs();
+  const double bytes = costs.known() ? std::min(large, handling / costs.beta) : large;
+  return std::min(static_cast<std::size_t>(bytes), bound);
 }
 
 // Neither the settings nor a table name the algorithm.

@@ -27,7 +27,8 @@ struct Settings {
   std::uint32_t first_segment = 1024;  // bytes of segment A of linear-synchronised gather
   // Transfers that a linear root has under way at a time; not set: by the collective.
   std::optional<std::uint32_t> outstanding;
-  std::uint32_t direct_from = 4096;    // bytes of a block of gatherv or scatterv that goes direct
+  // Bytes of a block of gatherv or scatterv that goes direct; not set: by the costs.
+  std::optional<std::uint32_t> direct_from;
   std::uint32_t segments = 0;          // of Clairvoyant's vector; 0 chooses by the costs
   std::uint32_t alpha = 0;             // nanoseconds; 0: measured, as the two below
   std::uint32_t overhead = 0;          // nanoseconds

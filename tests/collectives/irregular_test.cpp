@@ -195,8 +195,11 @@ TEST_P(IrregularBlocksOverMpi, FewBlocksGoStraightOnceTheRootHasSaidSo) {
   const Layouts layouts;
   const Layout& plain = layouts.all().front();
   Served served(GetParam(), nullptr);
-  served.state().replace_costs({1e-6, 1e-3, 1e-9, 1e-10});
-  settings(served, nullptr, 4096, 4);
+  // On so slow a network blocks from 300 bytes on go past the tree.
+  served.state().replace_costs({1e-6, 1e-3, 1e-7, 1e-10});
+  Settings now = forced(GetParam(), nullptr);
+  now.construct_every = 4;
+  served.state().replace_settings(now);
   const int rank = rank_in();
   const int root = size / 2;
   Blocks two;

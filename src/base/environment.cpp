@@ -41,8 +41,8 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
     {"SIBYL_CONSTRUCT_EVERY", "0 to 1000000", "64", "calls",
      "How often gatherv builds its tree anew from the sizes of the blocks: at every so many calls "
      "with one root, and before that at calls 2, 4, 8 and so on. 0 is never, 1 is every call. In "
-     "the "
-     "call after, the root of a gatherv or scatterv says whether blocks had better go straight."},
+     "the call after, the root of a gatherv or scatterv says whether blocks had better go "
+     "straight."},
     {"SIBYL_SEGMENTS", "0 to 1024", "0", "segments",
      "Into how many segments Clairvoyant cuts the vector of a reduce, and a pipelined scan its "
      "own; "
@@ -67,8 +67,7 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
      "Whether gather and scatter follow a predicted order of arrival. `root-led`: the roots of "
      "linear algorithms alone; `periodic`: all ranks, in binomial algorithms too; `background`: "
      "the same, exchanged by the thread where there is one, for which the preload has MPI_Init "
-     "give "
-     "MPI_THREAD_MULTIPLE (docs/prediction.md)."},
+     "give MPI_THREAD_MULTIPLE (docs/prediction.md)."},
     {"SIBYL_REPORT", "a directory", "", "",
      "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
      "time per collective and communicator size. `sibyl run` sets it. Not set: no report, and no "

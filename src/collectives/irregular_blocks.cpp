@@ -91,8 +91,7 @@ class TreeCall {
       const int constructed = construct_tree(call_, entry_.node);
       if (error_ == MPI_SUCCESS) error_ = constructed;
     }
-    const int gathered = gather_irregular(entry_.node, call_, state_.irregular_room);
-    return gathered != MPI_SUCCESS ? gathered : error_;
+    return gather_irregular(entry_.node, call_, state_.irregular_room);
   }
 
   // Of what was said or built before the data moved.

@@ -50,7 +50,7 @@ bool had_better_go_straight(const CommunicatorState& state, Collective collectiv
     blocks += bytes != 0 ? 1 : 0;
     direct += bytes != 0 && bytes >= call.direct_from ? 1 : 0;
   }
-  return straight_saves(situation_of(state, collective, 0, OperatorUse::none), blocks, direct);
+  return !tree_saves(situation_of(state, collective, 0, OperatorUse::none), blocks, direct);
 }
 
 // A call along the tree, or one that goes straight because the root has said so.

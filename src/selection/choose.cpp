@@ -43,22 +43,6 @@ constexpr double latency_between = 2.07e-6;
 constexpr double handling = 0.41e-6;
 constexpr double posting = 0.15e-6;
 
-// Whether the tree, and `direct` blocks beside it, take less than `blocks` that all go straight.
-bool tree_saves(const Situation& now, Rank blocks, Rank direct) {
-  const Rank per_node = std::min(now.ranks_per_node, now.ranks);
-  const Rank nodes = (now.ranks + per_node - 1) / per_node;
-  const Costs& costs = now.costs;
-  const double within = costs.known() ? costs.alpha : latency_within;
-  const double between = costs.known() ? costs.alpha : latency_between;
-  const double hop = costs.known() ? costs.overhead : handling;
-  const double turn = now.collective == Collective::gatherv ? hop : hop * (posting / handling);
-  const double linear = (nodes > 1 ? between : within) + blocks * turn;
-  const double tree = ceil_log2(static_cast<std::uint64_t>(per_node)) * (within + hop) +
-                      ceil_log2(static_cast<std::uint64_t>(nodes)) * (between + hop) +
-                      direct * turn;
-  return tree < linear;
-}
-
 const Algorithm* choose_irregular(const Situation& now) {
   const bool saves = now.ranks > 1 && tree_saves(now, now.ranks - 1, 0);
   return find_algorithm(now.collective, saves ? "ordered-tree" : "linear");
@@ -97,8 +81,19 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
   return nullptr;
 }
 
-bool straight_saves(const Situation& now, Rank blocks, Rank direct) {
-  return !tree_saves(now, blocks, direct);
+bool tree_saves(const Situation& now, Rank blocks, Rank direct) {
+  const Rank per_node = std::min(now.ranks_per_node, now.ranks);
+  const Rank nodes = (now.ranks + per_node - 1) / per_node;
+  const Costs& costs = now.costs;
+  const double within = costs.known() ? costs.alpha : latency_within;
+  const double between = costs.known() ? costs.alpha : latency_between;
+  const double hop = costs.known() ? costs.overhead : handling;
+  const double turn = now.collective == Collective::gatherv ? hop : hop * (posting / handling);
+  const double linear = (nodes > 1 ? between : within) + blocks * turn;
+  const double tree = ceil_log2(static_cast<std::uint64_t>(per_node)) * (within + hop) +
+                      ceil_log2(static_cast<std::uint64_t>(nodes)) * (between + hop) +
+                      direct * turn;
+  return tree < linear;
 }
 
 std::int32_t wanted_algorithm(const Settings& settings, const Situation& now) {

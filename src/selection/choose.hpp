@@ -46,9 +46,9 @@ struct SegmentPlan {
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
 const Algorithm* choose(const Settings& settings, const Situation& situation);
 
-// What a root that sees its sizes finds of gatherv or scatterv: `blocks` of others hold something,
-// `direct` of them would go past the tree. True: they had better all go straight, without a tree.
-bool straight_saves(const Situation& situation, Rank blocks, Rank direct);
+// Whether gatherv or scatterv along the tree, with `direct` blocks beside it, takes less time than
+// `blocks` that all go straight; neither counts the root's own.
+bool tree_saves(const Situation& situation, Rank blocks, Rank direct);
 
 // What the settings ask for, or else the table: the number of a row, serve_natively or
 // choose_automatically.

@@ -1,14 +1,11 @@
 /* What MPICH 4.0 with UCX 1.13 (Debian 12) lacks for more ranks than processors over TCP; preloaded
  * into its ranks by `sibyl cluster run`.
  *
- * - It never yields while it waits: a message of some 20 us took 5 ms among eight ranks on two
- *   processors. Here every look at the sockets that finds nothing yields the processor, as Open MPI
- *   does with mpi_yield_when_idle.
- * - In MPI_Finalize each rank flushes its connections, for which the other side must answer, then
- *   waits in a barrier of the process manager, in which it answers nobody. A rank that flushes late
- *   waits for ever; most runs did. Here all ranks flush before the first disconnects, and go on
- *   answering until the last has flushed. That all hosts see one directory makes the meeting
- * simple: a rank that has flushed leaves a file there.
+ * In MPI_Finalize each rank flushes its connections, for which the other side must answer, then waits
+ * in a barrier of the process manager, in which it answers nobody. A rank that flushes late waits for
+ * ever; most runs did. Here all ranks flush before the first disconnects, and go on answering until
+ * the last has flushed. That all hosts see one directory makes the meeting simple: a rank that has
+ * flushed leaves a file there.
  *
  * No UCX header is needed: requests, workers and endpoints are addresses, a status is one byte.
  */
@@ -22,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 typedef signed char Status;
@@ -106,13 +102,4 @@ __attribute__((visibility("default"))) void* ucp_disconnect_nb(void* endpoint) {
   if (met < 0) met = finish_together();
   if (met) return NULL; /* done */
   return NEXT("ucp_disconnect_nb", void*, void*)(endpoint);
-}
-
-__attribute__((visibility("default"))) int epoll_wait(int set, struct epoll_event* events, int most,
-                                                      int timeout) {
-  static int (*next)(int, struct epoll_event*, int, int) = NULL;
-  if (next == NULL) next = NEXT("epoll_wait", int, int, struct epoll_event*, int, int);
-  const int count = next(set, events, most, timeout);
-  if (count == 0 && timeout == 0) sched_yield();
-  return count;
 }

@@ -39,13 +39,17 @@ def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Pl
             f"--mpi openmpi or --mpi mpich"
         )
     options += write_hosts(launcher, addresses, scratch)
-    preload = _find_help() if launcher.family == "mpich" and launcher.major < 5 else None
+    rank_environment = {"CLUSTER_IDLE": "sleep" if slots == 1 else "yield"}
+    preload = [_find_help("idle")]
+    if launcher.family == "mpich" and launcher.major < 5:
+        preload.append(_find_help("mpich"))
+        rank_environment["CLUSTER_FINISH_DIRECTORY"] = str(_make_directory(scratch / "finish"))
     return Placement(
         prefix=[tool("nsenter"), f"--net={NETNS / cluster.switch}"],
         options=options,
         environment=_MPICH if launcher.family == "mpich" else {},
-        rank_environment={} if preload is None else _help_variables(scratch),
-        preload=[] if preload is None else [preload],
+        rank_environment=rank_environment,
+        preload=preload,
     )
 
 
@@ -60,22 +64,19 @@ _MPICH = {
 }
 
 
-def _find_help() -> Path:
-    """The library that old MPICHs need to yield and to come to an end; see cluster/old_mpich.c."""
+def _find_help(what: str) -> Path:
+    """A library that ranks on clusters need: see cluster/idle.c and cluster/old_mpich.c."""
+    name = f"libsibyl-cluster-{what}.so"
     for directory in library_directories():
-        library = directory / "libsibyl-cluster-mpich.so"
+        library = directory / name
         if library.is_file():
             return library.absolute()
-    raise CommandError(
-        "libsibyl-cluster-mpich.so was not found, without which MPICH 4 hangs in MPI_Finalize; "
-        "build it with: make, or use MPICH 5"
-    )
+    raise CommandError(f"{name} was not found, which ranks on a cluster need; build it with: make")
 
 
-def _help_variables(scratch: Path) -> dict[str, str]:
-    directory = scratch / "finish"
-    directory.mkdir()
-    return {"CLUSTER_FINISH_DIRECTORY": str(directory)}
+def _make_directory(path: Path) -> Path:
+    path.mkdir()
+    return path
 
 
 def _openmpi(
@@ -109,6 +110,8 @@ def _openmpi(
         "btl": transports,
         "btl_tcp_if_include": cluster.network,
         "mpi_yield_when_idle": "1",
+        # Its own poll() goes over the sockets of all ranks at each look.
+        "opal_event_include": "epoll",
     }
     words += [word for pair in ranks.items() for word in ("--mca", *pair)]
     return [*words, "--map-by", "slot", "--bind-to", "none"]

@@ -46,6 +46,7 @@ struct PlanRequest {
   // Algorithms that plan for arrival times only (Algorithm::arrivals); see sibyl/clairvoyant.hpp.
   std::span<const double> arrivals = {};  // seconds, one per rank; empty: all at once
   double round_time = 1;                  // seconds that a round of one segment takes
+  bool in_order = false;                  // ranks send strictly in the order of the schedule
   ClairvoyantGenerator generator = ClairvoyantGenerator::fast;
   RootOrder root_order = RootOrder::first;
 };

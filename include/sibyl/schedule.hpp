@@ -112,6 +112,9 @@ struct PortWindow {
   // A send is outstanding until its receiver takes it; else it may end as soon as it is buffered,
   // and early messages of later rounds fill the links before late ones of earlier rounds.
   bool until_taken = false;
+  // Sends are posted in program order. Else the earliest that are ready go first, and one that
+  // waits for data holds up no other.
+  bool in_order = false;
 };
 
 // What all ranks of a plan have in common. A rank that holds only its own program holds this too.

@@ -89,7 +89,7 @@ const Prepared* reduction_program(CommunicatorState& state, const Algorithm& alg
   const auto segments = static_cast<std::uint32_t>(std::min<MPI_Count>(plan.segments, count));
   const Prepared& prepared = state.plans.get(algorithm, root, in_place,
                                              outstanding_in(state.settings(), algorithm.collective),
-                                             segments, plan.round_time);
+                                             segments, plan.round_time, plan.in_order);
   const bool fits = prepared.header.tag_span <= CommunicatorState::tags_of_a_reduction;
   return fits ? &prepared : nullptr;
 }

@@ -209,6 +209,7 @@ bool PersistentRequest::make_program(bool with_pattern) {
   request.outstanding = queue_ ? 0 : outstanding_;
   request.segments = bound_.segments;
   request.round_time = bound_.round_time;
+  request.in_order = bound_.in_order;
   if (!arrivals_.empty()) {
     const auto [first, last] = std::ranges::minmax(arrivals_);
     request.round_time = round_time_for(bound_.round_time, bound_.segments, ranks_, last - first);

@@ -56,6 +56,7 @@ struct PersistentCall {
   bool in_place = false;
   std::uint32_t segments = 1;
   double round_time = 1;
+  bool in_order = false;
   std::uint64_t elements = 1;  // of a vector
   std::uint64_t bytes = 0;     // of a block or vector
   CollectiveCall call;

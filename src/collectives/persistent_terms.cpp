@@ -147,9 +147,6 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
   if (call.algorithm == nullptr) return MPI_SUCCESS;
   call.threaded = least[1] != 0;
   call.background = call.threaded && terms.background != 0 && call.algorithm->background;
-  const bool fixed = call.collective == Collective::reduce && terms.reproducible != 0;
-  call.by_arrival = terms.by_arrival != 0 && !fixed;
-  if (call.by_arrival) call.clock = state.clock_led_by(call.root);
   if (call.algorithm->arrivals) {
     state.find_costs(state.take_tags(CommunicatorState::tags_of_a_reduction));
   }
@@ -160,7 +157,11 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
     const std::uint64_t segments = std::min<std::uint64_t>(plan.segments, call.elements);
     call.segments = static_cast<std::uint32_t>(segments);
     call.round_time = plan.round_time;
+    call.in_order = plan.in_order;
   }
+  const bool fixed = call.collective == Collective::reduce && terms.reproducible != 0;
+  call.by_arrival = terms.by_arrival != 0 && !fixed && !call.in_order;
+  if (call.by_arrival) call.clock = state.clock_led_by(call.root);
   const int wanted = TagBlocks::blocks_for(tags_for(state, call));
   call.first_block = TagBlocks::find(used_anywhere, wanted);
   if (call.first_block < 0) {  // on all ranks alike

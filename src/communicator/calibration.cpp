@@ -4,8 +4,9 @@
 // reduce: the links are as busy, and the processors too where ranks share them. Three messages are
 // under way at a time, each until its receiver takes it, as Clairvoyant sends them. Two streams of
 // empty messages give the overhead of one, a single one its latency, one of messages that are long
-// enough to take some milliseconds the time per byte. The slowest rank counts, and of several turns
-// the fastest.
+// enough to take some milliseconds the time per byte. Messages to three neighbours at once tell
+// whether links carry them in turn: then the first is there after a third of the time, else all
+// come at its end. The slowest rank counts, and of several turns the fastest.
 #include "communicator/calibration.hpp"
 
 #include <algorithm>
@@ -26,6 +27,10 @@ constexpr double least_overhead = 1e-8;
 constexpr double long_enough = 6e-3;
 constexpr std::size_t first_length = 4096;
 constexpr std::size_t last_length = 262144;
+// Longer messages may be sent in pieces, which take turns; segments of a reduce are short.
+constexpr std::size_t most_in_turn = 32768;
+constexpr int turn_ranks = under_way + 1;
+constexpr double in_turn_share = 0.7;
 constexpr int operands = 1024;  // they stay in a cache, as segments do
 
 class Calibration {
@@ -55,6 +60,7 @@ class Calibration {
     constexpr double free_of_charge = 1e-12;  // nothing is: 1 TB/s
     costs.beta =
         std::max((full - empty) / stream_length / static_cast<double>(length), free_of_charge);
+    costs.in_turn = size_ >= turn_ranks && in_turn(std::min(length, most_in_turn), costs.alpha);
     costs.gamma = slowest(measure_gamma());
     return failed_ ? Costs{} : costs;
   }
@@ -82,6 +88,47 @@ class Calibration {
     check(PMPI_Waitall(messages, receives.data(), MPI_STATUSES_IGNORE));
     check(PMPI_Waitall(under_way, sends.data(), MPI_STATUSES_IGNORE));
     return PMPI_Wtime() - begin;
+  }
+
+  struct Times {
+    double first;
+    double last;
+  };
+  // Seconds until the first and the last message from the `under_way` left neighbours have come,
+  // the nearest of whom sends to this rank first.
+  Times fan(std::size_t length) {
+    const auto bytes = static_cast<int>(length);
+    std::array<MPI_Request, under_way> receives;
+    std::array<MPI_Request, under_way> sends;
+    check(PMPI_Barrier(comm_));
+    const double begin = PMPI_Wtime();
+    for (int i = 0; i < under_way; ++i) {
+      char* place = room_.get() + static_cast<std::size_t>(i + 1) * length;
+      const int left = (rank_ + size_ - 1 - i) % size_;
+      check(PMPI_Irecv(place, bytes, MPI_BYTE, left, tag_, comm_, &receives[at(i)]));
+    }
+    for (int i = 0; i < under_way; ++i) {
+      const int right = (rank_ + 1 + i) % size_;
+      check(PMPI_Issend(room_.get(), bytes, MPI_BYTE, right, tag_, comm_, &sends[at(i)]));
+    }
+    int which = 0;
+    check(PMPI_Waitany(under_way, receives.data(), &which, MPI_STATUS_IGNORE));
+    const double first = PMPI_Wtime() - begin;
+    check(PMPI_Waitall(under_way, receives.data(), MPI_STATUSES_IGNORE));
+    const double last = PMPI_Wtime() - begin;
+    check(PMPI_Waitall(under_way, sends.data(), MPI_STATUSES_IGNORE));
+    return {slowest(first), slowest(last)};
+  }
+
+  bool in_turn(std::size_t length, double alpha) {
+    Times least = fan(length);
+    for (int i = 1; i < turns; ++i) {
+      const Times times = fan(length);
+      least = {std::min(least.first, times.first), std::min(least.last, times.last)};
+    }
+    // Short beside a latency, they tell nothing.
+    const double carried = least.last - alpha;
+    return carried > alpha && least.first - alpha < in_turn_share * carried;
   }
 
   double slowest(double own) {

@@ -6,12 +6,12 @@
 namespace sibyl {
 
 const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_place,
-                               std::uint32_t outstanding, std::uint32_t segments,
-                               double round_time) {
+                               std::uint32_t outstanding, std::uint32_t segments, double round_time,
+                               bool in_order) {
   const auto matches = [&](const Entry& entry) {
     return entry.algorithm == &algorithm && entry.root == root && entry.in_place == in_place &&
            entry.outstanding == outstanding && entry.segments == segments &&
-           entry.round_time == round_time;
+           entry.round_time == round_time && entry.in_order == in_order;
   };
   if (last_ < entries_.size() && matches(*entries_[last_])) return entries_[last_]->prepared;
   const auto dropped = [](const auto& entry) { return entry->algorithm == nullptr; };
@@ -36,6 +36,7 @@ const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_pl
   entry.outstanding = outstanding;
   entry.segments = segments;
   entry.round_time = round_time;
+  entry.in_order = in_order;
   plan(entry, algorithm);
   return entry.prepared;
 }
@@ -49,8 +50,9 @@ void PlanCache::plan(Entry& entry, const Algorithm& algorithm) const {
   request.outstanding = entry.outstanding;
   request.segments = entry.segments;
   if (algorithm.arrivals) {
-    request.arrivals = arrivals_;
+    if (!entry.in_order) request.arrivals = arrivals_;
     request.round_time = entry.round_time;
+    request.in_order = entry.in_order;
   }
   if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;
   prepare(algorithm, request, rank_, entry.prepared);

@@ -17,10 +17,11 @@ class PlanCache {
   Rank ranks_per_node() const { return ranks_per_node_; }
 
   // The program of this rank. The reference holds until the next call. The request's order and
-  // background are the defaults. `segments` and `round_time` are for algorithms that plan for
-  // arrivals, and 1 elsewhere.
+  // background are the defaults. `segments`, `round_time` and `in_order` are for algorithms that
+  // plan for arrivals; those that send in order plan without them.
   const Prepared& get(const Algorithm& algorithm, Rank root, bool in_place,
-                      std::uint32_t outstanding, std::uint32_t segments = 1, double round_time = 1);
+                      std::uint32_t outstanding, std::uint32_t segments = 1, double round_time = 1,
+                      bool in_order = false);
 
   // Other arrival times from now on, none for all at once. Programs that were planned for the ones
   // before are dropped, but the one that ran last is planned again at once: whoever hands in times
@@ -35,6 +36,7 @@ class PlanCache {
     std::uint32_t outstanding = 0;
     std::uint32_t segments = 1;
     double round_time = 1;
+    bool in_order = false;
     Prepared prepared;
   };
   void plan(Entry& entry, const Algorithm& algorithm) const;

@@ -144,6 +144,7 @@ void Dataflow::release_all() {
 void Dataflow::release(StepIndex index) {
   const StepKind kind = step(index).kind;
   if (kind == StepKind::send && sends_in_order()) {
+    if (prepared_.header.window.in_order) return;
     work_.sendable.push_back(index);
     std::push_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
     return;
@@ -225,6 +226,15 @@ void Dataflow::post() {
 
 bool Dataflow::post_sends_in_order() {
   bool progress = false;
+  if (prepared_.header.window.in_order) {
+    const std::uint32_t window = prepared_.header.window.sends;
+    while (next_send_ < prepared_.sends.size() && sending_ < window &&
+           work_.posting_waits[prepared_.sends[next_send_]] == 0) {
+      post_message(prepared_.sends[next_send_++]);
+      progress = true;
+    }
+    return progress;
+  }
   while (!work_.sendable.empty()) {
     const StepIndex next = work_.sendable.front();
     if (sending_ >= prepared_.header.window.sends && next != earliest_send()) break;

@@ -1,13 +1,13 @@
 // The dataflow engine: every step runs as soon as what it depends on is complete.
 //
-// Where the port window limits sends, the earliest that are ready go first: one that waits for data
-// holds up no other. The earliest that is not complete needs no place in the window, so that a
-// program which comes to its end with one place and strictly in order does so here: others may fill
-// the window while their receivers wait for that one. Receives are posted in program order where
-// the window limits them; a receive_combine also needs a staging slot, taken in program order, and
-// is complete when it has combined. Everything else is posted the moment it is released. Messages
-// come before computation, and computation runs in program order: a peer waits for the one, nobody
-// for the other.
+// Where the port window limits sends, the earliest that are ready go first, unless it asks for
+// program order: one that waits for data holds up no other. The earliest that is not complete needs
+// no place in the window, so that a program which comes to its end with one place and strictly in
+// order does so here: others may fill the window while their receivers wait for that one. Receives
+// are posted in program order where the window limits them; a receive_combine also needs a staging
+// slot, taken in program order, and is complete when it has combined. Everything else is posted the
+// moment it is released. Messages come before computation, and computation runs in program order: a
+// peer waits for the one, nobody for the other.
 //
 // A run goes to its end in one call, or in pieces: started while the rank still computes, it
 // performs what is gated `on_start`; everything else waits for arrive(). A closed gate is one more
@@ -88,8 +88,8 @@ class Dataflow {
   const Frame& frame_;
   Workspace& work_;
   FirstError error_;
-  std::size_t open_ = 0;  // steps that are not complete
-  std::size_t next_send_ = 0;
+  std::size_t open_ = 0;       // steps that are not complete
+  std::size_t next_send_ = 0;  // in order: to be posted; else not known to be complete
   std::size_t next_receive_ = 0;
   std::uint32_t sending_ = 0;
   std::uint32_t receiving_ = 0;

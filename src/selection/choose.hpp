@@ -21,6 +21,9 @@ struct Costs {
   double overhead = 0;  // what a message adds to a stream of several under way
   double beta = 0;      // per byte in such a stream; 0: nothing is known
   double gamma = 0;     // per byte that a predefined operator combines
+  // A link carries one message after the other, in the order in which they are sent; else those
+  // that are under way at a time share it.
+  bool in_turn = false;
   bool known() const { return beta > 0; }
 };
 
@@ -41,6 +44,7 @@ struct SegmentPlan {
   std::uint32_t segments = 1;
   double round_time = 1;  // seconds that a round of one segment takes
   double whole_time = 0;  // seconds of the collective when all ranks are there
+  bool in_order = false;  // as in PlanRequest; then without the arrival pattern
 };
 
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.

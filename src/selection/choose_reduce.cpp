@@ -4,6 +4,13 @@
 // takes a link d = overhead + (beta + gamma) m/N. The schedule itself has about log2 p rounds more
 // than N; ranks that drift apart and meet at a receiver add some: 11 in all were lost on 8 hosts
 // with 32 segments (docs/performance.md), so L = 3 log2 p.
+//
+// Order. Where links carry one message after the other, ranks that send in the order of the
+// schedule do not drift apart. Then the pattern brings nothing either: whoever comes last needs the
+// time of a vector after that in any case, which is nearly all that the schedule takes for ranks
+// that come together. 1 MiB on 8 hosts then takes 1.1 to 1.2 times the wire's time whatever the
+// arrivals, 1.3 to 1.5 out of order (docs/performance.md). Where messages share a link (as large
+// ones do, and all in SMPI), those under way in order would all come late.
 #include "selection/choose_reduce.hpp"
 
 #include <algorithm>
@@ -23,6 +30,8 @@ constexpr std::array<std::uint32_t, 18> tried{1,  2,  3,  4,  6,   8,   12,  16,
 // messages do to each other: 1 MiB on 8 hosts at 20 Mbit/s took 1.53 times the wire's time in 64
 // segments, which MPICH sends by rendezvous, and 1.40 in 128 (docs/performance.md).
 constexpr double as_good = 1.05;
+// An order is kept where a latency is no longer than so many rounds; ranks wait for it.
+constexpr double most_latency = 2;
 constexpr double clear_win = 0.8;
 // Fewer leave whole vectors to be sent one after the other: a tree does the same.
 constexpr std::uint32_t fewest_segments = 4;
@@ -30,6 +39,9 @@ constexpr std::uint32_t fewest_segments = 4;
 constexpr std::uint64_t worth_measuring = 65536;
 
 bool between_nodes(const Situation& now) { return now.ranks_per_node < now.ranks; }
+
+// Beyond those of the segments.
+double rounds_in_order(Rank ranks) { return 1.5 * ceil_log2(static_cast<std::uint64_t>(ranks)); }
 
 bool asks_for_clairvoyant(std::int32_t wanted) {
   return wanted >= 0 && algorithms(Collective::reduce)[static_cast<std::size_t>(wanted)].arrivals;
@@ -54,18 +66,22 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
   const auto planned = [&](std::uint32_t segments) {
     const double bytes = static_cast<double>(now.bytes) / segments;
     const double round = costs.overhead + (costs.beta + gamma) * bytes;
-    return SegmentPlan{segments, round,
-                       costs.alpha + (segments + rounds_beyond(now.ranks)) * round};
+    const bool in_order =
+        costs.in_turn && between_nodes(now) && costs.alpha <= most_latency * round;
+    const double beyond = in_order ? rounds_in_order(now.ranks) : rounds_beyond(now.ranks);
+    return SegmentPlan{segments, round, costs.alpha + (segments + beyond) * round, in_order};
   };
   SegmentPlan best = planned(std::max(settings.segments, 1U));
   if (settings.segments == 0) {
-    double least = best.whole_time;
     for (const std::uint32_t segments : tried) {
-      least = std::min(least, planned(segments).whole_time);
-    }
-    for (const std::uint32_t segments : tried) {
-      if (const SegmentPlan plan = planned(segments); plan.whole_time <= as_good * least)
+      if (const SegmentPlan plan = planned(segments); plan.whole_time < best.whole_time)
         best = plan;
+    }
+    const SegmentPlan fastest = best;
+    for (const std::uint32_t segments : tried) {
+      if (fastest.in_order) break;
+      const SegmentPlan plan = planned(segments);
+      if (plan.whole_time <= as_good * fastest.whole_time) best = plan;
     }
   }
   constexpr double shortest = 1e-9;

@@ -39,7 +39,7 @@ void Engine::prepare() {
   result_ = SimulationResult{};
   const ComputeModel& compute = options_->compute;
   const bool costs = compute.combine_per_byte > 0 || compute.copy_per_byte > 0;
-  const bool windows = window_.sends != 0 && !options_->blocking;
+  const bool windows = window_.sends != 0 && !window_.in_order && !options_->blocking;
   sendable_.assign(windows ? static_cast<std::size_t>(header.ranks) : 0, {});
   computable_.assign(costs ? static_cast<std::size_t>(header.ranks) : 0, {});
   steps_.resize(programs_->count());
@@ -126,8 +126,9 @@ void Engine::release(std::uint32_t number) {
   }
 }
 
-// Those first that come first in the program; as in the executor, one that waits for data holds up
-// no other, and the first that is not complete needs no place in the window.
+// Those first that come first in the program; as in the executor, and unless the window asks for
+// that order, one that waits for data holds up no other, and the first that is not complete needs
+// no place.
 void Engine::post_sends(Rank rank) {
   if (sendable_.empty()) return post_sends_in_program_order(rank);
   RankState& state = ranks_[static_cast<std::size_t>(rank)];

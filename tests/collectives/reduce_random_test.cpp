@@ -79,6 +79,10 @@ TEST(ReduceAtRandom, EqualsTheMpiLibrarysOwn) {
   for (const MPI_Comm parent : {MPI_COMM_WORLD, backwards.get(), halves.get()}) {
     communicators.push_back(std::make_unique<Served>(Collective::reduce, nullptr, parent));
   }
+  // As on hosts of their own whose links carry messages in turn.
+  communicators.push_back(std::make_unique<Served>(Collective::reduce, nullptr));
+  communicators.back()->state().plans.set_ranks_per_node(1);
+  communicators.back()->state().replace_costs({1e-6, 1e-6, 1e-8, 1e-10, true});
   const int wanted = long_tests() ? many : cases(150);
   for (int i = 0; i < wanted; ++i) {
     // A generator for each case: groups that draw different numbers are in step at the next.

@@ -117,5 +117,27 @@ TEST(ChooseReduce, ArrivalsAreDrawnTogetherThatAreFarApart) {
   }
 }
 
+// Whoever shares links, or has to wait long for a message beside what it takes to carry one.
+TEST(ChooseReduce, OrderIsKeptWhereLinksCarryMessagesInTurn) {
+  Situation now = reduce_of(1 << 20, 0);
+  EXPECT_FALSE(plan_segments(Settings{}, now).in_order);
+  const SegmentPlan any = plan_segments(Settings{}, now);
+  now.costs.in_turn = true;
+  const SegmentPlan plan = plan_segments(Settings{}, now);
+  EXPECT_TRUE(plan.in_order);
+  EXPECT_LT(plan.whole_time, any.whole_time);
+  EXPECT_LE(plan.segments, any.segments);
+
+  Situation one_node = now;
+  one_node.ranks_per_node = now.ranks;
+  EXPECT_FALSE(plan_segments(Settings{}, one_node).in_order);
+  Situation far = now;
+  far.costs.alpha = 3 * plan.round_time;
+  Settings as_many;
+  as_many.segments = plan.segments;
+  EXPECT_TRUE(plan_segments(as_many, now).in_order);
+  EXPECT_FALSE(plan_segments(as_many, far).in_order);
+}
+
 }  // namespace
 }  // namespace sibyl::test

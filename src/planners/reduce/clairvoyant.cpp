@@ -150,6 +150,7 @@ PlanHeader header_of(const PlanRequest& request, std::span<const ClairvoyantEven
   header.segments = request.segments;
   header.staging = staging;
   header.window = window;
+  header.window.in_order = request.in_order;
   header.tag_span = most_messages_of_a_pair(events, request.ranks);
   header.rounds = events.empty() ? 0 : events.back().round + 1;
   header.one_ported = true;

@@ -90,6 +90,7 @@ TEST(ReduceClairvoyant, IsProvedForManyPatternsRootsAndSegments) {
     request.round_time = 0.25 * static_cast<double>(between(1, 8));
     request.root_order = between(0, 1) == 0 ? RootOrder::first : RootOrder::availability;
     request.generator = clairvoyant_generators()[between(0, 3)];
+    request.in_order = between(0, 1) == 1;
     ASSERT_EQ(check_request(clairvoyant(), request), "");
     const Plan plan = make_plan(clairvoyant(), request);
     const VerifyResult result = verifier.verify(plan);
@@ -102,6 +103,7 @@ TEST(ReduceClairvoyant, IsProvedForManyPatternsRootsAndSegments) {
     clairvoyant().plan(request, rank, alone);
     ASSERT_EQ(text_of(alone), text_of(plan.programs[static_cast<std::size_t>(rank)]));
     ASSERT_EQ(clairvoyant().describe(request).rounds, plan.header.rounds);
+    ASSERT_EQ(plan.header.window.in_order, request.in_order);
     ASSERT_EQ(clairvoyant().describe(request).tag_span, plan.header.tag_span);
   }
 }

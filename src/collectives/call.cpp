@@ -86,10 +86,10 @@ const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
 const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
                                   const SegmentPlan& plan, int root, bool in_place,
                                   MPI_Count count) {
-  const auto segments = static_cast<std::uint32_t>(std::min<MPI_Count>(plan.segments, count));
-  const Prepared& prepared = state.plans.get(algorithm, root, in_place,
-                                             outstanding_in(state.settings(), algorithm.collective),
-                                             segments, plan.round_time, plan.in_order);
+  SegmentPlan cut = plan;
+  cut.segments = static_cast<std::uint32_t>(std::min<MPI_Count>(plan.segments, count));
+  const Prepared& prepared = state.plans.get(
+      algorithm, root, in_place, outstanding_in(state.settings(), algorithm.collective), cut);
   const bool fits = prepared.header.tag_span <= CommunicatorState::tags_of_a_reduction;
   return fits ? &prepared : nullptr;
 }

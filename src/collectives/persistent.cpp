@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "selection/choose_reduce.hpp"
 #include "selection/round_time.hpp"
 #include "sibyl/predictors.hpp"
 
@@ -197,6 +198,12 @@ bool PersistentRequest::make_program(bool with_pattern) {
       arrivals.clear();
     }
   }
+  double spread = 0;
+  if (!arrivals.empty()) {
+    const auto [first, last] = std::ranges::minmax(arrivals);
+    spread = last - first;
+    if (plans_together(bound_.cut, spread)) arrivals.clear();
+  }
   if (planned_ && order == order_ && arrivals == arrivals_) return true;
   planned_ = false;
   order_ = std::move(order);
@@ -207,13 +214,12 @@ bool PersistentRequest::make_program(bool with_pattern) {
   request.in_place = bound_.in_place;
   request.background = bound_.background && algorithm.background;
   request.outstanding = queue_ ? 0 : outstanding_;
-  request.segments = bound_.segments;
-  request.round_time = bound_.round_time;
-  request.in_order = bound_.in_order;
+  request.segments = bound_.cut.segments;
+  request.round_time = bound_.cut.round_time;
   if (!arrivals_.empty()) {
-    const auto [first, last] = std::ranges::minmax(arrivals_);
-    request.round_time = round_time_for(bound_.round_time, bound_.segments, ranks_, last - first);
+    request.round_time = round_time_for(bound_.cut.round_time, bound_.cut.segments, ranks_, spread);
   }
+  request.in_order = bound_.cut.in_order;
   request.order = order_;
   request.arrivals = arrivals_;
   if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;

@@ -54,9 +54,7 @@ struct PersistentCall {
   bool threaded = false;    // on all ranks
   int root = 0;
   bool in_place = false;
-  std::uint32_t segments = 1;
-  double round_time = 1;
-  bool in_order = false;
+  SegmentPlan cut;
   std::uint64_t elements = 1;  // of a vector
   std::uint64_t bytes = 0;     // of a block or vector
   CollectiveCall call;

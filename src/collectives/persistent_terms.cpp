@@ -102,10 +102,10 @@ std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
   request.ranks = state.size();
   request.root = call.root;
   request.outstanding = outstanding_in(state.settings(), call.collective);
-  request.segments = call.segments;
+  request.segments = call.cut.segments;
   if (call.algorithm->nodes) request.ranks_per_node = state.ranks_per_node();
   const std::int64_t span = call.algorithm->describe(request).tag_span;
-  const std::int64_t patterned = call.algorithm->arrivals ? 2 * std::int64_t{call.segments} : 0;
+  const std::int64_t patterned = call.algorithm->arrivals ? 2 * std::int64_t{call.cut.segments} : 0;
   return std::max(span, patterned) + 2;  // two for the exchange of arrivals
 }
 
@@ -151,16 +151,14 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
     state.find_costs(state.take_tags(CommunicatorState::tags_of_a_reduction));
   }
   if (call.algorithm->segments) {
-    const SegmentPlan plan =
+    call.cut =
         segments_for(state.settings(), *call.algorithm,
                      situation_of(state, call.collective, offer.bytes, offer.use, offer.commutes));
-    const std::uint64_t segments = std::min<std::uint64_t>(plan.segments, call.elements);
-    call.segments = static_cast<std::uint32_t>(segments);
-    call.round_time = plan.round_time;
-    call.in_order = plan.in_order;
+    const std::uint64_t segments = std::min<std::uint64_t>(call.cut.segments, call.elements);
+    call.cut.segments = static_cast<std::uint32_t>(segments);
   }
   const bool fixed = call.collective == Collective::reduce && terms.reproducible != 0;
-  call.by_arrival = terms.by_arrival != 0 && !fixed && !call.in_order;
+  call.by_arrival = terms.by_arrival != 0 && !fixed;
   if (call.by_arrival) call.clock = state.clock_led_by(call.root);
   const int wanted = TagBlocks::blocks_for(tags_for(state, call));
   call.first_block = TagBlocks::find(used_anywhere, wanted);

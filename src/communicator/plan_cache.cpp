@@ -6,12 +6,12 @@
 namespace sibyl {
 
 const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_place,
-                               std::uint32_t outstanding, std::uint32_t segments, double round_time,
-                               bool in_order) {
+                               std::uint32_t outstanding, const SegmentPlan& cut) {
   const auto matches = [&](const Entry& entry) {
     return entry.algorithm == &algorithm && entry.root == root && entry.in_place == in_place &&
-           entry.outstanding == outstanding && entry.segments == segments &&
-           entry.round_time == round_time && entry.in_order == in_order;
+           entry.outstanding == outstanding && entry.cut.segments == cut.segments &&
+           entry.cut.round_time == cut.round_time && entry.cut.in_order == cut.in_order &&
+           entry.cut.together == cut.together;
   };
   if (last_ < entries_.size() && matches(*entries_[last_])) return entries_[last_]->prepared;
   const auto dropped = [](const auto& entry) { return entry->algorithm == nullptr; };
@@ -34,9 +34,7 @@ const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_pl
   entry.root = root;
   entry.in_place = in_place;
   entry.outstanding = outstanding;
-  entry.segments = segments;
-  entry.round_time = round_time;
-  entry.in_order = in_order;
+  entry.cut = cut;
   plan(entry, algorithm);
   return entry.prepared;
 }
@@ -48,11 +46,11 @@ void PlanCache::plan(Entry& entry, const Algorithm& algorithm) const {
   request.root = entry.root;
   request.in_place = entry.in_place;
   request.outstanding = entry.outstanding;
-  request.segments = entry.segments;
+  request.segments = entry.cut.segments;
   if (algorithm.arrivals) {
-    if (!entry.in_order) request.arrivals = arrivals_;
-    request.round_time = entry.round_time;
-    request.in_order = entry.in_order;
+    if (!entry.cut.together) request.arrivals = arrivals_;
+    request.round_time = entry.cut.round_time;
+    request.in_order = entry.cut.in_order;
   }
   if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;
   prepare(algorithm, request, rank_, entry.prepared);

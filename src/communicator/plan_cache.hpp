@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/prepared.hpp"
+#include "selection/choose.hpp"
 
 namespace sibyl {
 
@@ -17,11 +18,9 @@ class PlanCache {
   Rank ranks_per_node() const { return ranks_per_node_; }
 
   // The program of this rank. The reference holds until the next call. The request's order and
-  // background are the defaults. `segments`, `round_time` and `in_order` are for algorithms that
-  // plan for arrivals; those that send in order plan without them.
+  // background are the defaults. `cut` is for algorithms that cut vectors, and its time for none.
   const Prepared& get(const Algorithm& algorithm, Rank root, bool in_place,
-                      std::uint32_t outstanding, std::uint32_t segments = 1, double round_time = 1,
-                      bool in_order = false);
+                      std::uint32_t outstanding, const SegmentPlan& cut = {});
 
   // Other arrival times from now on, none for all at once. Programs that were planned for the ones
   // before are dropped, but the one that ran last is planned again at once: whoever hands in times
@@ -34,9 +33,7 @@ class PlanCache {
     Rank root = 0;
     bool in_place = false;
     std::uint32_t outstanding = 0;
-    std::uint32_t segments = 1;
-    double round_time = 1;
-    bool in_order = false;
+    SegmentPlan cut;
     Prepared prepared;
   };
   void plan(Entry& entry, const Algorithm& algorithm) const;

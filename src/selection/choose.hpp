@@ -44,7 +44,8 @@ struct SegmentPlan {
   std::uint32_t segments = 1;
   double round_time = 1;  // seconds that a round of one segment takes
   double whole_time = 0;  // seconds of the collective when all ranks are there
-  bool in_order = false;  // as in PlanRequest; then without the arrival pattern
+  bool in_order = false;  // as in PlanRequest
+  bool together = false;  // planned as if all ranks came at once, whatever the pattern
 };
 
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.

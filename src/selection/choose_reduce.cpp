@@ -6,11 +6,12 @@
 // with 32 segments (docs/performance.md), so L = 3 log2 p.
 //
 // Order. Where links carry one message after the other, ranks that send in the order of the
-// schedule do not drift apart. Then the pattern brings nothing either: whoever comes last needs the
-// time of a vector after that in any case, which is nearly all that the schedule takes for ranks
-// that come together. 1 MiB on 8 hosts then takes 1.1 to 1.2 times the wire's time whatever the
-// arrivals, 1.3 to 1.5 out of order (docs/performance.md). Where messages share a link (as large
-// ones do, and all in SMPI), those under way in order would all come late.
+// schedule do not drift apart. Then the pattern brings the last rank nothing: it needs the time of
+// a vector in any case, which is nearly all that the schedule takes for ranks that come together. 1
+// MiB on 8 hosts then takes 1.1 times the wire's time whatever the arrivals, 1.3 to 1.5 out of
+// order (docs/performance.md). So the pattern is used for the sake of the others, who may leave
+// before the last has come: where ranks are further apart than the whole takes. Where messages
+// share a link (as large ones do, and all in SMPI), those under way in order would all come late.
 #include "selection/choose_reduce.hpp"
 
 #include <algorithm>
@@ -85,8 +86,11 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
     }
   }
   constexpr double shortest = 1e-9;
-  best.round_time =
-      round_time_for(std::max(best.round_time, shortest), best.segments, now.ranks, now.spread);
+  best.together = plans_together(best, now.spread);
+  best.round_time = std::max(best.round_time, shortest);
+  if (!best.together) {
+    best.round_time = round_time_for(best.round_time, best.segments, now.ranks, now.spread);
+  }
   return best;
 }
 

@@ -12,6 +12,11 @@ bool reduce_wants_costs(const Settings& settings, const Situation& situation);
 // How Clairvoyant is to run.
 SegmentPlan plan_segments(const Settings& settings, const Situation& situation);
 
+// Whether ranks that arrive so many seconds apart are planned for as if they came at once.
+inline bool plans_together(const SegmentPlan& plan, double spread) {
+  return plan.in_order && spread <= plan.whole_time;
+}
+
 // The choice where the settings leave it open; nullptr is the MPI library's own.
 const Algorithm* choose_reduce(const Settings& settings, const Situation& situation);
 

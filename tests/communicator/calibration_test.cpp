@@ -42,11 +42,13 @@ TEST(Calibration, IsTheSameOnAllRanksAndOnTheNextCommunicator) {
   EXPECT_EQ(own.overhead, theirs.overhead);
   EXPECT_EQ(own.beta, theirs.beta);
   EXPECT_EQ(own.gamma, theirs.gamma);
+  EXPECT_EQ(own.in_turn, theirs.in_turn);
   const Duplicate second;
   CommunicatorState& known = served_state(second);
   known.find_costs(tag);
   EXPECT_EQ(known.known_costs().beta, own.beta);
   EXPECT_EQ(known.known_costs().overhead, own.overhead);
+  EXPECT_EQ(known.known_costs().in_turn, own.in_turn);
 }
 
 TEST(Calibration, WhatIsSetHolds) {

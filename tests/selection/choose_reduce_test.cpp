@@ -128,6 +128,16 @@ TEST(ChooseReduce, OrderIsKeptWhereLinksCarryMessagesInTurn) {
   EXPECT_LT(plan.whole_time, any.whole_time);
   EXPECT_LE(plan.segments, any.segments);
 
+  // The pattern is for those who come long before the last.
+  EXPECT_FALSE(any.together);
+  EXPECT_TRUE(plan.together);
+  Situation apart = now;
+  apart.spread = plan.whole_time;
+  EXPECT_TRUE(plan_segments(Settings{}, apart).together);
+  EXPECT_EQ(plan_segments(Settings{}, apart).round_time, plan.round_time);
+  apart.spread *= 1.1;
+  EXPECT_FALSE(plan_segments(Settings{}, apart).together);
+
   Situation one_node = now;
   one_node.ranks_per_node = now.ranks;
   EXPECT_FALSE(plan_segments(Settings{}, one_node).in_order);

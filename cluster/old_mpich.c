@@ -1,11 +1,11 @@
 /* What MPICH 4.0 with UCX 1.13 (Debian 12) lacks for more ranks than processors over TCP; preloaded
  * into its ranks by `sibyl cluster run`.
  *
- * In MPI_Finalize each rank flushes its connections, for which the other side must answer, then waits
- * in a barrier of the process manager, in which it answers nobody. A rank that flushes late waits for
- * ever; most runs did. Here all ranks flush before the first disconnects, and go on answering until
- * the last has flushed. That all hosts see one directory makes the meeting simple: a rank that has
- * flushed leaves a file there.
+ * In MPI_Finalize each rank flushes its connections, for which the other side must answer, then
+ * waits in a barrier of the process manager, in which it answers nobody. A rank that flushes late
+ * waits for ever; most runs did. Here all ranks flush before the first disconnects, and go on
+ * answering until the last has flushed. That all hosts see one directory makes the meeting simple:
+ * a rank that has flushed leaves a file there.
  *
  * No UCX header is needed: requests, workers and endpoints are addresses, a status is one byte.
  */

@@ -8,7 +8,7 @@ both ends. What decides whether measured times are those of the wire:
 - *What TCP sends in one piece* (segmentation offload) fits into the bucket. TCP's own 64 KiB take
   52 ms at 10 Mbit/s, and all that a host answers waits so long behind a piece of its own: a shift
   of 256 KiB took 1.55 times the wire's time. And the bucket cuts larger pieces into packets, each
-  of which costs the processors as much as a piece: 48 hosts carried 1.5 Gbit/s together, not 9.
+  of which costs the processors as much as a piece: 48 hosts carried 1.5 Gbit/s together, not 11.
 - *The queue* behind it holds a second's worth, so that nothing is dropped when all hosts send to
   one; with a tenth of a second a shift at 10 Mbit/s lost thousands of segments.
 - *TCP Reno*: a namespace inherits the machine's congestion control. BBR takes waiting for a

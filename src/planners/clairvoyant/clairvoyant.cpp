@@ -2,7 +2,6 @@
 // one rank.
 #include "sibyl/clairvoyant.hpp"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
 #include "planners/clairvoyant/generators.hpp"
@@ -35,23 +33,6 @@ double memory_of_machine() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? static_cast<double>(pages) * static_cast<double>(page) : 1e300;
-}
-
-// Many events lie in huge pages where the system has them: to be given a page takes longer than to
-// find the 256 events that fill a small one.
-ClairvoyantEvent* allocate(std::size_t events) {
-  constexpr std::size_t huge_page = std::size_t{1} << 21;
-  const std::size_t bytes = events * sizeof(ClairvoyantEvent);
-  void* memory = nullptr;
-  if (bytes < huge_page) {
-    memory = std::malloc(bytes);
-  } else {
-    const std::size_t pages = (bytes + huge_page - 1) / huge_page;
-    memory = std::aligned_alloc(huge_page, pages * huge_page);
-    if (memory != nullptr) madvise(memory, pages * huge_page, MADV_HUGEPAGE);
-  }
-  if (memory == nullptr) throw std::bad_alloc();
-  return static_cast<ClairvoyantEvent*>(memory);
 }
 
 void generate(Generator generator, const ClairvoyantRequest& request,
@@ -88,9 +69,10 @@ void ClairvoyantEvents::Free::operator()(ClairvoyantEvent* events) const { std::
 
 void ClairvoyantEvents::grow(std::size_t count) {
   const std::size_t capacity = std::max(size_ + count, capacity_ + capacity_ / 2);
-  ClairvoyantEvent* const moved = allocate(capacity);
-  if (size_ != 0) std::memcpy(moved, data_.get(), size_ * sizeof(ClairvoyantEvent));
-  data_.reset(moved);
+  void* const moved = std::realloc(data_.get(), capacity * sizeof(ClairvoyantEvent));
+  if (moved == nullptr) throw std::bad_alloc();
+  (void)data_.release();
+  data_.reset(static_cast<ClairvoyantEvent*>(moved));
   capacity_ = capacity;
 }
 

@@ -42,7 +42,7 @@ def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Pl
     rank_environment = {"CLUSTER_IDLE": "sleep" if slots == 1 else "yield"}
     preload = [_find_help("idle")]
     if launcher.family == "mpich" and launcher.major < 5:
-        preload.append(_find_help("mpich"))
+        preload.append(_find_help("old_mpich"))
         rank_environment["CLUSTER_FINISH_DIRECTORY"] = str(_make_directory(scratch / "finish"))
     return Placement(
         prefix=[tool("nsenter"), f"--net={NETNS / cluster.switch}"],
@@ -65,7 +65,7 @@ _MPICH = {
 
 
 def _find_help(what: str) -> Path:
-    """A library that ranks on clusters need: see cluster/idle.c and cluster/old_mpich.c."""
+    """A library that ranks on clusters need, made from the file of that name in cluster/."""
     name = f"libsibyl-cluster-{what}.so"
     for directory in library_directories():
         library = directory / name

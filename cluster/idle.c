@@ -9,7 +9,8 @@
  * It sleeps for a moment at most, since a socket is not all that a library may wait for: memory
  * that ranks of one host share, a thread of its own. Where hosts have several ranks,
  * CLUSTER_IDLE=yield has it yield only. One look now and then (MPI_Test while a program computes)
- * never sleeps.
+ * never sleeps. Nor does any but the first thread: one that looks in the background has pauses of
+ * its own, and asleep it would hold the locks of the MPI library that the first one wants.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Nanoseconds; the first two of the thread's own processor time, which does not pass while others
  * have the processor. */
@@ -49,8 +51,15 @@ static int yields_only(void) {
   return known;
 }
 
-/* After a look that found nothing: whether to sleep; else the rank has yielded. */
+static int is_first_thread(void) {
+  static __thread int known = -1;
+  if (known < 0) known = gettid() == getpid();
+  return known;
+}
+
+/* After a look that found nothing: whether to sleep; else the first thread has yielded. */
 static int is_to_sleep(void) {
+  if (!is_first_thread()) return 0;
   const int64_t time = own_time();
   if (since == 0 || time - last_look > still_waits) {
     since = time;

@@ -33,7 +33,8 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
      "Size of the first of the two segments that linear-synchronised gather cuts a block into."},
     {"SIBYL_OUTSTANDING", "0 to 1000000", "", "transfers",
      "How many transfers the root of linear gather and scatter has under way at a time; 0 is no "
-     "limit, 1 is what the papers call linear. Not set: no limit for scatter, 24 for others."},
+     "limit, 1 is what the papers call linear. Not set: no limit for scatter, 4 where it is "
+     "persistent and leaves receive in the background, 24 for others."},
     {"SIBYL_DIRECT_FROM", "0 to 1073741824", "", "bytes",
      "Blocks of gatherv and scatterv of at least this size travel straight between their rank and "
      "the root, beside the ordered tree. Not set: 4096, or what a link carries in 30 us, where the "

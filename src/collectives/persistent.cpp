@@ -32,7 +32,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       bound_(std::move(call)),
       rank_(state.rank()),
       ranks_(state.size()),
-      outstanding_(outstanding_in(state.settings(), bound_.collective)),
+      outstanding_(outstanding_in(state.settings(), bound_.collective, bound_.background)),
       ranks_per_node_(state.ranks_per_node()) {
   if (!bound_.counts.empty()) {
     bound_.blocks.counts = Counts(bound_.counts.data());

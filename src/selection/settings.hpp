@@ -41,11 +41,14 @@ struct Settings {
 
 // How many transfers the root of a linear algorithm may have under way; 0 is no limit.
 //
-// A rank that computes takes part in a transfer only when its progress thread looks, every few
-// milliseconds: what a root sends must not wait for that, while what comes in is spared a crowd at
-// its port (measured on 48 hosts: docs/performance.md).
-inline std::uint32_t outstanding_in(const Settings& settings, Collective collective) {
-  return settings.outstanding.value_or(collective == Collective::scatter ? 0 : 24);
+// What a root sends must not wait for a rank that is not there, while what comes in is spared a
+// crowd at its port. In the `background` all ranks receive before they are there, late ones
+// whenever their thread looks; then a few sends keep the root's link busy, and who is served first
+// is there first (measured on 48 hosts: docs/performance.md).
+inline std::uint32_t outstanding_in(const Settings& settings, Collective collective,
+                                    bool background = false) {
+  const std::uint32_t sends = background ? 4 : 0;
+  return settings.outstanding.value_or(collective == Collective::scatter ? sends : 24);
 }
 
 // Empty when `settings` could be filled from the environment; else one line that says which

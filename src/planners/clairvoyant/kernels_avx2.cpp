@@ -3,6 +3,8 @@
 #include "planners/clairvoyant/kernels.hpp"
 
 #if defined(__x86_64__)
+#include <immintrin.h>
+
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt"))), \
                              apply_to = function)
@@ -11,6 +13,8 @@
 #pragma GCC target("avx2,bmi,bmi2,lzcnt,popcnt")
 #endif
 
+// Not __AVX2__: a preprocessor run apart from the compiler does not know of the pragma.
+#define SIBYL_KERNELS_AVX2
 #define SIBYL_KERNELS avx2
 #include "planners/clairvoyant/kernels.inc"
 

@@ -143,7 +143,7 @@ void Dataflow::release_all() {
 // A step whose predecessors are complete: queued, unless its lane takes it in program order.
 void Dataflow::release(StepIndex index) {
   const StepKind kind = step(index).kind;
-  if (kind == StepKind::send && sends_in_order()) {
+  if (kind == StepKind::send && limits_sends()) {
     if (prepared_.header.window.in_order) return;
     work_.sendable.push_back(index);
     std::push_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
@@ -218,23 +218,26 @@ void Dataflow::post() {
       post_message(index);
       progress = true;
     }
-    progress = post_sends_in_order() || progress;
+    progress = (prepared_.header.window.in_order ? post_sends_in_program_order()
+                                                 : post_earliest_sends()) ||
+               progress;
     progress = post_receives_in_order() || progress;
     if (!progress) progress = compute_one();
   }
 }
 
-bool Dataflow::post_sends_in_order() {
+bool Dataflow::post_sends_in_program_order() {
   bool progress = false;
-  if (prepared_.header.window.in_order) {
-    const std::uint32_t window = prepared_.header.window.sends;
-    while (next_send_ < prepared_.sends.size() && sending_ < window &&
-           work_.posting_waits[prepared_.sends[next_send_]] == 0) {
-      post_message(prepared_.sends[next_send_++]);
-      progress = true;
-    }
-    return progress;
+  while (next_send_ < prepared_.sends.size() && sending_ < prepared_.header.window.sends &&
+         work_.posting_waits[prepared_.sends[next_send_]] == 0) {
+    post_message(prepared_.sends[next_send_++]);
+    progress = true;
   }
+  return progress;
+}
+
+bool Dataflow::post_earliest_sends() {
+  bool progress = false;
   while (!work_.sendable.empty()) {
     const StepIndex next = work_.sendable.front();
     if (sending_ >= prepared_.header.window.sends && next != earliest_send()) break;

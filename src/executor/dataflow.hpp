@@ -59,7 +59,7 @@ class Dataflow {
 
  private:
   const Step& step(StepIndex index) const { return prepared_.program.steps[index]; }
-  bool sends_in_order() const { return prepared_.header.window.sends != 0; }
+  bool limits_sends() const { return prepared_.header.window.sends != 0; }
   bool receives_in_order(StepIndex index) const {
     return prepared_.header.window.receives != 0 || step(index).kind == StepKind::receive_combine;
   }
@@ -72,7 +72,8 @@ class Dataflow {
   void let_messages_move();
   void combine(StepIndex index);
   void post();
-  bool post_sends_in_order();
+  bool post_sends_in_program_order();
+  bool post_earliest_sends();
   StepIndex earliest_send();
   bool post_receives_in_order();
   void post_message(StepIndex index);

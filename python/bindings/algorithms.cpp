@@ -76,6 +76,7 @@ std::unique_ptr<Request> read_request(const std::string& collective, const std::
   }
   request.segments = narrow<std::uint32_t>(asked.segments, "number of segments");
   request.round_time = asked.round_time;
+  request.in_order = asked.in_order;
   request.generator = read_generator(asked.generator);
   request.root_order = read_root_order(asked.root_order);
   request.ranks_per_node = narrow<Rank>(asked.ranks_per_node, "number of ranks per node");

@@ -44,6 +44,7 @@ struct Asked {
   std::int64_t ranks_per_node = 1;
   std::optional<std::vector<std::int64_t>> sizes;
   std::optional<std::int64_t> direct_from;
+  bool in_order = false;
 };
 
 // Raises ValueError with one line when there is no such algorithm or it cannot plan this.
@@ -66,12 +67,12 @@ void define_on_request(nanobind::module_& module, const char* name, Call call) {
              std::optional<std::vector<double>> arrivals, std::int64_t segments, double round_time,
              std::string generator, std::string root_order, std::int64_t ranks_per_node,
              std::optional<std::vector<std::int64_t>> sizes,
-             std::optional<std::int64_t> direct_from) {
-        auto request =
-            read_request(collective, algorithm,
-                         {ranks, root, std::move(order), background, in_place, operator_rounds,
-                          std::move(arrivals), segments, round_time, std::move(generator),
-                          std::move(root_order), ranks_per_node, std::move(sizes), direct_from});
+             std::optional<std::int64_t> direct_from, bool in_order) {
+        auto request = read_request(
+            collective, algorithm,
+            {ranks, root, std::move(order), background, in_place, operator_rounds,
+             std::move(arrivals), segments, round_time, std::move(generator), std::move(root_order),
+             ranks_per_node, std::move(sizes), direct_from, in_order});
         if constexpr (std::is_invocable_v<Call, std::unique_ptr<Request>>) {
           return call(std::move(request));
         } else {
@@ -83,7 +84,7 @@ void define_on_request(nanobind::module_& module, const char* name, Call call) {
       nb::arg("operator_rounds") = 0, nb::arg("arrivals") = nb::none(), nb::arg("segments") = 1,
       nb::arg("round_time") = 1.0, nb::arg("generator") = "fast", nb::arg("root_order") = "first",
       nb::arg("ranks_per_node") = 1, nb::arg("sizes") = nb::none(),
-      nb::arg("direct_from") = nb::none());
+      nb::arg("direct_from") = nb::none(), nb::arg("in_order") = false);
 }
 
 // Raises ValueError when there is no collective of that name.

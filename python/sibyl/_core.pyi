@@ -141,6 +141,7 @@ def make_plan(
     ranks_per_node: int = 1,
     sizes: Sequence[int] | None = None,
     direct_from: int | None = None,
+    in_order: bool = False,
 ) -> Plan:
     """Plan a collective for all ranks.
 
@@ -163,6 +164,8 @@ def make_plan(
         ranks_per_node: two-level exscan, ordered trees: consecutive ranks that share a node.
         sizes: gatherv, scatterv: of each rank's block, in any unit; all alike if None.
         direct_from: gatherv, scatterv: from this size on blocks go straight; None: none does.
+        in_order: reduce: ranks send strictly in the order of the schedule; else what is ready goes,
+            the earliest first.
 
     Raises:
         ValueError: the algorithm cannot plan this; one line says why.
@@ -185,6 +188,7 @@ def prove(
     ranks_per_node: int = 1,
     sizes: Sequence[int] | None = None,
     direct_from: int | None = None,
+    in_order: bool = False,
 ) -> int:
     """Plan and verify without keeping the plan; other Python threads run meanwhile.
 
@@ -326,6 +330,7 @@ def plan_request(
     ranks_per_node: int = 1,
     sizes: Sequence[int] | None = None,
     direct_from: int | None = None,
+    in_order: bool = False,
 ) -> Request:
     """Read and check what make_plan takes."""
 

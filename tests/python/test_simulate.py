@@ -48,6 +48,19 @@ def test_clairvoyant_plans_for_the_arrivals_that_are_simulated() -> None:
     assert clairvoyant.run_time < binomial.run_time
 
 
+def test_sending_in_the_order_of_the_schedule_is_simulated(sibyl: Sibyl, tmp_path: Path) -> None:
+    words = ("simulate", "reduce", "--algorithms", "CLV", "--ranks", "16", "--size", "1MiB")
+    words += ("--segments", "64", "--max-delay", "5ms", "--iterations", "3")
+    assert sibyl(*words, "--json", "a.json").returncode == 0
+    assert sibyl(*words, "--in-order", "--json", "b.json").returncode == 0
+    free, in_order = (
+        json.loads((tmp_path / name).read_text())["entries"][0] for name in ("a.json", "b.json")
+    )
+    assert free["messages"] == in_order["messages"]
+    assert free["run_s"] != in_order["run_s"]
+    assert_usage_error(sibyl("simulate", "gather", "--in-order", *SMALL), "--in-order")
+
+
 def test_names_of_the_papers_are_planner_order_and_gates() -> None:
     found = contenders("gather", "LS,SLS,BSLS,bsbn,linear:sorted")
     assert [(c.row.name, c.sorted, c.background) for c in found] == [

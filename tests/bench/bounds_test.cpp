@@ -60,6 +60,21 @@ TEST(Bounds, OfAScanAreItsRoundsAndTheLastRanksNeeds) {
   EXPECT_DOUBLE_EQ(bound(Operation::exscan, {0, 0, 0, 0, 1}, bytes), 1);
 }
 
+TEST(Bounds, CountWhatCrossesBetweenNodes) {
+  constexpr Network of_two{1e-4, 1e-8, 2};
+  const auto on_nodes = [&](Operation operation, const std::vector<double>& arrivals, int root) {
+    return run_time_bound(operation, arrivals, std::vector<double>(arrivals.size(), 1e6), root,
+                          of_two);
+  };
+  EXPECT_DOUBLE_EQ(on_nodes(Operation::gather, {0, 0, 0, 0}, 1), 1e-4 + 2e-2);
+  EXPECT_DOUBLE_EQ(on_nodes(Operation::gather, {1, 0, 0, 0}, 1), 1);
+  EXPECT_DOUBLE_EQ(on_nodes(Operation::scatter, {0, 0, 1, 0}, 2), 1 + 1e-4 + 2e-2);
+  EXPECT_DOUBLE_EQ(on_nodes(Operation::reduce, {0, 1, 0.5, 0}, 0), 1);
+  EXPECT_DOUBLE_EQ(on_nodes(Operation::reduce, {0, 0, 0.5, 0}, 0), 0.5 + 1e-4 + 1e-2);
+  EXPECT_DOUBLE_EQ(on_nodes(Operation::exscan, {0, 0, 0, 0, 0, 0, 0, 0}, 0), 1e-4 + 1e-2);
+  EXPECT_DOUBLE_EQ(on_nodes(Operation::gather, {0, 1}, 0), 1);
+}
+
 TEST(Bounds, OfOneRankIsNothing) {
   for (const OperationTraits& row : operations()) {
     EXPECT_EQ(bound(row.operation, {3}, {1e6}), 0) << row.name;

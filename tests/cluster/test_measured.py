@@ -46,6 +46,20 @@ def test_a_measurement_is_checked_before_and_leaves_nothing(
     assert namespaces() <= before
 
 
+def test_hosts_of_several_ranks(bench: list[object], tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    words = ["-n", 4, "--ranks-per-node", 2, "--iterations", 2, "--warm-up", 0, "--json", path]
+    result = sibyl(*bench, *words, "--algorithms", "auto", "--pattern", "flat")
+    assert result.returncode == 0, result
+    (cell,) = json.loads(path.read_text())["cells"]
+    assert cell["job"]["cluster_check"]["hosts"] == 2
+    assert cell["job"]["ranks"] == 4
+    crossing = 64 * 1024 / 2 * 8e-8 + cell["job"]["alpha_s"]
+    samples = cell["samples"]["auto"]
+    for bound, spread in zip(samples["bound_s"], samples["spread_s"], strict=True):
+        assert crossing - 1e-9 <= bound <= crossing + spread + 1e-9
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_measurement_leaves_nothing(
     bench: list[object], number: signal.Signals, tmp_path: Path

@@ -236,6 +236,8 @@ WISHES = Wishes(
         ({"seed": -1}, "--seed"),
         ({"ranks": "two"}, "two"),
         ({"on": "smpi", "ranks": "65", "ranks_per_node": 16}, "multiple"),
+        ({"on": "cluster", "ranks": "9", "ranks_per_node": 2}, "multiple"),
+        ({"on": "local", "ranks": "8", "ranks_per_node": 2}, "--on cluster"),
         ({"on": "smpi", "ranks": "560", "blocks": "10000"}, "GiB"),
         ({"on": "smpi", "mpi": "intel"}, "intel"),
     ],

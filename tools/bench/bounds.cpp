@@ -3,17 +3,21 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <vector>
 
 namespace sibyl::bench {
 namespace {
 
+bool share_a_node(std::size_t a, std::size_t b, const Network& network) {
+  const auto per_node = static_cast<std::size_t>(network.ranks_per_node);
+  return a / per_node == b / per_node;
+}
+
 double gather_end(std::span<const double> arrivals, std::span<const double> bytes, std::size_t root,
                   const Network& network) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
-    if (i != root && bytes[i] > 0) order.push_back(i);
+    if (!share_a_node(i, root, network) && bytes[i] > 0) order.push_back(i);
   }
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return arrivals[a] > arrivals[b]; });
@@ -28,16 +32,19 @@ double gather_end(std::span<const double> arrivals, std::span<const double> byte
 
 double scatter_end(std::span<const double> arrivals, std::span<const double> bytes,
                    std::size_t root, const Network& network) {
-  const double all = std::accumulate(bytes.begin(), bytes.end(), 0.0) - bytes[root];
+  double all = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (!share_a_node(i, root, network)) all += bytes[i];
+  }
   return all > 0 ? arrivals[root] + network.alpha + network.beta * all : 0;
 }
 
-// All contributions but that of `needs` must reach it, combined on the way.
+// All contributions but those of the node of `needs` must reach it, combined on the way.
 double combined_end(std::span<const double> arrivals, double bytes, std::size_t needs,
                     const Network& network) {
   double last = 0;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
-    if (i != needs) last = std::max(last, arrivals[i]);
+    if (!share_a_node(i, needs, network)) last = std::max(last, arrivals[i]);
   }
   return last + network.alpha + network.beta * bytes;
 }
@@ -57,6 +64,8 @@ double run_time_bound(Operation operation, std::span<const double> arrivals,
   const double first = *least;
   const double spread = *most - first;
   if (arrivals.size() == 1) return 0;
+  const std::size_t ranks = arrivals.size();
+  if (share_a_node(0, ranks - 1, network)) return spread;
   std::vector<double> after(arrivals.begin(), arrivals.end());
   for (double& each : after) each -= first;
   const auto at = static_cast<std::size_t>(root);
@@ -73,8 +82,9 @@ double run_time_bound(Operation operation, std::span<const double> arrivals,
     end = combined_end(after, bytes[at], at, network);
   } else {
     const double vector = bytes.back();
-    end = std::max(combined_end(after, vector, after.size() - 1, network),
-                   ceil_log2(after.size()) * network.alpha + network.beta * vector);
+    const int rounds = network.ranks_per_node == 1 ? ceil_log2(ranks) : 1;
+    end = std::max(combined_end(after, vector, ranks - 1, network),
+                   rounds * network.alpha + network.beta * vector);
   }
   return std::max(end, spread);
 }

@@ -25,16 +25,16 @@ int size_of_world() {
 }
 
 // The least time from the start of a send to a byte of answer.
-double one_way(int bytes, int repetitions) {
+double one_way(int bytes, int partner, int repetitions) {
   const int rank = rank_of_world();
   std::vector<char> data(static_cast<std::size_t>(bytes));
   double least = 1e9;
   for (int i = 0; i < repetitions; ++i) {
     const double begin = now();
     if (rank == 0) {
-      MPI_Send(data.data(), bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-      MPI_Recv(data.data(), 1, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else if (rank == 1) {
+      MPI_Send(data.data(), bytes, MPI_BYTE, partner, 0, MPI_COMM_WORLD);
+      MPI_Recv(data.data(), 1, MPI_BYTE, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (rank == partner) {
       MPI_Recv(data.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       MPI_Send(data.data(), 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
     }
@@ -75,14 +75,16 @@ double half_round_trip(std::size_t bytes, int partner, int repetitions) {
   return least;
 }
 
-Network measure_network() {
+Network measure_network(int ranks_per_node) {
   Network network;
-  if (size_of_world() < 2) return network;
-  network.alpha = half_round_trip(1, 1, 50);
+  network.ranks_per_node = ranks_per_node;
+  const int partner = ranks_per_node;  // the first of the second node
+  if (size_of_world() <= partner) return network;
+  network.alpha = half_round_trip(1, partner, 50);
   constexpr int small = 128 * 1024;
   constexpr int large = 2 * small;
-  one_way(small, 1);
-  const double slope = (one_way(large, 5) - one_way(small, 5)) / (large - small);
+  one_way(small, partner, 1);
+  const double slope = (one_way(large, partner, 5) - one_way(small, partner, 5)) / (large - small);
   network.beta = std::max(slope, 0.0);
   MPI_Bcast(&network.beta, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   return network;

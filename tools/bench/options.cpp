@@ -69,6 +69,7 @@ bool set(Options& options, std::string_view name, std::string_view value) {
   if (name == "--prediction") return prediction_from_name(value, options.prediction);
   if (name == "--alpha") return read_number(value, 0.0, options.alpha);
   if (name == "--beta") return read_number(value, 0.0, options.beta);
+  if (name == "--ranks-per-node") return read_number(value, 1, options.ranks_per_node);
   if (name == "--level") {
     options.threads = value == "multiple";
     return options.threads || value == "single";
@@ -201,6 +202,8 @@ std::string usage(const std::string& program) {
          "                       shuffled (at other ranks), one-late (the last rank at a tenth of\n"
          "                       its time) (right)\n"
          "  --alpha SECONDS --beta SECONDS_PER_BYTE   of the bounds (measured)\n"
+         "  --ranks-per-node K   consecutive ranks share a node: bounds count what crosses between\n"
+         "                       nodes (1)\n"
          "thread:\n"
          "  --iterations N --compute SECONDS --repetitions N   as above; there are 50 times as "
          "many\n"

@@ -54,6 +54,7 @@ struct Options {
   Prediction prediction = Prediction::right;
   double alpha = 0;  // of the bounds; measured unless beta is given
   double beta = 0;
+  int ranks_per_node = 1;
   // thread
   bool threads = true;  // ask MPI for MPI_THREAD_MULTIPLE
 

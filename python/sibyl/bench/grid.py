@@ -85,7 +85,7 @@ class Grid:
         mpi: openmpi, mpich or a prefix; None for the first in PATH.
         rate: of each host's link, cluster only.
         platform: of the simulated cluster, smpi only.
-        ranks_per_node: the same.
+        ranks_per_node: of the cluster, simulated or of namespaces.
     """
 
     collective: str
@@ -125,6 +125,7 @@ class Grid:
         words += ["--operators", self.operator, "--root", str(self.root), "--seed", str(self.seed)]
         words += ["--iterations", str(self.iterations), "--warm-up", str(self.warm_up)]
         words += ["--compute", repr(self.compute), "--prediction", self.prediction]
+        words += ["--ranks-per-node", str(self.ranks_per_node)]
         for cell in cells:
             words += cell.words(pattern_file)
         return words

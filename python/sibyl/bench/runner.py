@@ -83,6 +83,7 @@ def cluster_job(
     program = find_benchmark(launcher.flavour)
     words = [str(program), *grid.words(grid.cells, pattern_file)]
     command = [sys.executable, "-m", "sibyl", "cluster", "run", "-n", str(grid.cells[0].ranks)]
+    command += ["--ranks-per-host", str(grid.ranks_per_node)]
     command += ["--name", name, "--native", *(["--mpi", grid.mpi] if grid.mpi else []), "--"]
     # The bounds are the wire's: its rate, and the latency while nobody else takes the processors.
     words += ["--alpha", repr(check["alpha_s"]), "--beta", repr(8 / check["rate"])]

@@ -162,6 +162,17 @@ def numbers_of(option: str, text: str, most: int) -> list[int]:
     return numbers
 
 
+def check_nodes(on: str, ranks: Sequence[int], per_node: int) -> None:
+    """Notice ranks that do not fill their nodes, and nodes where there is no cluster."""
+    if per_node < 1:
+        raise CommandError(f"--ranks-per-node {per_node}: write a number from 1 on")
+    if on == "local" and per_node > 1:
+        raise CommandError(f"--ranks-per-node {per_node}: is for --on cluster and --on smpi")
+    for number in ranks:
+        if number % per_node != 0:
+            raise CommandError(f"-n {number}: not a multiple of --ranks-per-node {per_node}")
+
+
 def repetitions(
     iterations: int | None, warm_up: int | None, seed: int, default: tuple[int, int]
 ) -> tuple[int, int]:
@@ -185,7 +196,8 @@ def make_grid(wishes: Wishes) -> Grid:
     of_known("--on", wishes.on, ("local", "cluster", "smpi"))
     ranks = numbers_of_ranks(wishes.ranks, wishes.on)
     if wishes.on == "smpi":
-        simulated.check(wishes.mpi, ranks, wishes.ranks_per_node)
+        simulated.check(wishes.mpi)
+    check_nodes(wishes.on, ranks, wishes.ranks_per_node)
     patterns = words_of("--pattern", wishes.pattern)
     files = [pattern for pattern in patterns if pattern not in (*SHAPES, BARE)]
     if len(files) > 1 or (files and len(ranks) > 1):
@@ -223,7 +235,7 @@ def make_grid(wishes: Wishes) -> Grid:
         mpi=wishes.mpi,
         rate=wishes.rate,
         platform=wishes.platform if wishes.on == "smpi" else "",
-        ranks_per_node=wishes.ranks_per_node if wishes.on == "smpi" else 1,
+        ranks_per_node=wishes.ranks_per_node,
     )
 
 
@@ -302,7 +314,7 @@ def place(grid: Grid, launcher: Launcher, needed: bool) -> Iterator[JobRunner]:
         cluster.check(max(cell.ranks for cell in grid.cells))
         yield cluster.run
     elif grid.on == "cluster" and needed:
-        with cluster_up(max(cell.ranks for cell in grid.cells), grid.rate):
+        with cluster_up(max(cell.ranks for cell in grid.cells) // grid.ranks_per_node, grid.rate):
             yield job_runner(launcher, check_cluster(grid.mpi))
     else:
         yield job_runner(launcher, None)

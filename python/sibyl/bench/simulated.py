@@ -55,7 +55,7 @@ def find_launcher() -> SimulatedLauncher:
     raise CommandError("--on smpi needs a checkout of Sibyl: platforms/run-smpi was not found")
 
 
-def check(mpi: str | None, ranks: list[int], per_node: int) -> None:
+def check(mpi: str | None) -> None:
     """Notice what cannot be simulated.
 
     Raises:
@@ -63,11 +63,6 @@ def check(mpi: str | None, ranks: list[int], per_node: int) -> None:
     """
     if mpi is not None and mpi not in SELECTORS:
         raise CommandError(f"--mpi {mpi}: SMPI chooses as openmpi or as mpich, or as its own")
-    if per_node < 1:
-        raise CommandError(f"--ranks-per-node {per_node}: write a number from 1 on")
-    for number in ranks:
-        if number % per_node != 0:
-            raise CommandError(f"-n {number}: not a multiple of --ranks-per-node {per_node}")
 
 
 @dataclass(frozen=True)

@@ -18,5 +18,5 @@ Platform = Annotated[
     str, typer.Option(metavar="NAME", help="Of the simulated cluster, see platforms/.")
 ]
 RanksPerNode = Annotated[
-    int, typer.Option(metavar="K", help="Of the simulated cluster; -n is a multiple.")
+    int, typer.Option(metavar="K", help="Of the cluster; -n is a multiple.")
 ]

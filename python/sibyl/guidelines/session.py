@@ -20,6 +20,7 @@ from sibyl.bench.runner import (
 )
 from sibyl.bench.samples import CellResult
 from sibyl.bench.session import (
+    check_nodes,
     find_launcher,
     measure,
     numbers_of,
@@ -217,7 +218,8 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
     iterations, warm_up = repetitions(wishes.iterations, wishes.warm_up, wishes.seed, default)
     ranks = numbers_of_ranks(wishes.ranks, wishes.on)
     if wishes.simulated:
-        simulated.check(wishes.mpi, ranks, wishes.ranks_per_node)
+        simulated.check(wishes.mpi)
+    check_nodes(wishes.on, ranks, wishes.ranks_per_node)
     blocks = list(dict.fromkeys(numbers_of("--blocks", wishes.blocks, 10**8)))
     # The largest vector is the broadcast of all blocks, or the padded spikes.
     if max(ranks) * SPIKE * max(blocks) > LARGEST_TOTAL:

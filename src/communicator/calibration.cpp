@@ -95,8 +95,8 @@ class Calibration {
 
   static std::size_t length_for_turns(std::size_t length, const Costs& costs) {
     const double wanted = many_latencies * costs.alpha / (under_way * costs.beta);
-    const double most = most_in_turn;
-    return std::min(most_in_turn, std::max(length, static_cast<std::size_t>(std::min(wanted, most))));
+    const double longer = std::max(static_cast<double>(length), wanted);
+    return static_cast<std::size_t>(std::min(static_cast<double>(most_in_turn), longer));
   }
 
   struct Times {

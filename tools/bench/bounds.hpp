@@ -16,8 +16,8 @@
 namespace sibyl::bench {
 
 struct Network {
-  double alpha = 0;  // seconds
-  double beta = 0;   // seconds per byte
+  double alpha = 0;        // seconds
+  double beta = 0;         // seconds per byte
   int ranks_per_node = 1;  // consecutive ranks, with nothing but memory between them
 };
 

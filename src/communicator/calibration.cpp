@@ -136,8 +136,7 @@ class Calibration {
       const Times times = fan(length);
       least = {std::min(least.first, times.first), std::min(least.last, times.last)};
     }
-    const bool first_is_early = least.first < in_turn_share * least.last;
-    return slowest(first_is_early ? 0 : 1) == 0;  // sums may round elsewhere otherwise
+    return least.first < in_turn_share * least.last;
   }
 
   double mean(double own) {

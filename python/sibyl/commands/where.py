@@ -17,6 +17,4 @@ Rate = Annotated[str, typer.Option(metavar="RATE", help="Of each host's link on 
 Platform = Annotated[
     str, typer.Option(metavar="NAME", help="Of the simulated cluster, see platforms/.")
 ]
-RanksPerNode = Annotated[
-    int, typer.Option(metavar="K", help="Of the cluster; -n is a multiple.")
-]
+RanksPerNode = Annotated[int, typer.Option(metavar="K", help="Of the cluster; -n is a multiple.")]

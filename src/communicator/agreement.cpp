@@ -146,7 +146,7 @@ void CommunicatorState::find_costs(int tag) {
   };
   if (!from_rank_zero()) return;
   if (!found.known()) {
-    found = measure_costs(private_comm(), tag);
+    found = measure_costs(private_comm(), tag, ranks_per_node());
     if (!from_rank_zero()) return;
   }
   if (!set && found.known()) process_.keep_costs(size_, ranks_per_node(), found);

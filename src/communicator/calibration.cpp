@@ -4,10 +4,10 @@
 // reduce: the links are as busy, and the processors too where ranks share them. Three messages are
 // under way at a time, each until its receiver takes it, as Clairvoyant sends them. Two streams of
 // empty messages give the overhead of one, a single one its latency, one of messages that are long
-// enough to take some milliseconds the time per byte. Messages to three neighbours at once tell
+// enough to take some milliseconds the time per byte. Messages to the next three nodes at once tell
 // whether links carry them in turn: then the first is there after a third of the time, else all
-// come at its end; on average, since somebody among 48 always hears of the second one first. Of all
-// else the slowest rank counts, and of several turns the fastest.
+// come at its end; on average, since among 48 ranks somebody mostly hears of the second one first.
+// Of all else the slowest rank counts, and of several turns the fastest.
 #include "communicator/calibration.hpp"
 
 #include <algorithm>
@@ -32,13 +32,14 @@ constexpr std::size_t last_length = 262144;
 constexpr std::size_t most_in_turn = 32768;
 // What they take together, in latencies, which hold how far apart 48 ranks leave a barrier.
 constexpr double many_latencies = 4;
-constexpr int turn_ranks = under_way + 1;
+constexpr int turn_nodes = under_way + 1;
 constexpr double in_turn_share = 0.7;
 constexpr int operands = 1024;  // they stay in a cache, as segments do
 
 class Calibration {
  public:
-  Calibration(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {
+  Calibration(MPI_Comm comm, int tag, int ranks_per_node)
+      : comm_(comm), tag_(tag), ranks_per_node_(ranks_per_node) {
     PMPI_Comm_rank(comm, &rank_);
     PMPI_Comm_size(comm, &size_);
   }
@@ -63,7 +64,8 @@ class Calibration {
     constexpr double free_of_charge = 1e-12;  // nothing is: 1 TB/s
     costs.beta =
         std::max((full - empty) / stream_length / static_cast<double>(length), free_of_charge);
-    costs.in_turn = size_ >= turn_ranks && in_turn(length_for_turns(length, costs));
+    costs.in_turn =
+        size_ >= turn_nodes * ranks_per_node_ && in_turn(length_for_turns(length, costs));
     costs.gamma = slowest(measure_gamma());
     return failed_ ? Costs{} : costs;
   }
@@ -103,8 +105,8 @@ class Calibration {
     double first;
     double last;
   };
-  // Seconds until the first and the last message from the `under_way` left neighbours have come,
-  // the nearest of whom sends to this rank first; means of all ranks.
+  // Seconds until the first and the last message from ranks on the `under_way` nodes to the left
+  // have come, the nearest of whom sends to this rank first; means of all ranks.
   Times fan(std::size_t length) {
     const auto bytes = static_cast<int>(length);
     std::array<MPI_Request, under_way> receives;
@@ -113,11 +115,11 @@ class Calibration {
     const double begin = PMPI_Wtime();
     for (int i = 0; i < under_way; ++i) {
       char* place = room_.get() + static_cast<std::size_t>(i + 1) * length;
-      const int left = (rank_ + size_ - 1 - i) % size_;
+      const int left = (rank_ + size_ - (1 + i) * ranks_per_node_) % size_;
       check(PMPI_Irecv(place, bytes, MPI_BYTE, left, tag_, comm_, &receives[at(i)]));
     }
     for (int i = 0; i < under_way; ++i) {
-      const int right = (rank_ + 1 + i) % size_;
+      const int right = (rank_ + (1 + i) * ranks_per_node_) % size_;
       check(PMPI_Issend(room_.get(), bytes, MPI_BYTE, right, tag_, comm_, &sends[at(i)]));
     }
     int which = 0;
@@ -162,6 +164,7 @@ class Calibration {
 
   MPI_Comm comm_;
   int tag_;
+  int ranks_per_node_;
   int rank_ = 0;
   int size_ = 1;
   bool failed_ = false;
@@ -184,7 +187,9 @@ double measure_gamma() {
   return std::max(least, 0.0) / (operands * sizeof(double));
 }
 
-Costs measure_costs(MPI_Comm comm, int tag) { return Calibration(comm, tag).measure(); }
+Costs measure_costs(MPI_Comm comm, int tag, int ranks_per_node) {
+  return Calibration(comm, tag, ranks_per_node).measure();
+}
 
 Costs with_settings(Costs costs, const Settings& settings) {
   if (settings.alpha != 0) costs.alpha = settings.alpha * 1e-9;

@@ -9,8 +9,9 @@ namespace sibyl {
 
 // Collective over `comm`, whose messages with the given tag are ours alone; takes some
 // milliseconds, some tens on a slow network. Nothing is known where MPI fails or there is no
-// memory, or where there is one rank.
-Costs measure_costs(MPI_Comm comm, int tag);
+// memory, or where there is one rank. Whether links carry messages in turn is looked for between
+// ranks that are `ranks_per_node` apart, with at least four nodes.
+Costs measure_costs(MPI_Comm comm, int tag, int ranks_per_node);
 // Of these only what the operator costs, on this rank alone.
 double measure_gamma();
 

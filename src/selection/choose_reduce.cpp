@@ -29,7 +29,7 @@ constexpr std::array<std::uint32_t, 18> tried{1,  2,  3,  4,  6,   8,   12,  16,
                                               32, 48, 64, 96, 128, 192, 256, 384, 512};
 // The most of those that are as good as the best by the model, which knows nothing of what long
 // messages do to each other: where MPICH sends segments by rendezvous, which it does above 16 KiB,
-// 1 MiB on 8 hosts takes 1.55 times the wire's time, and 1.08 in 64 or 128 segments
+// 1 MiB on 8 hosts takes 1.55 times the wire's time, and 1.07 in 128 segments
 // (docs/performance.md).
 constexpr double as_good = 1.05;
 // An order is kept where a latency is no longer than so many rounds; ranks wait for it.

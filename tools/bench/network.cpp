@@ -24,19 +24,25 @@ int size_of_world() {
   return size;
 }
 
-// The least time from the start of a send to a byte of answer.
-double one_way(int bytes, int partner, int repetitions) {
+// The least time from the start of a send to a byte of answer, while all ranks of the first node
+// send to those of the second, `per_node` ranks apart.
+double one_way(int bytes, int per_node, int repetitions) {
   const int rank = rank_of_world();
+  const bool answers = rank >= per_node;
+  const int partner = answers ? rank - per_node : rank + per_node;
+  const bool takes_part = rank < 2 * per_node && partner < size_of_world();
   std::vector<char> data(static_cast<std::size_t>(bytes));
   double least = 1e9;
   for (int i = 0; i < repetitions; ++i) {
+    MPI_Barrier(MPI_COMM_WORLD);
     const double begin = now();
-    if (rank == 0) {
+    if (!takes_part) continue;
+    if (!answers) {
       MPI_Send(data.data(), bytes, MPI_BYTE, partner, 0, MPI_COMM_WORLD);
       MPI_Recv(data.data(), 1, MPI_BYTE, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else if (rank == partner) {
-      MPI_Recv(data.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Send(data.data(), 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    } else {
+      MPI_Recv(data.data(), bytes, MPI_BYTE, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(data.data(), 1, MPI_BYTE, partner, 0, MPI_COMM_WORLD);
     }
     least = std::min(least, now() - begin);
   }
@@ -83,9 +89,9 @@ Network measure_network(int ranks_per_node) {
   network.alpha = half_round_trip(1, partner, 50);
   constexpr int small = 128 * 1024;
   constexpr int large = 2 * small;
-  one_way(small, partner, 1);
-  const double slope = (one_way(large, partner, 5) - one_way(small, partner, 5)) / (large - small);
-  network.beta = std::max(slope, 0.0);
+  one_way(small, ranks_per_node, 1);
+  const double longer = one_way(large, ranks_per_node, 5) - one_way(small, ranks_per_node, 5);
+  network.beta = std::max(longer, 0.0) / (large - small) / ranks_per_node;
   MPI_Bcast(&network.beta, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   return network;
 }

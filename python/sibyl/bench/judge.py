@@ -65,10 +65,12 @@ def instrument_limit(result: CellResult, reference: str) -> str:
         limit = _cluster_limit(check, job["collective"], absorbed)
         if limit:
             return limit
-    if check is None and job["ranks_per_machine"] > job["cores"]:
+    # Ranks of a cluster sleep while they wait where each has a host of its own; else they spin.
+    spin = check is None or check["hosts"] < job["ranks"]
+    if spin and job["ranks_per_machine"] > job["cores"]:
         return (
             f"{job['ranks_per_machine']} ranks share {job['cores']} cores: the scheduler of the "
-            f"operating system decides; take fewer ranks, or --on cluster"
+            f"operating system decides; take fewer ranks, or --on cluster with one rank a host"
         )
     clocks = job["clocks"]
     time = median(result.samples[reference]["run_s"])

@@ -168,6 +168,8 @@ def check_nodes(on: str, ranks: Sequence[int], per_node: int) -> None:
         raise CommandError(f"--ranks-per-node {per_node}: write a number from 1 on")
     if on == "local" and per_node > 1:
         raise CommandError(f"--ranks-per-node {per_node}: is for --on cluster and --on smpi")
+    if on == "cluster" and 1 < per_node >= min(ranks):
+        raise CommandError(f"--ranks-per-node {per_node}: -n {min(ranks)} is one host; take more")
     for number in ranks:
         if number % per_node != 0:
             raise CommandError(f"-n {number}: not a multiple of --ranks-per-node {per_node}")

@@ -1,7 +1,8 @@
 // The model of Clairvoyant; see choose_reduce.hpp.
 //
 // A vector of m bytes in N segments goes through in N + L rounds of one segment, each of which
-// takes a link d = overhead + (beta + gamma) m/N. The schedule itself has about log2 p rounds more
+// takes a link d = overhead + (beta + gamma) m/N, and K beta where K ranks of a node share its
+// link, since the schedule knows nothing of nodes. The schedule itself has about log2 p rounds more
 // than N; ranks that drift apart and meet at a receiver add some: 11 in all were lost on 8 hosts
 // with 32 segments (docs/performance.md), so L = 3 log2 p.
 //
@@ -65,9 +66,10 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
   const double gamma = now.operator_use == OperatorUse::user
                            ? std::max(gamma_of(now.operator_use), costs.gamma)
                            : costs.gamma;
+  const double beta = costs.beta * (between_nodes(now) ? now.ranks_per_node : 1);
   const auto planned = [&](std::uint32_t segments) {
     const double bytes = static_cast<double>(now.bytes) / segments;
-    const double round = costs.overhead + (costs.beta + gamma) * bytes;
+    const double round = costs.overhead + (beta + gamma) * bytes;
     const bool in_order =
         costs.in_turn && between_nodes(now) && costs.alpha <= most_latency * round;
     const double beyond = in_order ? rounds_in_order(now.ranks) : rounds_beyond(now.ranks);

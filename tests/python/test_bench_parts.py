@@ -139,6 +139,7 @@ def test_comparisons_are_corrected_together() -> None:
 def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
     times = {"native": around(1e-2), "own": around(5e-2)}
     check = {
+        "hosts": 4,
         "cpu_bound": False,
         "shift_true": True,
         "shift_ratio": 1.02,
@@ -152,6 +153,7 @@ def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
     slow = {**check, "alpha_busy_s": 2e-3}
     limited = {
         "cores": result_of(times, cores=2),
+        "one rank a host": result_of(times, cores=2, cluster_check={**check, "hosts": 2}),
         "later": result_of(times, late=2e-3),
         "bottleneck": result_of(times, cluster_check=busy, collective="reduce"),
         "scheduler": result_of(times, cluster_check=slow, collective="reduce"),

@@ -117,6 +117,14 @@ TEST(ChooseReduce, ArrivalsAreDrawnTogetherThatAreFarApart) {
   }
 }
 
+// The schedule does not know that ranks of a node share its link.
+TEST(ChooseReduce, NodesOfSeveralRanksKeepTheirOwnReduce) {
+  Situation now = reduce_of(1 << 22, 0);
+  ASSERT_NE(choose_reduce(Settings{}, now), nullptr);
+  now.ranks_per_node = 2;
+  EXPECT_EQ(choose_reduce(Settings{}, now), nullptr);
+}
+
 // Whoever shares links, or has to wait long for a message beside what it takes to carry one.
 TEST(ChooseReduce, OrderIsKeptWhereLinksCarryMessagesInTurn) {
   Situation now = reduce_of(1 << 20, 0);

@@ -153,7 +153,9 @@ def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
     slow = {**check, "alpha_busy_s": 2e-3}
     limited = {
         "cores": result_of(times, cores=2),
-        "one rank a host": result_of(times, cores=2, cluster_check={**check, "hosts": 2}),
+        "one rank a host": result_of(
+            times, cores=2, cluster_check={**check, "hosts": 2}, collective="reduce"
+        ),
         "later": result_of(times, late=2e-3),
         "bottleneck": result_of(times, cluster_check=busy, collective="reduce"),
         "scheduler": result_of(times, cluster_check=slow, collective="reduce"),

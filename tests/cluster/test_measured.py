@@ -54,6 +54,7 @@ def test_hosts_of_several_ranks(bench: list[object], tmp_path: Path) -> None:
     (cell,) = json.loads(path.read_text())["cells"]
     assert cell["job"]["cluster_check"]["hosts"] == 2
     assert cell["job"]["ranks"] == 4
+    assert cell["job"]["ranks_per_host"] == 2
     crossing = 64 * 1024 / 2 * 8e-8 + cell["job"]["alpha_s"]
     samples = cell["samples"]["auto"]
     for bound, spread in zip(samples["bound_s"], samples["spread_s"], strict=True):

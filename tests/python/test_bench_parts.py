@@ -139,7 +139,6 @@ def test_comparisons_are_corrected_together() -> None:
 def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
     times = {"native": around(1e-2), "own": around(5e-2)}
     check = {
-        "hosts": 4,
         "cpu_bound": False,
         "shift_true": True,
         "shift_ratio": 1.02,
@@ -154,7 +153,7 @@ def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
     limited = {
         "cores": result_of(times, cores=2),
         "one rank a host": result_of(
-            times, cores=2, cluster_check={**check, "hosts": 2}, collective="reduce"
+            times, cores=2, cluster_check=check, ranks_per_host=2, collective="reduce"
         ),
         "later": result_of(times, late=2e-3),
         "bottleneck": result_of(times, cluster_check=busy, collective="reduce"),

@@ -66,7 +66,7 @@ def instrument_limit(result: CellResult, reference: str) -> str:
         if limit:
             return limit
     # Ranks of a cluster sleep while they wait where each has a host of its own; else they spin.
-    spin = check is None or check["hosts"] < job["ranks"]
+    spin = check is None or job.get("ranks_per_host", 1) > 1
     if spin and job["ranks_per_machine"] > job["cores"]:
         return (
             f"{job['ranks_per_machine']} ranks share {job['cores']} cores: the scheduler of the "

@@ -88,6 +88,7 @@ def cluster_job(
     # The bounds are the wire's: its rate, and the latency while nobody else takes the processors.
     words += ["--alpha", repr(check["alpha_s"]), "--beta", repr(8 / check["rate"])]
     facts = {"launcher": str(launcher), "rate": grid.rate, "cluster_check": check}
+    facts["ranks_per_host"] = grid.ranks_per_node
     return Job([*command, *words], dict(os.environ), facts)
 
 

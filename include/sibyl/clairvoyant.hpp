@@ -19,7 +19,7 @@
 // resilient to imbalances in process arrival times, 2016. docs/clairvoyant.md says where the
 // schedule departs from the printed listings.
 //
-// Thread safety: pure functions; a regenerator belongs to one thread.
+// Thread safety: pure functions; a ClairvoyantRounds belongs to one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -29,11 +29,16 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "sibyl/arrival.hpp"
 #include "sibyl/schedule.hpp"
 
 namespace sibyl {
+
+namespace clairvoyant {
+class Rounds;
+}
 
 enum class ClairvoyantGenerator : std::uint8_t {
   linear,        // listing 2: the reference, read it first
@@ -116,5 +121,30 @@ ClairvoyantSchedule make_clairvoyant(ClairvoyantGenerator generator,
 // has sent its last segment.
 ClairvoyantSchedule make_clairvoyant(ClairvoyantGenerator generator,
                                      const ClairvoyantRequest& request, Rank rank);
+
+// The schedule that make_clairvoyant makes with `fast`, a round at a time: for those who have time
+// now and then, as while messages are under way.
+class ClairvoyantRounds {
+ public:
+  // Keeps a copy of the arrivals. A request that cannot be served is complete and has a problem.
+  explicit ClairvoyantRounds(const ClairvoyantRequest& request);
+  ~ClairvoyantRounds();
+  ClairvoyantRounds(const ClairvoyantRounds&) = delete;
+  ClairvoyantRounds& operator=(const ClairvoyantRounds&) = delete;
+
+  const ClairvoyantRequest& request() const { return request_; }
+  bool complete() const { return rounds_ == nullptr; }
+  // Makes another round, unless the schedule is complete; returns complete(). Throws std::bad_alloc
+  // where memory ends; the schedule can then only be made anew.
+  bool next();
+  // What has been made so far.
+  const ClairvoyantSchedule& schedule() const { return schedule_; }
+
+ private:
+  std::vector<double> arrivals_;
+  ClairvoyantRequest request_;
+  ClairvoyantSchedule schedule_;
+  std::unique_ptr<clairvoyant::Rounds> rounds_;
+};
 
 }  // namespace sibyl

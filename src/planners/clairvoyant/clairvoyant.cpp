@@ -49,15 +49,22 @@ void generate(Generator generator, const ClairvoyantRequest& request,
   }
 }
 
-ClairvoyantSchedule make(Generator generator, const ClairvoyantRequest& request, Rank only) {
-  ClairvoyantSchedule schedule;
+// Whether there are events at all. Checks the request, and makes room for the events of all ranks.
+bool begin(Generator generator, const ClairvoyantRequest& request, Rank only,
+           ClairvoyantSchedule& schedule) {
   schedule.problem = check_clairvoyant(generator, request, only == no_rank);
-  if (!schedule.ok() || request.arrivals.size() < 2 || request.segments == 0) return schedule;
+  if (!schedule.ok() || request.arrivals.size() < 2 || request.segments == 0) return false;
   if (only == no_rank) {
     // Segments that travel through the root twice are a few in a hundred.
     const std::size_t least = (request.arrivals.size() - 1) * request.segments;
     schedule.events.room(least + least / 16 + request.arrivals.size());
   }
+  return true;
+}
+
+ClairvoyantSchedule make(Generator generator, const ClairvoyantRequest& request, Rank only) {
+  ClairvoyantSchedule schedule;
+  if (!begin(generator, request, only, schedule)) return schedule;
   clairvoyant::Collector collector(schedule.events, only);
   generate(generator, request, collector);
   return schedule;
@@ -187,6 +194,23 @@ ClairvoyantSchedule make_clairvoyant(Generator generator, const ClairvoyantReque
     return schedule;
   }
   return make(generator, request, rank);
+}
+
+ClairvoyantRounds::ClairvoyantRounds(const ClairvoyantRequest& request)
+    : arrivals_(request.arrivals.begin(), request.arrivals.end()), request_(request) {
+  request_.arrivals = arrivals_;
+  if (begin(Generator::fast, request_, no_rank, schedule_)) {
+    rounds_ = std::make_unique<clairvoyant::Rounds>(request_);
+  }
+}
+
+ClairvoyantRounds::~ClairvoyantRounds() = default;
+
+bool ClairvoyantRounds::next() {
+  if (rounds_ == nullptr) return true;
+  clairvoyant::Collector collector(schedule_.events, no_rank);
+  if (!rounds_->next(collector)) rounds_.reset();
+  return complete();
 }
 
 }  // namespace sibyl

@@ -31,7 +31,7 @@
 // Source: the schedule is that of linear.cpp; how it is found here is Sibyl's own.
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -71,9 +71,11 @@ class Bits {
   std::vector<Block> blocks_;
 };
 
-class Fast {
+}  // namespace
+
+class LargeRounds final : public RoundMaker {
  public:
-  explicit Fast(const ClairvoyantRequest& request)
+  explicit LargeRounds(const ClairvoyantRequest& request)
       : segments_(request.segments),
         column_words_(padded_words(segments_)),
         root_(request.root),
@@ -93,7 +95,8 @@ class Fast {
     for (std::size_t s = 0; s < segments_; ++s) state_.all[s / 64] |= bit(s);
   }
 
-  std::size_t segments() const { return segments_; }
+  // With half as many as it takes: the way there and back costs more than some rounds.
+  bool suits(std::size_t members) const override { return !is_small(2 * members, segments_); }
 
   // Those who are there already; nobody else has a place.
   void take_over(std::span<const SmallMember> members) {
@@ -107,8 +110,7 @@ class Fast {
     }
     state_.columns = columns_.data();
   }
-  // Those of the group who were there before this round.
-  void hand_over(std::span<const Rank> group, std::vector<SmallMember>& members) const {
+  void hand_over(std::span<const Rank> group, std::vector<SmallMember>& members) const override {
     members.clear();
     for (const Rank rank : group) {
       const std::uint32_t p = place(rank);
@@ -117,7 +119,25 @@ class Fast {
     }
   }
 
-  FastResult round(const Membership& membership, ClairvoyantEvent* events) {
+  bool round(Membership& membership, Collector& collector) override {
+    const Rank sink = membership.sink();
+    const FastResult result = find_events(membership, collector.room(membership.group().size()));
+    bool satisfied = false;
+    if (result.completed) {
+      membership.end_round([&](Rank rank) {
+        const bool completed = leaves(rank, sink);
+        satisfied |= completed && collector.is_satisfied_by(rank);
+        return completed;
+      });
+    } else {
+      membership.end_round();
+    }
+    collector.take(result.count);
+    return !satisfied;
+  }
+
+ private:
+  FastResult find_events(const Membership& membership, ClairvoyantEvent* events) {
     if (!membership.joined().empty()) join(membership);
     const std::span<const Rank> group = membership.group();
     if (group_changed_) put_in_order(group);
@@ -165,7 +185,6 @@ class Fast {
     return true;
   }
 
- private:
   static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
   std::uint32_t place(Rank rank) const { return place_of_[index(rank)]; }
 
@@ -282,46 +301,30 @@ class Fast {
   FastState state_;
 };
 
-// As generate_small, until the group is small. With half as many as it takes: the way there and
-// back costs more than some rounds.
-bool generate_large(Fast& fast, Membership& membership, Collector& collector,
-                    std::vector<SmallMember>& members) {
-  do {
-    const std::span<const Rank> group = membership.group();
-    if (is_small(2 * group.size(), fast.segments())) {
-      fast.hand_over(group, members);
-      return true;
-    }
-    const Rank sink = membership.sink();
-    const FastResult result = fast.round(membership, collector.room(group.size()));
-    bool satisfied = false;
-    if (result.completed) {
-      membership.end_round([&](Rank rank) {
-        const bool completed = fast.leaves(rank, sink);
-        satisfied |= completed && collector.is_satisfied_by(rank);
-        return completed;
-      });
-    } else {
-      membership.end_round();
-    }
-    collector.take(result.count);
-    if (satisfied) return false;
-  } while (membership.begin_round());
-  return false;
+Rounds::Rounds(const ClairvoyantRequest& request) : request_(request), membership_(request) {}
+
+Rounds::~Rounds() = default;
+
+bool Rounds::next(Collector& collector) {
+  if (!membership_.begin_round()) return false;
+  const std::span<const Rank> group = membership_.group();
+  if (maker_ == nullptr || !maker_->suits(group.size())) change_maker(group);
+  return maker_->round(membership_, collector);
 }
 
-}  // namespace
+void Rounds::change_maker(std::span<const Rank> group) {
+  if (maker_ != nullptr) maker_->hand_over(group, members_);
+  small_ = make_small(request_, group.size(), members_);
+  maker_ = small_.get();
+  if (maker_ != nullptr) return;
+  if (large_ == nullptr) large_ = std::make_unique<LargeRounds>(request_);
+  large_->take_over(members_);
+  maker_ = large_.get();
+}
 
 void generate_fast(const ClairvoyantRequest& request, Collector& collector) {
-  if (request.segments == 1) return generate_one_segment(request, collector);
-  Membership membership(request);
-  if (!membership.begin_round()) return;
-  std::optional<Fast> fast;
-  std::vector<SmallMember> members;
-  while (generate_small(request, membership, collector, members)) {
-    if (!fast) fast.emplace(request);
-    fast->take_over(members);
-    if (!generate_large(*fast, membership, collector, members)) return;
+  Rounds rounds(request);
+  while (rounds.next(collector)) {
   }
 }
 

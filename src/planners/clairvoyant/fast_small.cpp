@@ -54,7 +54,7 @@ bool fits<TwoWords>(std::size_t members, std::size_t segments) {
 }
 
 template <class Set>  // of members
-class Small {
+class Small final : public RoundMaker {
  public:
   Small(const ClairvoyantRequest& request, std::span<const SmallMember> members)
       : members_(members.size()),
@@ -70,6 +70,34 @@ class Small {
     }
   }
 
+  bool suits(std::size_t members) const override { return fits<Set>(members, segments_); }
+
+  bool round(Membership& membership, Collector& collector) override {
+    const std::span<const Rank> group = membership.group();
+    if (!membership.joined().empty()) join(group);
+    const std::size_t count = find_events(membership, collector.room(group.size()));
+    bool satisfied = false;
+    if (has_completed_) {
+      std::size_t place = 0;
+      membership.end_round([&](Rank rank) {
+        const bool completed = leaves(place);
+        if (!completed) ++place;
+        satisfied |= completed && collector.is_satisfied_by(rank);
+        return completed;
+      });
+    } else {
+      membership.end_round();
+    }
+    collector.take(count);
+    return !satisfied;
+  }
+
+  void hand_over(std::span<const Rank>, std::vector<SmallMember>& members) const override {
+    members.clear();
+    for (std::size_t p = 0; p < members_; ++p) members.push_back({rank_[p], held_[p]});
+  }
+
+ private:
   // Who joins holds everything. The members who were there stand in the group as they did.
   void join(std::span<const Rank> group) {
     const Word all = lowest_ones<Word>(segments_);
@@ -96,7 +124,7 @@ class Small {
   }
 
   // Writes the events of a round; returns their number.
-  std::size_t round(const Membership& membership, ClairvoyantEvent* events) {
+  std::size_t find_events(const Membership& membership, ClairvoyantEvent* events) {
     round_ = membership.round();
     event_ = events;
     free_ = lowest_ones<Set>(members_);
@@ -122,12 +150,6 @@ class Small {
     return static_cast<std::size_t>(event_ - events);
   }
 
-  void hand_over(std::vector<SmallMember>& members) const {
-    members.clear();
-    for (std::size_t p = 0; p < members_; ++p) members.push_back({rank_[p], held_[p]});
-  }
-
-  bool has_completed() const { return has_completed_; }
   // Whether a member has sent everything; those behind it move up then.
   bool leaves(std::size_t place) {
     if (place == sink_ || held_[place] != 0) return false;
@@ -142,7 +164,6 @@ class Small {
     return true;
   }
 
- private:
   // The smallest of the segments that somebody else who is free holds, from the first who does.
   // Events name the receiver's place until the end of the round.
   void serve(std::size_t receiver, Word segments) {
@@ -178,63 +199,14 @@ class Small {
   bool has_completed_ = false;
 };
 
-// As generate_small, while the group fits.
-template <class Set>
-bool generate_with(const ClairvoyantRequest& request, Membership& membership, Collector& collector,
-                   std::vector<SmallMember>& members) {
-  Small<Set> small(request, members);
-  do {
-    const std::span<const Rank> group = membership.group();
-    if (!fits<Set>(group.size(), request.segments)) {
-      small.hand_over(members);
-      return true;
-    }
-    if (!membership.joined().empty()) small.join(group);
-    const std::size_t count = small.round(membership, collector.room(group.size()));
-    bool satisfied = false;
-    if (small.has_completed()) {
-      std::size_t place = 0;
-      membership.end_round([&](Rank rank) {
-        const bool completed = small.leaves(place);
-        if (!completed) ++place;
-        satisfied |= completed && collector.is_satisfied_by(rank);
-        return completed;
-      });
-    } else {
-      membership.end_round();
-    }
-    collector.take(count);
-    if (satisfied) return false;
-  } while (membership.begin_round());
-  return false;
-}
+// One segment. Every member of the group holds it, so they send in pairs: the first to the sink,
+// the third to the second and so on, the sink left out.
+class Pairs final : public RoundMaker {
+ public:
+  bool suits(std::size_t) const override { return true; }
+  void hand_over(std::span<const Rank>, std::vector<SmallMember>&) const override {}
 
-}  // namespace
-
-bool is_small(std::size_t members, std::size_t segments) {
-  return fits<Word>(members, segments) || fits<TwoWords>(members, segments);
-}
-
-bool generate_small(const ClairvoyantRequest& request, Membership& membership, Collector& collector,
-                    std::vector<SmallMember>& members) {
-  const std::size_t segments = request.segments;
-  for (;;) {
-    const std::size_t size = membership.group().size();
-    if (fits<Word>(size, segments)) {
-      if (!generate_with<Word>(request, membership, collector, members)) return false;
-    } else if (fits<TwoWords>(size, segments)) {
-      if (!generate_with<TwoWords>(request, membership, collector, members)) return false;
-    } else {
-      return true;
-    }
-  }
-}
-
-// Every member of the group holds the segment, so they send in pairs: the first to the sink, the
-// third to the second and so on, the sink left out.
-void generate_one_segment(const ClairvoyantRequest& request, Collector& collector) {
-  Membership membership(request);
-  while (membership.begin_round()) {
+  bool round(Membership& membership, Collector& collector) override {
     const Rank sink = membership.sink();
     Rank receiver = sink;
     ClairvoyantEvent* const events = collector.room(membership.group().size());
@@ -251,8 +223,24 @@ void generate_one_segment(const ClairvoyantRequest& request, Collector& collecto
       return sends;
     });
     collector.take(count);
-    if (satisfied) return;
+    return !satisfied;
   }
+};
+
+}  // namespace
+
+bool is_small(std::size_t group, std::size_t segments) {
+  return fits<Word>(group, segments) || fits<TwoWords>(group, segments);
+}
+
+std::unique_ptr<RoundMaker> make_small(const ClairvoyantRequest& request, std::size_t group,
+                                       std::span<const SmallMember> members) {
+  if (request.segments == 1) return std::make_unique<Pairs>();
+  if (fits<Word>(group, request.segments)) return std::make_unique<Small<Word>>(request, members);
+  if (fits<TwoWords>(group, request.segments)) {
+    return std::make_unique<Small<TwoWords>>(request, members);
+  }
+  return nullptr;
 }
 
 }  // namespace sibyl::clairvoyant

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "planners/clairvoyant/membership.hpp"
@@ -34,21 +36,56 @@ void generate_pairing_heap(const ClairvoyantRequest& request, Collector& collect
 void generate_segment_tree(const ClairvoyantRequest& request, Collector& collector);
 void generate_fast(const ClairvoyantRequest& request, Collector& collector);
 
-// What generate_fast does while few are there at a time. It goes from one way to another at the
-// begin of a round.
+// generate_fast in pieces. It goes from one way of making rounds to another where one begins.
+//
+// The members who are there when a way is taken, in the group's order, and what they hold.
 struct SmallMember {
   Rank rank;
   std::uint64_t held;  // segments
 };
-// Whether sets of so many members and segments are few enough words for generate_small to be the
-// faster way.
-bool is_small(std::size_t members, std::size_t segments);
-// Goes on with a round that has begun, in which `members`, in the group's order, are those of the
-// group who were there before. Returns false if the schedule is complete; else a round has begun in
-// which the group is not small, and `members` are given for it.
-bool generate_small(const ClairvoyantRequest& request, Membership& membership, Collector& collector,
-                    std::vector<SmallMember>& members);
-// All rounds for one segment.
-void generate_one_segment(const ClairvoyantRequest& request, Collector& collector);
+class RoundMaker {
+ public:
+  RoundMaker() = default;
+  virtual ~RoundMaker() = default;
+  RoundMaker(const RoundMaker&) = delete;
+  RoundMaker& operator=(const RoundMaker&) = delete;
+
+  // Whether this is a good way while the group has so many members.
+  virtual bool suits(std::size_t members) const = 0;
+  // Makes the round that has begun, and ends it. False: the collector wants no more.
+  virtual bool round(Membership& membership, Collector& collector) = 0;
+  // Those of the group who were there before the round that has begun.
+  virtual void hand_over(std::span<const Rank> group, std::vector<SmallMember>& members) const = 0;
+};
+// The way for groups of so many members and so few segments that their sets are few words; nullptr
+// where they are not.
+std::unique_ptr<RoundMaker> make_small(const ClairvoyantRequest& request, std::size_t group,
+                                       std::span<const SmallMember> members);
+// Whether there is such a way for more than one segment.
+bool is_small(std::size_t group, std::size_t segments);
+
+class LargeRounds;
+
+// The arrivals of the request must outlive this.
+class Rounds {
+ public:
+  explicit Rounds(const ClairvoyantRequest& request);
+  ~Rounds();
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+
+  // Another round. False at the end.
+  bool next(Collector& collector);
+
+ private:
+  void change_maker(std::span<const Rank> group);
+
+  ClairvoyantRequest request_;
+  Membership membership_;
+  std::vector<SmallMember> members_;
+  RoundMaker* maker_ = nullptr;  // one of these
+  std::unique_ptr<RoundMaker> small_;
+  std::unique_ptr<LargeRounds> large_;
+};
 
 }  // namespace sibyl::clairvoyant

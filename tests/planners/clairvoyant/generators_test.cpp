@@ -360,6 +360,42 @@ TEST_F(Agreement, TheEventsOfOneRankAreThoseOfTheWholeSchedule) {
   }
 }
 
+TEST_F(Agreement, RoundByRoundItIsTheSameSchedule) {
+  for (int i = 0; i < 300; ++i) {
+    const bool is_large = i % 10 == 0;
+    const ClairvoyantRequest asked =
+        request(is_large ? between(65, 140) : between(1, 30),
+                static_cast<std::uint32_t>(between(0, is_large ? 80 : 30)));
+    ClairvoyantRounds rounds(asked);
+    std::size_t made = 0;
+    while (!rounds.complete()) {
+      const bool ended = rounds.next();
+      EXPECT_EQ(ended, rounds.complete());
+      // All events of one round, or none where nobody can send.
+      const auto events = rounds.schedule().events.view();
+      if (made > 0 && made < events.size()) {
+        EXPECT_GT(events[made].round, events[made - 1].round);
+      }
+      if (made < events.size()) {
+        EXPECT_EQ(events[made].round, events.back().round);
+      }
+      made = events.size();
+    }
+    EXPECT_TRUE(rounds.next());
+    EXPECT_EQ(rounds.schedule().problem, "");
+    EXPECT_TRUE(
+        std::ranges::equal(rounds.schedule().events.view(), schedule(Generator::linear, asked)))
+        << text_of(asked);
+  }
+}
+
+TEST_F(Agreement, RoundsOfABadRequestAreCompleteAndSayWhy) {
+  const std::vector times{0.0, -1.0};
+  ClairvoyantRounds rounds({times, 4, 1.0, 0});
+  EXPECT_TRUE(rounds.complete());
+  EXPECT_NE(rounds.schedule().problem.find("negative"), std::string::npos);
+}
+
 TEST(ClairvoyantTime, ArrivalsAreSplitExactly) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 100000; ++i) {

@@ -49,6 +49,8 @@ struct PlanRequest {
   bool in_order = false;                  // ranks send strictly in the order of the schedule
   ClairvoyantGenerator generator = ClairvoyantGenerator::fast;
   RootOrder root_order = RootOrder::first;
+  // For plan_one_rank: the schedule of all ranks, where it was made before of what stands above.
+  const ClairvoyantSchedule* schedule = nullptr;
 };
 
 enum class OrderUse : std::uint8_t {

@@ -56,15 +56,16 @@ int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
 
 const CommunicatorState::KnownChoice& choose_for(CommunicatorState& state, Collective collective,
                                                  std::uint64_t bytes, OperatorUse use,
-                                                 bool commutes) {
+                                                 bool commutes, std::uint32_t elements) {
   CommunicatorState::KnownChoice& known = state.known_choice[static_cast<std::size_t>(collective)];
   if (!known.valid || known.bytes != bytes || known.operator_use != use ||
-      known.commutes != commutes) {
-    const Situation situation = situation_of(state, collective, bytes, use, commutes);
-    known = {true, bytes, use, commutes, choose(state.settings(), situation), {}};
-    if (known.algorithm != nullptr) {
-      known.segments = segments_for(state.settings(), *known.algorithm, situation);
-    }
+      known.commutes != commutes || known.elements != elements) {
+    known = {};
+    known.bytes = bytes;
+    known.elements = elements;
+    known.operator_use = use;
+    known.commutes = commutes;
+    state.complete(known, state.situation(collective, bytes, use, commutes));
   }
   return known;
 }
@@ -80,44 +81,28 @@ const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
   const bool countable = count <= static_cast<MPI_Count>(most) && type.size <= most;
   if (!use.has_value() || !countable || bytes == 0) return native;
-  return choose_for(state, collective, bytes, *use, commutes);
+  return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count));
 }
 
 const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
-                                  const SegmentPlan& plan, int root, bool in_place,
-                                  MPI_Count count) {
-  SegmentPlan cut = plan;
-  cut.segments = static_cast<std::uint32_t>(std::min<MPI_Count>(plan.segments, count));
+                                  const SegmentPlan& cut, int root, bool in_place) {
   const Prepared& prepared = state.plans.get(
       algorithm, root, in_place, outstanding_in(state.settings(), algorithm.collective), cut);
   const bool fits = prepared.header.tag_span <= CommunicatorState::tags_of_a_reduction;
   return fits ? &prepared : nullptr;
 }
 
-Situation situation_of(const CommunicatorState& state, Collective collective, std::uint64_t bytes,
-                       OperatorUse use, bool commutes) {
-  Situation situation;
-  situation.collective = collective;
-  situation.ranks = state.size();
-  situation.bytes = bytes;
-  situation.operator_use = use;
-  situation.commutes = commutes;
-  situation.ranks_per_node = state.ranks_per_node();
-  situation.spread = state.spread();
-  situation.costs = state.known_costs();
-  return situation;
-}
-
 void find_costs(CommunicatorState& state, int tag_base, Collective collective, std::uint64_t bytes,
                 OperatorUse use, bool commutes) {
   if (state.costs_sought()) return;
-  const Situation now = situation_of(state, collective, bytes, use, commutes);
+  const Situation now = state.situation(collective, bytes, use, commutes);
   if (wants_costs(state.settings(), now)) state.find_costs(tag_base);
 }
 
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call,
                  MPI_Comm comm, int earlier_error) {
   call.comm = state.private_comm();
+  call.meanwhile = state.meanwhile();
   const int result = execute(prepared, call, state.workspace);
   const int error = earlier_error != MPI_SUCCESS ? earlier_error : result;
   if (error == MPI_SUCCESS) return MPI_SUCCESS;

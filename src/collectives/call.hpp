@@ -79,11 +79,11 @@ class CountedCall {
   std::uint64_t version_ = 0;
 };
 
-// The algorithm for a call of this communicator and its segments; the last choice of each
-// collective is remembered. `commutes` says whether the operator does.
+// The algorithm for a call of this communicator and its segments, no more than `elements`; the last
+// choice of each collective is remembered. `commutes` says whether the operator does.
 const CommunicatorState::KnownChoice& choose_for(CommunicatorState& state, Collective collective,
                                                  std::uint64_t bytes, OperatorUse use,
-                                                 bool commutes = true);
+                                                 bool commutes = true, std::uint32_t elements = 1);
 
 // The same for a reduction or a scan of `count` > 0 elements. The MPI library serves where the
 // operator is unknown (`use` empty) or counts pass what packing can count.
@@ -93,15 +93,10 @@ const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
                                                        std::optional<OperatorUse> use,
                                                        bool commutes = true);
 
-// The program of a reduction or a scan, cut into no more segments than there are elements; nullptr
-// where it has more messages than a call has tags, which all ranks find alike.
+// The program of a reduction or a scan; nullptr where it has more messages than a call has tags,
+// which all ranks find alike.
 const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
-                                  const SegmentPlan& plan, int root, bool in_place,
-                                  MPI_Count count);
-
-// What stands for a call of this communicator where an algorithm is chosen.
-Situation situation_of(const CommunicatorState& state, Collective collective, std::uint64_t bytes,
-                       OperatorUse use, bool commutes = true);
+                                  const SegmentPlan& cut, int root, bool in_place);
 
 // Measures what messages and operators cost before the first call whose choice looks at it. All
 // ranks make the call.

@@ -34,8 +34,7 @@ std::size_t direct_from(const CommunicatorState& state) {
 
 // Neither the settings nor a table name the algorithm.
 bool chosen_freely(const CommunicatorState& state, Collective collective) {
-  return wanted_algorithm(state.settings(),
-                          situation_of(state, collective, 0, OperatorUse::none)) ==
+  return wanted_algorithm(state.settings(), state.situation(collective, 0, OperatorUse::none)) ==
          choose_automatically;
 }
 
@@ -50,7 +49,7 @@ bool had_better_go_straight(const CommunicatorState& state, Collective collectiv
     blocks += bytes != 0 ? 1 : 0;
     direct += bytes != 0 && bytes >= call.direct_from ? 1 : 0;
   }
-  return !tree_saves(situation_of(state, collective, 0, OperatorUse::none), blocks, direct);
+  return !tree_saves(state.situation(collective, 0, OperatorUse::none), blocks, direct);
 }
 
 // A call along the tree, or one that goes straight because the root has said so.

@@ -84,8 +84,7 @@ const Algorithm* choose_by(CommunicatorState& state, Terms& terms, const Persist
   if (terms.algorithm != choose_automatically) {
     settings.algorithm[static_cast<std::size_t>(collective)] = terms.algorithm;
   }
-  const Situation situation =
-      situation_of(state, collective, offer.bytes, offer.use, offer.commutes);
+  const Situation situation = state.situation(collective, offer.bytes, offer.use, offer.commutes);
   const Algorithm* chosen = choose(settings, situation);
   const bool blocks = collective == Collective::gather || collective == Collective::scatter;
   if (blocks && chosen != nullptr && chosen->order == OrderUse::all_ranks &&
@@ -153,7 +152,7 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
   if (call.algorithm->segments) {
     call.cut =
         segments_for(state.settings(), *call.algorithm,
-                     situation_of(state, call.collective, offer.bytes, offer.use, offer.commutes));
+                     state.situation(call.collective, offer.bytes, offer.use, offer.commutes));
     const std::uint64_t segments = std::min<std::uint64_t>(call.cut.segments, call.elements);
     call.cut.segments = static_cast<std::uint32_t>(segments);
   }

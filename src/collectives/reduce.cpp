@@ -48,9 +48,8 @@ int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count
       predicted.choose(Collective::reduce, root, call.block_bytes, choice.algorithm, counted);
   const bool in_place = send == MPI_IN_PLACE;
   const Prepared* prepared =
-      algorithm == nullptr
-          ? nullptr
-          : reduction_program(*state, *algorithm, choice.segments, root, in_place, count);
+      algorithm == nullptr ? nullptr
+                           : reduction_program(*state, *algorithm, choice.segments, root, in_place);
   if (prepared == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
 
   call.op = op;

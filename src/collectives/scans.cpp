@@ -45,7 +45,7 @@ int serve(Collective collective, NativeScan native, Caller caller, const Reducti
   const Prepared* prepared =
       choice.algorithm == nullptr
           ? nullptr
-          : reduction_program(*state, *choice.algorithm, choice.segments, 0, in_place, now.count);
+          : reduction_program(*state, *choice.algorithm, choice.segments, 0, in_place);
   if (prepared == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
 
   call.op = now.op;

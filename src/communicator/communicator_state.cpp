@@ -40,6 +40,14 @@ std::vector<int> world_ranks(MPI_Comm comm, int size) {
   return translated;
 }
 
+// Shifts times so that the first is 0; returns the last.
+double begin_at_zero(std::span<double> times) {
+  if (times.empty()) return 0;
+  const auto [first, last] = std::ranges::minmax(times);
+  for (double& time : times) time -= first;
+  return last - first;
+}
+
 }  // namespace
 
 CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
@@ -114,19 +122,64 @@ bool CommunicatorState::usable(std::span<const double> times) const {
   return last - first <= longest_spread;
 }
 
+Situation CommunicatorState::situation(Collective collective, std::uint64_t bytes, OperatorUse use,
+                                       bool commutes) const {
+  Situation now;
+  now.collective = collective;
+  now.ranks = size_;
+  now.bytes = bytes;
+  now.operator_use = use;
+  now.commutes = commutes;
+  now.ranks_per_node = ranks_per_node();
+  now.spread = spread_;
+  now.costs = costs_;
+  return now;
+}
+
+void CommunicatorState::complete(KnownChoice& choice, const Situation& now) const {
+  choice.algorithm = choose(settings_, now);
+  choice.segments = {};
+  if (choice.algorithm != nullptr) {
+    choice.segments = segments_for(settings_, *choice.algorithm, now);
+    choice.segments.segments = std::min(choice.segments.segments, choice.elements);
+  }
+  choice.valid = true;
+}
+
+// The choice for a reduce like the last one where ranks are that far apart; not valid where there
+// was none, or costs are to be measured first.
+CommunicatorState::KnownChoice CommunicatorState::reduce_like_last(double spread) const {
+  KnownChoice choice = known_choice[static_cast<std::size_t>(Collective::reduce)];
+  if (!choice.valid) return {};
+  Situation then =
+      situation(Collective::reduce, choice.bytes, choice.operator_use, choice.commutes);
+  then.spread = spread;
+  if (!costs_sought_ && wants_costs(settings_, then)) return {};
+  choice.valid = false;
+  complete(choice, then);
+  return choice;
+}
+
+void CommunicatorState::foresee_arrivals(std::span<const double> times, int root,
+                                         std::uint64_t bytes) {
+  if (!usable(times)) return;
+  std::vector<double> coming(times.begin(), times.end());
+  const KnownChoice choice = reduce_like_last(begin_at_zero(coming));
+  if (!choice.follows_arrivals() || choice.bytes != bytes) return;
+  plans.expect_arrivals(coming, *choice.algorithm, root, choice.segments);
+}
+
 bool CommunicatorState::replace_arrivals(std::span<const double> times, double error) {
   if (!usable(times)) return false;
   arrivals_.times.assign(times.begin(), times.end());
   arrivals_.error = error;
   ++arrivals_.version;
-  spread_ = 0;
-  if (!times.empty()) {
-    const auto [first, last] = std::ranges::minmax(times);
-    for (double& time : arrivals_.times) time -= first;
-    spread_ = last - first;
-  }
-  known_choice = {};
+  spread_ = begin_at_zero(arrivals_.times);
   plans.replace_arrivals(arrivals_.times);
+  const KnownChoice choice = reduce_like_last(spread_);
+  known_choice = {};
+  known_choice[static_cast<std::size_t>(Collective::reduce)] = choice;
+  if (choice.follows_arrivals()) plans.plan_last_again(*choice.algorithm, choice.segments);
   return true;
 }
 

@@ -58,6 +58,9 @@ class CommunicatorState {
   // How many consecutive ranks share a node; 1 where that is no one number. Agreed at set-up.
   Rank ranks_per_node() const { return plans.ranks_per_node(); }
   const Settings& settings() const { return settings_; }
+  // What stands for a call of this communicator where an algorithm is chosen.
+  Situation situation(Collective collective, std::uint64_t bytes, OperatorUse use,
+                      bool commutes = true) const;
   // For benchmarks and tests, which compare algorithms within one process: other settings than the
   // ranks agreed on. The same on all ranks, after set-up, between two calls.
   void replace_settings(const Settings& settings);
@@ -78,10 +81,18 @@ class CommunicatorState {
   const ArrivalPattern& arrivals() const { return arrivals_; }
   // Seconds from the first arrival to the last.
   double spread() const { return spread_; }
+  // These times will be in force some calls from now, for reduces of this size to this root: their
+  // schedule is made meanwhile, if the last one was of this size and the next will have one.
+  void foresee_arrivals(std::span<const double> times, int root, std::uint64_t bytes);
+  // What is to be done while a call waits; nullptr: nothing, or a thread does it.
+  Meanwhile* meanwhile() {
+    return prediction_ == nullptr || prediction_->has_thread() ? nullptr : &plans.ahead();
+  }
   // Another pattern, of the next version; no times: nothing is known any more. The caller vouches
   // that all ranks do so with the same times between the same two calls. The program that ran last
-  // is planned anew here. False, and nothing is changed, when the times are not those of as many
-  // ranks, finite, not negative and within longest_spread of each other.
+  // is planned anew here, where reduces like the last one follow arrivals. False, and nothing is
+  // changed, when the times are not those of as many ranks, finite, not negative and within
+  // longest_spread of each other.
   bool replace_arrivals(std::span<const double> times, double error = 0);
   static constexpr double longest_spread = 1e6;  // seconds
   // The same for times that may differ between the ranks, which compare them first. Collective,
@@ -158,12 +169,16 @@ class CommunicatorState {
   struct KnownChoice {
     bool valid = false;
     std::uint64_t bytes = 0;
+    std::uint32_t elements = 1;  // of a vector: it is cut into no more segments
     OperatorUse operator_use = OperatorUse::none;
     bool commutes = true;
     const Algorithm* algorithm = nullptr;
     SegmentPlan segments;  // of an algorithm that cuts the vector
+    bool follows_arrivals() const { return valid && algorithm != nullptr && algorithm->arrivals; }
   };
   std::array<KnownChoice, collective_count> known_choice;
+  // Chooses algorithm and segments; valid from then on.
+  void complete(KnownChoice& choice, const Situation& now) const;
 
  private:
   enum class Mode : std::uint8_t { counting, served, native, refused };
@@ -171,6 +186,7 @@ class CommunicatorState {
   void set_up(MPI_Comm comm);  // agreement.cpp
   bool take_given_arrivals();  // agreement.cpp
   bool usable(std::span<const double> times) const;
+  KnownChoice reduce_like_last(double spread) const;
   void set_up_prediction();  // prediction.cpp
   void end_prediction();     // prediction.cpp
   bool one_clock() const { return !host_.has_value() && plans.ranks_per_node() == size_; }

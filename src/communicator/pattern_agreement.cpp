@@ -17,6 +17,7 @@ using namespace pattern_messages;
 namespace {
 
 constexpr double patience_at_the_end = 1.0;  // seconds
+constexpr int advances_at_a_time = 32;
 
 }  // namespace
 
@@ -65,10 +66,17 @@ std::unique_lock<std::mutex> PatternAgreement::keep_thread_out() {
 }
 
 BackgroundWork::Outcome PatternAgreement::progress() noexcept {
-  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Outcome::waiting;  // a call is at it
   look();
-  return under_way_ && !dead_ ? Outcome::waiting : Outcome::ended;
+  const Outcome outcome = under_way_ && !dead_ ? Outcome::waiting : Outcome::ended;
+  const bool ahead = foreseen_ && advance_ != nullptr;
+  lock.unlock();
+  if (!ahead) return outcome;
+  for (int i = 0; i < advances_at_a_time; ++i) {
+    if (!advance_()) return outcome;
+  }
+  return Outcome::moved;
 }
 
 void PatternAgreement::begin_call() {
@@ -80,6 +88,7 @@ void PatternAgreement::begin_call() {
   if (tells_all() && calls_ == exchange_ + calls_in_flight + 1 && exchange_ > 0) {
     wait_for_result();
   }
+  if (result_pending_ && !foreseen_) foresee_result();
   if (calls_ != next_exchange_) return;
   begin_exchange();
   if (thread_ != nullptr && under_way_) thread_->submit(*this);
@@ -182,6 +191,7 @@ void PatternAgreement::take_result() {
     }
   }
   result_pending_ = true;
+  foreseen_ = false;
   if (mode_ == PredictionMode::root_led) apply_result();
 }
 
@@ -201,24 +211,48 @@ void PatternAgreement::send_result() {
   }
 }
 
+PatternAgreement::Told PatternAgreement::told_in_result(std::size_t index) const {
+  const auto ranks = static_cast<std::size_t>(parties_.ranks);
+  const double* part = result_.data() + result_head + index * (pattern_head + ranks);
+  return {.key = {static_cast<Collective>(part[0]), static_cast<Rank>(part[1]),
+                  static_cast<std::uint64_t>(part[2])},
+          .version = static_cast<std::uint64_t>(part[3]),
+          .pays = part[4] != 0,
+          .error = part[5],
+          .times = {part + pattern_head, ranks}};
+}
+
+void PatternAgreement::foresee_result() try {
+  foreseen_ = true;
+  bool comes = false;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
+    const Told told = told_in_result(i);
+    const Site* site = find(told.key, false);
+    const std::uint64_t version = site == nullptr ? 0 : site->pattern.version;
+    if (told.version == version || !foresee_) continue;
+    foresee_(told.key, told.times);
+    comes = true;
+  }
+  if (comes && thread_ != nullptr) thread_->submit(*this);
+} catch (const std::bad_alloc&) {
+  return;  // nothing is done ahead
+}
+
 void PatternAgreement::apply_result() try {
   result_pending_ = false;
+  foreseen_ = false;
   if (tells_all()) {
     next_exchange_ = exchange_ + static_cast<std::int64_t>(result_[1]);
   }
-  const auto ranks = static_cast<std::size_t>(parties_.ranks);
   for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
-    const double* part = result_.data() + result_head + i * (pattern_head + ranks);
-    const CallSite key{static_cast<Collective>(part[0]), static_cast<Rank>(part[1]),
-                       static_cast<std::uint64_t>(part[2])};
-    Site* site = find(key, true);
+    const Told told = told_in_result(i);
+    Site* site = find(told.key, true);
     if (site == nullptr) continue;
-    site->pays = part[4] != 0;
-    const auto version = static_cast<std::uint64_t>(part[3]);
-    if (version == site->pattern.version) continue;
-    site->pattern.version = version;
-    site->pattern.error = part[5];
-    site->pattern.times.assign(part + pattern_head, part + pattern_head + ranks);
+    site->pays = told.pays;
+    if (told.version == site->pattern.version) continue;
+    site->pattern.version = told.version;
+    site->pattern.error = told.error;
+    site->pattern.times.assign(told.times.begin(), told.times.end());
     site->order = order_of_arrival(site->pattern.times, site->pattern.error);
     if (hear_) hear_(*site);
   }

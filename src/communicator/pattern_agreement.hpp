@@ -110,6 +110,7 @@ class PatternAgreement final : public BackgroundWork {
   void leave(const Call& call);
   // From now on this thread looks for messages too. Whoever destroys this first withdraws it there.
   void work_in(ProgressThread* thread) { thread_ = thread; }
+  bool has_thread() const { return thread_ != nullptr; }
   Outcome progress() noexcept override;
 
   // The site; nullptr when no call of it has been seen.
@@ -120,6 +121,13 @@ class PatternAgreement final : public BackgroundWork {
   const CommonClock& clock() const { return clock_; }
   // Called at a rank when a pattern comes into force there.
   void on_new_pattern(std::function<void(const Site&)> hear) { hear_ = std::move(hear); }
+  // Where all ranks are told: called within a call, once it is known what will come into force at a
+  // later one.
+  using Foresee = std::function<void(const CallSite& site, std::span<const double> times)>;
+  void on_coming_pattern(Foresee foresee) { foresee_ = std::move(foresee); }
+  // What the thread, where there is one, does ahead of that later call, a few microseconds at a
+  // time. Returns false where nothing is left, and throws nothing.
+  void work_ahead(std::function<bool()> advance) { advance_ = std::move(advance); }
 
   // Calls are trials by their number: one in sixteen native, two in the order that is not in force.
   static Service trial_of(std::int64_t call, Service in_force);
@@ -145,6 +153,15 @@ class PatternAgreement final : public BackgroundWork {
   void send_result();
   void wait_for_result();
   void take_result();
+  struct Told {
+    CallSite key;
+    std::uint64_t version = 0;
+    bool pays = true;
+    double error = 0;
+    std::span<const double> times;
+  };
+  Told told_in_result(std::size_t index) const;
+  void foresee_result();
   void apply_result();
   void finish();
   bool fail(int error);
@@ -155,6 +172,8 @@ class PatternAgreement final : public BackgroundWork {
   PredictionMode mode_;
   CommonClock clock_;
   std::function<void(const Site&)> hear_;
+  Foresee foresee_;
+  std::function<bool()> advance_;
   std::vector<std::unique_ptr<Site>> sites_;
   std::chrono::steady_clock::time_point arrival_;
   std::int64_t calls_ = 0;
@@ -163,6 +182,7 @@ class PatternAgreement final : public BackgroundWork {
   std::int64_t exchange_ = 0;    // the call of the exchange under way, or of the last one
   bool under_way_ = false;       // this rank expects messages of it
   bool result_pending_ = false;  // a result waits for its call
+  bool foreseen_ = false;        // and what it will bring has been said
   bool ending_ = false;
   bool dead_ = false;  // MPI has failed: nothing is predicted any more
 

@@ -5,13 +5,16 @@
 
 namespace sibyl {
 
+bool PlanCache::alike(const SegmentPlan& a, const SegmentPlan& b) {
+  return a.segments == b.segments && a.round_time == b.round_time && a.in_order == b.in_order &&
+         a.together == b.together;
+}
+
 const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_place,
                                std::uint32_t outstanding, const SegmentPlan& cut) {
   const auto matches = [&](const Entry& entry) {
     return entry.algorithm == &algorithm && entry.root == root && entry.in_place == in_place &&
-           entry.outstanding == outstanding && entry.cut.segments == cut.segments &&
-           entry.cut.round_time == cut.round_time && entry.cut.in_order == cut.in_order &&
-           entry.cut.together == cut.together;
+           entry.outstanding == outstanding && alike(entry.cut, cut);
   };
   if (last_ < entries_.size() && matches(*entries_[last_])) return entries_[last_]->prepared;
   const auto dropped = [](const auto& entry) { return entry->algorithm == nullptr; };
@@ -39,8 +42,8 @@ const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_pl
   return entry.prepared;
 }
 
-void PlanCache::plan(Entry& entry, const Algorithm& algorithm) const {
-  entry.algorithm = nullptr;  // matches nothing should planning throw
+PlanRequest PlanCache::request_of(const Entry& entry, const Algorithm& algorithm,
+                                  std::span<const double> arrivals) const {
   PlanRequest request;
   request.ranks = ranks_;
   request.root = entry.root;
@@ -48,22 +51,49 @@ void PlanCache::plan(Entry& entry, const Algorithm& algorithm) const {
   request.outstanding = entry.outstanding;
   request.segments = entry.cut.segments;
   if (algorithm.arrivals) {
-    if (!entry.cut.together) request.arrivals = arrivals_;
+    if (!entry.cut.together) request.arrivals = arrivals;
     request.round_time = entry.cut.round_time;
     request.in_order = entry.cut.in_order;
   }
   if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;
+  return request;
+}
+
+void PlanCache::plan(Entry& entry, const Algorithm& algorithm) {
+  entry.algorithm = nullptr;  // matches nothing should planning throw
+  PlanRequest request = request_of(entry, algorithm, arrivals_);
+  if (algorithm.arrivals) request.schedule = ahead_.find(request);
   prepare(algorithm, request, rank_, entry.prepared);
+  if (request.schedule != nullptr) ahead_.drop();
   entry.algorithm = &algorithm;
+  entry.was = &algorithm;
+}
+
+void PlanCache::expect_arrivals(std::span<const double> times, const Algorithm& algorithm,
+                                Rank root, const SegmentPlan& cut) {
+  const auto serves = [&](const auto& entry) {
+    return entry->algorithm == &algorithm && entry->root == root && alike(entry->cut, cut);
+  };
+  if (cut.together && std::ranges::any_of(entries_, serves)) return;
+  Entry entry;
+  entry.root = root;
+  entry.cut = cut;
+  ahead_.begin(request_of(entry, algorithm, times));
 }
 
 void PlanCache::replace_arrivals(std::span<const double> times) {
   arrivals_.assign(times.begin(), times.end());
-  const Algorithm* again = last_ < entries_.size() ? entries_[last_]->algorithm : nullptr;
   for (const auto& entry : entries_) {
-    if (entry->algorithm != nullptr && entry->algorithm->arrivals) entry->algorithm = nullptr;
+    const bool follows =
+        entry->algorithm != nullptr && entry->algorithm->arrivals && !entry->cut.together;
+    if (follows) entry->algorithm = nullptr;
   }
-  if (again != nullptr && again->arrivals) plan(*entries_[last_], *again);
+}
+
+void PlanCache::plan_last_again(const Algorithm& algorithm, const SegmentPlan& cut) {
+  if (last_ >= entries_.size() || entries_[last_]->was != &algorithm) return;
+  const Entry& last = *entries_[last_];
+  get(algorithm, last.root, last.in_place, last.outstanding, cut);
 }
 
 }  // namespace sibyl

@@ -69,6 +69,11 @@ void CommunicatorState::set_up_prediction() {
       replace_arrivals(site.pattern.times, site.pattern.error);
     }
   });
+  if (prediction_->mode() == PredictionMode::root_led) return;
+  prediction_->work_ahead([this] { return plans.ahead().advance(); });
+  prediction_->on_coming_pattern([this](const CallSite& site, std::span<const double> times) {
+    if (site.collective == Collective::reduce) foresee_arrivals(times, site.root, site.bytes);
+  });
 }
 
 }  // namespace sibyl

@@ -113,10 +113,7 @@ bool Dataflow::progress() {
   if (open_ == 0) return true;
   if (work_.requests.empty()) return false;
   const Waiting waiting(prepared_);
-  take([&](int active, int* count) {
-    return PMPI_Testsome(active, work_.requests.data(), count, work_.finished.data(),
-                         work_.statuses.data());
-  });
+  test();
   post();
   return open_ == 0;
 }
@@ -329,6 +326,9 @@ void Dataflow::finish_message(StepIndex index, int result) {
 
 // Waits for at least one message, and takes all that are complete.
 void Dataflow::await() {
+  while (call_.meanwhile != nullptr && call_.meanwhile->advance()) {
+    if (test()) return;
+  }
   if (work_.requests.size() == 1) {
     await_one();
     return;
@@ -348,9 +348,16 @@ void Dataflow::await_one() {
   finish_message(index, result);
 }
 
-// Takes the messages that PMPI_Waitsome or PMPI_Testsome finds complete.
+bool Dataflow::test() {
+  return take([&](int active, int* count) {
+    return PMPI_Testsome(active, work_.requests.data(), count, work_.finished.data(),
+                         work_.statuses.data());
+  });
+}
+
+// Takes the messages that PMPI_Waitsome or PMPI_Testsome finds complete; false if there are none.
 template <class Some>
-void Dataflow::take(Some some) {
+bool Dataflow::take(Some some) {
   const auto active = static_cast<int>(work_.requests.size());
   work_.finished.resize(work_.requests.size());
   work_.statuses.resize(work_.requests.size());
@@ -361,9 +368,9 @@ void Dataflow::take(Some some) {
   // The MPI library cannot tell which message failed: nothing can be awaited any more.
   if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS && count <= 0) {
     abandon(result);
-    return;
+    return true;
   }
-  if (count <= 0) return;
+  if (count <= 0) return false;
   // Steps first, since finishing one may post others behind those that stay.
   std::vector<StepIndex>& batch = work_.batch;
   batch.clear();
@@ -384,6 +391,7 @@ void Dataflow::take(Some some) {
     const auto at = static_cast<std::size_t>(i);
     finish_message(batch[at], work_.statuses[at].MPI_ERROR);
   }
+  return true;
 }
 
 void Dataflow::abandon(int error) {

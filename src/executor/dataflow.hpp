@@ -17,6 +17,8 @@
 // whoever runs the program decides the order of its turns as it goes. That suits programs in which
 // the messages with a peer stand together and no other window is at work.
 //
+// While a run in one call waits, it does what the call has to do meanwhile, and looks in between.
+//
 // Thread safety: one caller at a time.
 #pragma once
 
@@ -81,8 +83,9 @@ class Dataflow {
   void post_and_await();
   void await();
   void await_one();
+  bool test();
   template <class Some>
-  void take(Some some);
+  bool take(Some some);
 
   const Prepared& prepared_;
   const CollectiveCall& call_;

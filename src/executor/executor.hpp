@@ -31,6 +31,16 @@ struct UserBuffer {
   const IrregularBlocks* irregular = nullptr;
 };
 
+// What a rank can do while it waits for messages.
+class Meanwhile {
+ public:
+  // Some microseconds' worth, now and then more. False where nothing is left to do.
+  virtual bool advance() noexcept = 0;
+
+ protected:
+  ~Meanwhile() = default;
+};
+
 // One call of a collective. `send` and `receive` are equal under MPI_IN_PLACE; one that is not
 // significant at this rank is left empty.
 struct CollectiveCall {
@@ -44,6 +54,7 @@ struct CollectiveCall {
   // Messages without data are not sent: both ends know of them. For programs in which no rank both
   // sends and receives.
   bool leaves_empty_out = false;
+  Meanwhile* meanwhile = nullptr;
 };
 
 // Returns MPI_SUCCESS or the first error code; MPI_ERR_NO_MEM, before any message, when the

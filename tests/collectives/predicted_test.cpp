@@ -181,6 +181,80 @@ TEST(PredictedCalls, OfAReduceEndUpInClairvoyantWithThePredictedArrivals) {
   EXPECT_EQ(choice.algorithm->name, "clairvoyant");
 }
 
+// Known, so that nobody measures them first.
+constexpr Costs some_costs{.alpha = 1e-6, .overhead = 1e-6, .beta = 1e-9, .gamma = 1e-10};
+
+// A served reduce of this many elements, with its result looked at.
+void reduce_once(const Served& served, int count, int call) {
+  const int size = size_of();
+  std::vector<int> own(static_cast<std::size_t>(count));
+  std::vector<int> sum(own.size());
+  for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = call + i * rank_in();
+  ASSERT_EQ(SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get()),
+            MPI_SUCCESS);
+  for (int i = 0; i < count && rank_in() == 0; ++i) {
+    ASSERT_EQ(sum[static_cast<std::size_t>(i)], size * call + i * (size * (size - 1) / 2));
+  }
+}
+
+// The schedule of the predicted arrivals is made while ranks wait in the calls before.
+TEST(PredictedCalls, OfAReduceMakeTheNextScheduleWhileTheyWait) {
+  if (size_of() < 2) GTEST_SKIP();
+  const Algorithm* const clairvoyant = find_algorithm(Collective::reduce, "clairvoyant");
+  const Served served(Collective::reduce, clairvoyant);
+  CommunicatorState& state = *CommunicatorState::get(served.get());
+  Settings settings = forced(Collective::reduce, clairvoyant);
+  settings.predict = PredictionMode::periodic;
+  settings.segments = 16;
+  state.replace_settings(settings);
+  state.replace_costs(some_costs);
+  for (int call = 0; call < calls; ++call) {
+    // The last call before the exchange is the same for all, so that its result is there in time.
+    if (call > PatternAgreement::first_exchange) MPI_Barrier(MPI_COMM_WORLD);
+    if (rank_in() == size_of() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    reduce_once(served, 32768, call);  // beyond lockstep, which waits in MPI
+  }
+  EXPECT_GT(state.arrivals().version, 0U);
+  std::uint64_t made = state.plans.ahead().rounds_made();
+  MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_UINT64_T, MPI_MAX, served.get());
+  EXPECT_GT(made, 0U);
+}
+
+TEST(PredictedCalls, OfAReduceUseTheScheduleThatWasMadeAhead) {
+  if (size_of() < 2) GTEST_SKIP();
+  const Algorithm* const clairvoyant = find_algorithm(Collective::reduce, "clairvoyant");
+  const Served served(Collective::reduce, clairvoyant);
+  CommunicatorState& state = *CommunicatorState::get(served.get());
+  ScheduleAhead& ahead = state.plans.ahead();
+  for (const int count : {5, 8192}) {  // fewer elements than segments, and more
+    Settings settings = forced(Collective::reduce, clairvoyant);
+    settings.segments = 16;
+    state.replace_settings(settings);
+    state.replace_costs(some_costs);
+    state.replace_arrivals({});
+    reduce_once(served, count, 1);
+    const std::uint64_t bytes = static_cast<std::uint64_t>(count) * sizeof(int);
+    std::vector<double> times;
+    for (int r = 0; r < size_of(); ++r) times.push_back(100 + r * count);
+    // Some ranks have made all, some a part, some nothing; the others do not wait for them.
+    state.foresee_arrivals(times, 0, bytes);
+    ASSERT_TRUE(ahead.holds());
+    for (int i = 0; rank_in() % 3 > 0 && (rank_in() % 3 == 1 || i < 3); ++i) {
+      if (!ahead.advance()) break;
+    }
+    ASSERT_TRUE(state.replace_arrivals(times));
+    EXPECT_FALSE(ahead.holds());  // planned for at once
+    reduce_once(served, count, 2);
+
+    // Another pattern comes than was foreseen.
+    state.foresee_arrivals(times, 0, bytes);
+    times.front() += 7;
+    ASSERT_TRUE(state.replace_arrivals(times));
+    EXPECT_TRUE(ahead.holds());
+    reduce_once(served, count, 3);
+  }
+}
+
 TEST(PredictedCalls, AreNotMeasuredUnlessAskedFor) {
   const Served served(Collective::gather, nullptr);
   EXPECT_EQ(CommunicatorState::get(served.get())->prediction(), nullptr);

@@ -34,7 +34,8 @@ class Part {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// Times of up to 20 ms: any, all the same, or one rank late.
+// Times of up to 20 ms: any, all the same, or one rank late; some of them foreseen, and some of
+// their schedule made ahead, by each rank as much as it likes.
 void draw_arrivals(Served& served, Random& random) {
   std::vector<double> times(static_cast<std::size_t>(size_of(served.get())), 0.0);
   const std::uint64_t shape = pick(random, 4);
@@ -43,6 +44,15 @@ void draw_arrivals(Served& served, Random& random) {
   }
   if (shape == 1) times[random() % times.size()] = 0.02;
   if (shape == 2) times.clear();
+  CommunicatorState& state = served.state();
+  if (pick(random, 2) == 0) {
+    const auto root = static_cast<int>(pick(random, static_cast<std::uint64_t>(state.size())));
+    state.foresee_arrivals(times, root,
+                           state.known_choice[static_cast<std::size_t>(Collective::reduce)].bytes);
+    int rounds = state.rank() * 5;
+    while (rounds-- > 0 && state.plans.ahead().advance()) {
+    }
+  }
   ASSERT_TRUE(served.state().replace_arrivals(times));
 }
 

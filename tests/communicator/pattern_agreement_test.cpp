@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "sibyl/schedule.hpp"
@@ -113,6 +116,43 @@ TEST(PatternAgreement, InTheBackgroundNobodyWaitsForARankZeroThatComputes) {
   }
   if (rank_in() == 0) go_on();
   EXPECT_EQ(agreement.call(gather_site).site->pattern.version, 1U);
+}
+
+// What is foreseen is what comes into force, and a thread works ahead of it.
+void foresee(PredictionMode mode) {
+  Agreement agreement(mode);
+  const bool has_thread = (*agreement).has_thread();
+  std::vector<double> foreseen;
+  std::vector<double> heard;
+  std::atomic<int> left = 100;
+  (*agreement).on_coming_pattern([&](const CallSite& site, std::span<const double> times) {
+    EXPECT_EQ(site, gather_site);
+    EXPECT_TRUE(heard.empty());
+    foreseen.assign(times.begin(), times.end());
+  });
+  (*agreement).work_ahead([&] { return left > 0 && left-- > 0; });
+  (*agreement).on_new_pattern([&](const PatternAgreement::Site& site) {
+    heard = site.pattern.times;
+  });
+  agreement.call(gather_site, PatternAgreement::first_exchange);
+  const double end = MPI_Wtime() + 10;
+  for (int i = 0; i < PatternAgreement::calls_in_flight; ++i) {
+    MPI_Barrier(MPI_COMM_WORLD);  // what rank 0 sends in a call is there at the next but one
+    agreement.call(gather_site);
+  }
+  EXPECT_TRUE(heard.empty());
+  EXPECT_EQ(foreseen.size(), static_cast<std::size_t>(size_of()));
+  while (has_thread && left > 0 && MPI_Wtime() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(left, has_thread ? 0 : 100);
+  agreement.call(gather_site);
+  EXPECT_EQ(heard, foreseen);
+}
+
+TEST(PatternAgreement, SaysWhatWillComeIntoForceBeforeItDoes) {
+  foresee(PredictionMode::periodic);
+  foresee(PredictionMode::background);
 }
 
 TEST(PatternAgreement, TheRootAloneIsTold) {

@@ -170,6 +170,32 @@ TEST_F(Windows, EveryMessageArrivesInItsPlaceUnderEveryWindow) {
   window = {};
 }
 
+// Something to do a thousand times, at each of which messages may be complete.
+struct Chores final : Meanwhile {
+  int left = 1000;
+  bool advance() noexcept override { return left > 0 && left-- > 0; }
+};
+
+TEST_F(Windows, WhoWaitsDoesWhatThereIsToDoMeanwhile) {
+  const Duplicate comm;
+  const int left = (rank_in() + size_of() - 1) % size_of();
+  Chores chores;
+  for (const std::size_t per_part : {std::size_t{1}, std::size_t{10000}}) {
+    make(&plan_passing, per_part, comm.get());
+    call_.meanwhile = &chores;
+    if (rank_in() == 0) usleep(20000);
+    run();
+    for (std::uint32_t part = 0; part < messages; ++part) {
+      for (std::size_t i = 0; i < per_part; ++i) {
+        ASSERT_EQ(receive_[part * per_part + i], element(left, part, i)) << "part " << part;
+      }
+    }
+  }
+  if (size_of() > 1 && left == 0) {
+    EXPECT_LT(chores.left, 1000);  // its left neighbour is late
+  }
+}
+
 TEST_F(Windows, AFoldKeepsItsOrderHoweverFewSlotsItHas) {
   const Duplicate comm;
   const int rank = rank_in();

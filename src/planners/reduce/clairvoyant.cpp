@@ -194,8 +194,11 @@ void plan_clairvoyant(const PlanRequest& request, Rank rank, Program& program) {
 }
 
 PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program) {
-  const Asked asked(request);
-  const ClairvoyantSchedule schedule = make_clairvoyant(request.generator, asked.clairvoyant);
+  ClairvoyantSchedule made;
+  if (request.schedule == nullptr) {
+    made = make_clairvoyant(request.generator, Asked(request).clairvoyant);
+  }
+  const ClairvoyantSchedule& schedule = request.schedule == nullptr ? made : *request.schedule;
   const std::span<const ClairvoyantEvent> events = schedule.events.view();
   RankProgram writer(request, rank, program);
   for (const ClairvoyantEvent& event : events) {
@@ -204,6 +207,10 @@ PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& 
   }
   writer.finish(last_round(events));
   return header_of(request, events);
+}
+
+std::unique_ptr<ClairvoyantRounds> rounds_of(const PlanRequest& request) {
+  return std::make_unique<ClairvoyantRounds>(Asked(request).clairvoyant);
 }
 
 PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> programs) {

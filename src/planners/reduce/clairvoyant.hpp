@@ -1,6 +1,7 @@
 // Reduce after a Clairvoyant schedule.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "sibyl/planners.hpp"
@@ -15,6 +16,8 @@ PlanHeader describe_clairvoyant(const PlanRequest& request);
 void plan_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
 // Header and program of `rank` from one schedule.
 PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
+// The schedule of all ranks, a round at a time, for PlanRequest::schedule.
+std::unique_ptr<ClairvoyantRounds> rounds_of(const PlanRequest& request);
 // Header and programs of all ranks from one schedule.
 PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> programs);
 

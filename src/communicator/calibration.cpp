@@ -8,6 +8,10 @@
 // whether links carry them in turn: then the first is there after a third of the time, else all
 // come at its end; on average, since among 48 ranks somebody mostly hears of the second one first.
 // Of all else the slowest rank counts, and of several turns the fastest.
+//
+// A root that gathers or scatters is one rank at work: where ranks share processors a message costs
+// it less than in those streams. So rank 0 takes one empty message from each of some ranks, and
+// then four, and sends them likewise.
 #include "communicator/calibration.hpp"
 
 #include <algorithm>
@@ -34,6 +38,8 @@ constexpr std::size_t most_in_turn = 32768;
 constexpr double many_latencies = 4;
 constexpr int turn_nodes = under_way + 1;
 constexpr double in_turn_share = 0.7;
+constexpr int most_of_a_crowd = 64;
+constexpr int crowd_messages = 4;
 constexpr int operands = 1024;  // they stay in a cache, as segments do
 
 class Calibration {
@@ -66,6 +72,8 @@ class Calibration {
         std::max((full - empty) / stream_length / static_cast<double>(length), free_of_charge);
     costs.in_turn =
         size_ >= turn_nodes * ranks_per_node_ && in_turn(length_for_turns(length, costs));
+    costs.gathered = crowd(true);
+    costs.scattered = crowd(false);
     costs.gamma = slowest(measure_gamma());
     return failed_ ? Costs{} : costs;
   }
@@ -141,6 +149,47 @@ class Calibration {
     return least.first < in_turn_share * least.last;
   }
 
+  // What one message more costs rank 0.
+  double crowd(bool gathers) {
+    const int others = std::min(size_ - 1, most_of_a_crowd);
+    const double one = fastest_crowd(gathers, others, 1);
+    const double more = fastest_crowd(gathers, others, crowd_messages) - one;
+    return std::max(more / ((crowd_messages - 1) * others), least_overhead);
+  }
+
+  double fastest_crowd(bool gathers, int others, int messages) {
+    double least = slowest(meet(gathers, others, messages));
+    for (int i = 1; i < turns; ++i) {
+      least = std::min(least, slowest(meet(gathers, others, messages)));
+    }
+    return least;
+  }
+
+  // Seconds until each of `others` ranks, who stand at equal distances, and rank 0 have exchanged
+  // so many empty messages.
+  double meet(bool gathers, int others, int messages) {
+    std::array<MPI_Request, static_cast<std::size_t>(most_of_a_crowd * crowd_messages)> requests;
+    const int distance = (size_ - 1) / others;
+    const bool takes_part = (rank_ - 1) % distance == 0 && (rank_ - 1) / distance < others;
+    int count = 0;
+    const auto post = [&](bool sends, int with) {
+      MPI_Request& request = requests[at(count++)];
+      check(sends ? PMPI_Isend(nullptr, 0, MPI_BYTE, with, tag_, comm_, &request)
+                  : PMPI_Irecv(nullptr, 0, MPI_BYTE, with, tag_, comm_, &request));
+    };
+    check(PMPI_Barrier(comm_));
+    const double begin = PMPI_Wtime();
+    for (int m = 0; m < messages; ++m) {
+      if (rank_ == 0) {
+        for (int i = 0; i < others; ++i) post(!gathers, 1 + i * distance);
+      } else if (takes_part) {
+        post(gathers, 0);
+      }
+    }
+    check(PMPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE));
+    return PMPI_Wtime() - begin;
+  }
+
   double mean(double own) {
     double all = own;
     check(PMPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, comm_));
@@ -193,7 +242,11 @@ Costs measure_costs(MPI_Comm comm, int tag, int ranks_per_node) {
 
 Costs with_settings(Costs costs, const Settings& settings) {
   if (settings.alpha != 0) costs.alpha = settings.alpha * 1e-9;
-  if (settings.overhead != 0) costs.overhead = settings.overhead * 1e-9;
+  if (settings.overhead != 0) {
+    costs.overhead = settings.overhead * 1e-9;
+    costs.gathered = 0;  // they follow from it
+    costs.scattered = 0;
+  }
   if (settings.beta != 0) costs.beta = settings.beta * 1e-12;
   return costs;
 }

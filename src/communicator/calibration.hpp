@@ -1,4 +1,4 @@
-// Measures what messages and operators cost on a communicator while all its ranks communicate.
+// Measures what messages and operators cost on a communicator.
 #pragma once
 
 #include <mpi.h>

@@ -43,6 +43,35 @@ constexpr double latency_between = 2.07e-6;
 constexpr double handling = 0.41e-6;
 constexpr double posting = 0.15e-6;
 
+struct StartUps {
+  double within;   // a latency between ranks of a node
+  double between;  // and of two nodes
+  double hop;      // what a rank that sends a message on is busy with it
+  double turn;     // one of many messages at the root
+  Rank per_node;
+  Rank nodes;
+};
+
+StartUps start_ups_of(const Situation& now) {
+  const Costs& costs = now.costs;
+  StartUps found{};
+  found.within = costs.known() ? costs.alpha : latency_within;
+  found.between = costs.known() ? costs.alpha : latency_between;
+  found.hop = costs.known() ? costs.overhead : handling;
+  const bool gathers = now.collective == Collective::gatherv;
+  found.turn = gathers ? costs.gathered : costs.scattered;
+  if (found.turn == 0) found.turn = gathers ? found.hop : found.hop * (posting / handling);
+  found.per_node = std::min(now.ranks_per_node, now.ranks);
+  found.nodes = (now.ranks + found.per_node - 1) / found.per_node;
+  return found;
+}
+
+double iterations(Rank of) { return ceil_log2(static_cast<std::uint64_t>(of)); }
+double tree_over_nodes(const StartUps& all) {
+  return iterations(all.nodes) * (all.between + all.hop);
+}
+double star_over_nodes(const StartUps& all) { return all.between + (all.nodes - 1) * all.turn; }
+
 const Algorithm* choose_irregular(const Situation& now) {
   const bool saves = now.ranks > 1 && tree_saves(now, now.ranks - 1, 0);
   return find_algorithm(now.collective, saves ? "ordered-tree" : "linear");
@@ -82,18 +111,18 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
 }
 
 bool tree_saves(const Situation& now, Rank blocks, Rank direct) {
-  const Rank per_node = std::min(now.ranks_per_node, now.ranks);
-  const Rank nodes = (now.ranks + per_node - 1) / per_node;
-  const Costs& costs = now.costs;
-  const double within = costs.known() ? costs.alpha : latency_within;
-  const double between = costs.known() ? costs.alpha : latency_between;
-  const double hop = costs.known() ? costs.overhead : handling;
-  const double turn = now.collective == Collective::gatherv ? hop : hop * (posting / handling);
-  const double linear = (nodes > 1 ? between : within) + blocks * turn;
-  const double tree = ceil_log2(static_cast<std::uint64_t>(per_node)) * (within + hop) +
-                      ceil_log2(static_cast<std::uint64_t>(nodes)) * (between + hop) +
-                      direct * turn;
+  const StartUps all = start_ups_of(now);
+  const double linear = (all.nodes > 1 ? all.between : all.within) + blocks * all.turn;
+  const double over_nodes = star_saves(now) ? star_over_nodes(all) : tree_over_nodes(all);
+  const double tree =
+      iterations(all.per_node) * (all.within + all.hop) + over_nodes + direct * all.turn;
   return tree < linear;
+}
+
+bool star_saves(const Situation& now) {
+  const StartUps all = start_ups_of(now);
+  return now.collective == Collective::scatterv && all.nodes > 1 && all.per_node > 1 &&
+         star_over_nodes(all) < tree_over_nodes(all);
 }
 
 std::int32_t wanted_algorithm(const Settings& settings, const Situation& now) {

@@ -24,6 +24,10 @@ struct Costs {
   // A link carries one message after the other, in the order in which they are sent; else those
   // that are under way at a time share it.
   bool in_turn = false;
+  // What one more message costs a rank that receives one from each of many while these do nothing
+  // else, or sends one to each; 0: nothing is known.
+  double gathered = 0;
+  double scattered = 0;
   bool known() const { return beta > 0; }
 };
 
@@ -54,6 +58,10 @@ const Algorithm* choose(const Settings& settings, const Situation& situation);
 // Whether gatherv or scatterv along the tree, with `direct` blocks beside it, takes less time than
 // `blocks` that all go straight; neither counts the root's own.
 bool tree_saves(const Situation& situation, Rank blocks, Rank direct);
+
+// Whether the root of a scatterv along the tree reaches the other nodes sooner by a message to each
+// than by messages that are passed on.
+bool star_saves(const Situation& situation);
 
 // What the settings ask for, or else the table: the number of a row, serve_natively or
 // choose_automatically.

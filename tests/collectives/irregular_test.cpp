@@ -169,6 +169,33 @@ TEST_P(IrregularBlocksOverMpi, MovesEveryBlockToItsPlace) {
   }
 }
 
+// Latencies that are worth many messages, at which a root sends to each node itself, and others.
+constexpr std::array<Costs, 2> far_and_near{
+    {{.alpha = 1e-5, .overhead = 1e-7, .beta = 1e-9, .gamma = 1e-10},
+     {.alpha = 1e-6, .overhead = 1e-5, .beta = 1e-9, .gamma = 1e-10}}};
+
+TEST_P(IrregularBlocksOverMpi, MovesEveryBlockWhereNodesHaveSeveralRanks) {
+  SIBYL_TRACE_SEED();
+  Random random(run_seed() + 33);
+  const Layouts layouts;
+  for (int i = 0; i < cases(40); ++i) {
+    Served served(GetParam(), nullptr);
+    const auto per_node =
+        static_cast<Rank>(1 + pick(random, static_cast<std::uint64_t>(size_of())));
+    served.state().plans.set_ranks_per_node(per_node);
+    served.state().replace_costs(far_and_near[pick(random, 2)]);
+    settings(served, find_algorithm(GetParam(), "ordered-tree"), 4096, 1);
+    const auto root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of())));
+    for (int call = 0; call < 3; ++call) {
+      SCOPED_TRACE("case " + std::to_string(i) + ", root " + std::to_string(root) +
+                   ", ranks per node " + std::to_string(per_node));
+      check(random_blocks(random, size_of()), layouts.any(random), layouts.all().front(), root,
+            false, random(), served.get());
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 // A tree that was built for other sizes, or for none, serves as well.
 TEST_P(IrregularBlocksOverMpi, ServesNewSizesAlongAnOldTree) {
   SIBYL_TRACE_SEED();

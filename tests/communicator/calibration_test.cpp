@@ -25,6 +25,10 @@ TEST(Calibration, MeasuresWhatCanBe) {
   EXPECT_LT(costs.alpha, 10);
   EXPECT_GT(costs.overhead, 0);
   EXPECT_LT(costs.beta, 1e-4);
+  EXPECT_GT(costs.gathered, 0);
+  EXPECT_LT(costs.gathered, 1);
+  EXPECT_GT(costs.scattered, 0);
+  EXPECT_LT(costs.scattered, 1);
   EXPECT_GE(costs.gamma, 0);
   EXPECT_LT(costs.gamma, 1e-6);
 }

@@ -101,11 +101,36 @@ TEST(Choose, TakesTheTreeOfIrregularBlocksFromWhereItSavesStartUps) {
   EXPECT_EQ(switches(Collective::scatterv, 1), 103);
 }
 
+TEST(Choose, SendsToEachNodeWhereALatencyIsWorthMoreMessages) {
+  const auto star = [](Rank nodes, Rank per_node, Costs costs = {},
+                       Collective collective = Collective::scatterv) {
+    Situation now = situation(collective, nodes * per_node, 0, OperatorUse::none);
+    now.ranks_per_node = per_node;
+    now.costs = costs;
+    return star_saves(now);
+  };
+  EXPECT_TRUE(star(35, 16));
+  EXPECT_TRUE(star(100, 16));
+  EXPECT_FALSE(star(300, 16));
+  EXPECT_FALSE(star(1, 16));
+  EXPECT_FALSE(star(35, 1));
+  EXPECT_FALSE(star(35, 16, {}, Collective::gatherv));
+  EXPECT_TRUE(star(35, 16, {.alpha = 100e-6, .overhead = 1e-6, .beta = 1e-9}));
+  EXPECT_FALSE(star(35, 16, {.alpha = 1e-6, .overhead = 1e-6, .beta = 1e-9}));
+}
+
 TEST(Choose, WeighsMeasuredLatencyOfIrregularBlocksAgainstWhatAMessageAdds) {
   const Costs far{.alpha = 100e-6, .overhead = 1e-6, .beta = 1e-9};
   const Costs busy{.alpha = 100e-6, .overhead = 90e-6, .beta = 1e-9};
   EXPECT_EQ(irregular_choice(Collective::gatherv, 48, 1, far), "linear");
   EXPECT_EQ(irregular_choice(Collective::gatherv, 48, 1, busy), "ordered-tree");
+  // What a root alone was measured to need counts for more than what all ranks need at once.
+  Costs root_alone = busy;
+  root_alone.gathered = 5e-6;
+  EXPECT_EQ(irregular_choice(Collective::gatherv, 48, 1, root_alone), "linear");
+  EXPECT_EQ(irregular_choice(Collective::scatterv, 1000, 1, root_alone), "ordered-tree");
+  root_alone.scattered = 1e-6;
+  EXPECT_EQ(irregular_choice(Collective::scatterv, 1000, 1, root_alone), "linear");
 }
 
 TEST(Choose, MeasuresLatencyOnlyWhereItDecidesOnIrregularBlocks) {

@@ -55,7 +55,8 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
     {"SIBYL_ALPHA", "0 to 4294967295", "0", "nanoseconds",
      "Latency of a message, for the choice of segments and algorithm of a reduce; 0: measured."},
     {"SIBYL_OVERHEAD", "0 to 4294967295", "0", "nanoseconds",
-     "Time that a message adds to a stream of several under way; 0: measured."},
+     "Time that a message adds to a stream of several under way, to many ranks as well; 0: "
+     "measured."},
     {"SIBYL_BETA", "0 to 4294967295", "0", "picoseconds per byte",
      "Time per byte in such a stream; 0: measured."},
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",

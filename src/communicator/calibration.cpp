@@ -154,7 +154,7 @@ class Calibration {
     const int others = std::min(size_ - 1, most_of_a_crowd);
     const double one = fastest_crowd(gathers, others, 1);
     const double more = fastest_crowd(gathers, others, crowd_messages) - one;
-    return std::max(more / ((crowd_messages - 1) * others), least_overhead);
+    return std::max(more / ((crowd_messages - 1) * others), 0.0);
   }
 
   double fastest_crowd(bool gathers, int others, int messages) {
@@ -169,6 +169,7 @@ class Calibration {
   // so many empty messages.
   double meet(bool gathers, int others, int messages) {
     std::array<MPI_Request, static_cast<std::size_t>(most_of_a_crowd * crowd_messages)> requests;
+    requests.fill(MPI_REQUEST_NULL);
     const int distance = (size_ - 1) / others;
     const bool takes_part = (rank_ - 1) % distance == 0 && (rank_ - 1) / distance < others;
     int count = 0;

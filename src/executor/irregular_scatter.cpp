@@ -34,10 +34,8 @@ class Scatter {
     read_root_sizes();
     if (goes_flat()) {
       send_flat();
-    } else if (call_.star) {
-      send_to_nodes();
     } else {
-      const OrderedNode& node = tree_of(0, call_.ranks, call_.root);
+      const OrderedNode& node = tree_of(call_.rank, call_.root);
       room_.make_parts(node.children.size() + 1);
       for (std::size_t k = node.children.size(); k-- > 0;) send_blocks(node.children[k], k);
     }
@@ -102,68 +100,39 @@ class Scatter {
     return data >= flat_from * room_.sizes.size();
   }
 
-  // This rank's place in the tree of a cube, whose ranks are counted from its first; `root` is one
-  // of them or no_rank. Worked out again only if something has changed since the last call.
-  const OrderedNode& tree_of(Rank first, Rank count, Rank root) {
+  // The place of a rank in the tree of the cube that `room_.sizes` is about; worked out again
+  // only if something has changed since the last call.
+  const OrderedNode& tree_of(Rank rank, Rank given_root) {
+    const std::size_t ranks = room_.sizes.size();
+    const bool star = call_.is_root() && call_.star;
     auto& wanted = room_.wanted_sizes;
-    const auto ranks = static_cast<std::size_t>(count);
-    wanted.assign(ranks + 2, 0);
-    std::ranges::transform(sizes_of(first, count), wanted.begin(), in_tree);
-    wanted[ranks] = static_cast<std::uint64_t>(call_.rank - first);
-    wanted[ranks + 1] = static_cast<std::uint64_t>(root);
+    wanted.assign(ranks + 3, 0);
+    std::ranges::transform(room_.sizes, wanted.begin(), in_tree);
+    wanted[ranks] = static_cast<std::uint64_t>(rank - first_);
+    wanted[ranks + 1] = static_cast<std::uint64_t>(given_root);
+    wanted[ranks + 2] = star ? 1 : 0;
     if (wanted != room_.tree_sizes) {
+      const std::span<const std::uint64_t> sizes = std::span(wanted).first(ranks);
       room_.tree_sizes.clear();  // should there be no memory
-      room_.tree = ordered_node(call_.rank - first, std::span(wanted).first(ranks), root,
-                                call_.ranks_per_node);
+      room_.tree = star ? ordered_star(rank, sizes, call_.ranks_per_node)
+                        : ordered_node(rank - first_, sizes, given_root, call_.ranks_per_node);
       room_.tree_sizes = wanted;
     }
     return room_.tree;
   }
 
-  // Such blocks are small enough to leave whether or not their rank is there.
+  // A message waits for the one whose memory it takes. Such blocks are small enough to leave
+  // whether or not their rank is there.
   void send_flat() {
+    room_.make_parts(std::min(flat_messages, static_cast<std::size_t>(call_.ranks)) + 1);
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
-      if (rank != call_.root) send_in_turn({rank, 0, rank, 1, 0});
+      if (rank == call_.root) continue;
+      const std::size_t sent = room_.requests.size();
+      if (sent >= flat_messages) {
+        error_.add(PMPI_Wait(&room_.requests[sent - flat_messages], MPI_STATUS_IGNORE));
+      }
+      send_blocks({rank, 0, rank, 1, 0}, sent % flat_messages);
     }
-  }
-
-  // Where a latency is worth many messages: the other nodes first, then the own one along its tree.
-  void send_to_nodes() {
-    const Rank per_node = call_.ranks_per_node;
-    const Rank own = call_.root - call_.root % per_node;
-    const auto ranks_from = [&](Rank first) { return std::min(per_node, call_.ranks - first); };
-    for (Rank first = 0; first < call_.ranks; first += per_node) {
-      const Rank count = ranks_from(first);
-      if (first != own) send_in_turn({gather_root_of(first, count), 0, first, count, 0});
-    }
-    const OrderedNode& node = tree_of(own, ranks_from(own), call_.root - own);
-    for (std::size_t k = node.children.size(); k-- > 0;) {
-      OrderedChild child = node.children[k];
-      child.rank += own;
-      child.first += own;
-      send_in_turn(child);
-    }
-  }
-
-  // To whom a cube's message goes: the root of the tree that its ranks find in it.
-  Rank gather_root_of(Rank first, Rank count) {
-    auto& sizes = room_.wanted_sizes;
-    sizes.resize(static_cast<std::size_t>(count));
-    std::ranges::transform(sizes_of(first, count), sizes.begin(), in_tree);
-    const JoinOrder order(count, call_.ranks_per_node);
-    return first + ordered_cube(order, {0, count}, order.iterations(), sizes, no_rank).gather_root;
-  }
-
-  // A message waits for the one whose memory it takes.
-  void send_in_turn(const OrderedChild& child) {
-    const std::size_t sent = room_.requests.size();
-    if (sent == 0) {
-      room_.make_parts(std::min(flat_messages, static_cast<std::size_t>(call_.ranks)) + 1);
-    }
-    if (sent >= flat_messages) {
-      error_.add(PMPI_Wait(&room_.requests[sent - flat_messages], MPI_STATUS_IGNORE));
-    }
-    send_blocks(child, sent % flat_messages);
   }
 
   // The root's message to a cube.
@@ -257,7 +226,7 @@ class Scatter {
       return offset;
     };
     if (room_.sizes.size() > 1) {
-      const OrderedNode& node = tree_of(first_, static_cast<Rank>(room_.sizes.size()), no_rank);
+      const OrderedNode& node = tree_of(call_.rank, no_rank);
       room_.make_parts(node.children.size() + 1);
       const DatatypeInfo bytes_type{MPI_BYTE, 1, 1, 0, 1, true, true};
       for (std::size_t k = node.children.size(); k-- > 0;) {

@@ -104,6 +104,31 @@ OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank g
   return node;
 }
 
+OrderedNode ordered_star(Rank root, std::span<const std::uint64_t> sizes, Rank ranks_per_node) {
+  const auto ranks = static_cast<Rank>(sizes.size());
+  const auto sizes_of = [&](Rank first) {
+    return sizes.subspan(static_cast<std::size_t>(first),
+                         static_cast<std::size_t>(std::min(ranks_per_node, ranks - first)));
+  };
+  const Rank own = root - root % ranks_per_node;
+  OrderedNode node = ordered_node(root - own, sizes_of(own), root - own, ranks_per_node);
+  node.first += own;
+  for (OrderedChild& child : node.children) {
+    child.rank += own;
+    child.first += own;
+  }
+  auto round = static_cast<std::uint32_t>(node.children.size());
+  for (Rank first = 0; first < ranks; first += ranks_per_node) {
+    if (first == own) continue;
+    const std::span<const std::uint64_t> on_node = sizes_of(first);
+    const auto count = static_cast<Rank>(on_node.size());
+    const JoinOrder order(count, ranks_per_node);
+    const OrderedCube cube = ordered_cube(order, {0, count}, order.iterations(), on_node, no_rank);
+    node.adopt({first + cube.gather_root, round++, first, count, cube.total()});
+  }
+  return node;
+}
+
 // With equal sizes the lower cube, which is never the smaller one, wins unless the upper one holds
 // the root: a cube's gather root is the given root or the cube's first rank.
 OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root, Rank ranks_per_node) {

@@ -96,6 +96,11 @@ OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank g
 // The same for blocks of size 1 each, in O(log p). Requires a root.
 OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root, Rank ranks_per_node = 1);
 
+// The place of a root that reaches each other node by a message of its own, and the ranks of its
+// own node by the tree. Whoever gets the message of a node is the root of the tree of its cube.
+// Time and space: O(p).
+OrderedNode ordered_star(Rank root, std::span<const std::uint64_t> sizes, Rank ranks_per_node);
+
 // The construction at a rank that knows its own size only: a state machine that is told what came
 // and says what to do next. At most 2 ceil(log2 p) - 1 messages depend on each other.
 class OrderedConstruction {

@@ -172,7 +172,7 @@ TEST_P(IrregularBlocksOverMpi, MovesEveryBlockToItsPlace) {
 // Latencies that are worth many messages, at which a root sends to each node itself, and others.
 constexpr std::array<Costs, 2> far_and_near{
     {{.alpha = 1e-5, .overhead = 1e-7, .beta = 1e-9, .gamma = 1e-10},
-     {.alpha = 1e-6, .overhead = 1e-5, .beta = 1e-9, .gamma = 1e-10}}};
+     {.alpha = 1e-6, .overhead = 1e-6, .beta = 1e-9, .gamma = 1e-10, .scattered = 1e-4}}};
 
 TEST_P(IrregularBlocksOverMpi, MovesEveryBlockWhereNodesHaveSeveralRanks) {
   SIBYL_TRACE_SEED();

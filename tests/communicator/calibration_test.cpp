@@ -25,9 +25,9 @@ TEST(Calibration, MeasuresWhatCanBe) {
   EXPECT_LT(costs.alpha, 10);
   EXPECT_GT(costs.overhead, 0);
   EXPECT_LT(costs.beta, 1e-4);
-  EXPECT_GT(costs.gathered, 0);
+  EXPECT_GE(costs.gathered, 0);  // 0 where the machine was too busy to tell
   EXPECT_LT(costs.gathered, 1);
-  EXPECT_GT(costs.scattered, 0);
+  EXPECT_GE(costs.scattered, 0);
   EXPECT_LT(costs.scattered, 1);
   EXPECT_GE(costs.gamma, 0);
   EXPECT_LT(costs.gamma, 1e-6);
@@ -47,6 +47,8 @@ TEST(Calibration, IsTheSameOnAllRanksAndOnTheNextCommunicator) {
   EXPECT_EQ(own.beta, theirs.beta);
   EXPECT_EQ(own.gamma, theirs.gamma);
   EXPECT_EQ(own.in_turn, theirs.in_turn);
+  EXPECT_EQ(own.gathered, theirs.gathered);
+  EXPECT_EQ(own.scattered, theirs.scattered);
   const Duplicate second;
   CommunicatorState& known = served_state(second);
   known.find_costs(tag);

@@ -270,6 +270,40 @@ TEST(OrderedTree, OfEqualBlocksIsTheSameWithoutLookingAtSizes) {
   }
 }
 
+// Each other node hears from the root, at the rank from which the tree of its ranks starts.
+TEST(OrderedStar, ReachesEveryNodeOnceAndEveryRankOfItsOwn) {
+  std::mt19937_64 random(11);
+  for (Rank ranks = 1; ranks <= 40; ++ranks) {
+    Sizes sizes(static_cast<std::size_t>(ranks));
+    for (std::uint64_t& size : sizes) size = random() % 3 == 0 ? 0 : random() % 50;
+    for (Rank per_node = 1; per_node <= 9; ++per_node) {
+      for (Rank root = 0; root < ranks; ++root) {
+        const OrderedNode star = ordered_star(root, sizes, per_node);
+        EXPECT_EQ(star.parent, no_rank);
+        EXPECT_EQ(star.count, ranks);
+        std::vector<int> reached(sizes.size(), 0);
+        ++reached[static_cast<std::size_t>(root)];
+        for (const OrderedChild& child : star.children) {
+          const auto cube = std::span<const std::uint64_t>(sizes).subspan(
+              static_cast<std::size_t>(child.first), static_cast<std::size_t>(child.count));
+          for (Rank r = 0; r < child.count; ++r) {
+            ++reached[static_cast<std::size_t>(child.first + r)];
+          }
+          EXPECT_EQ(child.total, std::accumulate(cube.begin(), cube.end(), std::uint64_t{0}));
+          EXPECT_EQ(ordered_node(child.rank - child.first, cube, no_rank, per_node).parent,
+                    no_rank);
+          if (child.first / per_node != root / per_node) {
+            EXPECT_EQ(child.first % per_node, 0);
+            EXPECT_EQ(child.count, std::min(per_node, ranks - child.first));
+          }
+        }
+        EXPECT_TRUE(std::ranges::all_of(reached, [](int times) { return times == 1; }))
+            << ranks << " ranks, " << per_node << " per node, root " << root;
+      }
+    }
+  }
+}
+
 // The setting of figure 2: 11 ranks, root 9; the sizes are ours.
 TEST(OrderedTree, OnElevenRanksWithRootNineIsAsWorkedOutByHand) {
   const Sizes sizes{3, 1, 0, 0, 5, 2, 7, 1, 4, 2, 6};

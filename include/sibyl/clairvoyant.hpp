@@ -132,7 +132,6 @@ class ClairvoyantRounds {
   ClairvoyantRounds(const ClairvoyantRounds&) = delete;
   ClairvoyantRounds& operator=(const ClairvoyantRounds&) = delete;
 
-  const ClairvoyantRequest& request() const { return request_; }
   bool complete() const { return rounds_ == nullptr; }
   // Makes another round, unless the schedule is complete; returns complete(). Throws std::bad_alloc
   // where memory ends; the schedule can then only be made anew.

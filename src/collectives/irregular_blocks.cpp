@@ -150,7 +150,7 @@ int serve(Collective collective, Caller caller, const IrregularSide& all, const 
   call.root = root;
   call.ranks_per_node = state->ranks_per_node();
   call.direct_from = direct_from(*state);
-  call.star = star_saves(state->situation(collective, 0, OperatorUse::none));
+  call.star = call.is_root() && star_saves(state->situation(collective, 0, OperatorUse::none));
 
   int wrong = MPI_SUCCESS;
   if (call.is_root()) wrong = read_root_side(*state, all, call.all);

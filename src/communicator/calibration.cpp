@@ -152,17 +152,12 @@ class Calibration {
   // What one message more costs rank 0.
   double crowd(bool gathers) {
     const int others = std::min(size_ - 1, most_of_a_crowd);
-    const double one = fastest_crowd(gathers, others, 1);
-    const double more = fastest_crowd(gathers, others, crowd_messages) - one;
+    const auto fastest_with = [&](int messages) {
+      return least_of(turns, [&] { return meet(gathers, others, messages); });
+    };
+    const double one = fastest_with(1);
+    const double more = fastest_with(crowd_messages) - one;
     return std::max(more / ((crowd_messages - 1) * others), 0.0);
-  }
-
-  double fastest_crowd(bool gathers, int others, int messages) {
-    double least = slowest(meet(gathers, others, messages));
-    for (int i = 1; i < turns; ++i) {
-      least = std::min(least, slowest(meet(gathers, others, messages)));
-    }
-    return least;
   }
 
   // Seconds until each of `others` ranks, who stand at equal distances, and rank 0 have exchanged
@@ -204,8 +199,13 @@ class Calibration {
   }
 
   double fastest(std::size_t length, int messages, int times) {
-    double least = slowest(stream(length, messages));
-    for (int i = 1; i < times; ++i) least = std::min(least, slowest(stream(length, messages)));
+    return least_of(times, [&] { return stream(length, messages); });
+  }
+  // The least of several measurements, of each of which the slowest rank counts.
+  template <class Measure>
+  double least_of(int times, Measure measure) {
+    double least = slowest(measure());
+    for (int i = 1; i < times; ++i) least = std::min(least, slowest(measure()));
     return least;
   }
 

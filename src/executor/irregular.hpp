@@ -71,7 +71,7 @@ struct IrregularCall {
   Rank root = 0;
   Rank ranks_per_node = 1;
   std::size_t direct_from = 0;
-  bool star = false;  // a scatter's root sends to each other node itself; significant there only
+  bool star = false;  // a scatter's root sends to each other node itself; false at others
   // This rank's block, which begins at own.base; without a datatype it has none: the root's is in
   // place, or the arguments are wrong and the rank only helps the others.
   UserBuffer own;

@@ -104,18 +104,18 @@ class Scatter {
   // only if something has changed since the last call.
   const OrderedNode& tree_of(Rank rank, Rank given_root) {
     const std::size_t ranks = room_.sizes.size();
-    const bool star = call_.is_root() && call_.star;
     auto& wanted = room_.wanted_sizes;
     wanted.assign(ranks + 3, 0);
     std::ranges::transform(room_.sizes, wanted.begin(), in_tree);
     wanted[ranks] = static_cast<std::uint64_t>(rank - first_);
     wanted[ranks + 1] = static_cast<std::uint64_t>(given_root);
-    wanted[ranks + 2] = star ? 1 : 0;
+    wanted[ranks + 2] = call_.star ? 1 : 0;
     if (wanted != room_.tree_sizes) {
       const std::span<const std::uint64_t> sizes = std::span(wanted).first(ranks);
       room_.tree_sizes.clear();  // should there be no memory
-      room_.tree = star ? ordered_star(rank, sizes, call_.ranks_per_node)
-                        : ordered_node(rank - first_, sizes, given_root, call_.ranks_per_node);
+      room_.tree = call_.star
+                       ? ordered_star(rank, sizes, call_.ranks_per_node)
+                       : ordered_node(rank - first_, sizes, given_root, call_.ranks_per_node);
       room_.tree_sizes = wanted;
     }
     return room_.tree;

@@ -71,6 +71,10 @@ double tree_over_nodes(const StartUps& all) {
   return iterations(all.nodes) * (all.between + all.hop);
 }
 double star_over_nodes(const StartUps& all) { return all.between + (all.nodes - 1) * all.turn; }
+bool goes_by_star(Collective collective, const StartUps& all) {
+  return collective == Collective::scatterv && all.nodes > 1 && all.per_node > 1 &&
+         star_over_nodes(all) < tree_over_nodes(all);
+}
 
 const Algorithm* choose_irregular(const Situation& now) {
   const bool saves = now.ranks > 1 && tree_saves(now, now.ranks - 1, 0);
@@ -113,17 +117,14 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
 bool tree_saves(const Situation& now, Rank blocks, Rank direct) {
   const StartUps all = start_ups_of(now);
   const double linear = (all.nodes > 1 ? all.between : all.within) + blocks * all.turn;
-  const double over_nodes = star_saves(now) ? star_over_nodes(all) : tree_over_nodes(all);
+  const double over_nodes =
+      goes_by_star(now.collective, all) ? star_over_nodes(all) : tree_over_nodes(all);
   const double tree =
       iterations(all.per_node) * (all.within + all.hop) + over_nodes + direct * all.turn;
   return tree < linear;
 }
 
-bool star_saves(const Situation& now) {
-  const StartUps all = start_ups_of(now);
-  return now.collective == Collective::scatterv && all.nodes > 1 && all.per_node > 1 &&
-         star_over_nodes(all) < tree_over_nodes(all);
-}
+bool star_saves(const Situation& now) { return goes_by_star(now.collective, start_ups_of(now)); }
 
 std::int32_t wanted_algorithm(const Settings& settings, const Situation& now) {
   const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];

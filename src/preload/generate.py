@@ -58,6 +58,20 @@ class Function:
 
 
 @dataclass
+class Hook:
+    name: str  # MPI_Init
+    open: bool  # served calls may come from inside
+    c_arguments: list  # names
+    fortran_arguments: list  # names, without ierror
+    before: str  # a function of collectives/hooks.hpp, or ""
+    after: str
+
+    @property
+    def short(self):
+        return self.name.removeprefix("MPI_").lower()
+
+
+@dataclass
 class FortranSymbol:
     mpi: str
     first: int
@@ -75,10 +89,31 @@ def rows(path):
             yield f"{path.name}:{number}", words
 
 
+def read_hook(where, name, forms, words):
+    hook = Hook(name, forms == "hook+calls", [], [], "", "")
+    for word in words:
+        argument, _, kind = word.partition(":")
+        if argument in ("before", "after") and kind:
+            setattr(hook, argument, kind)
+        elif kind in ("", "c"):
+            hook.c_arguments.append(argument)
+            hook.fortran_arguments += [] if kind else [argument]
+        else:
+            sys.exit(f"{where}: {word!r} is neither NAME, NAME:c, before:HOOK nor after:HOOK")
+    if not name.startswith("MPI_") or not (hook.before or hook.after):
+        sys.exit(f"{where}: expected NAME {forms} [ARGUMENT...] [before:HOOK] [after:HOOK]")
+    return hook
+
+
 def read_functions(path):
+    """The functions that are served, and those that are hooked."""
     functions = []
+    hooks = []
     for where, words in rows(path):
         name, forms, *arguments = words
+        if forms in ("hook", "hook+calls"):
+            hooks.append(read_hook(where, name, forms, arguments))
+            continue
         pairs = []
         for argument in arguments:
             argument_name, _, kind = argument.partition(":")
@@ -87,9 +122,9 @@ def read_functions(path):
                 sys.exit(f"{where}: unknown kind {kind!r}, one of {', '.join(KINDS)}")
             pairs.append((argument_name, kind))
         if not name.startswith("MPI_") or forms not in ("c", "c+large") or not pairs:
-            sys.exit(f"{where}: expected NAME c|c+large ARGUMENT...")
+            sys.exit(f"{where}: expected NAME c|c+large|hook|hook+calls ARGUMENT...")
         functions.append(Function(name, forms == "c+large", pairs))
-    return functions
+    return functions, hooks
 
 
 def read_fortran(path):
@@ -112,7 +147,7 @@ def preamble(what):
     )
 
 
-def shim_source(functions, fortran):
+def shim_source(functions, hooks, fortran):
     entries = []  # (symbol, number of arguments)
     fallbacks = []  # C code, by the symbol that has one
     for function in functions:
@@ -124,12 +159,20 @@ def shim_source(functions, fortran):
         entries += [
             (symbol, count + 1) for symbol in dict.fromkeys(f.of(function) for f in fortran)
         ]
+    first_hook = len(entries)
+    for hook in hooks:
+        entries.append((hook.name, len(hook.c_arguments)))
+        entries += [
+            (symbol, len(hook.fortran_arguments) + 1)
+            for symbol in dict.fromkeys(f.of(hook) for f in fortran)
+        ]
     out = [preamble("The entries of the shim: every symbol that it takes from the MPI library.")]
     out.append('#include "shim.h"\n\n#include <stdlib.h>\n#include <string.h>\n')
     out.append(f"_Atomic(void*) sibyl_preload_slots[{len(entries)}];")
     out.append("const char* const sibyl_preload_symbols[] = {")
     out += [f'    "{symbol}",' for symbol, _ in entries]
-    out.append("};\n")
+    out.append("};")
+    out.append(f"const unsigned sibyl_preload_first_hook = {first_hook};\n")
     out.append('#define ENTRY __attribute__((visibility("default")))')
     for index, (symbol, count) in enumerate(entries):
         names = ", ".join(f"a{i}" for i in range(count))
@@ -208,7 +251,36 @@ def fortran_wrapper(function):
     ]
 
 
-def implementation_source(functions, fortran):
+def hook_wrappers(hook, fortran):
+    """One wrapper a symbol, since each goes on to the native function of the same name."""
+    hooks = ", ".join(f"hooks::{name}" if name else "nullptr" for name in (hook.before, hook.after))
+    when = f"{{{hooks}, {'true' if hook.open else 'false'}}}"
+    out = []
+    rows = []
+    symbols = [(hook.name, None)] + [(f.of(hook), f) for f in fortran]
+    for symbol, of in symbols:
+        arguments = hook.c_arguments if of is None else hook.fortran_arguments
+        parameters = [f"word {argument}" for argument in arguments]
+        code = [f"static std::atomic<void*> native_{symbol};"]
+        if of is None:
+            code.append(f"static word hook_{symbol}({', '.join(parameters)}) {{")
+            values = ", ".join([f"native_{symbol}", when, *arguments])
+            code.append(f"  return hooked({values});")
+        else:
+            code.append(
+                f"static void hook_{symbol}({', '.join([*parameters, 'MPI_Fint* ierror'])}) {{"
+            )
+            values = ", ".join([f"native_{symbol}", when, "ierror", *arguments])
+            code.append(f"  hooked_fortran({values});")
+        code.append("}")
+        versions = "0, any_version" if of is None else f"{of.first}, {of.last}"
+        row = f'    {{"{symbol}", address(hook_{symbol}), {versions}, &native_{symbol}}},'
+        out.append((of is not None, code))
+        rows.append((of is not None, row))
+    return out, rows
+
+
+def implementation_source(functions, hooks, fortran):
     out = [
         preamble("The wrappers of one MPI: from an intercepted symbol to the body that serves it.")
     ]
@@ -223,8 +295,15 @@ def implementation_source(functions, fortran):
             table.append(
                 f'    {{"{function.name}_c", address(c_{function.short}_large), 0, any_version}},'
             )
+    hooked = [hook_wrappers(hook, fortran) for hook in hooks]
+    for code, rows in hooked:
+        out += [line for of_fortran, lines in code if not of_fortran for line in lines]
+        table += [row for of_fortran, row in rows if not of_fortran]
     out.append("#if SIBYL_PRELOAD_OPENMPI")
     table.append("#if SIBYL_PRELOAD_OPENMPI")
+    for code, rows in hooked:
+        out += [line for of_fortran, lines in code if of_fortran for line in lines]
+        table += [row for of_fortran, row in rows if of_fortran]
     for function in functions:
         out += fortran_wrapper(function)
         table += [
@@ -249,11 +328,11 @@ def main():
     parser.add_argument("--functions", type=Path, default=HERE / "functions.txt")
     parser.add_argument("--fortran", type=Path, default=HERE / "fortran.txt")
     arguments = parser.parse_args()
-    functions = read_functions(arguments.functions)
+    functions, hooks = read_functions(arguments.functions)
     fortran = read_fortran(arguments.fortran)
     source = {"shim": shim_source, "implementation": implementation_source}[arguments.what]
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    arguments.output.write_text(source(functions, fortran))
+    arguments.output.write_text(source(functions, hooks, fortran))
 
 
 if __name__ == "__main__":

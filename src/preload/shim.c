@@ -1,9 +1,10 @@
 /* The preload shim: what LD_PRELOAD puts into every process of a program.
  *
  * It refers to no MPI and links none, so a shell, Python or a launcher runs with it as without it.
- * At the first MPI call that it intercepts it finds the MPI library that the caller uses, loads the
- * implementation that was built for it, and from then on an intercepted call costs one indirect
- * call. Where no implementation fits it says so once and hands every call to the MPI library.
+ * At the first MPI call that it intercepts (MPI_Init, as a rule) it finds the MPI library that the
+ * caller uses, loads the implementation that was built for it, and from then on an intercepted call
+ * costs one indirect call. Where no implementation fits it says so once and hands every call to the
+ * MPI library.
  *
  * Thread safety: the search runs once per process; slots are atomic and always get the same value.
  */
@@ -21,13 +22,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { path_size = 4096, version_size = 8192 + 1, line_size = 2 * path_size + 1024 };
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* An address in the object that made the first call. All objects of a process use one MPI library,
  * so it is no matter which comes first. */
 static _Atomic(const void*) first_caller;
 static void* (*lookup)(const char* symbol); /* the implementation's; null where none fits */
+
+enum { path_size = 4096, version_size = 8192 + 1, line_size = 2 * path_size + 1024 };
+/* What the user is to be told, once a function is called that Sibyl would serve: a program that
+ * only starts and ends MPI loses nothing, and hears nothing. Written by load_implementation only.
+ */
+static char news[line_size];
+static pthread_once_t told = PTHREAD_ONCE_INIT;
 
 /* One line on stderr, in one write: the ranks of a program share the terminal. */
 static void say(const char* format, ...) {
@@ -40,6 +46,17 @@ static void say(const char* format, ...) {
   if (length > (int)sizeof line - 2) length = (int)sizeof line - 2;
   line[length++] = '\n';
   if (write(STDERR_FILENO, line, (size_t)length) < 0) return; /* stderr closed: nobody to tell */
+}
+
+static void keep(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(news, sizeof news, format, arguments);
+  va_end(arguments);
+}
+
+static void tell(void) {
+  if (news[0] != '\0') say("%s", news);
 }
 
 /* ---- Symbols of the program, never the shim's own ------------------------------------------- */
@@ -195,15 +212,15 @@ static void library_directory(char* directory) {
   }
 }
 
-/* Says why the MPI library in use is left alone. */
+/* Why the MPI library in use is left alone. */
 static void decline(const struct Mpi* mpi, const char* format, ...) {
   char why[line_size / 2];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(why, sizeof why, format, arguments);
   va_end(arguments);
-  say("sibyl: this program's MPI (%s, %s) is not served: %s; MPI's own collectives are used",
-      mpi->version, mpi->path, why);
+  keep("sibyl: this program's MPI (%s, %s) is not served: %s; MPI's own collectives are used",
+       mpi->version, mpi->path, why);
 }
 
 static const char* loader_error(void) {
@@ -214,7 +231,7 @@ static const char* loader_error(void) {
 static void load_implementation(void) {
   static struct Mpi mpi;
   if (!find_mpi(&mpi)) {
-    say("sibyl: the MPI library of this program was not found; MPI's own collectives are used");
+    keep("sibyl: the MPI library of this program was not found; MPI's own collectives are used");
     return;
   }
   if (mpi.flavour == NULL) {
@@ -260,7 +277,7 @@ static void load_implementation(void) {
     return;
   }
   const char* problem = attach(find_for_implementation);
-  if (problem != NULL) say("sibyl: %s; MPI's own collectives are used", problem);
+  if (problem != NULL) keep("sibyl: %s; MPI's own collectives are used", problem);
   lookup = find;
 }
 
@@ -321,6 +338,7 @@ void* sibyl_preload_resolve(unsigned index, const void* caller) {
   const void* nobody = NULL;
   atomic_compare_exchange_strong(&first_caller, &nobody, caller);
   pthread_once(&once, load_implementation);
+  if (index < sibyl_preload_first_hook) pthread_once(&told, tell);
   const char* symbol = sibyl_preload_symbols[index];
   void* target = lookup != NULL ? lookup(symbol) : NULL;
   if (target == NULL) target = find_native(symbol, caller);

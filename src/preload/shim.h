@@ -17,6 +17,9 @@ _Static_assert(sizeof(word) == 8, "the shim forwards arguments as 64-bit words")
 /* The function behind each entry; null until the entry's first call. */
 extern _Atomic(void*) sibyl_preload_slots[];
 extern const char* const sibyl_preload_symbols[];
+/* The entries from this one on are of functions that are only noticed (MPI_Init), none is served.
+ */
+extern const unsigned sibyl_preload_first_hook;
 
 /* Finds the function behind entry `index`, stores it and returns it; never null. `caller` is an
  * address in the code that called the entry. */

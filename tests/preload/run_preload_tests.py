@@ -257,6 +257,10 @@ class Strangers(PreloadTest):
                 lower + "_f08_",
                 upper,
             }
+        hooked = ("Init", "Init_thread", "Finalize", "Session_init", "Session_finalize")
+        for name in (f"MPI_{short}" for short in hooked):
+            lower = name.lower()
+            expected |= {name, lower, lower + "_", lower + "__", lower + "_f08_", name.upper()}
         self.assertEqual({line.split()[-1] for line in listing.splitlines()}, expected)
 
     def test_the_shim_needs_no_mpi_and_the_implementation_names_none(self):

@@ -53,6 +53,7 @@ class Constant {
 Constant in_place;
 Constant bottom;
 int library_version = 0;  // major version of the MPI library in use
+void* (*find_native)(const char*) = nullptr;
 
 // The first number in the library's description: "Open MPI v4.1.4, ..." is 4.
 int read_library_version() {
@@ -97,10 +98,12 @@ __attribute__((visibility("default"))) const char* sibyl_preload_identity() {
 
 // Called once, before the first lookup. `native` finds a symbol of the program's own libraries.
 // Returns null, or what is wrong with the environment: then the wrappers are called all the same,
-// so that the ranks agree to leave the calls to the MPI library.
+// so that the ranks agree to leave the calls to the MPI library. That is before MPI_Init, as a
+// rule, where MPI may be asked for nothing but its version.
 __attribute__((visibility("default"))) const char* sibyl_preload_attach(
     void* (*native)(const char*)) {
   using namespace sibyl::preload;
+  find_native = native;
   library_version = read_library_version();
   find_fortran_constants(native);
   static const std::string problem = [] {
@@ -118,7 +121,10 @@ __attribute__((visibility("default"))) void* sibyl_preload_lookup(const char* sy
   for (const Wrapper& wrapper : wrappers()) {
     if (std::string_view(wrapper.symbol) == symbol && library_version >= wrapper.first_version &&
         library_version <= wrapper.last_version) {
-      return wrapper.function;
+      if (wrapper.native == nullptr) return wrapper.function;
+      void* const native = find_native(symbol);
+      wrapper.native->store(native, std::memory_order_relaxed);
+      return native == nullptr ? nullptr : wrapper.function;
     }
   }
   return nullptr;

@@ -6,10 +6,13 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <cstdint>
 #include <limits>
 #include <span>
 
 #include "collectives/collectives.hpp"
+#include "collectives/hooks.hpp"
 
 #ifdef OPEN_MPI
 #define SIBYL_PRELOAD_OPENMPI 1
@@ -56,12 +59,63 @@ inline const int* fortran_array(const MPI_Fint* array) {
   return array;
 }
 
+// Functions that are hooked: the arguments go on as machine words, as in the shim, so that one
+// library serves an MPI with sessions though it was built with the header of one without.
+using word = std::uintptr_t;
+
+struct Hook {
+  void (*before)();  // null: none
+  void (*after)();   // after success; null: none
+  bool open;         // calls from inside are the program's (its callbacks') and are served
+};
+
+template <typename... Words>
+int call_native(const std::atomic<void*>& native, Words... words) {
+  using Function = int (*)(Words...);
+  return reinterpret_cast<Function>(native.load(std::memory_order_relaxed))(words...);
+}
+
+// Calls the native function by `call`, which returns MPI's code, with the hooks around it.
+template <typename Call>
+int with_hooks(const Hook& hook, Call call) {
+  int status = MPI_SUCCESS;
+  {
+    const Entry entry;
+    if (entry.nested()) return call();
+    if (hook.before != nullptr) hook.before();
+    if (!hook.open) status = call();
+  }
+  if (hook.open) status = call();
+  const Entry entry;
+  if (status == MPI_SUCCESS && hook.after != nullptr) hook.after();
+  return status;
+}
+
+template <typename... Words>
+word hooked(const std::atomic<void*>& native, const Hook& hook, Words... words) {
+  return static_cast<word>(with_hooks(hook, [&] { return call_native(native, words...); }));
+}
+
+// `ierror` may be null: in mpi_f08 it is optional.
+template <typename... Words>
+void hooked_fortran(const std::atomic<void*>& native, const Hook& hook, MPI_Fint* ierror,
+                    Words... words) {
+  const int status = with_hooks(hook, [&] {
+    MPI_Fint code = MPI_SUCCESS;
+    call_native(native, words..., &code);
+    return static_cast<int>(code);
+  });
+  if (ierror != nullptr) *ierror = static_cast<MPI_Fint>(status);
+}
+
 struct Wrapper {
   const char* symbol;
   void* function;
   // Major versions of the MPI library, as it reports itself at run time, for which it is right.
   int first_version;
   int last_version;
+  // Of a hook: where the native function is kept that it goes on to. Null: not a hook.
+  std::atomic<void*>* native = nullptr;
 };
 inline constexpr int any_version = 1 << 30;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 24> variables{{
+constexpr std::array<EnvironmentVariable, 26> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -60,8 +60,13 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
     {"SIBYL_BETA", "0 to 4294967295", "0", "picoseconds per byte",
      "Time per byte in such a stream; 0: measured."},
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
-     "How many private communicators a process may hold. A communicator that finds none left on "
-     "any of its ranks is served by the MPI library."},
+     "How many private communicators a process may hold. One that finds none left on any of its "
+     "ranks takes the place of the one that was used least recently among those whose ranks it "
+     "has, which the MPI library serves from then on; else it is served by the MPI library itself."},
+    {"SIBYL_SERVE_FROM", "0 to 1000000", "", "calls",
+     "From which call of a communicator on the preload serves it: 1 is the first, 0 never. Not set: "
+     "from the third, since one that is used once or twice cannot repay its set-up; MPI_COMM_WORLD, "
+     "which is set up in MPI_Init, from the first. Must be the same on all ranks."},
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
@@ -140,6 +145,9 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_number(lookup, "SIBYL_ALPHA", any, environment.alpha, environment.problem);
   read_number(lookup, "SIBYL_OVERHEAD", any, environment.overhead, environment.problem);
   read_number(lookup, "SIBYL_BETA", any, environment.beta, environment.problem);
+  std::uint32_t serve_from = unset;
+  read_number(lookup, "SIBYL_SERVE_FROM", 1000000, serve_from, environment.problem);
+  if (serve_from != unset) environment.serve_from = serve_from;
   read_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
   read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
               environment.problem);

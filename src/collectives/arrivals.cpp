@@ -10,7 +10,7 @@
 namespace sibyl {
 
 int set_arrivals(MPI_Comm comm, const double* times, int count) try {
-  if (comm == MPI_COMM_NULL) return raise(MPI_COMM_WORLD, MPI_ERR_COMM);
+  if (comm == MPI_COMM_NULL) return raise_nowhere(MPI_ERR_COMM);
   CommunicatorState* state = CommunicatorState::get(comm);
   if (state == nullptr) return MPI_SUCCESS;
   if (!state->serves(comm, true)) {

@@ -1,12 +1,48 @@
-// See hooks.hpp.
+// Lets the process's state begin and end with MPI; see hooks.hpp.
 #include "collectives/hooks.hpp"
 
-namespace sibyl::hooks {
+#include <mpi.h>
 
-void after_init() {}
+#include <atomic>
+#include <new>
+
+#include "communicator/communicator_state.hpp"
+
+namespace sibyl::hooks {
+namespace {
+
+// Sessions of this program that are open.
+std::atomic<int> sessions = 0;
+
+}  // namespace
+
+// The world is set up here, where all its ranks come and none has yet made a call of which another
+// does not know: what a rank does alone later on, a refused call say, cannot make it miss the
+// others.
+void after_init() try {
+  Process* const process = Process::get();
+  if (process == nullptr || !process->end_with_world()) return;
+  if (process->environment().serve_from.value_or(1) != 1) return;
+  CommunicatorState* const world = CommunicatorState::get(MPI_COMM_WORLD);
+  if (world != nullptr) world->set_up_now(MPI_COMM_WORLD);
+} catch (const std::bad_alloc&) {
+  return;  // calls find no state, and go to the MPI library
+}
+
 void before_finalize() {}
-void after_finalize() {}
-void after_session_init() {}
-void after_session_finalize() {}
+
+void after_finalize() {
+  if (sessions == 0) Process::forget_keys();
+}
+
+void after_session_init() { ++sessions; }
+
+void before_session_finalize() {
+  if (sessions == 1 && !Process::has_world()) Process::end_without_world();
+}
+
+void after_session_finalize() {
+  if (--sessions == 0 && !Process::has_world()) Process::forget_keys();
+}
 
 }  // namespace sibyl::hooks

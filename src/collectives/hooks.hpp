@@ -20,6 +20,8 @@ void before_finalize();
 void after_finalize();
 // MPI_Session_init has succeeded, whether the world model is initialised or not.
 void after_session_init();
+// MPI_Session_finalize was called; the session's communicators are freed.
+void before_session_finalize();
 // MPI_Session_finalize has succeeded; other sessions and the world model may go on.
 void after_session_finalize();
 

@@ -147,7 +147,7 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
   call.threaded = least[1] != 0;
   call.background = call.threaded && terms.background != 0 && call.algorithm->background;
   if (call.algorithm->arrivals) {
-    state.find_costs(state.take_tags(CommunicatorState::tags_of_a_reduction));
+    state.find_costs(state.tags_of(call.collective));
   }
   if (call.algorithm->segments) {
     call.cut =

@@ -1,8 +1,6 @@
 // Serves calls in the predicted order; see predicted.hpp.
 #include "collectives/predicted.hpp"
 
-#include <new>
-
 namespace sibyl {
 namespace {
 
@@ -54,13 +52,6 @@ const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, boo
   return ordered ? ordered_program(state_, *call_.site, algorithm, in_place)
                  : state_.plans.get(algorithm, root, in_place,
                                     outstanding_in(state_.settings(), algorithm.collective));
-}
-
-int PredictedCall::run(const Algorithm& algorithm, int root, bool in_place, CollectiveCall& call,
-                       MPI_Comm comm, int earlier_error) try {
-  return run_prepared(state_, program(algorithm, root, in_place), call, comm, earlier_error);
-} catch (const std::bad_alloc&) {
-  return raise(comm, MPI_ERR_NO_MEM);
 }
 
 }  // namespace sibyl

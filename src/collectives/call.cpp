@@ -1,5 +1,6 @@
 // The common parts of the collectives; see call.hpp.
 #include "collectives/call.hpp"
+#include "base/own_failure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -116,7 +117,8 @@ int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, 
   const Prepared& prepared = state.plans.get(
       algorithm, root, in_place, outstanding_in(state.settings(), algorithm.collective));
   return run_prepared(state, prepared, call, comm, earlier_error);
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);
 }
 

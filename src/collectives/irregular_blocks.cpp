@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 
+#include "base/own_failure.hpp"
 #include "collectives/block_arguments.hpp"
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
@@ -173,7 +174,8 @@ int serve(Collective collective, Caller caller, const IrregularSide& all, const 
   int error_class = error;
   PMPI_Error_class(error, &error_class);
   return counted.end(algorithm, call.own_bytes(), raise(comm, error_class));
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);
 }
 

@@ -1,5 +1,6 @@
 // Serves calls in the predicted order; see predicted.hpp.
 #include "collectives/predicted.hpp"
+#include "base/own_failure.hpp"
 
 #include <new>
 
@@ -59,7 +60,8 @@ const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, boo
 int PredictedCall::run(const Algorithm& algorithm, int root, bool in_place, CollectiveCall& call,
                        MPI_Comm comm, int earlier_error) try {
   return run_prepared(state_, program(algorithm, root, in_place), call, comm, earlier_error);
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);
 }
 

@@ -4,6 +4,7 @@
 // the root may have MPI_IN_PLACE, and only its receive buffer is looked at.
 #include <new>
 
+#include "base/own_failure.hpp"
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
 #include "collectives/operators.hpp"
@@ -61,7 +62,8 @@ int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count
   buffer.base = at_root ? static_cast<char*>(receive) : nullptr;
   call.receive = buffer;
   return counted.end(algorithm, call.block_bytes, run_prepared(*state, *prepared, call, comm));
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);
 }
 

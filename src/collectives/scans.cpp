@@ -4,6 +4,7 @@
 // MPI_IN_PLACE may differ from rank to rank and steers only this rank's own program.
 #include <new>
 
+#include "base/own_failure.hpp"
 #include "collectives/call.hpp"
 #include "collectives/native.hpp"
 #include "collectives/operators.hpp"
@@ -55,7 +56,8 @@ int serve(Collective collective, NativeScan native, Caller caller, const Reducti
   if (!in_place) call.send.base = static_cast<char*>(const_cast<void*>(now.send));
   return counted.end(choice.algorithm, call.block_bytes,
                      run_prepared(*state, *prepared, call, comm));
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "collectives/call.hpp"
+#include "base/own_failure.hpp"
 
 namespace sibyl {
 
@@ -27,7 +28,8 @@ int set_arrivals(MPI_Comm comm, const double* times, int count) try {
         "negative and at most 1e6 seconds apart");
   }
   return raise(comm, state->arrivals_code);
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);
 }
 

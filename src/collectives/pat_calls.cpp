@@ -4,6 +4,7 @@
 #include <new>
 #include <optional>
 
+#include "base/own_failure.hpp"
 #include "collectives/call.hpp"
 #include "collectives/operators.hpp"
 #include "collectives/pat.hpp"
@@ -111,7 +112,8 @@ int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
     error = unpack(staged(at.rank), own.buffer, own.count, own.info, comm);
   }
   return error;
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);
 }
 
@@ -148,7 +150,8 @@ int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, 
   error = join(*request, error);
   if (error != MPI_SUCCESS || !at.is_root) return error;
   return unpack(request->all(), recvbuf, count, from.info, comm);
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);
 }
 

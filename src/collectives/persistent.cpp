@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/own_failure.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/round_time.hpp"
 #include "sibyl/predictors.hpp"
@@ -236,7 +237,8 @@ void PersistentRequest::begin_program(bool with_pattern) try {
   ordered_ = with_pattern && (!order_.empty() || !arrivals_.empty());
   note(execution_.bind(prepared_, bound_.call, workspace_));
   if (execution_.bound()) execution_.start(stage_ == Stage::arrived, queue_.has_value());
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   note(MPI_ERR_NO_MEM);
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 
+#include "base/own_failure.hpp"
 #include "collectives/operators.hpp"
 #include "collectives/persistent_native.hpp"
 #include "collectives/persistent_terms.hpp"
@@ -100,7 +101,8 @@ int init(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeFo
   }
   *request = std::make_unique<PersistentRequest>(*state, std::move(call)).release();
   return MPI_SUCCESS;
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);
 }
 

@@ -19,6 +19,7 @@
 
 #include <new>
 
+#include "base/own_failure.hpp"
 #include "collectives/call.hpp"
 #include "collectives/verdict.hpp"
 
@@ -44,7 +45,8 @@ struct Outcome {
 template <class Body>
 Outcome guarded(Body body) try {
   return body();
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;  // an operator's
   return {.error = MPI_ERR_NO_MEM};
 }
 

@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "base/own_failure.hpp"
 #include "executor/engines.hpp"
 #include "executor/execution.hpp"
 
@@ -42,7 +43,8 @@ int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& wor
     return run_lockstep(prepared, call, frame);
   }
   return run_dataflow(prepared, call, frame, workspace);
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
   return MPI_ERR_NO_MEM;
 }
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -86,6 +87,25 @@ def c_program(name):
     if setting.mpicc is None:
         raise unittest.SkipTest("no --mpicc")
     return compile_program(setting.mpicc, name)
+
+
+def cxx_program(name):
+    """Compiled by the C++ compiler beside the C one, with what MPI's mpicc says that it needs: not
+    every MPI has a wrapper for C++."""
+    if setting.mpicc is None:
+        raise unittest.SkipTest("no --mpicc")
+    asked = subprocess.run([setting.mpicc, "-show"], capture_output=True, text=True)
+    words = asked.stdout.split()
+    compiler = shutil.which("g++") or shutil.which("c++")
+    if asked.returncode != 0 or not words or compiler is None:
+        raise unittest.SkipTest("no C++ compiler")
+    output = setting.work / f"{name.stem}-cpp"
+    if not output.exists():
+        command = [compiler, "-O1", "-DOMPI_SKIP_MPICXX", str(name), "-o", str(output), *words[1:]]
+        done = subprocess.run(command, cwd=setting.work, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+    return output
 
 
 def read_reports(directory):

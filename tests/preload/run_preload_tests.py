@@ -24,6 +24,7 @@ from launching import (
     PROGRAMS,
     c_program,
     compile_program,
+    cxx_program,
     read_reports,
     run,
     run_apart,
@@ -88,6 +89,23 @@ class CPrograms(PreloadTest):
         # Started without a shell in between; only rank 0 prints.
         done = self.compare([c_program(PROGRAMS / "nested.c")], expected={"exscan"}, start=run)
         self.assertIn("scans made", done.stdout)
+
+    def compare_reduces(self, name, **settings):
+        """A program of small reduces, which would be left to the MPI library."""
+        program = (cxx_program if name.endswith(".cpp") else c_program)(PROGRAMS / name)
+        return self.compare(
+            [program], {"reduce"}, ranks=3, start=run, SIBYL_REDUCE="binomial", **settings
+        )
+
+    def test_calls_from_inside_a_call_on_another_stack_go_native(self):
+        self.assertIn("scans made", self.compare_reduces("other_stack.c").stdout)
+
+    def test_a_rank_whose_error_handler_jumps_out_is_served_as_before(self):
+        self.assertIn("12 jumps", self.compare_reduces("jump.c").stdout)
+
+    def test_an_error_handlers_exceptions_pass_and_leave_all_as_it_was(self):
+        done = self.compare_reduces("exceptions.cpp")
+        self.assertIn("10 caught, 10 handled, 20 destroyed", done.stdout)
 
     def test_the_background_is_given_to_a_program_whose_environment_asks_for_it(self):
         program = compile_program(setting.mpicc, PROGRAMS / "collectives.c")

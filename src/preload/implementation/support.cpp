@@ -22,8 +22,6 @@
 
 namespace sibyl::preload {
 
-thread_local int Entry::depth_ = 0;
-
 namespace {
 
 // Addresses that stand for a constant. An executable and the MPI library normally share one

@@ -1,7 +1,7 @@
-// What the generated wrappers of one MPI need: the re-entry guard, the buffers of Fortran, and the
+// What the generated wrappers of one MPI need: the hooks, the buffers of Fortran, and the
 // table through which the shim finds a wrapper.
 //
-// Thread safety: the guard is per thread; the rest is set once, before the first wrapper is called.
+// Thread safety: all is set once, before the first wrapper is called.
 #pragma once
 
 #include <mpi.h>
@@ -13,6 +13,7 @@
 
 #include "collectives/collectives.hpp"
 #include "collectives/hooks.hpp"
+#include "preload/implementation/entry.hpp"
 
 #ifdef OPEN_MPI
 #define SIBYL_PRELOAD_OPENMPI 1
@@ -35,20 +36,6 @@ inline constexpr bool has_large = SIBYL_PRELOAD_LARGE != 0;
 // call.
 inline bool too_large(MPI_Count count) { return count > std::numeric_limits<int>::max(); }
 int raise_count(MPI_Comm comm);
-
-// One level of wrapper on this thread's stack. A call that arrives inside another was made by the
-// MPI library or by Sibyl itself, on ranks and in an order that no program wrote: it goes native.
-class Entry {
- public:
-  Entry() { ++depth_; }
-  ~Entry() { --depth_; }
-  Entry(const Entry&) = delete;
-  Entry& operator=(const Entry&) = delete;
-  bool nested() const { return depth_ > 1; }
-
- private:
-  static thread_local int depth_;
-};
 
 // MPI_IN_PLACE and MPI_BOTTOM of Fortran are addresses of variables of the MPI library; returns
 // their C values, and any other address as it is.

@@ -1,0 +1,41 @@
+// The re-entry guard of the wrappers.
+//
+// A call that arrives inside another was made by the MPI library or by Sibyl itself, on ranks and
+// in an order that no program wrote: it goes native. But a wrapper may also be left by a longjmp
+// out of an error handler, which runs no destructor; a guard that only counted would take this
+// thread to be inside a call for ever, all its calls would go native, and other ranks, which serve
+// them, would wait. So the guard remembers the frame of the outermost wrapper, and a call that
+// finds one looks whether it still stands (entry.cpp). Calls that find none, which is all of a
+// usual program, pay a comparison.
+//
+// Thread safety: the guard is per thread.
+#pragma once
+
+namespace sibyl::preload {
+
+// One level of wrapper on this thread's stack.
+class Entry {
+ public:
+  // `frame` names the wrapper's frame: the stack pointer before it was called.
+  explicit Entry(const void* frame = __builtin_dwarf_cfa()) : guard_(guard) {
+    if (guard_.depth != 0 && was_left(guard_.outermost, frame)) guard_.depth = 0;
+    if (guard_.depth++ == 0) guard_.outermost = frame;
+  }
+  ~Entry() { --guard_.depth; }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  bool nested() const { return guard_.depth > 1; }
+
+ private:
+  struct Guard {
+    int depth = 0;
+    const void* outermost = nullptr;
+  };
+  static thread_local Guard guard;
+  // Whether the wrapper of frame `outermost` is gone, as far as can be told from one at `frame`.
+  static bool was_left(const void* outermost, const void* frame);
+
+  Guard& guard_;
+};
+
+}  // namespace sibyl::preload

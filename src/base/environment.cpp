@@ -62,10 +62,13 @@ constexpr std::array<EnvironmentVariable, 26> variables{{
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
      "How many private communicators a process may hold. One that finds none left on any of its "
      "ranks takes the place of the one that was used least recently among those whose ranks it "
-     "has, which the MPI library serves from then on; else it is served by the MPI library itself."},
+     "has, which the MPI library serves from then on; else it is served by the MPI library "
+     "itself."},
     {"SIBYL_SERVE_FROM", "0 to 1000000", "", "calls",
-     "From which call of a communicator on the preload serves it: 1 is the first, 0 never. Not set: "
-     "from the third, since one that is used once or twice cannot repay its set-up; MPI_COMM_WORLD, "
+     "From which call of a communicator on the preload serves it: 1 is the first, 0 never. Not "
+     "set: "
+     "from the third, since one that is used once or twice cannot repay its set-up; "
+     "MPI_COMM_WORLD, "
      "which is set up in MPI_Init, from the first. Must be the same on all ranks."},
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests, and predictions in the background, may have one thread per "

@@ -5,8 +5,8 @@
 #include <new>
 #include <span>
 
-#include "collectives/call.hpp"
 #include "base/own_failure.hpp"
+#include "collectives/call.hpp"
 
 namespace sibyl {
 

@@ -112,9 +112,8 @@ void offer_reduction(CommunicatorState& state, const ReductionArguments& now,
   offer.bytes = static_cast<std::uint64_t>(now.count) * type.size;
   call.elements = static_cast<std::uint64_t>(now.count);
   const std::optional<OperatorUse> use = operator_use(state, now.op, now.datatype, type.named);
-  offer.eligible =
-      use.has_value() && state.combines() &&
-      type.size <= static_cast<std::size_t>(std::numeric_limits<int>::max());
+  offer.eligible = use.has_value() && state.combines() &&
+                   type.size <= static_cast<std::size_t>(std::numeric_limits<int>::max());
   if (!offer.eligible) return;
   offer.use = *use;
   offer.commutes = commutes(now.op, *use);

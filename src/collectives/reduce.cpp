@@ -64,10 +64,8 @@ Outcome Reduce::serve(CommunicatorState& state, CountedCall& counted) const {
 
 int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
                  MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const Reduce call{.root = root,
-                    .now = {send, receive, count, datatype, op},
-                    .comm = comm,
-                    .caller = caller};
+  const Reduce call{
+      .root = root, .now = {send, receive, count, datatype, op}, .comm = comm, .caller = caller};
   return serve(call, caller, comm);
 }
 

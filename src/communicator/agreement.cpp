@@ -106,7 +106,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   const auto build = static_cast<std::int64_t>(build_fingerprint());
   const bool sound = process_.problem().empty();
   std::array<std::int64_t, 5> offer{budget ? 1 : 0, sound ? 1 : 0, build, -build,
-                                          can_combine() ? 1 : 0};
+                                    can_combine() ? 1 : 0};
   std::array<std::int64_t, 5> least{};
   const int met = PMPI_Allreduce(offer.data(), least.data(), static_cast<int>(offer.size()),
                                  MPI_INT64_T, MPI_MIN, comm);

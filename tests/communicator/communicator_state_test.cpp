@@ -181,7 +181,8 @@ TEST(CommunicatorState, KeepsTheTagsOfItsCallsApart) {
       std::vector<std::pair<std::int64_t, std::int64_t>> taken;
       for (std::size_t i = 0; i < collective_count; ++i) {
         const auto collective = static_cast<Collective>(i);
-        const std::int64_t span = combines(collective) ? CallTags::of_a_vector : CallTags::of_blocks;
+        const std::int64_t span =
+            combines(collective) ? CallTags::of_a_vector : CallTags::of_blocks;
         taken.emplace_back(tags.of(collective), tags.of(collective) + span);
       }
       for (int call = 0; call < 40; ++call) {

@@ -147,40 +147,43 @@ def preamble(what):
     )
 
 
+def c_entries(name, count, hook):
+    """A C function and its profiling name."""
+    return [(name, count, "c_function", hook), ("P" + name, count, "profiling_function", hook)]
+
+
+def fortran_entries(function, fortran, count, hook):
+    symbols = dict.fromkeys(symbol.of(function) for symbol in fortran)
+    return [(symbol, count, "fortran_function", hook) for symbol in symbols]
+
+
 def shim_source(functions, hooks, fortran):
-    entries = []  # (symbol, number of arguments)
+    entries = []  # (symbol, number of arguments, kind, whether it is a hook)
     fallbacks = []  # C code, by the symbol that has one
     for function in functions:
         count = len(function.arguments)
-        entries.append((function.name, count))
-        if function.large:
-            entries.append((function.name + "_c", count))
-            fallbacks.append(function)
-        entries += [
-            (symbol, count + 1) for symbol in dict.fromkeys(f.of(function) for f in fortran)
-        ]
-    first_hook = len(entries)
+        for name in [function.name] + ([function.name + "_c"] if function.large else []):
+            entries += c_entries(name, count, 0)
+        fallbacks += [function] if function.large else []
+        entries += fortran_entries(function, fortran, count + 1, 0)
     for hook in hooks:
-        entries.append((hook.name, len(hook.c_arguments)))
-        entries += [
-            (symbol, len(hook.fortran_arguments) + 1)
-            for symbol in dict.fromkeys(f.of(hook) for f in fortran)
-        ]
+        entries += c_entries(hook.name, len(hook.c_arguments), 1)
+        entries += fortran_entries(hook, fortran, len(hook.fortran_arguments) + 1, 1)
     out = [preamble("The entries of the shim: every symbol that it takes from the MPI library.")]
     out.append('#include "shim.h"\n\n#include <stdlib.h>\n#include <string.h>\n')
     out.append(f"_Atomic(void*) sibyl_preload_slots[{len(entries)}];")
-    out.append("const char* const sibyl_preload_symbols[] = {")
-    out += [f'    "{symbol}",' for symbol, _ in entries]
-    out.append("};")
-    out.append(f"const unsigned sibyl_preload_first_hook = {first_hook};\n")
+    out.append("const struct sibyl_preload_symbol sibyl_preload_symbols[] = {")
+    out += [f'    {{"{symbol}", {kind}, {hook}}},' for symbol, _, kind, hook in entries]
+    out.append("};\n")
     out.append('#define ENTRY __attribute__((visibility("default")))')
-    for index, (symbol, count) in enumerate(entries):
+    for index, (symbol, count, kind, _) in enumerate(entries):
+        find = "profiling_target" if kind == "profiling_function" else "target"
         names = ", ".join(f"a{i}" for i in range(count))
         parameters = ", ".join(f"word a{i}" for i in range(count))
         types = ", ".join(["word"] * count)
         out.append(f"\nENTRY word {symbol}({parameters});")
         out.append(f"word {symbol}({parameters}) {{")
-        out.append(f"  void* target = sibyl_preload_target({index}, __builtin_return_address(0));")
+        out.append(f"  void* target = sibyl_preload_{find}({index}, __builtin_return_address(0));")
         out.append(f"  return ((word(*)({types}))target)({names});")
         out.append("}")
     for function in fallbacks:
@@ -207,32 +210,29 @@ def shim_source(functions, hooks, fortran):
         out.append("}")
     out.append("\nvoid* sibyl_preload_fallback(const char* symbol) {")
     for function in fallbacks:
-        out.append(f'  if (strcmp(symbol, "{function.name}_c") == 0) {{')
+        out.append(f"  if (strcmp(symbol + (symbol[0] == 'P'), \"{function.name}_c\") == 0) {{")
         out.append(f"    return (void*)fallback_{function.name}_c;\n  }}")
     out.append("  return NULL;\n}")
     return "\n".join(out) + "\n"
 
 
 def c_wrapper(function, large):
-    suffix, name = ("_large", function.name + "_c") if large else ("", function.name)
+    suffix = "_large" if large else ""
     types = LARGE_C_TYPES if large else C_TYPES
     parameters = ", ".join(f"{types[kind]} {argument}" for argument, kind in function.arguments)
     names = ", ".join(argument for argument, _ in function.arguments)
     is_large = "has_large" if large else "false"
+    caller = f"Caller{{.preload = true, .large = {is_large}}}"
     out = [f"static int c_{function.short}{suffix}({parameters}) {{"]
     out.append("  const Entry entry;")
     if large:
-        out.append("#if SIBYL_PRELOAD_LARGE")
-    out.append(f"  if (entry.nested()) return P{name}({names});")
-    if large:
         counts = [argument for argument, kind in function.arguments if kind == "count"]
         large_counts = " || ".join(f"too_large({count})" for count in counts)
-        out.append("#else")
+        out.append("#if !SIBYL_PRELOAD_LARGE")
         out.append(f"  if ({large_counts}) return raise_count(comm);")
         out.append("#endif")
-    out.append(
-        f"  return serve_{function.short}(Caller{{.preload = true, .large = {is_large}}}, {names});"
-    )
+    out.append(f"  if (entry.nested()) return native_{function.short}({caller}, {names});")
+    out.append(f"  return serve_{function.short}({caller}, {names});")
     out.append("}")
     return out
 
@@ -317,6 +317,12 @@ def implementation_source(functions, hooks, fortran):
     out += table
     out.append("};\n")
     out.append("std::span<const Wrapper> wrappers() { return table; }\n")
+    out.append("static constexpr std::string_view names[] = {")
+    for function in functions:
+        out.append(f'    "{function.name}",')
+        out += [f'    "{function.name}_c",'] if function.large else []
+    out.append("};\n")
+    out.append("std::span<const std::string_view> served() { return names; }\n")
     out.append("}  // namespace sibyl::preload")
     return "\n".join(out) + "\n"
 

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 
 #include "collectives/collectives.hpp"
 #include "collectives/hooks.hpp"
+#include "collectives/native.hpp"
 #include "preload/implementation/entry.hpp"
 
 #ifdef OPEN_MPI
@@ -113,5 +115,7 @@ void* address(Function* function) {
 
 // Generated from functions.txt and fortran.txt.
 std::span<const Wrapper> wrappers();
+// The C functions among them that are served.
+std::span<const std::string_view> served();
 
 }  // namespace sibyl::preload

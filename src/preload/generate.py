@@ -105,14 +105,28 @@ def read_hook(where, name, forms, words):
     return hook
 
 
+@dataclass
+class Spawn:
+    name: str  # MPI_Comm_spawn
+    arguments: list  # names
+
+    @property
+    def short(self):
+        return self.name.removeprefix("MPI_").lower()
+
+
 def read_functions(path):
-    """The functions that are served, and those that are hooked."""
+    """The functions that are served, those that are hooked, those that start processes."""
     functions = []
     hooks = []
+    spawns = []
     for where, words in rows(path):
         name, forms, *arguments = words
         if forms in ("hook", "hook+calls"):
             hooks.append(read_hook(where, name, forms, arguments))
+            continue
+        if forms == "spawn":
+            spawns.append(Spawn(name, arguments))
             continue
         pairs = []
         for argument in arguments:
@@ -122,9 +136,9 @@ def read_functions(path):
                 sys.exit(f"{where}: unknown kind {kind!r}, one of {', '.join(KINDS)}")
             pairs.append((argument_name, kind))
         if not name.startswith("MPI_") or forms not in ("c", "c+large") or not pairs:
-            sys.exit(f"{where}: expected NAME c|c+large|hook|hook+calls ARGUMENT...")
+            sys.exit(f"{where}: expected NAME c|c+large|hook|hook+calls|spawn ARGUMENT...")
         functions.append(Function(name, forms == "c+large", pairs))
-    return functions, hooks
+    return functions, hooks, spawns
 
 
 def read_fortran(path):
@@ -147,33 +161,35 @@ def preamble(what):
     )
 
 
-def c_entries(name, count, hook):
+def c_entries(name, count, role):
     """A C function and its profiling name."""
-    return [(name, count, "c_function", hook), ("P" + name, count, "profiling_function", hook)]
+    return [(name, count, "c_function", role), ("P" + name, count, "profiling_function", role)]
 
 
-def fortran_entries(function, fortran, count, hook):
+def fortran_entries(function, fortran, count, role):
     symbols = dict.fromkeys(symbol.of(function) for symbol in fortran)
-    return [(symbol, count, "fortran_function", hook) for symbol in symbols]
+    return [(symbol, count, "fortran_function", role) for symbol in symbols]
 
 
-def shim_source(functions, hooks, fortran):
-    entries = []  # (symbol, number of arguments, kind, whether it is a hook)
+def shim_source(functions, hooks, spawns, fortran):
+    entries = []  # (symbol, number of arguments, kind, role)
     fallbacks = []  # C code, by the symbol that has one
     for function in functions:
         count = len(function.arguments)
         for name in [function.name] + ([function.name + "_c"] if function.large else []):
-            entries += c_entries(name, count, 0)
+            entries += c_entries(name, count, "role_served")
         fallbacks += [function] if function.large else []
-        entries += fortran_entries(function, fortran, count + 1, 0)
+        entries += fortran_entries(function, fortran, count + 1, "role_served")
     for hook in hooks:
-        entries += c_entries(hook.name, len(hook.c_arguments), 1)
-        entries += fortran_entries(hook, fortran, len(hook.fortran_arguments) + 1, 1)
+        entries += c_entries(hook.name, len(hook.c_arguments), "role_hook")
+        entries += fortran_entries(hook, fortran, len(hook.fortran_arguments) + 1, "role_hook")
+    for spawn in spawns:
+        entries += c_entries(spawn.name, len(spawn.arguments), "role_spawn")
     out = [preamble("The entries of the shim: every symbol that it takes from the MPI library.")]
     out.append('#include "shim.h"\n\n#include <stdlib.h>\n#include <string.h>\n')
     out.append(f"_Atomic(void*) sibyl_preload_slots[{len(entries)}];")
     out.append("const struct sibyl_preload_symbol sibyl_preload_symbols[] = {")
-    out += [f'    {{"{symbol}", {kind}, {hook}}},' for symbol, _, kind, hook in entries]
+    out += [f'    {{"{symbol}", {kind}, {role}}},' for symbol, _, kind, role in entries]
     out.append("};\n")
     out.append('#define ENTRY __attribute__((visibility("default")))')
     for index, (symbol, count, kind, _) in enumerate(entries):
@@ -280,10 +296,11 @@ def hook_wrappers(hook, fortran):
     return out, rows
 
 
-def implementation_source(functions, hooks, fortran):
+def implementation_source(functions, hooks, spawns, fortran):
     out = [
         preamble("The wrappers of one MPI: from an intercepted symbol to the body that serves it.")
     ]
+    out.append('#include "preload/implementation/spawn.hpp"')
     out.append('#include "preload/implementation/support.hpp"\n')
     out.append('namespace sibyl::preload {\n\n// C linkage: the shim calls these.\nextern "C" {')
     table = []
@@ -301,6 +318,11 @@ def implementation_source(functions, hooks, fortran):
         table += [row for of_fortran, row in rows if not of_fortran]
     out.append("#if SIBYL_PRELOAD_OPENMPI")
     table.append("#if SIBYL_PRELOAD_OPENMPI")
+    for spawn in spawns:
+        table.append(
+            f'    {{"{spawn.name}", address(c_{spawn.short}), 0, any_version, '
+            f"&native_{spawn.short}, true}},"
+        )
     for code, rows in hooked:
         out += [line for of_fortran, lines in code if of_fortran for line in lines]
         table += [row for of_fortran, row in rows if of_fortran]
@@ -334,11 +356,11 @@ def main():
     parser.add_argument("--functions", type=Path, default=HERE / "functions.txt")
     parser.add_argument("--fortran", type=Path, default=HERE / "fortran.txt")
     arguments = parser.parse_args()
-    functions, hooks = read_functions(arguments.functions)
+    functions, hooks, spawns = read_functions(arguments.functions)
     fortran = read_fortran(arguments.fortran)
     source = {"shim": shim_source, "implementation": implementation_source}[arguments.what]
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    arguments.output.write_text(source(functions, hooks, fortran))
+    arguments.output.write_text(source(functions, hooks, spawns, fortran))
 
 
 if __name__ == "__main__":

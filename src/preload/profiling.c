@@ -6,6 +6,9 @@
  * the tool behind, if there is one, and PMPI_X is served. What it hands back then goes to the
  * library's PMPI_X, since the tools have seen it.
  *
+ * Functions that start processes are always taken below the tools: what is put into their arguments
+ * is no concern of theirs.
+ *
  * The MPI library itself calls some PMPI_X through the dynamic linker (its files, MPI-IO, gather
  * what ranks want), and Sibyl calls some: no program's calls, which go to the library whatever is
  * set.
@@ -44,7 +47,9 @@ static int has_tool_behind(const char* symbol) {
 }
 
 int sibyl_preload_takes(const struct sibyl_preload_symbol* symbol) {
-  if (!sibyl_preload_below) return symbol->kind != profiling_function;
+  if (!sibyl_preload_below && symbol->role != role_spawn) {
+    return symbol->kind != profiling_function;
+  }
   switch (symbol->kind) {
     case profiling_function:
       return 1;

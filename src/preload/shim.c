@@ -252,7 +252,7 @@ void* sibyl_preload_resolve(unsigned index, const void* caller) {
   const struct sibyl_preload_symbol* symbol = &sibyl_preload_symbols[index];
   void* target = NULL;
   if (sibyl_preload_takes(symbol)) {
-    if (!symbol->hook) pthread_once(&told, tell);
+    if (symbol->role == role_served) pthread_once(&told, tell);
     const char* function = symbol->name + (symbol->kind == profiling_function);
     if (lookup != NULL) target = lookup(function);
   }

@@ -18,10 +18,12 @@ _Static_assert(sizeof(word) == 8, "the shim forwards arguments as 64-bit words")
 extern _Atomic(void*) sibyl_preload_slots[];
 
 enum sibyl_preload_kind { c_function, profiling_function, fortran_function };
+/* Functions that are served, those that are only noticed (MPI_Init), those that start processes. */
+enum { role_served, role_hook, role_spawn };
 struct sibyl_preload_symbol {
   const char* name;
   enum sibyl_preload_kind kind;
-  int hook; /* of a function that is only noticed (MPI_Init), not served */
+  int role;
 };
 extern const struct sibyl_preload_symbol sibyl_preload_symbols[];
 

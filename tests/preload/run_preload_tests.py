@@ -20,6 +20,7 @@ import wave
 from pathlib import Path
 
 import profiling_tests
+import spawn_tests
 from launching import (
     ALL,
     HERE,
@@ -268,6 +269,8 @@ class Strangers(PreloadTest):
                 lower + "_f08_",
                 upper,
             }
+        for name in ("MPI_Comm_spawn", "MPI_Comm_spawn_multiple"):
+            expected |= {name, "P" + name}
         hooked = ("Init", "Init_thread", "Finalize", "Session_init", "Session_finalize")
         for name in (f"MPI_{short}" for short in hooked):
             lower = name.lower()
@@ -413,7 +416,7 @@ def main():
             loader.testNamePatterns = [f"*{text}*" for text in setting.k]
         suite = unittest.TestSuite(
             loader.loadTestsFromModule(module)
-            for module in (sys.modules[__name__], profiling_tests)
+            for module in (sys.modules[__name__], profiling_tests, spawn_tests)
         )
         result = unittest.TextTestRunner(verbosity=2).run(suite)
     if result.testsRun == 0:

@@ -22,6 +22,8 @@
 
 namespace sibyl::preload {
 
+int library_version = 0;
+
 namespace {
 
 // Addresses that stand for a constant. An executable and the MPI library normally share one
@@ -50,7 +52,7 @@ class Constant {
 
 Constant in_place;
 Constant bottom;
-int library_version = 0;  // major version of the MPI library in use
+void* (*find_native)(const char*) = nullptr;
 void* (*find_hand_back)(const char*) = nullptr;
 
 // The first number in the library's description: "Open MPI v4.1.4, ..." is 4.
@@ -103,6 +105,7 @@ __attribute__((visibility("default"))) const char* sibyl_preload_identity() {
 __attribute__((visibility("default"))) const char* sibyl_preload_attach(
     void* (*native)(const char*), void* (*hand_back)(const char*)) {
   using namespace sibyl::preload;
+  find_native = native;
   find_hand_back = hand_back;
   for (const std::string_view name : served()) sibyl::hand_back_to(name, hand_back(name.data()));
   library_version = read_library_version();
@@ -123,7 +126,8 @@ __attribute__((visibility("default"))) void* sibyl_preload_lookup(const char* sy
     if (std::string_view(wrapper.symbol) == symbol && library_version >= wrapper.first_version &&
         library_version <= wrapper.last_version) {
       if (wrapper.native == nullptr) return wrapper.function;
-      void* const native = find_hand_back(symbol);
+      void* const native = wrapper.below_tools ? find_native(("P" + std::string(symbol)).c_str())
+                                               : find_hand_back(symbol);
       wrapper.native->store(native, std::memory_order_relaxed);
       return native == nullptr ? nullptr : wrapper.function;
     }

@@ -39,6 +39,9 @@ inline constexpr bool has_large = SIBYL_PRELOAD_LARGE != 0;
 inline bool too_large(MPI_Count count) { return count > std::numeric_limits<int>::max(); }
 int raise_count(MPI_Comm comm);
 
+// Major version of the MPI library in use.
+extern int library_version;
+
 // MPI_IN_PLACE and MPI_BOTTOM of Fortran are addresses of variables of the MPI library; returns
 // their C values, and any other address as it is.
 void* fortran_buffer(void* address);
@@ -103,8 +106,10 @@ struct Wrapper {
   // Major versions of the MPI library, as it reports itself at run time, for which it is right.
   int first_version;
   int last_version;
-  // Of a hook: where the native function is kept that it goes on to. Null: not a hook.
+  // Where the native function is kept that it goes on to; null: it needs none.
   std::atomic<void*>* native = nullptr;
+  // Which one that is: the MPI library's PMPI_X, or what a call of MPI_X would have reached.
+  bool below_tools = false;
 };
 inline constexpr int any_version = 1 << 30;
 

@@ -89,6 +89,10 @@ constexpr std::array<EnvironmentVariable, 26> variables{{
     {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
      "Where the preload library and the command look for libsibyl-openmpi.so and "
      "libsibyl-mpich.so. Read by these two only."},
+    {"SIBYL_INTERCEPT", "mpi or pmpi", "mpi", "",
+     "By which names the preload library takes a program's calls: MPI_X, or PMPI_X below profiling "
+     "tools, which then see all calls (docs/preload.md). All ranks must have the same. Read by it "
+     "only."},
     {"SIBYL_PYTHON", "a Python interpreter", "the command sibyl in PATH", "",
      "By which sibyl-fft starts `sibyl fft-plot` to draw its picture. `sibyl run` sets it. Read by "
      "sibyl-fft only."},

@@ -14,6 +14,10 @@ namespace {
 // Sessions of this program that are open.
 std::atomic<int> sessions = 0;
 
+void count_communicators(int change) {
+  if (Process* const process = Process::get()) process->live_communicators += change;
+}
+
 }  // namespace
 
 // The world is set up here, where all its ranks come and none has yet made a call of which another
@@ -44,5 +48,16 @@ void before_session_finalize() {
 void after_session_finalize() {
   if (--sessions == 0 && !Process::has_world()) Process::forget_keys();
 }
+
+void before_creation(MPI_Comm comm) try {
+  if (comm == MPI_COMM_NULL || !Process::has_world()) return;
+  CommunicatorState* const state = CommunicatorState::get(comm);
+  if (state != nullptr && !state->between_groups()) state->make_room_for_another(comm);
+} catch (const std::bad_alloc&) {
+  return;  // the MPI library will say what it lacks
+}
+
+void after_creation() { count_communicators(1); }
+void after_freeing() { count_communicators(-1); }
 
 }  // namespace sibyl::hooks

@@ -10,6 +10,30 @@
 namespace sibyl {
 namespace {
 
+// Where calls are handed back to. A null pointer stands for PMPI_X, which is not put here from the
+// start since some MPI libraries lack some of these, and a library that named them would not load.
+struct Next {
+  decltype(&PMPI_Exscan) MPI_Exscan = nullptr;
+  decltype(&PMPI_Scan) MPI_Scan = nullptr;
+  decltype(&PMPI_Reduce) MPI_Reduce = nullptr;
+  decltype(&PMPI_Gather) MPI_Gather = nullptr;
+  decltype(&PMPI_Scatter) MPI_Scatter = nullptr;
+  decltype(&PMPI_Gatherv) MPI_Gatherv = nullptr;
+  decltype(&PMPI_Scatterv) MPI_Scatterv = nullptr;
+#if MPI_VERSION >= 4
+  decltype(&PMPI_Exscan_c) MPI_Exscan_c = nullptr;
+  decltype(&PMPI_Scan_c) MPI_Scan_c = nullptr;
+  decltype(&PMPI_Reduce_c) MPI_Reduce_c = nullptr;
+  decltype(&PMPI_Gather_c) MPI_Gather_c = nullptr;
+  decltype(&PMPI_Scatter_c) MPI_Scatter_c = nullptr;
+  decltype(&PMPI_Gatherv_c) MPI_Gatherv_c = nullptr;
+  decltype(&PMPI_Scatterv_c) MPI_Scatterv_c = nullptr;
+#endif
+};
+Next next;
+
+#define HAND_BACK(name, ...) (next.name != nullptr ? next.name(__VA_ARGS__) : P##name(__VA_ARGS__))
+
 // A count of a call that did not come through a `_c` function, or of an argument that is not
 // significant here and may hold anything.
 int small(MPI_Count count) { return static_cast<int>(count); }
@@ -56,24 +80,46 @@ class SmallArrays {
 
 }  // namespace
 
+void hand_back_to(std::string_view name, void* function) {
+#define SET(known) \
+  if (name == #known) next.known = reinterpret_cast<decltype(next.known)>(function)
+  SET(MPI_Exscan);
+  SET(MPI_Scan);
+  SET(MPI_Reduce);
+  SET(MPI_Gather);
+  SET(MPI_Scatter);
+  SET(MPI_Gatherv);
+  SET(MPI_Scatterv);
+#if MPI_VERSION >= 4
+  SET(MPI_Exscan_c);
+  SET(MPI_Scan_c);
+  SET(MPI_Reduce_c);
+  SET(MPI_Gather_c);
+  SET(MPI_Scatter_c);
+  SET(MPI_Gatherv_c);
+  SET(MPI_Scatterv_c);
+#endif
+#undef SET
+}
+
 int native_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
 #if MPI_VERSION >= 4
-  if (caller.large) return PMPI_Exscan_c(send, receive, count, datatype, op, comm);
+  if (caller.large) return HAND_BACK(MPI_Exscan_c, send, receive, count, datatype, op, comm);
 #else
   (void)caller;
 #endif
-  return PMPI_Exscan(send, receive, small(count), datatype, op, comm);
+  return HAND_BACK(MPI_Exscan, send, receive, small(count), datatype, op, comm);
 }
 
 int native_scan(Caller caller, const void* send, void* receive, MPI_Count count,
                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
 #if MPI_VERSION >= 4
-  if (caller.large) return PMPI_Scan_c(send, receive, count, datatype, op, comm);
+  if (caller.large) return HAND_BACK(MPI_Scan_c, send, receive, count, datatype, op, comm);
 #else
   (void)caller;
 #endif
-  return PMPI_Scan(send, receive, small(count), datatype, op, comm);
+  return HAND_BACK(MPI_Scan, send, receive, small(count), datatype, op, comm);
 }
 
 int native_gather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
@@ -81,14 +127,14 @@ int native_gather(Caller caller, const void* send, MPI_Count send_count, MPI_Dat
                   MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
-    return PMPI_Gather_c(send, send_count, send_type, receive, receive_count, receive_type, root,
-                         comm);
+    return HAND_BACK(MPI_Gather_c, send, send_count, send_type, receive, receive_count,
+                     receive_type, root, comm);
   }
 #else
   (void)caller;
 #endif
-  return PMPI_Gather(send, small(send_count), send_type, receive, small(receive_count),
-                     receive_type, root, comm);
+  return HAND_BACK(MPI_Gather, send, small(send_count), send_type, receive, small(receive_count),
+                   receive_type, root, comm);
 }
 
 int native_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
@@ -96,14 +142,14 @@ int native_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Da
                    MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
-    return PMPI_Scatter_c(send, send_count, send_type, receive, receive_count, receive_type, root,
-                          comm);
+    return HAND_BACK(MPI_Scatter_c, send, send_count, send_type, receive, receive_count,
+                     receive_type, root, comm);
   }
 #else
   (void)caller;
 #endif
-  return PMPI_Scatter(send, small(send_count), send_type, receive, small(receive_count),
-                      receive_type, root, comm);
+  return HAND_BACK(MPI_Scatter, send, small(send_count), send_type, receive, small(receive_count),
+                   receive_type, root, comm);
 }
 
 int native_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
@@ -111,16 +157,16 @@ int native_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Da
                    MPI_Datatype receive_type, int root, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
-    return PMPI_Gatherv_c(send, send_count, send_type, receive, receive_counts.large(),
-                          displacements.large(), receive_type, root, comm);
+    return HAND_BACK(MPI_Gatherv_c, send, send_count, send_type, receive, receive_counts.large(),
+                     displacements.large(), receive_type, root, comm);
   }
 #else
   (void)caller;
 #endif
   const SmallArrays arrays(receive_counts, displacements, root, comm);
   if (!arrays.fit()) return raise(comm, MPI_ERR_COUNT);
-  return PMPI_Gatherv(send, small(send_count), send_type, receive, arrays.counts(),
-                      arrays.displacements(), receive_type, root, comm);
+  return HAND_BACK(MPI_Gatherv, send, small(send_count), send_type, receive, arrays.counts(),
+                   arrays.displacements(), receive_type, root, comm);
 }
 
 int native_scatterv(Caller caller, const void* send, Counts send_counts,
@@ -128,26 +174,26 @@ int native_scatterv(Caller caller, const void* send, Counts send_counts,
                     MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
-    return PMPI_Scatterv_c(send, send_counts.large(), displacements.large(), send_type, receive,
-                           receive_count, receive_type, root, comm);
+    return HAND_BACK(MPI_Scatterv_c, send, send_counts.large(), displacements.large(), send_type,
+                     receive, receive_count, receive_type, root, comm);
   }
 #else
   (void)caller;
 #endif
   const SmallArrays arrays(send_counts, displacements, root, comm);
   if (!arrays.fit()) return raise(comm, MPI_ERR_COUNT);
-  return PMPI_Scatterv(send, arrays.counts(), arrays.displacements(), send_type, receive,
-                       small(receive_count), receive_type, root, comm);
+  return HAND_BACK(MPI_Scatterv, send, arrays.counts(), arrays.displacements(), send_type, receive,
+                   small(receive_count), receive_type, root, comm);
 }
 
 int native_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
                   MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
 #if MPI_VERSION >= 4
-  if (caller.large) return PMPI_Reduce_c(send, receive, count, datatype, op, root, comm);
+  if (caller.large) return HAND_BACK(MPI_Reduce_c, send, receive, count, datatype, op, root, comm);
 #else
   (void)caller;
 #endif
-  return PMPI_Reduce(send, receive, small(count), datatype, op, root, comm);
+  return HAND_BACK(MPI_Reduce, send, receive, small(count), datatype, op, root, comm);
 }
 
 }  // namespace sibyl

@@ -1,11 +1,20 @@
 // The MPI library's own collectives, in the form in which Sibyl holds the arguments.
+//
+// Under the preload they are called by MPI_X, as it is found behind the shim, so that a profiling
+// tool which stands there sees them; else by PMPI_X.
 #pragma once
 
 #include <mpi.h>
 
+#include <string_view>
+
 #include "collectives/collectives.hpp"
 
 namespace sibyl {
+
+// Calls of MPI_X (`name`) that are handed back go to `function`; null: to PMPI_X. Called before the
+// first call of any.
+void hand_back_to(std::string_view name, void* function);
 
 int native_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);

@@ -96,6 +96,25 @@ bool CommunicatorState::make_room(MPI_Comm comm, bool has_room) {
   return false;
 }
 
+void CommunicatorState::make_room_for_another(MPI_Comm comm) {
+  constexpr std::uint32_t looks_every = 64;
+  constexpr std::int64_t many = 1000;  // MPICH has room for twice as many
+  if (mode_ != Mode::served) return;   // the same on all ranks, as is all that follows
+  if (++creations_ % looks_every == 0) {
+    const std::int64_t own = process_.live_communicators + process_.privates_in_use();
+    std::int64_t most = 0;
+    tight_ = PMPI_Allreduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, private_comm()) == MPI_SUCCESS &&
+             most >= many;
+  }
+  if (!tight_) return;
+  MPI_Comm tried = make_private(private_comm());
+  if (tried == MPI_COMM_NULL) {
+    process_.give_back_all_within(comm);
+  } else {
+    PMPI_Comm_free(&tried);
+  }
+}
+
 void CommunicatorState::set_up(MPI_Comm comm) {
   mode_ = Mode::native;
   // A rank of another world may be one that no preload serves, and would not come to meet us. Both

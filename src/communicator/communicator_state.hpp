@@ -56,6 +56,11 @@ class CommunicatorState {
   void give_private_back();
   // Used often enough, under the preload, for what is done once per communicator to pay.
   bool has_repaid_set_up() const { return set_up_call_ != 0 && calls_ >= set_up_call_; }
+  // All ranks of `comm` are about to make another communicator from it. Looks now and then, in a
+  // call of all ranks, whether one of them has so many that the MPI library's room may be at its
+  // end; as long as it may, tries to make one, and gives all private communicators within `comm`
+  // back when that fails.
+  void make_room_for_another(MPI_Comm comm);  // agreement.cpp
   // Agreed on at set-up, the same on all ranks and on no other communicator of theirs; 0 before.
   std::uint64_t id() const { return id_; }
   // When it served last, in the process's ticks.
@@ -69,6 +74,7 @@ class CommunicatorState {
 
   // An intercommunicator: what is significant at a rank depends on its group.
   bool between_groups() const { return between_groups_; }
+  bool is_world() const { return link_->comm == MPI_COMM_WORLD; }
   int rank() const { return rank_; }
   int size() const { return size_; }
   MPI_Comm private_comm() const { return private_ == nullptr ? MPI_COMM_NULL : private_->get(); }
@@ -220,6 +226,8 @@ class CommunicatorState {
   int rank_ = 0;
   int size_ = 1;
   std::uint32_t set_up_call_;
+  std::uint32_t creations_ = 0;  // communicators made from this one
+  bool tight_ = false;           // there may be no room for many more
   std::uint64_t id_ = 0;
   std::uint64_t last_used_ = 0;
   std::shared_ptr<PrivateCommunicator> private_;

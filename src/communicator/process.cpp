@@ -201,7 +201,7 @@ std::uint64_t Process::ordinal_of(const std::vector<int>& group) {
 
 bool Process::take_private() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (privates_ >= environment_.communicators) return false;
+  if (no_more_privates_ || privates_ >= environment_.communicators) return false;
   ++privates_;
   return true;
 }
@@ -232,12 +232,17 @@ std::vector<CommunicatorState*> Process::served_within(MPI_Comm comm) const {
 }
 
 std::uint64_t Process::least_recently_used_within(MPI_Comm comm) const {
-  const std::vector<CommunicatorState*> all = served_within(comm);
+  std::vector<CommunicatorState*> all = served_within(comm);
+  std::erase_if(all, [](const CommunicatorState* state) { return state->is_world(); });
   const auto oldest = std::ranges::min_element(all, {}, &CommunicatorState::last_used);
   return oldest == all.end() ? 0 : (*oldest)->id();
 }
 
 void Process::give_back_all_within(MPI_Comm comm) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    no_more_privates_ = true;
+  }
   for (CommunicatorState* state : served_within(comm)) state->give_private_back();
 }
 

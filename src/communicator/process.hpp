@@ -83,9 +83,10 @@ class Process {
   // Where the budget, or the MPI library's room for communicators, is at its end. Both look at
   // communicators all of whose ranks are ranks of `comm` too, so that all who have one are in the
   // same call.
-  // The one whose private communicator has been used least recently; 0 where there is none.
+  // The one whose private communicator has been used least recently, the world's apart; 0 where
+  // there is none.
   std::uint64_t least_recently_used_within(MPI_Comm comm) const;
-  // Gives back the private communicators of all.
+  // Gives back the private communicators of all, and makes no more: the program needs the room.
   void give_back_all_within(MPI_Comm comm);
   // The state of this number that was agreed on; nullptr where this rank has none.
   CommunicatorState* state_of(std::uint64_t id) const;
@@ -143,6 +144,7 @@ class Process {
   int size_ = 0;
   std::atomic<std::uint64_t> ticks_ = 0;
   std::uint32_t privates_ = 0;
+  bool no_more_privates_ = false;
   std::uint64_t tag_starts_ = 0;
   std::uint64_t ids_ = 0;
   std::map<std::pair<int, Rank>, Costs> costs_;

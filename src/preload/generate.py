@@ -105,14 +105,40 @@ def read_hook(where, name, forms, words):
     return hook
 
 
+@dataclass
+class Spawn:
+    name: str  # MPI_Comm_spawn
+    arguments: list  # names
+
+    @property
+    def short(self):
+        return self.name.removeprefix("MPI_").lower()
+
+
+@dataclass
+class CommunicatorCall:
+    name: str  # MPI_Comm_dup
+    creates: bool  # or frees
+    arguments: list  # names
+
+
 def read_functions(path):
-    """The functions that are served, and those that are hooked."""
+    """The functions that are served, those that are hooked, those that start processes, those that
+    make and free communicators."""
     functions = []
     hooks = []
+    spawns = []
+    communicators = []
     for where, words in rows(path):
         name, forms, *arguments = words
         if forms in ("hook", "hook+calls"):
             hooks.append(read_hook(where, name, forms, arguments))
+            continue
+        if forms == "spawn":
+            spawns.append(Spawn(name, arguments))
+            continue
+        if forms in ("creates", "frees"):
+            communicators.append(CommunicatorCall(name, forms == "creates", arguments))
             continue
         pairs = []
         for argument in arguments:
@@ -122,9 +148,11 @@ def read_functions(path):
                 sys.exit(f"{where}: unknown kind {kind!r}, one of {', '.join(KINDS)}")
             pairs.append((argument_name, kind))
         if not name.startswith("MPI_") or forms not in ("c", "c+large") or not pairs:
-            sys.exit(f"{where}: expected NAME c|c+large|hook|hook+calls ARGUMENT...")
+            sys.exit(
+                f"{where}: expected NAME c|c+large|hook|hook+calls|spawn|creates|frees ARGUMENT..."
+            )
         functions.append(Function(name, forms == "c+large", pairs))
-    return functions, hooks
+    return functions, hooks, spawns, communicators
 
 
 def read_fortran(path):
@@ -147,40 +175,47 @@ def preamble(what):
     )
 
 
-def shim_source(functions, hooks, fortran):
-    entries = []  # (symbol, number of arguments)
+def c_entries(name, count, role):
+    """A C function and its profiling name."""
+    return [(name, count, "c_function", role), ("P" + name, count, "profiling_function", role)]
+
+
+def fortran_entries(function, fortran, count, role):
+    symbols = dict.fromkeys(symbol.of(function) for symbol in fortran)
+    return [(symbol, count, "fortran_function", role) for symbol in symbols]
+
+
+def shim_source(functions, hooks, spawns, communicators, fortran):
+    entries = []  # (symbol, number of arguments, kind, role)
     fallbacks = []  # C code, by the symbol that has one
     for function in functions:
         count = len(function.arguments)
-        entries.append((function.name, count))
-        if function.large:
-            entries.append((function.name + "_c", count))
-            fallbacks.append(function)
-        entries += [
-            (symbol, count + 1) for symbol in dict.fromkeys(f.of(function) for f in fortran)
-        ]
-    first_hook = len(entries)
+        for name in [function.name] + ([function.name + "_c"] if function.large else []):
+            entries += c_entries(name, count, "role_served")
+        fallbacks += [function] if function.large else []
+        entries += fortran_entries(function, fortran, count + 1, "role_served")
     for hook in hooks:
-        entries.append((hook.name, len(hook.c_arguments)))
-        entries += [
-            (symbol, len(hook.fortran_arguments) + 1)
-            for symbol in dict.fromkeys(f.of(hook) for f in fortran)
-        ]
+        entries += c_entries(hook.name, len(hook.c_arguments), "role_hook")
+        entries += fortran_entries(hook, fortran, len(hook.fortran_arguments) + 1, "role_hook")
+    for spawn in spawns:
+        entries += c_entries(spawn.name, len(spawn.arguments), "role_spawn")
+    for call in communicators:
+        entries += c_entries(call.name, len(call.arguments), "role_hook")
     out = [preamble("The entries of the shim: every symbol that it takes from the MPI library.")]
     out.append('#include "shim.h"\n\n#include <stdlib.h>\n#include <string.h>\n')
     out.append(f"_Atomic(void*) sibyl_preload_slots[{len(entries)}];")
-    out.append("const char* const sibyl_preload_symbols[] = {")
-    out += [f'    "{symbol}",' for symbol, _ in entries]
-    out.append("};")
-    out.append(f"const unsigned sibyl_preload_first_hook = {first_hook};\n")
+    out.append("const struct sibyl_preload_symbol sibyl_preload_symbols[] = {")
+    out += [f'    {{"{symbol}", {kind}, {role}}},' for symbol, _, kind, role in entries]
+    out.append("};\n")
     out.append('#define ENTRY __attribute__((visibility("default")))')
-    for index, (symbol, count) in enumerate(entries):
+    for index, (symbol, count, kind, _) in enumerate(entries):
+        find = "profiling_target" if kind == "profiling_function" else "target"
         names = ", ".join(f"a{i}" for i in range(count))
         parameters = ", ".join(f"word a{i}" for i in range(count))
         types = ", ".join(["word"] * count)
         out.append(f"\nENTRY word {symbol}({parameters});")
         out.append(f"word {symbol}({parameters}) {{")
-        out.append(f"  void* target = sibyl_preload_target({index}, __builtin_return_address(0));")
+        out.append(f"  void* target = sibyl_preload_{find}({index}, __builtin_return_address(0));")
         out.append(f"  return ((word(*)({types}))target)({names});")
         out.append("}")
     for function in fallbacks:
@@ -207,32 +242,29 @@ def shim_source(functions, hooks, fortran):
         out.append("}")
     out.append("\nvoid* sibyl_preload_fallback(const char* symbol) {")
     for function in fallbacks:
-        out.append(f'  if (strcmp(symbol, "{function.name}_c") == 0) {{')
+        out.append(f"  if (strcmp(symbol + (symbol[0] == 'P'), \"{function.name}_c\") == 0) {{")
         out.append(f"    return (void*)fallback_{function.name}_c;\n  }}")
     out.append("  return NULL;\n}")
     return "\n".join(out) + "\n"
 
 
 def c_wrapper(function, large):
-    suffix, name = ("_large", function.name + "_c") if large else ("", function.name)
+    suffix = "_large" if large else ""
     types = LARGE_C_TYPES if large else C_TYPES
     parameters = ", ".join(f"{types[kind]} {argument}" for argument, kind in function.arguments)
     names = ", ".join(argument for argument, _ in function.arguments)
     is_large = "has_large" if large else "false"
+    caller = f"Caller{{.preload = true, .large = {is_large}}}"
     out = [f"static int c_{function.short}{suffix}({parameters}) {{"]
     out.append("  const Entry entry;")
     if large:
-        out.append("#if SIBYL_PRELOAD_LARGE")
-    out.append(f"  if (entry.nested()) return P{name}({names});")
-    if large:
         counts = [argument for argument, kind in function.arguments if kind == "count"]
         large_counts = " || ".join(f"too_large({count})" for count in counts)
-        out.append("#else")
+        out.append("#if !SIBYL_PRELOAD_LARGE")
         out.append(f"  if ({large_counts}) return raise_count(comm);")
         out.append("#endif")
-    out.append(
-        f"  return serve_{function.short}(Caller{{.preload = true, .large = {is_large}}}, {names});"
-    )
+    out.append(f"  if (entry.nested()) return native_{function.short}({caller}, {names});")
+    out.append(f"  return serve_{function.short}({caller}, {names});")
     out.append("}")
     return out
 
@@ -280,10 +312,22 @@ def hook_wrappers(hook, fortran):
     return out, rows
 
 
-def implementation_source(functions, hooks, fortran):
+def communicator_wrapper(call):
+    parameters = ", ".join(f"word {argument}" for argument in call.arguments)
+    wrapper = "creating" if call.creates else "freeing"
+    return [
+        f"static std::atomic<void*> native_{call.name};",
+        f"static word c_{call.name}({parameters}) {{",
+        f"  return {wrapper}(native_{call.name}, {', '.join(call.arguments)});",
+        "}",
+    ]
+
+
+def implementation_source(functions, hooks, spawns, communicators, fortran):
     out = [
         preamble("The wrappers of one MPI: from an intercepted symbol to the body that serves it.")
     ]
+    out.append('#include "preload/implementation/spawn.hpp"')
     out.append('#include "preload/implementation/support.hpp"\n')
     out.append('namespace sibyl::preload {\n\n// C linkage: the shim calls these.\nextern "C" {')
     table = []
@@ -301,6 +345,11 @@ def implementation_source(functions, hooks, fortran):
         table += [row for of_fortran, row in rows if not of_fortran]
     out.append("#if SIBYL_PRELOAD_OPENMPI")
     table.append("#if SIBYL_PRELOAD_OPENMPI")
+    for spawn in spawns:
+        table.append(
+            f'    {{"{spawn.name}", address(c_{spawn.short}), 0, any_version, '
+            f"&native_{spawn.short}, true}},"
+        )
     for code, rows in hooked:
         out += [line for of_fortran, lines in code if of_fortran for line in lines]
         table += [row for of_fortran, row in rows if of_fortran]
@@ -311,12 +360,25 @@ def implementation_source(functions, hooks, fortran):
             f"{symbol.first}, {symbol.last}}},"
             for symbol in fortran
         ]
+    out.append("#else")
+    table.append("#else")
+    for call in communicators:
+        out += communicator_wrapper(call)
+        table.append(
+            f'    {{"{call.name}", address(c_{call.name}), 0, any_version, &native_{call.name}}},'
+        )
     out.append('#endif\n}  // extern "C"\n')
     table.append("#endif")
     out.append("static const Wrapper table[] = {")
     out += table
     out.append("};\n")
     out.append("std::span<const Wrapper> wrappers() { return table; }\n")
+    out.append("static constexpr std::string_view names[] = {")
+    for function in functions:
+        out.append(f'    "{function.name}",')
+        out += [f'    "{function.name}_c",'] if function.large else []
+    out.append("};\n")
+    out.append("std::span<const std::string_view> served() { return names; }\n")
     out.append("}  // namespace sibyl::preload")
     return "\n".join(out) + "\n"
 
@@ -328,11 +390,11 @@ def main():
     parser.add_argument("--functions", type=Path, default=HERE / "functions.txt")
     parser.add_argument("--fortran", type=Path, default=HERE / "fortran.txt")
     arguments = parser.parse_args()
-    functions, hooks = read_functions(arguments.functions)
+    functions, hooks, spawns, communicators = read_functions(arguments.functions)
     fortran = read_fortran(arguments.fortran)
     source = {"shim": shim_source, "implementation": implementation_source}[arguments.what]
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    arguments.output.write_text(source(functions, hooks, fortran))
+    arguments.output.write_text(source(functions, hooks, spawns, communicators, fortran))
 
 
 if __name__ == "__main__":

@@ -23,8 +23,6 @@
 #include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-/* An address in the object that made the first call. All objects of a process use one MPI library,
- * so it is no matter which comes first. */
 static _Atomic(const void*) first_caller;
 static void* (*lookup)(const char* symbol); /* the implementation's; null where none fits */
 
@@ -59,73 +57,12 @@ static void tell(void) {
   if (news[0] != '\0') say("%s", news);
 }
 
-/* ---- Symbols of the program, never the shim's own ------------------------------------------- */
-
-static int is_ours(const void* address) {
-  Dl_info info, own;
-  return dladdr(address, &info) != 0 && dladdr((void*)&say, &own) != 0 &&
-         info.dli_fbase == own.dli_fbase;
-}
-
-/* The symbol as an object and its dependencies see it. */
-static void* symbol_in(const char* object, const char* symbol) {
-  void* handle = dlopen(object, RTLD_NOLOAD | RTLD_LAZY);
-  if (handle == NULL) return NULL;
-  void* address = dlsym(handle, symbol);
-  dlclose(handle);
-  return address == NULL || is_ours(address) ? NULL : address;
-}
-
-struct Objects {
-  const char** names;
-  size_t count, capacity;
-};
-
-static int collect_object(struct dl_phdr_info* info, size_t size, void* data) {
-  (void)size;
-  struct Objects* objects = data;
-  if (info->dlpi_name == NULL || info->dlpi_name[0] == '\0') return 0;
-  if (objects->count == objects->capacity) {
-    const size_t capacity = objects->capacity == 0 ? 64 : 2 * objects->capacity;
-    const char** names = realloc(objects->names, capacity * sizeof *names);
-    if (names == NULL) return 1;
-    objects->names = names;
-    objects->capacity = capacity;
-  }
-  objects->names[objects->count++] = info->dlpi_name;
-  return 0;
-}
-
-/* The last resort: any loaded object. dlopen must not run inside dl_iterate_phdr, which holds the
- * loader's lock, so the names are collected first. */
-static void* symbol_anywhere(const char* symbol) {
-  struct Objects objects = {NULL, 0, 0};
-  void* address = NULL;
-  dl_iterate_phdr(collect_object, &objects);
-  for (size_t i = 0; i < objects.count && address == NULL; ++i) {
-    address = symbol_in(objects.names[i], symbol);
-  }
-  free(objects.names);
-  return address;
-}
-
-/* The symbol that a caller would have reached without the shim: next in the global scope; else,
- * where Python loaded its MPI locally, in the scope of the caller; else in any loaded object. */
-static void* find_native(const char* symbol, const void* caller) {
-  void* address = dlsym(RTLD_NEXT, symbol);
-  if (address != NULL && !is_ours(address)) return address;
-  Dl_info info;
-  if (caller != NULL && dladdr(caller, &info) != 0 && info.dli_fname != NULL) {
-    address = symbol_in(info.dli_fname, symbol);
-    if (address != NULL) return address;
-  }
-  return symbol_anywhere(symbol);
-}
-
 /* For the implementation: constants of Fortran, which it finds by name to link nothing. */
 static void* find_for_implementation(const char* symbol) {
-  return find_native(symbol, first_caller);
+  return sibyl_preload_find(symbol, first_caller);
 }
+
+const void* sibyl_preload_first_caller(void) { return first_caller; }
 
 /* ---- The MPI library and the implementation that fits it ------------------------------------- */
 
@@ -160,7 +97,7 @@ static void shorten(char* version) {
 
 static const char* flavour_of(const struct Mpi* mpi) {
   if (strncmp(mpi->soname, "libmpi_abi.", 11) == 0) return NULL; /* the MPI standard's own */
-  if (symbol_in(mpi->path, "ompi_mpi_comm_world") != NULL) return "openmpi";
+  if (sibyl_preload_symbol_in(mpi->path, "ompi_mpi_comm_world") != NULL) return "openmpi";
   if (strstr(mpi->version, "MPICH") != NULL || strstr(mpi->version, "MVAPICH") != NULL ||
       strstr(mpi->version, "Intel(R) MPI") != NULL) {
     return "mpich";
@@ -169,11 +106,15 @@ static const char* flavour_of(const struct Mpi* mpi) {
 }
 
 static int find_mpi(struct Mpi* mpi) {
-  void* init = find_native("PMPI_Init", first_caller);
+  void* init = sibyl_preload_find("PMPI_Init", first_caller);
   Dl_info info;
   struct link_map* map = NULL;
   if (init == NULL || dladdr1(init, &info, (void**)&map, RTLD_DL_LINKMAP) == 0 || map == NULL) {
     return 0;
+  }
+  const char* unknown = sibyl_preload_place_among_tools(init);
+  if (unknown != NULL) {
+    say("sibyl: SIBYL_INTERCEPT=%s: neither mpi nor pmpi; mpi is taken", unknown);
   }
   mpi->path = map->l_name[0] != '\0' ? map->l_name : info.dli_fname;
   mpi->soname = soname_of(map);
@@ -182,7 +123,7 @@ static int find_mpi(struct Mpi* mpi) {
   /* The one query that MPI allows at any time. */
   int length = 0;
   int (*get_version)(char*, int*) =
-      (int (*)(char*, int*))find_native("PMPI_Get_library_version", first_caller);
+      (int (*)(char*, int*))sibyl_preload_find("PMPI_Get_library_version", first_caller);
   if (get_version == NULL || get_version(mpi->version, &length) != 0) {
     strcpy(mpi->version, "unknown version");
   }
@@ -228,6 +169,8 @@ static const char* loader_error(void) {
   return error == NULL ? "unknown error of the dynamic linker" : error;
 }
 
+typedef void* find_function(const char* symbol);
+
 static void load_implementation(void) {
   static struct Mpi mpi;
   if (!find_mpi(&mpi)) {
@@ -262,8 +205,8 @@ static void load_implementation(void) {
   }
   const char* (*identity)(void) =
       (const char* (*)(void))dlsym(implementation, "sibyl_preload_identity");
-  const char* (*attach)(void* (*)(const char*)) =
-      (const char* (*)(void* (*)(const char*)))dlsym(implementation, "sibyl_preload_attach");
+  const char* (*attach)(find_function*, find_function*) = (const char* (*)(
+      find_function*, find_function*))dlsym(implementation, "sibyl_preload_attach");
   void* (*find)(const char*) =
       (void* (*)(const char*))dlsym(implementation, "sibyl_preload_lookup");
   if (identity == NULL || attach == NULL || find == NULL) {
@@ -276,7 +219,7 @@ static void load_implementation(void) {
     decline(&mpi, "%s was built for the ABI %s, this is %s", path, identity(), wanted);
     return;
   }
-  const char* problem = attach(find_for_implementation);
+  const char* problem = attach(find_for_implementation, sibyl_preload_hand_back);
   if (problem != NULL) keep("sibyl: %s; MPI's own collectives are used", problem);
   lookup = find;
 }
@@ -296,38 +239,6 @@ static void set_thread_level(void) {
   setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", 0);
 }
 
-/* ---- Arrays of `_c` functions that the MPI does not have ------------------------------------- */
-
-static int ask(const char* symbol, word comm) {
-  int answer = 0;
-  int (*function)(word, int*) = (int (*)(word, int*))find_native(symbol, first_caller);
-  if (function != NULL) function(comm, &answer);
-  return answer;
-}
-
-int sibyl_preload_narrow(word counts, word displs, word root, word comm,
-                         struct sibyl_preload_arrays* narrow) {
-  const int between = ask("MPI_Comm_test_inter", comm);
-  narrow->counts = narrow->displs = NULL;
-  /* Between groups MPI_ROOT is -3 or -4, and MPI_PROC_NULL -1 or -2. */
-  if (between ? (int)root > -3 : (int)root != ask("MPI_Comm_rank", comm)) return 1;
-  const int size = ask(between ? "MPI_Comm_remote_size" : "MPI_Comm_size", comm);
-  int* memory = malloc(2 * (size_t)size * sizeof *memory);
-  if (memory == NULL) return 0;
-  for (int i = 0; i < size; ++i) {
-    const int64_t count = ((const int64_t*)counts)[i], place = ((const int64_t*)displs)[i];
-    if (count > INT_MAX || place > INT_MAX || place < INT_MIN) {
-      free(memory);
-      return 0;
-    }
-    memory[i] = (int)count;
-    memory[size + i] = (int)place;
-  }
-  narrow->counts = memory;
-  narrow->displs = memory + size;
-  return 1;
-}
-
 /* ---- Entries ------------------------------------------------------------------------------- */
 
 /* Behind an entry whose symbol no library but the shim has. 16 is MPI_ERR_OTHER or MPI_ERR_INTERN.
@@ -338,13 +249,17 @@ void* sibyl_preload_resolve(unsigned index, const void* caller) {
   const void* nobody = NULL;
   atomic_compare_exchange_strong(&first_caller, &nobody, caller);
   pthread_once(&once, load_implementation);
-  if (index < sibyl_preload_first_hook) pthread_once(&told, tell);
-  const char* symbol = sibyl_preload_symbols[index];
-  void* target = lookup != NULL ? lookup(symbol) : NULL;
-  if (target == NULL) target = find_native(symbol, caller);
-  if (target == NULL) target = sibyl_preload_fallback(symbol);
+  const struct sibyl_preload_symbol* symbol = &sibyl_preload_symbols[index];
+  void* target = NULL;
+  if (sibyl_preload_takes(symbol)) {
+    if (symbol->role == role_served) pthread_once(&told, tell);
+    const char* function = symbol->name + (symbol->kind == profiling_function);
+    if (lookup != NULL) target = lookup(function);
+  }
+  if (target == NULL) target = sibyl_preload_find(symbol->name, caller);
+  if (target == NULL) target = sibyl_preload_fallback(symbol->name);
   if (target == NULL) {
-    say("sibyl: %s was called, but this program's MPI has no such function", symbol);
+    say("sibyl: %s was called, but this program's MPI has no such function", symbol->name);
     target = (void*)&missing;
   }
   atomic_store_explicit(&sibyl_preload_slots[index], target, memory_order_release);

@@ -16,10 +16,16 @@ _Static_assert(sizeof(word) == 8, "the shim forwards arguments as 64-bit words")
 
 /* The function behind each entry; null until the entry's first call. */
 extern _Atomic(void*) sibyl_preload_slots[];
-extern const char* const sibyl_preload_symbols[];
-/* The entries from this one on are of functions that are only noticed (MPI_Init), none is served.
- */
-extern const unsigned sibyl_preload_first_hook;
+
+enum sibyl_preload_kind { c_function, profiling_function, fortran_function };
+/* Functions that are served, those that are only noticed (MPI_Init), those that start processes. */
+enum { role_served, role_hook, role_spawn };
+struct sibyl_preload_symbol {
+  const char* name;
+  enum sibyl_preload_kind kind;
+  int role;
+};
+extern const struct sibyl_preload_symbol sibyl_preload_symbols[];
 
 /* Finds the function behind entry `index`, stores it and returns it; never null. `caller` is an
  * address in the code that called the entry. */
@@ -41,9 +47,40 @@ int sibyl_preload_narrow(word counts, word displs, word root, word comm,
                          struct sibyl_preload_arrays* narrow);
 static inline int too_large(word count) { return (int64_t)count > INT_MAX; }
 
+/* symbols.c: the symbol that a caller would have reached without the shim: next in the global
+ * scope; else, where Python loaded its MPI locally, in the scope of the caller; else in any loaded
+ * object. */
+void* sibyl_preload_find(const char* symbol, const void* caller);
+/* The symbol as a loaded object and its dependencies see it. */
+void* sibyl_preload_symbol_in(const char* object, const char* symbol);
+/* Tells loaded objects apart; null for an address in none. */
+const void* sibyl_preload_object_of(const void* address);
+/* An address in the object that made the first call. All objects of a process use one MPI library,
+ * so it is no matter which comes first. */
+const void* sibyl_preload_first_caller(void);
+
+/* profiling.c: once, before the functions below. Returns null, or a value that it does not know. */
+const char* sibyl_preload_place_among_tools(const void* mpi_function);
+extern int sibyl_preload_below; /* PMPI_X is taken */
+/* Whether Sibyl is to serve what is called by this symbol. */
+int sibyl_preload_takes(const struct sibyl_preload_symbol* symbol);
+/* Where a call of MPI_X goes that Sibyl hands back. */
+void* sibyl_preload_hand_back(const char* symbol);
+/* Whether the code that calls PMPI_X belongs to the MPI library, or to Sibyl. */
+int sibyl_preload_inside_mpi(const void* caller);
+
 static inline void* sibyl_preload_target(unsigned index, const void* caller) {
   void* target = atomic_load_explicit(&sibyl_preload_slots[index], memory_order_acquire);
   if (__builtin_expect(target == 0, 0)) target = sibyl_preload_resolve(index, caller);
+  return target;
+}
+
+static inline void* sibyl_preload_profiling_target(unsigned index, const void* caller) {
+  void* target = sibyl_preload_target(index, caller);
+  if (__builtin_expect(sibyl_preload_below, 0) && sibyl_preload_inside_mpi(caller)) {
+    void* native = sibyl_preload_find(sibyl_preload_symbols[index].name, caller);
+    if (native != 0) target = native;
+  }
   return target;
 }
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
+ALL = {"exscan", "scan", "gather", "scatter"}
+IRREGULAR = {"gatherv", "scatterv"}
 # The command line of run_preload_tests.py, and `work`, a temporary directory.
 setting = argparse.Namespace()
 
@@ -122,3 +124,27 @@ def served(reports):
         }
         for report in reports
     }
+
+
+class PreloadTest(unittest.TestCase):
+    maxDiff = 4000
+
+    def succeed(self, done):
+        self.assertEqual(done.returncode, 0, f"{done.args}\n{done.stdout[-2000:]}{done.stderr}")
+        return done
+
+    def compare(self, command, expected=frozenset(ALL), ranks=None, start=run_apart, **settings):
+        """Same output with and without the preload, and the preload served `expected`."""
+        ranks = ranks or setting.ranks
+        plain = self.succeed(start(command, ranks=ranks))
+        self.assertNotEqual(plain.stdout, "")
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
+        extra = {"LD_PRELOAD": str(shim()), "SIBYL_REPORT": str(reports), **settings}
+        preloaded = self.succeed(start(command, ranks=ranks, **extra))
+        self.assertEqual(sorted(plain.stdout.splitlines()), sorted(preloaded.stdout.splitlines()))
+        self.assertNotIn("sibyl:", preloaded.stderr)
+        by_rank = served(read_reports(reports))
+        self.assertEqual(sorted(by_rank), list(range(ranks)), "one report per rank")
+        for rank, names in by_rank.items():
+            self.assertEqual(names, set(expected), f"served at rank {rank}")
+        return preloaded

@@ -253,6 +253,10 @@ def _run(
             print(f"sibyl: cannot write {path}: {error.strerror}", file=sys.stderr)
             code = code or 1
     if not options.quiet:
+        if os.environ.get("LD_PRELOAD"):
+            below = os.environ.get("SIBYL_INTERCEPT") == "pmpi"
+            how = "PMPI_X, below" if below else "MPI_X, above"
+            print(f"sibyl: calls are taken by {how} the libraries in LD_PRELOAD", file=sys.stderr)
         print_report(report, Console(stderr=True))
         if options.predict is not None and recording is not None:
             print_predictions(recording, Console(stderr=True))

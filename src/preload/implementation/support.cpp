@@ -22,6 +22,8 @@
 
 namespace sibyl::preload {
 
+int library_version = 0;
+
 namespace {
 
 // Addresses that stand for a constant. An executable and the MPI library normally share one
@@ -50,8 +52,8 @@ class Constant {
 
 Constant in_place;
 Constant bottom;
-int library_version = 0;  // major version of the MPI library in use
 void* (*find_native)(const char*) = nullptr;
+void* (*find_hand_back)(const char*) = nullptr;
 
 // The first number in the library's description: "Open MPI v4.1.4, ..." is 4.
 int read_library_version() {
@@ -94,14 +96,18 @@ __attribute__((visibility("default"))) const char* sibyl_preload_identity() {
   return SIBYL_PRELOAD_OPENMPI ? "openmpi 40" : "mpich 12";
 }
 
-// Called once, before the first lookup. `native` finds a symbol of the program's own libraries.
+// Called once, before the first lookup. `native` finds a symbol of the program's own libraries,
+// `hand_back` the function to which a call of MPI_X goes that Sibyl does not serve: a profiling
+// tool's, or the MPI library's.
 // Returns null, or what is wrong with the environment: then the wrappers are called all the same,
 // so that the ranks agree to leave the calls to the MPI library. That is before MPI_Init, as a
 // rule, where MPI may be asked for nothing but its version.
 __attribute__((visibility("default"))) const char* sibyl_preload_attach(
-    void* (*native)(const char*)) {
+    void* (*native)(const char*), void* (*hand_back)(const char*)) {
   using namespace sibyl::preload;
   find_native = native;
+  find_hand_back = hand_back;
+  for (const std::string_view name : served()) sibyl::hand_back_to(name, hand_back(name.data()));
   library_version = read_library_version();
   find_fortran_constants(native);
   static const std::string problem = [] {
@@ -120,7 +126,8 @@ __attribute__((visibility("default"))) void* sibyl_preload_lookup(const char* sy
     if (std::string_view(wrapper.symbol) == symbol && library_version >= wrapper.first_version &&
         library_version <= wrapper.last_version) {
       if (wrapper.native == nullptr) return wrapper.function;
-      void* const native = find_native(symbol);
+      void* const native = wrapper.below_tools ? find_native(("P" + std::string(symbol)).c_str())
+                                               : find_hand_back(symbol);
       wrapper.native->store(native, std::memory_order_relaxed);
       return native == nullptr ? nullptr : wrapper.function;
     }

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 
 #include "collectives/collectives.hpp"
 #include "collectives/hooks.hpp"
+#include "collectives/native.hpp"
 #include "preload/implementation/entry.hpp"
 
 #ifdef OPEN_MPI
@@ -36,6 +38,9 @@ inline constexpr bool has_large = SIBYL_PRELOAD_LARGE != 0;
 // call.
 inline bool too_large(MPI_Count count) { return count > std::numeric_limits<int>::max(); }
 int raise_count(MPI_Comm comm);
+
+// Major version of the MPI library in use.
+extern int library_version;
 
 // MPI_IN_PLACE and MPI_BOTTOM of Fortran are addresses of variables of the MPI library; returns
 // their C values, and any other address as it is.
@@ -95,14 +100,36 @@ void hooked_fortran(const std::atomic<void*>& native, const Hook& hook, MPI_Fint
   if (ierror != nullptr) *ierror = static_cast<MPI_Fint>(status);
 }
 
+#if !SIBYL_PRELOAD_OPENMPI
+// A function that makes a communicator of the ranks of `comm`, or some of them; see hooks.hpp.
+template <typename... Words>
+word creating(const std::atomic<void*>& native, word comm, Words... words) {
+  const Entry entry;
+  if (entry.nested()) return static_cast<word>(call_native(native, comm, words...));
+  hooks::before_creation(static_cast<MPI_Comm>(comm));
+  const int status = call_native(native, comm, words...);
+  if (status == MPI_SUCCESS) hooks::after_creation();
+  return static_cast<word>(status);
+}
+
+// One that frees a communicator, of which it gets the address.
+inline word freeing(const std::atomic<void*>& native, word comm) {
+  const int status = call_native(native, comm);
+  if (status == MPI_SUCCESS) hooks::after_freeing();
+  return static_cast<word>(status);
+}
+#endif
+
 struct Wrapper {
   const char* symbol;
   void* function;
   // Major versions of the MPI library, as it reports itself at run time, for which it is right.
   int first_version;
   int last_version;
-  // Of a hook: where the native function is kept that it goes on to. Null: not a hook.
+  // Where the native function is kept that it goes on to; null: it needs none.
   std::atomic<void*>* native = nullptr;
+  // Which one that is: the MPI library's PMPI_X, or what a call of MPI_X would have reached.
+  bool below_tools = false;
 };
 inline constexpr int any_version = 1 << 30;
 
@@ -113,5 +140,7 @@ void* address(Function* function) {
 
 // Generated from functions.txt and fortran.txt.
 std::span<const Wrapper> wrappers();
+// The C functions among them that are served.
+std::span<const std::string_view> served();
 
 }  // namespace sibyl::preload

@@ -34,13 +34,13 @@ void leave(MPI_Comm*, int*, ...) {
 }
 
 void make_error(MPI_Comm own) {
-  int value = 1;
+  int values[] = {1, 2};
   int result = 0;
   if (rank != 0) return;
   const int before = handled;
   try {
     const Local local;
-    MPI_Reduce(&value, &result, 1, MPI_DATATYPE_NULL, MPI_SUM, 0, own);
+    MPI_Gather(values, 2, MPI_INT, &result, 1, MPI_INT, 0, own);
     std::puts("no exception");
   } catch (const Full&) {
     ++caught;

@@ -18,10 +18,10 @@ static void jump(MPI_Comm* comm, int* code, ...) {
 }
 
 static void make_error(void) {
-  int value = 1, result;
+  int values[] = {1, 2}, result;
   if (rank != 0) return;
   if (setjmp(back) == 0) {
-    MPI_Reduce(&value, &result, 1, MPI_DATATYPE_NULL, MPI_SUM, 0, own);
+    MPI_Gather(values, 2, MPI_INT, &result, 1, MPI_INT, 0, own);
   } else {
     ++jumps;
   }

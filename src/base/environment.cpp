@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 24> variables{{
+constexpr std::array<EnvironmentVariable, 25> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -62,6 +62,11 @@ constexpr std::array<EnvironmentVariable, 24> variables{{
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
      "How many private communicators a process may hold. A communicator that finds none left on "
      "any of its ranks is served by the MPI library."},
+    {"SIBYL_REPRODUCIBLE", "0 or 1", "0", "",
+     "1: MPI_Reduce, MPI_Scan and MPI_Exscan combine in an order that follows from ranks, bytes, "
+     "operator and root alone, and give the same bits in every call and run "
+     "(docs/reproducible.md). Under the preload Sibyl then serves from the first call of a "
+     "communicator on. No costs are measured. Set it on all ranks or on none."},
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
@@ -141,6 +146,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_number(lookup, "SIBYL_OVERHEAD", any, environment.overhead, environment.problem);
   read_number(lookup, "SIBYL_BETA", any, environment.beta, environment.problem);
   read_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
+  read_number(lookup, "SIBYL_REPRODUCIBLE", 1, environment.reproducible, environment.problem);
   read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
               environment.problem);
   return environment;

@@ -110,7 +110,9 @@ int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
 bool CommunicatorState::serves(MPI_Comm comm, bool at_once) {
   if (mode_ == Mode::served) return true;
   if (mode_ != Mode::counting) return false;
-  if (++calls_ < preload_set_up_call && !at_once) return false;
+  // Where the same arguments must give the same bits, no call may be another library's.
+  const bool from_first = at_once || process_.environment().reproducible != 0;
+  if (++calls_ < preload_set_up_call && !from_first) return false;
   set_up(comm);
   return mode_ == Mode::served;
 }

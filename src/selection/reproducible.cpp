@@ -8,10 +8,9 @@
 namespace sibyl {
 namespace {
 
-// From here on the vector is better cut: on clusters of slow and of fast links the tree takes 1.3
-// to 3 times as long then, and below it the parts' start-ups take longer (docs/performance.md).
-// Within a node the two are about even.
-constexpr std::uint64_t cut_from = 65536;
+// Longer vectors are better cut: on clusters of slow and of fast links the tree takes 1.3 to 3
+// times as long then. Shorter ones are not, within a node least of all (docs/reproducible.md).
+constexpr std::uint64_t whole_up_to = 65536;
 // A group of Radix-K is as large as the largest prime of the number of ranks; beyond, its messages
 // are too many and too small.
 constexpr Rank largest_group = 16;
@@ -34,7 +33,7 @@ bool fits(const Algorithm& row, const Situation& now) {
 
 // All three keep the order of the ranks, so the operator may be any.
 const Algorithm* choose_reduce_in_rank_order(const Situation& now) {
-  if (now.bytes >= cut_from) {
+  if (now.bytes > whole_up_to) {
     const bool groups = !has_prime_above(now.ranks, largest_group);
     const Algorithm* row = find_algorithm(Collective::reduce, groups ? "radix-k" : "rabenseifner");
     if (fits(*row, now)) return row;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Collective combining[] = {Collective::reduce, Collective::scan, Collective::exscan};
 constexpr Rank rank_counts[] = {1, 2, 3, 4, 5, 8, 12, 17, 36, 48, 1000, 4097, 40000};
-constexpr std::uint64_t sizes[] = {1, 8, 65535, 65536, 1 << 20, 1ULL << 33};
+constexpr std::uint64_t sizes[] = {1, 8, 65536, 65537, 1 << 20, 1ULL << 33};
 
 Settings reproducible() {
   Settings settings;
@@ -131,13 +131,13 @@ TEST(Reproducible, AReduceIsCutWhereThatPays) {
   const auto name = [](Rank ranks, std::uint64_t bytes) {
     return choose(reproducible(), plain(Collective::reduce, ranks, bytes))->name;
   };
-  EXPECT_EQ(name(8, 65535), "binomial");
-  EXPECT_EQ(name(8, 65536), "radix-k");
-  EXPECT_EQ(name(13, 65536), "radix-k");
-  EXPECT_EQ(name(17, 65536), "rabenseifner");
-  EXPECT_EQ(name(34, 65536), "rabenseifner");
-  EXPECT_EQ(name(48, 65536), "radix-k");
-  EXPECT_EQ(name(40000, 65536), "binomial");  // more parts than a plan can number
+  EXPECT_EQ(name(8, 65536), "binomial");
+  EXPECT_EQ(name(8, 65537), "radix-k");
+  EXPECT_EQ(name(13, 65537), "radix-k");
+  EXPECT_EQ(name(17, 65537), "rabenseifner");
+  EXPECT_EQ(name(34, 65537), "rabenseifner");
+  EXPECT_EQ(name(48, 65537), "radix-k");
+  EXPECT_EQ(name(40000, 65537), "binomial");  // more parts than a plan can number
 }
 
 TEST(Reproducible, ANameHoldsWhereItFits) {

@@ -104,6 +104,10 @@ def run(
             help="Serve gather and scatter in the order in which ranks are predicted to arrive.",
         ),
     ] = None,
+    reproducible: Annotated[
+        bool,
+        typer.Option("--reproducible", help="Reductions give the same bits in every run."),
+    ] = False,
 ) -> int:
     """Run an unmodified MPI program with its collectives served by Sibyl."""
     from sibyl.commands.run import RunOptions, run_program
@@ -118,6 +122,7 @@ def run(
         launcher,
         record=record,
         predict=predict,
+        reproducible=reproducible,
     )
     return run_program(program, options, hostfile)
 

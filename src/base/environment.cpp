@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 26> variables{{
+constexpr std::array<EnvironmentVariable, 27> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -66,10 +66,13 @@ constexpr std::array<EnvironmentVariable, 26> variables{{
      "itself."},
     {"SIBYL_SERVE_FROM", "0 to 1000000", "", "calls",
      "From which call of a communicator on the preload serves it: 1 is the first, 0 never. Not "
-     "set: "
-     "from the third, since one that is used once or twice cannot repay its set-up; "
-     "MPI_COMM_WORLD, "
-     "which is set up in MPI_Init, from the first. Must be the same on all ranks."},
+     "set: from the third, since one that is used once or twice cannot repay its set-up; "
+     "MPI_COMM_WORLD, which is set up in MPI_Init, from the first. Must be the same on all ranks."},
+    {"SIBYL_REPRODUCIBLE", "0 or 1", "0", "",
+     "1: MPI_Reduce, MPI_Scan and MPI_Exscan combine in an order that follows from ranks, bytes, "
+     "operator and root alone, and give the same bits in every call and run "
+     "(docs/reproducible.md). Under the preload Sibyl then serves from the first call of a "
+     "communicator on. No costs are measured. Set it on all ranks or on none."},
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
@@ -156,6 +159,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_number(lookup, "SIBYL_SERVE_FROM", 1000000, serve_from, environment.problem);
   if (serve_from != unset) environment.serve_from = serve_from;
   read_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
+  read_number(lookup, "SIBYL_REPRODUCIBLE", 1, environment.reproducible, environment.problem);
   read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
               environment.problem);
   return environment;

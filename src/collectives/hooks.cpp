@@ -26,7 +26,9 @@ void count_communicators(int change) {
 void after_init() try {
   Process* const process = Process::get();
   if (process == nullptr || !process->end_with_world()) return;
-  if (process->environment().serve_from.value_or(1) != 1) return;
+  const Environment& asked = process->environment();
+  const std::uint32_t from = asked.serve_from.value_or(1);
+  if (from == 0 || (from != 1 && asked.reproducible == 0)) return;
   CommunicatorState* const world = CommunicatorState::get(MPI_COMM_WORLD);
   if (world != nullptr) world->set_up_now(MPI_COMM_WORLD);
 } catch (const std::bad_alloc&) {

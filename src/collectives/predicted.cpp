@@ -1,6 +1,8 @@
 // Serves calls in the predicted order; see predicted.hpp.
 #include "collectives/predicted.hpp"
 
+#include "selection/reproducible.hpp"
+
 namespace sibyl {
 namespace {
 
@@ -33,6 +35,8 @@ const Prepared& ordered_program(const CommunicatorState& state, PatternAgreement
 
 const Algorithm* PredictedCall::choose(Collective collective, int root, std::uint64_t bytes,
                                        const Algorithm* algorithm, CountedCall& counted) {
+  // Nor may a trial have the MPI library serve.
+  if (is_reproducible(state_.settings(), collective)) return algorithm;
   // Once its ranks' arrivals are known, a reduce may have an algorithm that it has not now.
   const bool learns = algorithm != nullptr || collective == Collective::reduce;
   if (agreement_ == nullptr || !learns) return algorithm;

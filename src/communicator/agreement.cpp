@@ -79,7 +79,8 @@ MPI_Comm make_private(MPI_Comm comm) {
 // one of them has more to do there. Where a program has threads, another one may be using it.
 bool CommunicatorState::make_room(MPI_Comm comm, bool has_room) {
   std::uint64_t id = 0;
-  if (rank_ == 0 && !Process::has_threads()) id = process_.least_recently_used_within(comm);
+  const bool may = !Process::has_threads() && process_.environment().reproducible == 0;
+  if (rank_ == 0 && may) id = process_.least_recently_used_within(comm);
   if (PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, comm) != MPI_SUCCESS || id == 0) return false;
   CommunicatorState* oldest = process_.state_of(id);
   const auto all_can = [&](bool can) {

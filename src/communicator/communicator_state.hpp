@@ -209,9 +209,6 @@ class CommunicatorState {
   void end_prediction();     // prediction.cpp
   bool one_clock() const { return !host_.has_value() && plans.ranks_per_node() == size_; }
 
-  // Under the preload a communicator is set up at this call: one that is used once or twice cannot
-  // repay it. Ranks that differ in it (SIBYL_SERVE_FROM) would not meet.
-  static constexpr std::uint32_t preload_set_up_call = 3;
   // One that had to give its private communicator back asks again at this call.
   static constexpr std::uint32_t calls_until_asked_again = 64;
 
@@ -225,6 +222,8 @@ class CommunicatorState {
   std::uint64_t numbered_ = 0;
   int rank_ = 0;
   int size_ = 1;
+  // Under the preload a communicator is set up at this call: one that is used once or twice cannot
+  // repay it. Ranks that differ in it (SIBYL_SERVE_FROM) would not meet. 0: never.
   std::uint32_t set_up_call_;
   std::uint32_t creations_ = 0;  // communicators made from this one
   bool tight_ = false;           // there may be no room for many more

@@ -52,6 +52,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.beta = environment.beta;
   settings.construct_every = environment.construct_every;
   settings.thread = environment.thread;
+  settings.reproducible = environment.reproducible;
   std::string problem = environment.problem;
   const auto take = [&](Collective collective, const char* variable, const std::string& value) {
     const std::string wrong = set_algorithm(collective, variable, value, settings);

@@ -155,6 +155,42 @@ class Deaths(PreloadTest):
         self.assertEqual(served(read_reports(directory)), {rank: {"reduce"} for rank in range(4)})
 
 
+class Bits(PreloadTest):
+    """What the rounding of additions shows of their order."""
+
+    def hashes(self, seed, **extra):
+        """By rank, collective and count, which bits came out of twenty calls."""
+        program = c_program(PROGRAMS / "bits.c")
+        done = self.succeed(run_apart([program, seed], ranks=5, LD_PRELOAD=str(shim()), **extra))
+        lines = dict(line.split(": ") for line in done.stdout.splitlines())
+        self.assertEqual(len(lines), 4 + 4 * 5 + 4 * 4, done.stdout)
+        return {what: found.split() for what, found in lines.items()}
+
+    def test_are_the_same_in_every_call_and_run_where_that_is_asked_for(self):
+        costs = {"SIBYL_ALPHA": "1000", "SIBYL_OVERHEAD": "100", "SIBYL_BETA": "1000"}
+        others = {"SIBYL_ALPHA": "900000", "SIBYL_OVERHEAD": "800000", "SIBYL_BETA": "20"}
+        ways = (
+            {},
+            {"SIBYL_PREDICT": "periodic"},
+            {"SIBYL_PREDICT": "periodic", **costs},
+            {"SIBYL_ARRIVALS": "uniform:0.02:7", **others},
+            {"SIBYL_ARRIVALS": "uniform:5:8", **costs},
+        )
+        for algorithm, taken in (("auto", ways), ("clairvoyant", ways[2:4])):
+            runs = [
+                self.hashes(seed, SIBYL_REPRODUCIBLE="1", SIBYL_REDUCE=algorithm, **way)
+                for seed, way in enumerate(taken)
+            ]
+            for what, found in runs[0].items():
+                self.assertEqual(len(found), 1, what)
+            for way, found in zip(taken, runs, strict=True):
+                self.assertEqual(found, runs[0], f"{algorithm}, {way}")
+
+    def test_change_within_a_run_where_it_is_not(self):
+        """The first two calls are the MPI library's, in another order."""
+        self.assertGreater(max(map(len, self.hashes(1).values())), 1)
+
+
 class FortranPrograms(PreloadTest):
     def build(self, name, *flags):
         if setting.mpifort is None:

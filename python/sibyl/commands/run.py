@@ -53,6 +53,7 @@ class RunOptions:
         native: leave Sibyl out of it.
         record: where the ranks' arrival times go.
         predict: root-led, periodic, background, or None.
+        reproducible: reductions give the same bits in every run.
     """
 
     ranks: int | None = None
@@ -65,6 +66,7 @@ class RunOptions:
     native: bool = False
     record: Path | None = None
     predict: str | None = None
+    reproducible: bool = False
 
     def check(self) -> None:
         """Raise CommandError for what can be seen to be wrong before anything is started."""
@@ -220,6 +222,8 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
         variables["SIBYL_RECORD"] = str(scratch)
     if options.predict is not None:
         variables["SIBYL_PREDICT"] = options.predict
+    if options.reproducible:
+        variables["SIBYL_REPRODUCIBLE"] = "1"
     return variables
 
 

@@ -38,8 +38,12 @@ int draw_units(const BlockCase& now, Random& random, const Limits& limits) {
   const auto bytes = static_cast<std::size_t>(bytes_of(now.unit));
   if (bytes == 0) return now.root_units * static_cast<int>(pick(random, 5));
   const std::size_t element = bytes * static_cast<std::size_t>(now.root_units);
-  const std::size_t wanted = draw_bytes(random, limits);
-  return now.root_units * static_cast<int>((wanted + one_in(random, 2) * (element - 1)) / element);
+  // Messages along a tree hold the blocks of several ranks.
+  const std::size_t mixed = limits.largest_mixed / static_cast<std::size_t>(now.ranks);
+  const std::size_t largest = is_mixed(now.unit) ? std::min(limits.largest, mixed) : limits.largest;
+  const std::size_t wanted = draw_bytes(random, largest);
+  return now.root_units *
+         static_cast<int>(std::min(wanted + one_in(random, 2) * (element - 1), largest) / element);
 }
 
 void draw_places(BlockCase& now, Random& random) {

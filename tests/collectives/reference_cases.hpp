@@ -33,6 +33,8 @@ struct Library {
 struct Limits {
   TypeLimits types;
   std::size_t largest = 100000;  // bytes of a block or vector
+  // Bytes of a message whose signature has basic types of several sizes.
+  std::size_t largest_mixed = 10000000;
   bool garbage_where_not_significant = true;
   bool bottom = true;                // MPI_BOTTOM with a type of absolute addresses
   bool in_place_at_any_root = true;  // of a reduce
@@ -85,7 +87,7 @@ std::string run(const ReductionCase& now, const Limits& limits, const Library& l
 
 // How many bytes a block or vector shall have: around the sizes at which algorithms and engines
 // change, often nothing or little, seldom much.
-std::size_t draw_bytes(Random& random, const Limits& limits);
+std::size_t draw_bytes(Random& random, std::size_t largest);
 
 // What is passed for arguments that are not significant.
 inline void* wild() { return reinterpret_cast<void*>(0xdead0); }

@@ -113,10 +113,14 @@ ReductionCase draw_reduction_case(Call call, int ranks, std::uint64_t seed, cons
     if (one_in(random, 30)) now.signature.clear();
   }
   if (now.operand == nullptr) element = static_cast<std::size_t>(bytes_of(now.signature));
-  const std::size_t wanted = draw_bytes(random, limits);
+  const bool mixed = now.operand == nullptr && is_mixed(now.signature);
+  const std::size_t largest =
+      mixed ? std::min(limits.largest, limits.largest_mixed) : limits.largest;
+  const std::size_t wanted = draw_bytes(random, largest);
   now.count = element == 0
                   ? static_cast<int>(pick(random, 4))
-                  : static_cast<int>((wanted + one_in(random, 2) * (element - 1)) / element);
+                  : static_cast<int>(std::min(wanted + one_in(random, 2) * (element - 1), largest) /
+                                     element);
   const std::uint64_t places = pick(random, 4);  // none, all, or each as it likes
   for (int rank = 0; rank < ranks; ++rank) {
     now.in_place.push_back(places == 2 || (places == 3 && one_in(random, 2)));

@@ -60,6 +60,12 @@ std::ptrdiff_t bytes_of(const Signature& signature) {
   return bytes;
 }
 
+bool is_mixed(const Signature& signature) {
+  return std::any_of(signature.begin(), signature.end(), [&](Basic basic) {
+    return row_of(basic).bytes != row_of(signature.front()).bytes;
+  });
+}
+
 std::string text_of(const Signature& signature) {
   std::string text;
   for (const Basic basic : signature)

@@ -55,6 +55,8 @@ const BasicRow& row_of(Basic basic);
 
 using Signature = std::vector<Basic>;
 std::ptrdiff_t bytes_of(const Signature& signature);
+// True when its basic types are of several sizes.
+bool is_mixed(const Signature& signature);
 std::string text_of(const Signature& signature);
 Signature repeated(const Signature& unit, int times);
 

@@ -31,6 +31,7 @@ from launching import (
     setting,
     shim,
 )
+from reference_fuzz import ReferenceFuzz  # noqa: F401 - found among this module's tests
 
 ALL = {"exscan", "scan", "gather", "scatter"}
 IRREGULAR = {"gatherv", "scatterv"}

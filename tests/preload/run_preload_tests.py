@@ -37,6 +37,7 @@ from launching import (
     setting,
     shim,
 )
+from reference_fuzz import ReferenceFuzz  # noqa: F401 - found among this module's tests
 
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 

@@ -20,6 +20,17 @@ COMMAND = [sys.executable, "-m", "sibyl"]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One process of several (`pytest -n 2 --dist loadgroup`) runs all that starts MPI programs.
+
+    Two of those at a time would measure each other; the rest, most of it plain Python, goes on
+    beside them.
+    """
+    for item in items:
+        if {"mpi", "python"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group("mpi"))
+
+
 @dataclass
 class Sibyl:
     """Starts the command in a directory of its own."""

@@ -67,6 +67,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
   }
   for (DatatypeInfo& type : types_) type.named = false;
   if (process_.records() && !between_groups_) {
+    recording.room = &process_.recording_room();
     recording.group = world_ranks(comm, size_);
     recording.ordinal = process_.ordinal_of(recording.group);
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/output_file.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/left_behind.hpp"
 
@@ -95,10 +95,7 @@ void write_file(const std::string& directory, const std::string& kind, int rank,
                 const std::string& text) {
   const std::string name = directory + "/" + kind + "-" + std::to_string(rank) + "-" +
                            std::to_string(::getpid()) + ".json";
-  if (std::FILE* file = std::fopen((name + ".part").c_str(), "w")) {
-    const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) == 0 && whole) std::rename((name + ".part").c_str(), name.c_str());
-  }
+  static_cast<void>(write_output_file(name, text));
 }
 
 }  // namespace

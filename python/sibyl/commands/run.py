@@ -244,8 +244,14 @@ def _run(
     recording = None
     if options.record is not None or options.predict is not None:
         recording = merge_arrivals(scratch, words)
-    if options.record is not None:
+    if options.record is not None and recording is not None:
         files.append((options.record, json.dumps(recording)))
+        if recording["left_out"] and not options.quiet:
+            print(
+                f"sibyl: {options.record} holds the first calls alone; {recording['left_out']} "
+                f"later ones are left out",
+                file=sys.stderr,
+            )
     for path, text in files:
         try:
             path.write_text(text + "\n", encoding="utf-8")

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -103,13 +104,18 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   using namespace sibyl::preload;
   library_version = read_library_version();
   find_fortran_constants(native);
-  static const std::string problem = [] {
-    sibyl::Settings settings;
-    return sibyl::settings_from(
-        sibyl::read_environment([](const char* name) -> const char* { return std::getenv(name); }),
-        settings);
-  }();
-  return problem.empty() ? nullptr : problem.c_str();
+  try {
+    static const std::string problem = [] {
+      sibyl::Settings settings;
+      return sibyl::settings_from(sibyl::read_environment([](const char* name) -> const char* {
+                                    return std::getenv(name);
+                                  }),
+                                  settings);
+    }();
+    return problem.empty() ? nullptr : problem.c_str();
+  } catch (const std::exception&) {  // no memory: a program does not end for its settings
+    return "the environment could not be read";
+  }
 }
 
 // The wrapper of an intercepted symbol; null where the native function is to be called.

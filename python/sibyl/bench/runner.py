@@ -27,6 +27,7 @@ from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import Launcher, choose_launcher
 from sibyl.mpi.job import begin_group, end_leftovers, reap_orphans
 from sibyl.mpi.library import find_benchmark
+from sibyl.signals import handled, heeded
 
 # Seconds that a job may take to end once it was told to.
 PATIENCE = 5.0
@@ -34,6 +35,7 @@ PATIENCE = 5.0
 LINGER = 2.0
 # Without a sample for so long a job hangs; no cell of a sensible grid is that slow.
 SILENCE = 180.0
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 WRONG_RESULT = 3  # exit status of the program, after all its samples
 
 
@@ -104,27 +106,15 @@ def signals_interrupt() -> Iterator[None]:
     def interrupt(number: int, _frame: FrameType | None) -> None:
         raise Interrupted(number)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) != signal.SIG_IGN}
-    for number in before:
-        signal.signal(number, interrupt)
-    try:
+    with handled(heeded(_ENDING), interrupt):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
 def signals_ignored() -> Iterator[None]:
     """Within: nothing keeps us from cleaning up."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
-    try:
+    with handled(_ENDING, signal.SIG_IGN):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

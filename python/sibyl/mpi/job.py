@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
+from sibyl.signals import handled, heeded
+
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 # Seconds from the second signal until everything is killed. The first signal starts no clock: a
 # program may take its time to write a checkpoint, or go on, and that is for it to say.
@@ -74,10 +76,8 @@ class _Terminal:
         if not self.ours:
             return
         # Only the foreground may hand it on without being stopped; taking it back is not.
-        before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        with suppress(OSError):
+        with handled([signal.SIGTTOU], signal.SIG_IGN), suppress(OSError):
             os.tcsetpgrp(0, group)
-        signal.signal(signal.SIGTTOU, before)
 
     def restore_streams(self) -> None:
         """As they were before the launcher had them."""
@@ -147,25 +147,19 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
                 os.kill(pid, signal.SIGKILL)
 
     # A signal that was ignored when this process began (nohup) stays ignored, here and there.
-    before = {n: signal.getsignal(n) for n in FORWARDED if signal.getsignal(n) != signal.SIG_IGN}
-    before_alarm = signal.signal(signal.SIGALRM, lose_patience)
-    for number in before:
-        signal.signal(number, forward)
-    try:
-        job = subprocess.Popen(command, env=environment, preexec_fn=begin_group(os.getpid()))
-        if received:  # between the handler and the start
-            os.killpg(job.pid, received[-1])
-        terminal.give(job.pid)
-        with suppress(OSError):
-            os.killpg(job.pid, signal.SIGCONT)  # it may have asked for the terminal too early
-        code = _wait(job.pid, terminal)
-        job.returncode = code
-    finally:
-        terminal.give(os.getpgrp())
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        signal.signal(signal.SIGALRM, before_alarm)
+    with handled([signal.SIGALRM], lose_patience), handled(heeded(FORWARDED), forward):
+        try:
+            job = subprocess.Popen(command, env=environment, preexec_fn=begin_group(os.getpid()))
+            if received:  # between the handler and the start
+                os.killpg(job.pid, received[-1])
+            terminal.give(job.pid)
+            with suppress(OSError):
+                os.killpg(job.pid, signal.SIGCONT)  # it may have asked for the terminal too early
+            code = _wait(job.pid, terminal)
+            job.returncode = code
+        finally:
+            terminal.give(os.getpgrp())
+            signal.setitimer(signal.ITIMER_REAL, 0)
     # Above 128 the launcher reports that a signal ended a rank, or itself (Ctrl-C in a terminal
     # reaches the launcher and not this process).
     if code < 0 or code > 128 or received:

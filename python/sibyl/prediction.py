@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from sibyl import _core
-from sibyl.bench.recording import Site, read_recording
+from sibyl.bench.recording import Site, is_arrival_time, read_recording
 from sibyl.errors import CommandError
 
 BEST = "best"
@@ -74,7 +74,7 @@ def read_text_trace(path: Path, text: str) -> list[Site]:
             time = float(word)
         except ValueError:
             time = -1.0
-        if not 0 <= time < float("inf"):
+        if not is_arrival_time(time):
             raise CommandError(
                 f"{path}:{number}: '{word}' is no arrival time; write one a line, in seconds, 0 or "
                 f"more, and '# call' before each call"

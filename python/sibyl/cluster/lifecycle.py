@@ -5,7 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
 
@@ -13,6 +13,8 @@ from sibyl.cluster import network, state
 from sibyl.cluster.processes import Guardian
 from sibyl.cluster.state import Cluster, Lock
 from sibyl.errors import CommandError
+from sibyl.identity import Identity
+from sibyl.signals import handled
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -77,11 +79,9 @@ def take_down(name: str, force: bool = False) -> bool:
 def _end_holder(name: str) -> None:
     """End the command that holds a cluster's lock; its guardian ends what it had started."""
     process = state.holder(name)
-    if process:
-        with suppress(OSError):
-            os.kill(process, signal.SIGKILL)
+    if isinstance(process, Identity) and process.send(signal.SIGKILL):
         patience = time.monotonic() + 5
-        while state.alive(process) and time.monotonic() < patience:
+        while process.alive and time.monotonic() < patience:
             time.sleep(0.01)
 
 
@@ -136,19 +136,17 @@ def _all_or_nothing(cluster: Cluster, lock: Lock) -> Iterator[None]:
     def stop(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    before = {n: signal.signal(n, stop) for n in _ENDING}
-    guardian = Guardian(clean, keep=lock.handle)
-    try:
-        state.save(replace(cluster, complete=False))
-        yield
-        state.save(replace(cluster, complete=True))
-    except BaseException:
-        for number in before:
-            signal.signal(number, signal.SIG_IGN)
-        network.remove(cluster)
-        raise
-    finally:
-        lock.release()
-        guardian.release()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with handled(_ENDING, stop):
+        guardian = Guardian(clean, keep=lock.handle)
+        try:
+            state.save(replace(cluster, complete=False))
+            yield
+            state.save(replace(cluster, complete=True))
+        except BaseException:
+            for number in _ENDING:
+                signal.signal(number, signal.SIG_IGN)
+            network.remove(cluster)
+            raise
+        finally:
+            lock.release()
+            guardian.release()

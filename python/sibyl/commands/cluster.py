@@ -68,10 +68,12 @@ def status(
 
     rows = []
     for each in load_all():
-        process = holder(each.name)
+        holding = holder(each.name)
         condition = "up" if each.complete and not each.missing() else "damaged"
-        if process is not None:
+        process = None
+        if holding is not None:
             condition = "in use" if each.complete else "changing"
+            process = 0 if holding == "unknown" else holding.pid
         rows.append((each, condition, process))
     if as_json:
         listed = [

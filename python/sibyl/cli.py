@@ -106,7 +106,7 @@ def run(
     ] = None,
 ) -> int:
     """Run an unmodified MPI program with its collectives served by Sibyl."""
-    from sibyl.commands.run import RunOptions, run_program
+    from sibyl.mpi.run import RunOptions, run_program
 
     options = RunOptions(
         ranks,

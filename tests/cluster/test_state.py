@@ -12,7 +12,7 @@ import pytest
 from sibyl.cluster import lifecycle, network, state
 from sibyl.cluster.state import Cluster
 from sibyl.errors import CommandError
-from sibyl.identity import Identity
+from sibyl.processes.identity import Identity
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sibyl.identity import Identity, send_if
+from sibyl.processes.identity import Identity, send_if
 
 
 def test_a_process_is_known_by_number_and_beginning() -> None:

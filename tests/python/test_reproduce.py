@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from conftest import Sibyl, assert_usage_error
 
-from sibyl.bench.grid import Cell
-from sibyl.bench.samples import METRICS, CellResult
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import Cell
+from sibyl.experiment.samples import METRICS, CellResult
 from sibyl.reproduce import fft, fft_on_cluster, figures_on_cluster, on_cluster, session
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sibyl.signals import handled, heeded
+from sibyl.processes.signals import handled, heeded
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -38,7 +38,7 @@ def tool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_handlers_of_a_preloaded_tool_are_put_back(tool: Path) -> None:
     code = (
-        "import os, signal; from sibyl.signals import handled\n"
+        "import os, signal; from sibyl.processes.signals import handled\n"
         "assert signal.getsignal(signal.SIGTERM) is None\n"
         "with handled([signal.SIGTERM], lambda *_: print('ours', flush=True)):\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
@@ -56,7 +56,7 @@ def test_handlers_of_a_preloaded_tool_are_put_back(tool: Path) -> None:
 
 def test_a_job_runs_below_a_preloaded_tool_that_handles_signals(tool: Path) -> None:
     code = (
-        "import os, sys; from sibyl.mpi.job import run_job; "
+        "import os, sys; from sibyl.processes.job import run_job; "
         "sys.exit(run_job([sys.executable, '-c', 'print(6 * 7)'], os.environ))"
     )
     done = subprocess.run(

@@ -13,10 +13,9 @@ from sibyl.cluster import network, state
 from sibyl.cluster.processes import Guardian
 from sibyl.cluster.state import Cluster, Lock
 from sibyl.errors import CommandError
-from sibyl.identity import Identity
-from sibyl.signals import handled
-
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from sibyl.processes.identity import Identity
+from sibyl.processes.signals import handled
+from sibyl.processes.supervisor import ENDING
 
 
 def bring_up(name: str, hosts: int, rate: int) -> tuple[Cluster, str]:
@@ -93,7 +92,7 @@ def _remove(cluster: Cluster, lock: Lock, last: bool = False) -> None:
         lock.release()
 
     guardian = Guardian(clean, keep=lock.handle)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         network.remove(cluster)
     finally:
@@ -136,14 +135,14 @@ def _all_or_nothing(cluster: Cluster, lock: Lock) -> Iterator[None]:
     def stop(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    with handled(_ENDING, stop):
+    with handled(ENDING, stop):
         guardian = Guardian(clean, keep=lock.handle)
         try:
             state.save(replace(cluster, complete=False))
             yield
             state.save(replace(cluster, complete=True))
         except BaseException:
-            for number in _ENDING:
+            for number in ENDING:
                 signal.signal(number, signal.SIG_IGN)
             network.remove(cluster)
             raise

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from sibyl.cluster.state import NETNS
-from sibyl.identity import send_if
+from sibyl.processes.identity import send_if
 
 # Ends of guardians' pipes. A program that changes the machine is given them, so that the guardian
 # does not begin to clean up before it has ended, too.

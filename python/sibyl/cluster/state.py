@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from sibyl.errors import CommandError
-from sibyl.identity import Identity
+from sibyl.processes.identity import Identity
 
 NETNS = Path("/run/netns")  # where `ip netns` keeps its names
 SUBNETS = range(64, 192)  # second numbers of 10.x.0.0/16

@@ -125,37 +125,37 @@ def bench(
 ) -> int:
     """Measure a collective under arrival patterns, Sibyl's algorithms beside the native one."""
     if collective == "clairvoyant-schedule":  # needs no MPI
-        from sibyl.commands.bench_clairvoyant import clairvoyant_schedule
+        from sibyl.bench.clairvoyant_schedule import clairvoyant_schedule
 
         return clairvoyant_schedule(instances=iterations or 32, seed=seed, csv=csv, plot=plot)
     if collective == "thread":
         from sibyl.bench.thread_cost import thread_cost
-        from sibyl.bench.units import read_time
+        from sibyl.experiment.units import read_time
 
         return thread_cost(ranks, mpi, iterations, read_time(compute), json)
     from sibyl.bench.session import Outputs, Wishes, run_session
 
     wishes = Wishes(
-        collective,
-        algorithms,
-        pattern,
-        max_delay,
-        size,
-        blocks,
-        counts,
-        ranks,
-        on,
-        mpi,
-        rate,
-        platform,
-        ranks_per_node,
-        iterations,
-        warm_up,
-        compute,
-        prediction,
-        operator,
-        root,
-        seed,
-        reference,
+        collective=collective,
+        algorithms=algorithms,
+        pattern=pattern,
+        max_delay=max_delay,
+        size=size,
+        blocks=blocks,
+        counts=counts,
+        ranks=ranks,
+        on=on,
+        mpi=mpi,
+        rate=rate,
+        platform=platform,
+        ranks_per_node=ranks_per_node,
+        iterations=iterations,
+        warm_up=warm_up,
+        compute=compute,
+        prediction=prediction,
+        operator=operator,
+        root=root,
+        seed=seed,
+        reference=reference,
     )
     return run_session(wishes, Outputs(metric, csv, json, plot, format, resume), sys.argv[2:])

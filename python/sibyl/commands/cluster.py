@@ -138,7 +138,7 @@ def run(
 ) -> int:
     """Run an MPI program on the hosts of a cluster."""
     from sibyl.cluster.job import run_on_cluster
-    from sibyl.commands.run import RunOptions
+    from sibyl.mpi.run import RunOptions
 
     options = RunOptions(
         ranks, mpi, settings or [], report, quiet, launcher_args, None, native, record
@@ -161,9 +161,10 @@ def check(
     """Measure what the cluster holds of its rate, and whether processors or the wire decide."""
     from sibyl.cluster.instrument import check as measure
     from sibyl.cluster.instrument import print_check
+    from sibyl.files import write_result
 
     result = measure(name, mpi, program)
     if as_json is not None:
-        as_json.write_text(json.dumps(result.as_json(), indent=2) + "\n", encoding="utf-8")
+        write_result(as_json, json.dumps(result.as_json(), indent=2) + "\n")
     print_check(result)
     return 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sibyl
 from sibyl.arguments import check_algorithm, read_order, read_sizes
 from sibyl.errors import CommandError
+from sibyl.files import write_result
 
 if TYPE_CHECKING:
     import numpy
@@ -205,12 +206,7 @@ def _write(name: str, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    try:
-        Path(name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(
-            f"cannot write {name}: {error.strerror}; choose another place"
-        ) from error
+    write_result(Path(name), text)
 
 
 def _slice_text(buffer: str, ranges: list[list[int]]) -> str:

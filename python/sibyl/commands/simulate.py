@@ -126,8 +126,8 @@ def simulate(
     ] = None,
 ) -> int:
     """Simulate a collective on a model of a network: run times, and who waits for whom."""
-    from sibyl.bench.units import read_size, read_time
     from sibyl.errors import CommandError
+    from sibyl.experiment.units import read_size, read_time
     from sibyl.simulator.calibration import Calibration, measure, read
     from sibyl.simulator.model import LogGP, Network, Nodes
     from sibyl.simulator.session import Settings

@@ -1,58 +1,23 @@
 """Run a launcher as a job of its own: terminal, signals, exit code, and nothing left behind.
 
-The launcher leads its own process group. It gets the terminal while it runs, signals that reach
-this process are forwarded, and processes that outlive an ended job are ended too: this process is
-made their reaper, so that none of them escapes.
+The launcher leads its own process group (supervisor.py). It gets the terminal while it runs, and
+signals that reach this process are forwarded.
 """
 
-import ctypes
 import os
 import signal
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from types import FrameType
 
-from sibyl.signals import handled, heeded
+from sibyl.processes.signals import handled, heeded
+from sibyl.processes.supervisor import Supervised, descendants, end_leftovers
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 # Seconds from the second signal until everything is killed. The first signal starts no clock: a
 # program may take its time to write a checkpoint, or go on, and that is for it to say.
 PATIENCE = 5.0
-
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-def begin_group(parent: int) -> Callable[[], None]:
-    """What the launcher does before it starts: lead a group, and end when this process dies."""
-
-    def begin() -> None:
-        os.setpgid(0, 0)
-        _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-        if os.getppid() != parent:  # died in between
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    return begin
-
-
-def _children(pid: int) -> list[int]:
-    found = []
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            found += [int(word) for word in path.read_text().split()]
-    return found
-
-
-def _descendants(pid: int) -> list[int]:
-    found = []
-    for child in _children(pid):
-        found += [child, *_descendants(child)]
-    return found
 
 
 class _Terminal:
@@ -86,31 +51,6 @@ class _Terminal:
                 os.set_blocking(number, blocking)
 
 
-def reap_orphans() -> None:
-    """From now on, processes whose parent among our descendants dies become our children."""
-    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def end_leftovers() -> None:
-    """End what the launcher left behind: first politely, then not.
-
-    This process must have called reap_orphans() before, or some of it escapes.
-    """
-    deadline = time.monotonic() + 2.0
-    sent: set[int] = set()
-    while left := _descendants(os.getpid()):
-        harsh = time.monotonic() > deadline
-        for pid in left:
-            if harsh or pid not in sent:
-                sent.add(pid)
-                with suppress(OSError):
-                    os.kill(pid, signal.SIGKILL if harsh else signal.SIGTERM)
-        with suppress(OSError):
-            while os.waitpid(-1, os.WNOHANG)[0] > 0:
-                pass
-        time.sleep(0.02)
-
-
 def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a launcher to its end.
 
@@ -127,9 +67,8 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
     Raises:
         OSError: the launcher could not be started.
     """
-    reap_orphans()
     terminal = _Terminal()
-    job: subprocess.Popen[bytes] | None = None
+    job: Supervised | None = None
     received: list[int] = []
 
     def forward(number: int, _frame: FrameType | None) -> None:
@@ -138,25 +77,23 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
             return
         if len(received) == 2:
             signal.setitimer(signal.ITIMER_REAL, PATIENCE)
-        with suppress(OSError):
-            os.killpg(job.pid, number)
+        job.send(number)
 
     def lose_patience(_number: int, _frame: FrameType | None) -> None:
-        for pid in _descendants(os.getpid()):
+        for pid in descendants(os.getpid()):
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
 
     # A signal that was ignored when this process began (nohup) stays ignored, here and there.
     with handled([signal.SIGALRM], lose_patience), handled(heeded(FORWARDED), forward):
         try:
-            job = subprocess.Popen(command, env=environment, preexec_fn=begin_group(os.getpid()))
+            job = Supervised(command, environment)
             if received:  # between the handler and the start
-                os.killpg(job.pid, received[-1])
-            terminal.give(job.pid)
-            with suppress(OSError):
-                os.killpg(job.pid, signal.SIGCONT)  # it may have asked for the terminal too early
-            code = _wait(job.pid, terminal)
-            job.returncode = code
+                job.send(received[-1])
+            terminal.give(job.process.pid)
+            job.send(signal.SIGCONT)  # it may have asked for the terminal too early
+            code = _wait(job, terminal)
+            job.process.returncode = code
         finally:
             terminal.give(os.getpgrp())
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -172,12 +109,13 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
     return code
 
 
-def _wait(pid: int, terminal: _Terminal) -> int:
+def _wait(job: Supervised, terminal: _Terminal) -> int:
     """Wait for the launcher's end; when the terminal stops it (Ctrl-Z), stop along with it.
 
     Returns:
         Its exit code, or minus the number of the signal that ended it.
     """
+    pid = job.process.pid
     while True:
         ended, status = os.waitpid(pid, os.WUNTRACED)
         if ended == pid and not os.WIFSTOPPED(status):
@@ -186,5 +124,4 @@ def _wait(pid: int, terminal: _Terminal) -> int:
             terminal.give(os.getpgrp())
         os.kill(os.getpid(), signal.SIGSTOP)
         terminal.give(pid)
-        with suppress(OSError):
-            os.killpg(pid, signal.SIGCONT)
+        job.send(signal.SIGCONT)

@@ -1,9 +1,9 @@
 """Replay recorded arrivals through the predictors, and judge them.
 
 A trace is a recording of `sibyl run --record`, or a text file with one time a line per rank and a
-line `# call` before each call (sibyl.bench.recording reads both). What is predicted is each rank's
-arrival behind the first one of the call; a predictor sees the calls of a site one after the other
-and is asked before it is told. The first call of a site has no prediction and does not count.
+line `# call` before each call (sibyl.experiment.recording reads both). What is predicted is each
+rank's arrival behind the first one of the call; a predictor sees the calls of a site one after the
+other and is asked before it is told. The first call of a site has no prediction and does not count.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from sibyl import _core
-from sibyl.bench.recording import Site, is_arrival_time, read_recording
 from sibyl.errors import CommandError
+from sibyl.experiment.recording import Site, is_arrival_time, read_recording
 
 BEST = "best"
 

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from sibyl.arguments import parse_setting
 from sibyl.errors import CommandError
+from sibyl.files import check_writable, write_result
 from sibyl.mpi import slurm
 from sibyl.mpi.arrivals import merge_arrivals
 from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
@@ -25,11 +26,11 @@ from sibyl.mpi.installation import (
     launcher_in_path,
     launcher_of_directory,
 )
-from sibyl.mpi.job import run_job
 from sibyl.mpi.library import find_implementation, find_own_program, find_shim
 from sibyl.mpi.placement import Placement, check_room, read_hostfile, write_hosts
 from sibyl.mpi.prediction_report import print_predictions
 from sibyl.mpi.report import merge_reports, print_report
+from sibyl.processes.job import run_job
 
 # Programs that come with Sibyl: found without PATH, in the flavour of the MPI that is to run them.
 OWN_PROGRAMS = ("sibyl-fft",)
@@ -82,9 +83,9 @@ class RunOptions:
             parse_setting(text)
         self.launcher_words()
         if self.report is not None:
-            _check_writable("--report", self.report)
+            check_writable("--report", self.report)
         if self.record is not None:
-            _check_writable("--record", self.record)
+            check_writable("--record", self.record)
 
     def launcher_words(self) -> list[str]:
         """The words of `launcher_args`."""
@@ -254,9 +255,9 @@ def _run(
             )
     for path, text in files:
         try:
-            path.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            print(f"sibyl: cannot write {path}: {error.strerror}", file=sys.stderr)
+            write_result(path, text + "\n")
+        except CommandError as error:
+            print(f"sibyl: {error}", file=sys.stderr)
             code = code or 1
     if not options.quiet:
         print_report(report, Console(stderr=True))
@@ -277,14 +278,3 @@ def _scratch(shared: bool) -> Iterator[Path]:
     prefix = ".sibyl-report-" if place else "sibyl-report-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=place) as directory:
         yield Path(directory)
-
-
-def _check_writable(option: str, path: Path) -> None:
-    """Notice before a long run, not after it, that its report has no place to go."""
-    folder = path.absolute().parent
-    if path.is_dir():
-        raise CommandError(f"{option} {path}: that is a directory; name a file in it")
-    if not folder.is_dir():
-        raise CommandError(f"{option} {path}: there is no directory {folder}; make it first")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise CommandError(f"{option} {path}: not writable; choose another place")

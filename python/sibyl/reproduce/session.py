@@ -9,23 +9,26 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from sibyl import __version__
+import sibyl
+from sibyl import __version__, _core
 from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import plot_library
+from sibyl.experiment.provenance import programs_hash
 from sibyl.files import make_directory, write_result
 from sibyl.progress import progress_bar
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.on_cluster import demand_root
 from sibyl.reproduce.outcome import VERDICTS, Item, Outcome, Where
 
+PACKAGE = Path(sibyl.__file__).parent
+ROOMS = ("reproduce", "simulator", "experiment", "bench")  # that decide what a result is
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "bold red"), strict=True))
 
 
@@ -61,14 +64,17 @@ def list_items(console: Console) -> None:
 
 
 def fingerprint(item: Item, iterations: int, where: Where | None = None) -> str:
-    """Equal as long as a result is still worth what it was."""
-    place = "" if item.place is None else f" {where}"
+    """Equal as long as a result is still worth what it was.
+
+    It changes with the bindings, which hold planners and simulator, with the rooms that lay out
+    grids and judge them, and for what is measured with the programs and libraries that run there.
+    """
+    place = "" if item.place is None else f" {where} {programs_hash()}"
     digest = hashlib.sha256(f"{__version__} {item.name} {iterations}{place}".encode())
-    for part in ("reproduce", "simulator"):
-        folder = resources.files("sibyl").joinpath(part)
-        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
-            if entry.name.endswith(".py"):
-                digest.update(entry.read_bytes())
+    digest.update(Path(_core.__file__).read_bytes())
+    sources = [path for room in ROOMS for path in sorted((PACKAGE / room).glob("*.py"))]
+    for path in (*sources, *sorted((PACKAGE / "data").glob("*.csv"))):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

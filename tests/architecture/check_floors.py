@@ -65,6 +65,7 @@ PYTHON_ROOMS = {
     "schedules": 1,
     "arguments": 2,
     "files": 2,
+    "option_classes": 2,
     "processes": 2,
     "progress": 2,
     "mpi": 3,

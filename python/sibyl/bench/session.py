@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -10,6 +9,7 @@ from rich.console import Console
 import sibyl
 from sibyl.bench import output, plots
 from sibyl.bench.memory import check_memory
+from sibyl.bench.options import Outputs, Wishes
 from sibyl.bench.predictions import prediction_lines
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
@@ -30,7 +30,6 @@ from sibyl.experiment.journal import Journal
 from sibyl.experiment.judge import Row, judge
 from sibyl.experiment.options import (
     PLACES,
-    MeasureOptions,
     check_nodes,
     numbers_of,
     numbers_of_ranks,
@@ -40,54 +39,14 @@ from sibyl.experiment.options import (
     words_of,
 )
 from sibyl.experiment.places import find_launcher, measure, open_journal, place, samples_bar
-from sibyl.experiment.plots import check_plot
 from sibyl.experiment.provenance import provenance
 from sibyl.experiment.runner import Interrupted, signals_interrupt
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_size, read_time
-from sibyl.files import check_writable, write_result
+from sibyl.files import write_result
 from sibyl.mpi.library import find_benchmark
 
 MEASURED, SIMULATED = (32, 3), (5, 1)  # iterations and warm-up
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wishes(MeasureOptions):
-    """The options that decide what is measured, as they stand on the command line."""
-
-    collective: str
-    algorithms: str | None
-    size: str
-    blocks: str | None
-    counts: str
-    prediction: str
-    operator: str | None
-    root: int
-    reference: str
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The options that decide what becomes of the samples."""
-
-    metric: str
-    csv: Path | None
-    json: Path | None
-    plot: Path | None
-    format: str
-    resume: bool
-
-    def check(self) -> None:
-        """Notice before a long run what would fail after it."""
-        if self.metric not in ("run", "elapsed", "absorbed"):
-            raise CommandError(f"--metric wants run, elapsed or absorbed, not '{self.metric}'")
-        if self.format not in ("table", "osu"):
-            raise CommandError(f"--format wants table or osu, not '{self.format}'")
-        if self.plot is not None:
-            check_plot(self.plot)
-        for option, path in (("--csv", self.csv), ("--json", self.json), ("--plot", self.plot)):
-            if path is not None:
-                check_writable(option, path)
 
 
 def _algorithms(collective: str, text: str | None, reference: str) -> tuple[str, ...]:
@@ -106,13 +65,13 @@ def _algorithms(collective: str, text: str | None, reference: str) -> tuple[str,
     return tuple(dict.fromkeys([reference, *wanted]))
 
 
-def make_grid(wishes: Wishes) -> Grid:
+def make_grid(collective: str, wishes: Wishes) -> Grid:
     """The grid that the options describe.
 
     Raises:
         CommandError: they describe none; with one line that says why.
     """
-    collective = of_known("collective", wishes.collective, COLLECTIVES)
+    of_known("collective", collective, COLLECTIVES)
     of_known("--on", wishes.on, PLACES)
     ranks = numbers_of_ranks(wishes.ranks, wishes.on)
     if wishes.simulated:
@@ -154,14 +113,14 @@ def make_grid(wishes: Wishes) -> Grid:
     )
 
 
-def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
+def run_session(collective: str, wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
     """Measure a grid, judge it, and write what was asked for; see `sibyl bench --help`.
 
     Returns:
         0; 3 when a result was wrong; 128 plus the number of a signal that ended the run.
     """
     outputs.check()
-    grid = make_grid(wishes)
+    grid = make_grid(collective, wishes)
     launcher = find_launcher(grid.on, wishes.mpi)
     program = find_benchmark(launcher.flavour)
     journal = open_journal(grid, launcher, outputs.resume)

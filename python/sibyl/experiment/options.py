@@ -6,6 +6,9 @@ Every function raises CommandError with one line that says what is wrong and how
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+import typer
 
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import BARE, SHAPES
@@ -18,18 +21,50 @@ PLACES = ("local", "cluster", "smpi")
 class MeasureOptions:
     """Where and how often is measured, under which arrivals: as it stands on the command line."""
 
-    ranks: str | None
-    on: str
-    mpi: str | None
-    rate: str
-    platform: str
-    ranks_per_node: int
-    pattern: str
-    max_delay: str
-    iterations: int | None
-    warm_up: int | None
-    compute: str
-    seed: int
+    ranks: Annotated[
+        str | None,
+        typer.Option("-n", "--ranks", metavar="N,...", help="Ranks; on the cluster, hosts."),
+    ] = None
+    on: Annotated[
+        str, typer.Option(metavar="local|cluster|smpi", help="Where; smpi: a simulated cluster.")
+    ] = "local"
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="openmpi|mpich|DIR", help="Which MPI; whose choices are simulated on smpi."
+        ),
+    ] = None
+    rate: Annotated[
+        str, typer.Option(metavar="RATE", help="Of each host's link on the cluster.")
+    ] = "100mbit"
+    platform: Annotated[
+        str, typer.Option(metavar="NAME", help="Of the simulated cluster, see platforms/.")
+    ] = "tryton"
+    ranks_per_node: Annotated[
+        int, typer.Option(metavar="K", help="Of the cluster; -n is a multiple.")
+    ] = 1
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="SHAPE,...|FILE",
+            help="Arrivals: flat, uniform, skewed, root-late, fixed, normal, exponential, a file "
+            "of arrival times (FILE#N: call site N of a recording), or none: bare calls after a "
+            "barrier.",
+        ),
+    ] = "uniform"
+    max_delay: Annotated[
+        str, typer.Option(metavar="T,...", help="Largest delays, as in 0,1ms,5ms.")
+    ] = "0"
+    iterations: Annotated[
+        int | None, typer.Option(metavar="K", help="Measurements per case and contender.")
+    ] = None
+    warm_up: Annotated[
+        int | None, typer.Option(metavar="K", help="Unmeasured ones before them.")
+    ] = None
+    compute: Annotated[
+        str, typer.Option(metavar="T", help="Emulated computation without the delay.")
+    ] = "20ms"
+    seed: Annotated[int, typer.Option(metavar="S", help="Of patterns, counts, turns.")] = 1
 
     @property
     def simulated(self) -> bool:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from rich.console import Console
 
@@ -14,7 +13,6 @@ from sibyl.experiment.grid import COUNTS, SHAPES, Cell, Grid
 from sibyl.experiment.journal import Journal
 from sibyl.experiment.options import (
     PLACES,
-    MeasureOptions,
     check_nodes,
     numbers_of,
     numbers_of_ranks,
@@ -28,7 +26,7 @@ from sibyl.experiment.provenance import provenance
 from sibyl.experiment.runner import Interrupted, signals_interrupt
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_time
-from sibyl.files import check_writable, make_directory, write_result
+from sibyl.files import write_result
 from sibyl.guidelines import output
 from sibyl.guidelines.catalogue import (
     LEFT_SIDES,
@@ -41,6 +39,7 @@ from sibyl.guidelines.catalogue import (
     side,
 )
 from sibyl.guidelines.judge import judge
+from sibyl.guidelines.options import Outputs, Wishes
 from sibyl.guidelines.report import Report
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
@@ -49,51 +48,6 @@ from sibyl.mpi.library import find_benchmark
 MEASURED, SIMULATED = (75, 10), (1, 1)
 LARGEST_TOTAL = 2**31 - 1  # elements in all: MPI counts them in an int
 SPIKE = 5  # a block of the spikes over the average one
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wishes(MeasureOptions):
-    """The options that decide what is measured, as they stand on the command line."""
-
-    collectives: str | None
-    problems: str | None
-    blocks: str
-    under: str
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The options that decide what becomes of the samples."""
-
-    csv: Path | None
-    json: Path | None
-    page: Path | None
-    tables: Path | None
-    resume: bool
-
-    def page_file(self) -> Path | None:
-        """Where the page goes: the file itself, or index.html in a directory."""
-        if self.page is None or self.page.suffix == ".html":
-            return self.page
-        return self.page / "index.html"
-
-    def check(self) -> None:
-        """Notice before a long run what would fail after it."""
-        for option, path in (("--csv", self.csv), ("--json", self.json)):
-            if path is not None:
-                check_writable(option, path)
-        if self.page is not None:
-            page = self.page_file()
-            assert page is not None
-            if page is self.page:
-                check_writable("--page", page)
-            else:
-                make_directory("--page", self.page)
-            from sibyl.guidelines import page as pictures
-
-            pictures.check()
-        if self.tables is not None:
-            make_directory("--tables", self.tables)
 
 
 @dataclass(frozen=True)

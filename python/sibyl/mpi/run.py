@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
 from sibyl.arguments import parse_setting
@@ -39,32 +41,54 @@ OWN_PROGRAMS = ("sibyl-fft",)
 Placing = Callable[[Launcher, Path], Placement]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """How a program is to be run: the options that `sibyl run` and `sibyl cluster run` share.
 
     Attributes:
-        ranks: None leaves the number to the launcher.
-        mpi: openmpi, mpich, a prefix, or None.
-        settings: COLLECTIVE=ALGORITHM, the last of a collective holds.
-        report: where the merged report goes.
-        quiet: print no table.
-        launcher_args: more words for the launcher, quoted as for a shell.
-        launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
+        settings: the last of a collective holds.
         native: leave Sibyl out of it.
-        record: where the ranks' arrival times go.
+        launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
         predict: root-led, periodic, background, or None.
     """
 
-    ranks: int | None = None
-    mpi: str | None = None
-    settings: Sequence[str] = ()
-    report: Path | None = None
-    quiet: bool = False
-    launcher_args: str | None = None
+    ranks: Annotated[
+        int | None,
+        typer.Option("-n", "--ranks", metavar="N", help="Ranks; the launcher's default if absent."),
+    ] = None
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="openmpi|mpich|DIR",
+            help="Which MPI; the one that the program is linked with if absent.",
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="COLLECTIVE=ALGORITHM",
+            help="Algorithm of a collective; also native (the MPI library's own) and auto.",
+        ),
+    ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Write the report of the run to this file."),
+    ] = None
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no table at the end.")] = False
+    launcher_args: Annotated[
+        str | None,
+        typer.Option(metavar="WORDS", help="More words for the launcher, as in '--host a,b'."),
+    ] = None
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="Write when each rank joined each collective; sibyl bench --pattern replays it.",
+        ),
+    ] = None
     launcher: str | None = None
     native: bool = False
-    record: Path | None = None
     predict: str | None = None
 
     def check(self) -> None:
@@ -79,7 +103,7 @@ class RunOptions:
             )
         if self.predict not in (None, "root-led", "periodic", "background"):
             raise CommandError(f"--predict {self.predict}: say root-led, periodic or background")
-        for text in self.settings:
+        for text in self.settings or []:
             parse_setting(text)
         self.launcher_words()
         if self.report is not None:
@@ -215,7 +239,7 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
         return own
     shim = find_shim()
     find_implementation(shim, flavour)
-    settings = dict(map(parse_setting, options.settings))
+    settings = dict(map(parse_setting, options.settings or []))
     variables = rank_environment(shim, settings, scratch) | own
     if options.record is not None or options.predict is not None:
         variables["SIBYL_RECORD"] = str(scratch)

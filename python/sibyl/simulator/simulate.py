@@ -1,6 +1,5 @@
 """Drives `sibyl simulate`: reads what is wished, simulates every cell, writes what is asked for."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -9,12 +8,12 @@ from sibyl import _core
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import SHAPES, make_cells
 from sibyl.experiment.options import words_of
-from sibyl.experiment.plots import check_plot
 from sibyl.experiment.units import read_size, read_time
-from sibyl.files import check_writable, write_result
+from sibyl.files import write_result
 from sibyl.progress import progress_bar
 from sibyl.simulator import output, picture
 from sibyl.simulator.contenders import Contender, contenders
+from sibyl.simulator.options import Outputs, Wishes
 from sibyl.simulator.run import run_prepared
 from sibyl.simulator.session import (
     Problem,
@@ -27,37 +26,6 @@ from sibyl.simulator.session import (
     runs_expected,
     simulation_of,
 )
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user wrote."""
-
-    algorithms: str | None
-    ranks: str
-    size: str
-    pattern: str
-    max_delay: str
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Where results go, besides the terminal."""
-
-    csv: Path | None = None
-    json: Path | None = None
-    plot: Path | None = None
-    svg: Path | None = None
-    html: Path | None = None
-
-    def check(self) -> None:
-        """Notice before a long run what cannot be written."""
-        if self.plot is not None:
-            check_plot(self.plot)
-        for name in ("csv", "json", "plot", "svg", "html"):
-            path: Path | None = getattr(self, name)
-            if path is not None:
-                check_writable(f"--{name}", path)
 
 
 def _numbers(option: str, text: str) -> list[int]:

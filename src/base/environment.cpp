@@ -28,7 +28,7 @@ constexpr std::array<EnvironmentVariable, 27> variables{{
      "A selection table, as `sibyl guidelines --tables` writes it: decides where the variables "
      "above "
      "say auto. Where no rule of it fits a call, Sibyl chooses. All ranks must be able to read "
-     "it."},
+     "it: a regular file of at most 1 MiB."},
     {"SIBYL_FIRST_SEGMENT", "0 to 1073741824", "1024", "bytes",
      "Size of the first of the two segments that linear-synchronised gather cuts a block into."},
     {"SIBYL_OUTSTANDING", "0 to 1000000", "", "transfers",
@@ -51,7 +51,8 @@ constexpr std::array<EnvironmentVariable, 27> variables{{
     {"SIBYL_ARRIVALS", "an arrival pattern", "", "",
      "When ranks arrive at a reduce: uniform:0.02:7 or another pattern of `sibyl plan --arrivals`, "
      "or a file with one time a line, in seconds, which holds for communicators of as many ranks. "
-     "Not set: nothing is known. All ranks must be able to read it."},
+     "Not set: nothing is known. All ranks must be able to read it: a regular file of at most "
+     "16 MiB."},
     {"SIBYL_ALPHA", "0 to 4294967295", "0", "nanoseconds",
      "Latency of a message, for the choice of segments and algorithm of a reduce; 0: measured."},
     {"SIBYL_OVERHEAD", "0 to 4294967295", "0", "nanoseconds",
@@ -87,8 +88,10 @@ constexpr std::array<EnvironmentVariable, 27> variables{{
      "clock is read."},
     {"SIBYL_RECORD", "a directory", "", "",
      "Where each process writes `arrivals-RANK-PID.json` at MPI_Finalize: when it joined each call "
-     "of the collectives above. `sibyl run --record` sets it and puts the files together. Not set: "
-     "nothing is recorded."},
+     "of the collectives above. `sibyl run --record` sets it and puts the files together. The "
+     "first "
+     "million calls of a process are kept; `left_out` counts the others. Not set: nothing is "
+     "recorded."},
     {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
      "Where the preload library and the command look for libsibyl-openmpi.so and "
      "libsibyl-mpich.so. Read by these two only."},

@@ -67,6 +67,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
   tags_.limit(largest_tag(comm) + 1 - TagBlocks::tags - tags_of_predictions);
   for (DatatypeInfo& type : types_) type.named = false;
   if (process_.records() && !between_groups_ && Process::has_world()) {
+    recording.room = &process_.recording_room();
     recording.group = ranks_in_other(comm, MPI_COMM_WORLD);
     recording.ordinal = process_.ordinal_of(recording.group);
   }

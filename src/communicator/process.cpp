@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "base/output_file.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/left_behind.hpp"
 #include "communicator/membership.hpp"
@@ -113,10 +113,7 @@ void write_file(const std::string& directory, const std::string& kind, int rank,
                 const std::string& text) {
   const std::string name = directory + "/" + kind + "-" + std::to_string(rank) + "-" +
                            std::to_string(::getpid()) + ".json";
-  if (std::FILE* file = std::fopen((name + ".part").c_str(), "w")) {
-    const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) == 0 && whole) std::rename((name + ".part").c_str(), name.c_str());
-  }
+  static_cast<void>(write_output_file(name, text));
 }
 
 }  // namespace

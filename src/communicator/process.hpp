@@ -75,6 +75,7 @@ class Process {
   void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
              CommunicatorRecording recording);
   std::uint64_t ordinal_of(const std::vector<int>& group);
+  RecordingRoom& recording_room() { return recording_.room(); }
 
   // Private communicators: takes one of the budget, or says that none is left.
   bool take_private();

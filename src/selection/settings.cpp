@@ -1,6 +1,8 @@
 // Turns the environment into settings; see settings.hpp.
 #include "selection/settings.hpp"
 
+#include <algorithm>
+
 #include "base/hash.hpp"
 #include "sibyl/arrival.hpp"
 #include "sibyl/planners.hpp"
@@ -83,6 +85,10 @@ std::string settings_from(const Environment& environment, Settings& settings) {
     const std::string wrong = check_given_arrivals(environment.arrivals);
     if (problem.empty() && !wrong.empty()) problem = "SIBYL_ARRIVALS: " + wrong;
   }
+  // The shim prints it as one line, whatever a value or a file's name holds.
+  std::replace_if(
+      problem.begin(), problem.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
   return problem;
 }
 

@@ -10,7 +10,9 @@ library only. Exit status 0: every test passed or was skipped.
 """
 
 import argparse
+import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -189,7 +191,51 @@ class Bits(PreloadTest):
 
     def test_change_within_a_run_where_it_is_not(self):
         """The first two calls are the MPI library's, in another order."""
-        self.assertGreater(max(map(len, self.hashes(1).values())), 1)
+        found = self.hashes(1, SIBYL_SERVE_FROM="3")
+        self.assertGreater(max(map(len, found.values())), 1)
+
+
+class Files(PreloadTest):
+    """A setting names something that is no file: one line per rank, and the MPI library serves."""
+
+    def refused(self, variable, path, why):
+        command = [c_program(PROGRAMS / "collectives.c")]
+        plain = self.succeed(run_apart(command, ranks=2))
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
+        extra = {"LD_PRELOAD": str(shim()), "SIBYL_REPORT": str(reports), variable: str(path)}
+        done = self.succeed(run_apart(command, ranks=2, **extra))
+        self.assertEqual(sorted(plain.stdout.splitlines()), sorted(done.stdout.splitlines()))
+        lines = [line for line in done.stderr.splitlines() if "sibyl:" in line]
+        self.assertEqual(len(lines), 2, done.stderr)
+        for line in lines:
+            for text in (variable, str(path), why, "MPI's own collectives are used"):
+                self.assertIn(text, line)
+        self.assertEqual(served(read_reports(reports)), {0: set(), 1: set()})
+
+    def test_a_directory_a_pipe_or_a_device_is_refused_and_the_program_runs(self):
+        pipe = setting.work / "pipe"
+        os.mkfifo(pipe)
+        cases = [(setting.work, "directory"), (pipe, "regular"), ("/dev/zero", "regular")]
+        for variable in ("SIBYL_TABLE", "SIBYL_ARRIVALS"):
+            for path, why in cases:
+                with self.subTest(variable=variable, path=path):
+                    self.refused(variable, path, why)
+
+    def test_a_file_beyond_its_bound_is_refused(self):
+        large = setting.work / "large"
+        with large.open("wb") as file:
+            file.truncate(1 << 40)  # holds nothing, and yet is larger than any memory
+        self.refused("SIBYL_TABLE", large, "larger than 1048576 bytes")
+        self.refused("SIBYL_ARRIVALS", large, "larger than 16777216 bytes")
+
+    def test_recordings_are_whole_and_say_how_much_they_left_out(self):
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
+        extra = {"LD_PRELOAD": str(shim()), "SIBYL_RECORD": str(reports)}
+        command = [c_program(PROGRAMS / "collectives.c")]
+        self.succeed(run_apart(command, ranks=2, **extra))
+        for path in reports.iterdir():
+            self.assertEqual(json.loads(path.read_text())["left_out"], 0)
+        self.assertEqual(len(list(reports.iterdir())), 2)
 
 
 class FortranPrograms(PreloadTest):

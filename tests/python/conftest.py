@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sibyl.bench.simulated import find_launcher
 from sibyl.errors import CommandError
+from sibyl.experiment.simulated import find_launcher
 from sibyl.mpi.installation import Launcher, installed_launchers, library_of_program
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -217,7 +217,7 @@ def test_ctrl_c_in_a_terminal_ends_the_job_and_gives_the_terminal_back(
 def test_streams_that_a_launcher_leaves_non_blocking_block_again() -> None:
     text = "import os; os.set_blocking(0, False)"
     code = (
-        "import os, sys; from sibyl.mpi.job import run_job; "
+        "import os, sys; from sibyl.processes.job import run_job; "
         f"status = run_job([sys.executable, '-c', {text!r}], os.environ); "
         "print(status, os.get_blocking(0))"
     )

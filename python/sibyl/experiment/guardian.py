@@ -1,7 +1,7 @@
 """Takes a cluster down when the process that brought it up has been killed.
 
-Run as `python -m sibyl.bench.guardian NAME` with a pipe as standard input: a line on it means that
-the cluster is down, its end without a line that nobody is left to do it.
+Run as `python -m sibyl.experiment.guardian NAME` with a pipe as standard input: a line on it means
+that the cluster is down, its end without a line that nobody is left to do it.
 """
 
 import subprocess
@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 def guarded(name: str) -> Iterator[None]:
     """Within: the cluster of that name does not outlive this process."""
     guardian = subprocess.Popen(
-        [sys.executable, "-m", "sibyl.bench.guardian", name],
+        [sys.executable, "-m", "sibyl.experiment.guardian", name],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

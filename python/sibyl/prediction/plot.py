@@ -5,9 +5,16 @@ from pathlib import Path
 
 import numpy as np
 
-from sibyl.bench.plots import COLOURS, MARKERS, _library, _scale, check_plot
-from sibyl.errors import CommandError
-from sibyl.prediction import Replay
+from sibyl.experiment.plots import (
+    COLOURS,
+    MARKERS,
+    check_plot,
+    figure_bytes,
+    plot_library,
+    time_scale,
+)
+from sibyl.files import write_result
+from sibyl.prediction.replay import Replay
 
 __all__ = ["check_plot", "plot_replays"]
 
@@ -22,7 +29,7 @@ def plot_replays(path: Path, replays: Sequence[Replay]) -> None:
     Raises:
         CommandError: no Matplotlib, or the file cannot be written.
     """
-    pyplot = _library()
+    pyplot = plot_library()
     shown = replays[:SITES_MOST]
     figure, panels = pyplot.subplots(
         len(shown), 2, figsize=(11, 3.2 * len(shown)), squeeze=False, width_ratios=(2.2, 1)
@@ -31,16 +38,11 @@ def plot_replays(path: Path, replays: Sequence[Replay]) -> None:
         _draw_arrivals(arrivals, one)
         _draw_errors(errors, one)
     figure.tight_layout()
-    try:
-        figure.savefig(path, dpi=120)
-    except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        pyplot.close(figure)
+    write_result(path, figure_bytes(figure, path))
 
 
 def _draw_arrivals(axes: object, one: Replay) -> None:
-    factor, unit = _scale(one.delay or 1e-6)
+    factor, unit = time_scale(one.delay or 1e-6)
     best = one.best.predictor
     calls = np.arange(1, min(len(one.times), CALLS_MOST + 1))
     late = np.argsort(-np.median(one.times, axis=0), kind="stable")[:RANKS_MOST]
@@ -66,7 +68,7 @@ def _draw_arrivals(axes: object, one: Replay) -> None:
 
 
 def _draw_errors(axes: object, one: Replay) -> None:
-    factor, unit = _scale(max(score.p90 for score in one.scores) or 1e-6)
+    factor, unit = time_scale(max(score.p90 for score in one.scores) or 1e-6)
     places = np.arange(len(one.scores))
     medians = [factor * score.median for score in one.scores]
     p90 = [factor * score.p90 for score in one.scores]

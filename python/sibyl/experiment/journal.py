@@ -11,23 +11,8 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from sibyl.bench.samples import CellResult
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that it is never seen half written.
-
-    Raises:
-        OSError: it cannot be written; nothing is left behind.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
-        part.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
-        raise
+from sibyl.experiment.samples import CellResult
+from sibyl.files import write_whole
 
 
 class Journal:

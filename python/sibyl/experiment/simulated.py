@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import sibyl
-from sibyl.bench.grid import Cell, Grid
-from sibyl.bench.runner import Job, JobFailed, run_job
-from sibyl.bench.samples import CellResult
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import Cell, Grid
+from sibyl.experiment.runner import Job, JobFailed, run_job
+from sibyl.experiment.samples import CellResult
 from sibyl.mpi.installation import FAMILY_TITLES, Launcher
 from sibyl.mpi.library import find_benchmark
 
@@ -108,7 +108,7 @@ class SimulatedCluster:
         finished: Callable[[CellResult], None],
         progressed: Callable[[Cell], None],
     ) -> None:
-        """Measure a grid with one number of ranks; see sibyl.bench.runner.run_job."""
+        """Measure a grid with one number of ranks; see sibyl.experiment.runner.run_job."""
         forced = [name for name in part.algorithms if name.startswith(FORCED)]
         others = tuple(name for name in part.algorithms if name not in forced)
         if not forced:

@@ -11,22 +11,22 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from sibyl.bench.grid import BARE, SHAPES, Cell, Grid
-from sibyl.bench.recording import pattern_text
-from sibyl.bench.samples import CellResult, SampleReader
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import BARE, SHAPES, Cell, Grid
+from sibyl.experiment.recording import pattern_text
+from sibyl.experiment.samples import CellResult, SampleReader
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import Launcher, choose_launcher
-from sibyl.mpi.job import begin_group, end_leftovers, reap_orphans
 from sibyl.mpi.library import find_benchmark
+from sibyl.processes.signals import handled, heeded
+from sibyl.processes.supervisor import ENDING, Supervised
 
 # Seconds that a job may take to end once it was told to.
 PATIENCE = 5.0
@@ -104,27 +104,15 @@ def signals_interrupt() -> Iterator[None]:
     def interrupt(number: int, _frame: FrameType | None) -> None:
         raise Interrupted(number)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) != signal.SIG_IGN}
-    for number in before:
-        signal.signal(number, interrupt)
-    try:
+    with handled(heeded(ENDING), interrupt):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
 def signals_ignored() -> Iterator[None]:
     """Within: nothing keeps us from cleaning up."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
-    try:
+    with handled(ENDING, signal.SIG_IGN):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
@@ -167,21 +155,19 @@ def run_job(
         finished(result)
 
     reader = SampleReader(grid, keep, progressed)
-    reap_orphans()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as messages:
-        process = subprocess.Popen(
+        program = Supervised(
             job.command,
+            job.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=messages,
-            env=job.environment,
-            preexec_fn=begin_group(os.getpid()),
         )
         try:
-            others = _read_lines(process, reader, job.silence)
-            code = _wait_for_end(process, reader)
+            others = _read_lines(program.process, reader, job.silence)
+            code = _wait_for_end(program, reader)
         except BaseException:
-            _end(process)
+            program.end(PATIENCE)
             raise
         if code not in (0, WRONG_RESULT) or reader.clocks_after is None:
             messages.seek(0)
@@ -220,32 +206,17 @@ def _read_lines(process: subprocess.Popen[bytes], reader: SampleReader, silence:
                     others += words + "\n"
 
 
-def _wait_for_end(process: subprocess.Popen[bytes], reader: SampleReader) -> int:
+def _wait_for_end(program: Supervised, reader: SampleReader) -> int:
     """The exit status. A program that has told everything and hangs in MPI_Finalize is ended.
 
     MPICH 4 over UCX and TCP does: a put waits for an acknowledgement, which a peer that waits for
     the process manager does not give. (`sibyl cluster` preloads a cure; other launchers do not.)
     """
     try:
-        return process.wait(LINGER if reader.clocks_after is not None else None)
+        return program.process.wait(LINGER if reader.clocks_after is not None else None)
     except subprocess.TimeoutExpired:
-        _end(process, LINGER)
+        program.end(LINGER)
         return 0
-
-
-def _end(process: subprocess.Popen[bytes], patience: float = PATIENCE) -> None:
-    """End the job and everything that it has started."""
-    with signals_ignored():
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGTERM)
-        deadline = time.monotonic() + patience
-        while process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        with suppress(OSError, subprocess.SubprocessError):
-            process.wait(timeout=2)
-        end_leftovers()
 
 
 def run_sibyl(*words: str) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sibyl.bench.grid import ROOTED_BLOCKS
-from sibyl.bench.samples import CellResult
-from sibyl.bench.statistics import holm, median, quantile, rank_sum_greater
+from sibyl.experiment.grid import ROOTED_BLOCKS
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.statistics import holm, median, quantile, rank_sum_greater
 
 MARGIN = 0.05  # of the reference's median
 MARGIN_SECONDS = 200e-9

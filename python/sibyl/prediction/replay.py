@@ -1,9 +1,9 @@
 """Replay recorded arrivals through the predictors, and judge them.
 
 A trace is a recording of `sibyl run --record`, or a text file with one time a line per rank and a
-line `# call` before each call (sibyl.bench.recording reads both). What is predicted is each rank's
-arrival behind the first one of the call; a predictor sees the calls of a site one after the other
-and is asked before it is told. The first call of a site has no prediction and does not count.
+line `# call` before each call (sibyl.experiment.recording reads both). What is predicted is each
+rank's arrival behind the first one of the call; a predictor sees the calls of a site one after the
+other and is asked before it is told. The first call of a site has no prediction and does not count.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from sibyl import _core
-from sibyl.bench.recording import Site, read_recording
 from sibyl.errors import CommandError
+from sibyl.experiment.recording import Site, is_arrival_time, read_recording
 
 BEST = "best"
 
@@ -74,7 +74,7 @@ def read_text_trace(path: Path, text: str) -> list[Site]:
             time = float(word)
         except ValueError:
             time = -1.0
-        if not 0 <= time < float("inf"):
+        if not is_arrival_time(time):
             raise CommandError(
                 f"{path}:{number}: '{word}' is no arrival time; write one a line, in seconds, 0 or "
                 f"more, and '# call' before each call"

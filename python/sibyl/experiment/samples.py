@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sibyl.bench.grid import Cell, Grid
+from sibyl.experiment.grid import Cell, Grid
 
 METRICS = ("run_s", "elapsed_s", "absorbed_s", "spread_s", "bound_s", "late_s")
 

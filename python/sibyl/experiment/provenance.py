@@ -11,6 +11,7 @@ from typing import Any
 
 from sibyl import __version__
 from sibyl.mpi.installation import Launcher
+from sibyl.mpi.library import library_directories
 
 
 def _commit(program: Path) -> str:
@@ -31,6 +32,22 @@ def _commit(program: Path) -> str:
 def file_hash(path: Path) -> str:
     """The first digits of a file's SHA-256: two equal ones are the same program."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def programs_hash() -> str:
+    """Changes when any of Sibyl's libraries for MPI programs, or any program of its own, does.
+
+    Some programs hold the planners and the executor, others load them.
+    """
+    digest = hashlib.sha256()
+    for directory in library_directories():
+        programs = directory.parent / "bin"
+        found = [*directory.glob("libsibyl-*.so"), *programs.glob("sibyl-*-*")]
+        for path in sorted(path for path in found if path.is_file()):
+            digest.update(f"{path.name} {file_hash(path)}\n".encode())
+        if found:
+            break
+    return digest.hexdigest()[:16]
 
 
 def provenance(

@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
 from sibyl.arguments import parse_setting
 from sibyl.errors import CommandError
+from sibyl.files import check_writable, write_result
 from sibyl.mpi import slurm
 from sibyl.mpi.arrivals import merge_arrivals
 from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
@@ -25,11 +28,11 @@ from sibyl.mpi.installation import (
     launcher_in_path,
     launcher_of_directory,
 )
-from sibyl.mpi.job import run_job
 from sibyl.mpi.library import find_implementation, find_own_program, find_shim
 from sibyl.mpi.placement import Placement, check_room, read_hostfile, write_hosts
 from sibyl.mpi.prediction_report import print_predictions
 from sibyl.mpi.report import merge_reports, print_report
+from sibyl.processes.job import run_job
 
 # Programs that come with Sibyl: found without PATH, in the flavour of the MPI that is to run them.
 OWN_PROGRAMS = ("sibyl-fft",)
@@ -38,33 +41,55 @@ OWN_PROGRAMS = ("sibyl-fft",)
 Placing = Callable[[Launcher, Path], Placement]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """How a program is to be run: the options that `sibyl run` and `sibyl cluster run` share.
 
     Attributes:
-        ranks: None leaves the number to the launcher.
-        mpi: openmpi, mpich, a prefix, or None.
-        settings: COLLECTIVE=ALGORITHM, the last of a collective holds.
-        report: where the merged report goes.
-        quiet: print no table.
-        launcher_args: more words for the launcher, quoted as for a shell.
-        launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
+        settings: the last of a collective holds.
         native: leave Sibyl out of it.
-        record: where the ranks' arrival times go.
+        launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
         predict: root-led, periodic, background, or None.
         reproducible: reductions give the same bits in every run.
     """
 
-    ranks: int | None = None
-    mpi: str | None = None
-    settings: Sequence[str] = ()
-    report: Path | None = None
-    quiet: bool = False
-    launcher_args: str | None = None
+    ranks: Annotated[
+        int | None,
+        typer.Option("-n", "--ranks", metavar="N", help="Ranks; the launcher's default if absent."),
+    ] = None
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="openmpi|mpich|DIR",
+            help="Which MPI; the one that the program is linked with if absent.",
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="COLLECTIVE=ALGORITHM",
+            help="Algorithm of a collective; also native (the MPI library's own) and auto.",
+        ),
+    ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Write the report of the run to this file."),
+    ] = None
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no table at the end.")] = False
+    launcher_args: Annotated[
+        str | None,
+        typer.Option(metavar="WORDS", help="More words for the launcher, as in '--host a,b'."),
+    ] = None
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="Write when each rank joined each collective; sibyl bench --pattern replays it.",
+        ),
+    ] = None
     launcher: str | None = None
     native: bool = False
-    record: Path | None = None
     predict: str | None = None
     reproducible: bool = False
 
@@ -80,13 +105,13 @@ class RunOptions:
             )
         if self.predict not in (None, "root-led", "periodic", "background"):
             raise CommandError(f"--predict {self.predict}: say root-led, periodic or background")
-        for text in self.settings:
+        for text in self.settings or []:
             parse_setting(text)
         self.launcher_words()
         if self.report is not None:
-            _check_writable("--report", self.report)
+            check_writable("--report", self.report)
         if self.record is not None:
-            _check_writable("--record", self.record)
+            check_writable("--record", self.record)
 
     def launcher_words(self) -> list[str]:
         """The words of `launcher_args`."""
@@ -216,7 +241,7 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
         return own
     shim = find_shim()
     find_implementation(shim, flavour)
-    settings = dict(map(parse_setting, options.settings))
+    settings = dict(map(parse_setting, options.settings or []))
     variables = rank_environment(shim, settings, scratch) | own
     if options.record is not None or options.predict is not None:
         variables["SIBYL_RECORD"] = str(scratch)
@@ -248,13 +273,19 @@ def _run(
     recording = None
     if options.record is not None or options.predict is not None:
         recording = merge_arrivals(scratch, words)
-    if options.record is not None:
+    if options.record is not None and recording is not None:
         files.append((options.record, json.dumps(recording)))
+        if recording["left_out"] and not options.quiet:
+            print(
+                f"sibyl: {options.record} holds the first calls alone; {recording['left_out']} "
+                f"later ones are left out",
+                file=sys.stderr,
+            )
     for path, text in files:
         try:
-            path.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            print(f"sibyl: cannot write {path}: {error.strerror}", file=sys.stderr)
+            write_result(path, text + "\n")
+        except CommandError as error:
+            print(f"sibyl: {error}", file=sys.stderr)
             code = code or 1
     if not options.quiet:
         if os.environ.get("LD_PRELOAD"):
@@ -279,14 +310,3 @@ def _scratch(shared: bool) -> Iterator[Path]:
     prefix = ".sibyl-report-" if place else "sibyl-report-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=place) as directory:
         yield Path(directory)
-
-
-def _check_writable(option: str, path: Path) -> None:
-    """Notice before a long run, not after it, that its report has no place to go."""
-    folder = path.absolute().parent
-    if path.is_dir():
-        raise CommandError(f"{option} {path}: that is a directory; name a file in it")
-    if not folder.is_dir():
-        raise CommandError(f"{option} {path}: there is no directory {folder}; make it first")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise CommandError(f"{option} {path}: not writable; choose another place")

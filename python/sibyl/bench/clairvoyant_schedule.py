@@ -23,6 +23,7 @@ from rich.table import Table
 
 from sibyl import _core
 from sibyl.errors import CommandError
+from sibyl.files import write_result
 from sibyl.schedules import clairvoyant
 
 GENERATORS = ("linear", "pairing-heap", "segment-tree", "fast")
@@ -339,7 +340,9 @@ def draw(cells: list[Cell], path: Path) -> None:
         axes.grid(True, alpha=0.3)
     panels[0].set_ylabel("time to generate (ms)")
     panels[0].legend()
-    figure.savefig(path, dpi=140)
+    image = io.BytesIO()
+    figure.savefig(image, format=path.suffix[1:] or "png", dpi=140)
+    write_result(path, image.getvalue())
 
 
 def clairvoyant_schedule(
@@ -389,11 +392,8 @@ def clairvoyant_schedule(
             ),
         )
     out.print(memory)
-    try:
-        if csv is not None:
-            csv.write_text(as_csv(cells), encoding="utf-8")
-        if plot is not None:
-            draw(cells, plot)
-    except OSError as error:
-        raise CommandError(f"cannot write: {error}; choose another place") from error
+    if csv is not None:
+        write_result(csv, as_csv(cells))
+    if plot is not None:
+        draw(cells, plot)
     return 0

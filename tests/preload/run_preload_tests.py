@@ -21,6 +21,7 @@ import unittest
 import wave
 from pathlib import Path
 
+import lifetime_tests
 import profiling_tests
 import spawn_tests
 from launching import (
@@ -499,7 +500,7 @@ def main():
             loader.testNamePatterns = [f"*{text}*" for text in setting.k]
         suite = unittest.TestSuite(
             loader.loadTestsFromModule(module)
-            for module in (sys.modules[__name__], profiling_tests, spawn_tests)
+            for module in (sys.modules[__name__], lifetime_tests, profiling_tests, spawn_tests)
         )
         result = unittest.TextTestRunner(verbosity=2).run(suite)
     if result.testsRun == 0:

@@ -2,13 +2,13 @@
 // where it got stuck: which step waits for what.
 #include <limits>
 
-#include "schedule/dataflow.hpp"
 #include "schedule/semantics.hpp"
 #include "schedule/structure.hpp"
+#include "schedule/symbolic_execution.hpp"
 
 namespace sibyl {
 
-void Dataflow::place_units(std::span<const Program> programs) {
+void SymbolicExecution::place_units(std::span<const Program> programs) {
   const PlanHeader& header = *header_;
   unit_base_.resize(programs.size());
   std::uint32_t used = 0;
@@ -41,7 +41,7 @@ void Dataflow::place_units(std::span<const Program> programs) {
   }
 }
 
-void Dataflow::add_successors(const Program& program, std::uint32_t first) {
+void SymbolicExecution::add_successors(const Program& program, std::uint32_t first) {
   const auto steps = static_cast<StepIndex>(program.steps.size());
   cursor_.assign(steps + 1, 0);
   for (const StepIndex earlier : dependencies_.predecessor) ++cursor_[earlier + 1];
@@ -69,8 +69,8 @@ void Dataflow::add_successors(const Program& program, std::uint32_t first) {
   }
 }
 
-void Dataflow::prepare(std::span<const Program> programs,
-                       std::span<const std::uint32_t> first_step) {
+void SymbolicExecution::prepare(std::span<const Program> programs,
+                                std::span<const std::uint32_t> first_step) {
   const PlanHeader& header = *header_;
   send_chain_ = header.window.sends != 0;
   receive_chain_ = header.window.receives != 0 || header.staging != 0;
@@ -102,7 +102,7 @@ void Dataflow::prepare(std::span<const Program> programs,
 }
 
 // Why a step that waits for no other step has not been posted.
-std::string Dataflow::why_not_posted(std::uint32_t number) {
+std::string SymbolicExecution::why_not_posted(std::uint32_t number) {
   const Ports& ports = ports_[static_cast<std::size_t>(steps_[number].rank)];
   const Step& step = step_of(number);
   const bool sends = step.kind == StepKind::send;
@@ -120,7 +120,7 @@ std::string Dataflow::why_not_posted(std::uint32_t number) {
 }
 
 // Names the step that a shortage of places stops, if there is one; else the first that is stuck.
-void Dataflow::explain_deadlock() {
+void SymbolicExecution::explain_deadlock() {
   constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t first = none;
   for (std::uint32_t number = 0; number < first_step_.back(); ++number) {

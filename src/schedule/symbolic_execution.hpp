@@ -29,7 +29,7 @@ enum class RunOrder : std::uint8_t {
   oldest_first,  // ... the one that became ready first
 };
 
-class Dataflow {
+class SymbolicExecution {
  public:
   RunOrder order = RunOrder::newest_first;
 

@@ -1,13 +1,13 @@
 // The event loop and the moves of values. Setting up and explaining a deadlock are in
-// dataflow_setup.cpp.
-#include "schedule/dataflow.hpp"
+// symbolic_execution_setup.cpp.
+#include "schedule/symbolic_execution.hpp"
 
 #include "schedule/structure.hpp"
 
 namespace sibyl {
 
 // Walks over the units of a slice, in its order.
-class Dataflow::Cursor {
+class SymbolicExecution::Cursor {
  public:
   Cursor(const Program& program, const Slice& slice)
       : ranges_(program.ranges_of(slice)), left_(slice.range.count) {}
@@ -29,9 +29,9 @@ class Dataflow::Cursor {
   Unit left_;
 };
 
-bool Dataflow::run(const PlanHeader& header, std::span<const Program> programs,
-                   std::span<const std::uint32_t> first_step,
-                   std::span<const std::uint32_t> partner, std::string& problem) {
+bool SymbolicExecution::run(const PlanHeader& header, std::span<const Program> programs,
+                            std::span<const std::uint32_t> first_step,
+                            std::span<const std::uint32_t> partner, std::string& problem) {
   header_ = &header;
   programs_ = programs;
   first_step_ = first_step;
@@ -55,23 +55,25 @@ bool Dataflow::run(const PlanHeader& header, std::span<const Program> programs,
   return false;
 }
 
-const Step& Dataflow::step_of(std::uint32_t number) const {
+const Step& SymbolicExecution::step_of(std::uint32_t number) const {
   const auto rank = static_cast<std::size_t>(steps_[number].rank);
   return programs_[rank].steps[number - first_step_[rank]];
 }
 
-StepIndex Dataflow::index_of(std::uint32_t number) const {
+StepIndex SymbolicExecution::index_of(std::uint32_t number) const {
   return number - first_step_[static_cast<std::size_t>(steps_[number].rank)];
 }
 
-bool Dataflow::in_send_chain(StepKind kind) const { return send_chain_ && kind == StepKind::send; }
+bool SymbolicExecution::in_send_chain(StepKind kind) const {
+  return send_chain_ && kind == StepKind::send;
+}
 
-bool Dataflow::in_receive_chain(StepKind kind) const {
+bool SymbolicExecution::in_receive_chain(StepKind kind) const {
   return receive_chain_ && (kind == StepKind::receive_combine ||
                             (kind == StepKind::receive && header_->window.receives != 0));
 }
 
-bool Dataflow::place_free(const Ports& ports, const Step& step) const {
+bool SymbolicExecution::place_free(const Ports& ports, const Step& step) const {
   const PortWindow& window = header_->window;
   if (step.kind == StepKind::send) return window.sends == 0 || ports.sends < window.sends;
   if (window.receives != 0 && ports.receives >= window.receives) return false;
@@ -79,7 +81,7 @@ bool Dataflow::place_free(const Ports& ports, const Step& step) const {
          ports.staged < header_->staging;
 }
 
-void Dataflow::free_to_post(std::uint32_t number) {
+void SymbolicExecution::free_to_post(std::uint32_t number) {
   const StepKind kind = step_of(number).kind;
   if (in_send_chain(kind)) {
     post_sends(steps_[number].rank);
@@ -90,7 +92,7 @@ void Dataflow::free_to_post(std::uint32_t number) {
   }
 }
 
-void Dataflow::post_sends(Rank rank) {
+void SymbolicExecution::post_sends(Rank rank) {
   const auto r = static_cast<std::size_t>(rank);
   Ports& ports = ports_[r];
   for (; ports.next_send < first_step_[r + 1]; ++ports.next_send) {
@@ -102,7 +104,7 @@ void Dataflow::post_sends(Rank rank) {
   }
 }
 
-void Dataflow::post_receives(Rank rank) {
+void SymbolicExecution::post_receives(Rank rank) {
   const auto r = static_cast<std::size_t>(rank);
   Ports& ports = ports_[r];
   for (; ports.next_receive < first_step_[r + 1]; ++ports.next_receive) {
@@ -116,7 +118,7 @@ void Dataflow::post_receives(Rank rank) {
 }
 
 // A step that may run: local, or a message to be posted, or one that has arrived and may combine.
-bool Dataflow::fire(std::uint32_t number) {
+bool SymbolicExecution::fire(std::uint32_t number) {
   StepState& state = steps_[number];
   const StepKind kind = step_of(number).kind;
   if (kind == StepKind::copy || kind == StepKind::combine) return run_local(number);
@@ -127,7 +129,7 @@ bool Dataflow::fire(std::uint32_t number) {
   return kind == StepKind::send ? transfer(number, other) : transfer(other, number);
 }
 
-void Dataflow::complete(std::uint32_t number) {
+void SymbolicExecution::complete(std::uint32_t number) {
   ++completed_;
   StepState& state = steps_[number];
   state.complete = true;
@@ -153,7 +155,7 @@ void Dataflow::complete(std::uint32_t number) {
   }
 }
 
-bool Dataflow::transfer(std::uint32_t send, std::uint32_t receive) {
+bool SymbolicExecution::transfer(std::uint32_t send, std::uint32_t receive) {
   const Step& sent = step_of(send);
   const Step& received = step_of(receive);
   StepState& state = steps_[receive];
@@ -185,7 +187,7 @@ bool Dataflow::transfer(std::uint32_t send, std::uint32_t receive) {
   return true;
 }
 
-bool Dataflow::combine_held(std::uint32_t number) {
+bool SymbolicExecution::combine_held(std::uint32_t number) {
   const Step& step = step_of(number);
   const StepState& state = steps_[number];
   Cursor target(programs_[static_cast<std::size_t>(state.rank)], step.slice);
@@ -198,7 +200,7 @@ bool Dataflow::combine_held(std::uint32_t number) {
   return true;
 }
 
-bool Dataflow::run_local(std::uint32_t number) {
+bool SymbolicExecution::run_local(std::uint32_t number) {
   const Step& step = step_of(number);
   const Program& program = programs_[static_cast<std::size_t>(steps_[number].rank)];
   Cursor source(program, step.from);
@@ -214,13 +216,13 @@ bool Dataflow::run_local(std::uint32_t number) {
   return true;
 }
 
-bool Dataflow::apply(std::uint32_t number, Unit unit, const Value& value) {
+bool SymbolicExecution::apply(std::uint32_t number, Unit unit, const Value& value) {
   const StepKind kind = step_of(number).kind;
   const bool combines = kind == StepKind::combine || kind == StepKind::receive_combine;
   return combines ? combine(number, unit, value) : write(number, unit, value);
 }
 
-bool Dataflow::read(std::uint32_t number, const Slice& slice, Unit unit, Value& value) {
+bool SymbolicExecution::read(std::uint32_t number, const Slice& slice, Unit unit, Value& value) {
   const StepState& state = steps_[number];
   value = this->value(state.rank, slice.buffer, unit);
   if (value.holds_nothing()) {
@@ -233,7 +235,7 @@ bool Dataflow::read(std::uint32_t number, const Slice& slice, Unit unit, Value& 
   return true;
 }
 
-bool Dataflow::combine(std::uint32_t number, Unit unit, const Value& left) {
+bool SymbolicExecution::combine(std::uint32_t number, Unit unit, const Value& left) {
   const Slice& slice = step_of(number).slice;
   Value right;
   if (!read(number, slice, unit, right)) return false;
@@ -251,7 +253,7 @@ bool Dataflow::combine(std::uint32_t number, Unit unit, const Value& left) {
                           " with part " + std::to_string(right.part));
 }
 
-bool Dataflow::write(std::uint32_t number, Unit unit, const Value& value) {
+bool SymbolicExecution::write(std::uint32_t number, Unit unit, const Value& value) {
   const Step& step = step_of(number);
   const StepState& state = steps_[number];
   const auto buffer = static_cast<int>(step.slice.buffer);
@@ -276,7 +278,7 @@ bool Dataflow::write(std::uint32_t number, Unit unit, const Value& value) {
   return true;
 }
 
-bool Dataflow::fail(std::uint32_t number, const std::string& what) {
+bool SymbolicExecution::fail(std::uint32_t number, const std::string& what) {
   *problem_ = name_of_step(steps_[number].rank, index_of(number), step_of(number)) + " " + what;
   return false;
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "executor/faults.hpp"
+
 namespace sibyl {
 namespace {
 
@@ -108,6 +110,9 @@ int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
 }
 
 bool CommunicatorState::serves(MPI_Comm comm, bool at_once) {
+  // After a process has died or the user has revoked his communicator.
+  if (mode_ == Mode::served && is_revoked(comm)) revoke(private_comm());
+  if (mode_ == Mode::served && is_revoked(private_comm())) mode_ = Mode::native;
   if (mode_ == Mode::served) return true;
   if (mode_ != Mode::counting) return false;
   if (++calls_ < preload_set_up_call && !at_once) return false;

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "collectives/collectives.hpp"
+#include "executor/faults.hpp"
 
 #ifdef OPEN_MPI
 #define SIBYL_PRELOAD_OPENMPI 1

@@ -5,6 +5,7 @@
 
 #include "executor/engines.hpp"
 #include "executor/execution.hpp"
+#include "executor/faults.hpp"
 
 namespace sibyl {
 namespace {
@@ -38,7 +39,9 @@ int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& wor
   }
   const Frame frame(prepared, call, workspace);
   if (!frame.ready()) return MPI_ERR_NO_MEM;
-  if (!prepared.lockstep.empty() && call.block_bytes <= lockstep_up_to(prepared, call)) {
+  // A rank that blocks in a message of one peer does not see others die.
+  const bool may_block = !prepared.lockstep.empty() && !survives_faults();
+  if (may_block && call.block_bytes <= lockstep_up_to(prepared, call)) {
     return run_lockstep(prepared, call, frame);
   }
   return run_dataflow(prepared, call, frame, workspace);

@@ -6,9 +6,12 @@
 #include <limits>
 #include <string>
 
+#include "executor/faults.hpp"
+
 namespace sibyl {
 
 int raise(MPI_Comm comm, int error_class) {
+  error_class = as_users_error(comm, error_class);
   PMPI_Comm_call_errhandler(comm, error_class);
   return error_class;
 }

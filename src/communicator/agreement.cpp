@@ -19,6 +19,7 @@
 #include "communicator/communicator_state.hpp"
 #include "communicator/membership.hpp"
 #include "communicator/placement.hpp"
+#include "executor/faults.hpp"
 
 namespace sibyl {
 namespace {
@@ -68,7 +69,7 @@ MPI_Comm make_private(MPI_Comm comm) {
   const int error = PMPI_Comm_create(comm, group, &made);
   PMPI_Group_free(&group);
   if (error != MPI_SUCCESS) return MPI_COMM_NULL;
-  if (made != MPI_COMM_NULL) PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  if (made != MPI_COMM_NULL) return_errors(made);
   return made;
 }
 
@@ -144,6 +145,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   FromRankZero terms{process_.settings(), process_.next_tag_start(), process_.next_id()};
   if (agreed != MPI_SUCCESS || made_everywhere == 0 ||
       PMPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, new_comm) != MPI_SUCCESS) {
+    if (agreed != MPI_SUCCESS) revoke(new_comm);  // others may be waiting on theirs
     if (new_comm != MPI_COMM_NULL) PMPI_Comm_free(&new_comm);
     process_.give_back_private();
     return;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "communicator/membership.hpp"
+#include "executor/faults.hpp"
 
 namespace sibyl {
 namespace {
@@ -110,6 +111,9 @@ int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
 
 bool CommunicatorState::serves(MPI_Comm comm, bool at_once) {
   ++calls_;
+  // After a process has died or the user has revoked his communicator.
+  if (mode_ == Mode::served && is_revoked(comm)) revoke(private_comm());
+  if (mode_ == Mode::served && is_revoked(private_comm())) mode_ = Mode::native;
   if (mode_ == Mode::served) {
     last_used_ = process_.tick();
     return true;

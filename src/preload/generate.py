@@ -147,7 +147,7 @@ def read_functions(path):
             if kind not in KINDS:
                 sys.exit(f"{where}: unknown kind {kind!r}, one of {', '.join(KINDS)}")
             pairs.append((argument_name, kind))
-        if not name.startswith("MPI_") or forms not in ("c", "c+large") or not pairs:
+        if not name.startswith(("MPI_", "MPIX_")) or forms not in ("c", "c+large") or not pairs:
             sys.exit(
                 f"{where}: expected NAME c|c+large|hook|hook+calls|spawn|creates|frees ARGUMENT..."
             )

@@ -10,6 +10,7 @@ library only. Exit status 0: every test passed or was skipped.
 """
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -239,6 +240,69 @@ class Files(PreloadTest):
         self.assertEqual(len(list(reports.iterdir())), 2)
 
 
+class Faults(PreloadTest):
+    """Processes die one after the other, or the communicator is revoked, at every call of a loop;
+    the others recover by ULFM. Needs an Open MPI whose mpiexec has it: --mpiexec and --mpicc of
+    Open MPI 5 beside --library-dir of the usual build."""
+
+    ULFM = ("--with-ft", "ulfm")
+    CALLS = 7  # in the loop of faults.c
+    launcher_knows: bool | None = None
+
+    def setUp(self):
+        if setting.mpi != "openmpi":
+            self.skipTest("User-Level Failure Mitigation is Open MPI's")
+        if Faults.launcher_knows is None:
+            with contextlib.suppress(OSError):
+                done = run(["/bin/true"], ranks=1, options=self.ULFM)
+                Faults.launcher_knows = done.returncode == 0
+        if not Faults.launcher_knows:
+            self.skipTest(f"{setting.mpiexec} has no {' '.join(self.ULFM)}")
+        self.program = c_program(PROGRAMS / "faults.c")
+
+    def recover(self, how, ranks, elements, calls, **extra):
+        extra = {"LD_PRELOAD": str(shim()), **extra}
+        command = [self.program, how, elements, *calls]
+        done = run(command, ranks=ranks, options=self.ULFM, **extra)
+        text = f"{done.args}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        self.assertNotIn("still running", done.stderr, text)
+        self.assertNotIn("wrong:", done.stdout, text)
+        left = ranks if how == "revoke" else ranks - len(calls)
+        self.assertEqual(done.stdout.count(f"of {left} at the end"), left, text)
+
+    def recover_at_every_call(self, how, **extra):
+        for ranks in (4, 5):
+            for elements in (4, 50000):
+                # Two deaths a run: of rank 1, and of the root.
+                for first in range(0, self.CALLS, 2):
+                    calls = (first, (first + 1) % self.CALLS)
+                    with self.subTest(how=how, ranks=ranks, elements=elements, calls=calls):
+                        self.recover(how, ranks, elements, calls, **extra)
+
+    def test_survivors_recover_from_deaths_before_every_call(self):
+        self.recover_at_every_call("before")
+
+    def test_survivors_recover_from_deaths_where_nobody_revokes(self):
+        self.recover_at_every_call("agree")
+
+    def test_a_revocation_ends_every_call(self):
+        self.recover_at_every_call("revoke")
+
+    def test_survivors_recover_from_deaths_inside_an_operator(self):
+        for ranks in (4, 5):
+            for elements in (4, 50000):
+                with self.subTest(ranks=ranks, elements=elements):
+                    self.recover("inside", ranks, elements, (0, 1))
+                    self.recover("inside", ranks, elements, (2, 0))
+
+    def test_survivors_recover_along_the_tree_of_irregular_blocks(self):
+        tree = {"SIBYL_GATHERV": "ordered-tree", "SIBYL_SCATTERV": "ordered-tree"}
+        for elements in (4, 50000):
+            for calls in ((5, 6), (6, 5)):
+                with self.subTest(elements=elements, calls=calls):
+                    self.recover("before", 5, elements, calls, **tree)
+
+
 class FortranPrograms(PreloadTest):
     def build(self, name, *flags):
         if setting.mpifort is None:
@@ -340,13 +404,17 @@ class Strangers(PreloadTest):
         ).stdout
         expected = set()
         names = ("Exscan", "Scan", "Reduce", "Gather", "Scatter", "Gatherv", "Scatterv")
-        for name in (f"MPI_{short}" for short in names):
+        large = {f"MPI_{short}" for short in names}
+        for name in large | {"MPIX_Comm_revoke"}:
             lower, upper = name.lower(), name.upper()
+            expected |= {name + "_c"} if name in large else set()
             expected |= {
                 name,
                 name + "_c",
                 "P" + name,
                 "P" + name + "_c",
+
+
                 lower,
                 lower + "_",
                 lower + "__",

@@ -16,6 +16,7 @@
 #include "collectives/hooks.hpp"
 #include "collectives/native.hpp"
 #include "preload/implementation/entry.hpp"
+#include "executor/faults.hpp"
 
 #ifdef OPEN_MPI
 #define SIBYL_PRELOAD_OPENMPI 1

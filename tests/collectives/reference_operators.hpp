@@ -5,7 +5,7 @@
 // modulo a prime, which does not. Values are such that every order of evaluation gives the same.
 #pragma once
 
-#include <functional>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -70,5 +70,18 @@ class UserOperator {
  private:
   MPI_Op handle_ = MPI_OP_NULL;
 };
+
+// A value at any address.
+template <class T>
+T read(const unsigned char* from) {
+  T value{};
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T>
+void write(const T& value, unsigned char* to) {
+  std::memcpy(to, &value, sizeof value);
+}
 
 }  // namespace sibyl::reference

@@ -5,6 +5,7 @@
 // it alone; SIBYL_TEST_LONG=1 runs ten thousand cases, spread over the numbers of ranks.
 #include <algorithm>
 #include <array>
+#include <iostream>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -142,6 +143,7 @@ constexpr int many = 1000;
 
 TEST(AtRandom, EveryCollectiveEqualsTheSerialReference) {
   SIBYL_TRACE_SEED();
+  if (rank_in() == 0) std::cerr << "SIBYL_TEST_SEED=" << run_seed() << '\n';  // in case of a hang
   std::vector<std::unique_ptr<Served>> communicators;
   Random random(run_seed() + 17);
   communicators.push_back(std::make_unique<Served>(Collective::gather, nullptr));

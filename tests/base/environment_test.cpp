@@ -30,6 +30,7 @@ TEST(Environment, HasDefaultsForWhatIsNotSetOrEmpty) {
     EXPECT_EQ(environment.gather, "auto");
     EXPECT_EQ(environment.first_segment, 1024U);
     EXPECT_EQ(environment.communicators, 256U);
+    EXPECT_EQ(environment.reproducible, 0U);
     EXPECT_EQ(environment.report, "");
     EXPECT_EQ(environment.problem, "");
   }
@@ -42,6 +43,7 @@ TEST(Environment, TakesWhatIsSet) {
                                         {"SIBYL_SCATTER", "binomial"},
                                         {"SIBYL_FIRST_SEGMENT", "1073741824"},
                                         {"SIBYL_COMMUNICATORS", "0"},
+                                        {"SIBYL_REPRODUCIBLE", "1"},
                                         {"SIBYL_TABLE", "a file"},
                                         {"SIBYL_REPORT", "a directory"}});
   EXPECT_EQ(environment.table, "a file");
@@ -51,6 +53,7 @@ TEST(Environment, TakesWhatIsSet) {
   EXPECT_EQ(environment.scatter, "binomial");
   EXPECT_EQ(environment.first_segment, 1073741824U);
   EXPECT_EQ(environment.communicators, 0U);
+  EXPECT_EQ(environment.reproducible, 1U);
   EXPECT_EQ(environment.report, "a directory");
   EXPECT_EQ(environment.problem, "");
 }
@@ -63,6 +66,14 @@ TEST(Environment, SaysWhichNumberIsWrongAndKeepsItsDefault) {
               std::string::npos)
         << environment.problem;
     EXPECT_NE(environment.problem.find("0 to 1000000"), std::string::npos) << environment.problem;
+  }
+}
+
+TEST(Environment, IsReproducibleOrNot) {
+  for (const char* wrong : {"2", "yes", "true"}) {
+    const Environment environment = read({{"SIBYL_REPRODUCIBLE", wrong}});
+    EXPECT_EQ(environment.reproducible, 0U);
+    EXPECT_NE(environment.problem.find("from 0 to 1"), std::string::npos) << environment.problem;
   }
 }
 

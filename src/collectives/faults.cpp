@@ -2,14 +2,14 @@
 #include "executor/faults.hpp"
 
 #include "collectives/collectives.hpp"
+#include "collectives/native.hpp"
 #include "communicator/communicator_state.hpp"
 
 namespace sibyl {
 
 // The user's first: a rank whose wait ends finds out from it why.
-int serve_mpix_comm_revoke(Caller, MPI_Comm comm) {
-  if (&PMPIX_Comm_revoke == nullptr) return MPI_ERR_OTHER;  // nobody has linked such a function
-  const int result = PMPIX_Comm_revoke(comm);
+int serve_mpix_comm_revoke(Caller caller, MPI_Comm comm) {
+  const int result = native_mpix_comm_revoke(caller, comm);
   if (result != MPI_SUCCESS || Process::communicator_key() == MPI_KEYVAL_INVALID) return result;
   void* value = nullptr;
   int found = 0;

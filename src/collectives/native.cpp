@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/call.hpp"
+#include "executor/faults.hpp"
 
 namespace sibyl {
 namespace {
@@ -20,6 +21,7 @@ struct Next {
   decltype(&PMPI_Scatter) MPI_Scatter = nullptr;
   decltype(&PMPI_Gatherv) MPI_Gatherv = nullptr;
   decltype(&PMPI_Scatterv) MPI_Scatterv = nullptr;
+  decltype(&PMPIX_Comm_revoke) MPIX_Comm_revoke = nullptr;
 #if MPI_VERSION >= 4
   decltype(&PMPI_Exscan_c) MPI_Exscan_c = nullptr;
   decltype(&PMPI_Scan_c) MPI_Scan_c = nullptr;
@@ -90,6 +92,7 @@ void hand_back_to(std::string_view name, void* function) {
   SET(MPI_Scatter);
   SET(MPI_Gatherv);
   SET(MPI_Scatterv);
+  SET(MPIX_Comm_revoke);
 #if MPI_VERSION >= 4
   SET(MPI_Exscan_c);
   SET(MPI_Scan_c);
@@ -100,6 +103,11 @@ void hand_back_to(std::string_view name, void* function) {
   SET(MPI_Scatterv_c);
 #endif
 #undef SET
+}
+
+int native_mpix_comm_revoke(Caller, MPI_Comm comm) {
+  if (next.MPIX_Comm_revoke == nullptr && &PMPIX_Comm_revoke == nullptr) return MPI_ERR_OTHER;
+  return HAND_BACK(MPIX_Comm_revoke, comm);
 }
 
 int native_exscan(Caller caller, const void* send, void* receive, MPI_Count count,

@@ -16,6 +16,8 @@ namespace sibyl {
 // first call of any.
 void hand_back_to(std::string_view name, void* function);
 
+// MPI_ERR_OTHER where the library has no such function.
+int native_mpix_comm_revoke(Caller caller, MPI_Comm comm);
 int native_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 int native_scan(Caller caller, const void* send, void* receive, MPI_Count count,

@@ -18,7 +18,7 @@ from launching import (
 )
 
 RANKS = 3
-# The first two calls of a communicator, one of each, are handed back; gather is native.
+# The first two calls of the world, one of each, are handed back; gather is native.
 HALF = {("reduce", "served"): 19, ("reduce", "native"): 1, ("gather", "native"): 20}
 ALL_CALLS = {"init": 1, "reduce": 20, "gather": 20}
 
@@ -56,6 +56,7 @@ class ProfilingTools(PreloadTest):
                 SIBYL_REPORT=str(directory),
                 SIBYL_REDUCE="binomial",
                 SIBYL_GATHER="native",
+                SIBYL_SERVE_FROM="3",
                 **settings,
             )
         )

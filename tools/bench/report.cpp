@@ -11,7 +11,7 @@
 namespace sibyl::bench {
 namespace {
 
-std::string_view verdict(const Line& line, const Options& options) {
+std::string_view verdict_of(const Line& line, const Options& options) {
   return verdict({.is_reference = line.is_reference,
                   .held = line.held,
                   .slower = line.violates,
@@ -50,7 +50,7 @@ std::string to_table(const Options& options, const Provenance& from, const Findi
         fmt::format("{:.3f}-{:.3f}", line.ratio_interval.low, line.ratio_interval.high),
         line.bound > 0 && line.batch_size == 1 ? fmt::format("{:.2f}", line.median / line.bound)
                                                : "-",
-        verdict(line, options));
+        verdict_of(line, options));
     last = &line;
   }
   text += "\n";
@@ -82,7 +82,7 @@ std::string to_csv(const Options& options, const Provenance& from, const Finding
         line.bytes, line.batch_size, line.contender, line.least * 1e6, line.quarter * 1e6,
         line.median * 1e6, line.three_quarters * 1e6, line.ratio, line.ratio_interval.low,
         line.ratio_interval.high, line.bound * 1e6, line.whole_vector_bound * 1e6, line.p_slower,
-        line.p_faster, verdict(line, options));
+        line.p_faster, verdict_of(line, options));
   }
   return text;
 }
@@ -106,7 +106,7 @@ std::string to_json(const Options& options, const Provenance& from, const Findin
                      {"whole_vector_limit_s", line.whole_vector_bound},
                      {"p_slower", line.p_slower},
                      {"p_faster", line.p_faster},
-                     {"verdict", verdict(line, options)}});
+                     {"verdict", verdict_of(line, options)}});
   }
   const Json document = {
       {"format", "sibyl-bench"},

@@ -15,8 +15,8 @@
 #include "collectives/collectives.hpp"
 #include "collectives/hooks.hpp"
 #include "collectives/native.hpp"
-#include "preload/implementation/entry.hpp"
 #include "executor/faults.hpp"
+#include "preload/implementation/entry.hpp"
 
 #ifdef OPEN_MPI
 #define SIBYL_PRELOAD_OPENMPI 1

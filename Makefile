@@ -1,5 +1,5 @@
 # Two commands to begin with: `make demo` and `make test`. Each does all set-up that it needs.
-.PHONY: build demo test test-long lint format install clean help
+.PHONY: build demo test test-all test-long lint format install clean help
 PREFIX ?= /usr/local
 
 build:  ## build the library, the preload and the sibyl command (build/release, .venv/bin/sibyl)
@@ -8,11 +8,14 @@ build:  ## build the library, the preload and the sibyl command (build/release, 
 demo:  ## build, and run unmodified programs under Sibyl
 	@scripts/demo
 
-test:  ## build and run all tests, with sanitizers, and the linters
+test:  ## build and run the tests, the MPI ones on a few rank counts, and the linters
 	@scripts/test
 
-test-long:  ## the same with the long versions of the tests
-	@SIBYL_TEST_LONG=1 scripts/test
+test-all:  ## the same on all rank counts, with sanitizers and mpi4py's own tests
+	@scripts/test all
+
+test-long:  ## all that, with the long versions of the tests
+	@SIBYL_TEST_LONG=1 scripts/test all
 
 lint:  ## check formatting and run the linters
 	@scripts/lint

@@ -25,15 +25,22 @@ from typing import Any
 from rich.console import Console
 
 from sibyl.bench import output
-from sibyl.bench.grid import ROOTED_BLOCKS, Grid, make_cells
-from sibyl.bench.journal import write_whole
-from sibyl.bench.judge import Row, instrument_limit, judge
-from sibyl.bench.provenance import provenance
-from sibyl.bench.runner import Interrupted, choose_benchmark_launcher, signals_interrupt
-from sibyl.bench.samples import CellResult
-from sibyl.bench.session import check_cluster, cluster_up, measure, open_journal, progress_bar
-from sibyl.bench.units import size_text, time_text
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import ROOTED_BLOCKS, Grid, make_cells
+from sibyl.experiment.judge import Row, instrument_limit, judge
+from sibyl.experiment.places import (
+    check_cluster,
+    cluster_up,
+    job_runner,
+    measure,
+    open_journal,
+    samples_bar,
+)
+from sibyl.experiment.provenance import provenance
+from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, signals_interrupt
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.units import size_text, time_text
+from sibyl.files import write_whole
 from sibyl.mpi.library import find_benchmark
 
 TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
@@ -129,8 +136,8 @@ def measure_all(directory: Path, setups: list[Setup], quick: bool, console: Cons
 def _measure_one(path: Path, grid: Grid, check: dict[str, Any]) -> None:
     launcher = choose_benchmark_launcher(grid.mpi)
     journal = open_journal(grid, launcher, resume=not path.stem.endswith("-again"))
-    with progress_bar(grid, journal.read()) as progressed:
-        results = measure(grid, launcher, journal, progressed, check)
+    with samples_bar(grid, journal.read()) as progressed:
+        results = measure(grid, journal, progressed, job_runner(launcher, check))
     rows = judge(results, "native")
     origin = provenance(find_benchmark(launcher.flavour), launcher, ["(examples/baseline.py)"])
     write_whole(path, output.to_json(grid, results, rows, origin))

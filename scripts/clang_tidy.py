@@ -2,9 +2,13 @@
 """Runs clang-tidy over src/ in parallel and remembers what it found clean.
 
     clang_tidy.py --tidy CLANG_TIDY --build BUILD_DIRECTORY [--jobs N] [--stamps DIRECTORY]
+                  [--changed-since COMMIT]
 
 A file is looked at again when it, a header of this checkout that it includes, .clang-tidy or the
 version of clang-tidy has changed. A file that is compiled for several MPIs is looked at once.
+With --changed-since only files that differ from that commit, or include one that does, are looked
+at; all of them where .clang-tidy does. Headers are read by each file itself, not precompiled, so
+that a file that includes less than it uses is found.
 Standard library only. Exit status 1 when anything was found.
 """
 
@@ -13,6 +17,7 @@ import concurrent.futures
 import hashlib
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -44,13 +49,52 @@ def fingerprint(path, common):
     return digest.hexdigest()
 
 
+def changed_since(commit):
+    """Return the files of this checkout that differ from a commit, new ones included."""
+    names = []
+    for command in (
+        ["diff", "--name-only", "-z", commit, "--"],
+        ["ls-files", "--others", "--exclude-standard", "-z"],
+    ):
+        done = subprocess.run(
+            ["git", *command], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        names += done.stdout.split("\0")
+    return {ROOT / name for name in names if name}
+
+
+def of_changed(commands, changed):
+    """Return the commands of the files that are among the changed ones or include one of them."""
+    if ROOT / ".clang-tidy" in changed:
+        return commands
+    chosen = {}
+    for path, command in commands.items():
+        files = set()
+        closure(path, files)
+        if files & changed:
+            chosen[path] = command
+    return chosen
+
+
+def without_precompiled(command):
+    """Return a compile command that reads its headers itself."""
+    words = shlex.split(command["command"])
+    kept = []
+    for word in words:
+        if word.endswith("/cmake_pch.hxx") and kept and kept[-1] == "-include":
+            kept.pop()
+        elif word not in ("-Winvalid-pch", "-fpch-preprocess"):
+            kept.append(word)
+    return {**command, "command": shlex.join(kept)}
+
+
 def first_commands(build):
     """Return the compile command of each file of src/; the first one where it has several."""
     commands = {}
     for command in json.loads((build / "compile_commands.json").read_text()):
         path = Path(command["directory"], command["file"]).resolve()
         if (ROOT / "src") in path.parents and path.is_file():
-            commands.setdefault(path, command)
+            commands.setdefault(path, without_precompiled(command))
     return commands
 
 
@@ -61,6 +105,7 @@ def main():
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--stamps", type=Path, default=ROOT / "build" / "lint")
+    parser.add_argument("--changed-since", metavar="COMMIT")
     options = parser.parse_args()
 
     version = subprocess.run([options.tidy, "--version"], capture_output=True, check=True).stdout
@@ -69,6 +114,8 @@ def main():
     if not commands:
         print(f"clang-tidy: {options.build} has no compile command for src/")
         return 1
+    if options.changed_since:
+        commands = of_changed(commands, changed_since(options.changed_since))
     # A data base with one command per file: else each file is looked at once per MPI.
     options.stamps.mkdir(parents=True, exist_ok=True)
     (options.stamps / "compile_commands.json").write_text(json.dumps(list(commands.values())))

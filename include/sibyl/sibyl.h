@@ -133,7 +133,8 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  *   sibyl_order         arrival (the default): ranks are served in the order in which they are
  *                       predicted to arrive; rank: always in rank order
  *   sibyl_background    true (the default) or false: data moves before a rank has arrived
- *   sibyl_reproducible  false (the default) or true: a reduce combines in the same order each time
+ *   sibyl_reproducible  false (the default) or true: a reduce or an exscan combines in the same
+ *                       order each time and in every run (docs/reproducible.md)
  * Report edges on all ranks or on none: algorithms in which all ranks must know the pattern fall
  * back to rank order when one is missing, for that iteration and some that follow.
  *

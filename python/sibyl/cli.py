@@ -6,6 +6,7 @@ whether typer or Sibyl notices it.
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -15,9 +16,12 @@ from sibyl import __version__
 from sibyl.commands.bench import bench
 from sibyl.commands.cluster import cluster
 from sibyl.commands.guidelines import guidelines
+from sibyl.commands.plan import PlanOptions, PlanOutputs, write_plan
 from sibyl.commands.reproduce import reproduce
 from sibyl.commands.simulate import simulate
 from sibyl.errors import CommandError, one_line
+from sibyl.mpi.run import RunOptions, run_program
+from sibyl.option_classes import takes_options
 
 app = typer.Typer(
     help="MPI collectives that know who is late: run programs under Sibyl, look into its plans.",
@@ -45,80 +49,44 @@ def _options(
     pass
 
 
-@app.command(
-    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
-    options_metavar="[OPTIONS] --",
-)
-def run(
-    program: Annotated[list[str], typer.Argument(metavar="PROGRAM [ARGS]", show_default=False)],
-    ranks: Annotated[
-        int | None,
-        typer.Option("-n", "--ranks", metavar="N", help="Ranks; the launcher's default if absent."),
-    ] = None,
-    mpi: Annotated[
-        str | None,
-        typer.Option(
-            metavar="openmpi|mpich|DIR",
-            help="Which MPI; the one that the program is linked with if absent.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="COLLECTIVE=ALGORITHM",
-            help="Algorithm of a collective; also native (the MPI library's own) and auto.",
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Write the report of the run to this file."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no table at the end.")] = False,
-    launcher_args: Annotated[
-        str | None,
-        typer.Option(metavar="WORDS", help="More words for the launcher, as in '--host a,b'."),
-    ] = None,
-    hostfile: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
-    ] = None,
+@dataclass(frozen=True, kw_only=True)
+class LocalRunOptions(RunOptions):
+    """How a program is to be run where no cluster of ours is."""
+
     launcher: Annotated[
         str | None,
         typer.Option(
             metavar="srun|mpiexec",
             help="What starts the ranks; inside a Slurm job srun if absent.",
         ),
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.json",
-            help="Write when each rank joined each collective; sibyl bench --pattern replays it.",
-        ),
-    ] = None,
+    ] = None
     predict: Annotated[
         str | None,
         typer.Option(
             metavar="root-led|periodic|background",
             help="Serve gather and scatter in the order in which ranks are predicted to arrive.",
         ),
+    ] = None
+    reproducible: Annotated[
+        bool,
+        typer.Option("--reproducible", help="Reductions give the same bits in every run."),
+    ] = False
+
+
+@app.command(
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
+    options_metavar="[OPTIONS] --",
+)
+@takes_options
+def run(
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM [ARGS]", show_default=False)],
+    options: LocalRunOptions,
+    hostfile: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
     ] = None,
 ) -> int:
     """Run an unmodified MPI program with its collectives served by Sibyl."""
-    from sibyl.commands.run import RunOptions, run_program
-
-    options = RunOptions(
-        ranks,
-        mpi,
-        settings or [],
-        report,
-        quiet,
-        launcher_args,
-        launcher,
-        record=record,
-        predict=predict,
-    )
     return run_program(program, options, hostfile)
 
 
@@ -133,119 +101,14 @@ def algorithms(
 
 
 @app.command()
+@takes_options
 def plan(
     collective: Annotated[str, typer.Argument(metavar="COLLECTIVE", show_default=False)],
-    algorithm: Annotated[
-        str, typer.Option(metavar="NAME", help="See: sibyl algorithms.", show_default=False)
-    ],
-    ranks: Annotated[int, typer.Option(metavar="P", help="Number of ranks.", show_default=False)],
-    root: Annotated[int, typer.Option(metavar="R", help="Root of gather, scatter and reduce.")] = 0,
-    count: Annotated[
-        int | None,
-        typer.Option(metavar="M", help="Elements per vector or block; recorded, sizes in GOAL."),
-    ] = None,
-    order: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Order of the ranks other than the root, one a line."),
-    ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="Plan for MPI_IN_PLACE.")] = False,
-    background: Annotated[
-        bool, typer.Option("--background", help="Open the gates that the algorithm can open.")
-    ] = False,
-    operator_rounds: Annotated[
-        int, typer.Option(metavar="Q", help="Scan family: rounds with the operator; 0: its own.")
-    ] = 0,
-    ranks_per_node: Annotated[
-        int,
-        typer.Option(metavar="K", help="Two-level, trees: consecutive ranks that share a node."),
-    ] = 1,
-    sizes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|A,B,...",
-            help="Gatherv, scatterv: size of each rank's block; all alike if absent.",
-        ),
-    ] = None,
-    direct_from: Annotated[
-        int | None,
-        typer.Option(metavar="SIZE", help="Gatherv, scatterv: blocks of this size go straight."),
-    ] = None,
-    arrivals: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|SHAPE",
-            help="Reduce: one arrival time a line, or flat, uniform:MAX:SEED, skewed:MAX, ... with "
-            "MAX in seconds; all at once if absent.",
-        ),
-    ] = None,
-    segments: Annotated[
-        int, typer.Option(metavar="N", help="Reduce: parts that the vector is cut into.")
-    ] = 1,
-    round_time: Annotated[
-        float, typer.Option(metavar="D", help="Reduce: seconds that a round takes.")
-    ] = 1.0,
-    generator: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Reduce: linear, pairing-heap, segment-tree or fast; all give the same schedule.",
-        ),
-    ] = "fast",
-    root_order: Annotated[
-        str,
-        typer.Option(
-            metavar="first|availability", help="Reduce: where the root stands among senders."
-        ),
-    ] = "first",
-    events: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE.csv|-", help="Reduce: write the schedule: round,sender,receiver,segment."
-        ),
-    ] = None,
-    json: Annotated[
-        str | None, typer.Option(metavar="FILE|-", help="Write the plan as JSON (-: stdout).")
-    ] = None,
-    svg: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the plan as a space-time picture.")
-    ] = None,
-    goal: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the plan for LogGOPSim.")
-    ] = None,
-    html: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Clairvoyant: a page that plays the schedule."),
-    ] = None,
+    options: PlanOptions,
+    outputs: PlanOutputs,
 ) -> int:
     """Plan a collective: print a summary, or write the plan as JSON, SVG or GOAL."""
-    from sibyl.commands.plan import PlanOptions, write_plan
-
-    return write_plan(
-        PlanOptions(
-            collective=collective,
-            algorithm=algorithm,
-            ranks=ranks,
-            root=root,
-            count=count,
-            order=order,
-            in_place=in_place,
-            background=background,
-            operator_rounds=operator_rounds,
-            ranks_per_node=ranks_per_node,
-            sizes=sizes,
-            direct_from=direct_from,
-            arrivals=arrivals,
-            segments=segments,
-            round_time=round_time,
-            generator=generator,
-            root_order=root_order,
-        ),
-        json,
-        svg,
-        goal,
-        events,
-        html,
-    )
+    return write_plan(collective, options, outputs)
 
 
 @app.command()

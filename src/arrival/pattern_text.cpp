@@ -4,11 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
-#include <memory>
 #include <system_error>
 #include <utility>
 
+#include "base/input_file.hpp"
 #include "sibyl/arrival.hpp"
 
 namespace sibyl {
@@ -76,23 +75,17 @@ PatternResult read_times(std::string_view text, std::string_view name) {
   return result;
 }
 
+// A time has up to 24 digits and a line's end: enough for half a million ranks.
+constexpr std::size_t most_pattern_bytes = std::size_t{16} << 20;
+
 // The whole text of a file; else a problem.
-PatternResult read_text(const std::string& path, std::string& text) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  if (!file) {
-    return refused("cannot read the arrival pattern '" + path +
-                   "'; name a file, or one of flat, uniform:MAX:SEED, skewed:MAX, root-late:MAX, "
-                   "fixed:MAX, normal:MAX:SEED, exponential:MAX:SEED");
-  }
-  char block[4096];
-  for (std::size_t read = 0; (read = std::fread(block, 1, sizeof block, file.get())) > 0;) {
-    text.append(block, read);
-  }
-  if (std::ferror(file.get()) != 0) {
-    return refused("cannot read the arrival pattern '" + path + "': it is no readable file");
-  }
-  return {};
+PatternResult read_text(const std::string& path, FileKind kind, std::string& text) {
+  InputFile file = read_input_file(path, most_pattern_bytes, kind);
+  text = std::move(file.text);
+  if (file.read) return {};
+  return refused("cannot read the arrival pattern '" + path + "'" + file.why +
+                 "; name a file, or one of flat, uniform:MAX:SEED, skewed:MAX, root-late:MAX, "
+                 "fixed:MAX, normal:MAX:SEED, exponential:MAX:SEED");
 }
 
 bool names_shape(std::string_view text) {
@@ -118,14 +111,14 @@ PatternResult read_pattern(std::string_view text, Rank ranks, std::string_view n
 
 PatternResult read_pattern_file(const std::string& path, Rank ranks) {
   std::string text;
-  PatternResult read = read_text(path, text);
+  PatternResult read = read_text(path, FileKind::any, text);
   return read.ok() ? read_pattern(text, ranks, path) : read;
 }
 
 PatternResult given_arrivals(std::string_view text, Rank ranks) {
   if (names_shape(text)) return pattern_from_text(text, ranks, 0);
   std::string lines;
-  PatternResult result = read_text(std::string(text), lines);
+  PatternResult result = read_text(std::string(text), FileKind::regular, lines);
   if (result.ok()) result = read_times(lines, text);
   if (result.ok() && std::cmp_not_equal(result.pattern.times.size(), ranks)) return {};
   return result;

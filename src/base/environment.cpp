@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 25> variables{{
+constexpr std::array<EnvironmentVariable, 27> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -28,7 +28,7 @@ constexpr std::array<EnvironmentVariable, 25> variables{{
      "A selection table, as `sibyl guidelines --tables` writes it: decides where the variables "
      "above "
      "say auto. Where no rule of it fits a call, Sibyl chooses. All ranks must be able to read "
-     "it."},
+     "it: a regular file of at most 1 MiB."},
     {"SIBYL_FIRST_SEGMENT", "0 to 1073741824", "1024", "bytes",
      "Size of the first of the two segments that linear-synchronised gather cuts a block into."},
     {"SIBYL_OUTSTANDING", "0 to 1000000", "", "transfers",
@@ -51,7 +51,8 @@ constexpr std::array<EnvironmentVariable, 25> variables{{
     {"SIBYL_ARRIVALS", "an arrival pattern", "", "",
      "When ranks arrive at a reduce: uniform:0.02:7 or another pattern of `sibyl plan --arrivals`, "
      "or a file with one time a line, in seconds, which holds for communicators of as many ranks. "
-     "Not set: nothing is known. All ranks must be able to read it."},
+     "Not set: nothing is known. All ranks must be able to read it: a regular file of at most "
+     "16 MiB."},
     {"SIBYL_ALPHA", "0 to 4294967295", "0", "nanoseconds",
      "Latency of a message, for the choice of segments and algorithm of a reduce; 0: measured."},
     {"SIBYL_OVERHEAD", "0 to 4294967295", "0", "nanoseconds",
@@ -60,8 +61,19 @@ constexpr std::array<EnvironmentVariable, 25> variables{{
     {"SIBYL_BETA", "0 to 4294967295", "0", "picoseconds per byte",
      "Time per byte in such a stream; 0: measured."},
     {"SIBYL_COMMUNICATORS", "0 to 1000000", "256", "communicators",
-     "How many private communicators a process may hold. A communicator that finds none left on "
-     "any of its ranks is served by the MPI library."},
+     "How many private communicators a process may hold. One that finds none left on any of its "
+     "ranks takes the place of the one that was used least recently among those whose ranks it "
+     "has, which the MPI library serves from then on; else it is served by the MPI library "
+     "itself."},
+    {"SIBYL_SERVE_FROM", "0 to 1000000", "", "calls",
+     "From which call of a communicator on the preload serves it: 1 is the first, 0 never. Not "
+     "set: from the third, since one that is used once or twice cannot repay its set-up; "
+     "MPI_COMM_WORLD, which is set up in MPI_Init, from the first. Must be the same on all ranks."},
+    {"SIBYL_REPRODUCIBLE", "0 or 1", "0", "",
+     "1: MPI_Reduce, MPI_Scan and MPI_Exscan combine in an order that follows from ranks, bytes, "
+     "operator and root alone, and give the same bits in every call and run "
+     "(docs/reproducible.md). Under the preload Sibyl then serves from the first call of a "
+     "communicator on. No costs are measured. Set it on all ranks or on none."},
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
@@ -76,8 +88,10 @@ constexpr std::array<EnvironmentVariable, 25> variables{{
      "clock is read."},
     {"SIBYL_RECORD", "a directory", "", "",
      "Where each process writes `arrivals-RANK-PID.json` at MPI_Finalize: when it joined each call "
-     "of the collectives above. `sibyl run --record` sets it and puts the files together. Not set: "
-     "nothing is recorded."},
+     "of the collectives above. `sibyl run --record` sets it and puts the files together. The "
+     "first "
+     "million calls of a process are kept; `left_out` counts the others. Not set: nothing is "
+     "recorded."},
     {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
      "Where the preload library and the command look for libsibyl-openmpi.so and "
      "libsibyl-mpich.so. Read by these two only."},
@@ -144,7 +158,11 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_number(lookup, "SIBYL_ALPHA", any, environment.alpha, environment.problem);
   read_number(lookup, "SIBYL_OVERHEAD", any, environment.overhead, environment.problem);
   read_number(lookup, "SIBYL_BETA", any, environment.beta, environment.problem);
+  std::uint32_t serve_from = unset;
+  read_number(lookup, "SIBYL_SERVE_FROM", 1000000, serve_from, environment.problem);
+  if (serve_from != unset) environment.serve_from = serve_from;
   read_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
+  read_number(lookup, "SIBYL_REPRODUCIBLE", 1, environment.reproducible, environment.problem);
   read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
               environment.problem);
   return environment;

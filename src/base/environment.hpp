@@ -40,6 +40,8 @@ struct Environment {
   std::uint32_t overhead = 0;                // nanoseconds; 0: measured
   std::uint32_t beta = 0;                    // picoseconds per byte; 0: measured
   std::uint32_t communicators = 256;         // private communicators per process
+  std::optional<std::uint32_t> serve_from;   // calls; 3 where it is not set, 1 for the world
+  std::uint32_t reproducible = 0;            // 1: reductions give the same bits in every run
   std::string predict = "off";               // root-led, periodic, background
   std::uint32_t thread = 1;                  // 0: nothing runs in the background
   std::string table;                         // file; empty: no selection table

@@ -5,13 +5,13 @@
 #include <new>
 #include <span>
 
-#include "collectives/call.hpp"
 #include "base/own_failure.hpp"
+#include "collectives/call.hpp"
 
 namespace sibyl {
 
 int set_arrivals(MPI_Comm comm, const double* times, int count) try {
-  if (comm == MPI_COMM_NULL) return raise(MPI_COMM_WORLD, MPI_ERR_COMM);
+  if (comm == MPI_COMM_NULL) return raise_nowhere(MPI_ERR_COMM);
   CommunicatorState* state = CommunicatorState::get(comm);
   if (state == nullptr) return MPI_SUCCESS;
   if (!state->serves(comm, true)) {

@@ -20,24 +20,52 @@ UserBuffer buffer_of(const BlockSide& side, const DatatypeInfo& type) {
 // A count beyond an int where the MPI library has no functions for it.
 bool can_be_sent(MPI_Count count) { return MPI_VERSION >= 4 || !needs_large_count(count); }
 
+// The root and MPI_IN_PLACE, which is the root's alone, and for its own block.
+Verdict judge_in_place(const void* all, const void* own, int root, int rank, int ranks) {
+  if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses};
+  if (rank != root && own == MPI_IN_PLACE) return {MPI_ERR_BUFFER, openmpi_refuses};
+  if (rank == root && all == MPI_IN_PLACE) return {MPI_ERR_BUFFER, any_refuses};
+  return {};
+}
+
+// What MPICH refuses: a root's own block that lies where it is to go, or comes from. `place` counts
+// elements, and the library goes by their size.
+Verdict judge_overlap(const BlockSide& all, MPI_Aint place, const BlockSide& own) {
+  if (!mpich_refuses || own.count == 0) return {};
+  int size = 0;
+  if (PMPI_Type_size(all.type, &size) != MPI_SUCCESS) return {};
+  const char* const at = static_cast<const char*>(all.buffer) + place * size;
+  return at == own.buffer ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
+}
+
 }  // namespace
+
+Verdict judge_blocks(const BlockArguments& now, int rank, int ranks) {
+  const auto& [all, own, root] = now;
+  const Verdict places = judge_in_place(all.buffer, own.buffer, root, rank, ranks);
+  if (!places.right()) return places;
+  const bool is_root = rank == root;
+  if (is_root) {
+    const Verdict verdict = judge_data(all.buffer, all.count, all.type);
+    if (!verdict.right()) return verdict;
+  }
+  if (is_root && own.buffer == MPI_IN_PLACE) return {};
+  const Verdict verdict = judge_data(own.buffer, own.count, own.type);
+  if (!verdict.right() || !is_root) return verdict;
+  const bool alike = own.type == all.type && own.count == all.count;
+  return alike ? judge_overlap(all, MPI_Aint{rank} * static_cast<MPI_Aint>(all.count), own)
+               : Verdict{};
+}
 
 int check_blocks(CommunicatorState& state, const BlockArguments& now, CheckedBlocks& out) {
   const auto& [all, own, root] = now;
-  if (root < 0 || root >= state.size()) return MPI_ERR_ROOT;
   out.is_root = state.rank() == root;
   out.in_place = out.is_root && own.buffer == MPI_IN_PLACE;
-  if (!out.is_root && own.buffer == MPI_IN_PLACE) return MPI_ERR_BUFFER;
-  if (out.is_root && all.buffer == MPI_IN_PLACE) return MPI_ERR_BUFFER;
   if (out.is_root) {
-    const int wrong = check_data(all.buffer, all.count, all.type);
-    if (wrong != MPI_SUCCESS) return wrong;
     if (state.type_info(all.type, 0, out.all_type) != MPI_SUCCESS) return MPI_ERR_TYPE;
     out.block_bytes = static_cast<std::size_t>(all.count) * out.all_type.size;
   }
   if (!out.in_place) {
-    const int wrong = check_data(own.buffer, own.count, own.type);
-    if (wrong != MPI_SUCCESS) return wrong;
     if (state.type_info(own.type, 1, out.own_type) != MPI_SUCCESS) return MPI_ERR_TYPE;
     if (!out.is_root) out.block_bytes = static_cast<std::size_t>(own.count) * out.own_type.size;
   }
@@ -58,15 +86,32 @@ void place_blocks(const CommunicatorState& state, Collective collective, const B
   call.first_segment = std::min(first, call.block_bytes);
 }
 
-int read_root_side(CommunicatorState& state, const IrregularSide& side, IrregularBlocks& blocks) {
-  if (!side.counts.given() || !side.displacements.given()) return MPI_ERR_ARG;
-  MPI_Count largest = 0;
-  for (Rank rank = 0; rank < state.size(); ++rank) {
-    if (side.counts[rank] < 0 || !can_be_sent(side.counts[rank])) return MPI_ERR_COUNT;
-    largest = std::max(largest, side.counts[rank]);
+Verdict judge_irregular(const IrregularSide& all, const BlockSide& own, int root, int rank,
+                        int ranks) {
+  const Verdict places = judge_in_place(all.buffer, own.buffer, root, rank, ranks);
+  if (!places.right()) return places;
+  const bool is_root = rank == root;
+  if (is_root) {
+    if (!all.counts.given() || !all.displacements.given()) return {MPI_ERR_ARG, openmpi_refuses};
+    MPI_Count largest = 0;
+    for (Rank r = 0; r < ranks; ++r) {
+      if (all.counts[r] < 0) return {MPI_ERR_COUNT, any_refuses};
+      if (!can_be_sent(all.counts[r])) return {MPI_ERR_COUNT, false};
+      largest = std::max(largest, all.counts[r]);
+    }
+    const Verdict verdict = judge_data(all.buffer, largest, all.type);
+    if (!verdict.right()) return verdict;
   }
-  const int wrong = check_data(side.buffer, largest, side.type);
-  if (wrong != MPI_SUCCESS) return wrong;
+  if (is_root && own.buffer == MPI_IN_PLACE) return {};
+  const Verdict verdict = judge_data(own.buffer, own.count, own.type);
+  if (!verdict.right() || !is_root) return verdict;
+  const bool alike = own.type == all.type && own.count == all.counts[rank];
+  return alike ? judge_overlap({all.buffer, 0, all.type},
+                               static_cast<MPI_Aint>(all.displacements[rank]), own)
+               : Verdict{};
+}
+
+int read_root_side(CommunicatorState& state, const IrregularSide& side, IrregularBlocks& blocks) {
   if (state.type_info(side.type, 0, blocks.type) != MPI_SUCCESS) return MPI_ERR_TYPE;
   blocks.base = static_cast<char*>(side.buffer);
   blocks.counts = side.counts;
@@ -75,8 +120,6 @@ int read_root_side(CommunicatorState& state, const IrregularSide& side, Irregula
 }
 
 int read_own_side(CommunicatorState& state, const BlockSide& side, UserBuffer& own) {
-  const int wrong = check_data(side.buffer, side.count, side.type);
-  if (wrong != MPI_SUCCESS) return wrong;
   DatatypeInfo type;
   if (state.type_info(side.type, 1, type) != MPI_SUCCESS) return MPI_ERR_TYPE;
   own = buffer_of(side, type);

@@ -1,13 +1,14 @@
 // The arguments of gather and scatter, of equal blocks and of blocks of any sizes: checked, and put
 // into the executor's terms.
 //
-// Arguments that are not significant at a rank may be garbage and are not read. Functions return
-// MPI_SUCCESS or the class of what is wrong.
+// Arguments that are not significant at a rank may be garbage and are not read. Functions that
+// return an int return MPI_SUCCESS or the class of what is wrong.
 #pragma once
 
 #include <mpi.h>
 
 #include "collectives/call.hpp"
+#include "collectives/verdict.hpp"
 #include "executor/irregular_blocks.hpp"
 
 namespace sibyl {
@@ -40,6 +41,8 @@ struct CheckedBlocks {
   }
 };
 
+Verdict judge_blocks(const BlockArguments& now, int rank, int ranks);
+// Of arguments that were judged right.
 int check_blocks(CommunicatorState& state, const BlockArguments& now, CheckedBlocks& out);
 // Fills in the buffers of the call; `in_place` leaves this rank's own block out.
 void place_blocks(const CommunicatorState& state, Collective collective, const BlockArguments& now,
@@ -53,7 +56,9 @@ struct IrregularSide {
   MPI_Datatype type;
 };
 
-// What is wrong with the root's side, and the blocks if nothing is.
+Verdict judge_irregular(const IrregularSide& all, const BlockSide& own, int root, int rank,
+                        int ranks);
+// Of sides that were judged right.
 int read_root_side(CommunicatorState& state, const IrregularSide& side, IrregularBlocks& blocks);
 int read_own_side(CommunicatorState& state, const BlockSide& side, UserBuffer& own);
 // The call of the linear program, which minds sizes only as far as empty blocks are left out. `all`

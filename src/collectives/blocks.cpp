@@ -4,9 +4,9 @@
 // choice goes by the bytes of a block, which are equal on all ranks although counts and types may
 // differ. Arguments that are not significant at a rank may be garbage and are not read.
 #include "collectives/block_arguments.hpp"
-#include "collectives/call.hpp"
 #include "collectives/native.hpp"
 #include "collectives/predicted.hpp"
+#include "collectives/serve.hpp"
 
 namespace sibyl {
 namespace {
@@ -28,44 +28,55 @@ int move_own_block(Collective collective, const BlockSide& all, const DatatypeIn
                        static_cast<int>(to.count), to.type, root, tag, comm, MPI_STATUS_IGNORE);
 }
 
-// `all` is the root's side of the blocks of all ranks, `own` the side of this rank's block.
-template <class Native>
-int serve(Collective collective, Caller caller, const BlockSide& all, const BlockSide& own,
-          int root, MPI_Comm comm, Native go_native) {
-  if (comm == MPI_COMM_NULL) return go_native();
-  CommunicatorState* state = CommunicatorState::get(comm);
-  if (state == nullptr) return go_native();
-  CountedCall counted(*state, collective, root);
-  if (!state->serves(comm, !caller.preload)) {
-    if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
-    const BlockSide& mine = state->rank() == root && own.buffer == MPI_IN_PLACE ? all : own;
-    return counted.end_native(mine.count, mine.type, go_native());
-  }
+// `now.all` is the root's side of the blocks of all ranks, `now.own` the side of this rank's block.
+struct Blocks {
+  Collective collective;
+  int root;
+  BlockArguments now;
+  MPI_Comm comm;
+  Caller caller;
 
-  CollectiveCall call;
-  call.tag_base = state->take_tags();
-  PredictedCall predicted(*state);
-  const BlockArguments now{all, own, root};
+  Verdict judge(int rank, int ranks) const { return judge_blocks(now, rank, ranks); }
+  OwnData own_data(int rank) const {
+    const BlockSide& mine = rank == root && now.own.buffer == MPI_IN_PLACE ? now.all : now.own;
+    return {mine.count, mine.type};
+  }
+  int native() const {
+    const auto& [all, own, at] = now;
+    if (collective == Collective::gather) {
+      return native_gather(caller, own.buffer, own.count, own.type, all.buffer, all.count, all.type,
+                           root, comm);
+    }
+    return native_scatter(caller, all.buffer, all.count, all.type, own.buffer, own.count, own.type,
+                          root, comm);
+  }
+  Outcome serve(CommunicatorState& state, CountedCall& counted) const;
+};
+
+Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted) const {
+  PredictedCall predicted(state);
   CheckedBlocks checked;
-  const int wrong = check_blocks(*state, now, checked);
-  if (wrong != MPI_SUCCESS) return raise(comm, wrong);
+  const int wrong = check_blocks(state, now, checked);
+  if (wrong != MPI_SUCCESS) return {.error = wrong};
   bool in_place = checked.in_place;
+  CollectiveCall call;
+  call.tag_base = state.tags_of(collective);
   call.block_bytes = checked.block_bytes;
-  if (call.block_bytes == 0) return counted.end(nullptr, 0, MPI_SUCCESS);
+  if (call.block_bytes == 0) return {};
   const Algorithm* algorithm = predicted.choose(
       collective, root, call.block_bytes,
-      choose_for(*state, collective, call.block_bytes, OperatorUse::none).algorithm, counted);
-  if (algorithm == nullptr) return counted.end(nullptr, call.block_bytes, go_native());
+      choose_for(state, collective, call.block_bytes, OperatorUse::none).algorithm, counted);
+  if (algorithm == nullptr) return Outcome::library(call.block_bytes);
 
   int own_error = MPI_SUCCESS;
   if (!checked.own_block_fits(now)) {
-    own_error = move_own_block(collective, all, checked.all_type, own, checked.own_type, root,
-                               call.tag_base, state->private_comm());
+    own_error = move_own_block(collective, now.all, checked.all_type, now.own, checked.own_type,
+                               root, call.tag_base, state.private_comm());
     in_place = true;
   }
-  place_blocks(*state, collective, now, checked, in_place, call);
-  return counted.end(algorithm, call.block_bytes,
-                     predicted.run(*algorithm, root, in_place, call, comm, own_error));
+  place_blocks(state, collective, now, checked, in_place, call);
+  const int error = run_prepared(state, predicted.program(*algorithm, root, in_place), call);
+  return {algorithm, checked.block_bytes, own_error != MPI_SUCCESS ? own_error : error};
 }
 
 }  // namespace
@@ -73,21 +84,19 @@ int serve(Collective collective, Caller caller, const BlockSide& all, const Bloc
 int serve_gather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
                  void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root,
                  MPI_Comm comm) {
-  return serve(Collective::gather, caller, {receive, receive_count, receive_type},
-               {const_cast<void*>(send), send_count, send_type}, root, comm, [&] {
-                 return native_gather(caller, send, send_count, send_type, receive, receive_count,
-                                      receive_type, root, comm);
-               });
+  const BlockArguments now{{receive, receive_count, receive_type},
+                           {const_cast<void*>(send), send_count, send_type},
+                           root};
+  return serve(Blocks{Collective::gather, root, now, comm, caller}, caller, comm);
 }
 
 int serve_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
                   void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root,
                   MPI_Comm comm) {
-  return serve(Collective::scatter, caller, {const_cast<void*>(send), send_count, send_type},
-               {receive, receive_count, receive_type}, root, comm, [&] {
-                 return native_scatter(caller, send, send_count, send_type, receive, receive_count,
-                                       receive_type, root, comm);
-               });
+  const BlockArguments now{{const_cast<void*>(send), send_count, send_type},
+                           {receive, receive_count, receive_type},
+                           root};
+  return serve(Blocks{Collective::scatter, root, now, comm, caller}, caller, comm);
 }
 
 }  // namespace sibyl

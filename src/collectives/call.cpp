@@ -1,18 +1,29 @@
 // The common parts of the collectives; see call.hpp.
 #include "collectives/call.hpp"
-#include "base/own_failure.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <new>
 #include <string>
+
+#include "executor/faults.hpp"
 
 namespace sibyl {
 
 int raise(MPI_Comm comm, int error_class) {
+  error_class = as_users_error(comm, error_class);
   PMPI_Comm_call_errhandler(comm, error_class);
   return error_class;
+}
+
+int raise_class(MPI_Comm comm, int error) {
+  int error_class = error;
+  PMPI_Error_class(error, &error_class);
+  return raise(comm, error_class);
+}
+
+int raise_nowhere(int error_class) {
+  return Process::has_world() ? raise(MPI_COMM_WORLD, error_class) : error_class;
 }
 
 int code_with_text(std::string text) {
@@ -36,23 +47,6 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
         (own.empty() ? std::string("another rank's SIBYL_ environment is wrong") : own));
   }
   return raise(comm, state.refusal_code);
-}
-
-int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  if (count < 0) return MPI_ERR_COUNT;
-  if (datatype == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
-  if (buffer == nullptr && count > 0) {
-    // MPI_BOTTOM is a null pointer too: it is right with a type that holds addresses.
-    int integers = 0;
-    int addresses = 0;
-    int datatypes = 0;
-    int combiner = 0;
-    const int error =
-        PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
-    if (error != MPI_SUCCESS) return MPI_ERR_TYPE;
-    if (combiner == MPI_COMBINER_NAMED) return MPI_ERR_BUFFER;
-  }
-  return MPI_SUCCESS;
 }
 
 const CommunicatorState::KnownChoice& choose_for(CommunicatorState& state, Collective collective,
@@ -81,7 +75,7 @@ const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
   constexpr std::size_t most = std::numeric_limits<int>::max();
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
   const bool countable = count <= static_cast<MPI_Count>(most) && type.size <= most;
-  if (!use.has_value() || !countable || bytes == 0) return native;
+  if (!use.has_value() || !countable || bytes == 0 || !state.combines()) return native;
   return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count));
 }
 
@@ -93,33 +87,17 @@ const Prepared* reduction_program(CommunicatorState& state, const Algorithm& alg
   return fits ? &prepared : nullptr;
 }
 
-void find_costs(CommunicatorState& state, int tag_base, Collective collective, std::uint64_t bytes,
+void find_costs(CommunicatorState& state, Caller caller, Collective collective, std::uint64_t bytes,
                 OperatorUse use, bool commutes) {
-  if (state.costs_sought()) return;
+  if (state.costs_sought() || (caller.preload && !state.has_repaid_set_up())) return;
   const Situation now = state.situation(collective, bytes, use, commutes);
-  if (wants_costs(state.settings(), now)) state.find_costs(tag_base);
+  if (wants_costs(state.settings(), now)) state.find_costs(state.tags_of(collective));
 }
 
-int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call,
-                 MPI_Comm comm, int earlier_error) {
+int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call) {
   call.comm = state.private_comm();
   call.meanwhile = state.meanwhile();
-  const int result = execute(prepared, call, state.workspace);
-  const int error = earlier_error != MPI_SUCCESS ? earlier_error : result;
-  if (error == MPI_SUCCESS) return MPI_SUCCESS;
-  int error_class = error;
-  PMPI_Error_class(error, &error_class);
-  return raise(comm, error_class);
-}
-
-int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
-                CollectiveCall& call, MPI_Comm comm, int earlier_error) try {
-  const Prepared& prepared = state.plans.get(
-      algorithm, root, in_place, outstanding_in(state.settings(), algorithm.collective));
-  return run_prepared(state, prepared, call, comm, earlier_error);
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;
-  return raise(comm, MPI_ERR_NO_MEM);
+  return execute(prepared, call, state.workspace);
 }
 
 }  // namespace sibyl

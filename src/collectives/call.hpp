@@ -17,6 +17,10 @@ namespace sibyl {
 
 // Raises `error_class` through the communicator's error handler and returns it.
 int raise(MPI_Comm comm, int error_class);
+// The same for an error code that may be of a library's own making: its class is raised.
+int raise_class(MPI_Comm comm, int error);
+// Raises where there is no communicator: on the world, if there is one.
+int raise_nowhere(int error_class);
 // An error code of class MPI_ERR_ARG with this text; the class itself where the MPI library loses
 // the texts of codes that are added to its own classes (MPICH 4.0 does). Its room for codes is
 // limited: make each once.
@@ -24,9 +28,6 @@ int code_with_text(std::string text);
 // Raises the error of a communicator that was refused at set-up: a wrong environment variable. The
 // error's text names the variable, where it was wrong on this rank and the MPI library keeps texts.
 int raise_refusal(MPI_Comm comm, CommunicatorState& state);
-
-// MPI_SUCCESS, or the class of what is wrong with one buffer of a call.
-int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
 // Counts one call in the communicator's report, with its time, and records when this rank joined
 // it, where these are wanted.
@@ -86,7 +87,7 @@ const CommunicatorState::KnownChoice& choose_for(CommunicatorState& state, Colle
                                                  bool commutes = true, std::uint32_t elements = 1);
 
 // The same for a reduction or a scan of `count` > 0 elements. The MPI library serves where the
-// operator is unknown (`use` empty) or counts pass what packing can count.
+// operator is unknown (`use` empty) or cannot be applied, or counts pass what packing can count.
 const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
                                                        Collective collective, MPI_Count count,
                                                        const DatatypeInfo& type,
@@ -98,18 +99,12 @@ const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
 const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
                                   const SegmentPlan& cut, int root, bool in_place);
 
-// Measures what messages and operators cost before the first call whose choice looks at it. All
-// ranks make the call.
-void find_costs(CommunicatorState& state, int tag_base, Collective collective, std::uint64_t bytes,
+// Measures what messages and operators cost before the first call whose choice looks at it; under
+// the preload once the communicator is used often enough. All ranks make the call.
+void find_costs(CommunicatorState& state, Caller caller, Collective collective, std::uint64_t bytes,
                 OperatorUse use, bool commutes);
 
-// Runs a program of this communicator with buffers that are filled in, and raises its error if it
-// fails.
-int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call,
-                 MPI_Comm comm, int earlier_error = MPI_SUCCESS);
-// Runs the program of a call whose buffers are filled in, and raises its error if it fails, or the
-// earlier one, which did not keep this rank from serving the others.
-int run_program(CommunicatorState& state, const Algorithm& algorithm, int root, bool in_place,
-                CollectiveCall& call, MPI_Comm comm, int earlier_error = MPI_SUCCESS);
+// Runs a program of this communicator with buffers that are filled in. Returns its error.
+int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call);
 
 }  // namespace sibyl

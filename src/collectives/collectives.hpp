@@ -42,4 +42,8 @@ int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count
 // The arrival pattern of the calls to come; see SIBYL_Comm_set_arrivals.
 int set_arrivals(MPI_Comm comm, const double* times, int count);
 
+// MPIX_Comm_revoke of User-Level Failure Mitigation (executor/faults.hpp): ends the calls that are
+// served for the communicator as well.
+int serve_mpix_comm_revoke(Caller caller, MPI_Comm comm);
+
 }  // namespace sibyl

@@ -1,12 +1,65 @@
-// See hooks.hpp.
+// Lets the process's state begin and end with MPI; see hooks.hpp.
 #include "collectives/hooks.hpp"
 
-namespace sibyl::hooks {
+#include <mpi.h>
 
-void after_init() {}
+#include <atomic>
+#include <new>
+
+#include "communicator/communicator_state.hpp"
+
+namespace sibyl::hooks {
+namespace {
+
+// Sessions of this program that are open.
+std::atomic<int> sessions = 0;
+
+void count_communicators(int change) {
+  if (Process* const process = Process::get()) process->live_communicators += change;
+}
+
+}  // namespace
+
+// The world is set up here, where all its ranks come and none has yet made a call of which another
+// does not know: what a rank does alone later on, a refused call say, cannot make it miss the
+// others.
+void after_init() try {
+  Process* const process = Process::get();
+  if (process == nullptr || !process->end_with_world()) return;
+  const Environment& asked = process->environment();
+  const std::uint32_t from = asked.serve_from.value_or(1);
+  if (from == 0 || (from != 1 && asked.reproducible == 0)) return;
+  CommunicatorState* const world = CommunicatorState::get(MPI_COMM_WORLD);
+  if (world != nullptr) world->set_up_now(MPI_COMM_WORLD);
+} catch (const std::bad_alloc&) {
+  return;  // calls find no state, and go to the MPI library
+}
+
 void before_finalize() {}
-void after_finalize() {}
-void after_session_init() {}
-void after_session_finalize() {}
+
+void after_finalize() {
+  if (sessions == 0) Process::forget_keys();
+}
+
+void after_session_init() { ++sessions; }
+
+void before_session_finalize() {
+  if (sessions == 1 && !Process::has_world()) Process::end_without_world();
+}
+
+void after_session_finalize() {
+  if (--sessions == 0 && !Process::has_world()) Process::forget_keys();
+}
+
+void before_creation(MPI_Comm comm) try {
+  if (comm == MPI_COMM_NULL || !Process::has_world()) return;
+  CommunicatorState* const state = CommunicatorState::get(comm);
+  if (state != nullptr && !state->between_groups()) state->make_room_for_another(comm);
+} catch (const std::bad_alloc&) {
+  return;  // the MPI library will say what it lacks
+}
+
+void after_creation() { count_communicators(1); }
+void after_freeing() { count_communicators(-1); }
 
 }  // namespace sibyl::hooks

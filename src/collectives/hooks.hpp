@@ -8,6 +8,8 @@
 // nothing may rest on them alone.
 #pragma once
 
+#include <mpi.h>
+
 namespace sibyl::hooks {
 
 // MPI_Init or MPI_Init_thread has succeeded; the program has not had control since.
@@ -20,7 +22,17 @@ void before_finalize();
 void after_finalize();
 // MPI_Session_init has succeeded, whether the world model is initialised or not.
 void after_session_init();
+// MPI_Session_finalize was called; the session's communicators are freed.
+void before_session_finalize();
 // MPI_Session_finalize has succeeded; other sessions and the world model may go on.
 void after_session_finalize();
+
+// A communicator is about to be made from ranks of `comm`, by a call that all of its ranks make.
+// MPICH has contexts for about 2000. Where they are at their end, the private communicators of all
+// communicators within `comm` are given back, so that the program has every one that it would have
+// without Sibyl. Where there are few, nothing is asked and nothing sent.
+void before_creation(MPI_Comm comm);
+void after_creation();  // it has been made
+void after_freeing();   // one has been freed
 
 }  // namespace sibyl::hooks

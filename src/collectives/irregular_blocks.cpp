@@ -1,19 +1,16 @@
 // MPI_Gatherv and MPI_Scatterv.
 //
 // Only the root knows all sizes, so the choice goes by the number of ranks, until the root says
-// that its blocks had better go straight (tree_cache.hpp). A rank whose own arguments are wrong
-// takes part without data before it raises its error: in a tree others depend on it. Arguments that
-// are not significant at a rank may be garbage and are not read. Calls are predicted by
-// communicator and root, whatever their sizes.
+// that its blocks had better go straight (tree_cache.hpp). Arguments that are not significant at a
+// rank may be garbage and are not read. Calls are predicted by communicator and root, whatever
+// their sizes.
 #include <algorithm>
-#include <new>
 #include <optional>
 
-#include "base/own_failure.hpp"
 #include "collectives/block_arguments.hpp"
-#include "collectives/call.hpp"
 #include "collectives/native.hpp"
 #include "collectives/predicted.hpp"
+#include "collectives/serve.hpp"
 
 namespace sibyl {
 namespace {
@@ -120,63 +117,78 @@ int run_linear(PredictedCall& predicted, const Algorithm& algorithm, const Irreg
   return execute(predicted.program(algorithm, irregular.root, in_place), call, workspace);
 }
 
-template <class Native>
-int serve(Collective collective, Caller caller, const IrregularSide& all, const BlockSide& own,
-          int root, MPI_Comm comm, Native go_native) try {
-  if (comm == MPI_COMM_NULL) return go_native();
-  CommunicatorState* state = CommunicatorState::get(comm);
-  if (state == nullptr) return go_native();
-  CountedCall counted(*state, collective, root);
-  const bool in_place = state->rank() == root && own.buffer == MPI_IN_PLACE;
-  if (!state->serves(comm, !caller.preload)) {
-    if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
-    return counted.end_native(in_place ? 0 : own.count, in_place ? all.type : own.type,
-                              go_native());
-  }
+struct Irregular {
+  Collective collective;
+  int root;
+  IrregularSide all;
+  BlockSide own;
+  MPI_Comm comm;
+  Caller caller;
 
-  IrregularCall call;
-  call.tag_base = state->take_tags();
-  PredictedCall predicted(*state);
-  find_costs(*state, call.tag_base, collective, 0, OperatorUse::none, true);
-  if (root < 0 || root >= state->size()) return raise(comm, MPI_ERR_ROOT);
-  const Algorithm* algorithm = predicted.choose(
-      collective, root, 0, choose_for(*state, collective, 0, OperatorUse::none).algorithm, counted);
-  if (algorithm == nullptr) {
-    return counted.end_native(in_place ? 0 : own.count, in_place ? all.type : own.type,
-                              go_native());
+  bool in_place(int rank) const { return rank == root && own.buffer == MPI_IN_PLACE; }
+  Verdict judge(int rank, int ranks) const { return judge_irregular(all, own, root, rank, ranks); }
+  OwnData own_data(int rank) const {
+    return in_place(rank) ? OwnData{0, all.type} : OwnData{own.count, own.type};
   }
-  call.comm = state->private_comm();
-  call.rank = state->rank();
-  call.ranks = state->size();
+  int native() const {
+    if (collective == Collective::gatherv) {
+      return native_gatherv(caller, own.buffer, own.count, own.type, all.buffer, all.counts,
+                            all.displacements, all.type, root, comm);
+    }
+    return native_scatterv(caller, all.buffer, all.counts, all.displacements, all.type, own.buffer,
+                           own.count, own.type, root, comm);
+  }
+  Outcome serve(CommunicatorState& state, CountedCall& counted) const;
+
+ private:
+  int describe(CommunicatorState& state, IrregularCall& call) const;
+  std::uint64_t own_bytes(CommunicatorState& state) const;
+};
+
+// Bytes of this rank's block, for the report; nothing in place.
+std::uint64_t Irregular::own_bytes(CommunicatorState& state) const {
+  DatatypeInfo type;
+  if (in_place(state.rank()) || state.type_info(own.type, 1, type) != MPI_SUCCESS) return 0;
+  return static_cast<std::uint64_t>(own.count) * type.size;
+}
+
+int Irregular::describe(CommunicatorState& state, IrregularCall& call) const {
+  call.comm = state.private_comm();
+  call.rank = state.rank();
+  call.ranks = state.size();
   call.root = root;
-  call.ranks_per_node = state->ranks_per_node();
-  call.direct_from = direct_from(*state);
-  call.star = call.is_root() && star_saves(state->situation(collective, 0, OperatorUse::none));
+  call.ranks_per_node = state.ranks_per_node();
+  call.direct_from = direct_from(state);
+  call.star = call.is_root() && star_saves(state.situation(collective, 0, OperatorUse::none));
+  const int wrong = call.is_root() ? read_root_side(state, all, call.all) : MPI_SUCCESS;
+  if (wrong != MPI_SUCCESS || in_place(call.rank)) return wrong;
+  return read_own_side(state, own, call.own);
+}
 
-  int wrong = MPI_SUCCESS;
-  if (call.is_root()) wrong = read_root_side(*state, all, call.all);
-  if (!in_place) {
-    const bool elsewhere = own.buffer == MPI_IN_PLACE;
-    const int own_wrong = elsewhere ? MPI_ERR_BUFFER : read_own_side(*state, own, call.own);
-    if (wrong == MPI_SUCCESS) wrong = own_wrong;
-  }
+Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted) const {
+  PredictedCall predicted(state);
+  find_costs(state, caller, collective, 0, OperatorUse::none, true);
+  const Algorithm* algorithm = predicted.choose(
+      collective, root, 0, choose_for(state, collective, 0, OperatorUse::none).algorithm, counted);
+  if (algorithm == nullptr) return Outcome::library(own_bytes(state));
+  IrregularCall call;
+  const int wrong = describe(state, call);
+  if (wrong != MPI_SUCCESS) return {.error = wrong};
   std::optional<TreeCall> tree;
   if (algorithm->name != "linear") {
-    tree.emplace(*state, collective, call, chosen_freely(*state, collective));
+    call.tag_base = state.next_tree_tags();
+    tree.emplace(state, collective, call, chosen_freely(state, collective));
     if (tree->goes_straight()) algorithm = find_algorithm(collective, "linear");
   }
-  const bool linear = algorithm->name == "linear";
-  if (linear && wrong != MPI_SUCCESS) return raise(comm, wrong);
-  int result = linear ? run_linear(predicted, *algorithm, call, state->workspace) : tree->run();
+  int result = MPI_SUCCESS;
+  if (algorithm->name == "linear") {
+    call.tag_base = state.tags_of(collective);
+    result = run_linear(predicted, *algorithm, call, state.workspace);
+  } else {
+    result = tree->run();
+  }
   if (tree && result == MPI_SUCCESS) result = tree->error();
-  const int error = wrong != MPI_SUCCESS ? wrong : result;
-  if (error == MPI_SUCCESS) return counted.end(algorithm, call.own_bytes(), MPI_SUCCESS);
-  int error_class = error;
-  PMPI_Error_class(error, &error_class);
-  return counted.end(algorithm, call.own_bytes(), raise(comm, error_class));
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;
-  return raise(comm, MPI_ERR_NO_MEM);
+  return {algorithm, call.own_bytes(), result};
 }
 
 }  // namespace
@@ -184,22 +196,25 @@ int serve(Collective collective, Caller caller, const IrregularSide& all, const 
 int serve_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
                   void* receive, Counts receive_counts, Displacements displacements,
                   MPI_Datatype receive_type, int root, MPI_Comm comm) {
-  return serve(Collective::gatherv, caller, {receive, receive_counts, displacements, receive_type},
-               {const_cast<void*>(send), send_count, send_type}, root, comm, [&] {
-                 return native_gatherv(caller, send, send_count, send_type, receive, receive_counts,
-                                       displacements, receive_type, root, comm);
-               });
+  const Irregular call{Collective::gatherv,
+                       root,
+                       {receive, receive_counts, displacements, receive_type},
+                       {const_cast<void*>(send), send_count, send_type},
+                       comm,
+                       caller};
+  return serve(call, caller, comm);
 }
 
 int serve_scatterv(Caller caller, const void* send, Counts send_counts, Displacements displacements,
                    MPI_Datatype send_type, void* receive, MPI_Count receive_count,
                    MPI_Datatype receive_type, int root, MPI_Comm comm) {
-  return serve(Collective::scatterv, caller,
-               {const_cast<void*>(send), send_counts, displacements, send_type},
-               {receive, receive_count, receive_type}, root, comm, [&] {
-                 return native_scatterv(caller, send, send_counts, displacements, send_type,
-                                        receive, receive_count, receive_type, root, comm);
-               });
+  const Irregular call{Collective::scatterv,
+                       root,
+                       {const_cast<void*>(send), send_counts, displacements, send_type},
+                       {receive, receive_count, receive_type},
+                       comm,
+                       caller};
+  return serve(call, caller, comm);
 }
 
 }  // namespace sibyl

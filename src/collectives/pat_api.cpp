@@ -62,7 +62,7 @@ const PatFunction* find(PAT_Function address) {
 template <class Act>
 int between_init_and_finalize(Act act) {
   Pat* pat = Pat::get();
-  return pat == nullptr ? sibyl::raise(MPI_COMM_WORLD, MPI_ERR_OTHER) : act(*pat);
+  return pat == nullptr ? sibyl::raise_nowhere(MPI_ERR_OTHER) : act(*pat);
 }
 
 }  // namespace

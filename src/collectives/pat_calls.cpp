@@ -8,6 +8,7 @@
 #include "collectives/call.hpp"
 #include "collectives/operators.hpp"
 #include "collectives/pat.hpp"
+#include "collectives/verdict.hpp"
 #include "executor/datatype.hpp"
 
 namespace sibyl {
@@ -21,7 +22,7 @@ struct Side {
   DatatypeInfo info{};
 
   int check() {
-    const int wrong = check_data(buffer, count, type);
+    const int wrong = judge_data(buffer, count, type).error_class;
     if (wrong != MPI_SUCCESS) return wrong;
     return inspect(type, info) == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_TYPE;
   }
@@ -52,7 +53,7 @@ int find_place(MPI_Comm comm, int root, Place& place) {
 }
 
 int refuse(MPI_Comm comm, int error_class) {
-  return raise(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, error_class);
+  return comm == MPI_COMM_NULL ? raise_nowhere(error_class) : raise(comm, error_class);
 }
 
 // Arrives and waits, also where the copy before has failed: other ranks count on this one.
@@ -124,7 +125,7 @@ int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, 
   const bool in_place = at.is_root && sendbuf == MPI_IN_PLACE;
   Side from{in_place ? recvbuf : const_cast<void*>(sendbuf), count, datatype};
   wrong = from.check();
-  if (wrong == MPI_SUCCESS && at.is_root) wrong = check_data(recvbuf, count, datatype);
+  if (wrong == MPI_SUCCESS && at.is_root) wrong = judge_data(recvbuf, count, datatype).error_class;
   if (wrong == MPI_SUCCESS && op == MPI_OP_NULL) wrong = MPI_ERR_OP;
   if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
 

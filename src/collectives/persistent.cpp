@@ -113,7 +113,7 @@ double PersistentRequest::seconds() const {
 }
 
 int PersistentRequest::fail(int error_class) {
-  return raise(link_->alive ? link_->comm : MPI_COMM_WORLD, error_class);
+  return link_->alive ? raise(link_->comm, error_class) : raise_nowhere(error_class);
 }
 
 int PersistentRequest::start() {

@@ -19,7 +19,7 @@ PersistentRequest* behind(const SIBYL_Request* request) {
   return request == nullptr ? nullptr : reinterpret_cast<PersistentRequest*>(*request);
 }
 
-int no_request() { return sibyl::raise(MPI_COMM_WORLD, MPI_ERR_REQUEST); }
+int no_request() { return sibyl::raise_nowhere(MPI_ERR_REQUEST); }
 
 // Hands the request to the program.
 class Handle {

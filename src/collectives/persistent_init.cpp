@@ -69,19 +69,13 @@ int make_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, Pers
   return MPI_SUCCESS;
 }
 
-int raise_class(MPI_Comm comm, int error) {
-  int error_class = error;
-  PMPI_Error_class(error, &error_class);
-  return raise(comm, error_class);
-}
-
 // The frame of all: `check` looks at the arguments, `place` fills in the executor's call once the
 // ranks have agreed.
 template <class Check, class Place>
 int init(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeForm native,
          PersistentRequest** request, Check check, Place place) try {
   *request = nullptr;
-  if (comm == MPI_COMM_NULL) return raise(MPI_COMM_WORLD, MPI_ERR_COMM);
+  if (comm == MPI_COMM_NULL) return raise_nowhere(MPI_ERR_COMM);
   CommunicatorState* state = CommunicatorState::get(comm);
   if (state == nullptr) return raise(comm, MPI_ERR_INTERN);
   PersistentCall call;
@@ -118,8 +112,8 @@ void offer_reduction(CommunicatorState& state, const ReductionArguments& now,
   offer.bytes = static_cast<std::uint64_t>(now.count) * type.size;
   call.elements = static_cast<std::uint64_t>(now.count);
   const std::optional<OperatorUse> use = operator_use(state, now.op, now.datatype, type.named);
-  offer.eligible =
-      use.has_value() && type.size <= static_cast<std::size_t>(std::numeric_limits<int>::max());
+  offer.eligible = use.has_value() && state.combines() &&
+                   type.size <= static_cast<std::size_t>(std::numeric_limits<int>::max());
   if (!offer.eligible) return;
   offer.use = *use;
   offer.commutes = commutes(now.op, *use);
@@ -142,7 +136,8 @@ int init_blocks(Caller caller, Collective collective, const BlockArguments& now,
   return init(
       collective, now.root, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall&) -> int {
-        const int wrong = check_blocks(state, now, checked);
+        int wrong = judge_blocks(now, state.rank(), state.size()).error_class;
+        if (wrong == MPI_SUCCESS) wrong = check_blocks(state, now, checked);
         offer.bytes = checked.block_bytes;
         if (wrong == MPI_SUCCESS && !checked.own_block_fits(now)) return MPI_ERR_TRUNCATE;
         return wrong;
@@ -173,14 +168,11 @@ int init_irregular(Caller caller, Collective collective, const IrregularSide& al
   return init(
       collective, root, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer&, PersistentCall& call) -> int {
-        if (root < 0 || root >= state.size()) return MPI_ERR_ROOT;
+        int wrong = judge_irregular(all, own, root, state.rank(), state.size()).error_class;
         const bool is_root = state.rank() == root;
         call.in_place = is_root && own.buffer == MPI_IN_PLACE;
-        int wrong = is_root ? read_root_side(state, all, call.blocks) : MPI_SUCCESS;
-        if (wrong == MPI_SUCCESS && !call.in_place) {
-          wrong =
-              own.buffer == MPI_IN_PLACE ? MPI_ERR_BUFFER : read_own_side(state, own, own_buffer);
-        }
+        if (wrong == MPI_SUCCESS && is_root) wrong = read_root_side(state, all, call.blocks);
+        if (wrong == MPI_SUCCESS && !call.in_place) wrong = read_own_side(state, own, own_buffer);
         if (wrong != MPI_SUCCESS) return wrong;
         const MPI_Count elements = call.in_place ? call.blocks.counts[root] : own_buffer.count;
         const DatatypeInfo& type = call.in_place ? call.blocks.type : own_buffer.type;
@@ -213,8 +205,7 @@ int init_reduce(Caller caller, const ReductionArguments& now, int root, MPI_Comm
   return init(
       Collective::reduce, root, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) -> int {
-        if (root < 0 || root >= state.size()) return MPI_ERR_ROOT;
-        const int wrong = check_reduce(now, state.rank() == root);
+        const int wrong = judge_reduce(now, root, state.rank(), state.size()).error_class;
         if (wrong != MPI_SUCCESS) return wrong;
         if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return MPI_ERR_TYPE;
         offer_reduction(state, now, type, offer, call);
@@ -249,7 +240,7 @@ int init_exscan(Caller caller, const ReductionArguments& now, MPI_Comm comm, MPI
   return init(
       Collective::exscan, 0, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) -> int {
-        const int wrong = check_scan(now, state.rank() > 0);
+        const int wrong = judge_scan(now, true, state.rank()).error_class;
         if (wrong != MPI_SUCCESS) return wrong;
         if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return MPI_ERR_TYPE;
         offer_reduction(state, now, type, offer, call);

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "selection/reproducible.hpp"
+
 namespace sibyl {
 namespace {
 
@@ -77,13 +79,19 @@ const Algorithm* without_agreement(const Algorithm* tree, const Situation& now,
   return now.ranks <= straight_ranks ? find_algorithm(now.collective, "linear") : tree;
 }
 
-// Drops the order of arrival from `terms` where it would not pay.
-const Algorithm* choose_by(CommunicatorState& state, Terms& terms, const PersistentOffer& offer,
-                           Collective collective) {
+// Those of the communicator with what was asked for this request.
+Settings settings_for(const CommunicatorState& state, const Terms& terms, Collective collective) {
   Settings settings = state.settings();
   if (terms.algorithm != choose_automatically) {
     settings.algorithm[static_cast<std::size_t>(collective)] = terms.algorithm;
   }
+  if (terms.reproducible != 0) settings.reproducible = 1;
+  return settings;
+}
+
+// Drops the order of arrival from `terms` where it would not pay.
+const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, Terms& terms,
+                           const PersistentOffer& offer, Collective collective) {
   const Situation situation = state.situation(collective, offer.bytes, offer.use, offer.commutes);
   const Algorithm* chosen = choose(settings, situation);
   const bool blocks = collective == Collective::gather || collective == Collective::scatter;
@@ -142,21 +150,23 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
   if (!irregular) call.bytes = offer.bytes;  // else those of this rank's own block
   call.idle = offer.bytes == 0 && !irregular;
   if (call.idle) return MPI_SUCCESS;
-  call.algorithm = offer.eligible ? choose_by(state, terms, offer, call.collective) : nullptr;
+  const Settings settings = settings_for(state, terms, call.collective);
+  call.algorithm =
+      offer.eligible ? choose_by(state, settings, terms, offer, call.collective) : nullptr;
   if (call.algorithm == nullptr) return MPI_SUCCESS;
   call.threaded = least[1] != 0;
   call.background = call.threaded && terms.background != 0 && call.algorithm->background;
-  if (call.algorithm->arrivals) {
-    state.find_costs(state.take_tags(CommunicatorState::tags_of_a_reduction));
+  const bool fixed = is_reproducible(settings, call.collective);
+  if (call.algorithm->arrivals && !fixed) {
+    state.find_costs(state.tags_of(call.collective));
   }
   if (call.algorithm->segments) {
     call.cut =
-        segments_for(state.settings(), *call.algorithm,
+        segments_for(settings, *call.algorithm,
                      state.situation(call.collective, offer.bytes, offer.use, offer.commutes));
     const std::uint64_t segments = std::min<std::uint64_t>(call.cut.segments, call.elements);
     call.cut.segments = static_cast<std::uint32_t>(segments);
   }
-  const bool fixed = call.collective == Collective::reduce && terms.reproducible != 0;
   call.by_arrival = terms.by_arrival != 0 && !fixed;
   if (call.by_arrival) call.clock = state.clock_led_by(call.root);
   const int wanted = TagBlocks::blocks_for(tags_for(state, call));

@@ -3,7 +3,7 @@
 //   sibyl_algorithm     auto, native, or a name from the table of algorithms
 //   sibyl_order         arrival (the default) or rank
 //   sibyl_background    true (the default) or false
-//   sibyl_reproducible  false (the default) or true: operands in the same order in every iteration
+//   sibyl_reproducible  false (the default) or true: what SIBYL_REPRODUCIBLE does, for this request
 #pragma once
 
 #include <mpi.h>

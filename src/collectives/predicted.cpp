@@ -1,8 +1,7 @@
 // Serves calls in the predicted order; see predicted.hpp.
 #include "collectives/predicted.hpp"
-#include "base/own_failure.hpp"
 
-#include <new>
+#include "selection/reproducible.hpp"
 
 namespace sibyl {
 namespace {
@@ -36,6 +35,8 @@ const Prepared& ordered_program(const CommunicatorState& state, PatternAgreement
 
 const Algorithm* PredictedCall::choose(Collective collective, int root, std::uint64_t bytes,
                                        const Algorithm* algorithm, CountedCall& counted) {
+  // Nor may a trial have the MPI library serve.
+  if (is_reproducible(state_.settings(), collective)) return algorithm;
   // Once its ranks' arrivals are known, a reduce may have an algorithm that it has not now.
   const bool learns = algorithm != nullptr || collective == Collective::reduce;
   if (agreement_ == nullptr || !learns) return algorithm;
@@ -55,14 +56,6 @@ const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, boo
   return ordered ? ordered_program(state_, *call_.site, algorithm, in_place)
                  : state_.plans.get(algorithm, root, in_place,
                                     outstanding_in(state_.settings(), algorithm.collective));
-}
-
-int PredictedCall::run(const Algorithm& algorithm, int root, bool in_place, CollectiveCall& call,
-                       MPI_Comm comm, int earlier_error) try {
-  return run_prepared(state_, program(algorithm, root, in_place), call, comm, earlier_error);
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;
-  return raise(comm, MPI_ERR_NO_MEM);
 }
 
 }  // namespace sibyl

@@ -9,7 +9,6 @@ namespace sibyl {
 
 class PredictedCall {
  public:
-  // Before the arguments are looked at: a rank that refuses the call stays in step with the others.
   explicit PredictedCall(CommunicatorState& state) : state_(state), agreement_(state.prediction()) {
     if (agreement_ != nullptr) agreement_->begin_call();
   }
@@ -26,9 +25,6 @@ class PredictedCall {
                           const Algorithm* algorithm, CountedCall& counted);
   // The program, in the predicted order where this call has one. May throw std::bad_alloc.
   const Prepared& program(const Algorithm& algorithm, int root, bool in_place);
-  // Runs it, as run_program.
-  int run(const Algorithm& algorithm, int root, bool in_place, CollectiveCall& call, MPI_Comm comm,
-          int earlier_error);
 
  private:
   CommunicatorState& state_;

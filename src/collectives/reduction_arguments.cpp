@@ -1,32 +1,42 @@
-// Checks the arguments of reductions; see reduction_arguments.hpp.
+// Judges the arguments of reductions; see reduction_arguments.hpp.
 #include "collectives/reduction_arguments.hpp"
-
-#include "collectives/call.hpp"
 
 namespace sibyl {
 
-int check_scan(const ReductionArguments& now, bool writes_receive) {
-  if (now.op == MPI_OP_NULL) return MPI_ERR_OP;
+Verdict judge_scan(const ReductionArguments& now, bool exclusive, int rank) {
+  if (now.op == MPI_OP_NULL) return {MPI_ERR_OP, any_refuses};
   const bool in_place = now.send == MPI_IN_PLACE;
-  if (now.receive == MPI_IN_PLACE) return MPI_ERR_BUFFER;
+  if (now.receive == MPI_IN_PLACE) {
+    return {MPI_ERR_BUFFER, exclusive ? mpich_refuses : any_refuses};
+  }
   if (!in_place) {
-    const int error = check_data(now.send, now.count, now.datatype);
-    if (error != MPI_SUCCESS) return error;
+    const Verdict sent = judge_data(now.send, now.count, now.datatype);
+    if (!sent.right()) return sent;
   }
   // Where it is not significant, unless it is the input, any address is right.
-  return check_data(writes_receive || in_place ? now.receive : &now, now.count, now.datatype);
+  const bool written = !exclusive || rank > 0 || in_place;
+  const Verdict received = judge_data(written ? now.receive : &now, now.count, now.datatype);
+  if (!received.right()) return received;
+  const bool twice = now.send == now.receive && now.count > 0;
+  return twice && mpich_refuses ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
-int check_reduce(const ReductionArguments& now, bool at_root) {
-  if (now.op == MPI_OP_NULL) return MPI_ERR_OP;
+Verdict judge_reduce(const ReductionArguments& now, int root, int rank, int ranks) {
+  if (now.op == MPI_OP_NULL) return {MPI_ERR_OP, any_refuses};
+  if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses};
   const bool in_place = now.send == MPI_IN_PLACE;
-  if (in_place && !at_root) return MPI_ERR_BUFFER;
-  if (at_root && now.receive == MPI_IN_PLACE) return MPI_ERR_BUFFER;
+  const bool at_root = rank == root;
+  if (in_place && !at_root) return {MPI_ERR_BUFFER, openmpi_refuses};
+  if (at_root && now.receive == MPI_IN_PLACE) return {MPI_ERR_BUFFER, any_refuses};
   if (!in_place) {
-    const int error = check_data(now.send, now.count, now.datatype);
-    if (error != MPI_SUCCESS) return error;
+    const Verdict sent = judge_data(now.send, now.count, now.datatype);
+    if (!sent.right()) return sent;
   }
-  return at_root ? check_data(now.receive, now.count, now.datatype) : MPI_SUCCESS;
+  if (!at_root) return {};
+  const Verdict received = judge_data(now.receive, now.count, now.datatype);
+  if (!received.right()) return received;
+  const bool twice = now.send == now.receive && now.count > 0;
+  return twice && any_refuses ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
 bool commutes(MPI_Op op, OperatorUse use) {

@@ -1,8 +1,9 @@
-// The arguments of reduce and of the scans, checked.
+// The arguments of reduce and of the scans, judged.
 #pragma once
 
 #include <mpi.h>
 
+#include "collectives/verdict.hpp"
 #include "selection/choose.hpp"
 
 namespace sibyl {
@@ -15,10 +16,10 @@ struct ReductionArguments {
   MPI_Op op;
 };
 
-// Return MPI_SUCCESS or the class of what is wrong. The receive buffer of rank 0 of an exclusive
-// scan is not written, that of a reduce is significant at the root only.
-int check_scan(const ReductionArguments& now, bool writes_receive);
-int check_reduce(const ReductionArguments& now, bool at_root);
+// The receive buffer of rank 0 of an exclusive scan is not written, that of a reduce is significant
+// at the root only.
+Verdict judge_scan(const ReductionArguments& now, bool exclusive, int rank);
+Verdict judge_reduce(const ReductionArguments& now, int root, int rank, int ranks);
 
 // Whether operands may change places. Predefined operators all commute.
 bool commutes(MPI_Op op, OperatorUse use);

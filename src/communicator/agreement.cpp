@@ -17,7 +17,9 @@
 #include "base/hash.hpp"
 #include "communicator/calibration.hpp"
 #include "communicator/communicator_state.hpp"
+#include "communicator/membership.hpp"
 #include "communicator/placement.hpp"
+#include "executor/faults.hpp"
 
 namespace sibyl {
 namespace {
@@ -47,8 +49,18 @@ class ReturnErrors {
 // one the context of one that was freed, where a message of a failed call may still lie unreceived.
 struct FromRankZero {
   Settings settings;
-  std::int64_t first_tag;
+  std::int64_t tag_start;
+  std::uint64_t id;
 };
+
+// PMPI_Reduce_local of Open MPI 5 goes by MPI_COMM_SELF, and ends a program that has none.
+bool can_combine() {
+#ifdef OPEN_MPI
+  return Process::has_world();
+#else
+  return true;
+#endif
+}
 
 MPI_Comm make_private(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
@@ -57,26 +69,72 @@ MPI_Comm make_private(MPI_Comm comm) {
   const int error = PMPI_Comm_create(comm, group, &made);
   PMPI_Group_free(&group);
   if (error != MPI_SUCCESS) return MPI_COMM_NULL;
-  if (made != MPI_COMM_NULL) PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  if (made != MPI_COMM_NULL) return_errors(made);
   return made;
 }
 
 }  // namespace
 
+// The budget of some rank is spent. Rank 0 names the communicator within this one that has not been
+// used for longest; its ranks, who all are in this call, give its private communicator back, unless
+// one of them has more to do there. Where a program has threads, another one may be using it.
+bool CommunicatorState::make_room(MPI_Comm comm, bool has_room) {
+  std::uint64_t id = 0;
+  const bool may = !Process::has_threads() && process_.environment().reproducible == 0;
+  if (rank_ == 0 && may) id = process_.least_recently_used_within(comm);
+  if (PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, comm) != MPI_SUCCESS || id == 0) return false;
+  CommunicatorState* oldest = process_.state_of(id);
+  const auto all_can = [&](bool can) {
+    const std::int64_t own = can ? 1 : 0;
+    std::int64_t least = 0;
+    return PMPI_Allreduce(&own, &least, 1, MPI_INT64_T, MPI_MIN, comm) == MPI_SUCCESS && least == 1;
+  };
+  const bool idle = oldest == nullptr || (oldest->private_is_idle() && !Process::has_threads());
+  if (!all_can(idle)) return false;
+  if (oldest != nullptr) oldest->give_private_back();
+  const bool taken = has_room || process_.take_private();
+  if (all_can(taken)) return true;
+  if (taken && !has_room) process_.give_back_private();
+  return false;
+}
+
+void CommunicatorState::make_room_for_another(MPI_Comm comm) {
+  constexpr std::uint32_t looks_every = 64;
+  constexpr std::int64_t many = 1000;  // MPICH has room for twice as many
+  if (mode_ != Mode::served) return;   // the same on all ranks, as is all that follows
+  if (++creations_ % looks_every == 0) {
+    const std::int64_t own = process_.live_communicators + process_.privates_in_use();
+    std::int64_t most = 0;
+    tight_ = PMPI_Allreduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, private_comm()) == MPI_SUCCESS &&
+             most >= many;
+  }
+  if (!tight_) return;
+  MPI_Comm tried = make_private(private_comm());
+  if (tried == MPI_COMM_NULL) {
+    process_.give_back_all_within(comm);
+  } else {
+    PMPI_Comm_free(&tried);
+  }
+}
+
 void CommunicatorState::set_up(MPI_Comm comm) {
   mode_ = Mode::native;
+  // A rank of another world may be one that no preload serves, and would not come to meet us. Both
+  // sides find the other's ranks outside of their own world, so all stay with the MPI library.
+  if (Process::has_world() && !holds_all_of(MPI_COMM_WORLD, comm)) return;
   const ReturnErrors quiet(comm);
   const bool budget = process_.take_private();
   const auto build = static_cast<std::int64_t>(build_fingerprint());
   const bool sound = process_.problem().empty();
-  std::array<std::int64_t, 4> offer{budget ? 1 : 0, sound ? 1 : 0, build, -build};
-  std::array<std::int64_t, 4> least{};
+  std::array<std::int64_t, 5> offer{budget ? 1 : 0, sound ? 1 : 0, build, -build,
+                                    can_combine() ? 1 : 0};
+  std::array<std::int64_t, 5> least{};
   const int met = PMPI_Allreduce(offer.data(), least.data(), static_cast<int>(offer.size()),
                                  MPI_INT64_T, MPI_MIN, comm);
-  const bool willing =
-      met == MPI_SUCCESS && least[0] == 1 && least[1] == 1 && least[2] == -least[3];
+  combines_ = met == MPI_SUCCESS && least[4] == 1;
+  const bool alike = met == MPI_SUCCESS && least[1] == 1 && least[2] == -least[3];
   if (met == MPI_SUCCESS && least[1] == 0) mode_ = Mode::refused;
-  if (!willing) {
+  if (!alike || (least[0] == 0 && !make_room(comm, budget))) {
     if (budget) process_.give_back_private();
     return;
   }
@@ -84,17 +142,20 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   std::int64_t made = new_comm != MPI_COMM_NULL ? 1 : 0;
   std::int64_t made_everywhere = 0;
   const int agreed = PMPI_Allreduce(&made, &made_everywhere, 1, MPI_INT64_T, MPI_MIN, comm);
-  FromRankZero terms{process_.settings(), process_.next_tag_start() % tag_limit_};
+  FromRankZero terms{process_.settings(), process_.next_tag_start(), process_.next_id()};
   if (agreed != MPI_SUCCESS || made_everywhere == 0 ||
       PMPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, new_comm) != MPI_SUCCESS) {
+    if (agreed != MPI_SUCCESS) revoke(new_comm);  // others may be waiting on theirs
     if (new_comm != MPI_COMM_NULL) PMPI_Comm_free(&new_comm);
     process_.give_back_private();
     return;
   }
-  private_ =
-      std::make_shared<PrivateCommunicator>(process_, new_comm, static_cast<int>(tag_limit_));
+  private_ = std::make_shared<PrivateCommunicator>(
+      process_, new_comm, static_cast<int>(tags_.end() + tags_of_predictions));
   settings_ = terms.settings;
-  next_tag_ = terms.first_tag;
+  tags_.begin_at(terms.tag_start);
+  id_ = terms.id;
+  last_used_ = process_.tick();
   plans.set_ranks_per_node(find_ranks_per_node(new_comm, host_number()));
   if (!take_given_arrivals()) {
     private_.reset();

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <utility>
 #include <vector>
+
+#include "communicator/membership.hpp"
+#include "executor/faults.hpp"
 
 namespace sibyl {
 namespace {
@@ -23,21 +25,16 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-// The ranks of MPI_COMM_WORLD that a communicator has; those that are in no world of ours are
-// negative.
-std::vector<int> world_ranks(MPI_Comm comm, int size) {
-  std::vector<int> own(static_cast<std::size_t>(size));
-  std::vector<int> translated(own.size(), MPI_UNDEFINED);
-  std::iota(own.begin(), own.end(), 0);
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return translated;
-  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-    PMPI_Group_translate_ranks(group, size, own.data(), world, translated.data());
-    PMPI_Group_free(&world);
-  }
-  PMPI_Group_free(&group);
-  return translated;
+// The largest tag that may be used. Without a world the least that MPI allows, unless the library
+// tells it of any communicator.
+std::int64_t largest_tag(MPI_Comm comm) {
+  constexpr std::int64_t least = 32767;
+  void* value = nullptr;
+  int found = 0;
+  const MPI_Comm asked = Process::has_world() ? MPI_COMM_WORLD : comm;
+  const bool known = PMPI_Comm_get_attr(asked, MPI_TAG_UB, &value, &found) == MPI_SUCCESS &&
+                     found != 0 && value != nullptr;
+  return known ? *static_cast<int*>(value) : least;
 }
 
 // Shifts times so that the first is 0; returns the last.
@@ -48,6 +45,13 @@ double begin_at_zero(std::span<double> times) {
   return last - first;
 }
 
+// Where the same arguments must give the same bits, no call may be another library's.
+std::uint32_t first_served_call(const Environment& environment) {
+  constexpr std::uint32_t third = 3;
+  const std::uint32_t call = environment.serve_from.value_or(third);
+  return environment.reproducible != 0 && call != 0 ? 1 : call;
+}
+
 }  // namespace
 
 CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
@@ -55,19 +59,17 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
       process_(process),
       rank_(rank_in(comm)),
       size_(size_of(comm)),
+      set_up_call_(first_served_call(process.environment())),
       link_(std::make_shared<CommunicatorLink>()) {
   link_->comm = comm;
   int inter = 0;
   between_groups_ = PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0;
   if (between_groups_) mode_ = Mode::native;
-  void* value = nullptr;
-  int found = 0;
-  if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found) == MPI_SUCCESS && found != 0) {
-    tag_limit_ = *static_cast<int*>(value) - TagBlocks::tags;
-  }
+  tags_.limit(largest_tag(comm) + 1 - TagBlocks::tags - tags_of_predictions);
   for (DatatypeInfo& type : types_) type.named = false;
-  if (process_.records() && !between_groups_) {
-    recording.group = world_ranks(comm, size_);
+  if (process_.records() && !between_groups_ && Process::has_world()) {
+    recording.room = &process_.recording_room();
+    recording.group = ranks_in_other(comm, MPI_COMM_WORLD);
     recording.ordinal = process_.ordinal_of(recording.group);
   }
 }
@@ -89,7 +91,7 @@ CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
   Process* process = Process::get();
   if (process == nullptr) return nullptr;
   auto state = std::make_unique<CommunicatorState>(*process, comm);
-  process->enter(comm);  // first, since it may throw
+  process->enter(comm, state.get());  // first, since it may throw
   if (PMPI_Comm_set_attr(comm, Process::communicator_key(), state.get()) != MPI_SUCCESS) {
     process->retract(comm);
     return nullptr;
@@ -108,11 +110,26 @@ int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
 }
 
 bool CommunicatorState::serves(MPI_Comm comm, bool at_once) {
-  if (mode_ == Mode::served) return true;
-  if (mode_ != Mode::counting) return false;
-  if (++calls_ < preload_set_up_call && !at_once) return false;
+  ++calls_;
+  // After a process has died or the user has revoked his communicator.
+  if (mode_ == Mode::served && is_revoked(comm)) revoke(private_comm());
+  if (mode_ == Mode::served && is_revoked(private_comm())) mode_ = Mode::native;
+  if (mode_ == Mode::served) {
+    last_used_ = process_.tick();
+    return true;
+  }
+  if (mode_ != Mode::counting || (!has_repaid_set_up() && !at_once)) return false;
   set_up(comm);
   return mode_ == Mode::served;
+}
+
+void CommunicatorState::give_private_back() {
+  end_prediction();
+  private_.reset();
+  known_choice = {};
+  mode_ = Mode::counting;
+  calls_ = 0;
+  set_up_call_ = std::max(set_up_call_, calls_until_asked_again);
 }
 
 bool CommunicatorState::usable(std::span<const double> times) const {

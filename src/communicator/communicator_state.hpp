@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 
+#include "communicator/call_tags.hpp"
 #include "communicator/pattern_agreement.hpp"
 #include "communicator/plan_cache.hpp"
 #include "communicator/private_communicator.hpp"
@@ -43,13 +44,37 @@ class CommunicatorState {
   CommunicatorState(const CommunicatorState&) = delete;
   CommunicatorState& operator=(const CommunicatorState&) = delete;
 
-  // Counts a call; true when Sibyl may serve it. Collective at the call that sets up.
+  // Counts a call; true when Sibyl may serve it. Collective at the call that sets up. A call whose
+  // arguments the MPI library refuses is none.
   bool serves(MPI_Comm comm, bool at_once);
+  // Sets up where all ranks are known to come along, before any call. Collective.
+  void set_up_now(MPI_Comm comm) {
+    if (mode_ == Mode::counting) set_up(comm);
+  }
+  // The private communicator goes, and calls go to the MPI library until it is asked for again. All
+  // ranks do so between the same two calls.
+  void give_private_back();
+  // Used often enough, under the preload, for what is done once per communicator to pay.
+  bool has_repaid_set_up() const { return set_up_call_ != 0 && calls_ >= set_up_call_; }
+  // All ranks of `comm` are about to make another communicator from it. Looks now and then, in a
+  // call of all ranks, whether one of them has so many that the MPI library's room may be at its
+  // end; as long as it may, tries to make one, and gives all private communicators within `comm`
+  // back when that fails.
+  void make_room_for_another(MPI_Comm comm);  // agreement.cpp
+  // Agreed on at set-up, the same on all ranks and on no other communicator of theirs; 0 before.
+  std::uint64_t id() const { return id_; }
+  // When it served last, in the process's ticks.
+  std::uint64_t last_used() const { return last_used_; }
+  // Whether operators can be applied on all ranks; agreed on at set-up.
+  bool combines() const { return combines_; }
+  // Nobody but this state uses the private communicator.
+  bool private_is_idle() const { return private_ != nullptr && private_.use_count() == 1; }
   // Set when an environment variable was wrong at some rank, after set-up.
   bool refused() const { return mode_ == Mode::refused; }
 
   // An intercommunicator: what is significant at a rank depends on its group.
   bool between_groups() const { return between_groups_; }
+  bool is_world() const { return link_->comm == MPI_COMM_WORLD; }
   int rank() const { return rank_; }
   int size() const { return size_; }
   MPI_Comm private_comm() const { return private_ == nullptr ? MPI_COMM_NULL : private_->get(); }
@@ -111,27 +136,20 @@ class CommunicatorState {
     costs_sought_ = true;
   }
 
-  // Every call takes this many tags, more than the tag_span of any algorithm.
-  static constexpr std::int64_t tags_of_a_call = 16;
-  // One of reduce, whose messages between two ranks may be as many as a vector has parts; a program
-  // with a larger tag_span goes native.
-  static constexpr std::int64_t tags_of_a_reduction = 4096;
-
+  // Every collective has tags of its own, the same at each call: messages between two ranks come in
+  // the order of the calls. A rank whose call was refused before anything moved has then not
+  // taken anything either, as in the MPI libraries.
+  int tags_of(Collective collective) const { return tags_.of(collective); }
+  // Messages that are looked for from any rank need tags of their call alone.
+  int next_tree_tags() { return tags_.next_of_tree(); }
+  static constexpr std::int64_t tags_of_a_reduction = CallTags::of_a_vector;
   // The last ones are those of the exchange of arrivals.
   static constexpr std::int64_t tags_of_predictions = 2;
 
-  // The first tag of this call. A rank takes it before it looks at the arguments: one that refuses
-  // a call alone must stay in step with the others for the calls that follow.
-  int take_tags(std::int64_t tags = tags_of_a_call) {
-    if (next_tag_ + tags > tag_limit_ - tags_of_predictions) next_tag_ = 0;
-    const auto base = static_cast<int>(next_tag_);
-    next_tag_ += tags;
-    return base;
-  }
   // The number of this call among those that are counted, from 1.
   std::uint64_t number_call() { return ++numbered_; }
   // For tests of what happens at the end of the tags.
-  void skip_to_last_tags() { next_tag_ = tag_limit_ - tags_of_predictions - tags_of_a_call - 1; }
+  void skip_to_last_tags() { tags_.skip_to_last(); }
 
   // Remembers predefined types; `slot` tells apart the types of one call.
   int type_info(MPI_Datatype datatype, std::size_t slot, DatatypeInfo& info) {
@@ -191,21 +209,29 @@ class CommunicatorState {
   void end_prediction();     // prediction.cpp
   bool one_clock() const { return !host_.has_value() && plans.ranks_per_node() == size_; }
 
-  // Under the preload a communicator is set up at this call: one that is used once or twice cannot
-  // repay it. A constant, since ranks that differ in it would not meet.
-  static constexpr std::uint32_t preload_set_up_call = 3;
+  // One that had to give its private communicator back asks again at this call.
+  static constexpr std::uint32_t calls_until_asked_again = 64;
+
+  bool make_room(MPI_Comm comm, bool has_room);  // agreement.cpp
 
   Process& process_;
   Mode mode_ = Mode::counting;
   bool between_groups_ = false;
-  std::uint32_t calls_ = 0;
+  bool combines_ = false;
+  std::uint64_t calls_ = 0;
   std::uint64_t numbered_ = 0;
   int rank_ = 0;
   int size_ = 1;
+  // Under the preload a communicator is set up at this call: one that is used once or twice cannot
+  // repay it. Ranks that differ in it (SIBYL_SERVE_FROM) would not meet. 0: never.
+  std::uint32_t set_up_call_;
+  std::uint32_t creations_ = 0;  // communicators made from this one
+  bool tight_ = false;           // there may be no room for many more
+  std::uint64_t id_ = 0;
+  std::uint64_t last_used_ = 0;
   std::shared_ptr<PrivateCommunicator> private_;
   std::shared_ptr<CommunicatorLink> link_;
-  std::int64_t next_tag_ = 0;
-  std::int64_t tag_limit_ = 32768 - TagBlocks::tags;  // persistent requests have those above
+  CallTags tags_;
   Settings settings_;
   ArrivalPattern arrivals_;
   double spread_ = 0;

@@ -43,8 +43,7 @@ void CommunicatorState::set_up_prediction() {
   const CommonClock& clock = compare_clocks();
   try {
     prediction_ = std::make_unique<PatternAgreement>(
-        PatternAgreement::Parties{private_comm(), rank_, size_,
-                                  static_cast<int>(tag_limit_ - tags_of_predictions)},
+        PatternAgreement::Parties{private_comm(), rank_, size_, static_cast<int>(tags_.end())},
         settings_.predict, clock);
   } catch (const std::bad_alloc&) {
     prediction_.reset();

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -14,8 +13,12 @@
 #include <thread>
 #include <utility>
 
+#include "base/hash.hpp"
+#include "base/output_file.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/left_behind.hpp"
+#include "communicator/membership.hpp"
+#include "communicator/placement.hpp"
 
 namespace sibyl {
 namespace {
@@ -57,7 +60,8 @@ bool make_keys(MPI_Comm_delete_attr_function* end_of_state,
   return true;
 }
 
-// nullptr when this process has none yet.
+#ifdef SMPI_H
+// nullptr when this simulated rank has none yet.
 Process* made_before() {
   void* value = nullptr;
   int found = 0;
@@ -67,6 +71,20 @@ Process* made_before() {
   }
   return found != 0 ? static_cast<Process*>(value) : nullptr;
 }
+void keep(Process*) {}
+#else
+std::atomic<Process*> the_process = nullptr;
+Process* made_before() { return the_process.load(std::memory_order_acquire); }
+void keep(Process* process) { the_process.store(process, std::memory_order_release); }
+#endif
+
+#ifndef SMPI_H
+// At the end of the program, where nobody has told of the end of the last session: MPI cannot be
+// called any more, so all but the report stays as it is.
+void write_at_exit() {
+  if (const Process* left = the_process.exchange(nullptr)) left->write_files();
+}
+#endif
 
 std::string library_version() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
@@ -95,10 +113,7 @@ void write_file(const std::string& directory, const std::string& kind, int rank,
                 const std::string& text) {
   const std::string name = directory + "/" + kind + "-" + std::to_string(rank) + "-" +
                            std::to_string(::getpid()) + ".json";
-  if (std::FILE* file = std::fopen((name + ".part").c_str(), "w")) {
-    const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) == 0 && whole) std::rename((name + ".part").c_str(), name.c_str());
-  }
+  static_cast<void>(write_output_file(name, text));
 }
 
 }  // namespace
@@ -111,6 +126,13 @@ Process::Process(Environment environment)
 
 Process::~Process() = default;
 
+bool Process::has_world() {
+  int initialised = 0;
+  int finalised = 0;
+  return PMPI_Initialized(&initialised) == MPI_SUCCESS && initialised != 0 &&
+         PMPI_Finalized(&finalised) == MPI_SUCCESS && finalised == 0;
+}
+
 Process* Process::get() try {
   if (Process* known = made_before()) return known;
   const Maker maker;
@@ -118,30 +140,53 @@ Process* Process::get() try {
   if (!make_keys(&CommunicatorState::on_delete, &Process::finalize)) return nullptr;
   auto process = std::make_unique<Process>(
       read_environment([](const char* name) -> const char* { return std::getenv(name); }));
-  if (PMPI_Comm_set_attr(MPI_COMM_SELF, process_key, process.get()) != MPI_SUCCESS) {
-    return nullptr;
+  if (has_world()) {
+    if (!process->end_with_world()) return nullptr;
+  } else {
+#ifndef SMPI_H
+    static const bool registered = std::atexit(&write_at_exit) == 0;
+    if (!registered) return nullptr;
+#endif
   }
+  keep(process.get());
   return process.release();
 } catch (const std::bad_alloc&) {
   return nullptr;
 }
 
+bool Process::end_with_world() {
+  if (ends_with_world_) return true;
+  if (PMPI_Comm_set_attr(MPI_COMM_SELF, process_key, this) != MPI_SUCCESS) return false;
+  ends_with_world_ = true;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size_);
+  return true;
+}
+
 int Process::communicator_key() { return state_key; }
 
-void Process::enter(MPI_Comm comm) {
+void Process::forget_keys() {
+  state_key = MPI_KEYVAL_INVALID;
+  process_key = MPI_KEYVAL_INVALID;
+}
+
+void Process::enter(MPI_Comm comm, CommunicatorState* state) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  attached_.push_back(comm);
+  attached_.push_back({comm, state});
+  if (ends_with_world_ || state->size() <= size_) return;
+  rank_ = state->rank();
+  size_ = state->size();
 }
 
 void Process::retract(MPI_Comm comm) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::erase(attached_, comm);
+  std::erase_if(attached_, [&](const Attached& one) { return one.comm == comm; });
 }
 
 void Process::leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
                     CommunicatorRecording recording) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::erase(attached_, comm);
+  std::erase_if(attached_, [&](const Attached& one) { return one.comm == comm; });
   if (reports()) report_.merge(report, communicator_size);
   if (!recording.group.empty()) recording_.take(std::move(recording));
 }
@@ -153,7 +198,7 @@ std::uint64_t Process::ordinal_of(const std::vector<int>& group) {
 
 bool Process::take_private() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (privates_ >= environment_.communicators) return false;
+  if (no_more_privates_ || privates_ >= environment_.communicators) return false;
   ++privates_;
   return true;
 }
@@ -166,6 +211,43 @@ void Process::give_back_private() {
 std::uint32_t Process::privates_in_use() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return privates_;
+}
+
+std::vector<CommunicatorState*> Process::served_within(MPI_Comm comm) const {
+  std::vector<Attached> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all = attached_;
+  }
+  std::vector<CommunicatorState*> found;
+  for (const Attached& one : all) {
+    if (one.state->private_comm() != MPI_COMM_NULL && holds_all_of(comm, one.comm)) {
+      found.push_back(one.state);
+    }
+  }
+  return found;
+}
+
+std::uint64_t Process::least_recently_used_within(MPI_Comm comm) const {
+  std::vector<CommunicatorState*> all = served_within(comm);
+  std::erase_if(all, [](const CommunicatorState* state) { return state->is_world(); });
+  const auto oldest = std::ranges::min_element(all, {}, &CommunicatorState::last_used);
+  return oldest == all.end() ? 0 : (*oldest)->id();
+}
+
+void Process::give_back_all_within(MPI_Comm comm) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    no_more_privates_ = true;
+  }
+  for (CommunicatorState* state : served_within(comm)) state->give_private_back();
+}
+
+CommunicatorState* Process::state_of(std::uint64_t id) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found =
+      std::ranges::find_if(attached_, [&](const Attached& one) { return one.state->id() == id; });
+  return found == attached_.end() ? nullptr : found->state;
 }
 
 Costs Process::known_costs(int ranks, Rank ranks_per_node) const {
@@ -185,12 +267,29 @@ std::int64_t Process::next_tag_start() {
   return static_cast<std::int64_t>(++tag_starts_ * 0x9E3779B97F4A7C15ULL >> 2);
 }
 
+std::uint64_t Process::next_id() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::string place = std::to_string(host_number()) + " " + std::to_string(::getpid()) + " " +
+                            std::to_string(rank_) + " " + std::to_string(++ids_);
+  return fnv1a(place) | 1U;
+}
+
+// Without a world nobody can be asked.
+bool Process::has_threads() {
+#ifdef SMPI_H
+  return false;
+#else
+  int level = MPI_THREAD_SINGLE;
+  return !has_world() || PMPI_Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
+#endif
+}
+
 bool Process::may_have_thread() {
 #ifdef SMPI_H
   return false;  // simulated time passes only where the simulator looks
 #else
   int level = MPI_THREAD_SINGLE;
-  if (PMPI_Query_thread(&level) != MPI_SUCCESS) level = MPI_THREAD_SINGLE;
+  if (!has_world() || PMPI_Query_thread(&level) != MPI_SUCCESS) level = MPI_THREAD_SINGLE;
   if (environment_.thread != 0 && level == MPI_THREAD_MULTIPLE) return true;
   const std::lock_guard<std::mutex> lock(mutex_);
   thread_state_ = environment_.thread == 0 ? "SIBYL_THREAD is 0" : too_low(level);
@@ -223,37 +322,70 @@ void Process::withdraw(BackgroundWork& work) {
 
 void Process::write_files() const {
   if (!times_calls_) return;
-  int rank = 0;
-  int size = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
   const std::string mpi = library_version();
-  if (reports())
-    write_file(environment_.report, "rank", rank, report_.to_json(mpi, rank, size, thread_state_));
+  if (reports()) {
+    write_file(environment_.report, "rank", rank_,
+               report_.to_json(mpi, rank_, size_, thread_state_));
+  }
   if (records()) {
-    write_file(environment_.record, "arrivals", rank, recording_.to_json(mpi, rank, size));
+    write_file(environment_.record, "arrivals", rank_, recording_.to_json(mpi, rank_, size_));
   }
 }
 
-int Process::finalize(MPI_Comm, int, void* value, void*) try {
-  const std::unique_ptr<Process> process(static_cast<Process*>(value));
-  process->thread_.reset();
-  process->requests.end_all();
-  process->left_behind_->end();
+// Everything of this MPI's is taken down, while it can still be called.
+void Process::end() {
+  thread_.reset();
+  requests.end_all();
+  left_behind_->end();
   while (true) {
     MPI_Comm comm = MPI_COMM_NULL;
     {
-      const std::lock_guard<std::mutex> lock(process->mutex_);
-      if (process->attached_.empty()) break;
-      comm = process->attached_.front();
-      process->attached_.erase(process->attached_.begin());
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (attached_.empty()) break;
+      comm = attached_.front().comm;
+      attached_.erase(attached_.begin());
     }
     PMPI_Comm_delete_attr(comm, state_key);
   }
-  process->write_files();
+  write_files();
+}
+
+int Process::finalize(MPI_Comm, int, [[maybe_unused]] void* value, void*) try {
+#ifdef SMPI_H
+  const std::unique_ptr<Process> process(static_cast<Process*>(value));
+#else
+  // MPICH keeps MPI_COMM_SELF until the last session ends, and with it the process's one: that may
+  // have ended by then (end_without_world).
+  const std::unique_ptr<Process> process(the_process.exchange(nullptr));
+  if (process == nullptr) return MPI_SUCCESS;
+#endif
+  process->end();
   return MPI_SUCCESS;
 } catch (const std::bad_alloc&) {
   return MPI_SUCCESS;  // without a report
 }
+
+#ifdef SMPI_H
+void Process::end_without_world() {}
+#else
+// The program has freed its sessions' communicators by now, and their states with them. Those of a
+// world that was finalised before may be there still, and their communicators out of reach: they
+// are reported, and left to the MPI library.
+void Process::end_without_world() try {
+  std::unique_ptr<Process> process(the_process.exchange(nullptr));
+  if (process == nullptr) return;
+  process->thread_.reset();
+  process->left_behind_->end();
+  for (const Attached& one : process->attached_) {
+    process->report_.merge(one.state->report, one.state->size());
+    process->recording_.take(std::move(one.state->recording));
+  }
+  process->write_files();
+  const bool outlived = !process->attached_.empty();
+  if (outlived) static_cast<void>(process.release());  // their deletion will look for it
+} catch (const std::bad_alloc&) {
+  return;  // without a report
+}
+#endif
 
 }  // namespace sibyl

@@ -1,10 +1,15 @@
-// What belongs to the process as MPI sees it (a rank of MPI_COMM_WORLD), not to one communicator:
-// the environment, the report, the states that live.
+// What belongs to the process as MPI sees it, not to one communicator: the environment, the report,
+// the states that live.
 //
-// It hangs on an attribute of MPI_COMM_SELF, whose delete callback runs first in MPI_Finalize: the
-// states of communicators that the program did not free (the world's among them) are taken down
-// there, and the report is written. Nothing of this is a global, since simulated ranks share a
-// process; the two attribute keys are, because they mean the same to all.
+// There is one while MPI can be called, which may be more than once: from MPI_Init to MPI_Finalize,
+// and while a session is open. Where there is a world it ends by an attribute of MPI_COMM_SELF,
+// whose delete callback runs in MPI_Finalize: the states of communicators that the program did not
+// free (the world's among them) are taken down there, and the report is written. The preload makes
+// it within MPI_Init, so that this attribute is the first one and goes last, after all callbacks of
+// the user's, who may still call collectives there. Without a world it ends with the last session
+// (hooks.hpp), or, where nobody tells of sessions, with the process.
+// With SMPI, where simulated ranks share a process, it is found by that attribute; elsewhere it is
+// a global, since a program that has only sessions has no MPI_COMM_SELF.
 // No lock is held over a call into MPI.
 //
 // Thread safety: every function may be called from any thread.
@@ -12,6 +17,8 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,6 +43,11 @@ class Process {
  public:
   // The process's one; made at the first call. nullptr when MPI refuses (then all goes native).
   static Process* get();
+  // The last session is about to end, and there is no world: so does the process's one, if there is
+  // one, while MPI can still be called.
+  static void end_without_world();
+  // Nothing of MPI is initialised any more: attribute keys of before mean nothing.
+  static void forget_keys();
   // get() hands in what it reads from the process's environment; tests hand in what they like.
   explicit Process(Environment environment);
   ~Process();
@@ -43,6 +55,10 @@ class Process {
   Process& operator=(const Process&) = delete;
   // Key of the attribute that carries a communicator's state.
   static int communicator_key();
+  // Whether there is a world, with MPI_COMM_SELF: MPI_Init has been called, and MPI_Finalize not.
+  static bool has_world();
+  // The process's world has appeared: it ends with that.
+  bool end_with_world();
 
   const Environment& environment() const { return environment_; }
   const Settings& settings() const { return settings_; }
@@ -54,16 +70,35 @@ class Process {
   bool times_calls() const { return times_calls_; }
 
   // A communicator's state begins and ends.
-  void enter(MPI_Comm comm);
+  void enter(MPI_Comm comm, CommunicatorState* state);
   void retract(MPI_Comm comm);  // it did not begin
   void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
              CommunicatorRecording recording);
   std::uint64_t ordinal_of(const std::vector<int>& group);
+  RecordingRoom& recording_room() { return recording_.room(); }
 
   // Private communicators: takes one of the budget, or says that none is left.
   bool take_private();
   void give_back_private();
   std::uint32_t privates_in_use() const;
+  // Where the budget, or the MPI library's room for communicators, is at its end. Both look at
+  // communicators all of whose ranks are ranks of `comm` too, so that all who have one are in the
+  // same call.
+  // The one whose private communicator has been used least recently, the world's apart; 0 where
+  // there is none.
+  std::uint64_t least_recently_used_within(MPI_Comm comm) const;
+  // Gives back the private communicators of all, and makes no more: the program needs the room.
+  void give_back_all_within(MPI_Comm comm);
+  // The state of this number that was agreed on; nullptr where this rank has none.
+  CommunicatorState* state_of(std::uint64_t id) const;
+  // Counts served calls, to tell which communicator was used before which.
+  std::uint64_t tick() {
+    const std::uint64_t now = ticks_.load(std::memory_order_relaxed) + 1;
+    ticks_.store(now, std::memory_order_relaxed);  // two threads may share one; that is no matter
+    return now;
+  }
+  // How many communicators the program has, as far as the hooks have seen.
+  std::atomic<std::int64_t> live_communicators = 0;
   // What was measured on a communicator of so many ranks that lie so on nodes; nothing is known at
   // first.
   Costs known_costs(int ranks, Rank ranks_per_node) const;
@@ -76,24 +111,43 @@ class Process {
   ProgressThread* progress_thread();
   // Returns when the thread, if there is one still, is not and will not be at this work.
   void withdraw(BackgroundWork& work);
+  // More than one thread of the program may be in MPI.
+  static bool has_threads();
   ActiveRequests requests;
   LeftBehind& left_behind() { return *left_behind_; }
 
+  // The report and the record, where they are wanted.
+  void write_files() const;
+
   // A number, large and different at every call, for the first tag of a private communicator.
   std::int64_t next_tag_start();
+  // A number that no other process gives out, and this one once; never 0.
+  std::uint64_t next_id();
 
  private:
+  struct Attached {
+    MPI_Comm comm;
+    CommunicatorState* state;
+  };
   static int finalize(MPI_Comm self, int key, void* value, void* extra);
-  void write_files() const;
+  void end();
+  // Those within `comm` that have a private communicator.
+  std::vector<CommunicatorState*> served_within(MPI_Comm comm) const;
 
   Environment environment_;
   Settings settings_;
   std::string problem_;
   bool times_calls_ = false;
   mutable std::mutex mutex_;
-  std::vector<MPI_Comm> attached_;  // communicators with a state, oldest first
+  std::vector<Attached> attached_;  // communicators with a state, oldest first
+  bool ends_with_world_ = false;
+  int rank_ = 0;  // of the world; without one, of the largest communicator that had a state
+  int size_ = 0;
+  std::atomic<std::uint64_t> ticks_ = 0;
   std::uint32_t privates_ = 0;
+  bool no_more_privates_ = false;
   std::uint64_t tag_starts_ = 0;
+  std::uint64_t ids_ = 0;
   std::map<std::pair<int, Rank>, Costs> costs_;
   std::unique_ptr<ProgressThread> thread_;
   std::string_view thread_state_ = "not asked for";

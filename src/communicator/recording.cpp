@@ -2,8 +2,9 @@
 #include "communicator/recording.hpp"
 
 #include <cmath>
-#include <cstdio>
 
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl {
@@ -16,12 +17,8 @@ long long nanoseconds(std::chrono::time_point<Clock> time) {
 
 // Ranks on one machine read one clock; which machine that is, the kernel knows.
 std::string clock_name() {
-  char name[64] = "unknown";
-  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
-    if (std::fscanf(file, "%63[0-9a-f-]", name) != 1) name[0] = '\0';
-    std::fclose(file);
-  }
-  return name;
+  const InputFile file = read_input_file("/proc/sys/kernel/random/boot_id", 256, FileKind::regular);
+  return file.read ? file.text.substr(0, file.text.find('\n')) : "unknown";
 }
 
 std::string_view text_of(Service service) {
@@ -62,9 +59,10 @@ std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_
   const long long difference =
       nanoseconds(std::chrono::system_clock::now()) - nanoseconds(std::chrono::steady_clock::now());
   std::string json =
-      "{\"version\":1,\"mpi\":\"" + std::string(mpi) + "\",\"rank\":" + std::to_string(rank) +
-      ",\"world_size\":" + std::to_string(world_size) + ",\"clock\":\"" + clock_name() +
-      "\",\"wall_minus_clock\":" + std::to_string(difference) + ",\"communicators\":[";
+      "{\"version\":1,\"mpi\":" + json_quoted(mpi) + ",\"rank\":" + std::to_string(rank) +
+      ",\"world_size\":" + std::to_string(world_size) + ",\"clock\":" + json_quoted(clock_name()) +
+      ",\"wall_minus_clock\":" + std::to_string(difference) +
+      ",\"left_out\":" + std::to_string(room_.left_out()) + ",\"communicators\":[";
   const char* separator = "";
   for (const CommunicatorRecording& communicator : ended_) {
     json += separator;

@@ -1,37 +1,14 @@
-// The steps of a run; see dataflow.hpp.
+// The steps of a run: what depends on what, and in which order they start; see dataflow.hpp.
 #include "executor/dataflow.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <optional>
-
-#include "executor/messages.hpp"
-#include "executor/raised_errors.hpp"
 
 namespace sibyl {
-namespace {
-
-constexpr StepIndex gone = ~StepIndex{0};
-constexpr std::uint8_t arrived_whole = 1;
-constexpr std::uint8_t arrived_broken = 2;
-
-// Only receives can fail elsewhere than on the private communicator: what is sent cannot be too
-// large.
-class Waiting {
- public:
-  explicit Waiting(const Prepared& prepared) {
-    if (!prepared.receives.empty()) errors_.emplace();
-  }
-
- private:
-  std::optional<RaisedErrors> errors_;
-};
-
-}  // namespace
 
 Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
                    Workspace& workspace)
-    : prepared_(prepared), call_(call), frame_(frame), work_(workspace) {
+    : prepared_(prepared), call_(call), frame_(frame), work_(workspace), watch_(call.comm) {
   const std::size_t steps = prepared.program.steps.size();
   work_.posting_waits.assign(prepared.posting_waits.begin(), prepared.posting_waits.end());
   work_.combining_waits.assign(prepared.combining_waits.begin(), prepared.combining_waits.end());
@@ -54,11 +31,13 @@ Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const F
   for (std::uint32_t slot = prepared.staging_slots; slot > 0; --slot) {
     work_.free_slots.push_back(slot - 1);
   }
+  if constexpr (!posts_receives_at_once) {
+    work_.expected.begin(prepared.header.ranks, prepared.receives.size());
+  }
   open_ = steps;
 }
 
 int Dataflow::run() {
-  const Waiting waiting(prepared_);
   release_all();
   post_and_await();
   return error_.code();
@@ -71,7 +50,6 @@ void Dataflow::start(bool arrived, bool held) {
       if (step(i).gate == Gate::on_arrival) ++work_.posting_waits[i];
     }
   }
-  const Waiting waiting(prepared_);
   release_all();
   post();
 }
@@ -88,7 +66,6 @@ void Dataflow::hold() {
 
 void Dataflow::admit(Rank peer) {
   if (open_ == 0) return;
-  const Waiting waiting(prepared_);
   StepIndex i = first_with_[static_cast<std::size_t>(peer)];
   for (; i < prepared_.program.steps.size() && step(i).peer == peer; ++i) {
     if (--work_.posting_waits[i] == 0) release(i);
@@ -102,7 +79,6 @@ bool Dataflow::heard_from(Rank peer) const {
 
 void Dataflow::arrive() {
   if (open_ == 0) return;
-  const Waiting waiting(prepared_);
   for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
     if (step(i).gate == Gate::on_arrival && --work_.posting_waits[i] == 0) release(i);
   }
@@ -111,17 +87,13 @@ void Dataflow::arrive() {
 
 bool Dataflow::progress() {
   if (open_ == 0) return true;
-  if (work_.requests.empty()) return false;
-  const Waiting waiting(prepared_);
-  test();
+  if (!waits()) return false;
+  if (!test()) watch_.look();
   post();
   return open_ == 0;
 }
 
-void Dataflow::finish() {
-  const Waiting waiting(prepared_);
-  post_and_await();
-}
+void Dataflow::finish() { post_and_await(); }
 
 void Dataflow::post_and_await() {
   while (true) {
@@ -187,14 +159,6 @@ bool Dataflow::compute_one() {
     complete(index);
   }
   return true;
-}
-
-// Many MPI libraries move large messages only inside their calls: between the pieces of a long
-// copy they are called, so that what is posted goes on meanwhile.
-void Dataflow::let_messages_move() {
-  if (work_.requests.empty()) return;
-  int done = 0;
-  PMPI_Request_get_status(work_.requests.front(), &done, MPI_STATUS_IGNORE);
 }
 
 void Dataflow::combine(StepIndex index) {
@@ -274,136 +238,6 @@ bool Dataflow::post_receives_in_order() {
     progress = true;
   }
   return progress;
-}
-
-void Dataflow::post_message(StepIndex index) {
-  const Step& now = step(index);
-  if (!frame_.is_sent(index)) {
-    ++(now.kind == StepKind::send ? sending_ : receiving_);
-    finish_message(index, MPI_SUCCESS);
-    return;
-  }
-  const int tag = call_.tag_base + static_cast<int>(prepared_.tag[index]);
-  MPI_Request request = MPI_REQUEST_NULL;
-  int posted = MPI_SUCCESS;
-  if (now.kind == StepKind::send) {
-    error_.add(frame_.gather_message(index));
-    const Piece piece = frame_.message(index);
-    ++sending_;
-    posted = post_send(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request,
-                       prepared_.header.window.until_taken);
-  } else {
-    const Piece piece = now.kind == StepKind::receive_combine
-                            ? frame_.staged(index, work_.staging_slot[index])
-                            : frame_.message(index);
-    ++receiving_;
-    posted =
-        post_receive(piece.address, piece.count, piece.type, now.peer, tag, call_.comm, &request);
-  }
-  if (posted != MPI_SUCCESS) {
-    finish_message(index, posted);
-    return;
-  }
-  work_.requests.push_back(request);
-  work_.request_step.push_back(index);
-}
-
-void Dataflow::finish_message(StepIndex index, int result) {
-  error_.add(result);
-  const StepKind kind = step(index).kind;
-  --(kind == StepKind::send ? sending_ : receiving_);
-  if (kind != StepKind::receive_combine) work_.arrived[index] = arrived_whole;
-  if (kind == StepKind::receive_combine) {
-    work_.arrived[index] = result == MPI_SUCCESS ? arrived_whole : arrived_broken;
-    if (work_.combining_waits[index] == 0) compute_later(index);
-    return;
-  }
-  if (kind == StepKind::receive && result == MPI_SUCCESS) {
-    error_.add(frame_.scatter_message(index));
-  }
-  complete(index);
-}
-
-// Waits for at least one message, and takes all that are complete.
-void Dataflow::await() {
-  while (call_.meanwhile != nullptr && call_.meanwhile->advance()) {
-    if (test()) return;
-  }
-  if (work_.requests.size() == 1) {
-    await_one();
-    return;
-  }
-  take([&](int active, int* count) {
-    return PMPI_Waitsome(active, work_.requests.data(), count, work_.finished.data(),
-                         work_.statuses.data());
-  });
-}
-
-void Dataflow::await_one() {
-  const StepIndex index = work_.request_step.front();
-  const int result = RaisedErrors::caught(
-      [this] { return PMPI_Wait(&work_.requests.front(), MPI_STATUS_IGNORE); });
-  work_.requests.clear();
-  work_.request_step.clear();
-  finish_message(index, result);
-}
-
-bool Dataflow::test() {
-  return take([&](int active, int* count) {
-    return PMPI_Testsome(active, work_.requests.data(), count, work_.finished.data(),
-                         work_.statuses.data());
-  });
-}
-
-// Takes the messages that PMPI_Waitsome or PMPI_Testsome finds complete; false if there are none.
-template <class Some>
-bool Dataflow::take(Some some) {
-  const auto active = static_cast<int>(work_.requests.size());
-  work_.finished.resize(work_.requests.size());
-  work_.statuses.resize(work_.requests.size());
-  // MPICH 5 names the message that failed, but returns success where a handler was run.
-  for (MPI_Status& status : work_.statuses) status.MPI_ERROR = MPI_SUCCESS;
-  int count = 0;
-  const int result = RaisedErrors::caught([&] { return some(active, &count); });
-  // The MPI library cannot tell which message failed: nothing can be awaited any more.
-  if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS && count <= 0) {
-    abandon(result);
-    return true;
-  }
-  if (count <= 0) return false;
-  // Steps first, since finishing one may post others behind those that stay.
-  std::vector<StepIndex>& batch = work_.batch;
-  batch.clear();
-  for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(work_.finished[static_cast<std::size_t>(i)]);
-    batch.push_back(work_.request_step[at]);
-    work_.request_step[at] = gone;
-  }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < work_.requests.size(); ++i) {
-    if (work_.request_step[i] == gone) continue;
-    work_.requests[kept] = work_.requests[i];
-    work_.request_step[kept++] = work_.request_step[i];
-  }
-  work_.requests.resize(kept);
-  work_.request_step.resize(kept);
-  for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    finish_message(batch[at], work_.statuses[at].MPI_ERROR);
-  }
-  return true;
-}
-
-void Dataflow::abandon(int error) {
-  if (open_ != 0) error_.add(error);
-  for (MPI_Request& request : work_.requests) {
-    PMPI_Cancel(&request);
-    PMPI_Request_free(&request);
-  }
-  work_.requests.clear();
-  work_.request_step.clear();
-  work_.computable.clear();
-  open_ = 0;
 }
 
 int run_dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "executor/engines.hpp"
+#include "executor/faults.hpp"
 
 namespace sibyl {
 
@@ -54,12 +55,16 @@ class Dataflow {
   bool ended() const { return open_ == 0; }
   std::size_t open() const { return open_; }  // steps that are not complete
   // Messages are under way: progress() may find something to do.
-  bool waits() const { return !work_.requests.empty(); }
+  bool waits() const { return !work_.requests.empty() || !work_.expected.empty(); }
   int error() const { return error_.code(); }
   // Cancels what is posted and ends the run, with an error if nothing else was wrong.
   void abandon(int error);
 
  private:
+  static constexpr StepIndex gone = ~StepIndex{0};
+  static constexpr std::uint8_t arrived_whole = 1;
+  static constexpr std::uint8_t arrived_broken = 2;
+
   const Step& step(StepIndex index) const { return prepared_.program.steps[index]; }
   bool limits_sends() const { return prepared_.header.window.sends != 0; }
   bool receives_in_order(StepIndex index) const {
@@ -79,11 +84,19 @@ class Dataflow {
   StepIndex earliest_send();
   bool post_receives_in_order();
   void post_message(StepIndex index);
+  int tag_of(StepIndex index) const {
+    return call_.tag_base + static_cast<int>(prepared_.tag[index]);
+  }
+  Piece incoming(StepIndex index) const;
+  void keep(StepIndex index, MPI_Request request, int posted);
+  bool receive_what_is_there();
+  void receive_only();
   void finish_message(StepIndex index, int result);
   void post_and_await();
   void await();
   void await_one();
   bool test();
+  bool test_each();
   template <class Some>
   bool take(Some some);
 
@@ -91,6 +104,7 @@ class Dataflow {
   const CollectiveCall& call_;
   const Frame& frame_;
   Workspace& work_;
+  FaultWatch watch_;
   FirstError error_;
   std::size_t open_ = 0;       // steps that are not complete
   std::size_t next_send_ = 0;  // in order: to be posted; else not known to be complete

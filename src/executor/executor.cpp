@@ -6,6 +6,7 @@
 #include "base/own_failure.hpp"
 #include "executor/engines.hpp"
 #include "executor/execution.hpp"
+#include "executor/faults.hpp"
 
 namespace sibyl {
 namespace {
@@ -39,7 +40,9 @@ int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& wor
   }
   const Frame frame(prepared, call, workspace);
   if (!frame.ready()) return MPI_ERR_NO_MEM;
-  if (!prepared.lockstep.empty() && call.block_bytes <= lockstep_up_to(prepared, call)) {
+  // A rank that blocks in a message of one peer does not see others die.
+  const bool may_block = !prepared.lockstep.empty() && !survives_faults();
+  if (may_block && call.block_bytes <= lockstep_up_to(prepared, call)) {
     return run_lockstep(prepared, call, frame);
   }
   return run_dataflow(prepared, call, frame, workspace);

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "executor/executor.hpp"
+#include "executor/expected.hpp"
 #include "executor/irregular_blocks.hpp"
 #include "executor/workspace.hpp"
 #include "planners/ordered_tree.hpp"
@@ -51,6 +52,7 @@ struct IrregularRoom {
   std::vector<std::uint32_t> sizes;
   std::vector<MPI_Request> requests;
   std::vector<Rank> request_rank;
+  ExpectedMessages expected;  // direct blocks, by rank
   std::vector<int> finished;
   std::vector<MPI_Status> statuses;
   std::vector<int> lengths;  // of a derived datatype

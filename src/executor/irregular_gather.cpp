@@ -1,11 +1,9 @@
 // Gather of blocks of any sizes: inner ranks put their cube together and send it on, the root
 // receives into place; see irregular.hpp.
 #include <algorithm>
-#include <optional>
 
 #include "executor/engines.hpp"
 #include "executor/messages.hpp"
-#include "executor/raised_errors.hpp"
 #include "executor/tree_message.hpp"
 
 namespace sibyl {
@@ -53,7 +51,7 @@ class Inner {
     });
     send_on(direct ? 0 : call_.own_bytes());
     if (request != MPI_REQUEST_NULL) {
-      error_.add(PMPI_Wait(&request, MPI_STATUS_IGNORE));
+      error_.add(wait_for(request, call_.comm));
     }
     return error_.code();
   }
@@ -122,8 +120,8 @@ class Inner {
         to += bytes;
       });
       sizes.write(to, true);
-      error_.add(PMPI_Send(message, static_cast<int>(total), MPI_BYTE, node_.parent,
-                           call_.tag_base + tree_tag, call_.comm));
+      error_.add(send(message, static_cast<int>(total), MPI_BYTE, node_.parent,
+                      call_.tag_base + tree_tag, call_.comm));
       return;
     }
     char* trailer = reserved(last, sizes.bytes());
@@ -137,7 +135,7 @@ class Inner {
     const int made = pieces.make_type(type);
     error_.add(made);
     if (made != MPI_SUCCESS) return;
-    error_.add(PMPI_Send(MPI_BOTTOM, 1, type, node_.parent, call_.tag_base + tree_tag, call_.comm));
+    error_.add(send(MPI_BOTTOM, 1, type, node_.parent, call_.tag_base + tree_tag, call_.comm));
     PMPI_Type_free(&type);
   }
 
@@ -155,14 +153,13 @@ class Root {
 
   int run() {
     post_direct();
-    if (!room_.requests.empty()) errors_.emplace();  // a direct block may be too large
     copy_own();
     room_.sizes.assign(static_cast<std::size_t>(call_.ranks), 0);
     for (std::size_t k = 0; k < node_.children.size(); ++k) collect();
-    for (MPI_Request& request : room_.requests) {
-      if (request == MPI_REQUEST_NULL) continue;
-      error_.add(RaisedErrors::caught([&] { return PMPI_Wait(&request, MPI_STATUS_IGNORE); }));
+    while (!room_.expected.empty()) {
+      if (!receive_direct()) room_.expected.pause();
     }
+    for (MPI_Request& request : room_.requests) error_.add(wait_for(request, call_.comm));
     return error_.code();
   }
 
@@ -175,14 +172,51 @@ class Root {
   void post_direct() {
     room_.requests.clear();
     room_.request_rank.clear();
+    if constexpr (!posts_receives_at_once) room_.expected.begin(call_.ranks, 0);
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
       if (!expected_direct(rank)) continue;
-      MPI_Request request = MPI_REQUEST_NULL;
+      if constexpr (posts_receives_at_once) {
+        post_direct(rank);
+      } else {
+        room_.expected.add({static_cast<std::uint32_t>(rank), rank, call_.tag_base + direct_tag});
+      }
+    }
+  }
+
+  void post_direct(Rank rank) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const MPI_Count count = all().counts[rank];
+    error_.add(post_receive(count == 0 ? nullptr : all().at(rank), count, all().type.handle, rank,
+                            call_.tag_base + direct_tag, call_.comm, &request));
+    room_.requests.push_back(request);
+    room_.request_rank.push_back(rank);
+  }
+
+  // Receives the direct blocks that are there but were not posted ahead; false if none was.
+  bool receive_direct() {
+    if (room_.expected.empty()) return false;
+    room_.expected.begin_look();
+    bool received = false;
+    while (true) {
+      bool found = false;
+      ExpectedMessage message;
+      MPI_Count bytes = 0;
+      const int error = room_.expected.find(call_.comm, found, message, bytes);
+      if (error != MPI_SUCCESS) {
+        error_.add(error);
+        room_.expected.forget();
+        return true;
+      }
+      if (!found) return received;
+      received = true;
+      const Rank rank = message.peer;
       const MPI_Count count = all().counts[rank];
-      error_.add(post_receive(count == 0 ? nullptr : all().at(rank), count, all().type.handle, rank,
-                              call_.tag_base + direct_tag, call_.comm, &request));
-      room_.requests.push_back(request);
-      room_.request_rank.push_back(rank);
+      if (fits(bytes, count, all().type.handle)) {
+        post_direct(rank);
+      } else {
+        error_.add(receive(count == 0 ? nullptr : all().at(rank), count, all().type.handle, rank,
+                           message.tag, call_.comm));
+      }
     }
   }
 
@@ -233,20 +267,20 @@ class Root {
 
   // Takes the direct blocks that are there; false when none is expected any more.
   bool take_direct() {
-    if (room_.requests.empty()) return false;
+    receive_direct();
+    if (room_.requests.empty()) return !room_.expected.empty();
     room_.finished.resize(room_.requests.size());
     room_.statuses.resize(room_.requests.size());
     for (MPI_Status& status : room_.statuses) status.MPI_ERROR = MPI_SUCCESS;
     int count = 0;
-    const int result = RaisedErrors::caught([&] {
-      return PMPI_Testsome(static_cast<int>(room_.requests.size()), room_.requests.data(), &count,
-                           room_.finished.data(), room_.statuses.data());
-    });
+    const int result = PMPI_Testsome(static_cast<int>(room_.requests.size()), room_.requests.data(),
+                                     &count, room_.finished.data(), room_.statuses.data());
     if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS) error_.add(result);
     for (int i = 0; i < count; ++i) {
       error_.add(room_.statuses[static_cast<std::size_t>(i)].MPI_ERROR);
     }
-    return count >= 0;  // MPI_UNDEFINED is negative: no request is active
+    // MPI_UNDEFINED is negative: no request is active.
+    return count >= 0 || !room_.expected.empty();
   }
 
   // Without an intermediate copy, where the message is as long as the root's counts say. False:
@@ -286,8 +320,7 @@ class Root {
     pieces.add(trailer, static_cast<MPI_Count>(trailer_bytes), MPI_BYTE);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     if (pieces.make_type(type) != MPI_SUCCESS) return false;
-    error_.add(PMPI_Recv(MPI_BOTTOM, 1, type, child.rank, call_.tag_base + tree_tag, call_.comm,
-                         MPI_STATUS_IGNORE));
+    error_.add(receive(MPI_BOTTOM, 1, type, child.rank, call_.tag_base + tree_tag, call_.comm));
     PMPI_Type_free(&type);
     // As many bytes in all, but of other blocks: they lie in wrong places.
     char* written = reserved(room_.packed, trailer_bytes);
@@ -326,6 +359,7 @@ class Root {
       if (comes) {
         drop_direct(rank);
       } else {
+        if (room_.expected.take_from(rank)) continue;
         const auto at = std::ranges::find(room_.request_rank, rank) - room_.request_rank.begin();
         MPI_Request& request = room_.requests[static_cast<std::size_t>(at)];
         if (request == MPI_REQUEST_NULL) continue;
@@ -343,7 +377,6 @@ class Root {
   const OrderedNode& node_;
   const IrregularCall& call_;
   IrregularRoom& room_;
-  std::optional<RaisedErrors> errors_;
   FirstError error_;
 };
 

@@ -2,11 +2,9 @@
 // finds the tree of that cube in it; see irregular.hpp. So the root is free to cut the ranks into
 // cubes as it likes: those of the ordered tree, one for each node, or one for each rank.
 #include <algorithm>
-#include <optional>
 
 #include "executor/engines.hpp"
 #include "executor/messages.hpp"
-#include "executor/raised_errors.hpp"
 #include "executor/tree_message.hpp"
 
 namespace sibyl {
@@ -51,9 +49,7 @@ class Scatter {
 
   int run_other() {
     MPI_Request direct = MPI_REQUEST_NULL;
-    const bool expected = call_.has_own() && call_.own_bytes() >= call_.direct_from;
-    if (expected) {
-      errors_.emplace();  // it may be too large
+    if (expects_direct() && posts_receives_at_once) {
       error_.add(post_receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
                               call_.tag_base + direct_tag, call_.comm, &direct));
     }
@@ -75,6 +71,7 @@ class Scatter {
 
  private:
   const IrregularBlocks& all() const { return call_.all; }
+  bool expects_direct() const { return call_.has_own() && call_.own_bytes() >= call_.direct_from; }
   std::span<std::uint32_t> sizes_of(Rank first, Rank count) {
     return std::span(room_.sizes)
         .subspan(static_cast<std::size_t>(first - first_), static_cast<std::size_t>(count));
@@ -129,7 +126,7 @@ class Scatter {
       if (rank == call_.root) continue;
       const std::size_t sent = room_.requests.size();
       if (sent >= flat_messages) {
-        error_.add(PMPI_Wait(&room_.requests[sent - flat_messages], MPI_STATUS_IGNORE));
+        error_.add(wait_for(room_.requests[sent - flat_messages], call_.comm));
       }
       send_blocks({rank, 0, rank, 1, 0}, sent % flat_messages);
     }
@@ -254,7 +251,10 @@ class Scatter {
   int settle(MPI_Request direct, bool comes) {
     if (direct != MPI_REQUEST_NULL) {
       if (!comes) PMPI_Cancel(&direct);
-      error_.add(RaisedErrors::caught([&] { return PMPI_Wait(&direct, MPI_STATUS_IGNORE); }));
+      error_.add(wait_for(direct, call_.comm));
+    } else if (comes && expects_direct()) {
+      error_.add(receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
+                         call_.tag_base + direct_tag, call_.comm));
     } else if (comes) {
       if (call_.has_own()) error_.add(MPI_ERR_TRUNCATE);
       receive_and_forget(call_, call_.root, room_);
@@ -277,7 +277,7 @@ class Scatter {
 
   int finish() {
     for (MPI_Request& request : room_.requests) {
-      error_.add(PMPI_Wait(&request, MPI_STATUS_IGNORE));
+      error_.add(wait_for(request, call_.comm));
     }
     return error_.code();
   }
@@ -287,7 +287,6 @@ class Scatter {
   bool& straight_;
   // First rank of the cube that room_.sizes is about, from which room_.tree counts its ranks.
   Rank first_ = 0;
-  std::optional<RaisedErrors> errors_;
   FirstError error_;
 };
 

@@ -6,7 +6,7 @@
 // induction over the rounds every message of a round finds its partner.
 //
 // Receives block, and sends are what is waited for: an MPI may raise what a wait finds, too little
-// room for a message among it, elsewhere than on the private communicator (raised_errors.hpp).
+// room for a message among it, elsewhere than on the private communicator (expected.hpp).
 #include "executor/engines.hpp"
 
 namespace sibyl {

@@ -111,7 +111,12 @@ void read_status(const MPI_Status& status, Rank& from, std::size_t& bytes) {
 
 int await_message(const IrregularCall& call, int source, int tag, Rank& from, std::size_t& bytes) {
   MPI_Status status{};
-  const int error = PMPI_Probe(source, call.tag_base + tag, call.comm, &status);
+  int there = survives_faults() ? 0 : 1;
+  int error = MPI_SUCCESS;
+  if (there != 0) error = PMPI_Probe(source, call.tag_base + tag, call.comm, &status);
+  for (FaultWatch watch(call.comm); there == 0 && error == MPI_SUCCESS; watch.pause()) {
+    error = PMPI_Iprobe(source, call.tag_base + tag, call.comm, &there, &status);
+  }
   if (error == MPI_SUCCESS) read_status(status, from, bytes);
   return error;
 }
@@ -129,8 +134,7 @@ int look_for_message(const IrregularCall& call, int tag, bool& there, Rank& from
 // Nobody else receives with this tag on the private communicator, so the message that was probed is
 // the one that comes.
 int receive_bytes(const IrregularCall& call, Rank from, int tag, std::size_t bytes, char* to) {
-  return PMPI_Recv(to, static_cast<int>(bytes), MPI_BYTE, from, call.tag_base + tag, call.comm,
-                   MPI_STATUS_IGNORE);
+  return receive(to, static_cast<MPI_Count>(bytes), MPI_BYTE, from, call.tag_base + tag, call.comm);
 }
 
 void receive_and_forget(const IrregularCall& call, Rank from, IrregularRoom& room) {
@@ -139,8 +143,26 @@ void receive_and_forget(const IrregularCall& call, Rank from, IrregularRoom& roo
   MPI_Request request = MPI_REQUEST_NULL;
   post_receive(reserved(room.packed, bytes), static_cast<MPI_Count>(bytes), MPI_BYTE, from,
                call.tag_base + direct_tag, call.comm, &request);
-  PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  wait_for(request, call.comm);
 }
+
+namespace {
+
+int exchange(const OrderedCube& own, OrderedCube& others, Rank peer, int tag, MPI_Comm comm) {
+  constexpr int length = sizeof(OrderedCube);
+  if (!survives_faults()) {
+    return PMPI_Sendrecv(&own, length, MPI_BYTE, peer, tag, &others, length, MPI_BYTE, peer, tag,
+                         comm, MPI_STATUS_IGNORE);
+  }
+  MPI_Request sent = MPI_REQUEST_NULL;
+  FirstError error;
+  error.add(post_send(&own, length, MPI_BYTE, peer, tag, comm, &sent));
+  error.add(receive(&others, length, MPI_BYTE, peer, tag, comm));
+  error.add(wait_for(sent, comm));
+  return error.code();
+}
+
+}  // namespace
 
 int construct_tree(const IrregularCall& call, OrderedNode& node) {
   using Kind = OrderedConstruction::Kind;
@@ -156,22 +178,23 @@ int construct_tree(const IrregularCall& call, OrderedNode& node) {
     OrderedCube received;
     switch (now.kind) {
       case Kind::exchange:
-        error.add(PMPI_Sendrecv(&now.cube, length, MPI_BYTE, now.peer, tag, &received, length,
-                                MPI_BYTE, now.peer, tag, call.comm, MPI_STATUS_IGNORE));
+        error.add(exchange(now.cube, received, now.peer, tag, call.comm));
         break;
       case Kind::tell:
-        error.add(PMPI_Send(&now.cube, length, MPI_BYTE, now.peer, tag, call.comm));
+        error.add(send(&now.cube, length, MPI_BYTE, now.peer, tag, call.comm));
         break;
       case Kind::hear:
-        error.add(
-            PMPI_Recv(&received, length, MPI_BYTE, now.peer, tag, call.comm, MPI_STATUS_IGNORE));
+        error.add(receive(&received, length, MPI_BYTE, now.peer, tag, call.comm));
         break;
       case Kind::done:
         break;
     }
     machine.complete(received);
   }
-  node = machine.node();
+  // After an error, which only a dead process can be, any tree will do: nothing moves any more.
+  node = error.code() == MPI_SUCCESS
+             ? machine.node()
+             : ordered_node_of_equal_blocks(call.rank, call.ranks, call.root, call.ranks_per_node);
   return error.code();
 }
 
@@ -180,11 +203,11 @@ int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& str
   FirstError error;
   char said = straight ? 1 : 0;
   if (!call.is_root()) {
-    error.add(PMPI_Recv(&said, 1, MPI_BYTE, node.parent, tag, call.comm, MPI_STATUS_IGNORE));
+    error.add(receive(&said, 1, MPI_BYTE, node.parent, tag, call.comm));
   }
   // The widest subtrees first: children stand in the order in which they join.
   for (std::size_t k = node.children.size(); k-- > 0;) {
-    error.add(PMPI_Send(&said, 1, MPI_BYTE, node.children[k].rank, tag, call.comm));
+    error.add(send(&said, 1, MPI_BYTE, node.children[k].rank, tag, call.comm));
   }
   straight = said != 0;
   return error.code();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "executor/expected.hpp"
 #include "sibyl/schedule.hpp"
 
 namespace sibyl {
@@ -37,6 +38,7 @@ struct Workspace {
   // The dataflow engine's state; see dataflow.cpp.
   std::vector<MPI_Request> requests;
   std::vector<StepIndex> request_step;
+  ExpectedMessages expected;  // by step
   std::vector<int> finished;
   std::vector<MPI_Status> statuses;
   std::vector<std::uint32_t> posting_waits;

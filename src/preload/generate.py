@@ -115,11 +115,20 @@ class Spawn:
         return self.name.removeprefix("MPI_").lower()
 
 
+@dataclass
+class CommunicatorCall:
+    name: str  # MPI_Comm_dup
+    creates: bool  # or frees
+    arguments: list  # names
+
+
 def read_functions(path):
-    """The functions that are served, those that are hooked, those that start processes."""
+    """The functions that are served, those that are hooked, those that start processes, those that
+    make and free communicators."""
     functions = []
     hooks = []
     spawns = []
+    communicators = []
     for where, words in rows(path):
         name, forms, *arguments = words
         if forms in ("hook", "hook+calls"):
@@ -128,6 +137,9 @@ def read_functions(path):
         if forms == "spawn":
             spawns.append(Spawn(name, arguments))
             continue
+        if forms in ("creates", "frees"):
+            communicators.append(CommunicatorCall(name, forms == "creates", arguments))
+            continue
         pairs = []
         for argument in arguments:
             argument_name, _, kind = argument.partition(":")
@@ -135,10 +147,12 @@ def read_functions(path):
             if kind not in KINDS:
                 sys.exit(f"{where}: unknown kind {kind!r}, one of {', '.join(KINDS)}")
             pairs.append((argument_name, kind))
-        if not name.startswith("MPI_") or forms not in ("c", "c+large") or not pairs:
-            sys.exit(f"{where}: expected NAME c|c+large|hook|hook+calls|spawn ARGUMENT...")
+        if not name.startswith(("MPI_", "MPIX_")) or forms not in ("c", "c+large") or not pairs:
+            sys.exit(
+                f"{where}: expected NAME c|c+large|hook|hook+calls|spawn|creates|frees ARGUMENT..."
+            )
         functions.append(Function(name, forms == "c+large", pairs))
-    return functions, hooks, spawns
+    return functions, hooks, spawns, communicators
 
 
 def read_fortran(path):
@@ -171,7 +185,7 @@ def fortran_entries(function, fortran, count, role):
     return [(symbol, count, "fortran_function", role) for symbol in symbols]
 
 
-def shim_source(functions, hooks, spawns, fortran):
+def shim_source(functions, hooks, spawns, communicators, fortran):
     entries = []  # (symbol, number of arguments, kind, role)
     fallbacks = []  # C code, by the symbol that has one
     for function in functions:
@@ -185,6 +199,8 @@ def shim_source(functions, hooks, spawns, fortran):
         entries += fortran_entries(hook, fortran, len(hook.fortran_arguments) + 1, "role_hook")
     for spawn in spawns:
         entries += c_entries(spawn.name, len(spawn.arguments), "role_spawn")
+    for call in communicators:
+        entries += c_entries(call.name, len(call.arguments), "role_hook")
     out = [preamble("The entries of the shim: every symbol that it takes from the MPI library.")]
     out.append('#include "shim.h"\n\n#include <stdlib.h>\n#include <string.h>\n')
     out.append(f"_Atomic(void*) sibyl_preload_slots[{len(entries)}];")
@@ -298,7 +314,18 @@ def hook_wrappers(hook, fortran):
     return out, rows
 
 
-def implementation_source(functions, hooks, spawns, fortran):
+def communicator_wrapper(call):
+    parameters = ", ".join(f"word {argument}" for argument in call.arguments)
+    wrapper = "creating" if call.creates else "freeing"
+    return [
+        f"static std::atomic<void*> native_{call.name};",
+        f"static word c_{call.name}({parameters}) {{",
+        f"  return {wrapper}(native_{call.name}, {', '.join(call.arguments)});",
+        "}",
+    ]
+
+
+def implementation_source(functions, hooks, spawns, communicators, fortran):
     out = [
         preamble("The wrappers of one MPI: from an intercepted symbol to the body that serves it.")
     ]
@@ -336,6 +363,13 @@ def implementation_source(functions, hooks, spawns, fortran):
             f"{symbol.first}, {symbol.last}}},"
             for symbol in fortran
         ]
+    out.append("#else")
+    table.append("#else")
+    for call in communicators:
+        out += communicator_wrapper(call)
+        table.append(
+            f'    {{"{call.name}", address(c_{call.name}), 0, any_version, &native_{call.name}}},'
+        )
     out.append('#endif\n}  // extern "C"\n')
     table.append("#endif")
     out.append("static const Wrapper table[] = {")
@@ -359,11 +393,11 @@ def main():
     parser.add_argument("--functions", type=Path, default=HERE / "functions.txt")
     parser.add_argument("--fortran", type=Path, default=HERE / "fortran.txt")
     arguments = parser.parse_args()
-    functions, hooks, spawns = read_functions(arguments.functions)
+    functions, hooks, spawns, communicators = read_functions(arguments.functions)
     fortran = read_fortran(arguments.fortran)
     source = {"shim": shim_source, "implementation": implementation_source}[arguments.what]
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    arguments.output.write_text(source(functions, hooks, spawns, fortran))
+    arguments.output.write_text(source(functions, hooks, spawns, communicators, fortran))
 
 
 if __name__ == "__main__":

@@ -45,12 +45,12 @@ bool Verifier::check_outputs(const PlanHeader& header, std::span<const Program> 
     const Extent output = output_of(header, rank, programs[r]);
     const Interval complete = output_value(header, rank);
     for (Unit u = output.first; u < output.end(); ++u) {
-      const Value& value = dataflow_.value(rank, Buffer::receive, u);
+      const Value& value = run_.value(rank, Buffer::receive, u);
       if (value.is_exactly(complete, u)) continue;
       result.problem = "rank " + std::to_string(rank) + " ends with an incomplete output: unit " +
-                       std::to_string(u) + " of receive holds " + dataflow_.describe(value);
+                       std::to_string(u) + " of receive holds " + run_.describe(value);
       if (header.partition == Partition::vector) {
-        result.problem += ", not " + dataflow_.describe(Value{complete, u, 0, false});
+        result.problem += ", not " + run_.describe(Value{complete, u, 0, false});
       }
       return false;
     }
@@ -65,7 +65,7 @@ VerifyResult Verifier::verify(const PlanHeader& header, std::span<const Program>
   partner_.resize(first_step_.back());
   result.ok =
       matcher_.match(header, programs, first_step_, partner_, result.tags_used, result.problem) &&
-      dataflow_.run(header, programs, first_step_, partner_, result.problem) &&
+      run_.run(header, programs, first_step_, partner_, result.problem) &&
       check_outputs(header, programs, result);
   return result;
 }

@@ -6,7 +6,7 @@
 //   - sends and receives match one to one per (source, destination, ordinal), with equal unit
 //     counts and equal rounds; ordinals below the tag span
 //   - no deadlock under rendezvous semantics, with the port window and the staging pool, whatever
-//     order the steps run in (see schedule/dataflow.hpp)
+//     order the steps run in (see schedule/symbolic_execution.hpp)
 //   - every slice within its buffer, no unit read that holds nothing, none written twice by one
 //     step, no copy or combine onto its own source, the caller's send buffer never written
 //   - a step open from the start touches nothing that needs this rank's arrival
@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
-#include "schedule/dataflow.hpp"
 #include "schedule/matching.hpp"
 #include "schedule/structure.hpp"
+#include "schedule/symbolic_execution.hpp"
 #include "sibyl/schedule.hpp"
 
 namespace sibyl {
@@ -50,7 +50,7 @@ class Verifier {
   VerifyResult verify(const Plan& plan) { return verify(plan.header, plan.programs); }
 
   // For tests: every order must give the same result.
-  void set_run_order(RunOrder order) { dataflow_.order = order; }
+  void set_run_order(RunOrder order) { run_.order = order; }
 
  private:
   bool check_structure(const PlanHeader& header, std::span<const Program> programs,
@@ -60,7 +60,7 @@ class Verifier {
 
   StructureCheck structure_;
   Matcher matcher_;
-  Dataflow dataflow_;
+  SymbolicExecution run_;
   std::vector<std::uint32_t> first_step_;  // of each rank, and the number of all steps
   std::vector<std::uint32_t> partner_;
 };

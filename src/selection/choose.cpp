@@ -8,6 +8,7 @@
 #include "selection/choose_reduce.hpp"
 #include "selection/choose_scan.hpp"
 #include "selection/model.hpp"
+#include "selection/reproducible.hpp"
 
 namespace sibyl {
 namespace {
@@ -86,6 +87,7 @@ const Algorithm* choose_irregular(const Situation& now) {
 const Algorithm* choose(const Settings& settings, const Situation& now) {
   const bool blocks = now.collective == Collective::gather || now.collective == Collective::scatter;
   if (blocks && now.bytes > message_limit) return nullptr;
+  if (is_reproducible(settings, now.collective)) return choose_reproducible(settings, now);
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == serve_natively) return nullptr;
   if (wanted >= 0) {
@@ -133,6 +135,7 @@ std::int32_t wanted_algorithm(const Settings& settings, const Situation& now) {
 }
 
 bool wants_costs(const Settings& settings, const Situation& now) {
+  if (settings.reproducible != 0) return false;
   switch (now.collective) {
     case Collective::reduce:
       return reduce_wants_costs(settings, now);
@@ -149,6 +152,9 @@ bool wants_costs(const Settings& settings, const Situation& now) {
 SegmentPlan segments_for(const Settings& settings, const Algorithm& algorithm,
                          const Situation& now) {
   if (!algorithm.segments) return {};
+  if (is_reproducible(settings, now.collective)) {
+    return reproducible_segments(settings, algorithm, now);
+  }
   if (algorithm.arrivals) return plan_segments(settings, now);
   return settings.segments != 0 ? SegmentPlan{settings.segments}
                                 : scan_segments(algorithm.name, now);

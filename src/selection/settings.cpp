@@ -1,6 +1,8 @@
 // Turns the environment into settings; see settings.hpp.
 #include "selection/settings.hpp"
 
+#include <algorithm>
+
 #include "base/hash.hpp"
 #include "sibyl/arrival.hpp"
 #include "sibyl/planners.hpp"
@@ -52,6 +54,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.beta = environment.beta;
   settings.construct_every = environment.construct_every;
   settings.thread = environment.thread;
+  settings.reproducible = environment.reproducible;
   std::string problem = environment.problem;
   const auto take = [&](Collective collective, const char* variable, const std::string& value) {
     const std::string wrong = set_algorithm(collective, variable, value, settings);
@@ -82,6 +85,10 @@ std::string settings_from(const Environment& environment, Settings& settings) {
     const std::string wrong = check_given_arrivals(environment.arrivals);
     if (problem.empty() && !wrong.empty()) problem = "SIBYL_ARRIVALS: " + wrong;
   }
+  // The shim prints it as one line, whatever a value or a file's name holds.
+  std::replace_if(
+      problem.begin(), problem.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
   return problem;
 }
 

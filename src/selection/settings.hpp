@@ -35,6 +35,8 @@ struct Settings {
   std::uint32_t beta = 0;              // picoseconds per byte
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
   PredictionMode predict = PredictionMode::off;
+  std::uint32_t reproducible =
+      0;                     // 1: reductions by what is the same in every run (reproducible.hpp)
   std::uint32_t thread = 1;  // 0: nothing runs in the background
   SelectionTable table;      // for what is chosen automatically
 };

@@ -2,12 +2,11 @@
 #include "selection/table.hpp"
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <system_error>
 #include <vector>
 
+#include "base/input_file.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl {
@@ -137,10 +136,8 @@ std::string read_table(std::string_view text, const std::string& file, Selection
 }
 
 std::string read_table_file(const std::string& file, SelectionTable& table) {
-  std::ifstream stream(file);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) return "cannot read " + file;
-  return read_table(text, file, table);
+  const InputFile found = read_input_file(file, most_table_bytes, FileKind::regular);
+  return found.read ? read_table(found.text, file, table) : "cannot read " + file + found.why;
 }
 
 }  // namespace sibyl

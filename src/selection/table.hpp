@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -43,7 +44,9 @@ struct SelectionTable {
 // ALGORITHM a name from the table of algorithms, native or auto. gatherv and scatterv want `*`:
 // only the root knows their sizes.
 std::string read_table(std::string_view text, const std::string& file, SelectionTable& table);
-// The same from the file itself, which may be missing.
+// The same from the file itself, which may be missing. It must be a regular file of at most
+// most_table_bytes: enough for all rules and a long comment beside each.
+inline constexpr std::size_t most_table_bytes = std::size_t{1} << 20;
 std::string read_table_file(const std::string& file, SelectionTable& table);
 
 }  // namespace sibyl

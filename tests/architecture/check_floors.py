@@ -2,9 +2,10 @@
 """Holds the sources against the floors of the house.
 
 A file includes only from its own floor or below, and mpi.h appears in no file below the line
-(floors F0 to F3) nor in the C++ headers of the public interface. The rooms and their floors are
-listed here and nowhere else in code; a room or a public header that is not listed is an error, so
-that nobody can forget to say where it belongs.
+(floors F0 to F3) nor in the C++ headers of the public interface. A Python module imports from its
+own room or a lower floor. The rooms and their floors are listed here and nowhere else in code; a
+room or a public header that is not listed is an error, so that nobody can forget to say where it
+belongs.
 
     check_floors.py [ROOT]
 
@@ -12,8 +13,10 @@ Prints one line per violation and exits 1 if there is any. Files of src/planners
 limit of a file that holds an algorithm are reported, but are no error.
 """
 
+import ast
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 # Floors of the rooms under src/; the line is between F3 and F4.
@@ -52,6 +55,33 @@ PUBLIC_HEADERS = {
 
 # What lies on the same floor or below and yet must not be seen: (from, to, why).
 FORBIDDEN = {("simulator", "planners"): "the simulator reads programs and never sees planners"}
+
+# Floors of the rooms of python/sibyl and of the modules that lie in it beside them. A module
+# imports from its own room or from a lower floor, never from another room of its floor. The package
+# itself stands for the bindings (`from sibyl import _core`) and is below them all.
+PYTHON_ROOMS = {
+    "_core": 0,
+    "errors": 1,
+    "schedules": 1,
+    "arguments": 2,
+    "files": 2,
+    "option_classes": 2,
+    "processes": 2,
+    "progress": 2,
+    "mpi": 3,
+    "cluster": 4,
+    "persistent": 4,
+    "experiment": 5,
+    "bench": 6,
+    "guidelines": 6,
+    "prediction": 6,
+    "simulator": 6,
+    "reproduce": 7,
+    "commands": 8,
+    "cli": 9,
+    "__main__": 10,
+    "__init__": 10,  # the face of the package
+}
 
 ALGORITHM_FILE_LINES = 350
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".in", ".inc"}
@@ -110,11 +140,54 @@ def check_file(path, room, floor, root):
     return found
 
 
+def python_imports(path: Path, package: str) -> Iterator[tuple[int, str]]:
+    """Give (line number, room) of every import from the package, those inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level > 0:
+            yield node.lineno, "."  # which room it is depends on where the file lies
+            continue
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == package and len(parts) > 1:
+                yield node.lineno, parts[1]
+
+
+def check_python(root):
+    """Return (violations, number of files) of the Python package."""
+    violations = []
+    folder = root / "python" / "sibyl"
+    paths = sorted(folder.rglob("*.py")) if folder.is_dir() else []
+    rooms = {entry.stem if entry.suffix == ".py" else entry.name for entry in folder.glob("*")}
+    for path in paths:
+        room = path.relative_to(folder).parts[0].removesuffix(".py")
+        if room not in PYTHON_ROOMS:
+            violations.append(
+                f"{path.relative_to(root)}: this room has no floor in check_floors.py"
+            )
+            continue
+        floor = PYTHON_ROOMS[room]
+        for number, other in python_imports(path, "sibyl"):
+            place = f"{path.relative_to(root)}:{number}"
+            if other == ".":
+                violations.append(f"{place}: name the room, not the way to it")
+            elif other in PYTHON_ROOMS and other != room and PYTHON_ROOMS[other] >= floor:
+                to = PYTHON_ROOMS[other]
+                violations.append(f"{place}: {room} (P{floor}) imports from {other} (P{to})")
+            elif other in rooms and other not in PYTHON_ROOMS:
+                violations.append(f"{place}: {other} has no floor in check_floors.py")
+    return violations, len(paths)
+
+
 def check(root):
     """Return (violations, remarks, number of files) of a source tree."""
-    violations = []
+    violations, files = check_python(root)
     remarks = []
-    files = 0
     for folder in sorted((root / "src").iterdir()):
         if not folder.is_dir():
             continue

@@ -66,6 +66,31 @@ class CheckFloors(unittest.TestCase):
         found = self.violations(src__attic__a___cpp="", include__sibyl__new___hpp="")
         self.assertEqual(len(found), 2)
 
+    def test_python_imports_from_its_room_or_below(self):
+        found = self.violations(
+            python__sibyl__cluster__a___py="from sibyl.mpi.run import b\nimport sibyl.cluster.c\n",
+            python__sibyl__experiment__a___py="from sibyl import _core, errors\nimport os\n",
+            python__sibyl__cli___py="from sibyl.commands import a\n",
+        )
+        self.assertEqual(found, [])
+
+    def test_a_python_import_from_above_or_aside_is_a_violation(self):
+        found = self.violations(
+            python__sibyl__cluster__job___py="\nfrom sibyl.commands.run import b\n",
+            python__sibyl__bench__a___py="def f():\n    from sibyl import guidelines\n",
+            python__sibyl__mpi__a___py="import sibyl.experiment.grid\n",
+            python__sibyl__errors___py="from sibyl.files import a\n",
+            python__sibyl__mpi__b___py="from . import a\n",
+        )
+        self.assertEqual(len(found), 5, found)
+        self.assertIn(
+            "python/sibyl/cluster/job.py:2: cluster (P4) imports from commands (P8)", found
+        )
+
+    def test_an_unlisted_python_room_is_a_violation(self):
+        found = self.violations(python__sibyl__attic__a___py="")
+        self.assertEqual(len(found), 1)
+
     def test_this_tree_keeps_to_the_floors(self):
         violations, _, files = check_floors.check(Path(__file__).resolve().parents[2])
         self.assertEqual(violations, [])

@@ -86,7 +86,7 @@ TEST(Environment, DocumentsTheDefaultsThatHold) {
 
 // SIBYL_UPDATE_DOCS=1 rewrites the page.
 TEST(Environment, PageIsWhatTheCodeSays) {
-  const std::string path = std::string(SIBYL_SOURCE_DIR) + "/docs/environment.md";
+  const std::string path = SIBYL_SOURCE_DIR "/docs/environment.md";
   if (std::getenv("SIBYL_UPDATE_DOCS") != nullptr) std::ofstream(path) << environment_markdown();
   std::ifstream file(path);
   std::ostringstream page;

@@ -21,7 +21,7 @@ class OtherProcess {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     state_ = new CommunicatorState(process_, comm_);  // owned by the attribute
     MPI_Comm_set_attr(comm_, Process::communicator_key(), state_);
-    process_.enter(comm_);
+    process_.enter(comm_, state_);
   }
   ~OtherProcess() { MPI_Comm_free(&comm_); }
   OtherProcess(const OtherProcess&) = delete;

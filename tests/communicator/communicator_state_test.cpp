@@ -1,6 +1,9 @@
 // A communicator's state: when it is set up, what it leaves alone, how it ends.
 #include "communicator/communicator_state.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "collectives/collectives.hpp"
@@ -148,13 +151,51 @@ TEST(CommunicatorState, PassesIntercommunicatorsThrough) {
 TEST(CommunicatorState, WrapsItsTags) {
   const Duplicate comm;
   EXPECT_EQ(scan_sum(comm.get()), rank_in() + 1);
-  CommunicatorState::get(comm.get())->skip_to_last_tags();
+  CommunicatorState& state = *CommunicatorState::get(comm.get());
+  Settings settings = state.settings();
+  const auto tree = find_algorithm(Collective::scatterv, "ordered-tree") -
+                    algorithms(Collective::scatterv).data();
+  settings.algorithm[static_cast<std::size_t>(Collective::scatterv)] =
+      static_cast<std::int32_t>(tree);
+  state.replace_settings(settings);
+  state.skip_to_last_tags();
+  const std::vector<int> counts(static_cast<std::size_t>(size_of()), 1);
+  std::vector<int> displacements(counts.size());
+  std::iota(displacements.begin(), displacements.end(), 0);
   for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(scan_sum(comm.get()), rank_in() + 1);
     int own = -1;
-    std::vector<int> all(static_cast<std::size_t>(size_of()), 42);
-    EXPECT_EQ(SIBYL_Scatter(all.data(), 1, MPI_INT, &own, 1, MPI_INT, 0, comm.get()), MPI_SUCCESS);
-    EXPECT_EQ(own, 42);
+    const std::vector<int> all(counts.size(), 42 + i);
+    EXPECT_EQ(SIBYL_Scatterv(all.data(), counts.data(), displacements.data(), MPI_INT, &own, 1,
+                             MPI_INT, 0, comm.get()),
+              MPI_SUCCESS);
+    EXPECT_EQ(own, 42 + i);
+  }
+}
+
+TEST(CommunicatorState, KeepsTheTagsOfItsCallsApart) {
+  for (const std::int64_t limit : {std::int64_t{24574}, std::int64_t{1} << 20U}) {
+    for (const std::int64_t number : {0LL, 7LL, 123456789012LL}) {
+      CallTags tags;
+      tags.limit(limit);
+      tags.begin_at(number);
+      std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+      for (std::size_t i = 0; i < collective_count; ++i) {
+        const auto collective = static_cast<Collective>(i);
+        const std::int64_t span =
+            combines(collective) ? CallTags::of_a_vector : CallTags::of_blocks;
+        taken.emplace_back(tags.of(collective), tags.of(collective) + span);
+      }
+      for (int call = 0; call < 40; ++call) {
+        const std::int64_t tag = tags.next_of_tree();
+        taken.emplace_back(tag, tag + CallTags::of_blocks);
+      }
+      std::ranges::sort(taken);
+      EXPECT_GE(taken.front().first, 0);
+      EXPECT_LE(taken.back().second, tags.end());
+      for (std::size_t i = 1; i < taken.size(); ++i) {
+        EXPECT_LE(taken[i - 1].second, taken[i].first);
+      }
+    }
   }
 }
 
@@ -163,9 +204,8 @@ TEST(CommunicatorState, TakesMoreTagsForACallThanAnyAlgorithmSpans) {
     for (const Rank ranks : {1, 2, 3, 7, 48, 1000, 4096}) {
       PlanRequest request;
       request.ranks = ranks;
-      EXPECT_LE(algorithm.describe(request).tag_span, algorithm.collective == Collective::reduce
-                                                          ? CommunicatorState::tags_of_a_reduction
-                                                          : CommunicatorState::tags_of_a_call);
+      EXPECT_LE(algorithm.describe(request).tag_span,
+                combines(algorithm.collective) ? CallTags::of_a_vector : CallTags::of_blocks);
     }
   }
 }

@@ -20,7 +20,30 @@ void expect_scan(MPI_Comm comm, int calls = 1) {
   }
 }
 
-TEST(ManyCommunicators, BeyondTheBudgetAreServedByTheMpiLibrary) {
+TEST(ManyCommunicators, BeyondTheBudgetTakeThePlaceOfTheLeastRecentlyUsed) {
+  if (thread_level() == MPI_THREAD_MULTIPLE) GTEST_SKIP() << "another thread might be using it";
+  Process& process = *Process::get();
+  {
+    const Duplicate first;
+    const Duplicate second;
+    expect_scan(first.get());
+    expect_scan(second.get());
+    expect_scan(first.get());
+    std::vector<bool> taken;
+    if (rank_in() == size_of() - 1) {
+      while (process.take_private()) taken.push_back(true);
+    }
+    const Duplicate third;
+    expect_scan(third.get());
+    EXPECT_TRUE(served(third.get()));
+    EXPECT_TRUE(served(first.get()));
+    EXPECT_FALSE(served(second.get()));
+    expect_scan(second.get(), 3);  // by the MPI library, or again in the place of another
+    for (std::size_t i = 0; i < taken.size(); ++i) process.give_back_private();
+  }
+}
+
+TEST(ManyCommunicators, BeyondTheBudgetAreServedByTheMpiLibraryWhereNoneCanBeGivenUp) {
   Process& process = *Process::get();
   std::vector<bool> taken;
   // Takes what is left of the budget on one rank: all ranks must go native together.
@@ -28,6 +51,7 @@ TEST(ManyCommunicators, BeyondTheBudgetAreServedByTheMpiLibrary) {
     while (process.take_private()) taken.push_back(true);
   }
   {
+    // No other communicator has a private one that it could give up.
     const Duplicate comm;
     MPI_Comm_set_errhandler(comm.get(), MPI_ERRORS_ARE_FATAL);
     expect_scan(comm.get());

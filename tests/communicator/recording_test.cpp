@@ -66,6 +66,38 @@ TEST(Recording, KeepsNothingUnlessItIsWanted) {
   EXPECT_TRUE(state.recording.calls.empty());
 }
 
+TEST(Recording, EndsWhereItsRoomDoesAndSaysHowManyCallsItLeftOut) {
+  RecordingRoom room(3);
+  CommunicatorRecording first;
+  CommunicatorRecording second;
+  first.room = second.room = &room;
+  first.group = second.group = {0};
+  for (std::uint64_t number = 1; number <= 5; ++number) {
+    RecordedCall call;
+    call.number = number;
+    first.add(call);
+    second.add(call);
+  }
+  EXPECT_EQ(first.calls.size(), 2U);
+  EXPECT_EQ(second.calls.size(), 1U);
+  EXPECT_EQ(room.left_out(), 7U);
+  first.add(RecordedPattern{});
+  EXPECT_TRUE(first.patterns.empty());
+}
+
+TEST(Recording, OfAProcessHasOneRoomForAllCommunicators) {
+  Process process(recording_environment());
+  CommunicatorState one(process, MPI_COMM_WORLD);
+  CommunicatorState two(process, MPI_COMM_WORLD);
+  ASSERT_NE(one.recording.room, nullptr);
+  EXPECT_EQ(one.recording.room, two.recording.room);
+  ASSERT_TRUE(one.recording.room->take(RecordingRoom::most_calls - 1));
+  CountedCall(one, Collective::scan).end(nullptr, 8, MPI_SUCCESS);
+  CountedCall(two, Collective::scan).end(nullptr, 8, MPI_SUCCESS);
+  EXPECT_EQ(one.recording.calls.size(), 1U);
+  EXPECT_TRUE(two.recording.calls.empty());
+}
+
 TEST(Recording, IsWrittenAsOneLineOfJson) {
   ProcessRecording all;
   CommunicatorRecording one;
@@ -74,8 +106,11 @@ TEST(Recording, IsWrittenAsOneLineOfJson) {
   one.add({7, Collective::scatter, 1, 4096,
            std::chrono::steady_clock::time_point(std::chrono::nanoseconds(1234567890123))});
   all.take(one);
-  const std::string json = all.to_json("An MPI", 3, 4);
-  EXPECT_NE(json.find(R"("mpi":"An MPI","rank":3,"world_size":4,"clock":")"), std::string::npos);
+  all.room().leave_out();
+  const std::string json = all.to_json("An \"MPI\"", 3, 4);
+  EXPECT_NE(json.find(R"(,"left_out":1,)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("mpi":"An \"MPI\"","rank":3,"world_size":4,"clock":")"),
+            std::string::npos);
   EXPECT_NE(
       json.find(R"([{"group":[3,1],"ordinal":0,"calls":[[7,"scatter",1,4096,1234567890123]]}])"),
       std::string::npos)

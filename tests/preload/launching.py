@@ -38,11 +38,12 @@ def shim():
     return setting.library_dir / "libsibyl-preload.so"
 
 
-def run(command, *, ranks=None, **extra):
-    """Runs `command`, under mpiexec if `ranks` are given. The preload, if any, is in the
-    environment from the start, so that the launcher and all else in the path carries it too."""
+def run(command, *, ranks=None, options=(), **extra):
+    """Runs `command`, under mpiexec with these options if `ranks` are given. The preload, if any,
+    is in the environment from the start, so that the launcher and all else in the path carries it
+    too."""
     if ranks is not None:
-        command = [setting.mpiexec, "-n", str(ranks), *command]
+        command = [setting.mpiexec, *options, "-n", str(ranks), *command]
     command = [str(word) for word in command]
     with subprocess.Popen(
         command,

@@ -10,7 +10,10 @@ library only. Exit status 0: every test passed or was skipped.
 """
 
 import argparse
+import contextlib
+import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +22,7 @@ import unittest
 import wave
 from pathlib import Path
 
+import lifetime_tests
 import profiling_tests
 import spawn_tests
 from launching import (
@@ -37,6 +41,7 @@ from launching import (
     setting,
     shim,
 )
+from reference_fuzz import ReferenceFuzz  # noqa: F401 - found among this module's tests
 
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 
@@ -155,6 +160,149 @@ class Deaths(PreloadTest):
         self.assertEqual(served(read_reports(directory)), {rank: {"reduce"} for rank in range(4)})
 
 
+class Bits(PreloadTest):
+    """What the rounding of additions shows of their order."""
+
+    def hashes(self, seed, **extra):
+        """By rank, collective and count, which bits came out of twenty calls."""
+        program = c_program(PROGRAMS / "bits.c")
+        done = self.succeed(run_apart([program, seed], ranks=5, LD_PRELOAD=str(shim()), **extra))
+        lines = dict(line.split(": ") for line in done.stdout.splitlines())
+        self.assertEqual(len(lines), 4 + 4 * 5 + 4 * 4, done.stdout)
+        return {what: found.split() for what, found in lines.items()}
+
+    def test_are_the_same_in_every_call_and_run_where_that_is_asked_for(self):
+        costs = {"SIBYL_ALPHA": "1000", "SIBYL_OVERHEAD": "100", "SIBYL_BETA": "1000"}
+        others = {"SIBYL_ALPHA": "900000", "SIBYL_OVERHEAD": "800000", "SIBYL_BETA": "20"}
+        ways = (
+            {},
+            {"SIBYL_PREDICT": "periodic"},
+            {"SIBYL_PREDICT": "periodic", **costs},
+            {"SIBYL_ARRIVALS": "uniform:0.02:7", **others},
+            {"SIBYL_ARRIVALS": "uniform:5:8", **costs},
+        )
+        for algorithm, taken in (("auto", ways), ("clairvoyant", ways[2:4])):
+            runs = [
+                self.hashes(seed, SIBYL_REPRODUCIBLE="1", SIBYL_REDUCE=algorithm, **way)
+                for seed, way in enumerate(taken)
+            ]
+            for what, found in runs[0].items():
+                self.assertEqual(len(found), 1, what)
+            for way, found in zip(taken, runs, strict=True):
+                self.assertEqual(found, runs[0], f"{algorithm}, {way}")
+
+    def test_change_within_a_run_where_it_is_not(self):
+        """The first two calls are the MPI library's, in another order."""
+        found = self.hashes(1, SIBYL_SERVE_FROM="3")
+        self.assertGreater(max(map(len, found.values())), 1)
+
+
+class Files(PreloadTest):
+    """A setting names something that is no file: one line per rank, and the MPI library serves."""
+
+    def refused(self, variable, path, why):
+        command = [c_program(PROGRAMS / "collectives.c")]
+        plain = self.succeed(run_apart(command, ranks=2))
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
+        extra = {"LD_PRELOAD": str(shim()), "SIBYL_REPORT": str(reports), variable: str(path)}
+        done = self.succeed(run_apart(command, ranks=2, **extra))
+        self.assertEqual(sorted(plain.stdout.splitlines()), sorted(done.stdout.splitlines()))
+        lines = [line for line in done.stderr.splitlines() if "sibyl:" in line]
+        self.assertEqual(len(lines), 2, done.stderr)
+        for line in lines:
+            for text in (variable, str(path), why, "MPI's own collectives are used"):
+                self.assertIn(text, line)
+        self.assertEqual(served(read_reports(reports)), {0: set(), 1: set()})
+
+    def test_a_directory_a_pipe_or_a_device_is_refused_and_the_program_runs(self):
+        pipe = setting.work / "pipe"
+        os.mkfifo(pipe)
+        cases = [(setting.work, "directory"), (pipe, "regular"), ("/dev/zero", "regular")]
+        for variable in ("SIBYL_TABLE", "SIBYL_ARRIVALS"):
+            for path, why in cases:
+                with self.subTest(variable=variable, path=path):
+                    self.refused(variable, path, why)
+
+    def test_a_file_beyond_its_bound_is_refused(self):
+        large = setting.work / "large"
+        with large.open("wb") as file:
+            file.truncate(1 << 40)  # holds nothing, and yet is larger than any memory
+        self.refused("SIBYL_TABLE", large, "larger than 1048576 bytes")
+        self.refused("SIBYL_ARRIVALS", large, "larger than 16777216 bytes")
+
+    def test_recordings_are_whole_and_say_how_much_they_left_out(self):
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
+        extra = {"LD_PRELOAD": str(shim()), "SIBYL_RECORD": str(reports)}
+        command = [c_program(PROGRAMS / "collectives.c")]
+        self.succeed(run_apart(command, ranks=2, **extra))
+        for path in reports.iterdir():
+            self.assertEqual(json.loads(path.read_text())["left_out"], 0)
+        self.assertEqual(len(list(reports.iterdir())), 2)
+
+
+class Faults(PreloadTest):
+    """Processes die one after the other, or the communicator is revoked, at every call of a loop;
+    the others recover by ULFM. Needs an Open MPI whose mpiexec has it: --mpiexec and --mpicc of
+    Open MPI 5 beside --library-dir of the usual build."""
+
+    ULFM = ("--with-ft", "ulfm")
+    CALLS = 7  # in the loop of faults.c
+    launcher_knows: bool | None = None
+
+    def setUp(self):
+        if setting.mpi != "openmpi":
+            self.skipTest("User-Level Failure Mitigation is Open MPI's")
+        if Faults.launcher_knows is None:
+            with contextlib.suppress(OSError):
+                done = run(["/bin/true"], ranks=1, options=self.ULFM)
+                Faults.launcher_knows = done.returncode == 0
+        if not Faults.launcher_knows:
+            self.skipTest(f"{setting.mpiexec} has no {' '.join(self.ULFM)}")
+        self.program = c_program(PROGRAMS / "faults.c")
+
+    def recover(self, how, ranks, elements, calls, **extra):
+        extra = {"LD_PRELOAD": str(shim()), **extra}
+        command = [self.program, how, elements, *calls]
+        done = run(command, ranks=ranks, options=self.ULFM, **extra)
+        text = f"{done.args}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        self.assertNotIn("still running", done.stderr, text)
+        self.assertNotIn("wrong:", done.stdout, text)
+        left = ranks if how == "revoke" else ranks - len(calls)
+        self.assertEqual(done.stdout.count(f"of {left} at the end"), left, text)
+
+    def recover_at_every_call(self, how, **extra):
+        for ranks in (4, 5):
+            for elements in (4, 50000):
+                # Two deaths a run: of rank 1, and of the root.
+                for first in range(0, self.CALLS, 2):
+                    calls = (first, (first + 1) % self.CALLS)
+                    with self.subTest(how=how, ranks=ranks, elements=elements, calls=calls):
+                        self.recover(how, ranks, elements, calls, **extra)
+
+    def test_survivors_recover_from_deaths_before_every_call(self):
+        self.recover_at_every_call("before")
+
+    def test_survivors_recover_from_deaths_where_nobody_revokes(self):
+        self.recover_at_every_call("agree")
+
+    def test_a_revocation_ends_every_call(self):
+        self.recover_at_every_call("revoke")
+
+    def test_survivors_recover_from_deaths_inside_an_operator(self):
+        for ranks in (4, 5):
+            for elements in (4, 50000):
+                with self.subTest(ranks=ranks, elements=elements):
+                    self.recover("inside", ranks, elements, (0, 1))
+                    self.recover("inside", ranks, elements, (2, 0))
+
+    def test_survivors_recover_along_the_tree_of_irregular_blocks(self):
+        tree = {"SIBYL_GATHERV": "ordered-tree", "SIBYL_SCATTERV": "ordered-tree"}
+        for elements in (4, 50000):
+            for calls in ((5, 6), (6, 5)):
+                with self.subTest(elements=elements, calls=calls):
+                    self.recover("before", 5, elements, calls, **tree)
+
+
 class FortranPrograms(PreloadTest):
     def build(self, name, *flags):
         if setting.mpifort is None:
@@ -256,13 +404,17 @@ class Strangers(PreloadTest):
         ).stdout
         expected = {"PMIx_Commit"}
         names = ("Exscan", "Scan", "Reduce", "Gather", "Scatter", "Gatherv", "Scatterv")
-        for name in (f"MPI_{short}" for short in names):
+        large = {f"MPI_{short}" for short in names}
+        for name in large | {"MPIX_Comm_revoke"}:
             lower, upper = name.lower(), name.upper()
+            expected |= {name + "_c"} if name in large else set()
             expected |= {
                 name,
                 name + "_c",
                 "P" + name,
                 "P" + name + "_c",
+
+
                 lower,
                 lower + "_",
                 lower + "__",
@@ -416,7 +568,7 @@ def main():
             loader.testNamePatterns = [f"*{text}*" for text in setting.k]
         suite = unittest.TestSuite(
             loader.loadTestsFromModule(module)
-            for module in (sys.modules[__name__], profiling_tests, spawn_tests)
+            for module in (sys.modules[__name__], lifetime_tests, profiling_tests, spawn_tests)
         )
         result = unittest.TextTestRunner(verbosity=2).run(suite)
     if result.testsRun == 0:

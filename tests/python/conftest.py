@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sibyl.bench.simulated import find_launcher
 from sibyl.errors import CommandError
+from sibyl.experiment.simulated import find_launcher
 from sibyl.mpi.installation import Launcher, installed_launchers, library_of_program
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -18,6 +18,17 @@ COMMAND = [sys.executable, "-m", "sibyl"]
 
 # A shell that starts the suite in the background has it ignore interrupts, and so all its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One process of several (`pytest -n 2 --dist loadgroup`) runs all that starts MPI programs.
+
+    Two of those at a time would measure each other; the rest, most of it plain Python, goes on
+    beside them.
+    """
+    for item in items:
+        if {"mpi", "python"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group("mpi"))
 
 
 @dataclass

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND, Mpi, Sibyl, assert_usage_error
 
-from sibyl.bench.grid import PERSISTENT
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import PERSISTENT
 from sibyl.mpi.library import find_benchmark
 
 QUICK = ["--size", "4K", "--iterations", "3", "--warm-up", "1", "--compute", "1ms"]

@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sibyl.bench import output, plots, statistics
-from sibyl.bench.grid import Cell, Grid, make_cells
-from sibyl.bench.journal import Journal, write_whole
-from sibyl.bench.judge import instrument_limit, judge
-from sibyl.bench.recording import pattern_text, read_recording
-from sibyl.bench.samples import METRICS, CellResult, SampleReader
-from sibyl.bench.units import read_size, read_time, size_text, time_text
+from sibyl.bench import output, plots
 from sibyl.errors import CommandError
+from sibyl.experiment import statistics
+from sibyl.experiment.grid import Cell, Grid, make_cells
+from sibyl.experiment.journal import Journal
+from sibyl.experiment.judge import instrument_limit, judge
+from sibyl.experiment.plots import check_plot
+from sibyl.experiment.recording import pattern_text, read_recording
+from sibyl.experiment.samples import METRICS, CellResult, SampleReader
+from sibyl.experiment.units import read_size, read_time, size_text, time_text
+from sibyl.files import write_whole
 from sibyl.mpi.arrivals import merge_arrivals
 
 JOB = {
@@ -306,7 +309,7 @@ def test_plots_are_drawn_along_what_varies() -> None:
     one = judge(results[:1], "native")
     assert plots.draw_curves(grid, one, Path("a.svg"), "run") is None
     with pytest.raises(CommandError):
-        plots.check_plot(Path("a.bmp"))
+        check_plot(Path("a.bmp"))
 
 
 def write_part(directory: Path, rank: int, calls: list[list[object]], clock: str = "one") -> None:

@@ -6,10 +6,10 @@ import pytest
 from conftest import Mpi, Sibyl
 from rich.console import Console
 
-from sibyl.bench.grid import Cell, Grid
 from sibyl.bench.predictions import prediction_lines
-from sibyl.bench.samples import METRICS, CellResult, SampleReader
 from sibyl.bench.thread_cost import affordable_iterations, print_costs
+from sibyl.experiment.grid import Cell, Grid
+from sibyl.experiment.samples import METRICS, CellResult, SampleReader
 
 
 def test_errors_of_predictions_and_their_price_are_read_and_told() -> None:

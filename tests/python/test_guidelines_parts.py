@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from sibyl.bench.grid import Cell
-from sibyl.bench.samples import METRICS, CellResult
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import Cell
+from sibyl.experiment.samples import METRICS, CellResult
 from sibyl.guidelines import output, page
 from sibyl.guidelines.catalogue import GUIDELINES, Guideline, chosen, groups
 from sibyl.guidelines.judge import judge

@@ -99,5 +99,32 @@ def test_bad_input_ends_in_one_line(sibyl: Sibyl, tmp_path: Path) -> None:
     assert_usage_error(sibyl("predict", text), "not text")
 
 
+@pytest.mark.parametrize(
+    "time", ["Infinity", "-Infinity", "NaN", "1e999", "1e308", "-1.0", "1" * 400, '"soon"', "true"]
+)
+def test_a_time_that_is_none_ends_in_one_line(sibyl: Sibyl, tmp_path: Path, time: str) -> None:
+    trace = recording(tmp_path / "trace.json", [[0.0, 0.125]] * 3)
+    trace.write_text(trace.read_text(encoding="utf-8").replace("0.125", time), encoding="utf-8")
+    assert_usage_error(sibyl("predict", trace), "trace.json", "call 0 of site 0", "arrival time")
+    if time[0] not in 't"':
+        text = tmp_path / "trace.txt"
+        text.write_text(f"# call\n0\n{time}\n# call\n0\n1\n", encoding="utf-8")
+        assert_usage_error(sibyl("predict", text), "trace.txt:3", "no arrival time")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("root", "first"), ("root", 2), ("bytes", -1), ("collective", 7), ("group", [])],
+)
+def test_a_site_that_is_none_ends_in_one_line(
+    sibyl: Sibyl, tmp_path: Path, name: str, value: object
+) -> None:
+    trace = recording(tmp_path / "trace.json", [[0.0, 1.0]] * 3)
+    data = json.loads(trace.read_text(encoding="utf-8"))
+    data["sites"][0][name] = value
+    trace.write_text(json.dumps(data), encoding="utf-8")
+    assert_usage_error(sibyl("predict", trace), "trace.json", f"site 0: {name}")
+
+
 def test_an_edge_is_extrapolated() -> None:
     assert _core.extrapolate_edge(1.0, 2.0, 0.5) == 3.0

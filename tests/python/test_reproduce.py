@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from conftest import Sibyl, assert_usage_error
 
-from sibyl.bench.grid import Cell
-from sibyl.bench.samples import METRICS, CellResult
 from sibyl.errors import CommandError
+from sibyl.experiment import provenance
+from sibyl.experiment.grid import Cell
+from sibyl.experiment.samples import METRICS, CellResult
 from sibyl.reproduce import fft, fft_on_cluster, figures_on_cluster, on_cluster, session
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
@@ -212,6 +213,50 @@ def test_what_occupies_the_machine_is_asked_for_by_name() -> None:
     assert places == [Where(8, "300mbit"), Where(48, "300mbit")]
     marks = {session.fingerprint(item, 4, where) for where in places}
     assert len(marks) == 2
+
+
+def test_a_result_is_stale_when_what_made_it_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated, measured = (
+        next(item for item in ITEMS if item.name == name)
+        for name in ("exscan-table-1", "fft-table-5-cluster")
+    )
+    package, libraries = tmp_path / "sibyl", tmp_path / "lib"
+    for room in ("reproduce", "simulator", "experiment", "bench", "commands"):
+        (package / room).mkdir(parents=True)
+        (package / room / "a.py").write_text("")
+    libraries.mkdir()
+    (tmp_path / "bin").mkdir()
+    core = tmp_path / "_core.so"
+    library, program = libraries / "libsibyl-mpich.so", tmp_path / "bin" / "sibyl-bench-mpich"
+    for path in (core, library, program):
+        path.write_text("")
+    monkeypatch.setattr(session, "PACKAGE", package)
+    monkeypatch.setattr(session._core, "__file__", str(core))
+    monkeypatch.setattr(provenance, "library_directories", lambda: [libraries])
+
+    def marks() -> tuple[str, str]:
+        return session.fingerprint(simulated, 4), session.fingerprint(measured, 4, Where())
+
+    before = marks()
+    assert marks() == before
+    (package / "commands" / "a.py").write_text("# what is printed")
+    assert marks() == before
+    for room in ("reproduce", "simulator", "experiment"):
+        (package / room / "a.py").write_text("# other grids")
+        now = marks()
+        assert now[0] != before[0] and now[1] != before[1], room
+        before = now
+    core.write_text("other planners")
+    now = marks()
+    assert now[0] != before[0] and now[1] != before[1]
+    for path in (library, program):
+        before = now
+        path.write_text("another build")
+        now = marks()
+        assert now[0] == before[0], "no MPI program takes part"
+        assert now[1] != before[1], path
 
 
 def test_a_claim_names_the_cells_where_it_does_not_hold() -> None:

@@ -45,6 +45,18 @@ def test_the_mpi_is_told_from_the_program_s_linkage(sibyl: Sibyl, mpi: Mpi, job:
     assert mpi.launcher.version in report["mpi"]
 
 
+def test_reproducible_has_sibyl_serve_from_the_first_call(
+    sibyl: Sibyl, mpi: Mpi, job: Path
+) -> None:
+    words = ["run", "-n", 3, "--mpi", mpi.option, "--reproducible", "--report", "report.json"]
+    result = sibyl(*words, "--", job)
+    assert result.returncode == 0, result
+    report = json.loads((sibyl.directory / "report.json").read_text())
+    entries = [entry for entry in report["entries"] if entry["collective"] == "exscan"]
+    assert sum(entry["calls"] for entry in entries) == 20
+    assert "native" not in {entry["algorithm"] for entry in entries}
+
+
 def test_native_leaves_the_calls_to_the_mpi_library(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
     words = ["run", "-n", 2, "--mpi", mpi.option, "--set", "exscan=native"]
     result = sibyl(*words, "--report", "report.json", "--quiet", "--", job)
@@ -205,7 +217,7 @@ def test_ctrl_c_in_a_terminal_ends_the_job_and_gives_the_terminal_back(
 def test_streams_that_a_launcher_leaves_non_blocking_block_again() -> None:
     text = "import os; os.set_blocking(0, False)"
     code = (
-        "import os, sys; from sibyl.mpi.job import run_job; "
+        "import os, sys; from sibyl.processes.job import run_job; "
         f"status = run_job([sys.executable, '-c', {text!r}], os.environ); "
         "print(status, os.get_blocking(0))"
     )

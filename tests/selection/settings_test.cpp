@@ -2,6 +2,11 @@
 #include "selection/settings.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
 
 #include "sibyl/planners.hpp"
 
@@ -82,6 +87,28 @@ TEST(Settings, SayWhatIsWrongWithTheSelectionTable) {
   Settings settings;
   EXPECT_EQ(settings_from(environment, settings), "SIBYL_TABLE: cannot read no/such/table.txt");
   EXPECT_EQ(settings.table.count, 0U);
+}
+
+TEST(Settings, RefuseFilesThatAreNoneAndSaySoInOneLine) {
+  const std::string pipe = testing::TempDir() + "sibyl-settings-pipe";
+  ::unlink(pipe.c_str());
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::pair<std::string, std::string> cases[] = {{testing::TempDir(), "it is a directory"},
+                                                       {pipe, "it is no regular file"},
+                                                       {"/dev/zero", "it is no regular file"},
+                                                       {"two\nlines", "two?lines"}};
+  for (const auto& [path, part] : cases) {
+    for (std::string Environment::* variable : {&Environment::table, &Environment::arrivals}) {
+      Environment environment;
+      environment.*variable = path;
+      Settings settings;
+      const std::string problem = settings_from(environment, settings);
+      EXPECT_NE(problem.find("cannot read"), std::string::npos) << problem;
+      EXPECT_NE(problem.find(part), std::string::npos) << problem;
+      EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
+    }
+  }
+  ::unlink(pipe.c_str());
 }
 
 }  // namespace

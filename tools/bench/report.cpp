@@ -4,15 +4,20 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "bench/verdict.hpp"
 
 namespace sibyl::bench {
 namespace {
 
-std::string verdict(const Line& line) {
-  if (line.is_reference) return "reference";
-  if (line.violates) return "SLOWER";
-  if (line.faster) return "faster";
-  return line.held ? "not slower" : "";
+std::string_view verdict(const Line& line, const Options& options) {
+  return verdict({.is_reference = line.is_reference,
+                  .held = line.held,
+                  .slower = line.violates,
+                  .faster = line.faster,
+                  .ratio = line.ratio_interval},
+                 options.margin);
 }
 
 std::string microseconds(double seconds) { return fmt::format("{:.3f}", seconds * 1e6); }
@@ -45,7 +50,7 @@ std::string to_table(const Options& options, const Provenance& from, const Findi
         fmt::format("{:.3f}-{:.3f}", line.ratio_interval.low, line.ratio_interval.high),
         line.bound > 0 && line.batch_size == 1 ? fmt::format("{:.2f}", line.median / line.bound)
                                                : "-",
-        verdict(line));
+        verdict(line, options));
     last = &line;
   }
   text += "\n";
@@ -77,7 +82,7 @@ std::string to_csv(const Options& options, const Provenance& from, const Finding
         line.bytes, line.batch_size, line.contender, line.least * 1e6, line.quarter * 1e6,
         line.median * 1e6, line.three_quarters * 1e6, line.ratio, line.ratio_interval.low,
         line.ratio_interval.high, line.bound * 1e6, line.whole_vector_bound * 1e6, line.p_slower,
-        line.p_faster, verdict(line));
+        line.p_faster, verdict(line, options));
   }
   return text;
 }
@@ -101,7 +106,7 @@ std::string to_json(const Options& options, const Provenance& from, const Findin
                      {"whole_vector_limit_s", line.whole_vector_bound},
                      {"p_slower", line.p_slower},
                      {"p_faster", line.p_faster},
-                     {"verdict", verdict(line)}});
+                     {"verdict", verdict(line, options)}});
   }
   const Json document = {
       {"format", "sibyl-bench"},

@@ -6,9 +6,9 @@ All ranks of a benchmark are on this machine: as processes, in namespaces, or as
 import os
 from collections.abc import Sequence
 
-from sibyl.bench.grid import ROOTED_BLOCKS, Cell
-from sibyl.bench.units import size_text
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import ROOTED_BLOCKS, Cell
+from sibyl.experiment.units import size_text
 
 ELEMENT_BYTES = {"sum": 4, "int-sum": 4, "bxor": 8, "matrix": 32, "modular": 32}
 MOST_ELEMENTS = 2**31 - 1  # MPI counts in ints

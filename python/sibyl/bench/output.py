@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sibyl.bench.grid import BARE, IRREGULAR, SCANS, Cell, Grid
-from sibyl.bench.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
-from sibyl.bench.samples import CellResult
-from sibyl.bench.units import size_text, time_text
+from sibyl.experiment.grid import BARE, IRREGULAR, SCANS, Cell, Grid
+from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.units import size_text, time_text
 
 CSV_COLUMNS = (
     *("collective", "mpi", "ranks", "bytes", "block", "counts", "pattern", "max_delay_us"),

@@ -5,22 +5,27 @@ the parameters that do not run along the axis. And a plot of the distributions, 
 nothing about tails.
 """
 
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sibyl.bench.grid import IRREGULAR, SCANS, Cell, Grid
-from sibyl.bench.judge import Row
-from sibyl.bench.units import size_text, time_text
 from sibyl.errors import CommandError
-
-# Distinguishable without colour vision (Okabe and Ito), then by marker and by line.
-COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-BOUND_COLOUR = "#888888"
-PANELS_MOST = 12
+from sibyl.experiment.grid import IRREGULAR, SCANS, Cell, Grid
+from sibyl.experiment.judge import Row
+from sibyl.experiment.plots import (
+    COLOURS,
+    PANELS_MOST,
+    Curve,
+    draw_bound,
+    figure_bytes,
+    finish_figure,
+    finish_panel,
+    panel_grid,
+    time_scale,
+)
+from sibyl.experiment.plots import draw_curves as draw_all
+from sibyl.experiment.units import size_text, time_text
 
 
 @dataclass(frozen=True)
@@ -38,27 +43,6 @@ AXES = (
 )
 
 
-def _library() -> Any:
-    """Matplotlib, without a display."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise CommandError(
-            "--plot needs matplotlib; install it with: pip install matplotlib"
-        ) from error
-    matplotlib.use("Agg")
-    import matplotlib.pyplot
-
-    return matplotlib.pyplot
-
-
-def check_plot(path: Path) -> None:
-    """Notice before a long run that there is no Matplotlib, or no such format."""
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        raise CommandError(f"--plot {path}: name a file that ends in .png, .svg or .pdf")
-    _library()
-
-
 def choose_axis(cells: Iterable[Cell]) -> int | None:
     """The first axis along which the cells differ; None where there is one cell only."""
     cells = list(cells)
@@ -66,14 +50,6 @@ def choose_axis(cells: Iterable[Cell]) -> int | None:
         if len({axis.value(cell) for cell in cells}) > 1:
             return number
     return None
-
-
-def _scale(seconds: float) -> tuple[float, str]:
-    """Factor and unit in which a time of this order is best read."""
-    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "\N{MICRO SIGN}s")):
-        if seconds * factor >= 1:
-            return factor, unit
-    return 1e9, "ns"
 
 
 def _panel_key(cell: Cell, axis: int) -> tuple[object, ...]:
@@ -118,154 +94,115 @@ def _heading(grid: Grid, rows: Sequence[Row], axis: int | None) -> str:
     return ", ".join(common) + "\n" + where
 
 
-def _figure_bytes(figure: Any, path: Path) -> bytes:
-    out = io.BytesIO()
-    figure.savefig(out, format=path.suffix[1:], dpi=150, bbox_inches="tight")
-    return out.getvalue()
-
-
 def draw_curves(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> bytes | None:
     """The judged time along the axis that varies; None where nothing does."""
     axis = choose_axis(row.result.cell for row in rows)
     if axis is None:
         return None
-    plt = _library()
     panels: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         panels.setdefault(_panel_key(row.result.cell, axis), []).append(row)
     if len(panels) > PANELS_MOST:
         raise CommandError(f"--plot: {len(panels)} panels; measure fewer combinations for a plot")
-    columns = min(len(panels), 3)
-    lines = -(-len(panels) // columns)
-    figure, axes = plt.subplots(
-        lines, columns, figsize=(max(4.6 * columns, 6.4), 3.6 * lines), squeeze=False
-    )
+    figure, axes = panel_grid(len(panels), 3.6)
     firsts = [block[-1].result.cell for block in panels.values()]
-    for place, block in zip(axes.flat, panels.values(), strict=False):
-        _draw_panel(place, grid, block, axis, metric)
+    for place, block in zip(axes, panels.values(), strict=True):
+        _draw_panel(place, grid, block, AXES[axis], metric)
         place.set_title(_panel_title(grid, block[-1].result.cell, axis, firsts), fontsize=10)
-    for place in list(axes.flat)[len(panels) :]:
-        place.set_visible(False)
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.suptitle(_heading(grid, rows, axis), fontsize=11)
-    figure.tight_layout()
-    figure.legend(
-        handles,
-        labels,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        ncol=4,
-        frameon=False,
-        fontsize=9,
-    )
-    data = _figure_bytes(figure, path)
-    plt.close(figure)
-    return data
+    finish_figure(figure, _heading(grid, rows, axis))
+    return figure_bytes(figure, path)
 
 
-def _draw_panel(place: Any, grid: Grid, rows: Sequence[Row], axis: int, metric: str) -> None:
-    along = AXES[axis]
-    factor, unit = _scale(max(row.quarters[1] for row in rows))
+def _draw_panel(place: Any, grid: Grid, rows: Sequence[Row], along: _Axis, metric: str) -> None:
+    factor, unit = time_scale(max(row.quarters[1] for row in rows))
     values = sorted({along.value(row.result.cell) for row in rows})
     # Delays of the papers' grid (0, 1, 5, ... 500 ms) fit no scale: equal steps, as in its figures.
-    spot = {value: i if not along.logarithmic else value for i, value in enumerate(values)}
-    shift = 0.012 * (len(values) - 1 or 1)
+    spot = {value: float(i) if not along.logarithmic else value for i, value in enumerate(values)}
     names = grid.algorithms
-    for number, name in enumerate(names):
-        own = sorted(
-            (r for r in rows if r.algorithm == name), key=lambda r: along.value(r.result.cell)
+    by_name = {
+        name: sorted(
+            (row for row in rows if row.algorithm == name),
+            key=lambda row: along.value(row.result.cell),
         )
-        off = (number - (len(names) - 1) / 2) * shift
-        x = [spot[along.value(r.result.cell)] for r in own]
-        x = [v * 2 ** (0.02 * off / shift) if along.logarithmic else v + off for v in x]
-        y = [r.time * factor for r in own]
-        low = [(r.time - r.quarters[0]) * factor for r in own]
-        high = [(r.quarters[1] - r.time) * factor for r in own]
-        place.errorbar(
-            x,
-            y,
-            yerr=[low, high],
-            label=name,
-            color=COLOURS[number % len(COLOURS)],
-            marker=MARKERS[number % len(MARKERS)],
-            markersize=4.5,
-            linewidth=1.3,
-            capsize=2.5,
-            linestyle="--" if number == 0 else "-",
-        )
+        for name in names
+    }
+    curves = []
+    for number, (name, own) in enumerate(by_name.items()):
+        # Side by side, or error bars hide each other.
+        aside = number - (len(names) - 1) / 2
+        x = [spot[along.value(row.result.cell)] for row in own]
+        curves.append(_curve(name, own, _moved(x, aside, along, len(values)), factor, number == 0))
+    draw_all(place, curves)
     if metric != "elapsed":
-        base = sorted(
-            (r for r in rows if r.algorithm == names[0]), key=lambda r: along.value(r.result.cell)
+        base = by_name[names[0]]
+        off = [row.spread if metric == "absorbed" else 0.0 for row in base]
+        draw_bound(
+            place,
+            [spot[along.value(row.result.cell)] for row in base],
+            [(row.bound - o) * factor for row, o in zip(base, off, strict=True)],
         )
-        off = [r.spread if metric == "absorbed" else 0.0 for r in base]
-        place.plot(
-            [spot[along.value(r.result.cell)] for r in base],
-            [(r.bound - o) * factor for r, o in zip(base, off, strict=True)],
-            label="lower bound",
-            color=BOUND_COLOUR,
-            linewidth=2,
-            linestyle=":",
-        )
-    if along.logarithmic:
-        place.set_xscale("log", base=2)
-    place.set_xticks(list(spot.values()), [along.text(value) for value in values], fontsize=8)
-    place.minorticks_off()
+    ticks = {spot[value]: along.text(value) for value in values}
+    finish_panel(place, ticks, along.logarithmic, [row.time for row in rows])
     place.set_xlabel(along.label)
     place.set_ylabel(f"{metric} time [{unit}]")
-    spans = [row.time for row in rows if row.time > 0]
-    if spans and max(spans) > 30 * min(spans):
-        place.set_yscale("log")
-    else:
-        place.set_ylim(bottom=0)
-    place.grid(axis="y", color="#dddddd", linewidth=0.6)
-    place.spines[["top", "right"]].set_visible(False)
+
+
+def _moved(x: Sequence[float], aside: float, along: _Axis, points: int) -> list[float]:
+    if along.logarithmic:
+        return [v * 2 ** (0.02 * aside) for v in x]
+    return [v + aside * 0.012 * (points - 1 or 1) for v in x]
+
+
+def _curve(
+    name: str, rows: Sequence[Row], x: Sequence[float], factor: float, dashed: bool
+) -> Curve:
+    return Curve(
+        name,
+        x,
+        [row.time * factor for row in rows],
+        [(row.time - row.quarters[0]) * factor for row in rows],
+        [(row.quarters[1] - row.time) * factor for row in rows],
+        dashed,
+    )
 
 
 def draw_distributions(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> bytes:
     """One panel per cell: every sample as a dot, with median and quartiles."""
-    plt = _library()
     blocks: dict[int, list[Row]] = {}
     for row in rows:
         blocks.setdefault(id(row.result), []).append(row)
     shown = list(blocks.values())[:PANELS_MOST]
-    columns = min(len(shown), 3)
-    lines = -(-len(shown) // columns)
-    height = 0.9 + 0.34 * len(grid.algorithms)
-    figure, axes = plt.subplots(
-        lines, columns, figsize=(max(4.6 * columns, 6.4), height * lines), squeeze=False
-    )
+    figure, axes = panel_grid(len(shown), 0.9 + 0.34 * len(grid.algorithms))
     firsts = [block[0].result.cell for block in shown]
-    for number, (place, block) in enumerate(zip(axes.flat, shown, strict=False)):
+    for number, (place, block) in enumerate(zip(axes, shown, strict=True)):
         _draw_samples(place, block, metric)
-        words = []
-        cell = block[0].result.cell
-        for axis in AXES:
-            if len({axis.value(c) for c in firsts}) > 1:
-                text = axis.text(axis.value(cell))
-                words.append(
-                    text + {"ranks": " ranks", "maximum delay": " delay"}.get(axis.label, "")
-                )
-        if len({c.pattern for c in firsts}) > 1:
-            words.append(cell.pattern)
-        if len({c.counts for c in firsts}) > 1:
-            words.append(f"{cell.counts} counts")
-        place.set_title(", ".join(words), fontsize=9)
-        if number % columns:
+        place.set_title(_cell_title(block[0].result.cell, firsts), fontsize=9)
+        if number % min(len(shown), 3):
             place.set_yticklabels([])
-    for place in list(axes.flat)[len(shown) :]:
-        place.set_visible(False)
     heading = _heading(grid, rows, choose_axis(row.result.cell for row in rows))
     if len(blocks) > len(shown):
         heading += f"\nthe first {len(shown)} of {len(blocks)} cells"
     figure.suptitle(heading, fontsize=11)
     figure.tight_layout()
-    data = _figure_bytes(figure, path)
-    plt.close(figure)
-    return data
+    return figure_bytes(figure, path)
+
+
+def _cell_title(cell: Cell, cells: Sequence[Cell]) -> str:
+    """In what this cell differs from the others."""
+    words = []
+    for axis in AXES:
+        if len({axis.value(one) for one in cells}) > 1:
+            text = axis.text(axis.value(cell))
+            words.append(text + {"ranks": " ranks", "maximum delay": " delay"}.get(axis.label, ""))
+    if len({one.pattern for one in cells}) > 1:
+        words.append(cell.pattern)
+    if len({one.counts for one in cells}) > 1:
+        words.append(f"{cell.counts} counts")
+    return ", ".join(words)
 
 
 def _draw_samples(place: Any, block: Sequence[Row], metric: str) -> None:
-    factor, unit = _scale(max(row.quarters[1] for row in block))
+    factor, unit = time_scale(max(row.quarters[1] for row in block))
     for number, row in enumerate(block):
         times = [t * factor for t in row.result.samples[row.algorithm][f"{metric}_s"]]
         # Spread by the order of the iterations, so that a drift shows as a slope.

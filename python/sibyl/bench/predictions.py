@@ -3,10 +3,10 @@
 import statistics
 from collections.abc import Sequence
 
-from sibyl.bench.grid import PREDICTING, Grid
 from sibyl.bench.output import cell_title
-from sibyl.bench.samples import CellResult
-from sibyl.bench.units import time_text
+from sibyl.experiment.grid import PREDICTING, Grid
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.units import time_text
 
 
 def prediction_lines(grid: Grid, results: Sequence[CellResult]) -> list[str]:

@@ -16,13 +16,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from sibyl.bench.journal import write_whole
-from sibyl.bench.runner import JobFailed, choose_benchmark_launcher
-from sibyl.bench.units import time_text
+from sibyl.bench.options import Wishes
 from sibyl.errors import CommandError
+from sibyl.experiment.runner import JobFailed, choose_benchmark_launcher
+from sibyl.experiment.units import read_time, time_text
+from sibyl.files import write_result
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
+from sibyl.processes.supervisor import run_captured
 
 LEVELS = ("single", "multiple")
 ROUNDS = 5
@@ -63,14 +65,10 @@ def measure(
             words = [str(find_benchmark(launcher.flavour)), "thread", "--level", level]
             words += ["--iterations", str(iterations), "--compute", repr(compute)]
             try:
-                done = subprocess.run(
+                done = run_captured(
                     launcher_command(launcher, ranks, {}, words),
-                    env=launcher_environment(launcher),
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    text=True,
-                    timeout=patience,
-                    check=False,
+                    launcher_environment(launcher),
+                    patience,
                 )
             except subprocess.TimeoutExpired as error:
                 raise JobFailed(f"the benchmark has not ended within {patience:.0f} s") from error
@@ -112,21 +110,15 @@ def print_costs(lines: Sequence[dict[str, Any]], console: Console) -> None:
         console.print("no thread: MPI gives no MPI_THREAD_MULTIPLE, or SIBYL_THREAD is 0")
 
 
-def thread_cost(
-    ranks: str | None,
-    mpi: str | None,
-    iterations: int | None,
-    compute: float,
-    json_file: Path | None,
-) -> int:
+def thread_cost(wishes: Wishes, json_file: Path | None) -> int:
     """Measure and print; see `sibyl bench thread`. Returns the exit code."""
-    text = ranks or "2"
+    text, iterations, compute = wishes.ranks or "2", wishes.iterations, read_time(wishes.compute)
     if not (text.isascii() and text.isdigit()) or int(text) < 1 or iterations == 0:
         raise CommandError("thread wants one number of ranks, and at least 1 iteration")
     if iterations is None:
         iterations = affordable_iterations(int(text), len(os.sched_getaffinity(0)), compute)
-    lines = measure(choose_benchmark_launcher(mpi), int(text), iterations, compute)
+    lines = measure(choose_benchmark_launcher(wishes.mpi), int(text), iterations, compute)
     print_costs(lines, Console(width=120))
     if json_file is not None:
-        write_whole(json_file, json.dumps(lines, indent=1) + "\n")
+        write_result(json_file, json.dumps(lines, indent=1) + "\n")
     return 0

@@ -8,10 +8,10 @@ from pathlib import Path
 from sibyl.cluster import network, state
 from sibyl.cluster.placement import place
 from sibyl.cluster.processes import Guardian, end_processes, remove_tree
-from sibyl.commands.run import RunOptions, resolve_program, run_placed
 from sibyl.errors import CommandError
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.placement import Placement, check_room
+from sibyl.mpi.run import RunOptions, resolve_program, run_placed
 
 
 def run_on_cluster(name: str, words: Sequence[str], options: RunOptions, slots: int) -> int:

@@ -5,7 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
 
@@ -13,8 +13,9 @@ from sibyl.cluster import network, state
 from sibyl.cluster.processes import Guardian
 from sibyl.cluster.state import Cluster, Lock
 from sibyl.errors import CommandError
-
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from sibyl.processes.identity import Identity
+from sibyl.processes.signals import handled
+from sibyl.processes.supervisor import ENDING
 
 
 def bring_up(name: str, hosts: int, rate: int) -> tuple[Cluster, str]:
@@ -77,11 +78,9 @@ def take_down(name: str, force: bool = False) -> bool:
 def _end_holder(name: str) -> None:
     """End the command that holds a cluster's lock; its guardian ends what it had started."""
     process = state.holder(name)
-    if process:
-        with suppress(OSError):
-            os.kill(process, signal.SIGKILL)
+    if isinstance(process, Identity) and process.send(signal.SIGKILL):
         patience = time.monotonic() + 5
-        while state.alive(process) and time.monotonic() < patience:
+        while process.alive and time.monotonic() < patience:
             time.sleep(0.01)
 
 
@@ -93,7 +92,7 @@ def _remove(cluster: Cluster, lock: Lock, last: bool = False) -> None:
         lock.release()
 
     guardian = Guardian(clean, keep=lock.handle)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         network.remove(cluster)
     finally:
@@ -136,19 +135,17 @@ def _all_or_nothing(cluster: Cluster, lock: Lock) -> Iterator[None]:
     def stop(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    before = {n: signal.signal(n, stop) for n in _ENDING}
-    guardian = Guardian(clean, keep=lock.handle)
-    try:
-        state.save(replace(cluster, complete=False))
-        yield
-        state.save(replace(cluster, complete=True))
-    except BaseException:
-        for number in before:
-            signal.signal(number, signal.SIG_IGN)
-        network.remove(cluster)
-        raise
-    finally:
-        lock.release()
-        guardian.release()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with handled(ENDING, stop):
+        guardian = Guardian(clean, keep=lock.handle)
+        try:
+            state.save(replace(cluster, complete=False))
+            yield
+            state.save(replace(cluster, complete=True))
+        except BaseException:
+            for number in ENDING:
+                signal.signal(number, signal.SIG_IGN)
+            network.remove(cluster)
+            raise
+        finally:
+            lock.release()
+            guardian.release()

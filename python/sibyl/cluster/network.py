@@ -21,6 +21,7 @@ both ends. What decides whether measured times are those of the wire:
 
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -161,7 +162,7 @@ def _ip(lines: Sequence[str], namespace: str | None = None, then: str = "") -> N
     """Run lines of `ip` in a namespace, or in this process's, then a shell's lines there."""
     words = [tool("ip"), "-batch", "-"]
     if namespace is not None:
-        script = f"set -e\n{tool('ip')} -batch -\n{then}"
+        script = f"set -e\n{shlex.quote(tool('ip'))} -batch -\n{then}"
         words = [tool("nsenter"), f"--net={NETNS / namespace}", "sh", "-c", script]
     _run(words, "".join(f"{line}\n" for line in lines))
 

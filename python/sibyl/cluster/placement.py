@@ -26,7 +26,8 @@ def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Pl
         scratch: a directory for this run, which the caller removes.
     """
     agent = scratch / "agent"
-    agent.write_text(f'#!/bin/sh\nexec sh {shlex.quote(str(AGENT))} {cluster.prefix} "$@"\n')
+    words = shlex.join(["sh", str(AGENT), cluster.prefix])
+    agent.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
     agent.chmod(0o755)
     addresses = [(cluster.address(host), slots) for host in range(cluster.hosts)]
     if launcher.family == "openmpi":

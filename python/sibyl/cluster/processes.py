@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from sibyl.cluster.state import NETNS
+from sibyl.processes.identity import send_if
 
 # Ends of guardians' pipes. A program that changes the machine is given them, so that the guardian
 # does not begin to clean up before it has ended, too.
@@ -19,23 +20,43 @@ held_open: list[int] = []
 GRACE = 0.5
 
 
+def _namespace(path: Path) -> tuple[int, int] | None:
+    """What tells a network namespace from all others; None if there is none at the path."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _network_of(pid: int | str) -> tuple[int, int] | None:
+    return _namespace(Path(f"/proc/{pid}/ns/net"))
+
+
+def _wanted(namespaces: Iterable[str]) -> set[tuple[int, int]]:
+    """The namespaces of these names, but never the machine's or that of this process.
+
+    A name may lead anywhere (`ip netns attach`), and who ends all processes of the machine's own
+    namespace ends the machine.
+    """
+    found = {_namespace(NETNS / name) for name in namespaces}
+    found -= {None, _network_of("self"), _network_of(1)}
+    return {one for one in found if one is not None}
+
+
 def processes_in(namespaces: Iterable[str]) -> list[int]:
-    """The processes whose network namespace is one of these."""
-    wanted = set()
-    for name in namespaces:
-        with suppress(OSError):
-            wanted.add((NETNS / name).stat().st_ino)
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if (path / "ns" / "net").stat().st_ino in wanted:
-                found.append(int(path.name))
-    return found
+    """The processes whose network namespace is one of these; never this process."""
+    wanted = _wanted(namespaces)
+    if not wanted:
+        return []
+    numbers = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+    return [pid for pid in numbers if pid != os.getpid() and _network_of(pid) in wanted]
 
 
 def end_processes(namespaces: Iterable[str]) -> int:
     """End every process in the namespaces, first politely; return how many there were."""
     names = list(namespaces)
+    wanted = _wanted(names)
     ended: set[int] = set()
     begin = time.monotonic()
     while left := processes_in(names):
@@ -43,8 +64,8 @@ def end_processes(namespaces: Iterable[str]) -> int:
         for pid in left:
             if harsh or pid not in ended:
                 ended.add(pid)
-                with suppress(OSError):
-                    os.kill(pid, signal.SIGKILL if harsh else signal.SIGTERM)
+                number = signal.SIGKILL if harsh else signal.SIGTERM
+                send_if(pid, number, lambda pid=pid: _network_of(pid) in wanted)
         if time.monotonic() > begin + 20:  # in a system call that cannot be ended
             break
         time.sleep(0.02)

@@ -8,17 +8,22 @@ import fcntl
 import json
 import os
 import re
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 from sibyl.errors import CommandError
+from sibyl.processes.identity import Identity
 
 NETNS = Path("/run/netns")  # where `ip netns` keeps its names
 SUBNETS = range(64, 192)  # second numbers of 10.x.0.0/16
+NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
+LEAST_RATE, MOST_RATE = 64_000, 100_000_000_000  # bits per second
 MOST_HOSTS = 256  # every host knows every other's address: the square of this in all
 
 
@@ -81,7 +86,7 @@ class Cluster:
 
 def check_name(name: str) -> str:
     """Return `name` if a cluster may be called so."""
-    if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", name):
+    if not NAME.fullmatch(name):
         raise CommandError(
             f"--name '{name}': a cluster's name has 1 to 32 small letters, digits and dashes"
         )
@@ -94,7 +99,7 @@ def parse_rate(text: str) -> int:
     if not match:
         raise CommandError(f"--rate '{text}': say kbit, mbit or gbit, as in --rate 100mbit")
     rate = round(float(match.group(1)) * {"k": 1e3, "m": 1e6, "g": 1e9}[match.group(2)])
-    if not 64_000 <= rate <= 100_000_000_000:
+    if not LEAST_RATE <= rate <= MOST_RATE:
         raise CommandError(f"--rate {text}: choose between 64kbit and 100gbit")
     return rate
 
@@ -108,21 +113,67 @@ def rate_text(rate: float) -> str:
 
 
 def directory() -> Path:
-    """Where states and locks are kept: /run, or the user's own run-time directory."""
-    if os.access("/run", os.W_OK):
-        return Path("/run/sibyl-cluster")
+    """Where states and locks are kept: /run, or the user's own run-time directory.
+
+    What lies there decides what is done with the rights of root, so nobody else may have made it
+    or may write into it. In the common temporary directory anybody could have been first.
+
+    Raises:
+        CommandError: there is something of somebody else.
+    """
     own = os.environ.get("XDG_RUNTIME_DIR")
-    return Path(own or tempfile.gettempdir()) / "sibyl-cluster"
+    if os.access("/run", os.W_OK):
+        place = Path("/run/sibyl-cluster")
+    elif own:
+        place = Path(own) / "sibyl-cluster"
+    else:
+        place = Path(tempfile.gettempdir()) / f"sibyl-cluster-{os.geteuid()}"
+    try:
+        status = place.lstat()
+    except FileNotFoundError:
+        return place
+    except OSError as error:
+        raise CommandError(f"cannot look at {place}: {error.strerror}") from error
+    if not stat.S_ISDIR(status.st_mode):
+        raise CommandError(f"{place} is no directory of its own; remove it")
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise CommandError(
+            f"{place} belongs to somebody else or others may write to it; remove it, after a look "
+            f"at what is in it"
+        )
+    return place
+
+
+def _read_cluster(name: str, text: str) -> Cluster:
+    """The cluster of a state file, whose fields go into commands that root runs.
+
+    Raises:
+        TypeError, ValueError: some field is none.
+    """
+    cluster = Cluster(**json.loads(text))
+    if cluster.name != name or not NAME.fullmatch(name):
+        raise ValueError(f"its name is not {name}")
+    numbers = {
+        "hosts": (cluster.hosts, range(1, MOST_HOSTS + 1)),
+        "rate": (cluster.rate, range(LEAST_RATE, MOST_RATE + 1)),
+        "subnet": (cluster.subnet, SUBNETS),
+    }
+    for field, (value, allowed) in numbers.items():
+        if type(value) is not int or value not in allowed:
+            raise ValueError(f"{field} is not a whole number from {allowed[0]} to {allowed[-1]}")
+    if type(cluster.complete) is not bool:
+        raise ValueError("complete is neither true nor false")
+    return cluster
 
 
 def load(name: str) -> Cluster | None:
     """The cluster of that name; None if there is none."""
     path = directory() / f"{name}.json"
     try:
-        return Cluster(**json.loads(path.read_text(encoding="utf-8")))
+        return _read_cluster(name, path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise CommandError(
             f"{path} is damaged ({error}); remove it, then the namespaces that `ip netns` lists "
             f"as sibyl-{name}-..."
@@ -207,20 +258,22 @@ def _is_at(handle: int, path: Path) -> bool:
     return path.stat().st_ino == os.fstat(handle).st_ino
 
 
-def holder(name: str) -> int | None:
-    """The process that holds the lock of a cluster; None if nobody does, 0 if it is unknown."""
+def holder(name: str) -> Identity | Literal["unknown"] | None:
+    """The process that holds the lock of a cluster, or did when it took it; None if nobody does.
+
+    Its guardian holds on to the lock after its end, when its number may be another process's.
+    """
     path = directory() / f"{name}.lock"
     try:
-        handle = os.open(path, os.O_RDWR)
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return None
     except OSError:
-        with suppress(ValueError):
-            return int(os.pread(handle, 20, 0) or b"0")
-        return 0
+        text = os.pread(handle, 64, 0).decode("ascii", errors="replace")
+        return Identity.parse(text) or "unknown"
     finally:
         os.close(handle)
 
@@ -229,13 +282,15 @@ def take_lock(name: str) -> Lock | None:
     """Lock a cluster for this process; None if another one holds it."""
     place = directory()
     try:
-        place.mkdir(mode=0o755, parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise CommandError(f"cannot make {place}: {error.strerror}") from error
+    place = directory()  # another look, at what is there now
     path = place / f"{name}.lock"
     while True:
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            handle = os.open(path, flags, 0o644)
         except OSError as error:
             raise CommandError(f"cannot open {path}: {error.strerror}") from error
         try:
@@ -246,18 +301,9 @@ def take_lock(name: str) -> Lock | None:
         with suppress(FileNotFoundError):
             if _is_at(handle, path):
                 os.truncate(handle, 0)
-                os.pwrite(handle, str(os.getpid()).encode(), 0)
+                os.pwrite(handle, str(Identity.of(os.getpid())).encode(), 0)
                 return Lock(handle, path)
         os.close(handle)
-
-
-def alive(process: int) -> bool:
-    """Whether a process is there and not merely waiting for its parent to take note of its end."""
-    try:
-        text = Path(f"/proc/{process}/stat").read_text(errors="replace")
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
 @contextmanager
@@ -272,12 +318,13 @@ def locked(name: str) -> Iterator[Lock]:
         process = holder(name)
         # A killed command's guardian holds the lock until it has cleaned up; and somebody may have
         # asked just now who holds it.
-        ending = process is None or (process and not alive(process))
+        known = isinstance(process, Identity)
+        ending = process is None or (known and not process.alive)
         if ending and time.monotonic() < patience:
             time.sleep(0.05)
             continue
         raise CommandError(
-            f"cluster '{name}' is in use{f' by process {process}' if process else ''}; wait for "
+            f"cluster '{name}' is in use{f' by process {process.pid}' if known else ''}; wait for "
             f"its end, or use a cluster of another name"
         )
     try:

@@ -1,10 +1,14 @@
 """`sibyl cluster`: hosts on one machine, joined by links of a chosen rate."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from sibyl.mpi.run import RunOptions
+from sibyl.option_classes import takes_options
 
 cluster = typer.Typer(
     name="cluster",
@@ -20,6 +24,19 @@ WhichMpi = Annotated[
         help="Which MPI; the one that the program is linked with if absent.",
     ),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterRunOptions(RunOptions):
+    """How a program is to be run on a cluster."""
+
+    ranks: Annotated[
+        int | None,
+        typer.Option("-n", "--ranks", metavar="N", help="Ranks; all hosts are filled if absent."),
+    ] = None
+    native: Annotated[
+        bool, typer.Option("--native/--sibyl", help="Leave Sibyl out, or preload it.")
+    ] = False
 
 
 @cluster.command()
@@ -68,10 +85,12 @@ def status(
 
     rows = []
     for each in load_all():
-        process = holder(each.name)
+        holding = holder(each.name)
         condition = "up" if each.complete and not each.missing() else "damaged"
-        if process is not None:
+        process = None
+        if holding is not None:
             condition = "in use" if each.complete else "changing"
+            process = 0 if holding == "unknown" else holding.pid
         rows.append((each, condition, process))
     if as_json:
         listed = [
@@ -103,44 +122,18 @@ def status(
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
     options_metavar="[OPTIONS] --",
 )
+@takes_options
 def run(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM [ARGS]", show_default=False)],
-    ranks: Annotated[
-        int | None,
-        typer.Option("-n", "--ranks", metavar="N", help="Ranks; all hosts are filled if absent."),
-    ] = None,
+    options: ClusterRunOptions,
     name: Name = "default",
-    mpi: WhichMpi = None,
     ranks_per_host: Annotated[
         int, typer.Option(metavar="K", help="Ranks on each host, filled one after the other.")
     ] = 1,
-    native: Annotated[
-        bool, typer.Option("--native/--sibyl", help="Leave Sibyl out, or preload it.")
-    ] = False,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="COLLECTIVE=ALGORITHM", help="As for sibyl run."),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Write the report of the run to this file."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no table at the end.")] = False,
-    launcher_args: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="More words for the launcher.")
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Write when each rank joined each collective."),
-    ] = None,
 ) -> int:
     """Run an MPI program on the hosts of a cluster."""
     from sibyl.cluster.job import run_on_cluster
-    from sibyl.commands.run import RunOptions
 
-    options = RunOptions(
-        ranks, mpi, settings or [], report, quiet, launcher_args, None, native, record
-    )
     return run_on_cluster(name, program, options, ranks_per_host)
 
 
@@ -159,9 +152,10 @@ def check(
     """Measure what the cluster holds of its rate, and whether processors or the wire decide."""
     from sibyl.cluster.instrument import check as measure
     from sibyl.cluster.instrument import print_check
+    from sibyl.files import write_result
 
     result = measure(name, mpi, program)
     if as_json is not None:
-        as_json.write_text(json.dumps(result.as_json(), indent=2) + "\n", encoding="utf-8")
+        write_result(as_json, json.dumps(result.as_json(), indent=2) + "\n")
     print_check(result)
     return 0

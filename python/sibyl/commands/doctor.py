@@ -2,9 +2,7 @@
 
 import importlib.util
 import json
-import os
 import platform
-import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +24,7 @@ from sibyl.mpi.installation import (
 )
 from sibyl.mpi.library import find_implementation, find_shim
 from sibyl.mpi.report import Report, merge_reports
+from sibyl.processes.supervisor import run_captured
 
 PROBE = Path(__file__).parent.parent / "mpi" / "probe.py"
 PROBE_ALGORITHM = "123-doubling"
@@ -177,26 +176,8 @@ def _start_probe(
         rank_environment(shim, {"exscan": PROBE_ALGORITHM}, directory),
         [sys.executable, str(PROBE), str(library), launcher.flavour],
     )
-    job = subprocess.Popen(
-        command,
-        env=launcher_environment(launcher),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
     try:
-        output, errors = job.communicate(timeout=PROBE_LIMIT)
-        return job.returncode, output, errors
-    except BaseException as error:
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(OSError):
-                os.killpg(job.pid, number)
-            with suppress(subprocess.TimeoutExpired):
-                job.communicate(timeout=5)
-                break
-        if isinstance(error, subprocess.TimeoutExpired):
-            return None, "", ""
-        raise
+        done = run_captured(command, launcher_environment(launcher), PROBE_LIMIT)
+    except subprocess.TimeoutExpired:
+        return None, "", ""
+    return done.returncode, done.stdout, done.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sibyl.errors import CommandError
+from sibyl.files import write_result
 
 # Below the loudest point of the waterfall: what is fainter has the darkest colour.
 RANGE_DB = 90.0
@@ -23,11 +24,7 @@ def draw(document: Path, picture: Path) -> int:
             "fft-plot needs matplotlib; install it with: pip install matplotlib"
         ) from error
     matplotlib.use("Agg")
-    data = _picture(run, picture.suffix[1:])
-    try:
-        picture.write_bytes(data)
-    except OSError as error:
-        raise CommandError(f"cannot write {picture}: {error.strerror}") from error
+    write_result(picture, _picture(run, picture.suffix[1:]))
     return 0
 
 

@@ -2,13 +2,17 @@
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 import sibyl
 from sibyl.arguments import check_algorithm, read_order, read_sizes
 from sibyl.errors import CommandError
+from sibyl.files import write_result
 
 if TYPE_CHECKING:
     import numpy
@@ -17,56 +21,106 @@ if TYPE_CHECKING:
 STEPS_UP_TO = 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """What is planned.
+    """What is planned."""
 
-    Attributes:
-        collective: exscan, scan, gather, scatter, gatherv, scatterv or reduce.
-        algorithm: a name of the table of algorithms.
-        ranks: at least 1.
-        root: 0 for collectives without one.
-        count: elements per vector (scans) or per block (gather, scatter); None: not said, 1.
-        order: a file with the order of the ranks other than the root.
-        in_place: MPI_IN_PLACE at every rank, or at the root where there is one.
-        background: open the gates that can be opened.
-        operator_rounds: 0 takes the algorithm's own.
-        arrivals: a pattern file or a short form (uniform:MAX:SEED, ...); None: all at once.
-        segments: parts that the vector is cut into.
-        round_time: seconds that a round takes.
-        generator: which of the generators of one schedule.
-        root_order: first or availability.
-        ranks_per_node: consecutive ranks that share a node.
-        sizes: of each rank's block: numbers with commas between them, or a file with one a line.
-        direct_from: from this size on blocks go straight; None: none does.
-    """
+    algorithm: Annotated[
+        str, typer.Option(metavar="NAME", help="See: sibyl algorithms.", show_default=False)
+    ]
+    ranks: Annotated[int, typer.Option(metavar="P", help="Number of ranks.", show_default=False)]
+    root: Annotated[int, typer.Option(metavar="R", help="Root of gather, scatter and reduce.")] = 0
+    count: Annotated[
+        int | None,
+        typer.Option(metavar="M", help="Elements per vector or block; recorded, sizes in GOAL."),
+    ] = None
+    order: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Order of the ranks other than the root, one a line."),
+    ] = None
+    in_place: Annotated[bool, typer.Option("--in-place", help="Plan for MPI_IN_PLACE.")] = False
+    background: Annotated[
+        bool, typer.Option("--background", help="Open the gates that the algorithm can open.")
+    ] = False
+    operator_rounds: Annotated[
+        int, typer.Option(metavar="Q", help="Scan family: rounds with the operator; 0: its own.")
+    ] = 0
+    ranks_per_node: Annotated[
+        int,
+        typer.Option(metavar="K", help="Two-level, trees: consecutive ranks that share a node."),
+    ] = 1
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|A,B,...",
+            help="Gatherv, scatterv: size of each rank's block; all alike if absent.",
+        ),
+    ] = None
+    direct_from: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="Gatherv, scatterv: blocks of this size go straight."),
+    ] = None
+    arrivals: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|SHAPE",
+            help="Reduce: one arrival time a line, or flat, uniform:MAX:SEED, skewed:MAX, ... with "
+            "MAX in seconds; all at once if absent.",
+        ),
+    ] = None
+    segments: Annotated[
+        int, typer.Option(metavar="N", help="Reduce: parts that the vector is cut into.")
+    ] = 1
+    round_time: Annotated[
+        float, typer.Option(metavar="D", help="Reduce: seconds that a round takes.")
+    ] = 1.0
+    generator: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Reduce: linear, pairing-heap, segment-tree or fast; all give the same schedule.",
+        ),
+    ] = "fast"
+    root_order: Annotated[
+        str,
+        typer.Option(
+            metavar="first|availability", help="Reduce: where the root stands among senders."
+        ),
+    ] = "first"
 
-    collective: str
-    algorithm: str
-    ranks: int
-    root: int
-    count: int | None
-    order: Path | None
-    in_place: bool
-    background: bool
-    operator_rounds: int
-    arrivals: str | None = None
-    segments: int = 1
-    round_time: float = 1.0
-    generator: str = "fast"
-    root_order: str = "first"
-    ranks_per_node: int = 1
-    sizes: str | None = None
-    direct_from: int | None = None
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOutputs:
+    """Where the plan goes; - is stdout, where one of them can go."""
+
+    events: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.csv|-", help="Reduce: write the schedule: round,sender,receiver,segment."
+        ),
+    ] = None
+    json: Annotated[
+        str | None, typer.Option(metavar="FILE|-", help="Write the plan as JSON (-: stdout).")
+    ] = None
+    svg: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw the plan as a space-time picture.")
+    ] = None
+    goal: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the plan for LogGOPSim.")
+    ] = None
+    html: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Clairvoyant: a page that plays the schedule."),
+    ] = None
 
 
-def make_plan(options: PlanOptions) -> sibyl.Plan:
+def make_plan(collective: str, options: PlanOptions) -> sibyl.Plan:
     """Plan it.
 
     Raises:
         CommandError: the table's own line on what is wrong with the request.
     """
-    check_algorithm(options.collective, options.algorithm)
+    check_algorithm(collective, options.algorithm)
     if options.ranks < 1:
         raise CommandError(f"--ranks {options.ranks}: a plan has at least 1 rank")
     if not 0 <= options.root < options.ranks:
@@ -80,7 +134,7 @@ def make_plan(options: PlanOptions) -> sibyl.Plan:
         order = read_order(options.order, options.ranks, options.root)
     try:
         return sibyl.make_plan(
-            options.collective,
+            collective,
             options.algorithm,
             options.ranks,
             root=options.root,
@@ -98,7 +152,7 @@ def make_plan(options: PlanOptions) -> sibyl.Plan:
             direct_from=options.direct_from,
         )
     except ValueError as error:
-        raise CommandError(f"{options.collective} {options.algorithm}: {error}") from error
+        raise CommandError(f"{collective} {options.algorithm}: {error}") from error
 
 
 def _arrivals(options: PlanOptions) -> list[float] | None:
@@ -108,32 +162,33 @@ def _arrivals(options: PlanOptions) -> list[float] | None:
     return sibyl.arrival_pattern(options.arrivals, options.ranks, options.root).tolist()
 
 
-def write_events(options: PlanOptions, name: str) -> None:
-    """Write the schedule of a reduce as CSV: round, sender, receiver, segment."""
-    _, events = _schedule(options, "--events", "")
+def events_text(collective: str, options: PlanOptions) -> str:
+    """The schedule of a reduce as CSV: round, sender, receiver, segment."""
+    _, events = _schedule(collective, options, "--events", "")
     lines = ["round,sender,receiver,segment"]
     lines += [f"{r},{s},{d},{n}" for r, s, d, n in events.tolist()]
-    _write(name, "\n".join(lines))
+    return "\n".join(lines)
 
 
-def write_page(options: PlanOptions, name: str) -> None:
-    """Write the schedule of a reduce as a page that plays it."""
+def page_text(collective: str, options: PlanOptions) -> str:
+    """The schedule of a reduce as a page that plays it."""
     from sibyl.simulator.schedule_page import check_size, schedule_page
 
     check_size(options.ranks, options.segments)
-    times, events = _schedule(options, "--html", "; sibyl simulate --html draws any algorithm")
-    _write(name, schedule_page(times, options.segments, options.round_time, options.root, events))
+    hint = "; sibyl simulate --html draws any algorithm"
+    times, events = _schedule(collective, options, "--html", hint)
+    return schedule_page(times, options.segments, options.round_time, options.root, events)
 
 
 def _schedule(
-    options: PlanOptions, option: str, hint: str
+    collective: str, options: PlanOptions, option: str, hint: str
 ) -> tuple["numpy.ndarray", "numpy.ndarray"]:
     """Arrival times and events of a schedule; CommandError where the algorithm has none."""
     import numpy
 
-    if not any(row.arrivals for row in _rows(options)):
+    if not any(row.arrivals for row in _rows(collective, options)):
         raise CommandError(
-            f"{option}: {options.collective} {options.algorithm} has no schedule of segments; "
+            f"{option}: {collective} {options.algorithm} has no schedule of segments; "
             f"it is for reduce --algorithm clairvoyant{hint}"
         )
     arrivals = _arrivals(options)
@@ -149,44 +204,32 @@ def _schedule(
     return times, events
 
 
-def _rows(options: PlanOptions) -> list[sibyl.Algorithm]:
-    return [row for row in sibyl.algorithms(options.collective) if row.name == options.algorithm]
+def _rows(collective: str, options: PlanOptions) -> list[sibyl.Algorithm]:
+    return [row for row in sibyl.algorithms(collective) if row.name == options.algorithm]
 
 
-def write_plan(
-    options: PlanOptions,
-    json_to: str | None,
-    svg_to: str | None,
-    goal_to: str | None,
-    events_to: str | None = None,
-    page_to: str | None = None,
-) -> int:
+def write_plan(collective: str, options: PlanOptions, outputs: PlanOutputs) -> int:
     """Plan and write; see `sibyl plan --help`. Returns the exit code.
 
     Where no output is asked for, a summary goes to stdout.
     """
-    outputs = {
-        "--events": events_to,
-        "--html": page_to,
-        "--json": json_to,
-        "--svg": svg_to,
-        "--goal": goal_to,
-    }
-    to_stdout = [option for option, name in outputs.items() if name == "-"]
+    wanted = {name: to for name, to in vars(outputs).items() if to is not None}
+    to_stdout = [f"--{name}" for name in ("events", "html", "json", "svg", "goal")]
+    to_stdout = [option for option in to_stdout if wanted.get(option[2:]) == "-"]
     if len(to_stdout) > 1:
         raise CommandError(f"{' and '.join(to_stdout)}: only one can be written to '-'")
-    plan = make_plan(options)
-    if events_to is not None:
-        write_events(options, events_to)
-    if page_to is not None:
-        write_page(options, page_to)
-    if json_to is not None:
-        _write(json_to, _with_count(plan.to_json(), options.count))
-    if svg_to is not None:
-        _write(svg_to, plan.to_svg())
-    if goal_to is not None:
-        _write(goal_to, plan.to_goal(1 if options.count is None else options.count))
-    if all(to is None for to in (json_to, svg_to, goal_to, events_to, page_to)):
+    plan = make_plan(collective, options)
+    texts: dict[str, Callable[[], str]] = {
+        "events": lambda: events_text(collective, options),
+        "html": lambda: page_text(collective, options),
+        "json": lambda: _with_count(plan.to_json(), options.count),
+        "svg": plan.to_svg,
+        "goal": lambda: plan.to_goal(1 if options.count is None else options.count),
+    }
+    for name, text in texts.items():
+        if name in wanted:
+            _write(wanted[name], text())
+    if not wanted:
         print_summary(plan, options)
     return 0
 
@@ -205,12 +248,7 @@ def _write(name: str, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    try:
-        Path(name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(
-            f"cannot write {name}: {error.strerror}; choose another place"
-        ) from error
+    write_result(Path(name), text)
 
 
 def _slice_text(buffer: str, ranges: list[list[int]]) -> str:
@@ -247,7 +285,7 @@ def step_text(step: dict[str, Any]) -> str:
 
 def print_summary(plan: sibyl.Plan, options: PlanOptions) -> None:
     """Print measures and, for few ranks, every step."""
-    rooted = options.collective not in ("exscan", "scan")
+    rooted = plan.collective not in ("exscan", "scan")
     title = f"{plan.collective} {plan.algorithm}, {plan.ranks} ranks"
     print(f"{title}, root {plan.root}" if rooted else title)
     unit = "vector" if plan.partition == "vector" else "block"

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from sibyl import _core
-from sibyl.errors import CommandError
+from sibyl.files import write_result
 from sibyl.mpi.report import seconds_text
-from sibyl.prediction import BEST, Replay, read_trace, replay
+from sibyl.prediction.replay import BEST, Replay, read_trace, replay
 
 
 def predict_trace(
@@ -24,15 +24,15 @@ def predict_trace(
 ) -> int:
     """Replay a trace through predictors; write the files that are asked for, print the errors."""
     if plot is not None:
-        from sibyl.prediction_plot import check_plot, plot_replays
+        from sibyl.prediction.plot import check_plot, plot_replays
 
         check_plot(plot)
     names = list(dict.fromkeys(predictors)) or [*_core.standard_predictors(), BEST]
     replays = [replay(site, names) for site in read_trace(trace)]
     if csv_file is not None:
-        _write(csv_file, _as_csv(replays))
+        write_result(csv_file, _as_csv(replays))
     if json_file is not None:
-        _write(json_file, json.dumps(_as_json(trace, replays), indent=2) + "\n")
+        write_result(json_file, json.dumps(_as_json(trace, replays), indent=2) + "\n")
     if plot is not None:
         plot_replays(plot, replays)
     console = Console()
@@ -108,10 +108,3 @@ def _as_csv(replays: Sequence[Replay]) -> str:
                     [number, call, rank, repr(float(one.times[call, rank])), *predicted]
                 )
     return text.getvalue()
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}") from error

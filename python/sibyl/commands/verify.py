@@ -3,16 +3,13 @@
 import random
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import sibyl
 from sibyl.arguments import check_algorithm, check_collective, parse_ranks
 from sibyl.errors import CommandError, one_line
 from sibyl.mpi.report import seconds_text
+from sibyl.progress import progress_bar
 
 # Up to this many ranks every combination of order, gates and MPI_IN_PLACE is proven.
 ALL_VARIANTS_UP_TO = 16
@@ -103,55 +100,47 @@ def verify_plans(collective: str, algorithm: str | None, ranks_text: str, roots:
         raise CommandError(f"--roots wants all or sample, not '{roots}'")
     rows = [row for row in sibyl.algorithms(collective) if algorithm in (None, row.name)]
 
-    errors = Console(stderr=True)
-    progress = None
-    if errors.is_terminal:
-        progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=errors,
-            transient=True,
-        )
-    failed = False
-    with progress or nullcontext():
-        for row in rows:
-            failed |= not _verify_algorithm(row, ranks, roots, progress)
-    return 1 if failed else 0
+    proven = [_verify_algorithm(row, ranks, roots) for row in rows]
+    return 0 if all(proven) else 1
 
 
-def _verify_algorithm(
-    row: sibyl.Algorithm, ranks: range, roots: str, progress: Progress | None
-) -> bool:
+def _verify_algorithm(row: sibyl.Algorithm, ranks: range, roots: str) -> bool:
     """Prove one algorithm and print its line; stop at the first plan that fails."""
     span = f"{ranks[0]}..{ranks[-1]} ranks" if len(ranks) > 1 else f"{ranks[0]} ranks"
     title = f"{row.collective} {row.name}"
-    task = progress.add_task(f"{title}, {span}", total=sum(ranks)) if progress else None
     begin = time.monotonic()
     plans = steps = 0
-    for count in ranks:
-        for case in cases_of(row, count, roots):
-            try:
-                steps += sibyl.prove(
-                    row.collective,
-                    row.name,
-                    case.ranks,
-                    root=case.root,
-                    order=case.order(),
-                    background=case.background,
-                    in_place=case.in_place,
-                    sizes=case.sizes(),
-                    direct_from=DIRECT_FROM,
-                )
-            except sibyl.VerificationError as error:
-                print(f"{title}: FAILED for {case}: {one_line(str(error))}", flush=True)
-                return False
-            plans += 1
-        if progress and task is not None:
-            progress.advance(task, count)
-    if progress and task is not None:
-        progress.remove_task(task)
+    problem = ""
+    with progress_bar(f"{title}, {span}", sum(ranks)) as advance:
+        for count in ranks:
+            for case in cases_of(row, count, roots):
+                try:
+                    steps += _prove(row, case)
+                except sibyl.VerificationError as error:
+                    problem = f"{case}: {one_line(str(error))}"
+                    break
+                plans += 1
+            if problem:
+                break
+            advance(count)
+    if problem:
+        print(f"{title}: FAILED for {problem}", flush=True)
+        return False
     seconds = seconds_text(time.monotonic() - begin)
     print(f"{title}: {plans} plans proven ({span}), {steps} steps, {seconds}", flush=True)
     return True
+
+
+def _prove(row: sibyl.Algorithm, case: Case) -> int:
+    """Prove one plan; return its number of steps."""
+    return sibyl.prove(
+        row.collective,
+        row.name,
+        case.ranks,
+        root=case.root,
+        order=case.order(),
+        background=case.background,
+        in_place=case.in_place,
+        sizes=case.sizes(),
+        direct_from=DIRECT_FROM,
+    )

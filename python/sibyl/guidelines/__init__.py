@@ -2,5 +2,5 @@
 
 A guideline says that a collective is not slower than another way to the same result: `catalogue`
 lists them, `judge` compares both sides, `output` and `page` tell it, `selection` turns what was
-learned into tables of algorithms. What measures is `sibyl.bench`.
+learned into tables of algorithms. What measures is `sibyl.experiment`.
 """

@@ -8,7 +8,7 @@ what the right side does.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sibyl.bench.grid import COUNTS
+from sibyl.experiment.grid import COUNTS
 
 
 @dataclass(frozen=True)

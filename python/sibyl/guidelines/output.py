@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sibyl.bench.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
-from sibyl.bench.samples import CellResult
+from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
+from sibyl.experiment.samples import CellResult
 from sibyl.guidelines.catalogue import Guideline, side_title
 from sibyl.guidelines.judge import (
     HOLDS,

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sibyl.bench.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
-from sibyl.bench.plots import COLOURS, MARKERS
-from sibyl.bench.samples import CellResult
-from sibyl.bench.statistics import quantile
 from sibyl.errors import CommandError
+from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
+from sibyl.experiment.plots import COLOURS, MARKERS
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.statistics import quantile
 from sibyl.guidelines.catalogue import Guideline, side_title
 from sibyl.guidelines.judge import HOLDS, NONE, VIOLATED, WRONG, Finding, run_times, times
 from sibyl.guidelines.output import (

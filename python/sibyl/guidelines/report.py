@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sibyl.bench.samples import CellResult
+from sibyl.experiment.samples import CellResult
 from sibyl.guidelines.catalogue import COLUMNS, Guideline, side, side_title
 from sibyl.guidelines.judge import VIOLATED, Finding
 from sibyl.guidelines.published import Published, published
@@ -91,7 +91,7 @@ def heading(section: Section) -> str:
     if section.pattern == "none":
         return f"{words}, all ranks at once"
     if section.max_delay:
-        from sibyl.bench.units import time_text
+        from sibyl.experiment.units import time_text
 
         return f"{words}, {section.pattern} arrivals up to {time_text(section.max_delay)}"
     return f"{words}, arrivals {section.pattern}"

@@ -1,39 +1,32 @@
 """One `sibyl guidelines` from its options to its files."""
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from rich.console import Console
 
 import sibyl
-from sibyl.bench import simulated
-from sibyl.bench.grid import BARE, COUNTS, SHAPES, Cell, Grid
-from sibyl.bench.journal import Journal, write_whole
-from sibyl.bench.provenance import provenance
-from sibyl.bench.recording import pattern_text
-from sibyl.bench.runner import (
-    Interrupted,
-    signals_interrupt,
-)
-from sibyl.bench.samples import CellResult
-from sibyl.bench.session import (
+from sibyl.errors import CommandError
+from sibyl.experiment import simulated
+from sibyl.experiment.grid import COUNTS, SHAPES, Cell, Grid
+from sibyl.experiment.journal import Journal
+from sibyl.experiment.options import (
+    PLACES,
     check_nodes,
-    find_launcher,
-    measure,
     numbers_of,
     numbers_of_ranks,
     of_known,
-    open_journal,
-    place,
-    progress_bar,
+    read_patterns,
     repetitions,
     words_of,
 )
-from sibyl.bench.units import read_time
-from sibyl.errors import CommandError
+from sibyl.experiment.places import find_launcher, measure, open_journal, place, samples_bar
+from sibyl.experiment.provenance import provenance
+from sibyl.experiment.runner import Interrupted, signals_interrupt
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.units import read_time
+from sibyl.files import write_result
 from sibyl.guidelines import output
 from sibyl.guidelines.catalogue import (
     LEFT_SIDES,
@@ -46,6 +39,7 @@ from sibyl.guidelines.catalogue import (
     side,
 )
 from sibyl.guidelines.judge import judge
+from sibyl.guidelines.options import Outputs, Wishes
 from sibyl.guidelines.report import Report
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
@@ -54,83 +48,6 @@ from sibyl.mpi.library import find_benchmark
 MEASURED, SIMULATED = (75, 10), (1, 1)
 LARGEST_TOTAL = 2**31 - 1  # elements in all: MPI counts them in an int
 SPIKE = 5  # a block of the spikes over the average one
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """The options that decide what is measured, as they stand on the command line."""
-
-    collectives: str | None
-    problems: str | None
-    blocks: str
-    under: str
-    pattern: str
-    max_delay: str
-    ranks: str | None
-    on: str
-    mpi: str | None
-    rate: str
-    iterations: int | None
-    warm_up: int | None
-    compute: str
-    seed: int
-    platform: str
-    ranks_per_node: int
-
-    @property
-    def simulated(self) -> bool:
-        """Simulated times repeat, and need no repetition."""
-        return self.on == "smpi"
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The options that decide what becomes of the samples."""
-
-    csv: Path | None
-    json: Path | None
-    page: Path | None
-    tables: Path | None
-    resume: bool
-
-    def page_file(self) -> Path | None:
-        """Where the page goes: the file itself, or index.html in a directory."""
-        if self.page is None or self.page.suffix == ".html":
-            return self.page
-        return self.page / "index.html"
-
-    def check(self) -> None:
-        """Notice before a long run what would fail after it."""
-        for option, path in (("--csv", self.csv), ("--json", self.json)):
-            if path is not None:
-                _check_writable(option, path)
-        if self.page is not None:
-            page = self.page_file()
-            assert page is not None
-            if page is self.page:
-                _check_writable("--page", page)
-            else:
-                _make_directory("--page", self.page)
-            from sibyl.guidelines import page as pictures
-
-            pictures.check()
-        if self.tables is not None:
-            _make_directory("--tables", self.tables)
-
-
-def _check_writable(option: str, path: Path) -> None:
-    folder = path.absolute().parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise CommandError(f"{option} {path}: cannot be written; choose another place")
-
-
-def _make_directory(option: str, path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CommandError(f"{option} {path}: {error.strerror or error}") from error
-    if not os.access(path, os.W_OK):
-        raise CommandError(f"{option} {path}: cannot be written; choose another place")
 
 
 @dataclass(frozen=True)
@@ -161,12 +78,7 @@ class Plan:
 
 def _arrivals(wishes: Wishes, ranks: Sequence[int]) -> list[tuple[str, float]]:
     """Pattern and largest delay of the cells, in the order in which they are measured."""
-    patterns = words_of("--pattern", wishes.pattern)
-    files = [pattern for pattern in patterns if pattern not in (*SHAPES, BARE)]
-    if len(files) > 1 or (files and len(ranks) > 1):
-        raise CommandError("--pattern: replay one file, on the ranks that it was recorded on")
-    for name in files:
-        pattern_text(name, ranks[0])
+    patterns = read_patterns(wishes.pattern, ranks)
     delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
     found = []
     for pattern in patterns:
@@ -204,7 +116,7 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
     Raises:
         CommandError: they describe nothing; with one line that says why.
     """
-    of_known("--on", wishes.on, ("local", "cluster", "smpi"))
+    of_known("--on", wishes.on, PLACES)
     of_known("--under", wishes.under, ("native", "sibyl"))
     names = LEFT_SIDES
     if wishes.collectives is not None:
@@ -284,7 +196,7 @@ def _measure(
     found = []
     with (
         signals_interrupt(),
-        progress_bar(everything, done) as progressed,
+        samples_bar(everything, done) as progressed,
         place(everything, launcher, missing) as run,
     ):
         for (grid, group), journal in zip(plan.parts, journals, strict=True):
@@ -329,9 +241,9 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
     flavour = wishes.mpi or "" if wishes.simulated else launcher.flavour
     report = Report(flavour, plan.parts[0][0].iterations, plan.unders, cells, findings, origin)
     if outputs.json is not None:
-        write_whole(outputs.json, output.to_json(report))
+        write_result(outputs.json, output.to_json(report))
     if outputs.csv is not None:
-        write_whole(outputs.csv, output.to_csv(report))
+        write_result(outputs.csv, output.to_csv(report))
     written = []
     if learner is not None and outputs.tables is not None:
         written = learner.write(report, outputs.tables)
@@ -339,7 +251,7 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
     if page_file is not None:
         from sibyl.guidelines import page
 
-        write_whole(page_file, page.to_html(report, written))
+        write_result(page_file, page.to_html(report, written))
     for journal in journals:
         journal.forget()
     console = Console(width=None if sys.stdout.isatty() else 200)

@@ -3,7 +3,7 @@
 The library writes one file per process at MPI_Finalize, arrivals-<world rank>-<pid>.json
 (src/communicator/recording.hpp). A call is the same on all ranks when communicator and number are;
 only calls that every rank of the communicator has recorded are kept. The format of the result is
-described in sibyl.bench.recording.
+described in sibyl.experiment.recording.
 """
 
 import json
@@ -38,6 +38,7 @@ def _read(directory: Path) -> list[dict[str, Any]]:
         try:
             part = json.loads(path.read_text(encoding="utf-8"))
             parts.append({name: part[name] for name in _NAMES})
+            parts[-1]["left_out"] = int(part.get("left_out", 0))
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return parts
@@ -72,6 +73,7 @@ def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
         "program": list(program),
         "mpi": "; ".join(dict.fromkeys(part["mpi"] for part in parts)),
         "world_size": max((part["world_size"] for part in parts), default=0),
+        "left_out": max((part["left_out"] for part in parts), default=0),
         "clock": "monotonic clock of one machine" if common else "wall clocks of several machines",
         "sites": _sites(calls, patterns),
     }

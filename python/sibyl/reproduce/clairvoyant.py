@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sibyl.commands.bench_clairvoyant import CASES, GENERATORS, PAPER, measure, published, ratio
+from sibyl.bench.clairvoyant_schedule import CASES, GENERATORS, PAPER, measure, published, ratio
 from sibyl.reproduce.outcome import Outcome, judge
 
 SECONDS_A_CELL = 2.0

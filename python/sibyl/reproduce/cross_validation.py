@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sibyl.bench import simulated
-from sibyl.bench.grid import Cell, Grid
-from sibyl.bench.runner import choose_benchmark_launcher, signals_interrupt
-from sibyl.bench.samples import CellResult
-from sibyl.bench.session import find_launcher, place
+from sibyl.experiment import simulated
+from sibyl.experiment.grid import Cell, Grid
+from sibyl.experiment.places import find_launcher, place
+from sibyl.experiment.runner import choose_benchmark_launcher, signals_interrupt
+from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.on_cluster import demand_root
 from sibyl.reproduce.outcome import Claim, Outcome, Where, judge
 from sibyl.simulator.contenders import contenders

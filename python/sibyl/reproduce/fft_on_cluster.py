@@ -16,19 +16,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sibyl.bench.grid import Cell
-from sibyl.bench.journal import Journal
-from sibyl.bench.provenance import file_hash
-from sibyl.bench.runner import (
+from sibyl.errors import CommandError
+from sibyl.experiment.grid import Cell
+from sibyl.experiment.journal import Journal
+from sibyl.experiment.places import CLUSTER_NAME, check_cluster, cluster_up
+from sibyl.experiment.provenance import programs_hash
+from sibyl.experiment.runner import (
     Interrupted,
     choose_benchmark_launcher,
     run_sibyl,
     signals_interrupt,
 )
-from sibyl.bench.samples import CellResult
-from sibyl.bench.session import CLUSTER_NAME, check_cluster, cluster_up
-from sibyl.bench.statistics import median, quantile
-from sibyl.errors import CommandError
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.statistics import median, quantile
 from sibyl.mpi.library import find_own_program
 from sibyl.reproduce.fft import COMPUTE, FLOATS, GATHERS, METRICS, Window, claims_of, draw, table
 from sibyl.reproduce.on_cluster import SLOWER, demand_root, stretch
@@ -161,7 +161,8 @@ def table_5(where: Where, iterations: int, advance: Callable[[], None]) -> Outco
     launcher = choose_benchmark_launcher(where.mpi)
     program = find_own_program("sibyl-fft", launcher.flavour)
     windows = -(-iterations // JOBS)
-    marks = ("fft", file_hash(program), str(launcher), str(where), str(windows))
+    # The program loads the library, so its own hash does not tell.
+    marks = ("fft", programs_hash(), str(launcher), str(where), str(windows))
     journal = Journal(hashlib.sha256(" ".join(marks).encode()).hexdigest()[:16])
     for _ in journal.read():
         advance()

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sibyl.bench.grid import Cell, Grid
-from sibyl.bench.samples import CellResult
-from sibyl.bench.statistics import median, quantile
+from sibyl.experiment.grid import Cell, Grid
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.statistics import median, quantile
 from sibyl.reproduce.elapsed import appendix_claims
 from sibyl.reproduce.on_cluster import (
     COMPUTE,

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sibyl.bench.grid import Grid, make_cells
-from sibyl.bench.journal import Journal
-from sibyl.bench.judge import judge as judge_rows
-from sibyl.bench.runner import Interrupted, choose_benchmark_launcher, signals_interrupt
-from sibyl.bench.samples import CellResult
-from sibyl.bench.session import measure, open_journal, place
 from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import Grid, make_cells
+from sibyl.experiment.journal import Journal
+from sibyl.experiment.judge import judge as judge_rows
+from sibyl.experiment.places import measure, open_journal, place
+from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, signals_interrupt
+from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.outcome import Claim, Outcome, Where, judge, published
 from sibyl.reproduce.rack import DELAYS_MS
 from sibyl.reproduce.scatter_gather import KFLOATS, draw_table

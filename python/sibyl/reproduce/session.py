@@ -4,28 +4,31 @@ import csv
 import hashlib
 import io
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sibyl import __version__
-from sibyl.bench.plots import _library as plot_library
+import sibyl
+from sibyl import __version__, _core
 from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
+from sibyl.experiment.plots import plot_library
+from sibyl.experiment.provenance import programs_hash
+from sibyl.files import make_directory, write_result
+from sibyl.progress import progress_bar
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.on_cluster import demand_root
 from sibyl.reproduce.outcome import VERDICTS, Item, Outcome, Where
 
+PACKAGE = Path(sibyl.__file__).parent
+ROOMS = ("reproduce", "simulator", "experiment", "bench")  # that decide what a result is
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "bold red"), strict=True))
 
 
@@ -61,22 +64,18 @@ def list_items(console: Console) -> None:
 
 
 def fingerprint(item: Item, iterations: int, where: Where | None = None) -> str:
-    """Equal as long as a result is still worth what it was."""
-    place = "" if item.place is None else f" {where}"
+    """Equal as long as a result is still worth what it was.
+
+    It changes with the bindings, which hold planners and simulator, with the rooms that lay out
+    grids and judge them, and for what is measured with the programs and libraries that run there.
+    """
+    place = "" if item.place is None else f" {where} {programs_hash()}"
     digest = hashlib.sha256(f"{__version__} {item.name} {iterations}{place}".encode())
-    for part in ("reproduce", "simulator"):
-        folder = resources.files("sibyl").joinpath(part)
-        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
-            if entry.name.endswith(".py"):
-                digest.update(entry.read_bytes())
+    digest.update(Path(_core.__file__).read_bytes())
+    sources = [path for room in ROOMS for path in sorted((PACKAGE / room).glob("*.py"))]
+    for path in (*sources, *sorted((PACKAGE / "data").glob("*.csv"))):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _replace(path: Path, data: str | bytes) -> None:
-    """Write at once or not at all, so that an interrupted run leaves nothing half."""
-    partial = path.with_name(path.name + ".part")
-    partial.write_bytes(data.encode() if isinstance(data, str) else data)
-    partial.replace(path)
 
 
 def write_outcome(
@@ -87,13 +86,13 @@ def write_outcome(
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(outcome.columns)
     writer.writerows(outcome.rows)
-    _replace(folder / f"{item.name}.csv", text.getvalue())
+    write_result(folder / f"{item.name}.csv", text.getvalue())
     plt = plot_library()
     figure = outcome.draw(plt)
     image = io.BytesIO()
     figure.savefig(image, format="png", dpi=130)
     plt.close(figure)
-    _replace(folder / f"{item.name}.png", image.getvalue())
+    write_result(folder / f"{item.name}.png", image.getvalue())
     document = {
         "item": item.name,
         "title": item.title,
@@ -104,7 +103,7 @@ def write_outcome(
         "seconds": round(seconds, 1),
         "fingerprint": mark,
     }
-    _replace(folder / f"{item.name}.json", json.dumps(document, indent=1) + "\n")
+    write_result(folder / f"{item.name}.json", json.dumps(document, indent=1) + "\n")
     return document
 
 
@@ -223,12 +222,7 @@ def run(
     if any(item.place for item in items):
         check_cluster_wishes(wishes)
     plot_library()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CommandError(f"--to {folder}: cannot be made: {error.strerror}") from error
-    if not os.access(folder, os.W_OK):
-        raise CommandError(f"--to {folder}: cannot be written; choose another place")
+    make_directory("--to", folder)
     code = 0
     try:
         for number, item in enumerate(items, 1):
@@ -254,8 +248,8 @@ def run(
         )
         code = 130
     documents = [found for item in ITEMS if (found := finished(item, folder)) is not None]
-    _replace(folder / "index.html", page(documents))
-    _replace(folder / "reproduction.md", markdown(documents))
+    write_result(folder / "index.html", page(documents))
+    write_result(folder / "reproduction.md", markdown(documents))
     console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items")
     return code
 
@@ -272,17 +266,8 @@ def check_cluster_wishes(wishes: Wishes) -> None:
 def _run_item(
     item: Item, folder: Path, iterations: int, mark: str, where: Where | None, label: str
 ) -> dict[str, Any]:
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    with bar:
-        task = bar.add_task(label, total=item.steps)
+    with progress_bar(label, item.steps) as advance:
         begin = time.monotonic()
         place = () if where is None else (where,)
-        outcome = item.run(*place, iterations, lambda: bar.advance(task))
+        outcome = item.run(*place, iterations, lambda: advance(1))
         return write_outcome(item, outcome, folder, time.monotonic() - begin, mark)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sibyl.bench.grid import Cell, Grid
-from sibyl.bench.runner import (
+from sibyl.errors import CommandError
+from sibyl.experiment.grid import Cell, Grid
+from sibyl.experiment.runner import (
     Interrupted,
     choose_benchmark_launcher,
     local_job,
     run_job,
     signals_interrupt,
 )
-from sibyl.bench.samples import CellResult
-from sibyl.errors import CommandError
+from sibyl.experiment.samples import CellResult
 
 # The numbers are least times; of several jobs the middle one.
 JOBS = 3

@@ -4,19 +4,27 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from sibyl.bench.plots import BOUND_COLOUR, COLOURS, MARKERS, PANELS_MOST
-from sibyl.bench.plots import _figure_bytes as figure_bytes
-from sibyl.bench.plots import _library as plot_library
-from sibyl.bench.plots import _scale as scale
-from sibyl.bench.units import size_text, time_text
 from sibyl.errors import CommandError
+from sibyl.experiment.plots import (
+    PANELS_MOST,
+    Curve,
+    draw_bound,
+    draw_curves,
+    figure_bytes,
+    finish_figure,
+    finish_panel,
+    panel_grid,
+    time_scale,
+)
+from sibyl.experiment.units import size_text, time_text
 from sibyl.simulator.model import Network
 from sibyl.simulator.session import WHOLE_VECTORS, Problem, Row, Settings
 
@@ -147,93 +155,78 @@ def json_text(rows: Sequence[Row], settings: Settings) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
+@dataclass(frozen=True)
+class _Axis:
+    label: str
+    value: Callable[[Problem], float]
+    text: Callable[[float], str]
+    logarithmic: bool
+
+
 _AXES = (
-    ("maximum delay", lambda p: p.max_delay, time_text, False),
-    ("size", lambda p: float(p.size), size_text, True),
-    ("ranks", lambda p: float(p.ranks), lambda n: f"{n:.0f} ranks", True),
+    _Axis("maximum delay", lambda p: p.max_delay, time_text, False),
+    _Axis("size", lambda p: float(p.size), size_text, True),
+    _Axis("ranks", lambda p: float(p.ranks), lambda n: f"{n:.0f} ranks", True),
 )
 
 
 def draw(rows: Sequence[Row], settings: Settings, path: Path) -> bytes:
     """Run time along what varies, the lower bound as a line; one panel for each other setting."""
     problems = [block[0].problem for block in blocks(rows)]
-    axis = next((a for a in _AXES if len({a[1](p) for p in problems}) > 1), _AXES[0])
-    label, value, text, logarithmic = axis
-    panels: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        others = tuple(a[1](row.problem) for a in _AXES if a is not axis)
-        panels.setdefault((*others, row.problem.pattern), []).append(row)
+    varying = (axis for axis in _AXES if len({axis.value(p) for p in problems}) > 1)
+    axis = next(varying, _AXES[0])
+    panels = _panels(rows, axis)
     if len(panels) > PANELS_MOST:
         raise CommandError(f"--plot: {len(panels)} panels; simulate fewer combinations for a plot")
-    plt = plot_library()
-    columns = min(len(panels), 3)
-    lines = -(-len(panels) // columns)
-    figure, axes = plt.subplots(
-        lines, columns, figsize=(max(4.6 * columns, 6.4), 3.8 * lines), squeeze=False
+    figure, places = panel_grid(len(panels), 3.8)
+    for place, block in zip(places, panels, strict=True):
+        _draw_panel(place, block, axis)
+        place.set_title(_panel_title(block[0].problem, axis), fontsize=10)
+    heading = f"{settings.collective}, simulated: {network_text(settings.network)}"
+    finish_figure(figure, heading)
+    return figure_bytes(figure, path)
+
+
+def _panels(rows: Sequence[Row], axis: _Axis) -> list[list[Row]]:
+    """The rows that differ along the axis alone."""
+    panels: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        others = tuple(other.value(row.problem) for other in _AXES if other is not axis)
+        panels.setdefault((*others, row.problem.pattern), []).append(row)
+    return list(panels.values())
+
+
+def _panel_title(problem: Problem, axis: _Axis) -> str:
+    values = [(other, other.value(problem)) for other in _AXES if other is not axis]
+    return ", ".join([problem.pattern, *(other.text(value) for other, value in values if value)])
+
+
+def _draw_panel(place: Any, block: Sequence[Row], axis: _Axis) -> None:
+    factor, unit = time_scale(max(row.quarters[1] for row in block))
+    points = sorted({axis.value(row.problem) for row in block})
+    spot = {v: v if axis.logarithmic else float(i) for i, v in enumerate(points)}
+    names = list(dict.fromkeys(row.contender.name for row in block))
+    by_name = {name: [row for row in block if row.contender.name == name] for name in names}
+    draw_curves(place, [_curve(name, own, axis, spot, factor) for name, own in by_name.items()])
+    first = by_name[names[0]]
+    draw_bound(
+        place,
+        [spot[axis.value(row.problem)] for row in first],
+        [row.bound * factor for row in first],
     )
-    for place, block in zip(axes.flat, panels.values(), strict=False):
-        factor, unit = scale(max(row.quarters[1] for row in block))
-        names = list(dict.fromkeys(row.contender.name for row in block))
-        points = sorted({value(row.problem) for row in block})
-        spot = {v: v if logarithmic else float(i) for i, v in enumerate(points)}
-        for number, name in enumerate(names):
-            own = [row for row in block if row.contender.name == name]
-            place.errorbar(
-                [spot[value(row.problem)] for row in own],
-                [row.run_time * factor for row in own],
-                yerr=[
-                    [(row.run_time - row.quarters[0]) * factor for row in own],
-                    [(row.quarters[1] - row.run_time) * factor for row in own],
-                ],
-                label=name,
-                color=COLOURS[number % len(COLOURS)],
-                marker=MARKERS[number % len(MARKERS)],
-                markersize=4.5,
-                linewidth=1.3,
-                capsize=2.5,
-            )
-        first = [row for row in block if row.contender.name == names[0]]
-        place.plot(
-            [spot[value(row.problem)] for row in first],
-            [row.bound * factor for row in first],
-            label="lower bound",
-            color=BOUND_COLOUR,
-            linewidth=2,
-            linestyle=":",
-        )
-        if logarithmic:
-            place.set_xscale("log", base=2)
-        place.set_xticks(list(spot.values()), [text(v) for v in points], fontsize=8)
-        place.minorticks_off()
-        place.set_xlabel(label)
-        place.set_ylabel(f"run time [{unit}]")
-        spans = [row.run_time for row in block if row.run_time > 0]
-        if spans and max(spans) > 30 * min(spans):
-            place.set_yscale("log")
-        else:
-            place.set_ylim(bottom=0)
-        place.grid(axis="y", color="#dddddd", linewidth=0.6)
-        place.spines[["top", "right"]].set_visible(False)
-        problem = block[0].problem
-        words = [problem.pattern]
-        words += [a[2](a[1](problem)) for a in _AXES if a is not axis and a[1](problem)]
-        place.set_title(", ".join(words), fontsize=10)
-    for place in list(axes.flat)[len(panels) :]:
-        place.set_visible(False)
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.suptitle(
-        f"{settings.collective}, simulated: {network_text(settings.network)}", fontsize=11
+    ticks = {spot[value]: axis.text(value) for value in points}
+    finish_panel(place, ticks, axis.logarithmic, [row.run_time for row in block])
+    place.set_xlabel(axis.label)
+    place.set_ylabel(f"run time [{unit}]")
+
+
+def _curve(
+    name: str, rows: Sequence[Row], axis: _Axis, spot: Mapping[float, float], factor: float
+) -> Curve:
+    return Curve(
+        name,
+        [spot[axis.value(row.problem)] for row in rows],
+        [row.run_time * factor for row in rows],
+        [(row.run_time - row.quarters[0]) * factor for row in rows],
+        [(row.quarters[1] - row.run_time) * factor for row in rows],
     )
-    figure.tight_layout()
-    figure.legend(
-        handles,
-        labels,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        ncol=4,
-        frameon=False,
-        fontsize=9,
-    )
-    data = figure_bytes(figure, path)
-    plt.close(figure)
-    return data

@@ -9,8 +9,8 @@ from importlib import resources
 
 import numpy
 
-from sibyl.bench.units import size_text, time_text
 from sibyl.errors import CommandError
+from sibyl.experiment.units import size_text, time_text
 from sibyl.simulator.run import Simulated
 
 # As in the pictures of plans (src/schedule/export_svg.cpp).

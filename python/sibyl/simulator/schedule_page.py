@@ -6,8 +6,8 @@ from importlib import resources
 
 import numpy
 
-from sibyl.bench.units import time_text
 from sibyl.errors import CommandError
+from sibyl.experiment.units import time_text
 
 # Cells and events that a browser still draws in time.
 CELLS_MOST = 1 << 16

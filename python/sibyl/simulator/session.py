@@ -11,9 +11,9 @@ import numpy
 
 import sibyl
 from sibyl import _core
-from sibyl.bench.grid import SCANS, SHAPES
-from sibyl.bench.units import size_text
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import SCANS, SHAPES
+from sibyl.experiment.units import size_text
 from sibyl.simulator.bounds import run_time_bound
 from sibyl.simulator.contenders import Contender
 from sibyl.simulator.model import Network

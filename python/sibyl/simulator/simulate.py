@@ -1,21 +1,19 @@
 """Drives `sibyl simulate`: reads what is wished, simulates every cell, writes what is asked for."""
 
-import os
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from sibyl import _core
-from sibyl.bench.grid import SHAPES, make_cells
-from sibyl.bench.plots import check_plot
-from sibyl.bench.session import words_of
-from sibyl.bench.units import read_size, read_time
 from sibyl.errors import CommandError
+from sibyl.experiment.grid import SHAPES, make_cells
+from sibyl.experiment.options import words_of
+from sibyl.experiment.units import read_size, read_time
+from sibyl.files import write_result
+from sibyl.progress import progress_bar
 from sibyl.simulator import output, picture
 from sibyl.simulator.contenders import Contender, contenders
+from sibyl.simulator.options import Outputs, Wishes
 from sibyl.simulator.run import run_prepared
 from sibyl.simulator.session import (
     Problem,
@@ -28,40 +26,6 @@ from sibyl.simulator.session import (
     runs_expected,
     simulation_of,
 )
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user wrote."""
-
-    algorithms: str | None
-    ranks: str
-    size: str
-    pattern: str
-    max_delay: str
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Where results go, besides the terminal."""
-
-    csv: Path | None = None
-    json: Path | None = None
-    plot: Path | None = None
-    svg: Path | None = None
-    html: Path | None = None
-
-    def check(self) -> None:
-        """Notice before a long run what cannot be written."""
-        if self.plot is not None:
-            check_plot(self.plot)
-        for name in ("csv", "json", "plot", "svg", "html"):
-            path: Path | None = getattr(self, name)
-            if path is None:
-                continue
-            folder = path.absolute().parent
-            if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-                raise CommandError(f"--{name} {path}: cannot be written; choose another place")
 
 
 def _numbers(option: str, text: str) -> list[int]:
@@ -94,18 +58,6 @@ def problems_of(settings: Settings, wishes: Wishes) -> list[Problem]:
     return [Problem(cell.ranks, cell.size, cell.pattern, cell.max_delay) for cell in cells]
 
 
-def _write(path: Path, data: str | bytes) -> None:
-    try:
-        if isinstance(data, str):
-            path.write_text(data, encoding="utf-8")
-        else:
-            path.write_bytes(data)
-    except OSError as error:
-        raise CommandError(
-            f"cannot write {path}: {error.strerror}; choose another place"
-        ) from error
-
-
 def run(settings: Settings, wishes: Wishes, outputs: Outputs) -> int:
     """Simulate and write; returns the exit code.
 
@@ -121,32 +73,22 @@ def run(settings: Settings, wishes: Wishes, outputs: Outputs) -> int:
     rows: list[Row] = []
     interrupted = False
     errors = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=errors,
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
     try:
-        with bar:
-            task = bar.add_task("simulating", total=runs_expected(problems, entrants, settings))
+        with progress_bar("simulating", runs_expected(problems, entrants, settings)) as advance:
             for problem in problems:
                 # One by one: those before an interrupt are kept.
-                for row in run_cell(problem, entrants, settings, lambda: bar.advance(task)):
+                for row in run_cell(problem, entrants, settings, lambda: advance(1)):
                     rows.append(row)
     except KeyboardInterrupt:
         interrupted = True
     if rows:
         output.print_table(rows, settings, Console())
         if outputs.csv is not None:
-            _write(outputs.csv, output.csv_text(rows, settings))
+            write_result(outputs.csv, output.csv_text(rows, settings))
         if outputs.json is not None:
-            _write(outputs.json, output.json_text(rows, settings))
+            write_result(outputs.json, output.json_text(rows, settings))
         if outputs.plot is not None:
-            _write(outputs.plot, output.draw(rows, settings, outputs.plot))
+            write_result(outputs.plot, output.draw(rows, settings, outputs.plot))
     if interrupted:
         errors.print(
             f"sibyl: interrupted; {len(rows)} of {len(problems) * len(entrants)} rows are finished",
@@ -183,6 +125,6 @@ def _write_pictures(
     simulated = run_prepared(prepared, settings.network, arrivals, record=True)
     title = f"{output.problem_title(problem, settings)}: {contender.name}"
     if outputs.svg is not None:
-        _write(outputs.svg, picture.svg_text(title, arrivals, simulated))
+        write_result(outputs.svg, picture.svg_text(title, arrivals, simulated))
     if outputs.html is not None:
-        _write(outputs.html, picture.page_text(title, arrivals, simulated))
+        write_result(outputs.html, picture.page_text(title, arrivals, simulated))

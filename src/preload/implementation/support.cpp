@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -110,13 +111,18 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   for (const std::string_view name : served()) sibyl::hand_back_to(name, hand_back(name.data()));
   library_version = read_library_version();
   find_fortran_constants(native);
-  static const std::string problem = [] {
-    sibyl::Settings settings;
-    return sibyl::settings_from(
-        sibyl::read_environment([](const char* name) -> const char* { return std::getenv(name); }),
-        settings);
-  }();
-  return problem.empty() ? nullptr : problem.c_str();
+  try {
+    static const std::string problem = [] {
+      sibyl::Settings settings;
+      return sibyl::settings_from(sibyl::read_environment([](const char* name) -> const char* {
+                                    return std::getenv(name);
+                                  }),
+                                  settings);
+    }();
+    return problem.empty() ? nullptr : problem.c_str();
+  } catch (const std::exception&) {  // no memory: a program does not end for its settings
+    return "the environment could not be read";
+  }
 }
 
 // The wrapper of an intercepted symbol; null where the native function is to be called.

@@ -15,6 +15,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/hooks.hpp"
 #include "collectives/native.hpp"
+#include "executor/faults.hpp"
 #include "preload/implementation/entry.hpp"
 #include "preload/implementation/served_world.hpp"
 
@@ -68,8 +69,8 @@ int call_native(const std::atomic<void*>& native, Words... words) {
   return reinterpret_cast<Function>(native.load(std::memory_order_relaxed))(words...);
 }
 
-// Calls the native function by `call`, which returns MPI's code, with the hooks around it. Those that
-// follow are for a world that is served: others of its ranks would not come to a set-up.
+// Calls the native function by `call`, which returns MPI's code, with the hooks around it. Those
+// that follow are for a world that is served: others of its ranks would not come to a set-up.
 template <typename Call>
 int with_hooks(const Hook& hook, Call call) {
   int status = MPI_SUCCESS;
@@ -101,6 +102,26 @@ void hooked_fortran(const std::atomic<void*>& native, const Hook& hook, MPI_Fint
   });
   if (ierror != nullptr) *ierror = static_cast<MPI_Fint>(status);
 }
+
+#if !SIBYL_PRELOAD_OPENMPI
+// A function that makes a communicator of the ranks of `comm`, or some of them; see hooks.hpp.
+template <typename... Words>
+word creating(const std::atomic<void*>& native, word comm, Words... words) {
+  const Entry entry;
+  if (entry.nested()) return static_cast<word>(call_native(native, comm, words...));
+  hooks::before_creation(static_cast<MPI_Comm>(comm));
+  const int status = call_native(native, comm, words...);
+  if (status == MPI_SUCCESS) hooks::after_creation();
+  return static_cast<word>(status);
+}
+
+// One that frees a communicator, of which it gets the address.
+inline word freeing(const std::atomic<void*>& native, word comm) {
+  const int status = call_native(native, comm);
+  if (status == MPI_SUCCESS) hooks::after_freeing();
+  return static_cast<word>(status);
+}
+#endif
 
 struct Wrapper {
   const char* symbol;

@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sibyl.bench.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, instrument_limit
-from sibyl.bench.samples import CellResult
-from sibyl.bench.statistics import holm, median, rank_sum_greater
+from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, instrument_limit
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.statistics import holm, median, rank_sum_greater
 from sibyl.guidelines.catalogue import REGULAR, side
 from sibyl.guidelines.judge import run_times
 

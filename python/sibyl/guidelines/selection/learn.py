@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import sibyl
-from sibyl.bench.journal import write_whole
 from sibyl.errors import CommandError
+from sibyl.experiment.journal import write_whole
 from sibyl.guidelines.catalogue import LEFT_SIDES
 from sibyl.guidelines.report import Report
 from sibyl.guidelines.selection import mpich, openmpi, own

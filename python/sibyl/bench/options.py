@@ -1,0 +1,113 @@
+"""The options of `sibyl bench`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sibyl.errors import CommandError
+from sibyl.experiment.options import MeasureOptions
+from sibyl.experiment.plots import check_plot
+from sibyl.files import check_writable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes(MeasureOptions):
+    """What is measured, as it stands on the command line."""
+
+    algorithms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Contenders: native, native:VARIANT, auto, names from `sibyl algorithms`; in the "
+            "persistent form persistent, the papers' LIN, LS, SLS, BSLS, BNOM, ... and "
+            "edges:NAME; of reduce history:NAME, told what earlier turns suggest. "
+            "native, auto and all of Sibyl's if absent.",
+        ),
+    ] = None
+    reference: Annotated[
+        str, typer.Option(metavar="NAME", help="The contender that all others are compared with.")
+    ] = "native"
+    size: Annotated[
+        str,
+        typer.Option(
+            metavar="BYTES,...",
+            help="In all at the root (gather, scatter), of each rank's vector (reduce, scans).",
+        ),
+    ] = "1MiB"
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="B,...",
+            help="Instead of --size (gatherv, scatterv): average blocks of the problems of paper "
+            "002, in elements, as in `sibyl guidelines`.",
+        ),
+    ] = None
+    counts: Annotated[
+        str,
+        typer.Option(
+            metavar="SHAPE,...",
+            help="Block sizes of gatherv and scatterv: same, random, spikes, decreasing, "
+            "alternating, two-blocks.",
+        ),
+    ] = "same"
+    iterations: Annotated[
+        int | None,
+        typer.Option(metavar="K", help="Measurements per cell and contender; 32, simulated 5."),
+    ] = None
+    warm_up: Annotated[
+        int | None, typer.Option(metavar="K", help="Unmeasured ones before them; 3, simulated 1.")
+    ] = None
+    prediction: Annotated[
+        str,
+        typer.Option(
+            metavar="right|none|flat|shuffled|one-late",
+            help="What Sibyl's reduce is told about the arrivals.",
+        ),
+    ] = "right"
+    operator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="sum (floats), int-sum, bxor (longs), matrix, modular; sum, and bxor for scans, "
+            "if absent.",
+        ),
+    ] = None
+    root: Annotated[int, typer.Option(metavar="R", help="Of rooted collectives.")] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What becomes of the samples."""
+
+    metric: Annotated[
+        str, typer.Option(metavar="run|elapsed|absorbed", help="The time that is judged.")
+    ] = "run"
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table.")] = None
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write everything, with raw samples.")
+    ] = None
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw (.png, .svg, .pdf); the distributions go to FILE's name with -distribution.",
+        ),
+    ] = None
+    format: Annotated[str, typer.Option(metavar="table|osu", help="What is printed.")] = "table"
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where the same command was interrupted.")
+    ] = False
+
+    def check(self) -> None:
+        """Notice before a long run what would fail after it."""
+        if self.metric not in ("run", "elapsed", "absorbed"):
+            raise CommandError(f"--metric wants run, elapsed or absorbed, not '{self.metric}'")
+        if self.format not in ("table", "osu"):
+            raise CommandError(f"--format wants table or osu, not '{self.format}'")
+        if self.plot is not None:
+            check_plot(self.plot)
+        for option, path in (("--csv", self.csv), ("--json", self.json), ("--plot", self.plot)):
+            if path is not None:
+                check_writable(option, path)

@@ -1,0 +1,169 @@
+"""From samples to statements: medians, ratios, and what may be said about them.
+
+"Never slower" is a claim about all cells at once, so the p-values of all comparisons of a run are
+corrected together. Where the instrument is the bottleneck nothing is said at all. Simulated times
+have no noise: medians decide.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sibyl.experiment.grid import ROOTED_BLOCKS
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.statistics import holm, median, quantile, rank_sum_greater
+
+MARGIN = 0.05  # of the reference's median
+MARGIN_SECONDS = 200e-9
+SIGNIFICANCE = 0.05  # of the whole run
+# Ranks that come later than they were told to by more than this part of the time that is measured
+# make another pattern than the one that was asked for.
+LATENESS = 0.10
+# On a cluster whose processors are busy, calls below so many latencies measure the processors.
+SMALL_CALL = 10
+TIMES = ("run", "elapsed", "absorbed")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender in one cell. Times in seconds.
+
+    Attributes:
+        time: median of the time that is judged.
+        quarters: its first and third quartile.
+        run: median run time; elapsed, absorbed, spread, bound, late alike.
+        ratio: time over that of the reference.
+        to_bound: run time over its lower bound.
+        verdict: reference, faster, no difference, SLOWER, WRONG or none.
+    """
+
+    result: CellResult
+    algorithm: str
+    time: float
+    quarters: tuple[float, float]
+    run: float
+    elapsed: float
+    absorbed: float
+    spread: float
+    bound: float
+    late: float
+    ratio: float
+    to_bound: float
+    p_slower: float
+    p_faster: float
+    verdict: str
+
+
+def instrument_limit(result: CellResult, reference: str) -> str:
+    """Why this cell tells of the instrument rather than of collectives; empty if it does not."""
+    job = result.job
+    if job.get("simulated"):
+        return ""
+    check = job.get("cluster_check")
+    if check is not None:
+        absorbed = median(result.samples[reference]["absorbed_s"])
+        limit = _cluster_limit(check, job["collective"], absorbed)
+        if limit:
+            return limit
+    # Ranks of a cluster sleep while they wait where each has a host of its own; else they spin.
+    spin = check is None or job.get("ranks_per_host", 1) > 1
+    if spin and job["ranks_per_machine"] > job["cores"]:
+        return (
+            f"{job['ranks_per_machine']} ranks share {job['cores']} cores: the scheduler of the "
+            f"operating system decides; take fewer ranks, or --on cluster with one rank a host"
+        )
+    clocks = job["clocks"]
+    time = median(result.samples[reference]["run_s"])
+    if not clocks["common"] and clocks["worst_error_s"] > LATENESS * time:
+        return (
+            f"the clocks of the hosts are known to {clocks['worst_error_s'] * 1e6:.0f} us only, "
+            f"the operation takes {time * 1e6:.0f} us"
+        )
+    late = max(median(of["late_s"]) for of in result.samples.values())
+    if late > LATENESS * time:
+        return (
+            f"ranks arrived {late * 1e6:.0f} us later than they were told to, the operation takes "
+            f"{time * 1e6:.0f} us"
+        )
+    return ""
+
+
+def _cluster_limit(check: dict[str, Any], collective: str, absorbed: float) -> str:
+    """What `sibyl cluster check` has found against a measurement on the cluster."""
+    one_busy_link = collective in ROOTED_BLOCKS
+    true = check["gather_true"] if one_busy_link else check["shift_true"]
+    if not true:
+        ratio = check["gather_ratio"] if one_busy_link else check["shift_ratio"]
+        what = "all hosts sending to one" if one_busy_link else "all hosts sending at once"
+        why = (
+            "the processors are the bottleneck" if check["cpu_bound"] else "the links are not true"
+        )
+        return f"{why}: {what} take {ratio:.2f} times what the wire needs; lower the rate"
+    if not check["latency_true"] and absorbed < SMALL_CALL * check["alpha_busy_s"]:
+        return (
+            f"a message takes {check['alpha_busy_s'] * 1e6:.0f} us while the other ranks wait, and "
+            f"{check['alpha_s'] * 1e6:.0f} us while they sleep: small calls measure the scheduler"
+        )
+    return ""
+
+
+def judge(results: Sequence[CellResult], reference: str, metric: str = "run") -> list[Row]:
+    """All rows of a run, cell by cell, with p-values corrected over the whole run.
+
+    Args:
+        results: every cell holds samples of `reference`.
+        reference: what the others are compared with.
+        metric: run, elapsed or absorbed.
+    """
+    p_values: list[float] = []
+    for result in results:
+        base = result.samples[reference][f"{metric}_s"]
+        margin = max(MARGIN * median(base), MARGIN_SECONDS)
+        for name, of in result.samples.items():
+            if name == reference:
+                continue
+            own = of[f"{metric}_s"]
+            if result.job.get("simulated"):
+                p_values.append(0.0 if median(own) > median(base) + margin else 1.0)
+                p_values.append(0.0 if median(own) < median(base) else 1.0)
+                continue
+            p_values.append(rank_sum_greater(own, [time + margin for time in base]))
+            p_values.append(rank_sum_greater(base, own))
+    corrected = iter(holm(p_values))
+
+    rows = []
+    for result in results:
+        base = median(result.samples[reference][f"{metric}_s"])
+        limited = bool(instrument_limit(result, reference))
+        for name, of in result.samples.items():
+            p_slower = p_faster = 1.0
+            verdict = "reference"
+            if name != reference:
+                p_slower, p_faster = next(corrected), next(corrected)
+                verdict = "no difference"
+                if p_slower < SIGNIFICANCE:
+                    verdict = "SLOWER"
+                elif p_faster < SIGNIFICANCE:
+                    verdict = "faster"
+                if limited:
+                    verdict = "none"
+            if result.wrong.get(name):
+                verdict = "WRONG"
+            times = of[f"{metric}_s"]
+            middle = {m: median(of[f"{m}_s"]) for m in (*TIMES, "spread", "bound", "late")}
+            bounds = [r / b for r, b in zip(of["run_s"], of["bound_s"], strict=True) if b > 0]
+            rows.append(
+                Row(
+                    result,
+                    name,
+                    median(times),
+                    (quantile(times, 0.25), quantile(times, 0.75)),
+                    **middle,
+                    ratio=median(times) / base if base > 0 else 1.0,
+                    to_bound=median(bounds) if bounds else 1.0,
+                    p_slower=p_slower,
+                    p_faster=p_faster,
+                    verdict=verdict,
+                )
+            )
+    return rows

@@ -1,0 +1,141 @@
+"""How the options of commands that measure are read: lists of words and of numbers, ranks, nodes.
+
+Every function raises CommandError with one line that says what is wrong and how to mend it.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from sibyl.errors import CommandError
+from sibyl.experiment.grid import BARE, SHAPES
+from sibyl.experiment.recording import pattern_text
+
+PLACES = ("local", "cluster", "smpi")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    """Where and how often is measured, under which arrivals: as it stands on the command line."""
+
+    ranks: Annotated[
+        str | None,
+        typer.Option("-n", "--ranks", metavar="N,...", help="Ranks; on the cluster, hosts."),
+    ] = None
+    on: Annotated[
+        str, typer.Option(metavar="local|cluster|smpi", help="Where; smpi: a simulated cluster.")
+    ] = "local"
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="openmpi|mpich|DIR", help="Which MPI; whose choices are simulated on smpi."
+        ),
+    ] = None
+    rate: Annotated[
+        str, typer.Option(metavar="RATE", help="Of each host's link on the cluster.")
+    ] = "100mbit"
+    platform: Annotated[
+        str, typer.Option(metavar="NAME", help="Of the simulated cluster, see platforms/.")
+    ] = "tryton"
+    ranks_per_node: Annotated[
+        int, typer.Option(metavar="K", help="Of the cluster; -n is a multiple.")
+    ] = 1
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="SHAPE,...|FILE",
+            help="Arrivals: flat, uniform, skewed, root-late, fixed, normal, exponential, a file "
+            "of arrival times (FILE#N: call site N of a recording), or none: bare calls after a "
+            "barrier.",
+        ),
+    ] = "uniform"
+    max_delay: Annotated[
+        str, typer.Option(metavar="T,...", help="Largest delays, as in 0,1ms,5ms.")
+    ] = "0"
+    iterations: Annotated[
+        int | None, typer.Option(metavar="K", help="Measurements per case and contender.")
+    ] = None
+    warm_up: Annotated[
+        int | None, typer.Option(metavar="K", help="Unmeasured ones before them.")
+    ] = None
+    compute: Annotated[
+        str, typer.Option(metavar="T", help="Emulated computation without the delay.")
+    ] = "20ms"
+    seed: Annotated[int, typer.Option(metavar="S", help="Of patterns, counts, turns.")] = 1
+
+    @property
+    def simulated(self) -> bool:
+        """Simulated times repeat, and need no repetition."""
+        return self.on == "smpi"
+
+
+def words_of(option: str, text: str) -> list[str]:
+    """The values of an option, at least one, that stand between commas."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        raise CommandError(f"{option} '{text}': name at least one value")
+    return words
+
+
+def of_known(option: str, word: str, allowed: Sequence[str]) -> str:
+    """Return `word` if it is among `allowed`."""
+    if word not in allowed:
+        raise CommandError(f"{option} {word}: there are {', '.join(allowed)}")
+    return word
+
+
+def numbers_of(option: str, text: str, most: int) -> list[int]:
+    """The whole numbers from 1 to `most` that stand between commas."""
+    numbers = []
+    for word in words_of(option, text):
+        if not (word.isascii() and word.isdigit()) or not 1 <= int(word) <= most:
+            raise CommandError(f"{option} {word}: write numbers from 1 to {most}, as in 4,8,48")
+        numbers.append(int(word))
+    return numbers
+
+
+def numbers_of_ranks(text: str | None, on: str) -> list[int]:
+    """What --ranks says, or what suits the place where it says nothing."""
+    if text is None:
+        return [8] if on in ("cluster", "smpi") else [max(2, min(os.cpu_count() or 2, 8))]
+    return numbers_of("--ranks", text, 100_000)
+
+
+def check_nodes(on: str, ranks: Sequence[int], per_node: int) -> None:
+    """Notice ranks that do not fill their nodes, and nodes where there is no cluster."""
+    if per_node < 1:
+        raise CommandError(f"--ranks-per-node {per_node}: write a number from 1 on")
+    if on == "local" and per_node > 1:
+        raise CommandError(f"--ranks-per-node {per_node}: is for --on cluster and --on smpi")
+    if on == "cluster" and 1 < per_node >= min(ranks):
+        raise CommandError(f"--ranks-per-node {per_node}: -n {min(ranks)} is one host; take more")
+    for number in ranks:
+        if number % per_node != 0:
+            raise CommandError(f"-n {number}: not a multiple of --ranks-per-node {per_node}")
+
+
+def read_patterns(text: str, ranks: Sequence[int]) -> list[str]:
+    """The patterns of --pattern: shapes, or one file that fits the ranks."""
+    patterns = words_of("--pattern", text)
+    files = [pattern for pattern in patterns if pattern not in (*SHAPES, BARE)]
+    if len(files) > 1 or (files and len(ranks) > 1):
+        raise CommandError("--pattern: replay one file, on the ranks that it was recorded on")
+    for name in files:
+        pattern_text(name, ranks[0])
+    return patterns
+
+
+def repetitions(
+    iterations: int | None, warm_up: int | None, seed: int, default: tuple[int, int]
+) -> tuple[int, int]:
+    """--iterations and --warm-up, checked along with --seed; `default` where they are absent."""
+    found = (
+        default[0] if iterations is None else iterations,
+        default[1] if warm_up is None else warm_up,
+    )
+    if found[0] < 1 or found[1] < 0 or seed < 0:
+        raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
+    return found

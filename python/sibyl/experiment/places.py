@@ -1,0 +1,137 @@
+"""The places where grids are measured: this machine, a cluster of namespaces, a simulated one."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sibyl.experiment import simulated
+from sibyl.experiment.grid import Cell, Grid
+from sibyl.experiment.guardian import guarded
+from sibyl.experiment.journal import Journal
+from sibyl.experiment.provenance import file_hash
+from sibyl.experiment.runner import (
+    choose_benchmark_launcher,
+    cluster_job,
+    local_job,
+    pattern_files,
+    run_job,
+    run_sibyl,
+    signals_ignored,
+)
+from sibyl.experiment.samples import CellResult
+from sibyl.mpi.installation import Launcher
+from sibyl.mpi.library import find_benchmark
+from sibyl.progress import progress_bar
+
+# Hears of every sample's cell.
+Progressed = Callable[[Cell], None]
+# Measures a grid with one number of ranks, with the file that is replayed; hands out each cell
+# when it is complete, and names the cell of every sample.
+JobRunner = Callable[[Grid, str | None, Callable[[CellResult], None], Progressed], None]
+CLUSTER_NAME = f"bench-{os.getpid()}"  # several runs side by side do not meet
+
+
+@contextmanager
+def samples_bar(grid: Grid, done: Sequence[CellResult]) -> Iterator[Progressed]:
+    """The progress bar of a grid, by the time that its cells take at least.
+
+    Args:
+        grid: all cells.
+        done: those that are there already.
+    """
+    total = sum(grid.seconds_expected(cell) for cell in grid.cells)
+    already = sum(grid.seconds_expected(result.cell) for result in done)
+    samples = (grid.iterations + grid.warm_up) * len(grid.algorithms)
+    with progress_bar(grid.collective, total, already) as advance:
+        yield lambda cell: advance(grid.seconds_expected(cell) / samples)
+
+
+@contextmanager
+def cluster_up(hosts: int, rate: str) -> Iterator[None]:
+    """A cluster of namespaces for the jobs within, taken down whatever happens."""
+    name = ["--name", CLUSTER_NAME]
+    with guarded(CLUSTER_NAME):
+        try:
+            run_sibyl("cluster", "up", "--hosts", str(hosts), "--rate", rate, *name)
+            yield
+        finally:
+            with signals_ignored():
+                run_sibyl("cluster", "down", "--force", *name)
+
+
+def check_cluster(mpi: str | None) -> dict[str, Any]:
+    """How true the cluster that is up is to its wire."""
+    from sibyl.cluster import check
+
+    return check(CLUSTER_NAME, mpi).as_json()
+
+
+def job_runner(launcher: Launcher, check: dict[str, Any] | None) -> JobRunner:
+    """How jobs are run: on this machine, or on the cluster that is up and was checked."""
+
+    def run(
+        part: Grid,
+        pattern_file: str | None,
+        finished: Callable[[CellResult], None],
+        progressed: Progressed,
+    ) -> None:
+        if check is None:
+            job = local_job(part, launcher, pattern_file)
+        else:
+            job = cluster_job(part, launcher, CLUSTER_NAME, check, pattern_file)
+        run_job(job, part, finished, progressed)
+
+    return run
+
+
+@contextmanager
+def place(grid: Grid, launcher: Launcher, needed: bool) -> Iterator[JobRunner]:
+    """Where the jobs run: here, on a simulated cluster, or on one that is brought up.
+
+    Args:
+        grid: all cells.
+        launcher: of the MPI that the grid names.
+        needed: whether any cell is still to be measured.
+    """
+    if grid.on == "smpi":
+        cluster = simulated.SimulatedCluster(launcher, grid.platform, grid.ranks_per_node, grid.mpi)
+        cluster.check(max(cell.ranks for cell in grid.cells))
+        yield cluster.run
+    elif grid.on == "cluster" and needed:
+        with cluster_up(max(cell.ranks for cell in grid.cells) // grid.ranks_per_node, grid.rate):
+            yield job_runner(launcher, check_cluster(grid.mpi))
+    else:
+        yield job_runner(launcher, None)
+
+
+def measure(
+    grid: Grid, journal: Journal, progressed: Progressed, run: JobRunner
+) -> list[CellResult]:
+    """Measure what the journal lacks, put it there, and return all in the grid's order.
+
+    Args:
+        grid: what to measure.
+        journal: of this grid.
+        progressed: hears of every sample.
+        run: of the place where the jobs run.
+    """
+    for part in grid.without([result.cell for result in journal.read()]).jobs():
+        with pattern_files(part) as pattern_file:
+            run(part, pattern_file, journal.add, progressed)
+    results = {result.cell: result for result in journal.read()}
+    return [results[cell] for cell in grid.cells]
+
+
+def find_launcher(on: str, mpi: str | None) -> Launcher:
+    """What starts the jobs."""
+    return simulated.find_launcher() if on == "smpi" else choose_benchmark_launcher(mpi)
+
+
+def open_journal(grid: Grid, launcher: Launcher, resume: bool) -> Journal:
+    """The journal of a grid, emptied unless a run is resumed."""
+    program = find_benchmark(launcher.flavour)
+    journal = Journal(grid.fingerprint(file_hash(program), str(launcher)))
+    if not resume:
+        journal.forget()
+    return journal

@@ -1,0 +1,74 @@
+"""Where the numbers of a result file come from."""
+
+import datetime
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from sibyl import __version__
+from sibyl.mpi.installation import Launcher
+from sibyl.mpi.library import library_directories
+
+
+def _commit(program: Path) -> str:
+    """The commit of the checkout that the program was built in; empty outside of one."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(program.parent), "describe", "--always", "--dirty", "--abbrev=12"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=20,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def file_hash(path: Path) -> str:
+    """The first digits of a file's SHA-256: two equal ones are the same program."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def programs_hash() -> str:
+    """Changes when any of Sibyl's libraries for MPI programs, or any program of its own, does.
+
+    Some programs hold the planners and the executor, others load them.
+    """
+    digest = hashlib.sha256()
+    for directory in library_directories():
+        programs = directory.parent / "bin"
+        found = [*directory.glob("libsibyl-*.so"), *programs.glob("sibyl-*-*")]
+        for path in sorted(path for path in found if path.is_file()):
+            digest.update(f"{path.name} {file_hash(path)}\n".encode())
+        if found:
+            break
+    return digest.hexdigest()[:16]
+
+
+def provenance(
+    program: Path, launcher: Launcher, words: list[str], command: str = "bench"
+) -> dict[str, Any]:
+    """Machine, MPI, library and command. The jobs add what the ranks saw.
+
+    Args:
+        program: the MPI program.
+        launcher: that started it.
+        words: the command line after `sibyl` and the command.
+        command: of Sibyl's.
+    """
+    return {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "sibyl": __version__,
+        "commit": _commit(program),
+        "program_sha256": file_hash(program),
+        "launcher": f"{launcher.family} {launcher.version}",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "python": sys.version.split()[0],
+        "command": ["sibyl", command, *words],
+    }

@@ -1,0 +1,239 @@
+"""Run the jobs of a grid: start the MPI program, read its samples, leave nothing behind.
+
+The program is a child in a process group of its own. It is told to end when this process is told
+to, ends by itself when this process dies, and whatever outlives it is ended too.
+"""
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any
+
+from sibyl.errors import CommandError
+from sibyl.experiment.grid import BARE, SHAPES, Cell, Grid
+from sibyl.experiment.recording import pattern_text
+from sibyl.experiment.samples import CellResult, SampleReader
+from sibyl.mpi.command_line import launcher_command, launcher_environment
+from sibyl.mpi.installation import Launcher, choose_launcher
+from sibyl.mpi.library import find_benchmark
+from sibyl.processes.signals import handled, heeded
+from sibyl.processes.supervisor import ENDING, Supervised
+
+# Seconds that a job may take to end once it was told to.
+PATIENCE = 5.0
+# The same for a program that has told everything.
+LINGER = 2.0
+# Without a sample for so long a job hangs; no cell of a sensible grid is that slow.
+SILENCE = 180.0
+WRONG_RESULT = 3  # exit status of the program, after all its samples
+
+
+class Interrupted(Exception):
+    """A signal has ended the run; `number` is the signal's."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+class JobFailed(CommandError):
+    """The MPI program ended badly."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class Job:
+    """How one job is started.
+
+    Attributes:
+        command: the words.
+        environment: of the command.
+        facts: what to add to the "begin" line of its results.
+        silence: seconds without a word after which it hangs.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    facts: Mapping[str, object]
+    silence: float = SILENCE
+
+
+def local_job(grid: Grid, launcher: Launcher, pattern_file: str | None) -> Job:
+    """The job of a grid with one number of ranks, on this machine."""
+    program = find_benchmark(launcher.flavour)
+    words = [str(program), *grid.words(grid.cells, pattern_file)]
+    command = launcher_command(launcher, grid.cells[0].ranks, {}, words)
+    return Job(command, launcher_environment(launcher), {"launcher": str(launcher)})
+
+
+def cluster_job(
+    grid: Grid, launcher: Launcher, name: str, check: Mapping[str, Any], pattern_file: str | None
+) -> Job:
+    """The same on a cluster of namespaces that is up and was checked."""
+    program = find_benchmark(launcher.flavour)
+    words = [str(program), *grid.words(grid.cells, pattern_file)]
+    command = [sys.executable, "-m", "sibyl", "cluster", "run", "-n", str(grid.cells[0].ranks)]
+    command += ["--ranks-per-host", str(grid.ranks_per_node)]
+    command += ["--name", name, "--native", *(["--mpi", grid.mpi] if grid.mpi else []), "--"]
+    # The bounds are the wire's: its rate, and the latency while nobody else takes the processors.
+    words += ["--alpha", repr(check["alpha_s"]), "--beta", repr(8 / check["rate"])]
+    facts = {"launcher": str(launcher), "rate": grid.rate, "cluster_check": check}
+    facts["ranks_per_host"] = grid.ranks_per_node
+    return Job([*command, *words], dict(os.environ), facts)
+
+
+def choose_benchmark_launcher(mpi: str | None) -> Launcher:
+    """The launcher that --mpi means; the first in PATH that there is a benchmark for if absent."""
+    return choose_launcher(mpi, Path(shutil.which("true") or "/bin/true"))
+
+
+@contextmanager
+def signals_interrupt() -> Iterator[None]:
+    """Within: SIGINT, SIGTERM and SIGHUP raise Interrupted."""
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        raise Interrupted(number)
+
+    with handled(heeded(ENDING), interrupt):
+        yield
+
+
+@contextmanager
+def signals_ignored() -> Iterator[None]:
+    """Within: nothing keeps us from cleaning up."""
+    with handled(ENDING, signal.SIG_IGN):
+        yield
+
+
+@contextmanager
+def pattern_files(grid: Grid) -> Iterator[str | None]:
+    """What the MPI program replays, where the grid does; recordings are converted."""
+    names = {cell.pattern for cell in grid.cells} - {*SHAPES, BARE}
+    if not names:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="sibyl-bench-") as directory:
+        path = Path(directory) / "pattern.txt"
+        path.write_text(pattern_text(names.pop(), grid.cells[0].ranks), encoding="utf-8")
+        yield str(path)
+
+
+def run_job(
+    job: Job,
+    grid: Grid,
+    finished: Callable[[CellResult], None],
+    progressed: Callable[[Cell], None],
+) -> dict[str, float]:
+    """Run one job to its end and hand out its cells as they are finished.
+
+    Args:
+        job: how it is started.
+        grid: what it measures.
+        finished: takes each complete cell.
+        progressed: hears of every sample.
+
+    Returns:
+        What messages and operators cost, where Sibyl measured it.
+
+    Raises:
+        JobFailed: the program ended badly, said nothing for too long, or lacks cells.
+        Interrupted: a signal came; the job has been ended.
+    """
+
+    def keep(result: CellResult) -> None:
+        result.job = {**result.job, **job.facts, "collective": grid.collective}
+        finished(result)
+
+    reader = SampleReader(grid, keep, progressed)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as messages:
+        program = Supervised(
+            job.command,
+            job.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=messages,
+        )
+        try:
+            others = _read_lines(program.process, reader, job.silence)
+            code = _wait_for_end(program, reader)
+        except BaseException:
+            program.end(PATIENCE)
+            raise
+        if code not in (0, WRONG_RESULT) or reader.clocks_after is None:
+            messages.seek(0)
+            told = (others + messages.read()).strip().splitlines()
+            raise JobFailed(
+                f"the benchmark ended with status {code} after {len(told)} lines of messages: "
+                + " / ".join(line for line in told[:6] if line.strip())
+            )
+    return reader.costs
+
+
+def _read_lines(process: subprocess.Popen[bytes], reader: SampleReader, silence: float) -> str:
+    """Feed the reader until the program closes its output; return the lines that are not ours."""
+    assert process.stdout is not None
+    stream: IO[bytes] = process.stdout
+    os.set_blocking(stream.fileno(), False)
+    others = ""
+    text = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while True:
+            ended = reader.clocks_after is not None
+            if not selector.select(LINGER if ended else silence):
+                if ended:
+                    return others
+                raise JobFailed(f"the benchmark has said nothing for {silence:.0f} s; ended it")
+            chunk = stream.read()
+            if chunk is None:
+                continue
+            if not chunk:
+                return others
+            *lines, text = (text + chunk).split(b"\n")
+            for line in lines:
+                words = line.decode("utf-8", "replace")
+                if not reader.take(words) and len(others) < 10_000:
+                    others += words + "\n"
+
+
+def _wait_for_end(program: Supervised, reader: SampleReader) -> int:
+    """The exit status. A program that has told everything and hangs in MPI_Finalize is ended.
+
+    MPICH 4 over UCX and TCP does: a put waits for an acknowledgement, which a peer that waits for
+    the process manager does not give. (`sibyl cluster` preloads a cure; other launchers do not.)
+    """
+    try:
+        return program.process.wait(LINGER if reader.clocks_after is not None else None)
+    except subprocess.TimeoutExpired:
+        program.end(LINGER)
+        return 0
+
+
+def run_sibyl(*words: str) -> str:
+    """Run another command of Sibyl's and return what it printed.
+
+    Raises:
+        CommandError: it failed; with its own message.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "sibyl", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,  # a Ctrl-C in the terminal is for us to answer
+    )
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise CommandError(said[-1].removeprefix("sibyl: ") if said else f"sibyl {words[0]} failed")
+    return done.stdout

@@ -1,0 +1,72 @@
+"""The files that commands write: noticed beforehand where one cannot be, and never half written."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from sibyl.errors import CommandError
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file so that it is never seen half written.
+
+    Raises:
+        OSError: it cannot be written; nothing is left behind.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+def write_result(path: Path, content: str | bytes) -> None:
+    """Write what the user asked for: whole, or straight into a device or where a link leads.
+
+    Raises:
+        CommandError: it cannot be written; with one line that says why.
+    """
+    try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        else:
+            write_whole(path, content)
+    except OSError as error:
+        raise CommandError(
+            f"cannot write {path}: {error.strerror or error}; choose another place"
+        ) from error
+
+
+def check_writable(option: str, path: Path) -> None:
+    """Notice before a long run, not after it, that a file has no place to go.
+
+    Raises:
+        CommandError: it cannot be written; with one line that says why.
+    """
+    folder = path.absolute().parent
+    wrong = f"{option} {path}: cannot be written"
+    if path.is_dir():
+        raise CommandError(f"{wrong}, since it is a directory; name a file in it")
+    if not folder.is_dir():
+        raise CommandError(f"{wrong}, since there is no directory {folder}; make it first")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise CommandError(f"{wrong}; choose another place")
+
+
+def make_directory(option: str, path: Path) -> None:
+    """Make the directory that an option names, if it is not there.
+
+    Raises:
+        CommandError: it cannot be made, or not written to.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(
+            f"{option} {path}: cannot be made: {error.strerror or error}; choose another place"
+        ) from error
+    if not os.access(path, os.W_OK):
+        raise CommandError(f"{option} {path}: cannot be written; choose another place")

@@ -1,0 +1,124 @@
+"""The options of `sibyl guidelines`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sibyl.experiment.options import MeasureOptions
+from sibyl.files import check_writable, make_directory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes(MeasureOptions):
+    """What is measured, as it stands on the command line."""
+
+    collectives: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Whose guidelines: gather, gatherv, scatter, scatterv, exscan, reduce; all if "
+            "absent.",
+        ),
+    ] = None
+    problems: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Block sizes: same, random, spikes, decreasing, alternating, two-blocks; all if "
+            "absent.",
+        ),
+    ] = None
+    blocks: Annotated[str, typer.Option(metavar="B,...", help="Average blocks, in MPI_INTs.")] = (
+        "1,10,100,1000,10000"
+    )
+    under: Annotated[
+        str,
+        typer.Option(
+            metavar="native|sibyl",
+            help="sibyl: judge the left sides that Sibyl serves as well, beside the MPI library's.",
+        ),
+    ] = "native"
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="none|SHAPE,...|FILE",
+            help="Arrivals: none (a barrier before each call, as in the paper), flat, uniform, "
+            "skewed, root-late, fixed, normal, exponential, or a file of arrival times.",
+        ),
+    ] = "none"
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            "-n",
+            "--ranks",
+            metavar="N,...",
+            help="Ranks; on the cluster, hosts. The root is N/2.",
+        ),
+    ] = None
+    platform: Annotated[
+        str, typer.Option(metavar="NAME", help="Of the simulated cluster, see platforms/.")
+    ] = "infiniband-35x16"
+    iterations: Annotated[
+        int | None,
+        typer.Option(metavar="K", help="Measurements per side and case; 75, simulated 1."),
+    ] = None
+    warm_up: Annotated[
+        int | None,
+        typer.Option(metavar="K", help="Unmeasured ones before them; 10, simulated 1."),
+    ] = None
+    compute: Annotated[
+        str, typer.Option(metavar="T", help="Emulated computation before late arrivals.")
+    ] = "5ms"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What becomes of the samples."""
+
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table.")] = None
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write everything, with raw samples.")
+    ] = None
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR|FILE.html", help="Write a page with pictures, in one file (index.html)."
+        ),
+    ] = None
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Measure each library's own algorithms too, and write what was learned as "
+            "selection tables: for Sibyl, and for the MPI library.",
+        ),
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where the same command was interrupted.")
+    ] = False
+
+    def page_file(self) -> Path | None:
+        """Where the page goes: the file itself, or index.html in a directory."""
+        if self.page is None or self.page.suffix == ".html":
+            return self.page
+        return self.page / "index.html"
+
+    def check(self) -> None:
+        """Notice before a long run what would fail after it."""
+        for option, path in (("--csv", self.csv), ("--json", self.json)):
+            if path is not None:
+                check_writable(option, path)
+        if self.page is not None:
+            page = self.page_file()
+            assert page is not None
+            if page is self.page:
+                check_writable("--page", page)
+            else:
+                make_directory("--page", self.page)
+            from sibyl.guidelines import page as pictures
+
+            pictures.check()
+        if self.tables is not None:
+            make_directory("--tables", self.tables)

@@ -1,0 +1,1 @@
+"""Recorded arrivals, replayed through the predictors."""

@@ -1,0 +1,127 @@
+"""Run a launcher as a job of its own: terminal, signals, exit code, and nothing left behind.
+
+The launcher leads its own process group (supervisor.py). It gets the terminal while it runs, and
+signals that reach this process are forwarded.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import FrameType
+
+from sibyl.processes.signals import handled, heeded
+from sibyl.processes.supervisor import Supervised, descendants, end_leftovers
+
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+# Seconds from the second signal until everything is killed. The first signal starts no clock: a
+# program may take its time to write a checkpoint, or go on, and that is for it to say.
+PATIENCE = 5.0
+
+
+class _Terminal:
+    """The terminal's foreground, lent to a process group and taken back.
+
+    Launchers make the standard streams non-blocking and leave them so, which whoever has the same
+    terminal then reads from in vain.
+    """
+
+    def __init__(self) -> None:
+        self.ours = False
+        self._blocking: dict[int, bool] = {}
+        for number in range(3):
+            with suppress(OSError):
+                self._blocking[number] = os.get_blocking(number)
+        if sys.stdin is not None:
+            with suppress(OSError, ValueError):
+                self.ours = os.tcgetpgrp(0) == os.getpgrp()
+
+    def give(self, group: int) -> None:
+        if not self.ours:
+            return
+        # Only the foreground may hand it on without being stopped; taking it back is not.
+        with handled([signal.SIGTTOU], signal.SIG_IGN), suppress(OSError):
+            os.tcsetpgrp(0, group)
+
+    def restore_streams(self) -> None:
+        """As they were before the launcher had them."""
+        for number, blocking in self._blocking.items():
+            with suppress(OSError):
+                os.set_blocking(number, blocking)
+
+
+def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a launcher to its end.
+
+    stdin, stdout and stderr are this process's own.
+
+    Args:
+        command: the launcher's words.
+        environment: of the launcher.
+
+    Returns:
+        Its exit code; 128 plus the signal's number where a signal ended it, or where it ended
+        with 0 although a signal had been forwarded to it.
+
+    Raises:
+        OSError: the launcher could not be started.
+    """
+    terminal = _Terminal()
+    job: Supervised | None = None
+    received: list[int] = []
+
+    def forward(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        if job is None:
+            return
+        if len(received) == 2:
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+        job.send(number)
+
+    def lose_patience(_number: int, _frame: FrameType | None) -> None:
+        for pid in descendants(os.getpid()):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+    # A signal that was ignored when this process began (nohup) stays ignored, here and there.
+    with handled([signal.SIGALRM], lose_patience), handled(heeded(FORWARDED), forward):
+        try:
+            job = Supervised(command, environment)
+            if received:  # between the handler and the start
+                job.send(received[-1])
+            terminal.give(job.process.pid)
+            job.send(signal.SIGCONT)  # it may have asked for the terminal too early
+            code = _wait(job, terminal)
+            job.process.returncode = code
+        finally:
+            terminal.give(os.getpgrp())
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    # Above 128 the launcher reports that a signal ended a rank, or itself (Ctrl-C in a terminal
+    # reaches the launcher and not this process).
+    if code < 0 or code > 128 or received:
+        end_leftovers()
+    terminal.restore_streams()
+    if code < 0:
+        return 128 - code
+    if code == 0 and received:
+        return 128 + received[0]
+    return code
+
+
+def _wait(job: Supervised, terminal: _Terminal) -> int:
+    """Wait for the launcher's end; when the terminal stops it (Ctrl-Z), stop along with it.
+
+    Returns:
+        Its exit code, or minus the number of the signal that ended it.
+    """
+    pid = job.process.pid
+    while True:
+        ended, status = os.waitpid(pid, os.WUNTRACED)
+        if ended == pid and not os.WIFSTOPPED(status):
+            return os.waitstatus_to_exitcode(status)
+        if terminal.ours:
+            terminal.give(os.getpgrp())
+        os.kill(os.getpid(), signal.SIGSTOP)
+        terminal.give(pid)
+        job.send(signal.SIGCONT)

@@ -1,0 +1,145 @@
+"""Start a program as a group of its own, and leave nothing of it behind.
+
+Whatever starts an MPI job does it here: the launcher leads its process group, ends when this
+process dies, and what outlives it is ended too. This process is made the reaper of its
+descendants, so that none of them escapes.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sibyl.processes.signals import handled
+
+# What ends a command, from a terminal or a batch system.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _begin_group(parent: int) -> Callable[[], None]:
+    """What the program does before it starts: lead a group, and end when this process dies."""
+
+    def begin() -> None:
+        os.setpgid(0, 0)
+        _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        if os.getppid() != parent:  # died in between
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return begin
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += [int(word) for word in path.read_text().split()]
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """The children of a process, theirs, and so on."""
+    found = []
+    for child in _children(pid):
+        found += [child, *descendants(child)]
+    return found
+
+
+def _reap_orphans() -> None:
+    """From now on, processes whose parent among our descendants dies become our children."""
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_leftovers() -> None:
+    """End what a program left behind that was supervised: first politely, then not."""
+    deadline = time.monotonic() + 2.0
+    sent: set[int] = set()
+    while left := descendants(os.getpid()):
+        harsh = time.monotonic() > deadline
+        for pid in left:
+            if harsh or pid not in sent:
+                sent.add(pid)
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL if harsh else signal.SIGTERM)
+        with suppress(OSError):
+            while os.waitpid(-1, os.WNOHANG)[0] > 0:
+                pass
+        time.sleep(0.02)
+
+
+class Supervised:
+    """A program that was started as a group of its own.
+
+    Attributes:
+        process: the program, which leads the group.
+    """
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], **streams: Any
+    ) -> None:
+        """Start it.
+
+        Args:
+            command: the words.
+            environment: of the program.
+            streams: stdin, stdout, stderr and text as subprocess.Popen takes them.
+
+        Raises:
+            OSError: it could not be started.
+        """
+        _reap_orphans()
+        self.process = subprocess.Popen(
+            command, env=environment, preexec_fn=_begin_group(os.getpid()), **streams
+        )
+
+    def send(self, number: signal.Signals | int) -> None:
+        """Send a signal to the whole group, if there is one still."""
+        with suppress(OSError):
+            os.killpg(self.process.pid, number)
+
+    def end(self, patience: float) -> None:
+        """End the program and everything that it has started; nothing keeps us from it.
+
+        Args:
+            patience: seconds that it has after it was told to end.
+        """
+        with handled(ENDING, signal.SIG_IGN):
+            self.send(signal.SIGTERM)
+            deadline = time.monotonic() + patience
+            while self.process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.05)
+            self.send(signal.SIGKILL)
+            with suppress(OSError, subprocess.SubprocessError):
+                self.process.wait(timeout=2)
+            end_leftovers()
+
+
+def run_captured(
+    command: Sequence[str], environment: Mapping[str, str], patience: float
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end and keep what it prints.
+
+    Args:
+        command: the words.
+        environment: of the program.
+        patience: seconds that it may take.
+
+    Raises:
+        subprocess.TimeoutExpired: it took longer; it has been ended with all that it had started.
+    """
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    program = Supervised(command, environment, text=True, errors="replace", **streams)
+    try:
+        output, messages = program.process.communicate(timeout=patience)
+    except BaseException:
+        program.end(2.0)
+        raise
+    return subprocess.CompletedProcess(command, program.process.returncode, output, messages)

@@ -1,0 +1,279 @@
+"""The options of `sibyl simulate`, and the network and settings that they describe."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sibyl.errors import CommandError
+from sibyl.experiment.plots import check_plot
+from sibyl.experiment.units import read_size, read_time
+from sibyl.files import check_writable
+from sibyl.simulator.calibration import Calibration, measure, read
+from sibyl.simulator.model import LogGP, Network, Nodes
+from sibyl.simulator.session import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What is simulated."""
+
+    algorithms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Names of `sibyl algorithms`, with :sorted or :background, or of the papers: "
+            "SLIN, BSBN, ... All of the table if absent.",
+        ),
+    ] = None
+    ranks: Annotated[str, typer.Option("-n", "--ranks", metavar="N,...", help="Ranks.")] = "48"
+    size: Annotated[
+        str,
+        typer.Option(
+            metavar="BYTES,...",
+            help="In all at the root (gather, scatter), of each rank's vector (reduce, scans).",
+        ),
+    ] = "1MiB"
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="SHAPE,...|FILE",
+            help="Arrivals: flat, uniform, skewed, root-late, fixed, normal, exponential, or a "
+            "file of arrival times.",
+        ),
+    ] = "uniform"
+    max_delay: Annotated[
+        str, typer.Option(metavar="T,...", help="Largest delays, as in 0,1ms,5ms.")
+    ] = "0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsOptions:
+    """What all cells share, but for the network."""
+
+    iterations: Annotated[
+        int, typer.Option(metavar="K", help="Patterns per cell, where they are drawn.")
+    ] = 16
+    seed: Annotated[int, typer.Option(metavar="S", help="Of the patterns.")] = 1
+    root: Annotated[int, typer.Option(metavar="R", help="Of rooted collectives.")] = 0
+    compute: Annotated[
+        str,
+        typer.Option(
+            metavar="T", help="What all compute before their delay; background steps run in it."
+        ),
+    ] = "0"
+    segments: Annotated[
+        int, typer.Option(metavar="N", help="Parts of a vector that is cut; 0: from the model.")
+    ] = 0
+    in_order: Annotated[
+        bool,
+        typer.Option(
+            "--in-order",
+            help="Clairvoyant: send strictly in the order of the schedule, as over links that "
+            "carry messages in turn.",
+        ),
+    ] = False
+
+    def check(self, collective: str) -> None:
+        """Raise CommandError for what can be seen to be wrong before anything is measured."""
+        if self.iterations < 1:
+            raise CommandError(f"--iterations {self.iterations}: at least 1")
+        if self.segments < 0:
+            raise CommandError(
+                f"--segments {self.segments}: at least 1, or 0 to take them from the model"
+            )
+        if self.in_order and collective != "reduce":
+            raise CommandError(
+                "--in-order: only reduce has an algorithm with a schedule of segments"
+            )
+        if self.root < 0:
+            raise CommandError(f"--root {self.root}: a root is one of the ranks")
+
+    def settings(self, collective: str, network: Network) -> Settings:
+        """What they describe."""
+        return Settings(
+            collective,
+            network,
+            self.root,
+            self.iterations,
+            self.seed,
+            read_time(self.compute),
+            self.segments,
+            in_order=self.in_order,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """The model of the network."""
+
+    model: Annotated[str, typer.Option(metavar="hockney|loggp", help="Of the network.")] = "hockney"
+    alpha: Annotated[
+        str | None, typer.Option(metavar="T", help="Hockney: startup latency; 25us if absent.")
+    ] = None
+    beta: Annotated[
+        str | None, typer.Option(metavar="T/B", help="Hockney: time per byte; 8ns/B if absent.")
+    ] = None
+    loggp: Annotated[
+        str, typer.Option(metavar="L,o,g,G", help="LogGP: three times and a time per byte.")
+    ] = "20us,2.5us,5us,8ns/B"
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Measure alpha, beta and the operator's cost between two ranks of an MPI here.",
+        ),
+    ] = False
+    mpi: Annotated[
+        str | None,
+        typer.Option(metavar="openmpi|mpich|DIR", help="Which MPI --calibrate measures."),
+    ] = None
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="alpha and beta (seconds) from a file, such as `sibyl cluster check` writes.",
+        ),
+    ] = None
+    ranks_per_node: Annotated[
+        int, typer.Option(metavar="K", help="Consecutive ranks that share a node and its link.")
+    ] = 1
+    inside: Annotated[str, typer.Option(metavar="T,T/B", help="alpha and beta inside a node.")] = (
+        "0.5us,0.2ns/B"
+    )
+    operator_cost: Annotated[
+        str | None,
+        typer.Option(metavar="T/B", help="Of the reduction operator; nothing if absent."),
+    ] = None
+    planning: Annotated[
+        str, typer.Option(metavar="T", help="Time to make the schedule, after arrival.")
+    ] = "0"
+    eager: Annotated[
+        str | None,
+        typer.Option(metavar="BYTES", help="Messages up to this size do not wait for a receive."),
+    ] = None
+    half_duplex: Annotated[
+        bool, typer.Option("--half-duplex", help="One port for both directions.")
+    ] = False
+    blocking: Annotated[
+        bool, typer.Option("--blocking", help="One send and one receive at a time, in order.")
+    ] = False
+
+    def check(self) -> None:
+        """Raise CommandError for what can be seen to be wrong before anything is measured."""
+        if self.model not in ("hockney", "loggp"):
+            raise CommandError(f"--model {self.model}: there are hockney and loggp")
+        if self.ranks_per_node < 1:
+            raise CommandError(
+                f"--ranks-per-node {self.ranks_per_node}: a node holds at least 1 rank"
+            )
+        if (self.calibrate or self.calibration is not None) and self.model == "loggp":
+            raise CommandError("--calibrate and --calibration are for --model hockney")
+        if self.calibrate and self.calibration is not None:
+            raise CommandError("--calibrate measures what --calibration reads: say one of them")
+        if self.mpi is not None and not self.calibrate:
+            raise CommandError("--mpi says what --calibrate measures, which is absent")
+        self._nodes()
+        self._loggp()
+        _per_byte(self.beta, "--beta")
+        _per_byte(self.operator_cost, "--operator-cost")
+        _time(self.alpha)
+
+    def calibrated(self) -> Calibration:
+        """What alpha, beta and the operator cost where no option says it: measured, read, usual."""
+        if self.calibration is not None:
+            return read(self.calibration)
+        if self.calibrate:
+            return measure(self.mpi)
+        return Calibration(25e-6, 8e-9, None, "")
+
+    def network(self, known: Calibration) -> Network:
+        """What they describe.
+
+        Args:
+            known: what holds where no option says it.
+        """
+        alpha, beta = _time(self.alpha), _per_byte(self.beta, "--beta")
+        combine = _per_byte(self.operator_cost, "--operator-cost")
+        return Network(
+            alpha=known.alpha if alpha is None else alpha,
+            beta=known.beta if beta is None else beta,
+            loggp=self._loggp(),
+            nodes=self._nodes(),
+            full_duplex=not self.half_duplex,
+            eager=None if self.eager is None else read_size(self.eager),
+            combine=(known.gamma or 0.0) if combine is None else combine,
+            planning=read_time(self.planning),
+            blocking=self.blocking,
+        )
+
+    def _nodes(self) -> Nodes | None:
+        if self.ranks_per_node == 1:
+            return None
+        words = _words(self.inside, 2, "--inside", "0.5us,0.2ns/B")
+        beta = read_time_per_byte(words[1], "--inside")
+        return Nodes(self.ranks_per_node, read_time(words[0]), beta)
+
+    def _loggp(self) -> LogGP | None:
+        if self.model != "loggp":
+            return None
+        words = _words(self.loggp, 4, "--loggp", "20us,2.5us,5us,8ns/B")
+        times = (read_time(word) for word in words[:3])
+        return LogGP(*times, read_time_per_byte(words[3], "--loggp"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where results go, besides the terminal."""
+
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table.")] = None
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything.")] = None
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw run times (.png, .svg, .pdf).")
+    ] = None
+    svg: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw ranks and messages in time; waits in red."),
+    ] = None
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The same as a page that can be zoomed."),
+    ] = None
+
+    def check(self) -> None:
+        """Notice before a long run what cannot be written."""
+        if self.plot is not None:
+            check_plot(self.plot)
+        for name in ("csv", "json", "plot", "svg", "html"):
+            path: Path | None = getattr(self, name)
+            if path is not None:
+                check_writable(f"--{name}", path)
+
+
+def _time(text: str | None) -> float | None:
+    return None if text is None else read_time(text)
+
+
+def _per_byte(text: str | None, option: str) -> float | None:
+    return None if text is None else read_time_per_byte(text, option)
+
+
+def _words(text: str, count: int, option: str, like: str) -> list[str]:
+    words = text.split(",")
+    if len(words) != count:
+        raise CommandError(f"{option} '{text}': write {count} values, as in {like}")
+    return words
+
+
+_PER_BYTE = re.compile(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+)\s*(s|ms|us|ns|ps)?(?:/B)?$")
+_PARTS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, None: 1.0}
+
+
+def read_time_per_byte(text: str, option: str) -> float:
+    """Seconds per byte: a number with s, ms, us, ns or ps, and /B."""
+    match = _PER_BYTE.match(text.strip())
+    if match is None:
+        raise CommandError(f"{option} '{text}': write a time per byte, as in 8ns/B")
+    return float(match.group(1)) / _PARTS[match.group(2)]

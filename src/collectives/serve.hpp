@@ -1,0 +1,81 @@
+// The frame around every blocking collective: arguments, state, set-up, errors, counting.
+//
+// A collective is a description of one call,
+//
+//   struct Call {
+//     Collective collective;
+//     int root;                                   // no_rank where there is none
+//     Verdict judge(int rank, int ranks) const;   // of the arguments, without looking further
+//     OwnData own_data(int rank) const;           // what the report counts of a native call
+//     int native() const;                         // the MPI library's own collective
+//     Outcome serve(CommunicatorState&, CountedCall&) const;   // may throw std::bad_alloc
+//   };
+//
+// and the frame decides, in this order: who has no state goes native; wrong arguments are refused,
+// uncounted, by the library where it would, so that a program under the preload sees what it knows;
+// the call is counted, which may set the communicator up; it is served.
+// The user's error handler, which may throw or jump, runs with nothing of Sibyl's left to do.
+#pragma once
+
+#include <new>
+
+#include "base/own_failure.hpp"
+#include "collectives/call.hpp"
+#include "collectives/verdict.hpp"
+
+namespace sibyl {
+
+struct OwnData {
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+// How a call was served: by the program of an algorithm (nullptr where there was nothing to move),
+// with what error; or not, and the MPI library is to serve it.
+struct Outcome {
+  const Algorithm* algorithm = nullptr;
+  std::uint64_t bytes = 0;
+  int error = MPI_SUCCESS;
+  bool to_library = false;
+
+  static Outcome library(std::uint64_t bytes) { return {nullptr, bytes, MPI_SUCCESS, true}; }
+};
+
+// MPI_ERR_NO_MEM in the place of a failed allocation.
+template <class Body>
+Outcome guarded(Body body) try {
+  return body();
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;  // an operator's
+  return {.error = MPI_ERR_NO_MEM};
+}
+
+template <class Call>
+int serve(const Call& call, Caller caller, MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return call.native();
+  CommunicatorState* const state = CommunicatorState::get(comm);
+  if (state == nullptr) return call.native();
+  if (!state->between_groups()) {
+    const Verdict verdict = call.judge(state->rank(), state->size());
+    if (verdict.library_refuses && caller.preload) return call.native();
+    if (!verdict.right()) return raise(comm, verdict.error_class);
+  }
+  CountedCall counted(*state, call.collective, call.root);
+  bool served = false;
+  Outcome outcome = guarded([&] {
+    served = state->serves(comm, !caller.preload);
+    return served ? call.serve(*state, counted) : Outcome{};
+  });
+  if (outcome.error != MPI_SUCCESS) {
+    return counted.end(outcome.algorithm, outcome.bytes, raise_class(comm, outcome.error));
+  }
+  if (!served) {
+    if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
+    const OwnData own = call.own_data(state->rank());
+    return counted.end_native(own.count, own.type, call.native());
+  }
+  if (outcome.to_library) return counted.end(nullptr, outcome.bytes, call.native());
+  return counted.end(outcome.algorithm, outcome.bytes, MPI_SUCCESS);
+}
+
+}  // namespace sibyl

@@ -1,0 +1,42 @@
+// What is wrong with a call's arguments at this rank, and who says so.
+//
+// Under the preload a call that the MPI library would refuse before it sends anything is handed to
+// the library: its error has the class, the text and the function's name that the program would see
+// without Sibyl. What the library lets pass, although the standard does not, is raised by Sibyl,
+// which could not serve it, and so is everything that is wrong in a call of the C API. Either way
+// this rank takes no part in the call and has not counted it, as in the MPI libraries.
+//
+// Which library refuses what was tried with calls that one rank alone makes: Open MPI 4.1 and 5.0
+// look at no null pointer, at the same buffer twice only in a reduce; MPICH 4.0 and 5.0 look at
+// both, and at no MPI_IN_PLACE of a rank that is not the root.
+#pragma once
+
+#include <mpi.h>
+
+namespace sibyl {
+
+struct Verdict {
+  int error_class = MPI_SUCCESS;
+  bool library_refuses = false;
+
+  bool right() const { return error_class == MPI_SUCCESS; }
+};
+
+#if defined(SMPI_H)
+inline constexpr bool any_refuses = false;
+inline constexpr bool openmpi_refuses = false;
+inline constexpr bool mpich_refuses = false;
+#else
+inline constexpr bool any_refuses = true;
+#if defined(OPEN_MPI)
+inline constexpr bool openmpi_refuses = true;
+#else
+inline constexpr bool openmpi_refuses = false;
+#endif
+inline constexpr bool mpich_refuses = !openmpi_refuses;
+#endif
+
+// One buffer of a call.
+Verdict judge_data(const void* buffer, MPI_Count count, MPI_Datatype datatype);
+
+}  // namespace sibyl

@@ -1,0 +1,90 @@
+// Rules of ranks and bytes; see reproducible.hpp.
+#include "selection/reproducible.hpp"
+
+#include <algorithm>
+
+#include "selection/choose_scan.hpp"
+
+namespace sibyl {
+namespace {
+
+// Longer vectors are better cut: on clusters of slow and of fast links the tree takes 1.3 to 3
+// times as long then. Shorter ones are not, within a node least of all (docs/reproducible.md).
+constexpr std::uint64_t whole_up_to = 65536;
+// A group of Radix-K is as large as the largest prime of the number of ranks; beyond, its messages
+// are too many and too small.
+constexpr Rank largest_group = 16;
+// Clairvoyant's segments, in bytes, and how many at most: what the model finds for the networks of
+// docs/performance.md lies around it.
+constexpr std::uint64_t segment_bytes = 8192;
+constexpr std::uint64_t most_segments = 256;
+
+bool has_prime_above(Rank ranks, Rank limit) {
+  for (Rank factor = 2; factor <= limit; ++factor) {
+    while (ranks % factor == 0) ranks /= factor;
+  }
+  return ranks > 1;
+}
+
+bool fits(const Algorithm& row, const Situation& now) {
+  if (row.commutative_only && !now.commutes) return false;
+  return row.check == nullptr || row.check({.ranks = now.ranks}).empty();
+}
+
+// All three keep the order of the ranks, so the operator may be any.
+const Algorithm* choose_reduce_in_rank_order(const Situation& now) {
+  if (now.bytes > whole_up_to) {
+    const bool groups = !has_prime_above(now.ranks, largest_group);
+    const Algorithm* row = find_algorithm(Collective::reduce, groups ? "radix-k" : "rabenseifner");
+    if (fits(*row, now)) return row;
+  }
+  return find_algorithm(Collective::reduce, "binomial");
+}
+
+}  // namespace
+
+Situation without_the_moment(const Situation& now) {
+  Situation lasting = now;
+  lasting.spread = 0;
+  lasting.costs = {};
+  lasting.ranks_per_node = 1;
+  return lasting;
+}
+
+// A table's `native` says what is fast, not what was asked for, and bits come first here.
+const Algorithm* choose_reproducible(const Settings& settings, const Situation& situation) {
+  const Situation now = without_the_moment(situation);
+  if (settings.algorithm[static_cast<std::size_t>(now.collective)] == serve_natively) {
+    return nullptr;
+  }
+  if (const std::int32_t wanted = wanted_algorithm(settings, now); wanted >= 0) {
+    const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];
+    if (fits(row, now)) return &row;
+  }
+  switch (now.collective) {
+    case Collective::exscan:
+      return choose_exscan(now);
+    case Collective::scan:
+      return choose_scan(now);
+    case Collective::reduce:
+      return choose_reduce_in_rank_order(now);
+    default:
+      return nullptr;  // moves blocks, and combines nothing
+  }
+}
+
+SegmentPlan reproducible_segments(const Settings& settings, const Algorithm& algorithm,
+                                  const Situation& situation) {
+  if (!algorithm.arrivals) {
+    return settings.segments != 0 ? SegmentPlan{settings.segments}
+                                  : scan_segments(algorithm.name, without_the_moment(situation));
+  }
+  SegmentPlan plan;
+  plan.together = true;
+  plan.segments = settings.segments != 0 ? settings.segments
+                                         : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+                                               situation.bytes / segment_bytes, 1, most_segments));
+  return plan;
+}
+
+}  // namespace sibyl

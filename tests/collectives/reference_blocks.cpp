@@ -1,0 +1,285 @@
+// Random gathers and scatters beside the serial reference; see reference_cases.hpp.
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+
+#include "collectives/reference_cases.hpp"
+
+namespace sibyl::reference {
+namespace {
+
+constexpr std::size_t most_entries = 24;  // of a type
+
+bool goes_up(Call call) { return call == Call::gather || call == Call::gatherv; }
+bool is_irregular(Call call) { return call == Call::gatherv || call == Call::scatterv; }
+
+int draw_divisor(int number, int at_most, Random& random) {
+  std::vector<int> divisors;
+  for (int d = 1; d <= std::min(number, at_most); ++d) {
+    if (number % d == 0) divisors.push_back(d);
+  }
+  return divisors.empty() ? 1 : divisors[pick(random, divisors.size())];
+}
+
+Signature draw_unit(Random& random) {
+  const auto basic = [&] { return static_cast<Basic>(pick(random, basic_count)); };
+  Signature unit;
+  if (one_in(random, 25)) return unit;  // types of no bytes
+  const std::uint64_t basics = one_in(random, 2) ? 1 : 2 + pick(random, 4);
+  for (std::uint64_t i = 0; i < basics; ++i) unit.push_back(basic());
+  // The signatures of MPI's pairs.
+  if (basics == 2 && one_in(random, 2)) unit[1] = Basic::integer;
+  return unit;
+}
+
+// Units of a block of about so many bytes, whole elements of the root's type.
+int draw_units(const BlockCase& now, Random& random, const Limits& limits) {
+  const auto bytes = static_cast<std::size_t>(bytes_of(now.unit));
+  if (bytes == 0) return now.root_units * static_cast<int>(pick(random, 5));
+  const std::size_t element = bytes * static_cast<std::size_t>(now.root_units);
+  // Messages along a tree hold the blocks of several ranks.
+  const std::size_t mixed = limits.largest_mixed / static_cast<std::size_t>(now.ranks);
+  const std::size_t largest = is_mixed(now.unit) ? std::min(limits.largest, mixed) : limits.largest;
+  const std::size_t wanted = draw_bytes(random, largest);
+  return now.root_units *
+         static_cast<int>(std::min(wanted + one_in(random, 2) * (element - 1), largest) / element);
+}
+
+void draw_places(BlockCase& now, Random& random) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(now.ranks));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (is_irregular(now.call)) std::shuffle(order.begin(), order.end(), random);
+  const bool gaps = is_irregular(now.call) && one_in(random, 2);
+  std::ptrdiff_t cursor =
+      is_irregular(now.call) && one_in(random, 2) ? between(random, -40, 10) : 0;
+  now.displacements.assign(order.size(), 0);
+  for (const std::size_t rank : order) {
+    const int count = now.units[rank] / now.root_units;
+    if (gaps) cursor += between(random, 0, 3);
+    now.displacements[rank] = static_cast<int>(cursor);
+    cursor += count;
+    if (count == 0 && is_irregular(now.call)) {  // never looked at
+      now.displacements[rank] = static_cast<int>(between(random, -1000, 1000));
+    }
+  }
+}
+
+Random generator(const BlockCase& now, int rank) {
+  return Random(now.seed + 31 * static_cast<std::uint64_t>(rank + 2));
+}
+
+Type own_type(const BlockCase& now, int rank, const Limits& limits) {
+  Random random = generator(now, rank);
+  const auto overlap = now.sends_overlap ? Overlap::allowed : Overlap::forbidden;
+  const int units = now.own_units[static_cast<std::size_t>(rank)];
+  return make_type(repeated(now.unit, units), overlap, limits.types, random);
+}
+
+Type root_type(const BlockCase& now, const Limits& limits) {
+  Random random = generator(now, -1);
+  return make_type(repeated(now.unit, now.root_units), Overlap::forbidden, limits.types, random);
+}
+
+// A type that lies where its buffer does, to be given with MPI_BOTTOM.
+class Absolute {
+ public:
+  Absolute(const Type& type, void* base) {
+    MPI_Aint address = 0;
+    MPI_Get_address(base, &address);
+    MPI_Type_create_hindexed_block(1, 1, &address, type.handle(), &handle_);
+    MPI_Type_commit(&handle_);
+  }
+  ~Absolute() { MPI_Type_free(&handle_); }
+  Absolute(const Absolute&) = delete;
+  Absolute& operator=(const Absolute&) = delete;
+  MPI_Datatype handle() const { return handle_; }
+
+ private:
+  MPI_Datatype handle_ = MPI_DATATYPE_NULL;
+};
+
+// One side as MPI is given it.
+struct Side {
+  void* buffer = wild();
+  int count = wild_count;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  const int* counts = static_cast<const int*>(wild());
+  const int* places = static_cast<const int*>(wild());
+};
+
+int invoke(const BlockCase& now, const Library& library, const Side& all, const Side& own,
+           MPI_Comm comm) {
+  switch (now.call) {
+    case Call::gather:
+      return library.gather(own.buffer, own.count, own.type, all.buffer, all.count, all.type,
+                            now.root, comm);
+    case Call::scatter:
+      return library.scatter(all.buffer, all.count, all.type, own.buffer, own.count, own.type,
+                             now.root, comm);
+    case Call::gatherv:
+      return library.gatherv(own.buffer, own.count, own.type, all.buffer, all.counts, all.places,
+                             all.type, now.root, comm);
+    default:
+      return library.scatterv(all.buffer, all.counts, all.places, all.type, own.buffer, own.count,
+                              own.type, now.root, comm);
+  }
+}
+
+Bytes data_of(const BlockCase& now, std::size_t rank) {
+  const auto bytes = static_cast<std::size_t>(bytes_of(now.unit));
+  return noise(now.seed ^ (0x5bd1e995ULL * (rank + 1)),
+               bytes * static_cast<std::size_t>(now.units[rank]));
+}
+
+Region own_region(const BlockCase& now, std::size_t rank) {
+  return {"own block", 0, now.units[rank] / now.own_units[rank]};
+}
+
+// What a rank sends: where elements share bytes, what the last of them put there.
+Bytes sent_by(const BlockCase& now, std::size_t rank, const Limits& limits) {
+  Bytes data = data_of(now, rank);
+  const bool in_place = now.in_place && rank == static_cast<std::size_t>(now.root);
+  if (!now.sends_overlap || in_place) return data;
+  const Region region = own_region(now, rank);
+  Buffer buffer(layout_of(own_type(now, static_cast<int>(rank), limits).map()), {region}, 0);
+  buffer.put(region, data);
+  return buffer.take(region.first, region.count);
+}
+
+std::string compared(const char* what, const Buffer& now, const Buffer& expected) {
+  const std::string difference = now.difference(expected);
+  return difference.empty() ? difference : std::string(what) + ": " + difference;
+}
+
+}  // namespace
+
+BlockCase draw_block_case(Call call, int ranks, std::uint64_t seed, const Limits& limits) {
+  Random random(seed);
+  BlockCase now;
+  now.call = call;
+  now.ranks = ranks;
+  now.seed = seed;
+  now.root = static_cast<int>(between(random, 0, ranks - 1));
+  now.in_place = one_in(random, 4);
+  now.unit = draw_unit(random);
+  const auto length = std::max<std::size_t>(now.unit.size(), 1);
+  const auto at_most = static_cast<int>(most_entries / length);
+  now.root_units = static_cast<int>(between(random, 1, one_in(random, 2) ? at_most : 4));
+  if (is_irregular(call)) {
+    const bool sparse = one_in(random, 4);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const bool empty = one_in(random, sparse ? 2 : 8);
+      now.units.push_back(empty ? 0 : draw_units(now, random, limits));
+    }
+  } else {
+    now.units.assign(static_cast<std::size_t>(ranks), draw_units(now, random, limits));
+  }
+  for (const int units : now.units) {
+    now.own_units.push_back(units == 0 ? static_cast<int>(between(random, 1, 3))
+                                       : draw_divisor(units, at_most, random));
+    now.own_bottom.push_back(limits.bottom && units != 0 && !now.unit.empty() &&
+                             one_in(random, 16));
+  }
+  now.root_bottom = limits.bottom && !now.unit.empty() && one_in(random, 16);
+  now.sends_overlap = goes_up(call) && one_in(random, 6);
+  now.garbage = limits.garbage_where_not_significant && !one_in(random, 4);
+  draw_places(now, random);
+  return now;
+}
+
+std::string describe(const BlockCase& now, const Limits& limits) {
+  const Type root = root_type(now, limits);
+  std::string text =
+      std::string(name_of(now.call)) + " of " + std::to_string(now.ranks) + " ranks, root " +
+      std::to_string(now.root) + (now.in_place ? " in place" : "") +
+      (now.garbage ? ", garbage where not significant" : "") + ", signature " + text_of(now.unit) +
+      "\n  root's type" + (now.root_bottom ? " (absolute): " : ": ") + root.text() + ", extent " +
+      std::to_string(root.map().extent()) + "\n";
+  for (std::size_t rank = 0; rank < now.units.size(); ++rank) {
+    const Type own = own_type(now, static_cast<int>(rank), limits);
+    text += "  rank " + std::to_string(rank) + ": " +
+            std::to_string(now.units[rank] * bytes_of(now.unit)) + " bytes, " +
+            std::to_string(now.units[rank] / now.root_units) + " elements at displacement " +
+            std::to_string(now.displacements[rank]) + " of the root; own " +
+            std::to_string(now.units[rank] / now.own_units[rank]) + " of " +
+            (now.own_bottom[rank] ? "(absolute) " : "") + own.text() + ", extent " +
+            std::to_string(own.map().extent()) + "\n";
+  }
+  return text;
+}
+
+std::string run(const BlockCase& now, const Limits& limits, const Library& library, MPI_Comm comm) {
+  int me = 0;
+  MPI_Comm_rank(comm, &me);
+  const auto rank = static_cast<std::size_t>(me);
+  const bool up = goes_up(now.call);
+  const bool is_root = me == now.root;
+  const bool in_place = now.in_place && is_root;
+
+  const Type own = own_type(now, me, limits);
+  const Region block = own_region(now, rank);
+  Buffer own_buffer(layout_of(own.map()), {block}, now.seed + 77 + rank);
+  if (up && !in_place) own_buffer.put(block, data_of(now, rank));
+  Buffer own_expected = own_buffer;
+  if (!up && !in_place) own_expected.put(block, data_of(now, rank));
+
+  std::optional<Type> root;
+  std::vector<Region> blocks;
+  std::vector<int> counts;
+  if (is_root) {
+    root = root_type(now, limits);
+    for (std::size_t r = 0; r < now.units.size(); ++r) {
+      counts.push_back(now.units[r] / now.root_units);
+      blocks.push_back({"block " + std::to_string(r), now.displacements[r], counts[r]});
+    }
+  }
+  Buffer all_buffer(is_root ? layout_of(root->map()) : Layout{}, blocks, now.seed + 99);
+  for (std::size_t r = 0; r < blocks.size(); ++r) {
+    if (!up || (in_place && r == rank)) all_buffer.put(blocks[r], data_of(now, r));
+  }
+  Buffer all_expected = all_buffer;
+  for (std::size_t r = 0; up && r < blocks.size(); ++r) {
+    all_expected.put(blocks[r], sent_by(now, r, limits));
+  }
+
+  std::optional<Absolute> own_absolute;
+  std::optional<Absolute> all_absolute;
+  Side own_side;
+  if (!in_place || !now.garbage) {
+    own_side.buffer = own_buffer.base();
+    own_side.count = static_cast<int>(block.count);
+    own_side.type = own.handle();
+    if (now.own_bottom[rank] && !in_place) {
+      own_absolute.emplace(own, own_side.buffer);
+      own_side.buffer = MPI_BOTTOM;
+      own_side.type = own_absolute->handle();
+    }
+  }
+  if (in_place) own_side.buffer = MPI_IN_PLACE;
+  Side all_side;
+  if (is_root) {
+    all_side = {all_buffer.base(), counts.front(), root->handle(), counts.data(),
+                now.displacements.data()};
+    if (now.root_bottom) {
+      all_absolute.emplace(*root, all_side.buffer);
+      all_side.buffer = MPI_BOTTOM;
+      all_side.type = all_absolute->handle();
+    }
+  } else if (!now.garbage) {
+    all_side = {nullptr, 0, MPI_BYTE, nullptr, nullptr};
+  }
+  const int result = invoke(now, library, all_side, own_side, comm);
+  std::string wrong;
+  if (result != MPI_SUCCESS) {
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(result, text.data(), &length);
+    wrong = std::string("returned an error: ") + text.data() + "\n";
+  }
+  wrong += compared(up ? "send buffer" : "receive buffer", own_buffer, own_expected);
+  if (is_root) wrong += compared("root's buffer", all_buffer, all_expected);
+  return wrong;
+}
+
+}  // namespace sibyl::reference

@@ -1,0 +1,179 @@
+// The reference fuzz can fail: faults that a collective may have are found by its comparison.
+//
+// First the comparison of buffers by itself; then whole libraries with one fault each, which must
+// not get through some random cases.
+#include <algorithm>
+#include <cstring>
+
+#include "collectives/harness.hpp"
+#include "collectives/reference_cases.hpp"
+
+namespace sibyl::test {
+namespace {
+
+using reference::Buffer;
+using reference::Bytes;
+using reference::Call;
+using reference::Limits;
+
+// Two ints with a gap between them, and one after them.
+Buffer example() {
+  Buffer buffer({{{8, 4}, {0, 4}}, 16, 8}, {{"vector", -1, 5}}, 3);
+  buffer.put({"vector", -1, 5}, reference::noise(4, 40));
+  return buffer;
+}
+
+TEST(ReferenceComparison, FindsOneBitAnywhere) {
+  const Buffer expected = example();
+  Buffer now = example();
+  EXPECT_EQ(now.difference(expected), "");
+  for (std::size_t i = 0; i < now.bytes().size(); ++i) {
+    now.bytes()[i] ^= 4;
+    EXPECT_NE(now.difference(expected), "") << "byte " << i;
+    now.bytes()[i] ^= 4;
+  }
+}
+
+TEST(ReferenceComparison, SaysWhatDiffers) {
+  const Buffer expected = example();
+  const auto text_of_flip = [&](std::ptrdiff_t at) {
+    Buffer now = example();
+    static_cast<unsigned char*>(now.base())[at] ^= 1;
+    return now.difference(expected);
+  };
+  EXPECT_NE(text_of_flip(16 + 9).find("vector, element 2 of 5, entry 0"), std::string::npos);
+  EXPECT_NE(text_of_flip(-16 + 1).find("vector, element 0 of 5, entry 1"), std::string::npos);
+  for (const int outside : {5, 13, -17, 61 + 16}) {
+    EXPECT_NE(text_of_flip(outside).find("where nothing may be written"), std::string::npos);
+  }
+}
+
+TEST(ReferenceComparison, FindsElementsInAnotherOrder) {
+  const Buffer expected = example();
+  Buffer now = example();
+  Bytes packed = now.take(-1, 5);
+  std::swap_ranges(packed.begin(), packed.begin() + 8, packed.begin() + 16);
+  now.put({"vector", -1, 5}, packed);
+  EXPECT_NE(now.difference(expected), "");
+}
+
+// Libraries with a fault. Each makes the MPI library's own call and then spoils something.
+int extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  MPI_Type_get_extent(type, &lower, &extent);
+  return static_cast<int>(extent);
+}
+
+// Swaps the memory of the first element with that of the second, gaps and all.
+void swap_elements(void* base, MPI_Datatype type, int count) {
+  const int extent = extent_of(type);
+  if (count < 2 || extent <= 0) return;
+  auto* first = static_cast<char*>(base);
+  std::swap_ranges(first, first + extent, first + extent);
+}
+
+int gather_that_swaps(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                      int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const int result = PMPI_Gather(send, send_count, send_type, receive, count, type, root, comm);
+  if (rank_in(comm) == root) swap_elements(receive, type, count);
+  return result;
+}
+
+// Writes a byte before the first that belongs to the receive buffer.
+int scatter_that_overruns(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                          int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const int result = PMPI_Scatter(send, send_count, send_type, receive, count, type, root, comm);
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  MPI_Type_get_true_extent(type, &lower, &extent);
+  if (receive != MPI_IN_PLACE && count > 0) {
+    static_cast<char*>(receive)[std::min<MPI_Aint>(lower, 0) - 1] ^= 1;
+  }
+  return result;
+}
+
+// Changes its send buffer.
+int gatherv_that_scribbles(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                           const int* counts, const int* places, MPI_Datatype type, int root,
+                           MPI_Comm comm) {
+  const int result =
+      PMPI_Gatherv(send, send_count, send_type, receive, counts, places, type, root, comm);
+  if (send != MPI_IN_PLACE && send_count > 0) {
+    *const_cast<char*>(static_cast<const char*>(send)) ^= 1;
+  }
+  return result;
+}
+
+// Leaves out what it was to receive.
+int scatterv_that_forgets(const void*, const int*, const int*, MPI_Datatype, void*, int,
+                          MPI_Datatype, int, MPI_Comm) {
+  return MPI_SUCCESS;
+}
+
+// An exclusive scan where an inclusive one was asked for.
+int scan_that_leaves_itself_out(const void* send, void* receive, int count, MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm) {
+  return PMPI_Exscan(send, receive, count, type, op, comm);
+}
+
+int exscan_that_takes_itself_in(const void* send, void* receive, int count, MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm) {
+  return PMPI_Scan(send, receive, count, type, op, comm);
+}
+
+// Combines the ranks in the opposite order.
+int reduce_backwards(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                     int root, MPI_Comm comm) {
+  MPI_Comm backwards = MPI_COMM_NULL;
+  MPI_Comm_split(comm, 0, -rank_in(comm), &backwards);
+  const int result =
+      PMPI_Reduce(send, receive, count, type, op, size_of(comm) - 1 - root, backwards);
+  MPI_Comm_free(&backwards);
+  return result;
+}
+
+constexpr reference::Library faulty{gather_that_swaps,          scatter_that_overruns,
+                                    gatherv_that_scribbles,     scatterv_that_forgets,
+                                    reduce_backwards,           scan_that_leaves_itself_out,
+                                    exscan_that_takes_itself_in};
+
+// What the natives cannot take, and what the faults above cannot.
+Limits plain_limits() {
+  Limits limits = reference::native_limits();
+  limits.bottom = false;
+  limits.in_place_at_any_root = false;
+  limits.garbage_where_not_significant = false;
+  limits.largest = 2000;
+  return limits;
+}
+
+class FaultyLibrary : public testing::TestWithParam<Call> {};
+
+TEST_P(FaultyLibrary, IsFound) {
+  SIBYL_TRACE_SEED();
+  if (size_of() < 2) GTEST_SKIP() << "a rank alone has no others to be wrong about";
+  const Duplicate comm;
+  const Limits limits = plain_limits();
+  int found = 0;
+  const int tries = 60;
+  for (int i = 0; i < tries; ++i) {
+    const std::uint64_t seed = run_seed() + 100 + static_cast<std::uint64_t>(i);
+    const std::string wrong =
+        GetParam() < Call::reduce
+            ? run(draw_block_case(GetParam(), size_of(), seed, limits), limits, faulty, comm.get())
+            : run(draw_reduction_case(GetParam(), size_of(), seed, limits), limits, faulty,
+                  comm.get());
+    found += wrong.empty() ? 0 : 1;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_GT(found, 2) << "of " << tries << " calls";
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEach, FaultyLibrary,
+                         testing::Values(Call::gather, Call::scatter, Call::gatherv, Call::scatterv,
+                                         Call::reduce, Call::scan, Call::exscan),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace sibyl::test

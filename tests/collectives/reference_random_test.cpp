@@ -1,0 +1,162 @@
+// Random calls of every collective that Sibyl serves, with random datatypes, operators, roots and
+// places, beside a serial reference (reference_cases.hpp) that the MPI library has no part in.
+//
+// A failure names the case and all that it consists of. SIBYL_TEST_SEED=N SIBYL_TEST_CASE=I repeats
+// it alone; SIBYL_TEST_LONG=1 runs ten thousand cases, spread over the numbers of ranks.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "collectives/harness.hpp"
+#include "collectives/reference_cases.hpp"
+
+namespace sibyl::test {
+namespace {
+
+using reference::Call;
+using reference::one_in;
+
+constexpr reference::Library by_sibyl{SIBYL_Gather, SIBYL_Scatter, SIBYL_Gatherv, SIBYL_Scatterv,
+                                      SIBYL_Reduce, SIBYL_Scan,    SIBYL_Exscan};
+
+Collective collective_of(Call call) {
+  switch (call) {
+    case Call::gather:
+      return Collective::gather;
+    case Call::scatter:
+      return Collective::scatter;
+    case Call::gatherv:
+      return Collective::gatherv;
+    case Call::scatterv:
+      return Collective::scatterv;
+    case Call::reduce:
+      return Collective::reduce;
+    case Call::scan:
+      return Collective::scan;
+    default:
+      return Collective::exscan;
+  }
+}
+
+// Some of the ranks in any order; the same on all of them.
+class Part {
+ public:
+  explicit Part(Random& random) {
+    std::vector<int> order(static_cast<std::size_t>(size_of()));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<int> colors(order.size());
+    const bool whole = one_in(random, 2);
+    for (int& color : colors) color = !whole && one_in(random, 3) ? 1 : 0;
+    const auto me = static_cast<std::size_t>(rank_in());
+    MPI_Comm_split(MPI_COMM_WORLD, colors[me], order[me], &comm_);
+  }
+  ~Part() { MPI_Comm_free(&comm_); }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+// By which algorithm, in how many segments, and on what nodes; the same on all ranks.
+std::string draw_service(Served& served, Collective collective, const Algorithm* row,
+                         Random& random) {
+  Settings settings = forced(collective, row);
+  constexpr std::array<std::uint32_t, 4> sizes{0, 64, 1024, 1U << 20};
+  if (row != nullptr && row->segments) {
+    settings.segments = static_cast<std::uint32_t>(pick(random, 9));
+  }
+  settings.first_segment = sizes[pick(random, sizes.size())];
+  if (one_in(random, 2)) settings.direct_from = sizes[pick(random, sizes.size())];
+  settings.construct_every = static_cast<std::uint32_t>(pick(random, 4));
+  if (one_in(random, 3)) settings.outstanding = static_cast<std::uint32_t>(pick(random, 3));
+  CommunicatorState& state = served.state();
+  state.replace_settings(settings);
+  const auto ranks = static_cast<std::uint64_t>(state.size());
+  const auto per_node = static_cast<Rank>(1 + pick(random, ranks));
+  state.plans.set_ranks_per_node(per_node);
+  return name_or_auto(row) + ", " + std::to_string(per_node) + " ranks a node, segments " +
+         std::to_string(settings.segments) + ", first segment " +
+         std::to_string(settings.first_segment) + ", direct from " +
+         (settings.direct_from ? std::to_string(*settings.direct_from) : "any") +
+         ", construct every " + std::to_string(settings.construct_every) + ", outstanding " +
+         (settings.outstanding ? std::to_string(*settings.outstanding) : "any");
+}
+
+// The native collective may take a call that the chosen algorithm does not.
+bool may_go_native(const Algorithm* row, const reference::ReductionCase& now) {
+  return row == nullptr || (row->commutative_only && !reference::commutes(now.op));
+}
+
+// A rank with a wrong result goes on, or the others would wait for it; the first ones tell enough.
+void report(const std::string& text) {
+  static int reports = 0;
+  if (++reports <= 3) {
+    ADD_FAILURE() << text;
+  } else {
+    ADD_FAILURE();
+  }
+}
+
+void run_case(Served& served, std::uint64_t number) {
+  Random random(run_seed() + 1000003 * number);
+  const auto call = static_cast<Call>(pick(random, reference::call_count));
+  const Collective collective = collective_of(call);
+  const auto rows = rows_and_auto(collective);
+  const Algorithm* row = rows[pick(random, rows.size())];
+  const std::string service = draw_service(served, collective, row, random);
+  const int ranks = size_of(served.get());
+  const std::uint64_t seed = random();
+  const auto told = [&](const std::string& text) {
+    return "SIBYL_TEST_CASE=" + std::to_string(number) + ", rank " +
+           std::to_string(rank_in(served.get())) + " of its communicator, by " + service + "\n" +
+           text;
+  };
+  if (call < Call::reduce) {
+    const auto limits = reference::sibyl_limits(row == nullptr);
+    const auto now = reference::draw_block_case(call, ranks, seed, limits);
+    const std::string wrong = reference::run(now, limits, by_sibyl, served.get());
+    if (!wrong.empty()) report(wrong + told(describe(now, limits)));
+    return;
+  }
+  auto limits = reference::sibyl_limits(false);
+  auto now = reference::draw_reduction_case(call, ranks, seed, limits);
+  if (may_go_native(row, now)) {
+    limits = reference::sibyl_limits(true);
+    now = reference::draw_reduction_case(call, ranks, seed, limits);
+  }
+  const std::string wrong = reference::run(now, limits, by_sibyl, served.get());
+  if (!wrong.empty()) report(wrong + told(describe(now, limits)));
+}
+
+// Cases of the long run with one number of ranks, of which there are ten.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int many = 200;
+#else
+constexpr int many = 1000;
+#endif
+
+TEST(AtRandom, EveryCollectiveEqualsTheSerialReference) {
+  SIBYL_TRACE_SEED();
+  std::vector<std::unique_ptr<Served>> communicators;
+  Random random(run_seed() + 17);
+  communicators.push_back(std::make_unique<Served>(Collective::gather, nullptr));
+  for (int i = 0; i < 4; ++i) {
+    const Part part(random);
+    communicators.push_back(std::make_unique<Served>(Collective::gather, nullptr, part.get()));
+  }
+  const auto wanted = static_cast<std::uint64_t>(long_tests() ? many : cases(400));
+  const char* text = std::getenv("SIBYL_TEST_CASE");
+  const std::uint64_t only = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+  for (std::uint64_t i = text == nullptr ? 0 : only; i < (text == nullptr ? wanted : only + 1);
+       ++i) {
+    run_case(*communicators[i % communicators.size()], i);
+  }
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -1,0 +1,44 @@
+"""Programs that MPI lets fail, or begin and end MPI in an unusual way: as without Sibyl."""
+
+from launching import PROGRAMS, PreloadTest, c_program, run, run_apart, setting, shim
+
+# From the first call of every communicator on, and as it comes.
+WAYS = ({}, {"SIBYL_SERVE_FROM": "1"})
+
+
+class AsWithoutSibyl(PreloadTest):
+    def lines(self, done):
+        """What the program printed; UCX warns of messages that nobody has received."""
+        self.succeed(done)
+        self.assertNotIn("WRONG", done.stdout)
+        return sorted(line for line in done.stdout.splitlines() if " WARN " not in line)
+
+    def check(self, source, *arguments, ranks=3, start=run_apart):
+        command = [c_program(PROGRAMS / source), *arguments]
+        plain = self.lines(start(command, ranks=ranks))
+        self.assertNotEqual(plain, [])
+        for way in WAYS:
+            with self.subTest(arguments=arguments, ranks=ranks, **way):
+                done = start(command, ranks=ranks, LD_PRELOAD=str(shim()), **way)
+                self.assertEqual(self.lines(done), plain)
+                self.assertNotIn("sibyl:", done.stderr)
+
+    def test_calls_that_one_rank_is_refused(self):
+        if run([c_program(PROGRAMS / "refused.c")], ranks=1).returncode != 0:
+            self.skipTest("this MPI itself ends with them (MPICH 5.0 does)")
+        for between in ("nothing", "barrier"):
+            for ranks in (1, 3, 4):
+                self.check("refused.c", between, ranks=ranks)
+
+    def test_collectives_in_callbacks_of_finalize(self):
+        self.check("finalize_callback.c")
+
+    def test_sessions(self):
+        if run([c_program(PROGRAMS / "sessions.c")], ranks=1).stdout.startswith("no sessions"):
+            self.skipTest("this MPI has no sessions")
+        for way in ("alone", "both", "after"):
+            self.check("sessions.c", way)
+
+    def test_as_many_communicators(self):
+        most = "8192" if setting.mpi == "mpich" else "600"  # Open MPI's do not run out
+        self.check("many_communicators.c", most, ranks=2)

@@ -263,7 +263,9 @@ def c_wrapper(function, large):
         out.append("#if !SIBYL_PRELOAD_LARGE")
         out.append(f"  if ({large_counts}) return raise_count(comm);")
         out.append("#endif")
-    out.append(f"  if (entry.nested()) return native_{function.short}({caller}, {names});")
+    out.append("  if (entry.nested() || !whole_world_may_be_served()) {")
+    out.append(f"    return native_{function.short}({caller}, {names});")
+    out.append("  }")
     out.append(f"  return serve_{function.short}({caller}, {names});")
     out.append("}")
     return out
@@ -327,6 +329,7 @@ def implementation_source(functions, hooks, spawns, communicators, fortran):
     out = [
         preamble("The wrappers of one MPI: from an intercepted symbol to the body that serves it.")
     ]
+    out.append('#include "preload/implementation/served_world.hpp"')
     out.append('#include "preload/implementation/spawn.hpp"')
     out.append('#include "preload/implementation/support.hpp"\n')
     out.append('namespace sibyl::preload {\n\n// C linkage: the shim calls these.\nextern "C" {')

@@ -245,16 +245,21 @@ static void set_thread_level(void) {
  */
 static word missing(void) { return 16; }
 
-void* sibyl_preload_resolve(unsigned index, const void* caller) {
+int sibyl_preload_has_implementation(const void* caller) {
   const void* nobody = NULL;
   atomic_compare_exchange_strong(&first_caller, &nobody, caller);
   pthread_once(&once, load_implementation);
+  return lookup != NULL;
+}
+
+void* sibyl_preload_resolve(unsigned index, const void* caller) {
+  const int has_implementation = sibyl_preload_has_implementation(caller);
   const struct sibyl_preload_symbol* symbol = &sibyl_preload_symbols[index];
   void* target = NULL;
   if (sibyl_preload_takes(symbol)) {
     if (symbol->role == role_served) pthread_once(&told, tell);
     const char* function = symbol->name + (symbol->kind == profiling_function);
-    if (lookup != NULL) target = lookup(function);
+    if (has_implementation) target = lookup(function);
   }
   if (target == NULL) target = sibyl_preload_find(symbol->name, caller);
   if (target == NULL) target = sibyl_preload_fallback(symbol->name);

@@ -59,6 +59,9 @@ const void* sibyl_preload_object_of(const void* address);
  * so it is no matter which comes first. */
 const void* sibyl_preload_first_caller(void);
 
+/* Loads the implementation unless that has been tried; whether there is one. */
+int sibyl_preload_has_implementation(const void* caller);
+
 /* profiling.c: once, before the functions below. Returns null, or a value that it does not know. */
 const char* sibyl_preload_place_among_tools(const void* mpi_function);
 extern int sibyl_preload_below; /* PMPI_X is taken */

@@ -1,4 +1,4 @@
-"""Processes that programs start come under the preload, in every way in which it was set."""
+"""Who is under the preload: processes that programs start, and worlds of which only some are."""
 
 import tempfile
 from pathlib import Path
@@ -81,3 +81,34 @@ class Spawn(PreloadTest):
         )
         self.assertIn(RESULT, done.stdout)
         self.assertEqual(sorted(r["rank"] for r in read_reports(self.reports)), [0, 1])
+
+
+class PartOfTheWorld(PreloadTest):
+    """Open MPI's ranks know before any message who has the preload; MPICH's cannot know."""
+
+    def run_with(self, *parts):
+        program = c_program(PROGRAMS / "twenty.c")
+        self.reports = Path(tempfile.mkdtemp(dir=setting.work))
+        variables = [
+            f"LD_PRELOAD={shim()}",
+            f"SIBYL_REPORT={self.reports}",
+            "SIBYL_REDUCE=binomial",
+        ]
+        command = [setting.mpiexec]
+        for ranks, preloaded in parts:
+            command += [":"] if len(command) > 1 else []
+            command += ["-n", str(ranks), *(["env", *variables] if preloaded else []), program]
+        done = self.succeed(run(command))
+        self.assertIn("sum ", done.stdout)
+        return served(read_reports(self.reports))
+
+    def test_a_world_of_which_some_are_is_left_to_the_library(self):
+        if setting.mpi != "openmpi":
+            self.skipTest("nothing tells MPICH's ranks of each other")
+        for parts in ([(2, True), (2, False)], [(1, False), (2, True)]):
+            self.assertEqual(set().union(*self.run_with(*parts).values()), set(), parts)
+
+    def test_two_programs_of_one_world_are_served(self):
+        self.assertEqual(
+            self.run_with((1, True), (2, True)), {r: {"reduce", "gather"} for r in range(3)}
+        )

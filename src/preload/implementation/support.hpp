@@ -17,6 +17,7 @@
 #include "collectives/native.hpp"
 #include "executor/faults.hpp"
 #include "preload/implementation/entry.hpp"
+#include "preload/implementation/served_world.hpp"
 
 #ifdef OPEN_MPI
 #define SIBYL_PRELOAD_OPENMPI 1
@@ -68,7 +69,8 @@ int call_native(const std::atomic<void*>& native, Words... words) {
   return reinterpret_cast<Function>(native.load(std::memory_order_relaxed))(words...);
 }
 
-// Calls the native function by `call`, which returns MPI's code, with the hooks around it.
+// Calls the native function by `call`, which returns MPI's code, with the hooks around it. Those
+// that follow are for a world that is served: others of its ranks would not come to a set-up.
 template <typename Call>
 int with_hooks(const Hook& hook, Call call) {
   int status = MPI_SUCCESS;
@@ -80,7 +82,7 @@ int with_hooks(const Hook& hook, Call call) {
   }
   if (hook.open) status = call();
   const Entry entry;
-  if (status == MPI_SUCCESS && hook.after != nullptr) hook.after();
+  if (status == MPI_SUCCESS && hook.after != nullptr && whole_world_may_be_served()) hook.after();
   return status;
 }
 

@@ -1,0 +1,91 @@
+// Asks PMIx for the marks of all ranks; see served_world.hpp.
+//
+// PMIx is reached as the MPI library has loaded it, and what is needed of its interface is declared
+// here: it has been the same since PMIx 2, and Open MPI 4 and 5 use 3 to 5.
+#include "preload/implementation/served_world.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace sibyl::preload {
+namespace {
+
+struct Process {
+  char name_space[256];
+  std::uint32_t rank;
+};
+struct Value {
+  std::uint16_t type;
+  union {
+    bool flag;
+    std::uint32_t number;
+    std::uint64_t room[3];
+  };
+};
+struct Info {
+  char key[512];
+  std::uint32_t flags;
+  Value value;
+};
+using Get = int(const Process*, const char*, const Info*, std::size_t, Value**);
+
+constexpr std::uint16_t type_bool = 1;
+constexpr std::uint16_t type_uint32 = 14;
+constexpr std::uint32_t any_rank = UINT32_MAX - 1;
+constexpr const char* mark = "sibyl.preload";
+
+// Whether PMIx has the value, of this type.
+bool find(Get* get, const Process& process, const char* key, std::uint16_t type, Value& value) {
+  Info at_once{};  // not waiting for one that may never come
+  std::strcpy(at_once.key, "pmix.immediate");
+  at_once.value.type = type_bool;
+  at_once.value.flag = true;
+  Value* found = nullptr;
+  if (get(&process, key, &at_once, 1, &found) != 0 || found == nullptr) return false;
+  const bool right = found->type == type;
+  value = *found;
+  std::free(found);  // holds no memory of its own in these types
+  return right;
+}
+
+bool ask() {
+  const char* name_space = std::getenv("PMIX_NAMESPACE");
+  const char* rank = std::getenv("PMIX_RANK");
+  void* library = dlopen("libpmix.so.2", RTLD_NOLOAD | RTLD_LAZY);
+  if (name_space == nullptr || rank == nullptr || library == nullptr) return true;
+  auto* const get = reinterpret_cast<Get*>(dlsym(library, "PMIx_Get"));
+  Process process{};
+  if (get == nullptr || std::strlen(name_space) >= sizeof process.name_space) return true;
+  std::strcpy(process.name_space, name_space);
+  Value value{};
+  process.rank = static_cast<std::uint32_t>(std::strtoul(rank, nullptr, 10));
+  if (!find(get, process, mark, type_bool, value)) return true;  // nobody marks here
+  process.rank = any_rank;
+  if (!find(get, process, "pmix.job.size", type_uint32, value)) return true;
+  const std::uint32_t ranks = value.number;
+  for (process.rank = 0; process.rank < ranks; ++process.rank) {
+    if (!find(get, process, mark, type_bool, value)) return false;
+  }
+  return true;
+}
+
+enum Answer : int { not_asked, all_may_be, some_are_not };
+std::atomic<int> answer = not_asked;
+
+}  // namespace
+
+bool whole_world_may_be_served() {
+  int known = answer.load(std::memory_order_relaxed);
+  if (known == not_asked) [[unlikely]] {
+    known = ask() ? all_may_be : some_are_not;
+    answer.store(known, std::memory_order_relaxed);
+  }
+  return known == all_may_be;
+}
+
+}  // namespace sibyl::preload

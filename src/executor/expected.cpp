@@ -16,7 +16,8 @@ constexpr std::size_t few = 4;
 // now and then all are: a program may need a later one first.
 constexpr std::uint32_t looks_for_first = 32;
 
-constexpr std::uint32_t looks_before_yield = 64;
+// Some tenth of a millisecond: who yields sooner loses its turn while the message is on its way.
+constexpr std::uint32_t looks_before_yield = 1000;
 
 }  // namespace
 

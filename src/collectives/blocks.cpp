@@ -50,10 +50,11 @@ struct Blocks {
     return native_scatter(caller, all.buffer, all.count, all.type, own.buffer, own.count, own.type,
                           root, comm);
   }
-  Outcome serve(CommunicatorState& state, CountedCall& counted) const;
+  static constexpr bool this_rank_is_awaited = false;
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
-Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted) const {
+Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted, int) const {
   PredictedCall predicted(state);
   CheckedBlocks checked;
   const int wrong = check_blocks(state, now, checked);

@@ -138,10 +138,12 @@ struct Irregular {
     return native_scatterv(caller, all.buffer, all.counts, all.displacements, all.type, own.buffer,
                            own.count, own.type, root, comm);
   }
-  Outcome serve(CommunicatorState& state, CountedCall& counted) const;
+  static constexpr bool this_rank_is_awaited = true;  // in a tree others depend on it
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 
  private:
-  int describe(CommunicatorState& state, IrregularCall& call) const;
+  void describe(CommunicatorState& state, IrregularCall& call) const;
+  int read_sides(CommunicatorState& state, IrregularCall& call) const;
   std::uint64_t own_bytes(CommunicatorState& state) const;
 };
 
@@ -152,7 +154,7 @@ std::uint64_t Irregular::own_bytes(CommunicatorState& state) const {
   return static_cast<std::uint64_t>(own.count) * type.size;
 }
 
-int Irregular::describe(CommunicatorState& state, IrregularCall& call) const {
+void Irregular::describe(CommunicatorState& state, IrregularCall& call) const {
   call.comm = state.private_comm();
   call.rank = state.rank();
   call.ranks = state.size();
@@ -160,20 +162,23 @@ int Irregular::describe(CommunicatorState& state, IrregularCall& call) const {
   call.ranks_per_node = state.ranks_per_node();
   call.direct_from = direct_from(state);
   call.star = call.is_root() && star_saves(state.situation(collective, 0, OperatorUse::none));
+}
+
+int Irregular::read_sides(CommunicatorState& state, IrregularCall& call) const {
   const int wrong = call.is_root() ? read_root_side(state, all, call.all) : MPI_SUCCESS;
   if (wrong != MPI_SUCCESS || in_place(call.rank)) return wrong;
   return read_own_side(state, own, call.own);
 }
 
-Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted) const {
+Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wrong) const {
   PredictedCall predicted(state);
   find_costs(state, caller, collective, 0, OperatorUse::none, true);
   const Algorithm* algorithm = predicted.choose(
       collective, root, 0, choose_for(state, collective, 0, OperatorUse::none).algorithm, counted);
   if (algorithm == nullptr) return Outcome::library(own_bytes(state));
   IrregularCall call;
-  const int wrong = describe(state, call);
-  if (wrong != MPI_SUCCESS) return {.error = wrong};
+  describe(state, call);
+  if (wrong == MPI_SUCCESS) wrong = read_sides(state, call);
   std::optional<TreeCall> tree;
   if (algorithm->name != "linear") {
     call.tag_base = state.next_tree_tags();
@@ -182,13 +187,14 @@ Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted) const {
   }
   int result = MPI_SUCCESS;
   if (algorithm->name == "linear") {
+    if (wrong != MPI_SUCCESS) return {.error = wrong};
     call.tag_base = state.tags_of(collective);
     result = run_linear(predicted, *algorithm, call, state.workspace);
   } else {
     result = tree->run();
   }
   if (tree && result == MPI_SUCCESS) result = tree->error();
-  return {algorithm, call.own_bytes(), result};
+  return {algorithm, call.own_bytes(), wrong != MPI_SUCCESS ? wrong : result};
 }
 
 }  // namespace

@@ -24,10 +24,11 @@ struct Reduce {
     return native_reduce(caller, now.send, now.receive, now.count, now.datatype, now.op, root,
                          comm);
   }
-  Outcome serve(CommunicatorState& state, CountedCall& counted) const;
+  static constexpr bool this_rank_is_awaited = false;
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
-Outcome Reduce::serve(CommunicatorState& state, CountedCall& counted) const {
+Outcome Reduce::serve(CommunicatorState& state, CountedCall& counted, int) const {
   PredictedCall predicted(state);
   UserBuffer buffer;
   if (state.type_info(now.datatype, 0, buffer.type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};

@@ -25,10 +25,11 @@ struct Scan {
     const auto library = collective == Collective::exscan ? &native_exscan : &native_scan;
     return library(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);
   }
-  Outcome serve(CommunicatorState& state, CountedCall& counted) const;
+  static constexpr bool this_rank_is_awaited = false;
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
-Outcome Scan::serve(CommunicatorState& state, CountedCall&) const {
+Outcome Scan::serve(CommunicatorState& state, CountedCall&, int) const {
   CollectiveCall call;
   DatatypeInfo& type = call.receive.type;
   if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};

@@ -8,7 +8,11 @@
 //     Verdict judge(int rank, int ranks) const;   // of the arguments, without looking further
 //     OwnData own_data(int rank) const;           // what the report counts of a native call
 //     int native() const;                         // the MPI library's own collective
-//     Outcome serve(CommunicatorState&, CountedCall&) const;   // may throw std::bad_alloc
+//     // May throw std::bad_alloc. `wrong` is the class of what is wrong here, where this rank
+//     takes
+//     // part all the same, without data: in a call of the C API with this_rank_is_awaited.
+//     Outcome serve(CommunicatorState&, CountedCall&, int wrong) const;
+//     static constexpr bool this_rank_is_awaited;
 //   };
 //
 // and the frame decides, in this order: who has no state goes native; wrong arguments are refused,
@@ -55,16 +59,19 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return call.native();
   CommunicatorState* const state = CommunicatorState::get(comm);
   if (state == nullptr) return call.native();
-  if (!state->between_groups()) {
-    const Verdict verdict = call.judge(state->rank(), state->size());
+  Verdict verdict;
+  if (!state->between_groups()) verdict = call.judge(state->rank(), state->size());
+  if (!verdict.right()) {
     if (verdict.library_refuses && caller.preload) return call.native();
-    if (!verdict.right()) return raise(comm, verdict.error_class);
+    const bool takes_part =
+        Call::this_rank_is_awaited && !caller.preload && verdict.error_class != MPI_ERR_ROOT;
+    if (!takes_part) return raise(comm, verdict.error_class);
   }
   CountedCall counted(*state, call.collective, call.root);
   bool served = false;
   Outcome outcome = guarded([&] {
     served = state->serves(comm, !caller.preload);
-    return served ? call.serve(*state, counted) : Outcome{};
+    return served ? call.serve(*state, counted, verdict.error_class) : Outcome{};
   });
   if (outcome.error != MPI_SUCCESS) {
     return counted.end(outcome.algorithm, outcome.bytes, raise_class(comm, outcome.error));

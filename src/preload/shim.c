@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -153,6 +154,12 @@ static void library_directory(char* directory) {
   }
 }
 
+/* A pipe in the place of a library would have dlopen wait for who writes to it. */
+static int is_readable_file(const char* path) {
+  struct stat state;
+  return stat(path, &state) == 0 && S_ISREG(state.st_mode) && access(path, R_OK) == 0;
+}
+
 /* Why the MPI library in use is left alone. */
 static void decline(const struct Mpi* mpi, const char* format, ...) {
   char why[line_size / 2];
@@ -185,7 +192,7 @@ static void load_implementation(void) {
   library_directory(path);
   const size_t length = strlen(path);
   snprintf(path + length, sizeof path - length, "/libsibyl-%s.so", mpi.flavour);
-  if (access(path, R_OK) != 0) {
+  if (!is_readable_file(path)) {
     decline(&mpi, "%s is missing", path);
     return;
   }

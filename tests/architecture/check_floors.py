@@ -181,6 +181,10 @@ def check_python(root):
                 violations.append(f"{place}: {room} (P{floor}) imports from {other} (P{to})")
             elif other in rooms and other not in PYTHON_ROOMS:
                 violations.append(f"{place}: {other} has no floor in check_floors.py")
+    # Tests of the package lie as it does.
+    for path in sorted((root / "tests" / "python").glob("*/*.py")):
+        if path.parent.name not in ("programs", *PYTHON_ROOMS):
+            violations.append(f"{path.relative_to(root)}: there is no such room in python/sibyl")
     return violations, len(paths)
 
 

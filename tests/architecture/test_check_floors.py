@@ -87,6 +87,15 @@ class CheckFloors(unittest.TestCase):
             "python/sibyl/cluster/job.py:2: cluster (P4) imports from commands (P8)", found
         )
 
+    def test_tests_of_python_lie_in_its_rooms(self):
+        found = self.violations(
+            tests__python__mpi__test_a___py="",
+            tests__python__test_b___py="",
+            tests__python__programs__c___py="",
+            tests__python__attic__test_d___py="",
+        )
+        self.assertEqual(len(found), 1, found)
+
     def test_an_unlisted_python_room_is_a_violation(self):
         found = self.violations(python__sibyl__attic__a___py="")
         self.assertEqual(len(found), 1)

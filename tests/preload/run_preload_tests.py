@@ -516,6 +516,11 @@ class Misfits(PreloadTest):
             (directory / other.name).symlink_to(other)
         self.forwarded(directory, f"libsibyl-{setting.mpi}.so is missing", "MPI's own collectives")
 
+    def test_a_pipe_in_the_place_of_an_implementation_is_not_waited_for(self):
+        directory = self.directory("waiting")
+        os.mkfifo(directory / f"libsibyl-{setting.mpi}.so")
+        self.forwarded(directory, "is missing", "MPI's own collectives")
+
     def test_an_implementation_that_is_no_library(self):
         directory = self.directory("broken")
         (directory / f"libsibyl-{setting.mpi}.so").write_text("not a library")

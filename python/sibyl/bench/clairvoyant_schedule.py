@@ -1,222 +1,36 @@
 """`sibyl bench clairvoyant-schedule`: what the generators of Clairvoyant schedules cost.
 
-Table 1 and figures 7 and 8 of the paper (P = N = 4 to 512, uniform and skewed arrivals) and larger
-sizes; one random instance per measurement, the generators in turn on the same instance. Times are
-processor times of one thread.
+Prints what clairvoyant_times measures beside table 1 of the paper, and draws its figures 7 and 8.
 """
 
 import csv as csv_module
 import io
 import math
 import random
-import statistics
-import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy
 from rich.console import Console
 from rich.table import Table
 
-from sibyl import _core
+from sibyl.bench.clairvoyant_times import (
+    CASES,
+    GENERATORS,
+    LARGER,
+    PAPER,
+    Cell,
+    measure,
+    one_rank_over_all,
+    peak_bits_per_cell,
+    published,
+    ratio,
+    seconds_to_write,
+    share_kept,
+)
 from sibyl.errors import CommandError
 from sibyl.files import write_result
-from sibyl.schedules import clairvoyant
-
-GENERATORS = ("linear", "pairing-heap", "segment-tree", "fast")
-CASES = ("uniform", "skewed")
-PAPER = [(size, size) for size in (4, 8, 16, 32, 64, 128, 256, 512)]
-LARGER = [(1024, 1024), (2048, 2048), (4096, 64), (65536, 16)]
-# The slow generators are left out where one instance takes too long to wait for.
-MOST_CELLS = {"linear": 512 * 512, "pairing-heap": 512 * 512}
-# The larger sizes are not for them.
-MOST_RANKS = {"linear": 512, "pairing-heap": 512}
-
-
-@dataclass
-class Cell:
-    """The samples of one generator on one size and case, in seconds."""
-
-    case: str
-    ranks: int
-    segments: int
-    generator: str
-    samples: list[float] = field(default_factory=list)
-    events: int = 0
-
-    @property
-    def median(self) -> float:
-        """The median time in seconds."""
-        return statistics.median(self.samples)
-
-    def quartiles(self) -> tuple[float, float]:
-        """The first and third quartile."""
-        if len(self.samples) < 2:
-            return self.samples[0], self.samples[0]
-        low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
-        return low, high
-
-
-def instance(
-    case: str, ranks: int, segments: int, draw: random.Random
-) -> tuple[numpy.ndarray, float, int]:
-    """Arrivals, round time and root of a random instance, as in section 5.7 of the paper."""
-    arrivals = numpy.zeros(ranks)
-    root = 0
-    if case == "uniform":
-        arrivals[:] = [draw.uniform(0, ranks + 0.1) for _ in range(ranks)]
-        root = draw.randrange(ranks)
-    else:
-        arrivals[-1] = segments
-    return arrivals, draw.uniform(0.001, 1), root
-
-
-def measure(
-    sizes: list[tuple[int, int]],
-    generators: tuple[str, ...],
-    instances: int,
-    budget: float,
-    seed: int,
-    log: Console,
-) -> list[Cell]:
-    """Measure every cell: up to `instances` instances or `budget` seconds of its own, at least one.
-
-    A generator that has used up its seconds sits out while the others go on, so that a slow one
-    does not cost the fast ones their samples.
-    """
-    cells = []
-    for case in CASES:
-        for ranks, segments in sizes:
-            draw = random.Random(f"{seed} {case} {ranks} {segments}")
-            row = [
-                Cell(case, ranks, segments, name)
-                for name in generators
-                if ranks <= MOST_RANKS.get(name, ranks)
-                and ranks * segments <= MOST_CELLS.get(name, ranks * segments)
-            ]
-            left = dict.fromkeys((cell.generator for cell in row), budget)
-            for _ in range(instances):
-                arrivals, round_time, root = instance(case, ranks, segments, draw)
-                for cell in row:
-                    if left[cell.generator] <= 0:
-                        continue
-                    begin = time.monotonic()
-                    seconds, cell.events = _core.clairvoyant_seconds(
-                        arrivals, segments, round_time, root, cell.generator
-                    )
-                    left[cell.generator] -= time.monotonic() - begin
-                    cell.samples.append(seconds)
-                if max(left.values()) <= 0:
-                    break
-            cells += row
-            taken = ", ".join(f"{cell.generator} {len(cell.samples)}" for cell in row)
-            log.print(f"{case} {ranks} x {segments}: {taken} instances")
-    return cells
-
-
-def ratio(numerator: Cell, denominator: Cell) -> float:
-    """Ratio of the median times over the instances that both were measured on."""
-    common = min(len(numerator.samples), len(denominator.samples))
-    return statistics.median(numerator.samples[:common]) / statistics.median(
-        denominator.samples[:common]
-    )
-
-
-def published() -> dict[tuple[str, int, str], float]:
-    """Table 1: (case, size, generator) to its time over that of the segment tree."""
-    text = resources.files("sibyl").joinpath("data/clairvoyant_table_1.csv").read_text("utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    found = {}
-    for row in csv_module.DictReader(lines):
-        size = int(row["processes_and_segments"])
-        for case in CASES:
-            found[case, size, "linear"] = float(row[f"{case}_linear_over_segment_tree"])
-            found[case, size, "pairing-heap"] = float(row[f"{case}_pairing_over_segment_tree"])
-    return found
-
-
-def seconds_to_write(events: int) -> float:
-    """The bound: the median time to write as many events into fresh memory."""
-    samples = []
-    pattern = numpy.ones(4, dtype=numpy.uint32)
-    for _ in range(5):
-        begin = time.thread_time()
-        rows = numpy.empty((events, 4), dtype=numpy.uint32)
-        rows[:] = pattern
-        samples.append(time.thread_time() - begin)
-    return statistics.median(samples)
-
-
-# Prints the bytes by which generating raises the peak of a process, after everything is loaded and
-# the peak has been set back (Linux).
-PEAK = """
-import sys
-import numpy
-from sibyl import _core
-
-def status(name):
-    with open("/proc/self/status") as file:
-        return next(1024 * int(line.split()[1]) for line in file if line.startswith(name))
-
-name, ranks, segments = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-arrivals = numpy.linspace(0, ranks, ranks)
-_core.clairvoyant_seconds(arrivals[:2].copy(), 1, 0.5, 0, name, 0)
-with open("/proc/self/clear_refs", "w") as file:
-    file.write("5")
-before = status("VmRSS")
-_core.clairvoyant_seconds(arrivals, segments, 0.5, 0, name, 0)
-print(max(0, status("VmHWM") - before))
-"""
-
-
-def peak_bits_per_cell(name: str, ranks: int, segments: int) -> float:
-    """Memory that a generator adds to a process, in bits per (process, segment).
-
-    Measured for the program of rank 0, so that the events are few.
-    """
-    words = [sys.executable, "-c", PEAK, name, str(ranks), str(segments)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    return 8 * int(done.stdout) / (ranks * segments)
-
-
-def share_kept(
-    changes: int, instances: int, ranks: int, segments: int, draw: random.Random
-) -> float:
-    """Share of the events before the first difference when some arrivals are drawn anew (median).
-
-    What generating again from the first event that changes could save.
-    """
-    shares = []
-    for _ in range(instances):
-        arrivals, round_time, root = instance("uniform", ranks, segments, draw)
-        before = clairvoyant(arrivals, segments, round_time, root)
-        for rank in draw.sample(range(ranks), changes):
-            arrivals[rank] = draw.uniform(0, ranks + 0.1)
-        after = clairvoyant(arrivals, segments, round_time, root)
-        common = min(len(before), len(after))
-        different = numpy.flatnonzero(before[:common] != after[:common])
-        shares.append((different[0] if len(different) else common) / len(after))
-    return statistics.median(shares)
-
-
-def one_rank_over_all(
-    case: str, instances: int, ranks: int, segments: int, draw: random.Random
-) -> float:
-    """Median time for the events of one random rank over the median time for all."""
-    one, everything = [], []
-    for _ in range(instances):
-        arrivals, round_time, root = instance(case, ranks, segments, draw)
-        rank = draw.randrange(ranks)
-        for samples, only in ((one, rank), (everything, None)):
-            arguments = () if only is None else (only,)
-            seconds, _ = _core.clairvoyant_seconds(
-                arrivals, segments, round_time, root, "fast", *arguments
-            )
-            samples.append(seconds)
-    return statistics.median(one) / statistics.median(everything)
 
 
 def print_repairs(size: int, instances: int, seed: int, out: Console) -> None:
@@ -242,47 +56,63 @@ def _milliseconds(seconds: float) -> str:
 
 def print_tables(cells: list[Cell], out: Console) -> None:
     """Medians with quartiles, ratios to the segment tree beside the published ones, the bound."""
-    table1 = published()
     for case in CASES:
-        table = Table(title=f"{case}: processor time in ms, median (quartiles) instances")
-        for head in ("P x N", *GENERATORS, "write"):
-            table.add_column(head, justify="right")
-        ratios = Table(title=f"{case}: time over that of segment-tree (published)")
-        for head in ("P x N", "linear", "pairing-heap", "segment-tree / fast"):
-            ratios.add_column(head, justify="right")
-        sizes = dict.fromkeys((c.ranks, c.segments) for c in cells if c.case == case)
-        for ranks, segments in sizes:
-            row = {
-                c.generator: c
-                for c in cells
-                if (c.case, c.ranks, c.segments) == (case, ranks, segments)
-            }
-            any_cell = next(iter(row.values()))
-            words = []
-            for name in GENERATORS:
-                if name not in row:
-                    words.append("")
-                    continue
-                low, high = row[name].quartiles()
-                words.append(
-                    f"{_milliseconds(row[name].median)} "
-                    f"({_milliseconds(low)}-{_milliseconds(high)}) {len(row[name].samples)}"
-                )
-            size = f"{ranks} x {segments}"
-            bound = _milliseconds(seconds_to_write(any_cell.events))
-            table.add_row(size, *words, bound)
-            if "segment-tree" not in row:
-                continue
-            tree = row["segment-tree"]
-            found = []
-            for name in ("linear", "pairing-heap"):
-                text = f"{ratio(row[name], tree):.2f}" if name in row else ""
-                known = table1.get((case, ranks, name)) if ranks == segments else None
-                found.append(text if known is None else f"{text} ({known:g})")
-            fast = f"{ratio(tree, row['fast']):.2f}" if "fast" in row else ""
-            ratios.add_row(size, *found, fast)
-        out.print(table)
-        out.print(ratios)
+        of_case = [cell for cell in cells if cell.case == case]
+        rows: dict[tuple[int, int], dict[str, Cell]] = {}
+        for cell in of_case:
+            rows.setdefault((cell.ranks, cell.segments), {})[cell.generator] = cell
+        out.print(_times_table(case, rows))
+        out.print(_ratios_table(case, rows))
+
+
+def _times_table(case: str, rows: dict[tuple[int, int], dict[str, Cell]]) -> Table:
+    table = Table(title=f"{case}: processor time in ms, median (quartiles) instances")
+    for head in ("P x N", *GENERATORS, "write"):
+        table.add_column(head, justify="right")
+    for (ranks, segments), row in rows.items():
+        words = [_times_text(row[name]) if name in row else "" for name in GENERATORS]
+        bound = _milliseconds(seconds_to_write(next(iter(row.values())).events))
+        table.add_row(f"{ranks} x {segments}", *words, bound)
+    return table
+
+
+def _times_text(cell: Cell) -> str:
+    low, high = (_milliseconds(quartile) for quartile in cell.quartiles())
+    return f"{_milliseconds(cell.median)} ({low}-{high}) {len(cell.samples)}"
+
+
+def _ratios_table(case: str, rows: dict[tuple[int, int], dict[str, Cell]]) -> Table:
+    table = Table(title=f"{case}: time over that of segment-tree (published)")
+    for head in ("P x N", "linear", "pairing-heap", "segment-tree / fast"):
+        table.add_column(head, justify="right")
+    theirs = published()
+    for (ranks, segments), row in rows.items():
+        tree = row.get("segment-tree")
+        if tree is None:
+            continue
+        words = []
+        for name in ("linear", "pairing-heap"):
+            text = f"{ratio(row[name], tree):.2f}" if name in row else ""
+            known = theirs.get((case, ranks, name)) if ranks == segments else None
+            words.append(text if known is None else f"{text} ({known:g})")
+        words.append(f"{ratio(tree, row['fast']):.2f}" if "fast" in row else "")
+        table.add_row(f"{ranks} x {segments}", *words)
+    return table
+
+
+def print_memory(places: list[tuple[int, int]], out: Console) -> None:
+    """What generating adds to a process, where the system tells it."""
+    table = Table(title="peak memory, bits per (process, segment), events not kept")
+    table.add_column("P x N", justify="right")
+    for name in GENERATORS:
+        table.add_column(name, justify="right")
+    for ranks, segments in places if sys.platform == "linux" else []:
+        words = []
+        for name in GENERATORS:
+            affordable = ranks <= 512 or name in ("segment-tree", "fast")
+            words.append(f"{peak_bits_per_cell(name, ranks, segments):.1f}" if affordable else "")
+        table.add_row(f"{ranks} x {segments}", *words)
+    out.print(table)
 
 
 def as_csv(cells: list[Cell]) -> str:
@@ -307,42 +137,41 @@ def draw(cells: list[Cell], path: Path) -> None:
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for axes, case in zip(panels, CASES, strict=True):
-        square = [c for c in cells if c.case == case and c.ranks == c.segments]
-        for name in GENERATORS:
-            line = [c for c in square if c.generator == name]
-            if not line:
-                continue
-            middle = [1e3 * c.median for c in line]
-            spread = numpy.array([c.quartiles() for c in line]).T * 1e3
-            axes.errorbar(
-                [c.ranks for c in line],
-                middle,
-                yerr=[numpy.maximum(0, middle - spread[0]), numpy.maximum(0, spread[1] - middle)],
-                marker="o",
-                markersize=4,
-                capsize=3,
-                label=name,
-            )
-        bound = {c.ranks: c.events for c in square}
-        axes.plot(
-            list(bound),
-            [1e3 * seconds_to_write(events) for events in bound.values()],
-            color="grey",
-            linestyle="--",
-            label="writing the events",
-        )
-        ticks = list(bound)
-        axes.set(
-            xscale="log", yscale="log", xlabel="processes = segments", title=f"{case} arrivals"
-        )
-        axes.set_xticks(ticks, [str(t) for t in ticks])
-        axes.minorticks_off()
-        axes.grid(True, alpha=0.3)
+        _draw_case(axes, case, [c for c in cells if c.case == case and c.ranks == c.segments])
     panels[0].set_ylabel("time to generate (ms)")
     panels[0].legend()
     image = io.BytesIO()
     figure.savefig(image, format=path.suffix[1:] or "png", dpi=140)
     write_result(path, image.getvalue())
+
+
+def _draw_case(axes: Any, case: str, square: list[Cell]) -> None:
+    for name in GENERATORS:
+        line = [c for c in square if c.generator == name]
+        if line:
+            _draw_generator(axes, line)
+    bound = {c.ranks: 1e3 * seconds_to_write(c.events) for c in square}
+    axes.plot(
+        list(bound), list(bound.values()), color="grey", linestyle="--", label="writing the events"
+    )
+    axes.set(xscale="log", yscale="log", xlabel="processes = segments", title=f"{case} arrivals")
+    axes.set_xticks(list(bound), [str(ranks) for ranks in bound])
+    axes.minorticks_off()
+    axes.grid(True, alpha=0.3)
+
+
+def _draw_generator(axes: Any, line: list[Cell]) -> None:
+    middle = numpy.array([1e3 * c.median for c in line])
+    low, high = 1e3 * numpy.array([c.quartiles() for c in line]).T
+    axes.errorbar(
+        [c.ranks for c in line],
+        middle,
+        yerr=[numpy.maximum(0, middle - low), numpy.maximum(0, high - middle)],
+        marker="o",
+        markersize=4,
+        capsize=3,
+        label=line[0].generator,
+    )
 
 
 def clairvoyant_schedule(
@@ -376,22 +205,7 @@ def clairvoyant_schedule(
     out = Console(width=140)
     print_tables(cells, out)
     print_repairs(128 if quick else 512, min(25, instances), seed, out)
-    memory = Table(title="peak memory, bits per (process, segment), events not kept")
-    places = [(512, 512)] if quick else [(512, 512), (2048, 2048), (4096, 4096)]
-    memory.add_column("P x N", justify="right")
-    for name in GENERATORS:
-        memory.add_column(name, justify="right")
-    for ranks, segments in places if sys.platform == "linux" else []:
-        memory.add_row(
-            f"{ranks} x {segments}",
-            *(
-                f"{peak_bits_per_cell(name, ranks, segments):.1f}"
-                if ranks <= 512 or name in ("segment-tree", "fast")
-                else ""
-                for name in GENERATORS
-            ),
-        )
-    out.print(memory)
+    print_memory([(512, 512)] if quick else [(512, 512), (2048, 2048), (4096, 4096)], out)
     if csv is not None:
         write_result(csv, as_csv(cells))
     if plot is not None:

@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -118,32 +119,37 @@ def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) 
 
 def closing_lines(grid: Grid, rows: Sequence[Row], metric: str) -> list[str]:
     """The statements about the whole run."""
-    lines = []
     jobs = {id(row.result.job): row.result.job for row in rows}
-    for text in dict.fromkeys(_job_line(job) for job in jobs.values()):
-        lines.append(text)
+    lines = list(dict.fromkeys(_job_line(job) for job in jobs.values()))
     for result in {id(row.result): row.result for row in rows}.values():
         for name, count in result.wrong.items():
             lines.append(f"WRONG RESULT: {name}, {cell_title(grid, result.cell)}: {count} times")
-    judged = [row for row in rows if row.verdict in ("faster", "no difference", "SLOWER")]
-    for name in dict.fromkeys(row.algorithm for row in judged):
-        slower = sum(row.verdict == "SLOWER" for row in judged if row.algorithm == name)
-        cells = sum(row.algorithm == name for row in judged)
-        if slower:
-            lines.append(f"{name}: slower than {grid.algorithms[0]} in {slower} of {cells} cells")
-    if judged and not any(row.verdict == "SLOWER" for row in judged):
-        lines.append(
-            f"never slower than {grid.algorithms[0]} by more than {MARGIN:.0%} or "
-            f"{MARGIN_SECONDS * 1e9:.0f} ns: holds for all contenders"
-        )
+    lines += _slower_lines(grid, rows)
     if grid.on == "smpi":
         lines.append(f"{grid.iterations} iterations; simulated times repeat: medians decide")
-        return lines
-    lines.append(
-        f"{grid.iterations} iterations; {metric} time by rank-sum tests, corrected for all "
-        f"comparisons, significance {SIGNIFICANCE:.0%}"
-    )
+    else:
+        lines.append(
+            f"{grid.iterations} iterations; {metric} time by rank-sum tests, corrected for all "
+            f"comparisons, significance {SIGNIFICANCE:.0%}"
+        )
     return lines
+
+
+def _slower_lines(grid: Grid, rows: Sequence[Row]) -> list[str]:
+    """Who is slower than the reference, and in how many cells; or that nobody is."""
+    judged = [row for row in rows if row.verdict in ("faster", "no difference", "SLOWER")]
+    cells = Counter(row.algorithm for row in judged)
+    slower = Counter(row.algorithm for row in judged if row.verdict == "SLOWER")
+    if judged and not slower:
+        return [
+            f"never slower than {grid.algorithms[0]} by more than {MARGIN:.0%} or "
+            f"{MARGIN_SECONDS * 1e9:.0f} ns: holds for all contenders"
+        ]
+    return [
+        f"{name}: slower than {grid.algorithms[0]} in {slower[name]} of {cells[name]} cells"
+        for name in cells
+        if slower[name]
+    ]
 
 
 def _job_line(job: dict[str, Any]) -> str:

@@ -119,13 +119,8 @@ def _draw_panel(place: Any, grid: Grid, rows: Sequence[Row], along: _Axis, metri
     # Delays of the papers' grid (0, 1, 5, ... 500 ms) fit no scale: equal steps, as in its figures.
     spot = {value: float(i) if not along.logarithmic else value for i, value in enumerate(values)}
     names = grid.algorithms
-    by_name = {
-        name: sorted(
-            (row for row in rows if row.algorithm == name),
-            key=lambda row: along.value(row.result.cell),
-        )
-        for name in names
-    }
+    in_order = sorted(rows, key=lambda row: along.value(row.result.cell))
+    by_name = {name: [row for row in in_order if row.algorithm == name] for name in names}
     curves = []
     for number, (name, own) in enumerate(by_name.items()):
         # Side by side, or error bars hide each other.
@@ -135,12 +130,9 @@ def _draw_panel(place: Any, grid: Grid, rows: Sequence[Row], along: _Axis, metri
     draw_all(place, curves)
     if metric != "elapsed":
         base = by_name[names[0]]
-        off = [row.spread if metric == "absorbed" else 0.0 for row in base]
-        draw_bound(
-            place,
-            [spot[along.value(row.result.cell)] for row in base],
-            [(row.bound - o) * factor for row, o in zip(base, off, strict=True)],
-        )
+        bounds = [row.bound - (row.spread if metric == "absorbed" else 0.0) for row in base]
+        x = [spot[along.value(row.result.cell)] for row in base]
+        draw_bound(place, x, [bound * factor for bound in bounds])
     ticks = {spot[value]: along.text(value) for value in values}
     finish_panel(place, ticks, along.logarithmic, [row.time for row in rows])
     place.set_xlabel(along.label)

@@ -107,6 +107,45 @@ def _cluster_limit(check: dict[str, Any], collective: str, absorbed: float) -> s
     return ""
 
 
+def _p_values(own: Sequence[float], base: Sequence[float], simulated: bool) -> tuple[float, float]:
+    """That so slow, and so fast, a contender is chance; before any correction."""
+    margin = max(MARGIN * median(base), MARGIN_SECONDS)
+    if simulated:
+        slower, faster = median(own) > median(base) + margin, median(own) < median(base)
+        return 0.0 if slower else 1.0, 0.0 if faster else 1.0
+    slower_by_chance = rank_sum_greater(own, [time + margin for time in base])
+    return slower_by_chance, rank_sum_greater(base, own)
+
+
+def _verdict(p_slower: float, p_faster: float, limited: bool) -> str:
+    if limited:
+        return "none"
+    if p_slower < SIGNIFICANCE:
+        return "SLOWER"
+    return "faster" if p_faster < SIGNIFICANCE else "no difference"
+
+
+def _row(
+    result: CellResult, name: str, base: float, metric: str, p: tuple[float, float], verdict: str
+) -> Row:
+    """The medians of one contender in one cell."""
+    of = result.samples[name]
+    times = of[f"{metric}_s"]
+    bounds = [r / b for r, b in zip(of["run_s"], of["bound_s"], strict=True) if b > 0]
+    return Row(
+        result,
+        name,
+        median(times),
+        (quantile(times, 0.25), quantile(times, 0.75)),
+        **{m: median(of[f"{m}_s"]) for m in (*TIMES, "spread", "bound", "late")},
+        ratio=median(times) / base if base > 0 else 1.0,
+        to_bound=median(bounds) if bounds else 1.0,
+        p_slower=p[0],
+        p_faster=p[1],
+        verdict="WRONG" if result.wrong.get(name) else verdict,
+    )
+
+
 def judge(results: Sequence[CellResult], reference: str, metric: str = "run") -> list[Row]:
     """All rows of a run, cell by cell, with p-values corrected over the whole run.
 
@@ -118,52 +157,20 @@ def judge(results: Sequence[CellResult], reference: str, metric: str = "run") ->
     p_values: list[float] = []
     for result in results:
         base = result.samples[reference][f"{metric}_s"]
-        margin = max(MARGIN * median(base), MARGIN_SECONDS)
+        simulated = bool(result.job.get("simulated"))
         for name, of in result.samples.items():
-            if name == reference:
-                continue
-            own = of[f"{metric}_s"]
-            if result.job.get("simulated"):
-                p_values.append(0.0 if median(own) > median(base) + margin else 1.0)
-                p_values.append(0.0 if median(own) < median(base) else 1.0)
-                continue
-            p_values.append(rank_sum_greater(own, [time + margin for time in base]))
-            p_values.append(rank_sum_greater(base, own))
+            if name != reference:
+                p_values += _p_values(of[f"{metric}_s"], base, simulated)
     corrected = iter(holm(p_values))
 
     rows = []
     for result in results:
         base = median(result.samples[reference][f"{metric}_s"])
         limited = bool(instrument_limit(result, reference))
-        for name, of in result.samples.items():
-            p_slower = p_faster = 1.0
-            verdict = "reference"
+        for name in result.samples:
+            p, verdict = (1.0, 1.0), "reference"
             if name != reference:
-                p_slower, p_faster = next(corrected), next(corrected)
-                verdict = "no difference"
-                if p_slower < SIGNIFICANCE:
-                    verdict = "SLOWER"
-                elif p_faster < SIGNIFICANCE:
-                    verdict = "faster"
-                if limited:
-                    verdict = "none"
-            if result.wrong.get(name):
-                verdict = "WRONG"
-            times = of[f"{metric}_s"]
-            middle = {m: median(of[f"{m}_s"]) for m in (*TIMES, "spread", "bound", "late")}
-            bounds = [r / b for r, b in zip(of["run_s"], of["bound_s"], strict=True) if b > 0]
-            rows.append(
-                Row(
-                    result,
-                    name,
-                    median(times),
-                    (quantile(times, 0.25), quantile(times, 0.75)),
-                    **middle,
-                    ratio=median(times) / base if base > 0 else 1.0,
-                    to_bound=median(bounds) if bounds else 1.0,
-                    p_slower=p_slower,
-                    p_faster=p_faster,
-                    verdict=verdict,
-                )
-            )
+                p = next(corrected), next(corrected)
+                verdict = _verdict(*p, limited)
+            rows.append(_row(result, name, base, metric, p, verdict))
     return rows

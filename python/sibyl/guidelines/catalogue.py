@@ -183,12 +183,15 @@ def groups(guidelines: Sequence[Guideline], problems: Sequence[str]) -> list[Gro
             apply = tuple(g for g in of_family if regular or g.everywhere)
             if not here or not apply:
                 continue
-            needed = {operation for g in apply for operation in (g.left, g.right)}
-            if any(g.everywhere for g in apply):
-                needed.add(family)  # the regular collective on padded blocks, as in the paper
-            operations = tuple(name for name in COLUMNS[family] if name in needed)
-            # A guideline between collectives in which everybody sends keeps all links busy.
-            busy = {"allgather", "scan", "allreduce"} & needed
-            collective = "reduce" if busy else family
-            found.append(Group(family, collective, here, apply, operations))
+            found.append(_group(family, here, apply))
     return found
+
+
+def _group(family: str, problems: tuple[str, ...], apply: tuple[Guideline, ...]) -> Group:
+    needed = {operation for g in apply for operation in (g.left, g.right)}
+    if any(g.everywhere for g in apply):
+        needed.add(family)  # the regular collective on padded blocks, as in the paper
+    operations = tuple(name for name in COLUMNS[family] if name in needed)
+    # A guideline between collectives in which everybody sends keeps all links busy.
+    busy = {"allgather", "scan", "allreduce"} & needed
+    return Group(family, "reduce" if busy else family, problems, apply, operations)

@@ -70,6 +70,71 @@ def left_contender(guideline: Guideline, under: str) -> str:
     return side(guideline.left, "auto" if under == "sibyl" else "native")
 
 
+@dataclass(frozen=True)
+class _Case:
+    """One comparison: a guideline in a cell."""
+
+    result: CellResult
+    guideline: Guideline
+    under: str
+
+    @property
+    def left(self) -> str:
+        return left_contender(self.guideline, self.under)
+
+    @property
+    def right(self) -> str:
+        return side(self.guideline.right)
+
+    @property
+    def measured(self) -> bool:
+        return self.left in self.result.samples and self.right in self.result.samples
+
+    def p_values(self) -> tuple[float, float] | None:
+        """That so slow, and so fast, a left side is chance; None where nothing is by chance."""
+        if self.result.job.get("simulated"):
+            return None
+        own, allowed = run_times(self.result, self.left), self._allowed()
+        return rank_sum_greater(own, allowed), rank_sum_greater(allowed, own)
+
+    def certain(self) -> tuple[float, float]:
+        """The same where medians decide."""
+        holds = median(run_times(self.result, self.left)) <= median(self._allowed())
+        return (1.0, 0.0) if holds else (0.0, 1.0)
+
+    def _allowed(self) -> list[float]:
+        other = run_times(self.result, self.right)
+        margin = max(MARGIN * median(other), MARGIN_SECONDS)
+        return [time + margin for time in other]
+
+    def finding(self, p_violated: float, p_holds: float) -> Finding:
+        """The verdict, by corrected p-values."""
+        limit = instrument_limit(self.result, self.right)
+        wrong = self.result.wrong.get(self.left) or self.result.wrong.get(self.right)
+        verdict = WRONG if wrong else _verdict(p_violated, p_holds, limit)
+        own, other = times(self.result, self.left), times(self.result, self.right)
+        return Finding(
+            self.guideline,
+            self.result,
+            self.under,
+            own,
+            other,
+            own.median / other.median if other.median > 0 else 1.0,
+            p_violated,
+            p_holds,
+            verdict,
+            limit,
+        )
+
+
+def _verdict(p_violated: float, p_holds: float, limit: str) -> str:
+    if limit:
+        return NONE
+    if p_violated < SIGNIFICANCE:
+        return VIOLATED
+    return HOLDS if p_holds < SIGNIFICANCE else UNDECIDED
+
+
 def judge(
     cells: Iterable[tuple[CellResult, Sequence[Guideline]]], unders: Sequence[str]
 ) -> list[Finding]:
@@ -79,47 +144,16 @@ def judge(
         cells: the results, each with the guidelines that apply there.
         unders: native, sibyl; where Sibyl does not serve a left side it is left out.
     """
-    cases = []
-    p_values: list[float] = []
-    certain: list[float | None] = []
-    for result, guidelines in cells:
-        for guideline in guidelines:
-            for under in unders:
-                left, right = left_contender(guideline, under), side(guideline.right)
-                if left not in result.samples or right not in result.samples:
-                    continue
-                own, other = run_times(result, left), run_times(result, right)
-                margin = max(MARGIN * median(other), MARGIN_SECONDS)
-                allowed = [time + margin for time in other]
-                cases.append((result, guideline, under, left, right))
-                if result.job.get("simulated"):
-                    certain.append(float(median(own) <= median(allowed)))
-                    continue
-                certain.append(None)
-                p_values += [rank_sum_greater(own, allowed), rank_sum_greater(allowed, own)]
-    corrected = iter(holm(p_values))
-
-    findings = []
-    for (result, guideline, under, left, right), known in zip(cases, certain, strict=True):
-        if known is None:
-            p_violated, p_holds = next(corrected), next(corrected)
-        else:
-            p_violated, p_holds = known, 1 - known
-        limit = instrument_limit(result, right)
-        verdict = UNDECIDED
-        if result.wrong.get(left) or result.wrong.get(right):
-            verdict = WRONG
-        elif limit:
-            verdict = NONE
-        elif p_violated < SIGNIFICANCE:
-            verdict = VIOLATED
-        elif p_holds < SIGNIFICANCE:
-            verdict = HOLDS
-        own, other = times(result, left), times(result, right)
-        factor = own.median / other.median if other.median > 0 else 1.0
-        findings.append(
-            Finding(
-                guideline, result, under, own, other, factor, p_violated, p_holds, verdict, limit
-            )
-        )
-    return findings
+    possible = [
+        _Case(result, guideline, under)
+        for result, guidelines in cells
+        for guideline in guidelines
+        for under in unders
+    ]
+    cases = [case for case in possible if case.measured]
+    tested = [case.p_values() for case in cases]
+    corrected = iter(holm([p for pair in tested if pair is not None for p in pair]))
+    return [
+        case.finding(*(case.certain() if pair is None else (next(corrected), next(corrected))))
+        for case, pair in zip(cases, tested, strict=True)
+    ]

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -164,27 +164,10 @@ def tally(report: Report) -> Iterator[tuple[str, list[Finding]]]:
 
 def closing_lines(report: Report) -> list[str]:
     """The statements about the whole run."""
-    lines = []
-    for name, findings in tally(report):
-        judged = [f for f in findings if f.verdict in (VIOLATED, HOLDS, UNDECIDED)]
-        bad = [f for f in judged if f.verdict == VIOLATED]
-        if not judged:
-            lines.append(f"{name}: no verdict")
-        elif bad:
-            worst = max(bad, key=lambda f: f.factor)
-            lines.append(
-                f"{name}: VIOLATED in {len(bad)} of {len(judged)} cases, worst {worst.factor:.2f} "
-                f"times ({worst.result.cell.counts}, b = {worst.result.cell.block}); remedy: "
-                f"{worst.guideline.remedy}"
-            )
-        else:
-            shown = sum(f.verdict == HOLDS for f in judged)
-            lines.append(f"{name}: no violation; shown to hold in {shown} of {len(judged)} cases")
-    for name, count in report.wrong.items():
-        lines.append(f"WRONG RESULT: {name}, {count} times")
+    lines = [_guideline_line(name, findings) for name, findings in tally(report)]
+    lines += [f"WRONG RESULT: {name}, {count} times" for name, count in report.wrong.items()]
     jobs = {id(result.job): result.job for result, _ in report.cells}
-    for text in dict.fromkeys(job_line(job) for job in jobs.values()):
-        lines.append(text)
+    lines += dict.fromkeys(job_line(job) for job in jobs.values())
     slack = f"slower by more than {MARGIN:.0%} or {MARGIN_SECONDS * 1e9:.0f} ns"
     if all(job.get("simulated") for job in jobs.values()):
         lines.append(f"simulated times repeat: violated is what is {slack}")
@@ -194,15 +177,31 @@ def closing_lines(report: Report) -> list[str]:
             f"{slack} by rank-sum tests, corrected for all comparisons, significance "
             f"{SIGNIFICANCE:.0%}; ? is undecided, - no verdict"
         )
-    for finding in report.findings:
-        found = report.paper_says(finding)
-        if found is not None:
-            lines.append(
-                f"in the paper: MPI_Gatherv over guideline (2) by minima, {found.library}, "
-                f"{found.ranks} ranks (paper 002)"
-            )
-            break
+    published = (report.paper_says(finding) for finding in report.findings)
+    found = next((each for each in published if each is not None), None)
+    if found is not None:
+        lines.append(
+            f"in the paper: MPI_Gatherv over guideline (2) by minima, {found.library}, "
+            f"{found.ranks} ranks (paper 002)"
+        )
     return lines
+
+
+def _guideline_line(name: str, findings: Sequence[Finding]) -> str:
+    """What becomes of one guideline."""
+    judged = [f for f in findings if f.verdict in (VIOLATED, HOLDS, UNDECIDED)]
+    bad = [f for f in judged if f.verdict == VIOLATED]
+    if not judged:
+        return f"{name}: no verdict"
+    if bad:
+        worst = max(bad, key=lambda f: f.factor)
+        return (
+            f"{name}: VIOLATED in {len(bad)} of {len(judged)} cases, worst {worst.factor:.2f} "
+            f"times ({worst.result.cell.counts}, b = {worst.result.cell.block}); remedy: "
+            f"{worst.guideline.remedy}"
+        )
+    shown = sum(f.verdict == HOLDS for f in judged)
+    return f"{name}: no violation; shown to hold in {shown} of {len(judged)} cases"
 
 
 def job_line(job: dict[str, object]) -> str:

@@ -80,56 +80,19 @@ def _spread(result: CellResult, contender: str) -> tuple[float, float, float]:
 
 def draw_times(section: Section, report: Report) -> str:
     """Medians with quartiles over the block, one panel a problem."""
-    plt = _library()
-    from matplotlib import ticker
-
     problems = list(dict.fromkeys(result.cell.counts for result in section.results))
     columns = min(3, len(problems))
     rows = -(-len(problems) // columns)
-    figure, axes = plt.subplots(
+    figure, axes = _library().subplots(
         rows, columns, figsize=(max(4.2 * columns, 5.5), 3.3 * rows), squeeze=False
     )
     for place, problem in zip(axes.flat, problems, strict=False):
         here = [result for result in section.results if result.cell.counts == problem]
         for number, column in enumerate(section.columns):
             own = [result for result in here if column in result.samples]
-            if not own:
-                continue
-            points = [_spread(result, column) for result in own]
-            place.errorbar(
-                [result.cell.block for result in own],
-                [point[0] for point in points],
-                yerr=[[point[1] for point in points], [point[2] for point in points]],
-                color=COLOURS[number % len(COLOURS)],
-                marker=MARKERS[number % len(MARKERS)],
-                markersize=5,
-                linewidth=1.4,
-                capsize=2,
-                label=side_title(column),
-            )
-            bad = [result for result in own if marked(result, column, report)]
-            place.plot(
-                [result.cell.block for result in bad],
-                [_spread(result, column)[0] for result in bad],
-                linestyle="none",
-                marker="o",
-                markersize=12,
-                markerfacecolor="none",
-                markeredgecolor="#b00020",
-                markeredgewidth=1.8,
-            )
-        place.set_xscale("log")
-        place.set_yscale("log")
-        blocks = sorted({result.cell.block for result in here})
-        place.set_xticks(blocks, [str(block) for block in blocks], fontsize=8)
-        place.xaxis.set_minor_locator(ticker.NullLocator())
-        place.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
-        place.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(1, 0.5)))
-        place.tick_params(axis="y", which="both", labelsize=8)
-        place.set_title(problem, fontsize=10)
-        place.set_xlabel("average block b [MPI_INT]", fontsize=9)
-        place.set_ylabel("time [\N{MICRO SIGN}s]", fontsize=9)
-        place.grid(True, which="major", color="#dddddd", linewidth=0.6)
+            if own:
+                _draw_contender(place, own, column, number, report)
+        _finish_times(place, problem, sorted({result.cell.block for result in here}))
     for place in list(axes.flat)[len(problems) :]:
         place.set_visible(False)
     known: dict[str, Any] = {}
@@ -143,18 +106,60 @@ def draw_times(section: Section, report: Report) -> str:
     return _image(figure, f"times: {heading(section)}")
 
 
+def _draw_contender(
+    place: Any, own: Sequence[CellResult], column: str, number: int, report: Report
+) -> None:
+    """A line with quartiles; a circle around what violates a guideline."""
+    points = [_spread(result, column) for result in own]
+    place.errorbar(
+        [result.cell.block for result in own],
+        [point[0] for point in points],
+        yerr=[[point[1] for point in points], [point[2] for point in points]],
+        color=COLOURS[number % len(COLOURS)],
+        marker=MARKERS[number % len(MARKERS)],
+        markersize=5,
+        linewidth=1.4,
+        capsize=2,
+        label=side_title(column),
+    )
+    bad = [result for result in own if marked(result, column, report)]
+    place.plot(
+        [result.cell.block for result in bad],
+        [_spread(result, column)[0] for result in bad],
+        linestyle="none",
+        marker="o",
+        markersize=12,
+        markerfacecolor="none",
+        markeredgecolor="#b00020",
+        markeredgewidth=1.8,
+    )
+
+
+def _finish_times(place: Any, problem: str, blocks: Sequence[int]) -> None:
+    from matplotlib import ticker
+
+    place.set_xscale("log")
+    place.set_yscale("log")
+    place.set_xticks(blocks, [str(block) for block in blocks], fontsize=8)
+    place.xaxis.set_minor_locator(ticker.NullLocator())
+    place.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+    place.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(1, 0.5)))
+    place.tick_params(axis="y", which="both", labelsize=8)
+    place.set_title(problem, fontsize=10)
+    place.set_xlabel("average block b [MPI_INT]", fontsize=9)
+    place.set_ylabel("time [\N{MICRO SIGN}s]", fontsize=9)
+    place.grid(True, which="major", color="#dddddd", linewidth=0.6)
+
+
 def draw_factors(section: Section, report: Report) -> str:
     """The factor of every guideline in every cell, as a map."""
-    plt = _library()
-    from matplotlib.colors import TwoSlopeNorm
-
     findings = [f for result in section.results for f in report.of_cell(result)]
     kinds = kinds_of(section, report)
     if not kinds:
         return ""
     blocks = sorted({finding.result.cell.block for finding in findings})
     heights = [len(_problems(findings, kind)) for kind in kinds]
-    figure, axes = plt.subplots(
+    figure, axes = _library().subplots(
         len(kinds),
         1,
         figsize=(2.6 + 1.05 * len(blocks), sum(0.42 * height + 0.9 for height in heights)),
@@ -162,44 +167,41 @@ def draw_factors(section: Section, report: Report) -> str:
         gridspec_kw={"height_ratios": heights},
     )
     for place, kind in zip(axes.flat, kinds, strict=True):
-        problems = _problems(findings, kind)
-        cells = {
-            (f.result.cell.counts, f.result.cell.block): f
-            for f in findings
-            if (f.guideline, f.under) == kind
-        }
-        values = [
-            [
-                math.log2(cells[problem, block].factor) if (problem, block) in cells else math.nan
-                for block in blocks
-            ]
-            for problem in problems
-        ]
-        place.imshow(values, cmap="RdBu_r", norm=TwoSlopeNorm(0, -4, 4), aspect="auto", alpha=0.75)
-        for row, problem in enumerate(problems):
-            for column, block in enumerate(blocks):
-                finding = cells.get((problem, block))
-                if finding is None:
-                    continue
-                bad = finding.verdict == VIOLATED
-                place.text(
-                    column,
-                    row,
-                    f"{finding.factor:.2f}",
-                    ha="center",
-                    va="center",
-                    fontsize=9,
-                    weight="bold" if bad else "normal",
-                    color="#700010" if bad else "#222222",
-                )
-        place.set_xticks(range(len(blocks)), [str(block) for block in blocks], fontsize=8)
-        place.set_yticks(range(len(problems)), problems, fontsize=8)
+        of_kind = [f for f in findings if (f.guideline, f.under) == kind]
+        _draw_map(place, of_kind, _problems(findings, kind), blocks)
         place.set_title(
             kind_title(*kind).replace("<=", "\N{LESS-THAN OR EQUAL TO}"), fontsize=10, loc="left"
         )
     axes.flat[-1].set_xlabel("average block b [MPI_INT]", fontsize=9)
     figure.tight_layout()
     return _image(figure, f"factors: {heading(section)}")
+
+
+def _draw_map(
+    place: Any, findings: Sequence[Finding], problems: Sequence[str], blocks: Sequence[int]
+) -> None:
+    """The factors of one guideline, problems over blocks."""
+    from matplotlib.colors import TwoSlopeNorm
+
+    values = [[math.nan] * len(blocks) for _ in problems]
+    for finding in findings:
+        cell = finding.result.cell
+        row, column = problems.index(cell.counts), blocks.index(cell.block)
+        values[row][column] = math.log2(finding.factor)
+        bad = finding.verdict == VIOLATED
+        place.text(
+            column,
+            row,
+            f"{finding.factor:.2f}",
+            ha="center",
+            va="center",
+            fontsize=9,
+            weight="bold" if bad else "normal",
+            color="#700010" if bad else "#222222",
+        )
+    place.imshow(values, cmap="RdBu_r", norm=TwoSlopeNorm(0, -4, 4), aspect="auto", alpha=0.75)
+    place.set_xticks(range(len(blocks)), [str(block) for block in blocks], fontsize=8)
+    place.set_yticks(range(len(problems)), problems, fontsize=8)
 
 
 def _problems(findings: Sequence[Finding], kind: tuple[Guideline, str]) -> list[str]:
@@ -230,31 +232,43 @@ def _table(section: Section, report: Report) -> str:
     rows = []
     before = ""
     for result in section.results:
-        cell = result.cell
-        row = [_cell(cell.counts if cell.counts != before else ""), _cell(str(cell.block))]
+        begins = result.cell.counts != before
+        before = result.cell.counts
+        row = [_cell(before if begins else ""), _cell(str(result.cell.block))]
         row += [_cell(str(result.problem.get(n, ""))) for n in ("elements", "padded_elements")]
         for column in section.columns:
-            if column not in result.samples:
-                row += [_cell("")] * (1 if once else 2)
-                continue
-            figures = times(result, column)
-            style = "bad" if marked(result, column, report) else ""
-            shown = [figures.average] if once else [figures.average, figures.least]
-            row += [_cell(microseconds(t), style) for t in shown]
-        found = {(f.guideline, f.under): f for f in report.of_cell(result)}
-        for kind in kinds:
-            finding = found.get(kind)
-            style = STYLES.get(finding.verdict, "") if finding else ""
-            row.append(_cell(factor_text(finding) if finding else "", style))
-        if published:
-            row.append(_cell(published_text(result, report), "dim"))
-        first = ' class="first"' if cell.counts != before else ""
-        before = cell.counts
+            row += _time_cells(result, column, report)
+        row += _factor_cells(result, kinds, report)
+        row += [_cell(published_text(result, report), "dim")] if published else []
+        first = ' class="first"' if begins else ""
         rows.append(f"<tr{first}>{''.join(row)}</tr>")
     return (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
         f"</table></div>"
     )
+
+
+def _time_cells(result: CellResult, column: str, report: Report) -> list[str]:
+    """A contender's average and minimum, which are one where there is one iteration."""
+    once = report.iterations == 1
+    if column not in result.samples:
+        return [_cell("")] * (1 if once else 2)
+    figures = times(result, column)
+    style = "bad" if marked(result, column, report) else ""
+    shown = [figures.average] if once else [figures.average, figures.least]
+    return [_cell(microseconds(time), style) for time in shown]
+
+
+def _factor_cells(
+    result: CellResult, kinds: Sequence[tuple[Guideline, str]], report: Report
+) -> list[str]:
+    found = {(f.guideline, f.under): f for f in report.of_cell(result)}
+    cells = []
+    for kind in kinds:
+        finding = found.get(kind)
+        style = STYLES.get(finding.verdict, "") if finding else ""
+        cells.append(_cell(factor_text(finding) if finding else "", style))
+    return cells
 
 
 def _summary(report: Report) -> str:

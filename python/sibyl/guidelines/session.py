@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -43,6 +44,9 @@ from sibyl.guidelines.options import Outputs, Wishes
 from sibyl.guidelines.report import Report
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
+
+if TYPE_CHECKING:
+    from sibyl.guidelines.selection.learn import Learner
 
 # The paper's, and what simulated times need.
 MEASURED, SIMULATED = (75, 10), (1, 1)
@@ -106,6 +110,51 @@ def contenders(group: Group, unders: Sequence[str], more: Sequence[str] = ()) ->
     return tuple(dict.fromkeys(found))
 
 
+def _groups(wishes: Wishes) -> list[Group]:
+    """The guidelines and problems that are asked for."""
+    names = LEFT_SIDES
+    if wishes.collectives is not None:
+        words = words_of("--collectives", wishes.collectives)
+        names = tuple(of_known("--collectives", word, LEFT_SIDES) for word in words)
+    problems: Sequence[str] = PROBLEMS
+    if wishes.problems is not None:
+        words = words_of("--problems", wishes.problems)
+        problems = tuple(dict.fromkeys(of_known("--problems", word, COUNTS) for word in words))
+    found = groups(chosen(names), problems)
+    if not found:
+        raise CommandError(
+            f"--problems {','.join(problems)}: the guidelines of {', '.join(names)} are about "
+            f"equal blocks; add: {REGULAR}"
+        )
+    return found
+
+
+def _check_sizes(
+    wishes: Wishes, found: Sequence[Group], ranks: Sequence[int], blocks: Sequence[int]
+) -> None:
+    """Notice vectors that MPI cannot count, or that do not fit into a simulation."""
+    # The largest vector is the broadcast of all blocks, or the padded spikes.
+    if max(ranks) * SPIKE * max(blocks) > LARGEST_TOTAL:
+        raise CommandError(
+            f"--blocks {max(blocks)} on {max(ranks)} ranks: more than 2^31 elements when padded"
+        )
+    everybody = {name for group in found for name in group.operations} & {"allgather", "bcast"}
+    memory = 4 * max(ranks) ** 2 * max(blocks)
+    if wishes.simulated and everybody and memory > simulated.MEMORY_MOST:
+        raise CommandError(
+            f"--blocks {max(blocks)} on {max(ranks)} simulated ranks: {' and '.join(everybody)} "
+            f"would take {memory >> 30} GiB; choose smaller ones, or --collectives gatherv,scatterv"
+        )
+
+
+def _learned_from(group: Group, candidates: Callable[[str], Sequence[str]] | None) -> list[str]:
+    """The contenders that selection tables of a group's left sides are learned from."""
+    if candidates is None or REGULAR not in group.problems:
+        return []
+    operations = dict.fromkeys(guideline.left for guideline in group.guidelines)
+    return [side(operation, name) for operation in operations for name in candidates(operation)]
+
+
 def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None) -> Plan:
     """What the options describe.
 
@@ -118,14 +167,7 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
     """
     of_known("--on", wishes.on, PLACES)
     of_known("--under", wishes.under, ("native", "sibyl"))
-    names = LEFT_SIDES
-    if wishes.collectives is not None:
-        words = words_of("--collectives", wishes.collectives)
-        names = tuple(of_known("--collectives", word, LEFT_SIDES) for word in words)
-    problems: Sequence[str] = PROBLEMS
-    if wishes.problems is not None:
-        words = words_of("--problems", wishes.problems)
-        problems = tuple(dict.fromkeys(of_known("--problems", word, COUNTS) for word in words))
+    found = _groups(wishes)
     default = SIMULATED if wishes.simulated else MEASURED
     iterations, warm_up = repetitions(wishes.iterations, wishes.warm_up, wishes.seed, default)
     ranks = numbers_of_ranks(wishes.ranks, wishes.on)
@@ -133,33 +175,12 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
         simulated.check(wishes.mpi)
     check_nodes(wishes.on, ranks, wishes.ranks_per_node)
     blocks = list(dict.fromkeys(numbers_of("--blocks", wishes.blocks, 10**8)))
-    # The largest vector is the broadcast of all blocks, or the padded spikes.
-    if max(ranks) * SPIKE * max(blocks) > LARGEST_TOTAL:
-        raise CommandError(
-            f"--blocks {max(blocks)} on {max(ranks)} ranks: more than 2^31 elements when padded"
-        )
-    found = groups(chosen(names), problems)
-    everybody = {name for group in found for name in group.operations} & {"allgather", "bcast"}
-    memory = 4 * max(ranks) ** 2 * max(blocks)
-    if wishes.simulated and everybody and memory > simulated.MEMORY_MOST:
-        raise CommandError(
-            f"--blocks {max(blocks)} on {max(ranks)} simulated ranks: {' and '.join(everybody)} "
-            f"would take {memory >> 30} GiB; choose smaller ones, or --collectives gatherv,scatterv"
-        )
-    if not found:
-        raise CommandError(
-            f"--problems {','.join(problems)}: the guidelines of {', '.join(names)} are about "
-            f"equal blocks; add: {REGULAR}"
-        )
+    _check_sizes(wishes, found, ranks, blocks)
     arrivals = _arrivals(wishes, ranks)
     unders = ("native", "sibyl") if wishes.under == "sibyl" else ("native",)
     parts = []
     for number in dict.fromkeys(ranks):
         for group in found:
-            more: list[str] = []
-            if candidates is not None and REGULAR in group.problems:
-                for operation in dict.fromkeys(g.left for g in group.guidelines):
-                    more += [side(operation, name) for name in candidates(operation)]
             cells = tuple(
                 Cell(number, 0, problem, pattern, delay, block)
                 for pattern, delay in arrivals
@@ -168,7 +189,7 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
             )
             grid = Grid(
                 collective=group.collective,
-                algorithms=contenders(group, unders, more),
+                algorithms=contenders(group, unders, _learned_from(group, candidates)),
                 cells=cells,
                 iterations=iterations,
                 warm_up=warm_up,
@@ -240,6 +261,14 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
     findings = judge(cells, plan.unders)
     flavour = wishes.mpi or "" if wishes.simulated else launcher.flavour
     report = Report(flavour, plan.parts[0][0].iterations, plan.unders, cells, findings, origin)
+    _write(report, outputs, learner)
+    for journal in journals:
+        journal.forget()
+    return 3 if report.wrong else 0
+
+
+def _write(report: Report, outputs: Outputs, learner: "Learner | None") -> None:
+    """Write the files that are wanted, and print the tables."""
     if outputs.json is not None:
         write_result(outputs.json, output.to_json(report))
     if outputs.csv is not None:
@@ -252,10 +281,7 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
         from sibyl.guidelines import page
 
         write_result(page_file, page.to_html(report, written))
-    for journal in journals:
-        journal.forget()
     console = Console(width=None if sys.stdout.isatty() else 200)
     output.print_report(report, console)
     for path, what in written:
         console.print(f"{path}: {what}", highlight=False, soft_wrap=True)
-    return 3 if report.wrong else 0

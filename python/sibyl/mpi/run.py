@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -267,35 +267,45 @@ def _run(
     if options.native:
         return code
     report = merge_reports(scratch)
-    files = []
+    files = {}
     if options.report is not None:
-        files.append((options.report, json.dumps(report.as_json(words, code), indent=2)))
+        files[options.report] = json.dumps(report.as_json(words, code), indent=2)
     recording = None
     if options.record is not None or options.predict is not None:
         recording = merge_arrivals(scratch, words)
-    if options.record is not None and recording is not None:
-        files.append((options.record, json.dumps(recording)))
-        if recording["left_out"] and not options.quiet:
-            print(
-                f"sibyl: {options.record} holds the first calls alone; {recording['left_out']} "
-                f"later ones are left out",
-                file=sys.stderr,
-            )
-    for path, text in files:
-        try:
-            write_result(path, text + "\n")
-        except CommandError as error:
-            print(f"sibyl: {error}", file=sys.stderr)
-            code = code or 1
+    if options.record is not None:
+        files[options.record] = json.dumps(recording)
+    written = [_write(path, text + "\n") for path, text in files.items()]
     if not options.quiet:
         if os.environ.get("LD_PRELOAD"):
             below = os.environ.get("SIBYL_INTERCEPT") == "pmpi"
             how = "PMPI_X, below" if below else "MPI_X, above"
             print(f"sibyl: calls are taken by {how} the libraries in LD_PRELOAD", file=sys.stderr)
         print_report(report, Console(stderr=True))
-        if options.predict is not None and recording is not None:
-            print_predictions(recording, Console(stderr=True))
-    return code
+        if recording is not None:
+            _print_recording(recording, options)
+    return code if all(written) else code or 1
+
+
+def _write(path: Path, text: str) -> bool:
+    """Write a file after a run, whose exit code is worth more than what cannot be written."""
+    try:
+        write_result(path, text)
+    except CommandError as error:
+        print(f"sibyl: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def _print_recording(recording: Mapping[str, Any], options: RunOptions) -> None:
+    if options.record is not None and recording["left_out"]:
+        print(
+            f"sibyl: {options.record} holds the first calls alone; {recording['left_out']} later "
+            f"ones are left out",
+            file=sys.stderr,
+        )
+    if options.predict is not None:
+        print_predictions(dict(recording), Console(stderr=True))
 
 
 @contextmanager

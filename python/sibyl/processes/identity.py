@@ -8,7 +8,6 @@ import os
 import re
 import signal
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,14 +65,19 @@ def send_if(pid: int, number: signal.Signals, meant: Callable[[], bool]) -> bool
     """
     try:
         handle = os.pidfd_open(pid)
-    except OSError:
+    except ProcessLookupError:
         return False
+    except (OSError, AttributeError):  # an old kernel, or a container that forbids it
+        return meant() and _sent(lambda: os.kill(pid, number))
     try:
-        if not meant():
-            return False
-        with suppress(OSError):
-            signal.pidfd_send_signal(handle, number)
-            return True
-        return False
+        return meant() and _sent(lambda: signal.pidfd_send_signal(handle, number))
     finally:
         os.close(handle)
+
+
+def _sent(send: Callable[[], None]) -> bool:
+    try:
+        send()
+    except OSError:
+        return False
+    return True

@@ -6,6 +6,7 @@ the paper's and delays longer by the same factor; times are also given divided b
 milliseconds of the paper's network.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -153,76 +154,92 @@ def _is_figure_14(figure: Figure, where: Where) -> bool:
     return (figure.collective, figure.varies, where.hosts) == ("scatter", "delay", 48)
 
 
+RunTimes = dict[int, dict[str, float]]  # of a point of the figure and a contender, in seconds here
+
+
 def _claims(
     figure: Figure, found: Found, factor: float, published: dict[tuple[int, str], float]
 ) -> list[Claim]:
-    own = CONTENDERS[figure.collective][1:-1]
     means = {
         point: Means(*({n: both[m].middle for n, both in of.items()} for m in ("run", "elapsed")))
         for point, of in found.items()
     }
     run = {point: times.run for point, times in means.items()}
     late = [p for p in found if figure.varies != "delay" or p >= 5]
-    last = DELAY_MS if figure.varies == "delay" else late[-1]
-    paper = {name: time / factor for name, time in run[last].items()}
-
-    def name(point: int) -> str:
-        return f"{point} {figure.unit}"
-
-    best, base = ("BSLIN", "LIN") if figure.collective == "scatter" else ("BSLS", "LS")
-    claims = [
-        judge(
-            f"{best} is the fastest {figure.collective} under imbalance, or within "
-            f"{100 * (NEAR_BEST - 1):.0f} % of it",
-            [(name(p), run[p][best] <= NEAR_BEST * min(run[p][n] for n in own)) for p in late],
-            f"At {name(last)}, in ms of the paper: "
-            + ", ".join(f"{n} {paper[n]:.1f}" for n in own)
-            + ".",
-        ),
-    ]
+    claims = [_fastest(figure, run, late, factor)]
     if published:
-        near = {key: run[key[0]][key[1]] / factor / time for key, time in published.items()}
-        claims.append(
-            judge(
-                "LIN takes 65 ms without and 104 ms with 50 ms of delay, SLIN 64 and 94, BSLIN 64 "
-                f"and 91 ms (to {100 * NEAR_PAPER:.0f} %)",
-                [(f"{n} at {d} ms", abs(r - 1) <= NEAR_PAPER) for (d, n), r in near.items()],
-                f"Ours over the published ones {min(near.values()):.2f} to "
-                f"{max(near.values()):.2f}.",
-            )
-        )
+        claims.append(_as_published(run, published, factor))
     if figure.varies == "nodes":
-        first = min(run)
-        grows = run[max(run)][best] / run[first][best]
-        claims.append(
-            judge(
-                "run times grow moderately with the number of nodes",
-                [(f"{first} to {max(run)} nodes", grows < 2)],
-                f"{best} takes {grows:.2f} times as long; the data in all are the same.",
-            )
-        )
+        claims.append(_growth(figure, run))
     if figure.varies == "size":
-        gain = {p: (run[p][base] - run[p][best]) / factor for p in run}
-        pairs = list(zip(gain, list(gain)[1:], strict=False))
-        claims.append(
-            judge(
-                f"the longer the messages, the more {best} gains on {base}",
-                [(name(b), gain[b] >= 0.9 * gain[a]) for a, b in pairs],
-                ", ".join(f"{p} K: {ms:.1f} ms" for p, ms in gain.items()) + " of the paper.",
-            )
-        )
+        claims.append(_gain(figure, run, factor))
     why = WHY[figure.collective]
     claims += appendix_claims(figure.collective, means, figure.unit, late, why)
-    ratios = {p: run[p]["persistent"] / run[p]["native"] for p in run}
-    claims.append(
-        judge(
-            f"Sibyl's own choice is not slower than the native {figure.collective} by more than "
-            f"{100 * (SLOWER - 1):.0f} %",
-            [(name(p), ratio <= SLOWER) for p, ratio in ratios.items()],
-            f"It takes {min(ratios.values()):.2f} to {max(ratios.values()):.2f} times as long.",
-        )
+    return [*claims, _choice(figure, run)]
+
+
+def _best_and_base(figure: Figure) -> tuple[str, str]:
+    return ("BSLIN", "LIN") if figure.collective == "scatter" else ("BSLS", "LS")
+
+
+def _fastest(figure: Figure, run: RunTimes, late: list[int], factor: float) -> Claim:
+    own = CONTENDERS[figure.collective][1:-1]
+    best, _ = _best_and_base(figure)
+    last = DELAY_MS if figure.varies == "delay" else late[-1]
+    times = ", ".join(f"{name} {run[last][name] / factor:.1f}" for name in own)
+    return judge(
+        f"{best} is the fastest {figure.collective} under imbalance, or within "
+        f"{100 * (NEAR_BEST - 1):.0f} % of it",
+        [
+            (f"{p} {figure.unit}", run[p][best] <= NEAR_BEST * min(run[p][n] for n in own))
+            for p in late
+        ],
+        f"At {last} {figure.unit}, in ms of the paper: {times}.",
     )
-    return claims
+
+
+def _as_published(run: RunTimes, published: dict[tuple[int, str], float], factor: float) -> Claim:
+    near = {key: run[key[0]][key[1]] / factor / time for key, time in published.items()}
+    return judge(
+        "LIN takes 65 ms without and 104 ms with 50 ms of delay, SLIN 64 and 94, BSLIN 64 "
+        f"and 91 ms (to {100 * NEAR_PAPER:.0f} %)",
+        [(f"{n} at {d} ms", abs(r - 1) <= NEAR_PAPER) for (d, n), r in near.items()],
+        f"Ours over the published ones {min(near.values()):.2f} to {max(near.values()):.2f}.",
+    )
+
+
+def _growth(figure: Figure, run: RunTimes) -> Claim:
+    best, _ = _best_and_base(figure)
+    first, last = min(run), max(run)
+    grows = run[last][best] / run[first][best]
+    return judge(
+        "run times grow moderately with the number of nodes",
+        [(f"{first} to {last} nodes", grows < 2)],
+        f"{best} takes {grows:.2f} times as long; the data in all are the same.",
+    )
+
+
+def _gain(figure: Figure, run: RunTimes, factor: float) -> Claim:
+    best, base = _best_and_base(figure)
+    gain = {point: (times[base] - times[best]) / factor for point, times in run.items()}
+    return judge(
+        f"the longer the messages, the more {best} gains on {base}",
+        [
+            (f"{longer} {figure.unit}", gain[longer] >= 0.9 * gain[shorter])
+            for shorter, longer in itertools.pairwise(gain)
+        ],
+        ", ".join(f"{p} K: {ms:.1f} ms" for p, ms in gain.items()) + " of the paper.",
+    )
+
+
+def _choice(figure: Figure, run: RunTimes) -> Claim:
+    ratios = {point: times["persistent"] / times["native"] for point, times in run.items()}
+    return judge(
+        f"Sibyl's own choice is not slower than the native {figure.collective} by more than "
+        f"{100 * (SLOWER - 1):.0f} %",
+        [(f"{point} {figure.unit}", ratio <= SLOWER) for point, ratio in ratios.items()],
+        f"It takes {min(ratios.values()):.2f} to {max(ratios.values()):.2f} times as long.",
+    )
 
 
 def _draw(

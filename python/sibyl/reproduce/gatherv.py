@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from sibyl.reproduce.outcome import Outcome, judge, published
+from sibyl.reproduce.outcome import Claim, Outcome, judge, published
 from sibyl.simulator.model import Network
 from sibyl.simulator.run import simulate
 
@@ -18,6 +18,9 @@ NETWORK = Network(alpha=1.9e-6, beta=1 / 2.9e9)
 PROBLEMS = ("same", "random", "spikes", "decreasing", "alternating", "two-blocks")
 BLOCKS = (1, 10, 100, 1000, 10000)
 SPIKE = 5
+
+Factors = dict[tuple[str, int], float]  # of a problem and its average block
+Published = dict[tuple[str, str, int], float]  # of a table as well
 
 
 def sizes_of(problem: str, ranks: int, block: int) -> list[int]:
@@ -49,33 +52,22 @@ def _tree(sizes: list[int], root: int) -> float:
     ).run_time  # fmt: skip
 
 
-def tables(ranks: int, of: tuple[str, ...], advance: Callable[[], None]) -> Outcome:
-    """The cells of the published tables `of` with so many ranks."""
-    factors: dict[tuple[str, str, int], float] = {}
+def _published(of: tuple[str, ...]) -> Published:
+    """How many times as fast as MPI_Gatherv the paper's tree was, by table, problem and block."""
+    factors: Published = {}
     places: dict[tuple[str, str], int] = {}
     for row in published("gatherv_tables_1_to_5"):
         if row["table"] not in of or row["problem"] not in PROBLEMS:
             continue
         where = row["table"], row["problem"]
         places[where] = place = places.get(where, -1) + 1
-        factors[(*where, BLOCKS[place])] = float(row["gatherv_min_us"]) / float(
-            row["tuw_gatherv_min_us"]
-        )
-    root = ranks // 2
-    rows: list[list[Any]] = []
-    ours: dict[tuple[str, int], float] = {}
-    for problem in PROBLEMS:
-        for block in BLOCKS:
-            sizes = sizes_of(problem, ranks, block)
-            linear, tree = _linear(sizes, root), _tree(sizes, root)
-            ours[problem, block] = linear / tree
-            given = [factors.get((table, problem, block), "") for table in of]
-            rows.append(
-                [problem, block, sum(sizes), round(linear * 1e6, 2), round(tree * 1e6, 2),
-                 *(round(f, 3) if f != "" else "" for f in given), round(linear / tree, 3)]
-            )  # fmt: skip
-        advance()
-    irregular = [p for p in PROBLEMS if p != "two-blocks"]
+        factor = float(row["gatherv_min_us"]) / float(row["tuw_gatherv_min_us"])
+        factors[(*where, BLOCKS[place])] = factor
+    return factors
+
+
+def _claims(ours: Factors) -> list[Claim]:
+    irregular = [problem for problem in PROBLEMS if problem != "two-blocks"]
 
     def cells(blocks: tuple[int, ...], holds: Callable[[float], bool]) -> list[tuple[str, bool]]:
         return [(f"{p} {b}", holds(ours[p, b])) for p in irregular for b in blocks]
@@ -83,7 +75,7 @@ def tables(ranks: int, of: tuple[str, ...], advance: Callable[[], None]) -> Outc
     small = [ours[p, 1] for p in irregular]
     large = [ours[p, 10000] for p in irregular]
     two = [ours["two-blocks", b] for b in BLOCKS]
-    claims = [
+    return [
         judge(
             "for blocks of up to 100 integers the tree is several times as fast as MPI_Gatherv",
             cells((1, 10, 100), lambda f: f > 2),
@@ -93,7 +85,7 @@ def tables(ranks: int, of: tuple[str, ...], advance: Callable[[], None]) -> Outc
             "for blocks of 10 000 integers the linear gather of some libraries is up to twice as "
             "fast as the tree",
             cells((10000,), lambda f: f < 1),
-            f"The tree takes {min(1 / f for f in large):.2f} to {max(1 / f for f in large):.2f} of "
+            f"The tree takes {1 / max(large):.2f} to {1 / min(large):.2f} of "
             "the linear time in the model: every byte crosses the root's port once in either, and "
             "other ranks forward meanwhile. Copies at inner ranks and nodes that 16 ranks share "
             "are not in the model.",
@@ -105,40 +97,57 @@ def tables(ranks: int, of: tuple[str, ...], advance: Callable[[], None]) -> Outc
             "keeps its tree, so that only the first call constructs it.",
         ),
     ]
+
+
+def _draw(plt: Any, of: tuple[str, ...], ours: Factors, theirs: Published) -> Any:
+    figure, axes = plt.subplots(2, 3, figsize=(11, 6), sharex=True, sharey=True)
+    for place, problem in zip(axes.flat, PROBLEMS, strict=True):
+        for number, table in enumerate(of):
+            known = [b for b in BLOCKS if (table, problem, b) in theirs]
+            place.plot(
+                known, [theirs[table, problem, b] for b in known], "o--", alpha=0.6,
+                color=f"C{number + 1}", label=f"table {table}",
+            )  # fmt: skip
+        place.plot(BLOCKS, [ours[problem, b] for b in BLOCKS], "ks-", label="simulated", zorder=3)
+        place.axhline(1, color="#888888", linewidth=1)
+        place.set(xscale="log", yscale="log", title=problem)
+        place.grid(alpha=0.3)
+    axes[0, 0].legend(fontsize=8)
+    for place in axes[1]:
+        place.set_xlabel("average block [MPI_INT]")
+    for place in axes[:, 0]:
+        place.set_ylabel("linear over tree")
+    figure.tight_layout()
+    return figure
+
+
+def tables(ranks: int, of: tuple[str, ...], advance: Callable[[], None]) -> Outcome:
+    """The cells of the published tables `of` with so many ranks."""
+    theirs = _published(of)
+    root = ranks // 2
+    rows: list[list[Any]] = []
+    ours: Factors = {}
+    for problem in PROBLEMS:
+        for block in BLOCKS:
+            sizes = sizes_of(problem, ranks, block)
+            linear, tree = _linear(sizes, root), _tree(sizes, root)
+            ours[problem, block] = linear / tree
+            given = [theirs.get((table, problem, block)) for table in of]
+            rows.append(
+                [problem, block, sum(sizes), round(linear * 1e6, 2), round(tree * 1e6, 2),
+                 *("" if f is None else round(f, 3) for f in given), round(linear / tree, 3)]
+            )  # fmt: skip
+        advance()
     columns = (
         *("problem", "block_ints", "ints", "linear_us", "ordered_tree_us"),
         *(f"published_factor_table_{table}" for table in of),
         "simulated_factor",
     )
-
-    def draw(plt: Any) -> Any:
-        figure, axes = plt.subplots(2, 3, figsize=(11, 6), sharex=True, sharey=True)
-        for place, problem in zip(axes.flat, PROBLEMS, strict=True):
-            for number, table in enumerate(of):
-                known = [b for b in BLOCKS if (table, problem, b) in factors]
-                place.plot(
-                    known, [factors[table, problem, b] for b in known], "o--", alpha=0.6,
-                    color=f"C{number + 1}", label=f"table {table}",
-                )  # fmt: skip
-            place.plot(
-                BLOCKS, [ours[problem, b] for b in BLOCKS], "ks-", label="simulated", zorder=3
-            )
-            place.axhline(1, color="#888888", linewidth=1)
-            place.set(xscale="log", yscale="log", title=problem)
-            place.grid(alpha=0.3)
-        axes[0, 0].legend(fontsize=8)
-        for place in axes[1]:
-            place.set_xlabel("average block [MPI_INT]")
-        for place in axes[:, 0]:
-            place.set_ylabel("linear over tree")
-        figure.tight_layout()
-        return figure
-
     setting = (
         f"simulated: {ranks} ranks, root {root}, alpha 1.9 us, 2.9 GB/s, every rank a port of its "
         "own; the tree with its construction, linear without empty blocks"
     )
-    return Outcome(setting, columns, rows, claims, draw)
+    return Outcome(setting, columns, rows, _claims(ours), lambda plt: _draw(plt, of, ours, theirs))
 
 
 def tables_1_to_3(_iterations: int, advance: Callable[[], None]) -> Outcome:

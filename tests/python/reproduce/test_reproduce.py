@@ -278,7 +278,7 @@ def test_bad_input_gets_one_line(sibyl: Sibyl) -> None:
 
 
 def test_a_platform_takes_the_latency_and_rate_that_were_measured() -> None:
-    tryton = Path(__file__).parents[2] / "platforms/tryton.xml"
+    tryton = Path(__file__).parents[3] / "platforms/tryton.xml"
     with platform_like(tryton, 1e-3, 1.6e-7) as platform:
         text = Path(platform).read_text()
     assert 'bw="6250000Bps" lat="3.0000e-04s"' in text

@@ -22,7 +22,15 @@ def test_other_text_names_nobody(text: str) -> None:
     assert Identity.parse(text) is None
 
 
-def test_a_signal_reaches_the_process_that_is_meant_and_no_other() -> None:
+@pytest.mark.parametrize("held", [True, False])
+def test_a_signal_reaches_the_process_that_is_meant_and_no_other(
+    monkeypatch: pytest.MonkeyPatch, held: bool
+) -> None:
+    def forbidden(_pid: int) -> int:
+        raise PermissionError
+
+    if not held:
+        monkeypatch.setattr(os, "pidfd_open", forbidden)
     child = subprocess.Popen(["sleep", "60"])
     try:
         it = Identity.of(child.pid)

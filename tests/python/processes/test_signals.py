@@ -9,7 +9,7 @@ import pytest
 
 from sibyl.processes.signals import handled, heeded
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 
 
 def test_handlers_are_as_before_however_the_body_ends() -> None:

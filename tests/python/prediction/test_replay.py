@@ -10,7 +10,7 @@ from conftest import Sibyl, assert_usage_error
 
 from sibyl import _core
 
-PAGERANK = Path(__file__).parents[2] / "examples" / "patterns" / "pagerank-8.json"
+PAGERANK = Path(__file__).parents[3] / "examples" / "patterns" / "pagerank-8.json"
 
 
 def recording(path: Path, calls: list[list[float]], **more: object) -> Path:

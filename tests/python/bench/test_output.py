@@ -1,0 +1,59 @@
+"""Tables, CSV, JSON and the OSU layout of `sibyl bench`."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from cells import around, grid_of_delays, result_of
+from rich.console import Console
+
+from sibyl.bench import output
+from sibyl.experiment.grid import Grid, make_cells
+from sibyl.experiment.judge import judge
+
+
+def test_csv_json_and_osu_say_the_same(tmp_path: Path) -> None:
+    grid, results = grid_of_delays()
+    rows = judge(results, "native")
+    table = list(csv.DictReader(io.StringIO(output.to_csv(grid, rows))))
+    document = json.loads(output.to_json(grid, results, rows, {"commit": "1234"}))
+    assert len(table) == len(document["rows"]) == 12
+    for line, row in zip(table, document["rows"], strict=True):
+        assert float(line["run_us"]) == pytest.approx(row["run_s"] * 1e6, abs=1e-3)
+        assert line["verdict"] == row["verdict"]
+    assert document["provenance"]["commit"] == "1234"
+    assert document["parameters"]["algorithms"] == ["native", "own"]
+    assert document["cells"][0]["samples"]["native"]["run_s"] == around(1e-2)
+    osu = output.to_osu(grid, rows, "run").splitlines()
+    assert osu[1].startswith("# Size       Avg Latency(us)")
+    size, average, least, most, iterations = osu[2].split()
+    assert (size, iterations) == ("1024", "24")
+    assert float(least) <= float(average) <= float(most)
+
+
+def test_many_cells_end_in_one_table_of_ratios_and_verdicts() -> None:
+    cells = make_cells([4], [], ["same", "spikes"], ["none"], [0.0], [1, 1000])
+    assert [cell.block for cell in cells] == [1, 1, 1000, 1000]
+    assert cells[2].words() == ["--cell", "block=1000,delay=0.0,counts=same,pattern=none"]
+    slow = {"native": around(1e-3), "auto": around(2e-3)}
+    fast = {"native": around(1e-3), "auto": around(5e-4)}
+    results = [result_of(slow if n == 3 else fast, cell) for n, cell in enumerate(cells)]
+    grid = Grid("gatherv", ("native", "auto"), cells, iterations=24)
+    console = Console(file=io.StringIO(), width=100)
+    output.print_table(grid, judge(results, "native"), console, "run")
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "gatherv, b = 1000, 4 ranks, spikes counts, bare calls" in printed
+    summary = printed[printed.index("time / native's") :].splitlines()
+    words = [line.replace("│", " ").split() for line in summary]
+    said = [line[:4] + line[-2:] for line in words if line[1:3] == ["b", "="]]
+    fine = ["0.500", "faster"]
+    assert said == [
+        ["same", "b", "=", "1", *fine],
+        ["spikes", "b", "=", "1", *fine],
+        ["same", "b", "=", "1000", *fine],
+        ["spikes", "b", "=", "1000", "2.000", "SLOWER"],
+    ]
+    table = list(csv.DictReader(io.StringIO(output.to_csv(grid, judge(results, "native")))))
+    assert [line["block"] for line in table] == ["1"] * 4 + ["1000"] * 4

@@ -10,6 +10,12 @@ bool PlanCache::alike(const SegmentPlan& a, const SegmentPlan& b) {
          a.together == b.together;
 }
 
+void PlanCache::set_ranks_per_node(Rank ranks_per_node) {
+  if (ranks_per_node == ranks_per_node_) return;
+  ranks_per_node_ = ranks_per_node;
+  for (const auto& entry : entries_) entry->algorithm = nullptr;
+}
+
 const Prepared& PlanCache::get(const Algorithm& algorithm, Rank root, bool in_place,
                                std::uint32_t outstanding, const SegmentPlan& cut) {
   const auto matches = [&](const Entry& entry) {

@@ -14,8 +14,8 @@ namespace sibyl {
 class PlanCache {
  public:
   PlanCache(Rank rank, Rank ranks) : rank_(rank), ranks_(ranks) {}
-  // Before the first plan.
-  void set_ranks_per_node(Rank ranks_per_node) { ranks_per_node_ = ranks_per_node; }
+  // Drops what was planned for another number.
+  void set_ranks_per_node(Rank ranks_per_node);
   Rank ranks_per_node() const { return ranks_per_node_; }
 
   // The program of this rank. The reference holds until the next call. The request's order and

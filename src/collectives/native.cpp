@@ -13,6 +13,7 @@ namespace {
 
 // Where calls are handed back to. A null pointer stands for PMPI_X, which is not put here from the
 // start since some MPI libraries lack some of these, and a library that named them would not load.
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
 struct Next {
   decltype(&PMPI_Exscan) MPI_Exscan = nullptr;
   decltype(&PMPI_Scan) MPI_Scan = nullptr;
@@ -32,6 +33,7 @@ struct Next {
   decltype(&PMPI_Scatterv_c) MPI_Scatterv_c = nullptr;
 #endif
 };
+// NOLINTEND(readability-identifier-naming)
 Next next;
 
 #define HAND_BACK(name, ...) (next.name != nullptr ? next.name(__VA_ARGS__) : P##name(__VA_ARGS__))

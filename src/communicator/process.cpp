@@ -372,7 +372,7 @@ void Process::end_without_world() {}
 // world that was finalised before may be there still, and their communicators out of reach: they
 // are reported, and left to the MPI library.
 void Process::end_without_world() try {
-  std::unique_ptr<Process> process(the_process.exchange(nullptr));
+  Process* const process = the_process.exchange(nullptr);
   if (process == nullptr) return;
   process->thread_.reset();
   process->left_behind_->end();
@@ -381,8 +381,8 @@ void Process::end_without_world() try {
     process->recording_.take(std::move(one.state->recording));
   }
   process->write_files();
-  const bool outlived = !process->attached_.empty();
-  if (outlived) static_cast<void>(process.release());  // their deletion will look for it
+  // Else the deletion of their states will look for it.
+  if (process->attached_.empty()) const std::unique_ptr<Process> ended(process);
 } catch (const std::bad_alloc&) {
   return;  // without a report
 }

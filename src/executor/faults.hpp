@@ -22,8 +22,10 @@
 
 extern "C" {
 // Null in an MPI library without ULFM.
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
 __attribute__((weak)) int PMPIX_Comm_revoke(MPI_Comm comm);
 __attribute__((weak)) int PMPIX_Comm_is_revoked(MPI_Comm comm, int* flag);
+// NOLINTEND(readability-identifier-naming)
 }
 
 #if defined(OPEN_MPI)

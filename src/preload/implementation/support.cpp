@@ -108,7 +108,9 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   using namespace sibyl::preload;
   find_native = native;
   find_hand_back = hand_back;
-  for (const std::string_view name : served()) sibyl::hand_back_to(name, hand_back(name.data()));
+  for (const std::string_view name : served()) {
+    sibyl::hand_back_to(name, hand_back(std::string(name).c_str()));
+  }
   library_version = read_library_version();
   find_fortran_constants(native);
   try {

@@ -55,7 +55,7 @@ inline const int* fortran_array(const MPI_Fint* array) {
 
 // Functions that are hooked: the arguments go on as machine words, as in the shim, so that one
 // library serves an MPI with sessions though it was built with the header of one without.
-using word = std::uintptr_t;
+using word = std::uintptr_t;  // NOLINT(readability-identifier-naming): as in shim.h
 
 struct Hook {
   void (*before)();  // null: none

@@ -15,5 +15,7 @@ if(SIBYL_SANITIZE)
   # For all targets of the tree, and for linking too: a part without them would hide errors.
   add_compile_options(-fsanitize=${SIBYL_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
+  # MPI_BOTTOM is a null pointer, and every address of a buffer there is an offset from it.
+  add_compile_options(-fno-sanitize=pointer-overflow)
   add_link_options(-fsanitize=${SIBYL_SANITIZE})
 endif()

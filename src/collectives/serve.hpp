@@ -8,9 +8,8 @@
 //     Verdict judge(int rank, int ranks) const;   // of the arguments, without looking further
 //     OwnData own_data(int rank) const;           // what the report counts of a native call
 //     int native() const;                         // the MPI library's own collective
-//     // May throw std::bad_alloc. `wrong` is the class of what is wrong here, where this rank
-//     takes
-//     // part all the same, without data: in a call of the C API with this_rank_is_awaited.
+//     // May throw std::bad_alloc. `wrong`: the class of what is wrong here, where this rank takes
+//     // part all the same, without data (in the C API, with this_rank_is_awaited).
 //     Outcome serve(CommunicatorState&, CountedCall&, int wrong) const;
 //     static constexpr bool this_rank_is_awaited;
 //   };

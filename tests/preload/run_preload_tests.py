@@ -295,6 +295,13 @@ class Faults(PreloadTest):
                     self.recover("inside", ranks, elements, (0, 1))
                     self.recover("inside", ranks, elements, (2, 0))
 
+    def test_survivors_recover_while_costs_are_measured_and_arrivals_predicted(self):
+        extra = {"SIBYL_SERVE_FROM": "1", "SIBYL_REDUCE": "clairvoyant"}
+        for calls in ((0, 1), (3, 0)):
+            for predict in ({}, {"SIBYL_PREDICT": "periodic"}):
+                with self.subTest(calls=calls, **predict):
+                    self.recover("before", 5, 50000, calls, **extra, **predict)
+
     def test_survivors_recover_along_the_tree_of_irregular_blocks(self):
         tree = {"SIBYL_GATHERV": "ordered-tree", "SIBYL_SCATTERV": "ordered-tree"}
         for elements in (4, 50000):

@@ -36,6 +36,10 @@ class AsWithoutSibyl(PreloadTest):
             for rank in ("3", "4"):  # has nobody behind it; has others
                 self.check("refused_trees.c", rank, collective, ranks=6, **tree)
 
+    def test_the_level_of_thread_support_stays(self):
+        for level in range(4):
+            self.check("thread_level.c", level, ranks=2)
+
     def test_collectives_in_callbacks_of_finalize(self):
         self.check("finalize_callback.c")
 

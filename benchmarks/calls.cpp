@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include "communicator/communicator_state.hpp"
-#include "executor/prepared.hpp"
+#include "executor/program/prepared.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/sibyl.h"
 

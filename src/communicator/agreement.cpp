@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "communicator/calibration.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/membership.hpp"
-#include "communicator/placement.hpp"
+#include "cost/calibration.hpp"
+#include "cost/placement.hpp"
 #include "executor/faults.hpp"
 
 namespace sibyl {

@@ -15,21 +15,21 @@
 #include <optional>
 #include <span>
 
+#include "arrival_service/pattern_agreement.hpp"
 #include "communicator/call_tags.hpp"
-#include "communicator/pattern_agreement.hpp"
-#include "communicator/plan_cache.hpp"
 #include "communicator/private_communicator.hpp"
 #include "communicator/process.hpp"
-#include "communicator/recording.hpp"
-#include "communicator/report.hpp"
-#include "communicator/tree_cache.hpp"
 #include "executor/datatype.hpp"
-#include "executor/irregular.hpp"
-#include "executor/workspace.hpp"
+#include "executor/program/workspace.hpp"
+#include "executor/tree/irregular.hpp"
+#include "programs/plan_cache.hpp"
+#include "programs/tree_cache.hpp"
 #include "selection/choose.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/settings.hpp"
 #include "sibyl/arrival.hpp"
+#include "telemetry/recording.hpp"
+#include "telemetry/report.hpp"
 
 namespace sibyl {
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "communicator/arrival_exchange.hpp"
+#include "arrival_service/arrival_exchange.hpp"
 #include "communicator/private_communicator.hpp"
 
 namespace sibyl {

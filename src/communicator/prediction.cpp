@@ -3,7 +3,7 @@
 #include <new>
 
 #include "communicator/communicator_state.hpp"
-#include "communicator/placement.hpp"
+#include "cost/placement.hpp"
 
 namespace sibyl {
 

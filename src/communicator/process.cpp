@@ -18,7 +18,7 @@
 #include "communicator/communicator_state.hpp"
 #include "communicator/left_behind.hpp"
 #include "communicator/membership.hpp"
-#include "communicator/placement.hpp"
+#include "cost/placement.hpp"
 
 namespace sibyl {
 namespace {

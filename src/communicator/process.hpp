@@ -29,10 +29,10 @@
 
 #include "base/environment.hpp"
 #include "communicator/active_requests.hpp"
-#include "communicator/recording.hpp"
-#include "communicator/report.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/settings.hpp"
+#include "telemetry/recording.hpp"
+#include "telemetry/report.hpp"
 
 namespace sibyl {
 

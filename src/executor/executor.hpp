@@ -15,8 +15,8 @@
 
 #include "executor/datatype.hpp"
 #include "executor/irregular_blocks.hpp"
-#include "executor/prepared.hpp"
-#include "executor/workspace.hpp"
+#include "executor/program/prepared.hpp"
+#include "executor/program/workspace.hpp"
 
 namespace sibyl {
 

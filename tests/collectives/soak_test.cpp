@@ -26,7 +26,7 @@
 #include <string_view>
 #include <utility>
 
-#include "collectives/persistent_cases.hpp"
+#include "collectives/persistent/cases.hpp"
 #include "communicator/left_behind.hpp"
 
 namespace sibyl::test {

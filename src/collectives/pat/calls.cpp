@@ -1,0 +1,158 @@
+// The collectives of the iterative model: from the program's memory to the staging memory of a
+// request, through it, and back; see pat.hpp.
+#include <limits>
+#include <new>
+#include <optional>
+
+#include "base/own_failure.hpp"
+#include "collectives/call.hpp"
+#include "collectives/operators.hpp"
+#include "collectives/pat/pat.hpp"
+#include "collectives/verdict.hpp"
+#include "executor/datatype.hpp"
+
+namespace sibyl {
+namespace {
+
+// One side of a call in the program's memory.
+struct Side {
+  void* buffer;
+  int count;
+  MPI_Datatype type;
+  DatatypeInfo info{};
+
+  int check() {
+    const int wrong = judge_data(buffer, count, type).error_class;
+    if (wrong != MPI_SUCCESS) return wrong;
+    return inspect(type, info) == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_TYPE;
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(count) * info.size; }
+  char* block(int rank) const {
+    return static_cast<char*>(buffer) + MPI_Aint{rank} * MPI_Aint{count} * info.extent;
+  }
+};
+
+struct Place {
+  int rank = 0;
+  int size = 0;
+  bool is_root = false;
+};
+
+// MPI_SUCCESS, or the class of what is wrong with communicator, root or the moment.
+int find_place(MPI_Comm comm, int root, Place& place) {
+  Pat* pat = Pat::get();
+  if (pat == nullptr || pat->processing()) return MPI_ERR_OTHER;
+  int inter = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) {
+    return MPI_ERR_COMM;
+  }
+  PMPI_Comm_rank(comm, &place.rank);
+  PMPI_Comm_size(comm, &place.size);
+  place.is_root = place.rank == root;
+  return root < 0 || root >= place.size ? MPI_ERR_ROOT : MPI_SUCCESS;
+}
+
+int refuse(MPI_Comm comm, int error_class) {
+  return comm == MPI_COMM_NULL ? raise_nowhere(error_class) : raise(comm, error_class);
+}
+
+// Arrives and waits, also where the copy before has failed: other ranks count on this one.
+int join(PatRequest& request, int before) {
+  int error = request.arrive();
+  if (error == MPI_SUCCESS) error = request.wait();
+  return before != MPI_SUCCESS ? before : error;
+}
+
+}  // namespace
+
+int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
+               MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+               MPI_Comm comm) try {
+  Place at;
+  int wrong = find_place(comm, root, at);
+  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+  const bool up = function.collective == Collective::gather;
+  const Side sent{const_cast<void*>(sendbuf), sendcount, sendtype};
+  const Side received{recvbuf, recvcount, recvtype};
+  Side own = up ? sent : received;
+  Side all = up ? received : sent;
+  const bool in_place = at.is_root && own.buffer == MPI_IN_PLACE;
+  if (at.is_root) wrong = all.check();
+  if (wrong == MPI_SUCCESS && !in_place) wrong = own.check();
+  const std::size_t bytes = at.is_root ? all.bytes() : own.bytes();
+  if (wrong == MPI_SUCCESS && bytes > std::size_t{std::numeric_limits<int>::max()}) {
+    wrong = MPI_ERR_COUNT;
+  }
+  if (wrong == MPI_SUCCESS && at.is_root && !in_place && own.bytes() != bytes) {
+    wrong = MPI_ERR_TRUNCATE;
+  }
+  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+
+  PatRequest* request = nullptr;
+  const PatTerms terms{&function, static_cast<int>(bytes), root, MPI_BYTE, MPI_OP_NULL};
+  int error = Pat::get()->take(terms, comm, &request);
+  if (error != MPI_SUCCESS) return error;
+  const auto staged = [&](int rank) {
+    return at.is_root ? request->all() + static_cast<std::size_t>(rank) * bytes : request->own();
+  };
+  if (up && !at.is_root) error = pack(own.buffer, own.count, own.info, staged(at.rank), comm);
+  for (int r = 0; !up && at.is_root && r < at.size && error == MPI_SUCCESS; ++r) {
+    error = pack(all.block(r), all.count, all.info, staged(r), comm);
+  }
+  error = join(*request, error);
+  if (error != MPI_SUCCESS) return error;
+  if (up && at.is_root) {
+    // The root's own block goes its way by hand.
+    if (!in_place) error = pack(own.buffer, own.count, own.info, staged(root), comm);
+    for (int r = 0; r < at.size && error == MPI_SUCCESS; ++r) {
+      if (in_place && r == root) continue;
+      error = unpack(staged(r), all.block(r), all.count, all.info, comm);
+    }
+  } else if (!up && !in_place) {
+    error = unpack(staged(at.rank), own.buffer, own.count, own.info, comm);
+  }
+  return error;
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
+  return raise(comm, MPI_ERR_NO_MEM);
+}
+
+int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, int count,
+               MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) try {
+  Place at;
+  int wrong = find_place(comm, root, at);
+  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+  const bool in_place = at.is_root && sendbuf == MPI_IN_PLACE;
+  Side from{in_place ? recvbuf : const_cast<void*>(sendbuf), count, datatype};
+  wrong = from.check();
+  if (wrong == MPI_SUCCESS && at.is_root) wrong = judge_data(recvbuf, count, datatype).error_class;
+  if (wrong == MPI_SUCCESS && op == MPI_OP_NULL) wrong = MPI_ERR_OP;
+  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+
+  // Handles of the program's own may mean something else in the next turn, and at each rank.
+  const bool lasting = from.info.named && from.info.dense &&
+                       operator_use(op, datatype) == std::optional(OperatorUse::predefined) &&
+                       from.bytes() <= std::size_t{std::numeric_limits<int>::max()};
+  if (!lasting) {
+    SIBYL_Request once = SIBYL_REQUEST_NULL;
+    int error =
+        SIBYL_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, MPI_INFO_NULL, &once);
+    if (error == MPI_SUCCESS) error = SIBYL_Start(&once);
+    if (error == MPI_SUCCESS) error = SIBYL_Arrive(&once);
+    if (error == MPI_SUCCESS) error = SIBYL_Wait(&once);
+    if (once != SIBYL_REQUEST_NULL) SIBYL_Request_free(&once);
+    return error;
+  }
+  PatRequest* request = nullptr;
+  int error = Pat::get()->take({&function, count, root, datatype, op}, comm, &request);
+  if (error != MPI_SUCCESS) return error;
+  error = pack(from.buffer, count, from.info, request->own(), comm);
+  error = join(*request, error);
+  if (error != MPI_SUCCESS || !at.is_root) return error;
+  return unpack(request->all(), recvbuf, count, from.info, comm);
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
+  return raise(comm, MPI_ERR_NO_MEM);
+}
+
+}  // namespace sibyl

@@ -1,0 +1,352 @@
+// The stages of an iteration; see persistent.hpp.
+#include "collectives/persistent/request.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <utility>
+
+#include "base/own_failure.hpp"
+#include "selection/choose_reduce.hpp"
+#include "selection/round_time.hpp"
+#include "sibyl/predictors.hpp"
+
+namespace sibyl {
+namespace {
+
+// Arrivals that are no further apart are ties.
+constexpr double tie = 10e-6;  // seconds
+constexpr std::int64_t longest_pause = 1024;
+
+bool needs_pattern(const Algorithm& algorithm) {
+  return algorithm.order == OrderUse::all_ranks || algorithm.arrivals;
+}
+
+}  // namespace
+
+PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall call)
+    : state_(&state),
+      process_(&state.process()),
+      link_(state.link()),
+      bound_(std::move(call)),
+      rank_(state.rank()),
+      ranks_(state.size()),
+      outstanding_(outstanding_in(state.settings(), bound_.collective, bound_.background)),
+      ranks_per_node_(state.ranks_per_node()) {
+  if (!bound_.counts.empty()) {
+    bound_.blocks.counts = Counts(bound_.counts.data());
+    bound_.blocks.displacements = Displacements(bound_.displacements.data());
+    const bool up = gathers(bound_.collective);
+    UserBuffer& all = up ? bound_.call.receive : bound_.call.send;
+    all.irregular = &bound_.blocks;
+  }
+  if (bound_.threaded) thread_ = process_->progress_thread();
+  if (bound_.home != nullptr) {
+    bound_.call.comm = bound_.home->get();
+    bound_.call.tag_base = bound_.home->tag_of(bound_.first_block);
+    if (exchanges()) {
+      const int last = bound_.home->tag_of(bound_.first_block + bound_.blocks_taken) - 2;
+      exchange_ = std::make_unique<ArrivalExchange>();
+      exchange_->open({bound_.call.comm, rank_, ranks_, bound_.root, last, everyone(),
+                       bound_.algorithm->arrivals, bound_.clock});
+      if (takes_turns()) {
+        const auto all = static_cast<std::uint32_t>(ranks_);
+        queue_.emplace(ranks_, bound_.root, outstanding_ == 0 ? all : outstanding_);
+      }
+    }
+  }
+  process_->left_behind().sweep();
+  process_->requests.enter(*this);
+}
+
+PersistentRequest::~PersistentRequest() {
+  if (gone_) return;
+  process_->requests.leave(*this);
+  if (thread_ != nullptr) thread_->withdraw(*this);
+  release();
+}
+
+void PersistentRequest::release() {
+  for (MPI_Datatype& type : bound_.types) PMPI_Type_free(&type);
+  bound_.types.clear();
+  if (bound_.native_comm != MPI_COMM_NULL) PMPI_Comm_free(&bound_.native_comm);
+  if (bound_.home == nullptr) return;
+  process_->left_behind().add(
+      {std::move(exchange_), std::move(bound_.home), bound_.first_block, bound_.blocks_taken});
+  process_->left_behind().sweep();
+}
+
+// The thread has been joined.
+void PersistentRequest::end() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (execution_.bound()) execution_.abandon(MPI_ERR_PENDING);
+  execution_.unbind();
+  release();
+  stage_ = Stage::inactive;
+  thread_ = nullptr;
+  gone_ = true;
+}
+
+bool PersistentRequest::everyone() const {
+  return bound_.algorithm != nullptr && needs_pattern(*bound_.algorithm);
+}
+
+// In two ranks there is no order.
+bool PersistentRequest::exchanges() const {
+  if (!bound_.by_arrival || bound_.idle || bound_.algorithm == nullptr || ranks_ < 3) return false;
+  // Without a thread a rank that waits for the pattern would wait until the root has arrived.
+  if (everyone()) return bound_.threaded;
+  return bound_.algorithm->order == OrderUse::root_only;
+}
+
+// With one rank at a time the order is decided before, as published; and so it is where the root
+// deals with nodes.
+bool PersistentRequest::takes_turns() const {
+  return rank_ == bound_.root && !everyone() && bound_.collective == Collective::gather &&
+         !bound_.algorithm->nodes && outstanding_ != 1;
+}
+
+double PersistentRequest::seconds() const {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+int PersistentRequest::fail(int error_class) {
+  return link_->alive ? raise(link_->comm, error_class) : raise_nowhere(error_class);
+}
+
+int PersistentRequest::start() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (gone_) return MPI_ERR_REQUEST;
+  if (stage_ != Stage::inactive) return fail(MPI_ERR_REQUEST);
+  ++iteration_;
+  stage_ = Stage::computing;
+  error_ = MPI_SUCCESS;
+  started_ = seconds();
+  predicted_ = -1;
+  if (bound_.idle || native()) return MPI_SUCCESS;
+  exchanging_ = exchanges() && (!everyone() || iteration_ >= resume_);
+  if (exchanging_) exchange_->begin(iteration_);
+  const bool depends = exchanging_ && (everyone() || rank_ == bound_.root);
+  if (queue_) queue_->begin(started_);
+  if (!depends || queue_) begin_program(false);
+  if (execution_.bound() &&
+      (execution_.waits() || (queue_ && bound_.background && queue_->expects())))
+    to_thread();
+  return MPI_SUCCESS;
+}
+
+int PersistentRequest::edge(double fraction) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (gone_) return MPI_ERR_REQUEST;
+  if (stage_ != Stage::computing || predicted_ >= 0) return fail(MPI_ERR_REQUEST);
+  if (!(fraction > 0 && fraction < 1)) return fail(MPI_ERR_ARG);
+  const double now = seconds();
+  predicted_ = extrapolate_edge(started_, now, fraction);
+  if (!exchanging_) return MPI_SUCCESS;
+  exchange_->report(predicted_);
+  if (everyone() || rank_ == bound_.root) to_thread();
+  return MPI_SUCCESS;
+}
+
+int PersistentRequest::arrive() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (gone_) return MPI_ERR_REQUEST;
+  if (stage_ != Stage::computing) return fail(MPI_ERR_REQUEST);
+  stage_ = Stage::arrived;
+  arrived_ = seconds();
+  if (predicted_ >= 0) prediction_error_ = std::abs(predicted_ - arrived_);
+  process_->requests.arrived(*this);
+  if (native()) note(bound_.native(bound_.native_comm, &native_request_));
+  if (bound_.idle || native()) return MPI_SUCCESS;
+  if (exchanging_ && !exchange_->reported()) exchange_->report_none();
+  if (execution_.bound()) {
+    execution_.arrive();
+    if (queue_) {
+      queue_->join();
+      advance();
+    }
+  } else {
+    advance();
+  }
+  return MPI_SUCCESS;
+}
+
+// Makes the program of this iteration anew where it must be another. False when memory ends.
+bool PersistentRequest::make_program(bool with_pattern) {
+  const Algorithm& algorithm = *bound_.algorithm;
+  std::vector<Rank> order;
+  std::vector<double> arrivals;
+  if (with_pattern) {
+    arrivals = exchange_->arrivals();
+    double first = INFINITY;
+    double last = -INFINITY;
+    for (const double arrival : arrivals) {
+      if (std::isnan(arrival)) continue;
+      first = std::min(first, arrival);
+      last = std::max(last, arrival);
+    }
+    // Ranks that have said nothing come last.
+    for (double& arrival : arrivals)
+      arrival = std::isnan(arrival) ? last + 1 - first : arrival - first;
+    if (!algorithm.arrivals) {
+      order = order_of_arrival(arrivals, std::max(tie, exchange_->clock_error()));
+      // In a gather the latest ranks are next to the root.
+      if (gathers(bound_.collective) && algorithm.order == OrderUse::all_ranks) {
+        std::ranges::reverse(order);
+      }
+      arrivals.clear();
+    }
+  }
+  double spread = 0;
+  if (!arrivals.empty()) {
+    const auto [first, last] = std::ranges::minmax(arrivals);
+    spread = last - first;
+    if (plans_together(bound_.cut, spread)) arrivals.clear();
+  }
+  if (planned_ && order == order_ && arrivals == arrivals_) return true;
+  planned_ = false;
+  order_ = std::move(order);
+  arrivals_ = std::move(arrivals);
+  PlanRequest request;
+  request.ranks = ranks_;
+  request.root = bound_.root;
+  request.in_place = bound_.in_place;
+  request.background = bound_.background && algorithm.background;
+  request.outstanding = queue_ ? 0 : outstanding_;
+  request.segments = bound_.cut.segments;
+  request.round_time = bound_.cut.round_time;
+  if (!arrivals_.empty()) {
+    request.round_time = round_time_for(bound_.cut.round_time, bound_.cut.segments, ranks_, spread);
+  }
+  request.in_order = bound_.cut.in_order;
+  request.order = order_;
+  request.arrivals = arrivals_;
+  if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;
+  prepare(algorithm, request, rank_, prepared_);
+  // As the header says on all ranks alike.
+  const int tags = bound_.blocks_taken * TagBlocks::tags_each - 2;
+  if (std::cmp_greater(prepared_.header.tag_span, tags) && with_pattern) return make_program(false);
+  planned_ = true;
+  return true;
+}
+
+void PersistentRequest::begin_program(bool with_pattern) try {
+  if (!make_program(with_pattern)) return;
+  ordered_ = with_pattern && (!order_.empty() || !arrivals_.empty());
+  note(execution_.bind(prepared_, bound_.call, workspace_));
+  if (execution_.bound()) execution_.start(stage_ == Stage::arrived, queue_.has_value());
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
+  note(MPI_ERR_NO_MEM);
+}
+
+void PersistentRequest::exchange_ended() {
+  const bool known = exchange_->all_known();
+  if (everyone()) {
+    if (known) {
+      pause_ = 1;
+    } else {
+      resume_ = iteration_ + 1 + pause_;
+      pause_ = std::min(2 * pause_, longest_pause);
+    }
+  }
+  begin_program(known || !everyone());
+}
+
+// One look at everything that may have moved. True when something has.
+bool PersistentRequest::advance() {
+  if (stage_ == Stage::inactive || bound_.idle) return false;
+  if (native()) {
+    int done = 0;
+    if (native_request_ != MPI_REQUEST_NULL) {
+      note(PMPI_Test(&native_request_, &done, MPI_STATUS_IGNORE));
+    }
+    return done != 0;
+  }
+  if (exchanging_) {
+    // That one rank has said when it will arrive does not mean that another is about to.
+    exchange_->advance();
+    note(exchange_->error());
+  }
+  if (!execution_.bound()) {
+    if (error_ != MPI_SUCCESS) return false;
+    const bool alone_decides = !everyone() && stage_ == Stage::arrived;
+    if (!exchange_->ended() && !alone_decides) return false;
+    exchange_ended();
+    return true;
+  }
+  const std::size_t open = execution_.open();
+  execution_.progress();
+  if (queue_) serve();
+  return execution_.open() != open;
+}
+
+bool PersistentRequest::ended() const {
+  if (stage_ != Stage::arrived) return false;
+  if (bound_.idle) return true;
+  if (native()) return native_request_ == MPI_REQUEST_NULL;
+  if (!execution_.bound()) return error_ != MPI_SUCCESS;
+  return execution_.ended() && (!exchanging_ || exchange_->settled());
+}
+
+int PersistentRequest::complete() {
+  process_->requests.completed(*this);
+  if (execution_.bound()) note(execution_.error());
+  execution_.unbind();
+  stage_ = Stage::inactive;
+  if (link_->alive && process_->times_calls()) {
+    state_->report.count_persistent(bound_.collective, bound_.algorithm, bound_.bytes,
+                                    seconds() - arrived_);
+  }
+  if (error_ == MPI_SUCCESS) return MPI_SUCCESS;
+  int error_class = error_;
+  PMPI_Error_class(error_, &error_class);
+  return fail(error_class);
+}
+
+int PersistentRequest::test(int* flag) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  *flag = 1;
+  if (stage_ == Stage::inactive) return MPI_SUCCESS;
+  advance();
+  *flag = ended() ? 1 : 0;
+  if (*flag != 0) return complete();
+  // A rank that asks rather than waits has other things to do.
+  if (has_background()) to_thread();
+  return MPI_SUCCESS;
+}
+
+int PersistentRequest::wait() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stage_ == Stage::inactive) return MPI_SUCCESS;
+    if (stage_ == Stage::computing) return fail(MPI_ERR_REQUEST);
+  }
+  if (thread_ != nullptr) thread_->withdraw(*this);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  while (!ended()) {
+    if (process_->requests.is_alone(*this)) {
+      if (native()) {
+        note(PMPI_Wait(&native_request_, MPI_STATUS_IGNORE));
+        continue;
+      }
+      if (execution_.bound() && !execution_.ended() && (!queue_ || queue_->all_served())) {
+        execution_.finish();
+        continue;
+      }
+    }
+    const bool moved = advance();
+    if (!process_->requests.progress_others(*this) && !moved) sched_yield();
+  }
+  return complete();
+}
+
+int PersistentRequest::check_free() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stage_ != Stage::inactive) return fail(MPI_ERR_REQUEST);
+  return MPI_SUCCESS;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,169 @@
+// A persistent collective: bound to its arguments once, then started, reported on, joined and
+// waited for again and again (SIBYL_Gather_init, SIBYL_Start, SIBYL_Edge, SIBYL_Arrive,
+// SIBYL_Wait).
+//
+// An iteration takes its way through three stages: computing, from Start on; arrived, from Arrive
+// on; inactive again when it is complete. What runs when:
+//   - The program does not depend on arrivals: it is bound at Start, and what it gates `on_start`
+//     begins there.
+//   - It does: ranks report their edges (arrival_service/arrival_exchange.hpp), and the program is
+//     made when the pattern is there; by the root alone at its arrival at the latest, from what it
+//     then knows, where no other rank must hold the same.
+//   - The root of a linear gather with room for several ranks at a time needs no whole order: it
+//     begins at once and decides turn by turn whom to serve next, from what is known by then
+//     (arrival/service_queue.hpp).
+//   - The call is left to the MPI library: its nonblocking collective begins at Arrive, on a
+//     communicator of this request's own, since ranks may arrive at several requests in any order.
+// Whoever comes along moves an iteration: the progress thread, Test and Wait of this request, Wait
+// of another one. The thread lets go of it when the rank waits.
+//
+// Where all ranks need the pattern and one reports no edge, an iteration can begin only when that
+// rank arrives. So ranks then leave the exchange out for an iteration, for two if it happens again,
+// and so on to 1024: all have seen it in the same iteration.
+//
+// Thread safety: calls for one request one at a time; different requests from any threads.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "arrival/service_queue.hpp"
+#include "collectives/call.hpp"
+#include "communicator/left_behind.hpp"
+#include "communicator/private_communicator.hpp"
+#include "executor/program/execution.hpp"
+
+namespace sibyl {
+
+// What a call of SIBYL_..._init binds, once all ranks have agreed on it.
+struct PersistentCall {
+  Collective collective = Collective::gather;
+  const Algorithm* algorithm = nullptr;  // nullptr: the MPI library's own
+  bool idle = false;                     // there is nothing to move
+  bool by_arrival = false;
+  bool background = false;  // what can be gated `on_start` is
+  bool threaded = false;    // on all ranks
+  int root = 0;
+  bool in_place = false;
+  SegmentPlan cut;
+  std::uint64_t elements = 1;  // of a vector
+  std::uint64_t bytes = 0;     // of a block or vector
+  CollectiveCall call;
+  // Copies of the root's arrays, which are read as long as the request lives.
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
+  IrregularBlocks blocks;
+  std::vector<MPI_Datatype> types;  // duplicates, freed with the request
+  std::function<int(MPI_Comm, MPI_Request*)> native;
+  MPI_Comm native_comm = MPI_COMM_NULL;  // freed with the request
+
+  std::shared_ptr<PrivateCommunicator>
+      home;             // null where the library serves all of the communicator
+  int first_block = 0;  // tags
+  int blocks_taken = 0;
+  CommonClock clock;
+};
+
+class PersistentRequest final : public PersistentWork {
+ public:
+  PersistentRequest(CommunicatorState& state, PersistentCall call);
+  ~PersistentRequest();
+  PersistentRequest(const PersistentRequest&) = delete;
+  PersistentRequest& operator=(const PersistentRequest&) = delete;
+
+  // The bodies of the API: each returns an error code that has been raised.
+  int start();
+  int edge(double fraction);
+  int arrive();
+  int test(int* flag);
+  int wait();
+  // MPI_SUCCESS when the request may be freed.
+  int check_free();
+
+  Outcome progress() noexcept override;
+  std::chrono::steady_clock::time_point expected() const noexcept override;
+  void end() noexcept override;
+
+  // For tests and tools: what was predicted for the last iteration, against what came.
+  double last_prediction_error() const { return prediction_error_; }
+  // This rank's own prediction, in seconds of the monotonic clock, and what is known of all ranks'
+  // (not exchanged: nullptr).
+  double last_prediction() const { return predicted_; }
+  const ArrivalExchange* exchange() const { return exchange_.get(); }
+  bool last_in_order_of_arrival() const { return ordered_; }
+  const Algorithm* algorithm() const { return bound_.algorithm; }
+
+ private:
+  enum class Stage : std::uint8_t { inactive, computing, arrived };
+  using Clock = std::chrono::steady_clock;
+
+  bool native() const { return bound_.algorithm == nullptr && !bound_.idle; }
+  bool everyone() const;
+  bool exchanges() const;
+  bool takes_turns() const;
+  bool ended() const;
+  double seconds() const;
+  int fail(int error_class);
+  void note(int error) {
+    if (error_ == MPI_SUCCESS) error_ = error;
+  }
+  bool make_program(bool with_pattern);
+  void begin_program(bool with_pattern);
+  bool advance();
+  void exchange_ended();
+  void serve();
+  bool has_background() const;
+  void to_thread();
+  void foresee();
+  int complete();
+  void release();
+
+  std::mutex mutex_;
+  CommunicatorState* state_;  // valid while link_->alive
+  Process* process_;
+  std::shared_ptr<CommunicatorLink> link_;
+  ProgressThread* thread_ = nullptr;
+  PersistentCall bound_;
+  int rank_ = 0;
+  int ranks_ = 1;
+  std::uint32_t outstanding_ = 1;
+  Rank ranks_per_node_ = 1;
+
+  Stage stage_ = Stage::inactive;
+  bool gone_ = false;  // MPI has ended
+  std::int64_t iteration_ = 0;
+  double started_ = 0;
+  double arrived_ = 0;
+  double predicted_ = 0;
+  double prediction_error_ = 0;
+  int error_ = MPI_SUCCESS;
+
+  std::unique_ptr<ArrivalExchange> exchange_;  // where arrivals are exchanged at all
+  bool exchanging_ = false;                    // in this iteration
+  std::int64_t resume_ = 1;                    // the iteration in which to exchange again
+  std::int64_t pause_ = 1;                     // how many to leave out next time
+
+  std::optional<ServiceQueue> queue_;  // of a root that decides turn by turn
+
+  Workspace workspace_;
+  Prepared prepared_;
+  bool planned_ = false;
+  bool ordered_ = false;          // prepared_ follows the pattern
+  std::vector<Rank> order_;       // of prepared_
+  std::vector<double> arrivals_;  // likewise
+  // Before this time of the monotonic clock, in seconds, nothing moves if the ranks arrive when
+  // they are expected; 0: something may come at any time.
+  std::atomic<double> expected_ = 0;
+  Execution execution_;
+  MPI_Request native_request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace sibyl

@@ -212,7 +212,7 @@ void CommunicatorState::find_costs(int tag) {
   }
   if (!set && found.known()) process_.keep_costs(size_, ranks_per_node(), found);
   costs_ = with_settings(found, settings_);
-  known_choice = {};
+  cached_choice = {};
 }
 
 }  // namespace sibyl

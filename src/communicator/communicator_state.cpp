@@ -126,7 +126,7 @@ bool CommunicatorState::serves(MPI_Comm comm, bool at_once) {
 void CommunicatorState::give_private_back() {
   end_prediction();
   private_.reset();
-  known_choice = {};
+  cached_choice = {};
   mode_ = Mode::counting;
   calls_ = 0;
   set_up_call_ = std::max(set_up_call_, calls_until_asked_again);
@@ -153,7 +153,7 @@ Situation CommunicatorState::situation(Collective collective, std::uint64_t byte
   return now;
 }
 
-void CommunicatorState::complete(KnownChoice& choice, const Situation& now) const {
+void CommunicatorState::complete(CachedChoice& choice, const Situation& now) const {
   choice.algorithm = choose(settings_, now);
   choice.segments = {};
   if (choice.algorithm != nullptr) {
@@ -165,8 +165,8 @@ void CommunicatorState::complete(KnownChoice& choice, const Situation& now) cons
 
 // The choice for a reduce like the last one where ranks are that far apart; not valid where there
 // was none, or costs are to be measured first.
-CommunicatorState::KnownChoice CommunicatorState::reduce_like_last(double spread) const {
-  KnownChoice choice = known_choice[static_cast<std::size_t>(Collective::reduce)];
+CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(double spread) const {
+  CachedChoice choice = cached_choice[static_cast<std::size_t>(Collective::reduce)];
   if (!choice.valid) return {};
   Situation then =
       situation(Collective::reduce, choice.bytes, choice.operator_use, choice.commutes);
@@ -181,7 +181,7 @@ void CommunicatorState::foresee_arrivals(std::span<const double> times, int root
                                          std::uint64_t bytes) {
   if (!usable(times)) return;
   std::vector<double> coming(times.begin(), times.end());
-  const KnownChoice choice = reduce_like_last(begin_at_zero(coming));
+  const CachedChoice choice = reduce_like_last(begin_at_zero(coming));
   if (!choice.follows_arrivals() || choice.bytes != bytes) return;
   plans.expect_arrivals(coming, *choice.algorithm, root, choice.segments);
 }
@@ -193,9 +193,9 @@ bool CommunicatorState::replace_arrivals(std::span<const double> times, double e
   ++arrivals_.version;
   spread_ = begin_at_zero(arrivals_.times);
   plans.replace_arrivals(arrivals_.times);
-  const KnownChoice choice = reduce_like_last(spread_);
-  known_choice = {};
-  known_choice[static_cast<std::size_t>(Collective::reduce)] = choice;
+  const CachedChoice choice = reduce_like_last(spread_);
+  cached_choice = {};
+  cached_choice[static_cast<std::size_t>(Collective::reduce)] = choice;
   if (choice.follows_arrivals()) plans.plan_last_again(*choice.algorithm, choice.segments);
   return true;
 }

@@ -15,7 +15,7 @@
 #include <optional>
 #include <span>
 
-#include "arrival_service/pattern_agreement.hpp"
+#include "arrival_service/arrival_predictor.hpp"
 #include "communicator/call_tags.hpp"
 #include "communicator/private_communicator.hpp"
 #include "communicator/process.hpp"
@@ -98,7 +98,7 @@ class CommunicatorState {
   // For tests: this rank's clock, on a host of this number. On all ranks, after set-up.
   void replace_clock(const CommonClock& clock, std::int64_t host);
   // nullptr where nothing is predicted.
-  PatternAgreement* prediction() const { return prediction_.get(); }
+  ArrivalPredictor* prediction() const { return prediction_.get(); }
 
   // The arrival pattern that the ranks agreed on: who is late in the collectives to come. Given by
   // SIBYL_ARRIVALS at set-up, by SIBYL_Comm_set_arrivals, or by a predictor; no times where nothing
@@ -110,7 +110,7 @@ class CommunicatorState {
   // schedule is made meanwhile, if the last one was of this size and the next will have one.
   void foresee_arrivals(std::span<const double> times, int root, std::uint64_t bytes);
   // What is to be done while a call waits; nullptr: nothing, or a thread does it.
-  Meanwhile* meanwhile() {
+  ProgressHook* progress_hook() {
     return prediction_ == nullptr || prediction_->has_thread() ? nullptr : &plans.ahead();
   }
   // Another pattern, of the next version; no times: nothing is known any more. The caller vouches
@@ -176,15 +176,15 @@ class CommunicatorState {
   int arrivals_code = MPI_SUCCESS;  // likewise, of arrival times that cannot be used
 
   // The last predefined operator that was looked up, with its predefined type.
-  struct KnownOperator {
+  struct CachedOperator {
     MPI_Op op = MPI_OP_NULL;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     OperatorUse use = OperatorUse::none;
   };
-  KnownOperator known_operator;
+  CachedOperator cached_operator;
 
   // The last choice per collective.
-  struct KnownChoice {
+  struct CachedChoice {
     bool valid = false;
     std::uint64_t bytes = 0;
     std::uint32_t elements = 1;  // of a vector: it is cut into no more segments
@@ -194,9 +194,9 @@ class CommunicatorState {
     SegmentPlan segments;  // of an algorithm that cuts the vector
     bool follows_arrivals() const { return valid && algorithm != nullptr && algorithm->arrivals; }
   };
-  std::array<KnownChoice, collective_count> known_choice;
+  std::array<CachedChoice, collective_count> cached_choice;
   // Chooses algorithm and segments; valid from then on.
-  void complete(KnownChoice& choice, const Situation& now) const;
+  void complete(CachedChoice& choice, const Situation& now) const;
 
  private:
   enum class Mode : std::uint8_t { counting, served, native, refused };
@@ -204,7 +204,7 @@ class CommunicatorState {
   void set_up(MPI_Comm comm);  // agreement.cpp
   bool take_given_arrivals();  // agreement.cpp
   bool usable(std::span<const double> times) const;
-  KnownChoice reduce_like_last(double spread) const;
+  CachedChoice reduce_like_last(double spread) const;
   void set_up_prediction();  // prediction.cpp
   void end_prediction();     // prediction.cpp
   bool one_clock() const { return !host_.has_value() && plans.ranks_per_node() == size_; }
@@ -239,7 +239,7 @@ class CommunicatorState {
   bool costs_sought_ = false;
   CommonClock clock_;
   std::optional<std::int64_t> host_;  // given by a test
-  std::unique_ptr<PatternAgreement> prediction_;
+  std::unique_ptr<ArrivalPredictor> prediction_;
   std::array<DatatypeInfo, 2> types_;
 };
 

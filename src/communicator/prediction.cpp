@@ -10,7 +10,7 @@ namespace sibyl {
 void CommunicatorState::replace_settings(const Settings& settings) {
   const PredictionMode before = settings_.predict;
   settings_ = settings;
-  known_choice = {};
+  cached_choice = {};
   if (settings.predict == before || mode_ != Mode::served) return;
   end_prediction();
   if (settings.predict != PredictionMode::off && size_ > 1) set_up_prediction();
@@ -42,8 +42,8 @@ void CommunicatorState::replace_clock(const CommonClock& clock, std::int64_t hos
 void CommunicatorState::set_up_prediction() {
   const CommonClock& clock = compare_clocks();
   try {
-    prediction_ = std::make_unique<PatternAgreement>(
-        PatternAgreement::Parties{private_comm(), rank_, size_, static_cast<int>(tags_.end())},
+    prediction_ = std::make_unique<ArrivalPredictor>(
+        ArrivalPredictor::Parties{private_comm(), rank_, size_, static_cast<int>(tags_.end())},
         settings_.predict, clock);
   } catch (const std::bad_alloc&) {
     prediction_.reset();
@@ -59,7 +59,7 @@ void CommunicatorState::set_up_prediction() {
   if (settings_.predict == PredictionMode::background) {
     prediction_->work_in(process_.progress_thread());
   }
-  prediction_->on_new_pattern([this](const PatternAgreement::Site& site) {
+  prediction_->on_new_pattern([this](const ArrivalPredictor::Site& site) {
     recording.add(
         RecordedPattern{site.key.collective, site.key.root, site.key.bytes, site.pattern});
     // Only where all ranks hear of it at the same call; a reduce is planned for it then.

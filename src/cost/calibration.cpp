@@ -70,8 +70,8 @@ class Calibration {
     constexpr double free_of_charge = 1e-12;  // nothing is: 1 TB/s
     costs.beta =
         std::max((full - empty) / stream_length / static_cast<double>(length), free_of_charge);
-    costs.in_turn =
-        size_ >= turn_nodes * ranks_per_node_ && in_turn(length_for_turns(length, costs));
+    costs.fifo_links =
+        size_ >= turn_nodes * ranks_per_node_ && links_are_fifo(length_for_turns(length, costs));
     costs.gathered = crowd(true);
     costs.scattered = crowd(false);
     costs.gamma = slowest(measure_gamma());
@@ -140,7 +140,7 @@ class Calibration {
   }
 
   // Messages that are short beside a latency come together too.
-  bool in_turn(std::size_t length) {
+  bool links_are_fifo(std::size_t length) {
     Times least = fan(length);
     for (int i = 1; i < turns; ++i) {
       const Times times = fan(length);

@@ -31,14 +31,14 @@ struct UserBuffer {
   const IrregularBlocks* irregular = nullptr;
 };
 
-// What a rank can do while it waits for messages.
-class Meanwhile {
+// The progress hook: what a rank can do while it waits for messages.
+class ProgressHook {
  public:
   // Some microseconds' worth, now and then more. False where nothing is left to do.
   virtual bool advance() noexcept = 0;
 
  protected:
-  ~Meanwhile() = default;
+  ~ProgressHook() = default;
 };
 
 // One call of a collective. `send` and `receive` are equal under MPI_IN_PLACE; one that is not
@@ -54,7 +54,7 @@ struct CollectiveCall {
   // Messages without data are not sent: both ends know of them. For programs in which no rank both
   // sends and receives.
   bool leaves_empty_out = false;
-  Meanwhile* meanwhile = nullptr;
+  ProgressHook* progress_hook = nullptr;
 };
 
 // Returns MPI_SUCCESS or the first error code; MPI_ERR_NO_MEM, before any message, when the

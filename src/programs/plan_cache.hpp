@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "executor/program/prepared.hpp"
-#include "programs/schedule_ahead.hpp"
+#include "programs/plan_prefetch.hpp"
 #include "selection/choose.hpp"
 
 namespace sibyl {
@@ -27,7 +27,7 @@ class PlanCache {
   // plans for arrival times, and this cut. Nothing is where a program is kept that serves then.
   void expect_arrivals(std::span<const double> times, const Algorithm& algorithm, Rank root,
                        const SegmentPlan& cut);
-  ScheduleAhead& ahead() { return ahead_; }
+  PlanPrefetch& ahead() { return ahead_; }
 
   // Other arrival times from now on, none for all at once. Programs that were planned for the ones
   // before are dropped.
@@ -57,7 +57,7 @@ class PlanCache {
   Rank ranks_;
   Rank ranks_per_node_ = 1;
   std::vector<double> arrivals_;
-  ScheduleAhead ahead_;
+  PlanPrefetch ahead_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::size_t last_ = 0;
   std::size_t oldest_ = 0;

@@ -71,7 +71,7 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
     const double bytes = static_cast<double>(now.bytes) / segments;
     const double round = costs.overhead + (beta + gamma) * bytes;
     const bool in_order =
-        costs.in_turn && between_nodes(now) && costs.alpha <= most_latency * round;
+        costs.fifo_links && between_nodes(now) && costs.alpha <= most_latency * round;
     const double beyond = in_order ? rounds_in_order(now.ranks) : rounds_beyond(now.ranks);
     return SegmentPlan{segments, round, costs.alpha + (segments + beyond) * round, in_order};
   };

@@ -83,7 +83,7 @@ Costs any_costs(Random& random) {
           .overhead = number(1e-5),
           .beta = number(1e-8),
           .gamma = number(1e-9),
-          .in_turn = random() % 2 == 0};
+          .fifo_links = random() % 2 == 0};
 }
 
 // What a run may come to know; the same on all ranks.
@@ -94,7 +94,7 @@ void know_something_else(CommunicatorState& state, Random& random) {
     times.push_back(1e-4 * static_cast<double>(random() % 1000));
   }
   ASSERT_TRUE(state.replace_arrivals(times));
-  state.known_choice = {};
+  state.cached_choice = {};
 }
 
 TEST(Reproducible, BitsStayWhoeverIsLateAndWhateverIsKnown) {
@@ -187,8 +187,8 @@ TEST(Reproducible, SibylsOwnChoiceDoesNotLookAtNodes) {
         served.state().plans.set_ranks_per_node(per_node);
         served.state().replace_settings(reproducible(collective, nullptr));
         const Bits now = call(collective, served.get(), size_of() - 1, count);
-        const CommunicatorState::KnownChoice& choice =
-            served.state().known_choice[static_cast<std::size_t>(collective)];
+        const CommunicatorState::CachedChoice& choice =
+            served.state().cached_choice[static_cast<std::size_t>(collective)];
         if (per_node == 1 && by == nullptr) {
           first = now;
           by = choice.algorithm;

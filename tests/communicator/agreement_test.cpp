@@ -116,7 +116,7 @@ TEST(Agreement, NativeOnRankZeroIsNativeOnAll) {
   int sum = -1;
   EXPECT_EQ(SIBYL_Exscan(&value, &sum, 1, MPI_INT, MPI_SUM, other.comm()), MPI_SUCCESS);
   EXPECT_EQ(sum, rank_in() == 0 ? -1 : 3 * rank_in());
-  EXPECT_EQ(other.state().known_choice[static_cast<std::size_t>(Collective::exscan)].algorithm,
+  EXPECT_EQ(other.state().cached_choice[static_cast<std::size_t>(Collective::exscan)].algorithm,
             nullptr);
 }
 

@@ -46,7 +46,7 @@ TEST(Calibration, IsTheSameOnAllRanksAndOnTheNextCommunicator) {
   EXPECT_EQ(own.overhead, theirs.overhead);
   EXPECT_EQ(own.beta, theirs.beta);
   EXPECT_EQ(own.gamma, theirs.gamma);
-  EXPECT_EQ(own.in_turn, theirs.in_turn);
+  EXPECT_EQ(own.fifo_links, theirs.fifo_links);
   EXPECT_EQ(own.gathered, theirs.gathered);
   EXPECT_EQ(own.scattered, theirs.scattered);
   const Duplicate second;
@@ -54,7 +54,7 @@ TEST(Calibration, IsTheSameOnAllRanksAndOnTheNextCommunicator) {
   known.find_costs(tag);
   EXPECT_EQ(known.known_costs().beta, own.beta);
   EXPECT_EQ(known.known_costs().overhead, own.overhead);
-  EXPECT_EQ(known.known_costs().in_turn, own.in_turn);
+  EXPECT_EQ(known.known_costs().fifo_links, own.fifo_links);
 }
 
 TEST(Calibration, WhatIsSetHolds) {

@@ -7,9 +7,9 @@ namespace sibyl {
 namespace {
 
 // The program in the order of the site's pattern, planned anew when that has changed.
-const Prepared& ordered_program(const CommunicatorState& state, PatternAgreement::Site& site,
+const Prepared& ordered_program(const CommunicatorState& state, ArrivalPredictor::Site& site,
                                 const Algorithm& algorithm, bool in_place) {
-  PatternAgreement::Site::Program& known = site.program;
+  ArrivalPredictor::Site::Program& known = site.program;
   const std::uint32_t outstanding = outstanding_in(state.settings(), algorithm.collective);
   if (known.algorithm == &algorithm && known.version == site.pattern.version &&
       known.in_place == in_place && known.outstanding == outstanding) {

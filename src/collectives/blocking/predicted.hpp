@@ -28,8 +28,8 @@ class PredictedCall {
 
  private:
   CommunicatorState& state_;
-  PatternAgreement* agreement_;
-  PatternAgreement::Call call_;
+  ArrivalPredictor* agreement_;
+  ArrivalPredictor::Call call_;
 };
 
 }  // namespace sibyl

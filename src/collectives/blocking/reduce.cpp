@@ -42,7 +42,7 @@ Outcome Reduce::serve(CommunicatorState& state, CountedCall& counted, int) const
   if (use.has_value() && call.block_bytes != 0) {
     find_costs(state, caller, collective, call.block_bytes, *use, may_reorder);
   }
-  const CommunicatorState::KnownChoice& choice =
+  const CommunicatorState::CachedChoice& choice =
       choose_reduction(state, collective, now.count, buffer.type, use, may_reorder);
   const Algorithm* algorithm =
       predicted.choose(collective, root, call.block_bytes, choice.algorithm, counted);

@@ -37,7 +37,7 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall&, int) const {
   call.tag_base = state.tags_of(collective);
   call.block_bytes = static_cast<std::size_t>(now.count) * type.size;
   const std::optional<OperatorUse> use = operator_use(state, now.op, now.datatype, type.named);
-  const CommunicatorState::KnownChoice& choice =
+  const CommunicatorState::CachedChoice& choice =
       choose_reduction(state, collective, now.count, type, use);
   const bool in_place = now.send == MPI_IN_PLACE;
   const Prepared* prepared =

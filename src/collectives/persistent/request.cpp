@@ -57,7 +57,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       }
     }
   }
-  process_->left_behind().sweep();
+  process_->deferred_release().sweep();
   process_->requests.enter(*this);
 }
 
@@ -73,9 +73,9 @@ void PersistentRequest::release() {
   bound_.types.clear();
   if (bound_.native_comm != MPI_COMM_NULL) PMPI_Comm_free(&bound_.native_comm);
   if (bound_.home == nullptr) return;
-  process_->left_behind().add(
+  process_->deferred_release().add(
       {std::move(exchange_), std::move(bound_.home), bound_.first_block, bound_.blocks_taken});
-  process_->left_behind().sweep();
+  process_->deferred_release().sweep();
 }
 
 // The thread has been joined.

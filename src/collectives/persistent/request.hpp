@@ -11,7 +11,7 @@
 //     then knows, where no other rank must hold the same.
 //   - The root of a linear gather with room for several ranks at a time needs no whole order: it
 //     begins at once and decides turn by turn whom to serve next, from what is known by then
-//     (arrival/service_queue.hpp).
+//     (arrival/receive_ordering.hpp).
 //   - The call is left to the MPI library: its nonblocking collective begins at Arrive, on a
 //     communicator of this request's own, since ranks may arrive at several requests in any order.
 // Whoever comes along moves an iteration: the progress thread, Test and Wait of this request, Wait
@@ -35,9 +35,9 @@
 #include <optional>
 #include <vector>
 
-#include "arrival/service_queue.hpp"
+#include "arrival/receive_ordering.hpp"
 #include "collectives/call.hpp"
-#include "communicator/left_behind.hpp"
+#include "communicator/deferred_release.hpp"
 #include "communicator/private_communicator.hpp"
 #include "executor/program/execution.hpp"
 
@@ -151,7 +151,7 @@ class PersistentRequest final : public PersistentWork {
   std::int64_t resume_ = 1;                    // the iteration in which to exchange again
   std::int64_t pause_ = 1;                     // how many to leave out next time
 
-  std::optional<ServiceQueue> queue_;  // of a root that decides turn by turn
+  std::optional<ReceiveOrdering> queue_;  // of a root that decides turn by turn
 
   Workspace workspace_;
   Prepared prepared_;

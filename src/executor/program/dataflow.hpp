@@ -17,7 +17,7 @@
 // whoever runs the program decides the order of its turns as it goes. That suits programs in which
 // the messages with a peer stand together and no other window is at work.
 //
-// While a run in one call waits, it does what the call has to do meanwhile, and looks in between.
+// While a run in one call waits it calls the progress hook of the call, and looks in between.
 //
 // Thread safety: one caller at a time.
 #pragma once

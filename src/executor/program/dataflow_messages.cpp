@@ -105,7 +105,7 @@ void Dataflow::finish_message(StepIndex index, int result) {
 
 // Waits for at least one message, and takes all that are complete.
 void Dataflow::await() {
-  while (call_.meanwhile != nullptr && call_.meanwhile->advance()) {
+  while (call_.progress_hook != nullptr && call_.progress_hook->advance()) {
     if (test()) return;
   }
   if (survives_faults()) {

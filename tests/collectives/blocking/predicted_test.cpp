@@ -115,7 +115,7 @@ void serve_in_order(Collective collective, const Algorithm& row, PredictionMode 
   }
   if (size_of() < 2) return;
   const auto bytes = irregular ? 0 : static_cast<std::uint64_t>(count) * sizeof(int);
-  const PatternAgreement::Site* site =
+  const ArrivalPredictor::Site* site =
       served.state().prediction()->known({collective, root, bytes});
   ASSERT_NE(site, nullptr);
   const bool everywhere = mode != PredictionMode::root_led;
@@ -176,7 +176,7 @@ TEST(PredictedCalls, OfAReduceEndUpInClairvoyantWithThePredictedArrivals) {
   std::vector<double> of_root = known;
   MPI_Bcast(of_root.data(), size, MPI_DOUBLE, 0, served.get());
   EXPECT_EQ(known, of_root);
-  const auto& choice = state.known_choice[static_cast<std::size_t>(Collective::reduce)];
+  const auto& choice = state.cached_choice[static_cast<std::size_t>(Collective::reduce)];
   ASSERT_NE(choice.algorithm, nullptr);
   EXPECT_EQ(choice.algorithm->name, "clairvoyant");
 }
@@ -210,7 +210,7 @@ TEST(PredictedCalls, OfAReduceMakeTheNextScheduleWhileTheyWait) {
   state.replace_costs(some_costs);
   for (int call = 0; call < calls; ++call) {
     // The last call before the exchange is the same for all, so that its result is there in time.
-    if (call > PatternAgreement::first_exchange) MPI_Barrier(MPI_COMM_WORLD);
+    if (call > ArrivalPredictor::first_exchange) MPI_Barrier(MPI_COMM_WORLD);
     if (rank_in() == size_of() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(3));
     reduce_once(served, 32768, call);  // beyond lockstep, which waits in MPI
   }
@@ -225,7 +225,7 @@ TEST(PredictedCalls, OfAReduceUseTheScheduleThatWasMadeAhead) {
   const Algorithm* const clairvoyant = find_algorithm(Collective::reduce, "clairvoyant");
   const Served served(Collective::reduce, clairvoyant);
   CommunicatorState& state = *CommunicatorState::get(served.get());
-  ScheduleAhead& ahead = state.plans.ahead();
+  PlanPrefetch& ahead = state.plans.ahead();
   for (const int count : {5, 8192}) {  // fewer elements than segments, and more
     Settings settings = forced(Collective::reduce, clairvoyant);
     settings.segments = 16;

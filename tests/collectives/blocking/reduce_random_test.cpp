@@ -48,7 +48,7 @@ void draw_arrivals(Served& served, Random& random) {
   if (pick(random, 2) == 0) {
     const auto root = static_cast<int>(pick(random, static_cast<std::uint64_t>(state.size())));
     state.foresee_arrivals(times, root,
-                           state.known_choice[static_cast<std::size_t>(Collective::reduce)].bytes);
+                           state.cached_choice[static_cast<std::size_t>(Collective::reduce)].bytes);
     int rounds = state.rank() * 5;
     while (rounds-- > 0 && state.plans.ahead().advance()) {
     }

@@ -171,7 +171,7 @@ TEST_F(Windows, EveryMessageArrivesInItsPlaceUnderEveryWindow) {
 }
 
 // Something to do a thousand times, at each of which messages may be complete.
-struct Chores final : Meanwhile {
+struct Chores final : ProgressHook {
   int left = 1000;
   bool advance() noexcept override { return left > 0 && left-- > 0; }
 };
@@ -182,7 +182,7 @@ TEST_F(Windows, WhoWaitsDoesWhatThereIsToDoMeanwhile) {
   Chores chores;
   for (const std::size_t per_part : {std::size_t{1}, std::size_t{10000}}) {
     make(&plan_passing, per_part, comm.get());
-    call_.meanwhile = &chores;
+    call_.progress_hook = &chores;
     if (rank_in() == 0) usleep(20000);
     run();
     for (std::uint32_t part = 0; part < messages; ++part) {

@@ -1,12 +1,12 @@
-// What a rank reports, and what rank 0 makes of the reports; see pattern_agreement.hpp.
+// What a rank reports, and what rank 0 makes of the reports; see arrival_predictor.hpp.
 #include <algorithm>
 #include <new>
 
-#include "arrival_service/pattern_messages.hpp"
+#include "arrival_service/predictor_messages.hpp"
 
 namespace sibyl {
 
-using namespace pattern_messages;
+using namespace predictor_messages;
 
 namespace {
 
@@ -32,7 +32,7 @@ const std::int64_t* record_of(const std::int64_t* part, std::int64_t number) {
 
 }  // namespace
 
-void PatternAgreement::write_report(std::int64_t* report) const {
+void ArrivalPredictor::write_report(std::int64_t* report) const {
   std::array<const Site*, most_sites> latest{};
   std::size_t count = 0;
   for (const auto& site : sites_) latest[count++] = site.get();
@@ -66,7 +66,7 @@ void PatternAgreement::write_report(std::int64_t* report) const {
 }
 
 // Hands the calls that all ranks have reported to the site's history; false when there is none.
-bool PatternAgreement::feed(Site& site) {
+bool ArrivalPredictor::feed(Site& site) {
   std::vector<const std::int64_t*> parts;
   for (Rank rank = 0; rank < parties_.ranks; ++rank) {
     const std::int64_t* part =
@@ -98,7 +98,7 @@ bool PatternAgreement::feed(Site& site) {
 }
 
 // At rank 0: fills in the result.
-void PatternAgreement::predict() {
+void ArrivalPredictor::predict() {
   double* out = result_.data();
   bool changed = false;
   std::size_t count = 0;

@@ -1,5 +1,5 @@
-// Exchanges arrivals and agrees on patterns; see pattern_agreement.hpp.
-#include "arrival_service/pattern_agreement.hpp"
+// Exchanges arrivals and agrees on patterns; see arrival_predictor.hpp.
+#include "arrival_service/arrival_predictor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "arrival/splitmix64.hpp"
-#include "arrival_service/pattern_messages.hpp"
+#include "arrival_service/predictor_messages.hpp"
 
 namespace sibyl {
 
-using namespace pattern_messages;
+using namespace predictor_messages;
 
 namespace {
 
@@ -21,7 +21,7 @@ constexpr int advances_at_a_time = 32;
 
 }  // namespace
 
-PatternAgreement::PatternAgreement(const Parties& parties, PredictionMode mode,
+ArrivalPredictor::ArrivalPredictor(const Parties& parties, PredictionMode mode,
                                    const CommonClock& clock)
     : parties_(parties), mode_(mode), clock_(clock) {
   const auto ranks = static_cast<std::size_t>(parties.ranks);
@@ -33,14 +33,14 @@ PatternAgreement::PatternAgreement(const Parties& parties, PredictionMode mode,
   sites_.reserve(most_sites);
 }
 
-PatternAgreement::~PatternAgreement() { finish(); }
+ArrivalPredictor::~ArrivalPredictor() { finish(); }
 
-bool PatternAgreement::fail(int error) {
+bool ArrivalPredictor::fail(int error) {
   if (error != MPI_SUCCESS) dead_ = true;
   return error != MPI_SUCCESS;
 }
 
-Service PatternAgreement::trial_of(std::int64_t call, Service in_force) {
+Service ArrivalPredictor::trial_of(std::int64_t call, Service in_force) {
   // Drawn, since a program's calls repeat with some period.
   const std::uint64_t drawn = SplitMix64(static_cast<std::uint64_t>(call)).next() % 16;
   if (drawn == 0) return Service::native;
@@ -48,7 +48,7 @@ Service PatternAgreement::trial_of(std::int64_t call, Service in_force) {
   return in_force == Service::fixed_order ? Service::predicted_order : Service::fixed_order;
 }
 
-Site* PatternAgreement::find(const CallSite& key, bool make) try {
+Site* ArrivalPredictor::find(const CallSite& key, bool make) try {
   for (const auto& site : sites_) {
     if (site->key == key) return site.get();
   }
@@ -61,11 +61,11 @@ Site* PatternAgreement::find(const CallSite& key, bool make) try {
   return nullptr;
 }
 
-std::unique_lock<std::mutex> PatternAgreement::keep_thread_out() {
+std::unique_lock<std::mutex> ArrivalPredictor::keep_thread_out() {
   return thread_ == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(mutex_);
 }
 
-BackgroundWork::Outcome PatternAgreement::progress() noexcept {
+BackgroundWork::Outcome ArrivalPredictor::progress() noexcept {
   std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Outcome::waiting;  // a call is at it
   look();
@@ -79,7 +79,7 @@ BackgroundWork::Outcome PatternAgreement::progress() noexcept {
   return Outcome::moved;
 }
 
-void PatternAgreement::begin_call() {
+void ArrivalPredictor::begin_call() {
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   arrival_ = std::chrono::steady_clock::now();
   ++calls_;
@@ -94,7 +94,7 @@ void PatternAgreement::begin_call() {
   if (thread_ != nullptr && under_way_) thread_->submit(*this);
 }
 
-PatternAgreement::Call PatternAgreement::enter(const CallSite& key, bool usable) {
+ArrivalPredictor::Call ArrivalPredictor::enter(const CallSite& key, bool usable) {
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   Call call;
   call.site = dead_ ? nullptr : find(key, true);
@@ -106,7 +106,7 @@ PatternAgreement::Call PatternAgreement::enter(const CallSite& key, bool usable)
   return call;
 }
 
-void PatternAgreement::leave(const Call& call) {
+void ArrivalPredictor::leave(const Call& call) {
   if (call.site == nullptr) return;
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   const auto now = std::chrono::steady_clock::now();
@@ -114,7 +114,7 @@ void PatternAgreement::leave(const Call& call) {
   record = {calls_, clock_.common(arrival_), clock_.common(now), call.service};
 }
 
-void PatternAgreement::begin_exchange() {
+void ArrivalPredictor::begin_exchange() {
   // The last exchange is over long ago, unless a rank is a whole interval of calls behind.
   if (leads() && under_way_) wait_for_result();
   if (fail(PMPI_Waitall(static_cast<int>(outgoing_.size()), outgoing_.data(),
@@ -152,7 +152,7 @@ void PatternAgreement::begin_exchange() {
   }
 }
 
-void PatternAgreement::look() {
+void ArrivalPredictor::look() {
   if (dead_ || !under_way_) return;
   int there = 0;
   if (leads() || tells_all()) {
@@ -166,7 +166,7 @@ void PatternAgreement::look() {
   if (there != 0) take_result();
 }
 
-void PatternAgreement::wait_for_result() {
+void ArrivalPredictor::wait_for_result() {
   if (under_way_) {
     if (fail(PMPI_Waitall(static_cast<int>(incoming_.size()), incoming_.data(),
                           MPI_STATUSES_IGNORE))) {
@@ -178,7 +178,7 @@ void PatternAgreement::wait_for_result() {
 }
 
 // Everything that this rank waited for has come.
-void PatternAgreement::take_result() {
+void ArrivalPredictor::take_result() {
   under_way_ = false;
   incoming_.clear();
   if (leads()) {
@@ -195,7 +195,7 @@ void PatternAgreement::take_result() {
   if (mode_ == PredictionMode::root_led) apply_result();
 }
 
-void PatternAgreement::send_result() {
+void ArrivalPredictor::send_result() {
   const std::size_t stride = pattern_head + static_cast<std::size_t>(parties_.ranks);
   const auto count = static_cast<std::size_t>(result_[2]);
   const int words = static_cast<int>(result_head + count * stride);
@@ -211,7 +211,7 @@ void PatternAgreement::send_result() {
   }
 }
 
-PatternAgreement::Told PatternAgreement::told_in_result(std::size_t index) const {
+ArrivalPredictor::Told ArrivalPredictor::told_in_result(std::size_t index) const {
   const auto ranks = static_cast<std::size_t>(parties_.ranks);
   const double* part = result_.data() + result_head + index * (pattern_head + ranks);
   return {.key = {static_cast<Collective>(part[0]), static_cast<Rank>(part[1]),
@@ -222,7 +222,7 @@ PatternAgreement::Told PatternAgreement::told_in_result(std::size_t index) const
           .times = {part + pattern_head, ranks}};
 }
 
-void PatternAgreement::foresee_result() try {
+void ArrivalPredictor::foresee_result() try {
   foreseen_ = true;
   bool comes = false;
   for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
@@ -238,7 +238,7 @@ void PatternAgreement::foresee_result() try {
   return;  // nothing is done ahead
 }
 
-void PatternAgreement::apply_result() try {
+void ArrivalPredictor::apply_result() try {
   result_pending_ = false;
   foreseen_ = false;
   if (tells_all()) {
@@ -262,7 +262,7 @@ void PatternAgreement::apply_result() try {
 
 // The communicator goes. All its ranks have made the same calls on it, or will have when they get
 // here; but a rank may be gone for good.
-void PatternAgreement::finish() {
+void ArrivalPredictor::finish() {
   ending_ = true;
   const double end = PMPI_Wtime() + patience_at_the_end;
   while (under_way_ && !dead_ && !incoming_.empty() && PMPI_Wtime() < end) {

@@ -1,5 +1,5 @@
-// Makes schedules ahead; see schedule_ahead.hpp.
-#include "programs/schedule_ahead.hpp"
+// Makes schedules ahead; see plan_prefetch.hpp.
+#include "programs/plan_prefetch.hpp"
 
 #include <algorithm>
 #include <new>
@@ -8,7 +8,7 @@
 
 namespace sibyl {
 
-void ScheduleAhead::begin(const PlanRequest& request) noexcept {
+void PlanPrefetch::begin(const PlanRequest& request) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   rounds_.reset();
   try {
@@ -22,7 +22,7 @@ void ScheduleAhead::begin(const PlanRequest& request) noexcept {
   }
 }
 
-bool ScheduleAhead::advance() noexcept {
+bool PlanPrefetch::advance() noexcept {
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || rounds_ == nullptr || rounds_->complete()) return false;
   try {
@@ -35,7 +35,7 @@ bool ScheduleAhead::advance() noexcept {
   return true;
 }
 
-const ClairvoyantSchedule* ScheduleAhead::find(const PlanRequest& request) noexcept {
+const ClairvoyantSchedule* PlanPrefetch::find(const PlanRequest& request) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (rounds_ == nullptr || !is_of(request)) return nullptr;
   try {
@@ -48,22 +48,22 @@ const ClairvoyantSchedule* ScheduleAhead::find(const PlanRequest& request) noexc
   return &rounds_->schedule();
 }
 
-void ScheduleAhead::drop() {
+void PlanPrefetch::drop() {
   const std::lock_guard<std::mutex> lock(mutex_);
   rounds_.reset();
 }
 
-bool ScheduleAhead::holds() const {
+bool PlanPrefetch::holds() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return rounds_ != nullptr;
 }
 
-std::uint64_t ScheduleAhead::rounds_made() const {
+std::uint64_t PlanPrefetch::rounds_made() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return made_;
 }
 
-bool ScheduleAhead::is_of(const PlanRequest& request) const {
+bool PlanPrefetch::is_of(const PlanRequest& request) const {
   return request.ranks == request_.ranks && request.root == request_.root &&
          request.segments == request_.segments && request.round_time == request_.round_time &&
          request.generator == request_.generator && request.root_order == request_.root_order &&

@@ -1,5 +1,5 @@
 // The order of service: who is served when, from what is known by then.
-#include "arrival/service_queue.hpp"
+#include "arrival/receive_ordering.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@ namespace sibyl {
 namespace {
 
 constexpr double soon = 1e-3;
-constexpr double late = 10 * ServiceQueue::patience;
+constexpr double late = 10 * ReceiveOrdering::patience;
 
-std::vector<Rank> all_that_are_next(ServiceQueue& queue, double now) {
+std::vector<Rank> all_that_are_next(ReceiveOrdering& queue, double now) {
   std::vector<Rank> served;
   for (Rank rank = queue.next(now); rank != no_rank; rank = queue.next(now)) served.push_back(rank);
   return served;
@@ -19,23 +19,23 @@ std::vector<Rank> all_that_are_next(ServiceQueue& queue, double now) {
 
 using Ranks = std::vector<Rank>;
 
-TEST(ServiceQueue, NobodyIsServedBeforeAnythingIsKnown) {
-  ServiceQueue queue(4, 1, 8);
+TEST(ReceiveOrdering, NobodyIsServedBeforeAnythingIsKnown) {
+  ReceiveOrdering queue(4, 1, 8);
   queue.begin(0);
   EXPECT_FALSE(queue.expects());
   EXPECT_EQ(queue.next(100), no_rank);
 }
 
-TEST(ServiceQueue, AtTheArrivalOfTheRootTheUnknownAreServedInRankOrder) {
-  ServiceQueue queue(4, 1, 8);
+TEST(ReceiveOrdering, AtTheArrivalOfTheRootTheUnknownAreServedInRankOrder) {
+  ReceiveOrdering queue(4, 1, 8);
   queue.begin(0);
   queue.join();
   EXPECT_EQ(all_that_are_next(queue, 1), (Ranks{0, 2, 3}));
   EXPECT_TRUE(queue.all_served());
 }
 
-TEST(ServiceQueue, RanksAreServedAsTheyAreExpected) {
-  ServiceQueue queue(4, 0, 8);
+TEST(ReceiveOrdering, RanksAreServedAsTheyAreExpected) {
+  ReceiveOrdering queue(4, 0, 8);
   queue.begin(0);
   queue.expect(1, 0.300);
   queue.expect(2, 0.100);
@@ -47,8 +47,8 @@ TEST(ServiceQueue, RanksAreServedAsTheyAreExpected) {
   EXPECT_TRUE(queue.all_served());
 }
 
-TEST(ServiceQueue, LooksAgainHalfWayToWhomItExpectsFromBefore) {
-  ServiceQueue queue(3, 0, 8);
+TEST(ReceiveOrdering, LooksAgainHalfWayToWhomItExpectsFromBefore) {
+  ReceiveOrdering queue(3, 0, 8);
   queue.begin(0);
   queue.expect(1, 0.400);
   queue.expect(2, 0.600);
@@ -65,14 +65,14 @@ TEST(ServiceQueue, LooksAgainHalfWayToWhomItExpectsFromBefore) {
   EXPECT_EQ(queue.quiet_until(late), 0) << "one is asked and has not answered";
 }
 
-TEST(ServiceQueue, IsQuietUntilTheNextIsExpectedOnceAllHaveSpoken) {
-  ServiceQueue queue(4, 0, 8);
+TEST(ReceiveOrdering, IsQuietUntilTheNextIsExpectedOnceAllHaveSpoken) {
+  ReceiveOrdering queue(4, 0, 8);
   queue.begin(0);
   queue.expect(1, 0.300);
   queue.expect(2, 0.100);
   EXPECT_EQ(queue.quiet_until(0), 0) << "one has still to speak";
   queue.expect(3, 0.200);
-  EXPECT_GT(queue.quiet_until(0), 0.1 - ServiceQueue::patience);
+  EXPECT_GT(queue.quiet_until(0), 0.1 - ReceiveOrdering::patience);
   EXPECT_LE(queue.quiet_until(0), 0.1);
   EXPECT_EQ(queue.next(queue.quiet_until(0)), 2);
   EXPECT_EQ(queue.quiet_until(0), 0) << "one is asked and has not answered";
@@ -80,8 +80,8 @@ TEST(ServiceQueue, IsQuietUntilTheNextIsExpectedOnceAllHaveSpoken) {
   EXPECT_GT(queue.quiet_until(0), 0.1);
 }
 
-TEST(ServiceQueue, WhoHasSpokenIsServedBeforeWhoHasNot) {
-  ServiceQueue queue(4, 0, 1);
+TEST(ReceiveOrdering, WhoHasSpokenIsServedBeforeWhoHasNot) {
+  ReceiveOrdering queue(4, 0, 1);
   queue.begin(0);
   queue.expect(3, 0.5);
   queue.join();
@@ -90,8 +90,8 @@ TEST(ServiceQueue, WhoHasSpokenIsServedBeforeWhoHasNot) {
   EXPECT_EQ(queue.next(0.6), 1);
 }
 
-TEST(ServiceQueue, NoMoreAreServedThanTheWindowAllowsUntilOneAnswers) {
-  ServiceQueue queue(6, 0, 2);
+TEST(ReceiveOrdering, NoMoreAreServedThanTheWindowAllowsUntilOneAnswers) {
+  ReceiveOrdering queue(6, 0, 2);
   queue.begin(0);
   queue.join();
   EXPECT_EQ(all_that_are_next(queue, 1), (Ranks{1, 2}));
@@ -101,8 +101,8 @@ TEST(ServiceQueue, NoMoreAreServedThanTheWindowAllowsUntilOneAnswers) {
   EXPECT_EQ(all_that_are_next(queue, 1 + soon), (Ranks{3}));
 }
 
-TEST(ServiceQueue, OneThatIsLateHoldsUpNobody) {
-  ServiceQueue queue(5, 0, 1);
+TEST(ReceiveOrdering, OneThatIsLateHoldsUpNobody) {
+  ReceiveOrdering queue(5, 0, 1);
   queue.begin(0);
   queue.join();
   EXPECT_EQ(all_that_are_next(queue, 1), (Ranks{1}));
@@ -110,8 +110,8 @@ TEST(ServiceQueue, OneThatIsLateHoldsUpNobody) {
   EXPECT_EQ(queue.unanswered(), (Ranks{1, 2}));
 }
 
-TEST(ServiceQueue, EarlierIterationsTellTheOrderAtOnce) {
-  ServiceQueue queue(4, 0, 8);
+TEST(ReceiveOrdering, EarlierIterationsTellTheOrderAtOnce) {
+  ReceiveOrdering queue(4, 0, 8);
   for (int iteration = 0; iteration < 3; ++iteration) {
     queue.begin(iteration);
     queue.expect(1, iteration + 0.3);
@@ -125,8 +125,8 @@ TEST(ServiceQueue, EarlierIterationsTellTheOrderAtOnce) {
   EXPECT_EQ(all_that_are_next(queue, 10.2), (Ranks{3}));
 }
 
-TEST(ServiceQueue, WhatARankSaysCountsMoreThanWhatItUsedToDo) {
-  ServiceQueue queue(3, 0, 8);
+TEST(ReceiveOrdering, WhatARankSaysCountsMoreThanWhatItUsedToDo) {
+  ReceiveOrdering queue(3, 0, 8);
   for (int iteration = 0; iteration < 2; ++iteration) {
     queue.begin(iteration);
     queue.expect(1, iteration + 0.1);
@@ -138,8 +138,8 @@ TEST(ServiceQueue, WhatARankSaysCountsMoreThanWhatItUsedToDo) {
   EXPECT_EQ(all_that_are_next(queue, 10.4), (Ranks{1}));
 }
 
-TEST(ServiceQueue, AnExpectationOfNextYearKeepsNobodyWaitingOnceTheRootIsThere) {
-  ServiceQueue queue(4, 0, 8);
+TEST(ReceiveOrdering, AnExpectationOfNextYearKeepsNobodyWaitingOnceTheRootIsThere) {
+  ReceiveOrdering queue(4, 0, 8);
   queue.begin(0);
   for (const Rank rank : {1, 2, 3}) queue.expect(rank, 3e7 + rank);
   EXPECT_EQ(queue.next(1), no_rank);
@@ -152,13 +152,13 @@ TEST(ServiceQueue, AnExpectationOfNextYearKeepsNobodyWaitingOnceTheRootIsThere) 
   EXPECT_TRUE(queue.all_served());
 }
 
-TEST(ServiceQueue, WhateverIsSaidEveryRankIsServedOnce) {
+TEST(ReceiveOrdering, WhateverIsSaidEveryRankIsServedOnce) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> any(-0.1, 0.2);
   for (int trial = 0; trial < 200; ++trial) {
     const auto ranks = static_cast<Rank>(1 + random() % 20);
     const auto root = static_cast<Rank>(random() % static_cast<unsigned>(ranks));
-    ServiceQueue queue(ranks, root, 1 + random() % 4);
+    ReceiveOrdering queue(ranks, root, 1 + random() % 4);
     for (int iteration = 0; iteration < 3; ++iteration) {
       const double begin = iteration;
       queue.begin(begin);

@@ -1,6 +1,6 @@
 // Ranks agree on who will be late: the same pattern, from the same call on, and nobody waits for it
 // longer than need be. Clocks that are set apart make ranks late without anybody sleeping.
-#include "arrival_service/pattern_agreement.hpp"
+#include "arrival_service/arrival_predictor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,8 +32,8 @@ std::vector<Rank> expected_order(int ranks) {
 class Agreement {
  public:
   explicit Agreement(PredictionMode mode)
-      : agreement_(std::make_unique<PatternAgreement>(
-            PatternAgreement::Parties{comm_.get(), rank_in(), size_of(), 7}, mode,
+      : agreement_(std::make_unique<ArrivalPredictor>(
+            ArrivalPredictor::Parties{comm_.get(), rank_in(), size_of(), 7}, mode,
             CommonClock(LocalClock{lateness(rank_in(), size_of()) * second, 0}))) {
     if (mode != PredictionMode::background || thread_level() < MPI_THREAD_MULTIPLE) return;
     thread_ = std::make_unique<ProgressThread>();
@@ -44,8 +44,8 @@ class Agreement {
   Agreement& operator=(const Agreement&) = delete;
 
   // Makes calls with a site; returns what the last one was.
-  PatternAgreement::Call call(const CallSite& site, int count = 1, bool usable = true) {
-    PatternAgreement::Call last;
+  ArrivalPredictor::Call call(const CallSite& site, int count = 1, bool usable = true) {
+    ArrivalPredictor::Call last;
     for (int i = 0; i < count; ++i) {
       agreement_->begin_call();
       last = agreement_->enter(site, usable);
@@ -53,7 +53,7 @@ class Agreement {
     }
     return last;
   }
-  PatternAgreement& operator*() { return *agreement_; }
+  ArrivalPredictor& operator*() { return *agreement_; }
   void end() {
     if (agreement_ != nullptr && thread_ != nullptr) thread_->withdraw(*agreement_);
     agreement_.reset();
@@ -62,7 +62,7 @@ class Agreement {
  private:
   Duplicate comm_;
   std::unique_ptr<ProgressThread> thread_;
-  std::unique_ptr<PatternAgreement> agreement_;
+  std::unique_ptr<ArrivalPredictor> agreement_;
 };
 
 bool equal_everywhere(std::int64_t value) {
@@ -80,11 +80,11 @@ void change_over(PredictionMode mode) {
   Agreement agreement(mode);
   std::int64_t changed_at = 0;
   for (int i = 1; i <= 40; ++i) {
-    const PatternAgreement::Call now = agreement.call(gather_site);
+    const ArrivalPredictor::Call now = agreement.call(gather_site);
     if (now.site->pattern.version > 0 && changed_at == 0) changed_at = i;
   }
-  EXPECT_EQ(changed_at, PatternAgreement::first_exchange + PatternAgreement::calls_in_flight + 1);
-  const PatternAgreement::Call now = agreement.call(gather_site);
+  EXPECT_EQ(changed_at, ArrivalPredictor::first_exchange + ArrivalPredictor::calls_in_flight + 1);
+  const ArrivalPredictor::Call now = agreement.call(gather_site);
   EXPECT_EQ(now.site->order, expected_order(size_of()));
   EXPECT_EQ(now.site->pattern.version, 1U);
   const int first = expected_order(size_of()).front();
@@ -95,17 +95,17 @@ void change_over(PredictionMode mode) {
   }
 }
 
-TEST(PatternAgreement, AllRanksChangeOverAtTheSameCall) {
+TEST(ArrivalPredictor, AllRanksChangeOverAtTheSameCall) {
   change_over(PredictionMode::periodic);
   change_over(PredictionMode::background);
 }
 
 // In the calls alone they would wait for rank 0, which waits for them.
-TEST(PatternAgreement, InTheBackgroundNobodyWaitsForARankZeroThatComputes) {
+TEST(ArrivalPredictor, InTheBackgroundNobodyWaitsForARankZeroThatComputes) {
   if (thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP();
   Agreement agreement(PredictionMode::background);
-  agreement.call(gather_site, PatternAgreement::first_exchange);
-  const auto go_on = [&] { agreement.call(gather_site, 1 + PatternAgreement::calls_in_flight); };
+  agreement.call(gather_site, ArrivalPredictor::first_exchange);
+  const auto go_on = [&] { agreement.call(gather_site, 1 + ArrivalPredictor::calls_in_flight); };
   int through = 1;
   if (rank_in() != 0) {
     go_on();
@@ -131,12 +131,12 @@ void foresee(PredictionMode mode) {
     foreseen.assign(times.begin(), times.end());
   });
   (*agreement).work_ahead([&] { return left > 0 && left-- > 0; });
-  (*agreement).on_new_pattern([&](const PatternAgreement::Site& site) {
+  (*agreement).on_new_pattern([&](const ArrivalPredictor::Site& site) {
     heard = site.pattern.times;
   });
-  agreement.call(gather_site, PatternAgreement::first_exchange);
+  agreement.call(gather_site, ArrivalPredictor::first_exchange);
   const double end = MPI_Wtime() + 10;
-  for (int i = 0; i < PatternAgreement::calls_in_flight; ++i) {
+  for (int i = 0; i < ArrivalPredictor::calls_in_flight; ++i) {
     MPI_Barrier(MPI_COMM_WORLD);  // what rank 0 sends in a call is there at the next but one
     agreement.call(gather_site);
   }
@@ -150,16 +150,16 @@ void foresee(PredictionMode mode) {
   EXPECT_EQ(heard, foreseen);
 }
 
-TEST(PatternAgreement, SaysWhatWillComeIntoForceBeforeItDoes) {
+TEST(ArrivalPredictor, SaysWhatWillComeIntoForceBeforeItDoes) {
   foresee(PredictionMode::periodic);
   foresee(PredictionMode::background);
 }
 
-TEST(PatternAgreement, TheRootAloneIsTold) {
+TEST(ArrivalPredictor, TheRootAloneIsTold) {
   Agreement agreement(PredictionMode::root_led);
   const int root = size_of() - 1;
   const CallSite site{Collective::scatter, root, 64};
-  PatternAgreement::Call now;
+  ArrivalPredictor::Call now;
   for (int i = 0; i < 60; ++i) {
     now = agreement.call(site);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -171,7 +171,7 @@ TEST(PatternAgreement, TheRootAloneIsTold) {
   }
 }
 
-TEST(PatternAgreement, EachSiteHasAPatternOfItsOwn) {
+TEST(ArrivalPredictor, EachSiteHasAPatternOfItsOwn) {
   Agreement agreement(PredictionMode::periodic);
   const CallSite other{Collective::gather, 0, 8};
   for (int i = 0; i < 20; ++i) {
@@ -183,18 +183,18 @@ TEST(PatternAgreement, EachSiteHasAPatternOfItsOwn) {
   EXPECT_NE(agreement.call(gather_site).site, agreement.call(other).site);
 }
 
-TEST(PatternAgreement, AStablePatternKeepsItsVersion) {
+TEST(ArrivalPredictor, AStablePatternKeepsItsVersion) {
   Agreement agreement(PredictionMode::periodic);
   EXPECT_EQ(agreement.call(gather_site, 500).site->pattern.version, 1U);
 }
 
-TEST(PatternAgreement, ServesEveryCallAlikeOnAllRanks) {
+TEST(ArrivalPredictor, ServesEveryCallAlikeOnAllRanks) {
   Agreement agreement(PredictionMode::periodic);
   int native = 0;
   int fixed_later = 0;
   int predicted = 0;
   for (int i = 0; i < 200; ++i) {
-    const PatternAgreement::Call now = agreement.call(gather_site);
+    const ArrivalPredictor::Call now = agreement.call(gather_site);
     EXPECT_TRUE(equal_everywhere(static_cast<std::int64_t>(now.service)));
     native += now.service == Service::native ? 1 : 0;
     predicted += now.service == Service::predicted_order ? 1 : 0;
@@ -206,7 +206,7 @@ TEST(PatternAgreement, ServesEveryCallAlikeOnAllRanks) {
   EXPECT_GT(predicted, 10);
 }
 
-TEST(PatternAgreement, ARankThatRefusesACallAloneStaysInStep) {
+TEST(ArrivalPredictor, ARankThatRefusesACallAloneStaysInStep) {
   Agreement agreement(PredictionMode::periodic);
   std::int64_t changed_at = 0;
   for (int i = 1; i <= 30; ++i) {
@@ -215,19 +215,19 @@ TEST(PatternAgreement, ARankThatRefusesACallAloneStaysInStep) {
       (*agreement).begin_call();
       continue;
     }
-    const PatternAgreement::Call now = agreement.call(gather_site);
+    const ArrivalPredictor::Call now = agreement.call(gather_site);
     if (now.site->pattern.version > 0 && changed_at == 0) changed_at = i;
   }
   EXPECT_EQ(changed_at, 21);
 }
 
 // The late one comes only when all others are through: they must not need it.
-TEST(PatternAgreement, AnEarlyRankDoesNotWaitForALateOne) {
+TEST(ArrivalPredictor, AnEarlyRankDoesNotWaitForALateOne) {
   const int late = size_of() - 1;
   for (const PredictionMode mode : all_modes) {
     Agreement agreement(mode);
     agreement.call(gather_site, 11);
-    const auto go_on = [&] { agreement.call(gather_site, 1 + PatternAgreement::calls_in_flight); };
+    const auto go_on = [&] { agreement.call(gather_site, 1 + ArrivalPredictor::calls_in_flight); };
     int through = 1;
     if (rank_in() != late) go_on();
     for (int other = 0; rank_in() == late && other < late; ++other) {
@@ -240,7 +240,7 @@ TEST(PatternAgreement, AnEarlyRankDoesNotWaitForALateOne) {
 }
 
 // And leaves nothing to a communicator that comes after it.
-TEST(PatternAgreement, MayEndAtAnyCall) {
+TEST(ArrivalPredictor, MayEndAtAnyCall) {
   for (const PredictionMode mode : all_modes) {
     for (const int calls : {0, 11, 12, 13, 20, 21, 22, 40}) {
       Agreement agreement(mode);
@@ -251,7 +251,7 @@ TEST(PatternAgreement, MayEndAtAnyCall) {
   }
 }
 
-TEST(PatternAgreement, DoesNotHangOverARankThatIsGone) {
+TEST(ArrivalPredictor, DoesNotHangOverARankThatIsGone) {
   if (size_of() < 2) GTEST_SKIP() << "needs somebody to be gone";
   for (const PredictionMode mode : all_modes) {
     Agreement agreement(mode);
@@ -262,15 +262,15 @@ TEST(PatternAgreement, DoesNotHangOverARankThatIsGone) {
   }
 }
 
-TEST(PatternAgreement, TrialsFollowFromTheNumberOfTheCall) {
+TEST(ArrivalPredictor, TrialsFollowFromTheNumberOfTheCall) {
   int native = 0;
   int other = 0;
   for (std::int64_t call = 1; call <= 16000; ++call) {
-    const Service now = PatternAgreement::trial_of(call, Service::predicted_order);
+    const Service now = ArrivalPredictor::trial_of(call, Service::predicted_order);
     native += now == Service::native ? 1 : 0;
     other += now == Service::fixed_order ? 1 : 0;
     EXPECT_EQ(now == Service::native,
-              PatternAgreement::trial_of(call, Service::fixed_order) == Service::native);
+              ArrivalPredictor::trial_of(call, Service::fixed_order) == Service::native);
   }
   EXPECT_NEAR(native, 1000, 150);
   EXPECT_NEAR(other, 2000, 200);

@@ -1,5 +1,6 @@
-// The schedule of a pattern that is to come into force, made before its call: a round at a time,
-// while this rank waits for the messages of another call, or by the progress thread.
+// Plan prefetch: the schedule of arrivals that are to come into force, made before its call: a
+// round at a time, while this rank waits for the messages of another call, or by the progress
+// thread.
 //
 // Whoever comes to need it makes what is left of it then, so a rank that never waited loses
 // nothing.
@@ -17,7 +18,7 @@
 
 namespace sibyl {
 
-class ScheduleAhead final : public Meanwhile {
+class PlanPrefetch final : public ProgressHook {
  public:
   // Another one from now on, of an algorithm that plans for arrival times; none where the request
   // cannot be served or memory ends.

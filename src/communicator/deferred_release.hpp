@@ -1,4 +1,5 @@
-// What freed persistent requests leave to be finished: messages of others that are still to come.
+// Deferred release: what freed persistent requests leave open until the messages of other ranks
+// that are still to come have come.
 //
 // Freeing a request is local. Its root may have served everybody and be done before a slow rank has
 // sent the estimate of its arrival, and an MPI library may give the context of a freed
@@ -20,7 +21,7 @@
 
 namespace sibyl {
 
-class LeftBehind {
+class DeferredRelease {
  public:
   struct Entry {
     std::unique_ptr<ArrivalExchange> exchange;  // null: there was none

@@ -1,15 +1,15 @@
-// The order of service, decided rank by rank; see service_queue.hpp.
-#include "arrival/service_queue.hpp"
+// The order of service, decided rank by rank; see receive_ordering.hpp.
+#include "arrival/receive_ordering.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace sibyl {
 
-ServiceQueue::ServiceQueue(Rank ranks, Rank root, std::uint32_t window)
+ReceiveOrdering::ReceiveOrdering(Rank ranks, Rank root, std::uint32_t window)
     : root_(root), window_(window), peers_(static_cast<std::size_t>(ranks)) {}
 
-void ServiceQueue::begin(double now) {
+void ReceiveOrdering::begin(double now) {
   for (Peer& peer : peers_) {
     if (begun_ && peer.said.has_value()) peer.history.observe(*peer.said - began_);
     peer.served = false;
@@ -23,35 +23,35 @@ void ServiceQueue::begin(double now) {
   unanswered_.clear();
 }
 
-void ServiceQueue::expect(Rank rank, double arrival) {
+void ReceiveOrdering::expect(Rank rank, double arrival) {
   Peer& peer = peers_[static_cast<std::size_t>(rank)];
   if (!peer.said.has_value()) ++said_;
   peer.said = arrival;
 }
 
-void ServiceQueue::answered(Rank rank) { std::erase(unanswered_, rank); }
+void ReceiveOrdering::answered(Rank rank) { std::erase(unanswered_, rank); }
 
-double ServiceQueue::expected(const Peer& peer) const {
+double ReceiveOrdering::expected(const Peer& peer) const {
   if (peer.said.has_value()) return *peer.said;
   if (peer.history.observed() > 0) return began_ + peer.history.prediction();
   return std::nan("");
 }
 
 // After one iteration nothing is known of how much the next one differs.
-double ServiceQueue::margin(const Peer& peer) const {
+double ReceiveOrdering::margin(const Peer& peer) const {
   if (peer.said.has_value()) return patience / 2;
   if (peer.history.observed() < 2) return patience;
   return patience / 2 + 2 * peer.history.error();
 }
 
-bool ServiceQueue::expects() const {
+bool ReceiveOrdering::expects() const {
   return std::ranges::any_of(peers_, [this](const Peer& peer) {
     return &peer != &peers_[static_cast<std::size_t>(root_)] && !peer.served &&
            !std::isnan(expected(peer));
   });
 }
 
-double ServiceQueue::quiet_until(double now) const {
+double ReceiveOrdering::quiet_until(double now) const {
   if (!unanswered_.empty()) return 0;
   double next = INFINITY;
   for (Rank rank = 0; rank < static_cast<Rank>(peers_.size()); ++rank) {
@@ -65,7 +65,7 @@ double ServiceQueue::quiet_until(double now) const {
   return next;
 }
 
-Rank ServiceQueue::next(double now) {
+Rank ReceiveOrdering::next(double now) {
   if (waiting_ == 0) return no_rank;
   const auto busy = std::ranges::count_if(unanswered_, [&](Rank rank) {
     return now <= peers_[static_cast<std::size_t>(rank)].served_at + patience;

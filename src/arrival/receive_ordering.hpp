@@ -1,4 +1,5 @@
-// Whom the root of a linear collective serves next, while it learns when the others arrive.
+// Dynamic receive ordering: whom the root of a linear collective serves next, while it learns when
+// the others arrive.
 //
 // A rank is expected at what it has said itself in this iteration, or else at what its earlier
 // iterations suggest. It is served as soon as it may be there: the margin is how far such
@@ -21,13 +22,13 @@
 
 namespace sibyl {
 
-class ServiceQueue {
+class ReceiveOrdering {
  public:
   // About as long as a thread in the background sleeps between two looks.
   static constexpr double patience = 4e-3;
 
   // `window`: how many are served at a time.
-  ServiceQueue(Rank ranks, Rank root, std::uint32_t window);
+  ReceiveOrdering(Rank ranks, Rank root, std::uint32_t window);
 
   // An iteration begins; what was said in the last one becomes history.
   void begin(double now);

@@ -52,7 +52,7 @@ struct CallSite {
   bool operator==(const CallSite&) const = default;
 };
 
-class PatternAgreement final : public BackgroundWork {
+class ArrivalPredictor final : public BackgroundWork {
  public:
   struct Parties {
     MPI_Comm comm = MPI_COMM_NULL;  // private; returns its errors
@@ -96,10 +96,10 @@ class PatternAgreement final : public BackgroundWork {
     Service service = Service::fixed_order;
   };
 
-  PatternAgreement(const Parties& parties, PredictionMode mode, const CommonClock& clock);
-  ~PatternAgreement();
-  PatternAgreement(const PatternAgreement&) = delete;
-  PatternAgreement& operator=(const PatternAgreement&) = delete;
+  ArrivalPredictor(const Parties& parties, PredictionMode mode, const CommonClock& clock);
+  ~ArrivalPredictor();
+  ArrivalPredictor(const ArrivalPredictor&) = delete;
+  ArrivalPredictor& operator=(const ArrivalPredictor&) = delete;
 
   // Counts a call that all ranks make, before its arguments are looked at. May send, and in
   // periodic mode wait.

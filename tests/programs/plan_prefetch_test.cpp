@@ -1,6 +1,6 @@
 // Schedules made ahead: those of the request and of no other, however much of them was made before
 // and by whom.
-#include "programs/schedule_ahead.hpp"
+#include "programs/plan_prefetch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,10 +35,10 @@ void expect_whole(const ClairvoyantSchedule* found, const PlanRequest& request) 
   EXPECT_TRUE(std::ranges::equal(found->events.view(), whole.events.view()));
 }
 
-TEST(ScheduleAhead, IsWholeHoweverMuchWasMadeBefore) {
+TEST(PlanPrefetch, IsWholeHoweverMuchWasMadeBefore) {
   const std::vector<double> times = staggered(40);
   const PlanRequest request = request_for(times, 40, 20);
-  ScheduleAhead ahead;
+  PlanPrefetch ahead;
   for (const int advances : {0, 1, 5, 1000000}) {
     ahead.begin(request);
     for (int i = 0; i < advances && ahead.advance(); ++i) {
@@ -49,10 +49,10 @@ TEST(ScheduleAhead, IsWholeHoweverMuchWasMadeBefore) {
   EXPECT_GT(ahead.rounds_made(), 6U);
 }
 
-TEST(ScheduleAhead, IsOfItsRequestOnly) {
+TEST(PlanPrefetch, IsOfItsRequestOnly) {
   const std::vector<double> times = staggered(9);
   const PlanRequest request = request_for(times, 9, 6);
-  ScheduleAhead ahead;
+  PlanPrefetch ahead;
   EXPECT_EQ(ahead.find(request), nullptr);
   EXPECT_FALSE(ahead.advance());
   ahead.begin(request);
@@ -75,27 +75,27 @@ TEST(ScheduleAhead, IsOfItsRequestOnly) {
   EXPECT_EQ(ahead.find(request), nullptr);
 }
 
-TEST(ScheduleAhead, NeedsNoArrivals) {
+TEST(PlanPrefetch, NeedsNoArrivals) {
   const PlanRequest request = request_for({}, 12, 8);
-  ScheduleAhead ahead;
+  PlanPrefetch ahead;
   ahead.begin(request);
   EXPECT_TRUE(ahead.advance());
   expect_whole(ahead.find(request), request);
 }
 
-TEST(ScheduleAhead, ARequestThatCannotBeServedIsNotFound) {
+TEST(PlanPrefetch, ARequestThatCannotBeServedIsNotFound) {
   const std::vector<double> times{0, -1, 2};
   const PlanRequest request = request_for(times, 3, 4);
-  ScheduleAhead ahead;
+  PlanPrefetch ahead;
   ahead.begin(request);
   EXPECT_FALSE(ahead.holds());
   EXPECT_FALSE(ahead.advance());
   EXPECT_EQ(ahead.find(request), nullptr);
 }
 
-TEST(ScheduleAhead, AThreadMayMakeItMeanwhile) {
+TEST(PlanPrefetch, AThreadMayMakeItMeanwhile) {
   const std::vector<double> times = staggered(60);
-  ScheduleAhead ahead;
+  PlanPrefetch ahead;
   for (std::uint32_t segments = 10; segments < 40; segments += 3) {
     const PlanRequest request = request_for(times, 60, segments);
     ahead.begin(request);

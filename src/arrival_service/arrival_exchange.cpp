@@ -272,4 +272,11 @@ bool ArrivalExchange::advance_leaf() {
   return true;
 }
 
+SharedView ArrivalExchange::view() const {
+  constexpr double tie = 10e-6;  // seconds: arrivals that are no further apart are ties
+  return view_of({.times = arrivals_,
+                  .version = static_cast<std::uint64_t>(iteration_),
+                  .error = std::max(tie, clock_error_)});
+}
+
 }  // namespace sibyl

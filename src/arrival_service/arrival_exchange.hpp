@@ -27,6 +27,7 @@
 #include <list>
 #include <vector>
 
+#include "arrival/view.hpp"
 #include "arrival_service/clock.hpp"
 #include "sibyl/schedule.hpp"
 
@@ -34,12 +35,13 @@ namespace sibyl {
 
 class ArrivalExchange {
  public:
+  static constexpr int tags = 2;
   struct Parties {
     MPI_Comm comm = MPI_COMM_NULL;  // private; returns its errors
     Rank rank = 0;
     Rank ranks = 1;
     Rank root = 0;
-    int tag = 0;               // two tags are used
+    int tag = 0;               // the first of ArrivalExchange::tags
     bool everyone = false;     // all ranks need the pattern
     bool root_counts = false;  // it has a place for the root's own arrival
     CommonClock clock{};       // led by the root
@@ -78,6 +80,8 @@ class ArrivalExchange {
   const std::vector<double>& arrivals() const { return arrivals_; }
   // How far two of them may be nearer to or farther from each other, since clocks differ.
   double clock_error() const { return clock_error_; }
+  // They as a view. May throw std::bad_alloc.
+  SharedView view() const;
   // How far the clock of arrivals() is ahead of this rank's monotonic one, in seconds.
   double ahead() const {
     const auto now = std::chrono::steady_clock::now();

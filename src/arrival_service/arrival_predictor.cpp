@@ -70,11 +70,11 @@ BackgroundWork::Outcome ArrivalPredictor::progress() noexcept {
   if (!lock.owns_lock()) return Outcome::waiting;  // a call is at it
   look();
   const Outcome outcome = under_way_ && !dead_ ? Outcome::waiting : Outcome::ended;
-  const bool ahead = foreseen_ && advance_ != nullptr;
+  const bool ahead = foreseen_ && hook_ != nullptr;
   lock.unlock();
   if (!ahead) return outcome;
   for (int i = 0; i < advances_at_a_time; ++i) {
-    if (!advance_()) return outcome;
+    if (!hook_->advance()) return outcome;
   }
   return Outcome::moved;
 }
@@ -98,7 +98,7 @@ ArrivalPredictor::Call ArrivalPredictor::enter(const CallSite& key, bool usable)
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   Call call;
   call.site = dead_ ? nullptr : find(key, true);
-  const bool ordered = usable && call.site != nullptr && call.site->pattern.version > 0;
+  const bool ordered = usable && call.site != nullptr && call.site->version() > 0;
   const Service in_force =
       ordered && call.site->pays ? Service::predicted_order : Service::fixed_order;
   call.service = trial_of(calls_, in_force);
@@ -228,7 +228,7 @@ void ArrivalPredictor::foresee_result() try {
   for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
     const Told told = told_in_result(i);
     const Site* site = find(told.key, false);
-    const std::uint64_t version = site == nullptr ? 0 : site->pattern.version;
+    const std::uint64_t version = site == nullptr ? 0 : site->version();
     if (told.version == version || !foresee_) continue;
     foresee_(told.key, told.times);
     comes = true;
@@ -249,12 +249,13 @@ void ArrivalPredictor::apply_result() try {
     Site* site = find(told.key, true);
     if (site == nullptr) continue;
     site->pays = told.pays;
-    if (told.version == site->pattern.version) continue;
-    site->pattern.version = told.version;
-    site->pattern.error = told.error;
-    site->pattern.times.assign(told.times.begin(), told.times.end());
-    site->order = order_of_arrival(site->pattern.times, site->pattern.error);
-    if (hear_) hear_(*site);
+    if (told.version == site->version()) continue;
+    const ArrivalPattern pattern{.times = {told.times.begin(), told.times.end()},
+                                 .version = told.version,
+                                 .error = told.error};
+    SharedView before = view_of(pattern);
+    before.swap(site->view);
+    if (hear_) hear_(site->key, pattern, before);
   }
 } catch (const std::bad_alloc&) {
   dead_ = true;

@@ -2,11 +2,11 @@
 //
 // Every rank keeps, per call site (collective, root, bytes), when it joined and left the last few
 // calls. At calls that all ranks can count it sends this to rank 0, without waiting for anybody.
-// Rank 0 predicts (arrival/site_history.hpp) and makes a new version of a site's pattern when the
-// order of the ranks has changed. What then happens is the mode:
+// Rank 0 predicts (arrival/site_history.hpp) and makes a new version of a site's arrival pattern
+// when the order of the ranks has changed. What then happens is the mode:
 //
-// - root-led: only the roots of linear algorithms are told, and use the pattern once they have it.
-//   Nobody else hears or waits for anything.
+// - root-led: only the roots of linear algorithms are told, and use the arrival pattern once they
+//   have it. Nobody else hears or waits for anything.
 // - periodic, background: all ranks are told, and all change over at the call that comes
 //   `calls_in_flight` + 1 after that of the exchange. A rank that gets there before the result
 //   waits for it: it would be that many calls ahead of the slowest one. While no order changes,
@@ -36,11 +36,11 @@
 #include <vector>
 
 #include "arrival/site_history.hpp"
+#include "arrival/view.hpp"
 #include "arrival_service/clock.hpp"
-#include "executor/program/prepared.hpp"
+#include "executor/executor.hpp"
 #include "executor/progress_thread.hpp"
 #include "selection/settings.hpp"
-#include "sibyl/arrival.hpp"
 
 namespace sibyl {
 
@@ -54,19 +54,19 @@ struct CallSite {
 
 class ArrivalPredictor final : public BackgroundWork {
  public:
+  static constexpr int tags = 2;
   struct Parties {
     MPI_Comm comm = MPI_COMM_NULL;  // private; returns its errors
     Rank rank = 0;
     Rank ranks = 1;
-    int tag = 0;  // two tags are used
+    int tag = 0;  // the first of ArrivalPredictor::tags
   };
 
   struct Site {
     CallSite key;
-    // The pattern in force here; version 0: none. In root-led mode only the site's root has one.
-    ArrivalPattern pattern;
-    std::vector<Rank> order;  // of the pattern
-    bool pays = true;         // the order is to be used
+    // What is in force here; nullptr: nothing yet. In root-led mode only the site's root has one.
+    SharedView view;
+    bool pays = true;  // its order is to be used
 
     struct Record {
       std::int64_t number = 0;
@@ -77,17 +77,10 @@ class ArrivalPredictor final : public BackgroundWork {
     static constexpr std::size_t window = 8;
     std::array<Record, window> recent{};
     std::size_t recorded = 0;
-    // What the collectives have planned for the order.
-    struct Program {
-      const Algorithm* algorithm = nullptr;
-      std::uint64_t version = 0;
-      bool in_place = false;
-      std::uint32_t outstanding = 0;
-      Prepared prepared;
-    };
-    Program program;
     std::unique_ptr<SiteHistory> history;  // at rank 0
     std::int64_t last_fed = 0;             // the last call that the history has seen
+
+    std::uint64_t version() const { return view == nullptr ? 0 : view->version; }
   };
 
   // How a call is to be served.
@@ -119,15 +112,16 @@ class ArrivalPredictor final : public BackgroundWork {
   PredictionMode mode() const { return mode_; }
   std::int64_t calls() const { return calls_; }
   const CommonClock& clock() const { return clock_; }
-  // Called at a rank when a pattern comes into force there.
-  void on_new_pattern(std::function<void(const Site&)> hear) { hear_ = std::move(hear); }
+  // Called at a rank when an arrival pattern comes into force there, with the view before.
+  using Hear = std::function<void(const CallSite& site, const ArrivalPattern& pattern,
+                                  const SharedView& before)>;
+  void on_new_pattern(Hear hear) { hear_ = std::move(hear); }
   // Where all ranks are told: called within a call, once it is known what will come into force at a
   // later one.
   using Foresee = std::function<void(const CallSite& site, std::span<const double> times)>;
   void on_coming_pattern(Foresee foresee) { foresee_ = std::move(foresee); }
-  // What the thread, where there is one, does ahead of that later call, a few microseconds at a
-  // time. Returns false where nothing is left, and throws nothing.
-  void work_ahead(std::function<bool()> advance) { advance_ = std::move(advance); }
+  // What the thread, where there is one, does ahead of that later call.
+  void work_ahead(ProgressHook* hook) { hook_ = hook; }
 
   // Calls are trials by their number: one in sixteen native, two in the order that is not in force.
   static Service trial_of(std::int64_t call, Service in_force);
@@ -171,9 +165,9 @@ class ArrivalPredictor final : public BackgroundWork {
   Parties parties_;
   PredictionMode mode_;
   CommonClock clock_;
-  std::function<void(const Site&)> hear_;
+  Hear hear_;
   Foresee foresee_;
-  std::function<bool()> advance_;
+  ProgressHook* hook_ = nullptr;
   std::vector<std::unique_ptr<Site>> sites_;
   std::chrono::steady_clock::time_point arrival_;
   std::int64_t calls_ = 0;

@@ -113,8 +113,7 @@ void ArrivalPredictor::predict() {
       if (part_of(reports_.data(), site->key) == nullptr || !feed(*site)) continue;
       ArrivalPattern next = site->history->pattern();
       next.error += 2e-9 * static_cast<double>(clock_error);
-      const bool same =
-          site->pattern.version > 0 && order_of_arrival(next.times, next.error) == site->order;
+      const bool same = site->version() > 0 && view_of(next)->order == site->view->order;
       const bool pays = site->history->pays();
       changed = changed || !same || pays != site->pays;
       double* part =
@@ -122,7 +121,7 @@ void ArrivalPredictor::predict() {
       part[0] = static_cast<double>(site->key.collective);
       part[1] = site->key.root;
       part[2] = static_cast<double>(site->key.bytes);
-      part[3] = static_cast<double>(site->pattern.version + (same ? 0 : 1));
+      part[3] = static_cast<double>(site->version() + (same ? 0 : 1));
       part[4] = pays ? 1 : 0;
       part[5] = next.error;
       std::ranges::copy(next.times, part + pattern_head);

@@ -151,45 +151,23 @@ void CommunicatorState::set_up(MPI_Comm comm) {
     return;
   }
   private_ = std::make_shared<PrivateCommunicator>(
-      process_, new_comm, static_cast<int>(tags_.end() + tags_of_predictions));
+      process_, new_comm, static_cast<int>(tags_.end() + ArrivalService::tags));
   settings_ = terms.settings;
   tags_.begin_at(terms.tag_start);
   id_ = terms.id;
   last_used_ = process_.tick();
   plans.set_ranks_per_node(find_ranks_per_node(new_comm, host_number()));
-  if (!take_given_arrivals()) {
+  arrivals.open({.comm = new_comm,
+                 .rank = rank_,
+                 .ranks = size_,
+                 .tag = static_cast<int>(tags_.end()),
+                 .one_node = ranks_per_node() == size_});
+  if (!arrivals.take_given(process_.environment().arrivals)) {
     private_.reset();
     return;
   }
   mode_ = Mode::served;
-  if (settings_.predict != PredictionMode::off && size_ > 1) set_up_prediction();
-}
-
-// Rank 0's times, for as many ranks as there are; checked when the environment was read.
-bool CommunicatorState::take_given_arrivals() {
-  std::vector<double> times;
-  int count = 0;
-  if (rank_ == 0 && !process_.environment().arrivals.empty()) {
-    times = given_arrivals(process_.environment().arrivals, size_).pattern.times;
-    count = static_cast<int>(times.size());
-  }
-  if (PMPI_Bcast(&count, 1, MPI_INT, 0, private_comm()) != MPI_SUCCESS) return false;
-  if (count == 0) return true;
-  times.resize(static_cast<std::size_t>(count));
-  if (PMPI_Bcast(times.data(), count, MPI_DOUBLE, 0, private_comm()) != MPI_SUCCESS) return false;
-  replace_arrivals(times);
-  return true;
-}
-
-bool CommunicatorState::agree_on_arrivals(std::span<const double> times) {
-  const std::string_view bytes(reinterpret_cast<const char*>(times.data()), times.size_bytes());
-  const auto hash = static_cast<std::int64_t>(fnv1a(bytes) >> 1);
-  const std::array<std::int64_t, 3> own{usable(times) ? 1 : 0, hash, -hash};
-  std::array<std::int64_t, 3> least{};
-  const int met = PMPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()),
-                                 MPI_INT64_T, MPI_MIN, private_comm());
-  if (met != MPI_SUCCESS || least[0] == 0 || least[1] != -least[2]) return false;
-  return replace_arrivals(times);
+  begin_prediction();
 }
 
 void CommunicatorState::find_costs(int tag) {

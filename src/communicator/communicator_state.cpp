@@ -37,14 +37,6 @@ std::int64_t largest_tag(MPI_Comm comm) {
   return known ? *static_cast<int*>(value) : least;
 }
 
-// Shifts times so that the first is 0; returns the last.
-double begin_at_zero(std::span<double> times) {
-  if (times.empty()) return 0;
-  const auto [first, last] = std::ranges::minmax(times);
-  for (double& time : times) time -= first;
-  return last - first;
-}
-
 // Where the same arguments must give the same bits, no call may be another library's.
 std::uint32_t first_served_call(const Environment& environment) {
   constexpr std::uint32_t third = 3;
@@ -55,7 +47,8 @@ std::uint32_t first_served_call(const Environment& environment) {
 }  // namespace
 
 CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
-    : plans(rank_in(comm), size_of(comm)),
+    : arrivals(*this),
+      plans(rank_in(comm), size_of(comm)),
       process_(process),
       rank_(rank_in(comm)),
       size_(size_of(comm)),
@@ -65,7 +58,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
   int inter = 0;
   between_groups_ = PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0;
   if (between_groups_) mode_ = Mode::native;
-  tags_.limit(largest_tag(comm) + 1 - TagBlocks::tags - tags_of_predictions);
+  tags_.limit(largest_tag(comm) + 1 - TagBlocks::tags - ArrivalService::tags);
   for (DatatypeInfo& type : types_) type.named = false;
   if (process_.records() && !between_groups_ && Process::has_world()) {
     recording.room = &process_.recording_room();
@@ -132,13 +125,6 @@ void CommunicatorState::give_private_back() {
   set_up_call_ = std::max(set_up_call_, calls_until_asked_again);
 }
 
-bool CommunicatorState::usable(std::span<const double> times) const {
-  if (times.empty()) return true;
-  if (!check_times(times, size_).empty()) return false;
-  const auto [first, last] = std::ranges::minmax(times);
-  return last - first <= longest_spread;
-}
-
 Situation CommunicatorState::situation(Collective collective, std::uint64_t bytes, OperatorUse use,
                                        bool commutes) const {
   Situation now;
@@ -148,7 +134,7 @@ Situation CommunicatorState::situation(Collective collective, std::uint64_t byte
   now.operator_use = use;
   now.commutes = commutes;
   now.ranks_per_node = ranks_per_node();
-  now.spread = spread_;
+  now.spread = arrivals.view()->spread;
   now.costs = costs_;
   return now;
 }
@@ -177,27 +163,47 @@ CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(double sprea
   return choice;
 }
 
-void CommunicatorState::foresee_arrivals(std::span<const double> times, int root,
-                                         std::uint64_t bytes) {
-  if (!usable(times)) return;
-  std::vector<double> coming(times.begin(), times.end());
-  const CachedChoice choice = reduce_like_last(begin_at_zero(coming));
-  if (!choice.follows_arrivals() || choice.bytes != bytes) return;
-  plans.expect_arrivals(coming, *choice.algorithm, root, choice.segments);
+void CommunicatorState::arrivals_expected(const CallSite& site, const SharedView& coming) {
+  const CachedChoice choice = reduce_like_last(coming->spread);
+  if (!choice.follows_arrivals() || choice.bytes != site.bytes) return;
+  plans.prefetch({.algorithm = choice.algorithm, .root = site.root, .cut = choice.segments},
+                 coming);
 }
 
-bool CommunicatorState::replace_arrivals(std::span<const double> times, double error) {
-  if (!usable(times)) return false;
-  arrivals_.times.assign(times.begin(), times.end());
-  arrivals_.error = error;
-  ++arrivals_.version;
-  spread_ = begin_at_zero(arrivals_.times);
-  plans.replace_arrivals(arrivals_.times);
-  const CachedChoice choice = reduce_like_last(spread_);
+void CommunicatorState::arrivals_changed(const SharedView& before) {
+  plans.drop(before);
+  const SharedView& now = arrivals.view();
+  const CachedChoice choice = reduce_like_last(now->spread);
   cached_choice = {};
   cached_choice[static_cast<std::size_t>(Collective::reduce)] = choice;
-  if (choice.follows_arrivals()) plans.plan_last_again(*choice.algorithm, choice.segments);
-  return true;
+  if (choice.follows_arrivals()) plans.plan_last_again(*choice.algorithm, choice.segments, now);
+}
+
+void CommunicatorState::site_predicted(const CallSite& site, const ArrivalPattern& pattern,
+                                       const SharedView& before) {
+  plans.drop(before);
+  recording.add(RecordedPattern{site.collective, site.root, site.bytes, pattern});
+}
+
+void CommunicatorState::replace_settings(const Settings& settings) {
+  const PredictionMode before = settings_.predict;
+  settings_ = settings;
+  cached_choice = {};
+  if (settings.predict == before || mode_ != Mode::served) return;
+  end_prediction();
+  begin_prediction();
+}
+
+void CommunicatorState::begin_prediction() {
+  const PredictionMode mode = settings_.predict;
+  if (mode == PredictionMode::off || size_ == 1) return;
+  const bool threaded = mode == PredictionMode::background;
+  arrivals.predict(mode, threaded ? process_.progress_thread() : nullptr, plans.prefetched());
+}
+
+void CommunicatorState::end_prediction() {
+  if (arrivals.predictor() != nullptr) process_.withdraw(*arrivals.predictor());
+  arrivals.end_prediction();
 }
 
 }  // namespace sibyl

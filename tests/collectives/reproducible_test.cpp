@@ -93,7 +93,7 @@ void know_something_else(CommunicatorState& state, Random& random) {
   for (int r = 0; r < state.size(); ++r) {
     times.push_back(1e-4 * static_cast<double>(random() % 1000));
   }
-  ASSERT_TRUE(state.replace_arrivals(times));
+  ASSERT_TRUE(state.arrivals.publish(times));
   state.cached_choice = {};
 }
 

@@ -56,8 +56,8 @@ TEST(Agreement, TheArrivalsOfRankZeroHold) {
   OtherProcess other(with(&Environment::arrivals, rank_in() == 0 ? "fixed:2" : "flat"));
   ASSERT_TRUE(other.state().serves(other.comm(), true));
   const int size = size_of();
-  EXPECT_EQ(other.state().arrivals().times.size(), static_cast<std::size_t>(size));
-  EXPECT_EQ(other.state().spread(), size > 1 ? 2.0 : 0.0);
+  EXPECT_EQ(other.state().arrivals.view()->times.size(), static_cast<std::size_t>(size));
+  EXPECT_EQ(other.state().arrivals.view()->spread, size > 1 ? 2.0 : 0.0);
 }
 
 TEST(Agreement, WrongArrivalsAnywhereAreRefusedEverywhere) {

@@ -9,12 +9,13 @@ namespace sibyl {
 
 class PredictedCall {
  public:
-  explicit PredictedCall(CommunicatorState& state) : state_(state), agreement_(state.prediction()) {
-    if (agreement_ != nullptr) agreement_->begin_call();
+  explicit PredictedCall(CommunicatorState& state)
+      : state_(state), predictor_(state.arrivals.predictor()) {
+    if (predictor_ != nullptr) predictor_->begin_call();
   }
   // The call is over; the time for which it is measured ends here.
   ~PredictedCall() {
-    if (agreement_ != nullptr) agreement_->leave(call_);
+    if (predictor_ != nullptr) predictor_->leave(call_);
   }
   PredictedCall(const PredictedCall&) = delete;
   PredictedCall& operator=(const PredictedCall&) = delete;
@@ -28,7 +29,7 @@ class PredictedCall {
 
  private:
   CommunicatorState& state_;
-  ArrivalPredictor* agreement_;
+  ArrivalPredictor* predictor_;
   ArrivalPredictor::Call call_;
 };
 

@@ -10,14 +10,11 @@
 
 #include "base/own_failure.hpp"
 #include "selection/choose_reduce.hpp"
-#include "selection/round_time.hpp"
 #include "sibyl/predictors.hpp"
 
 namespace sibyl {
 namespace {
 
-// Arrivals that are no further apart are ties.
-constexpr double tie = 10e-6;  // seconds
 constexpr std::int64_t longest_pause = 1024;
 
 bool needs_pattern(const Algorithm& algorithm) {
@@ -34,7 +31,8 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       rank_(state.rank()),
       ranks_(state.size()),
       outstanding_(outstanding_in(state.settings(), bound_.collective, bound_.background)),
-      ranks_per_node_(state.ranks_per_node()) {
+      programs_(rank_, ranks_, 1) {
+  programs_.set_ranks_per_node(state.ranks_per_node());
   if (!bound_.counts.empty()) {
     bound_.blocks.counts = Counts(bound_.counts.data());
     bound_.blocks.displacements = Displacements(bound_.displacements.data());
@@ -47,7 +45,8 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
     bound_.call.comm = bound_.home->get();
     bound_.call.tag_base = bound_.home->tag_of(bound_.first_block);
     if (exchanges()) {
-      const int last = bound_.home->tag_of(bound_.first_block + bound_.blocks_taken) - 2;
+      const int last =
+          bound_.home->tag_of(bound_.first_block + bound_.blocks_taken) - ArrivalExchange::tags;
       exchange_ = std::make_unique<ArrivalExchange>();
       exchange_->open({bound_.call.comm, rank_, ranks_, bound_.root, last, everyone(),
                        bound_.algorithm->arrivals, bound_.clock});
@@ -173,69 +172,36 @@ int PersistentRequest::arrive() {
   return MPI_SUCCESS;
 }
 
-// Makes the program of this iteration anew where it must be another. False when memory ends.
-bool PersistentRequest::make_program(bool with_pattern) {
+// What the program of an iteration is made for.
+ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
   const Algorithm& algorithm = *bound_.algorithm;
-  std::vector<Rank> order;
-  std::vector<double> arrivals;
-  if (with_pattern) {
-    arrivals = exchange_->arrivals();
-    double first = INFINITY;
-    double last = -INFINITY;
-    for (const double arrival : arrivals) {
-      if (std::isnan(arrival)) continue;
-      first = std::min(first, arrival);
-      last = std::max(last, arrival);
-    }
-    // Ranks that have said nothing come last.
-    for (double& arrival : arrivals)
-      arrival = std::isnan(arrival) ? last + 1 - first : arrival - first;
-    if (!algorithm.arrivals) {
-      order = order_of_arrival(arrivals, std::max(tie, exchange_->clock_error()));
-      // In a gather the latest ranks are next to the root.
-      if (gathers(bound_.collective) && algorithm.order == OrderUse::all_ranks) {
-        std::ranges::reverse(order);
-      }
-      arrivals.clear();
-    }
+  ProgramSpec spec{.algorithm = &algorithm,
+                   .root = bound_.root,
+                   .in_place = bound_.in_place,
+                   .background = bound_.background && algorithm.background,
+                   .outstanding = queue_ ? 0 : outstanding_,
+                   .cut = bound_.cut};
+  if (algorithm.arrivals && view != nullptr && view->known()) {
+    spec.cut = at_spread(bound_.cut, ranks_, view->spread);
   }
-  double spread = 0;
-  if (!arrivals.empty()) {
-    const auto [first, last] = std::ranges::minmax(arrivals);
-    spread = last - first;
-    if (plans_together(bound_.cut, spread)) arrivals.clear();
-  }
-  if (planned_ && order == order_ && arrivals == arrivals_) return true;
-  planned_ = false;
-  order_ = std::move(order);
-  arrivals_ = std::move(arrivals);
-  PlanRequest request;
-  request.ranks = ranks_;
-  request.root = bound_.root;
-  request.in_place = bound_.in_place;
-  request.background = bound_.background && algorithm.background;
-  request.outstanding = queue_ ? 0 : outstanding_;
-  request.segments = bound_.cut.segments;
-  request.round_time = bound_.cut.round_time;
-  if (!arrivals_.empty()) {
-    request.round_time = round_time_for(bound_.cut.round_time, bound_.cut.segments, ranks_, spread);
-  }
-  request.in_order = bound_.cut.in_order;
-  request.order = order_;
-  request.arrivals = arrivals_;
-  if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;
-  prepare(algorithm, request, rank_, prepared_);
-  // As the header says on all ranks alike.
-  const int tags = bound_.blocks_taken * TagBlocks::tags_each - 2;
-  if (std::cmp_greater(prepared_.header.tag_span, tags) && with_pattern) return make_program(false);
-  planned_ = true;
-  return true;
+  return spec;
 }
 
-void PersistentRequest::begin_program(bool with_pattern) try {
-  if (!make_program(with_pattern)) return;
-  ordered_ = with_pattern && (!order_.empty() || !arrivals_.empty());
-  note(execution_.bind(prepared_, bound_.call, workspace_));
+// One that has more messages than this request has tags gives way to the one for ranks that come at
+// once. How many it has stands in the header of the program, which is the same on all ranks.
+const Prepared& PersistentRequest::find_program(const SharedView& view) {
+  const ProgramSpec spec = spec_for(view.get());
+  const Prepared& found = programs_.get(spec, view);
+  ordered_ = view != nullptr && view->known() && follows_arrivals(spec);
+  const int tags = bound_.blocks_taken * TagBlocks::tags_each - ArrivalExchange::tags;
+  if (!ordered_ || std::cmp_less_equal(found.header.tag_span, tags)) return found;
+  ordered_ = false;
+  return programs_.get(spec_for(nullptr));
+}
+
+void PersistentRequest::begin_program(bool with_arrivals) try {
+  const SharedView view = with_arrivals ? exchange_->view() : nullptr;
+  note(execution_.bind(find_program(view), bound_.call, workspace_));
   if (execution_.bound()) execution_.start(stage_ == Stage::arrived, queue_.has_value());
 } catch (const std::bad_alloc& failure) {
   if (!is_own(failure)) throw;

@@ -40,6 +40,7 @@
 #include "communicator/deferred_release.hpp"
 #include "communicator/private_communicator.hpp"
 #include "executor/program/execution.hpp"
+#include "programs/program_store.hpp"
 
 namespace sibyl {
 
@@ -115,8 +116,9 @@ class PersistentRequest final : public PersistentWork {
   void note(int error) {
     if (error_ == MPI_SUCCESS) error_ = error;
   }
-  bool make_program(bool with_pattern);
-  void begin_program(bool with_pattern);
+  ProgramSpec spec_for(const ArrivalView* view) const;
+  const Prepared& find_program(const SharedView& view);
+  void begin_program(bool with_arrivals);
   bool advance();
   void exchange_ended();
   void serve();
@@ -135,7 +137,6 @@ class PersistentRequest final : public PersistentWork {
   int rank_ = 0;
   int ranks_ = 1;
   std::uint32_t outstanding_ = 1;
-  Rank ranks_per_node_ = 1;
 
   Stage stage_ = Stage::inactive;
   bool gone_ = false;  // MPI has ended
@@ -154,11 +155,8 @@ class PersistentRequest final : public PersistentWork {
   std::optional<ReceiveOrdering> queue_;  // of a root that decides turn by turn
 
   Workspace workspace_;
-  Prepared prepared_;
-  bool planned_ = false;
-  bool ordered_ = false;          // prepared_ follows the pattern
-  std::vector<Rank> order_;       // of prepared_
-  std::vector<double> arrivals_;  // likewise
+  ProgramStore programs_;
+  bool ordered_ = false;  // the program of this iteration follows what is known of arrivals
   // Before this time of the monotonic clock, in seconds, nothing moves if the ranks arrive when
   // they are expected; 0: something may come at any time.
   std::atomic<double> expected_ = 0;

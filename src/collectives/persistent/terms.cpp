@@ -168,7 +168,7 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
     call.cut.segments = static_cast<std::uint32_t>(segments);
   }
   call.by_arrival = terms.by_arrival != 0 && !fixed;
-  if (call.by_arrival) call.clock = state.clock_led_by(call.root);
+  if (call.by_arrival) call.clock = state.arrivals.clock_led_by(call.root);
   const int wanted = TagBlocks::blocks_for(tags_for(state, call));
   call.first_block = TagBlocks::find(used_anywhere, wanted);
   if (call.first_block < 0) {  // on all ranks alike

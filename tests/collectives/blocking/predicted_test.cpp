@@ -116,15 +116,15 @@ void serve_in_order(Collective collective, const Algorithm& row, PredictionMode 
   if (size_of() < 2) return;
   const auto bytes = irregular ? 0 : static_cast<std::uint64_t>(count) * sizeof(int);
   const ArrivalPredictor::Site* site =
-      served.state().prediction()->known({collective, root, bytes});
+      served.state().arrivals.predictor()->known({collective, root, bytes});
   ASSERT_NE(site, nullptr);
   const bool everywhere = mode != PredictionMode::root_led;
   if (everywhere || rank_in() == root) {
-    EXPECT_GT(site->pattern.version, 0U);
+    EXPECT_GT(site->version(), 0U);
   }
   const bool follows = row.order == OrderUse::all_ranks ? everywhere : rank_in() == root;
   if (site->pays || !follows) {
-    EXPECT_EQ(site->program.algorithm == &row, follows);
+    EXPECT_EQ(served.state().plans.holds(row, site->view), follows);
   }
 }
 
@@ -171,7 +171,7 @@ TEST(PredictedCalls, OfAReduceEndUpInClairvoyantWithThePredictedArrivals) {
       ASSERT_EQ(sum[static_cast<std::size_t>(i)], size * call + i * (size * (size - 1) / 2));
     }
   }
-  std::vector<double> known(state.arrivals().times);
+  std::vector<double> known(state.arrivals.view()->times);
   ASSERT_EQ(known.size(), static_cast<std::size_t>(size));
   std::vector<double> of_root = known;
   MPI_Bcast(of_root.data(), size, MPI_DOUBLE, 0, served.get());
@@ -214,8 +214,8 @@ TEST(PredictedCalls, OfAReduceMakeTheNextScheduleWhileTheyWait) {
     if (rank_in() == size_of() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(3));
     reduce_once(served, 32768, call);  // beyond lockstep, which waits in MPI
   }
-  EXPECT_GT(state.arrivals().version, 0U);
-  std::uint64_t made = state.plans.ahead().rounds_made();
+  EXPECT_GT(state.arrivals.view()->version, 0U);
+  std::uint64_t made = state.plans.prefetched().rounds_made();
   MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_UINT64_T, MPI_MAX, served.get());
   EXPECT_GT(made, 0U);
 }
@@ -225,31 +225,31 @@ TEST(PredictedCalls, OfAReduceUseTheScheduleThatWasMadeAhead) {
   const Algorithm* const clairvoyant = find_algorithm(Collective::reduce, "clairvoyant");
   const Served served(Collective::reduce, clairvoyant);
   CommunicatorState& state = *CommunicatorState::get(served.get());
-  PlanPrefetch& ahead = state.plans.ahead();
+  PlanPrefetch& ahead = state.plans.prefetched();
   for (const int count : {5, 8192}) {  // fewer elements than segments, and more
     Settings settings = forced(Collective::reduce, clairvoyant);
     settings.segments = 16;
     state.replace_settings(settings);
     state.replace_costs(some_costs);
-    state.replace_arrivals({});
+    state.arrivals.publish({});
     reduce_once(served, count, 1);
     const std::uint64_t bytes = static_cast<std::uint64_t>(count) * sizeof(int);
     std::vector<double> times;
     for (int r = 0; r < size_of(); ++r) times.push_back(100 + r * count);
     // Some ranks have made all, some a part, some nothing; the others do not wait for them.
-    state.foresee_arrivals(times, 0, bytes);
+    state.arrivals.expect({Collective::reduce, 0, bytes}, times);
     ASSERT_TRUE(ahead.holds());
     for (int i = 0; rank_in() % 3 > 0 && (rank_in() % 3 == 1 || i < 3); ++i) {
       if (!ahead.advance()) break;
     }
-    ASSERT_TRUE(state.replace_arrivals(times));
+    ASSERT_TRUE(state.arrivals.publish(times));
     EXPECT_FALSE(ahead.holds());  // planned for at once
     reduce_once(served, count, 2);
 
     // Another pattern comes than was foreseen.
-    state.foresee_arrivals(times, 0, bytes);
+    state.arrivals.expect({Collective::reduce, 0, bytes}, times);
     times.front() += 7;
-    ASSERT_TRUE(state.replace_arrivals(times));
+    ASSERT_TRUE(state.arrivals.publish(times));
     EXPECT_TRUE(ahead.holds());
     reduce_once(served, count, 3);
   }
@@ -257,7 +257,7 @@ TEST(PredictedCalls, OfAReduceUseTheScheduleThatWasMadeAhead) {
 
 TEST(PredictedCalls, AreNotMeasuredUnlessAskedFor) {
   const Served served(Collective::gather, nullptr);
-  EXPECT_EQ(CommunicatorState::get(served.get())->prediction(), nullptr);
+  EXPECT_EQ(CommunicatorState::get(served.get())->arrivals.predictor(), nullptr);
 }
 
 }  // namespace

@@ -47,13 +47,14 @@ void draw_arrivals(Served& served, Random& random) {
   CommunicatorState& state = served.state();
   if (pick(random, 2) == 0) {
     const auto root = static_cast<int>(pick(random, static_cast<std::uint64_t>(state.size())));
-    state.foresee_arrivals(times, root,
-                           state.cached_choice[static_cast<std::size_t>(Collective::reduce)].bytes);
+    const std::uint64_t bytes =
+        state.cached_choice[static_cast<std::size_t>(Collective::reduce)].bytes;
+    state.arrivals.expect({Collective::reduce, root, bytes}, times);
     int rounds = state.rank() * 5;
-    while (rounds-- > 0 && state.plans.ahead().advance()) {
+    while (rounds-- > 0 && state.plans.prefetched().advance()) {
     }
   }
-  ASSERT_TRUE(served.state().replace_arrivals(times));
+  ASSERT_TRUE(served.state().arrivals.publish(times));
 }
 
 int draw_count(Random& random) {

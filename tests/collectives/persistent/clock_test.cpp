@@ -17,7 +17,7 @@ TEST(PersistentClock, PredictionsAreRightThoughClocksDifferBySeconds) {
   CommunicatorState* state = CommunicatorState::get(comm.get());
   ASSERT_TRUE(state->serves(comm.get(), true));
   const int rank = rank_in();
-  state->replace_clock(CommonClock({(rank % 2 == 0 ? 3 : -2) * rank * second, 0}), rank);
+  state->arrivals.replace_clock(CommonClock({(rank % 2 == 0 ? 3 : -2) * rank * second, 0}), rank);
   for (const char* algorithm : {"linear-synchronised", "binomial"}) {
     const bool everyone = algorithm == std::string("binomial");
     if (everyone && thread_level() < MPI_THREAD_MULTIPLE) continue;

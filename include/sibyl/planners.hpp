@@ -68,7 +68,10 @@ struct Algorithm {
   std::string_view source;     // paper, section, listing
   OrderUse order = OrderUse::none;
   bool background = false;        // has gates that can be opened
-  bool commutative_only = false;  // not eligible for operators that do not commute
+  bool commutative_only = false;  // not eligible for operators that do not commute; all others keep
+                                  // the operands in the order of the ranks
+  bool linear = false;            // every block goes in one message between its rank and the root
+  bool chain = false;             // segments go from rank to rank, not through trees
   bool in_place = true;           // has a program for MPI_IN_PLACE
   bool operator_rounds = false;   // PlanRequest::operator_rounds may be asked for
   bool nodes = false;             // plans for PlanRequest::ranks_per_node
@@ -92,6 +95,8 @@ std::span<const Algorithm> algorithms();
 std::span<const Algorithm> algorithms(Collective collective);
 // nullptr when the collective has no algorithm of that name.
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
+// The first linear one of a collective that moves blocks.
+const Algorithm* find_linear(Collective collective);
 
 // Empty when the request can be planned; else one line that says what is wrong with it.
 std::string check_request(const Algorithm& algorithm, const PlanRequest& request);

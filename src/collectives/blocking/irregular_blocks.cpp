@@ -180,13 +180,13 @@ Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wro
   describe(state, call);
   if (wrong == MPI_SUCCESS) wrong = read_sides(state, call);
   std::optional<TreeCall> tree;
-  if (algorithm->name != "linear") {
+  if (!algorithm->linear) {
     call.tag_base = state.next_tree_tags();
     tree.emplace(state, collective, call, chosen_freely(state, collective));
-    if (tree->goes_straight()) algorithm = find_algorithm(collective, "linear");
+    if (tree->goes_straight()) algorithm = find_linear(collective);
   }
   int result = MPI_SUCCESS;
-  if (algorithm->name == "linear") {
+  if (algorithm->linear) {
     if (wrong != MPI_SUCCESS) return {.error = wrong};
     call.tag_base = state.tags_of(collective);
     result = run_linear(predicted, *algorithm, call, state.workspace);

@@ -36,7 +36,7 @@ ArrivalPredictor::ArrivalPredictor(const Parties& parties, PredictionMode mode,
 ArrivalPredictor::~ArrivalPredictor() { finish(); }
 
 bool ArrivalPredictor::fail(int error) {
-  if (error != MPI_SUCCESS) dead_ = true;
+  if (error != MPI_SUCCESS) phase_ = Phase::failed;
   return error != MPI_SUCCESS;
 }
 
@@ -69,8 +69,8 @@ BackgroundWork::Outcome ArrivalPredictor::progress() noexcept {
   std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Outcome::waiting;  // a call is at it
   look();
-  const Outcome outcome = under_way_ && !dead_ ? Outcome::waiting : Outcome::ended;
-  const bool ahead = foreseen_ && hook_ != nullptr;
+  const Outcome outcome = phase_ == Phase::exchanging ? Outcome::waiting : Outcome::ended;
+  const bool ahead = phase_ == Phase::result_announced && hook_ != nullptr;
   lock.unlock();
   if (!ahead) return outcome;
   for (int i = 0; i < advances_at_a_time; ++i) {
@@ -83,21 +83,21 @@ void ArrivalPredictor::begin_call() {
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   arrival_ = std::chrono::steady_clock::now();
   ++calls_;
-  if (dead_) return;
-  if (under_way_ || result_pending_) look();
+  if (phase_ == Phase::failed) return;
+  look();
   if (tells_all() && calls_ == exchange_ + calls_in_flight + 1 && exchange_ > 0) {
     wait_for_result();
   }
-  if (result_pending_ && !foreseen_) foresee_result();
+  if (phase_ == Phase::result_here) announce_result();
   if (calls_ != next_exchange_) return;
   begin_exchange();
-  if (thread_ != nullptr && under_way_) thread_->submit(*this);
+  if (thread_ != nullptr && phase_ == Phase::exchanging) thread_->submit(*this);
 }
 
 ArrivalPredictor::Call ArrivalPredictor::enter(const CallSite& key, bool usable) {
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   Call call;
-  call.site = dead_ ? nullptr : find(key, true);
+  call.site = phase_ == Phase::failed ? nullptr : find(key, true);
   const bool ordered = usable && call.site != nullptr && call.site->version() > 0;
   const Service in_force =
       ordered && call.site->pays ? Service::predicted_order : Service::fixed_order;
@@ -116,7 +116,7 @@ void ArrivalPredictor::leave(const Call& call) {
 
 void ArrivalPredictor::begin_exchange() {
   // The last exchange is over long ago, unless a rank is a whole interval of calls behind.
-  if (leads() && under_way_) wait_for_result();
+  if (leads() && phase_ == Phase::exchanging) wait_for_result();
   if (fail(PMPI_Waitall(static_cast<int>(outgoing_.size()), outgoing_.data(),
                         MPI_STATUSES_IGNORE))) {
     return;
@@ -134,7 +134,7 @@ void ArrivalPredictor::begin_exchange() {
         return;
       }
     }
-    under_way_ = true;
+    phase_ = Phase::exchanging;
     return;
   }
   if (fail(PMPI_Isend(reports_.data(), words, MPI_INT64_T, 0, parties_.tag, parties_.comm,
@@ -142,18 +142,19 @@ void ArrivalPredictor::begin_exchange() {
     return;
   }
   if (tells_all()) {
-    under_way_ = true;
+    phase_ = Phase::exchanging;
     fail(PMPI_Irecv(result_.data(), static_cast<int>(result_.size()), MPI_DOUBLE, 0,
                     parties_.tag + 1, parties_.comm, &incoming_.emplace_back(MPI_REQUEST_NULL)));
   } else {
     // Where this rank is the root of nothing that was reported, nothing will come.
-    under_way_ = std::ranges::any_of(
+    const bool is_root = std::ranges::any_of(
         sites_, [&](const auto& site) { return site->key.root == parties_.rank; });
+    phase_ = is_root ? Phase::exchanging : Phase::quiet;
   }
 }
 
 void ArrivalPredictor::look() {
-  if (dead_ || !under_way_) return;
+  if (phase_ != Phase::exchanging) return;
   int there = 0;
   if (leads() || tells_all()) {
     if (fail(PMPI_Testall(static_cast<int>(incoming_.size()), incoming_.data(), &there,
@@ -167,19 +168,19 @@ void ArrivalPredictor::look() {
 }
 
 void ArrivalPredictor::wait_for_result() {
-  if (under_way_) {
+  if (phase_ == Phase::exchanging) {
     if (fail(PMPI_Waitall(static_cast<int>(incoming_.size()), incoming_.data(),
                           MPI_STATUSES_IGNORE))) {
       return;
     }
     take_result();
   }
-  if (result_pending_) apply_result();
+  if (phase_ == Phase::result_here || phase_ == Phase::result_announced) apply_result();
 }
 
 // Everything that this rank waited for has come.
 void ArrivalPredictor::take_result() {
-  under_way_ = false;
+  phase_ = Phase::result_here;
   incoming_.clear();
   if (leads()) {
     predict();
@@ -190,9 +191,7 @@ void ArrivalPredictor::take_result() {
       return;
     }
   }
-  result_pending_ = true;
-  foreseen_ = false;
-  if (mode_ == PredictionMode::root_led) apply_result();
+  if (mode_ == PredictionMode::root_led && phase_ == Phase::result_here) apply_result();
 }
 
 void ArrivalPredictor::send_result() {
@@ -222,8 +221,8 @@ ArrivalPredictor::Told ArrivalPredictor::told_in_result(std::size_t index) const
           .times = {part + pattern_head, ranks}};
 }
 
-void ArrivalPredictor::foresee_result() try {
-  foreseen_ = true;
+void ArrivalPredictor::announce_result() try {
+  phase_ = Phase::result_announced;
   bool comes = false;
   for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
     const Told told = told_in_result(i);
@@ -239,8 +238,7 @@ void ArrivalPredictor::foresee_result() try {
 }
 
 void ArrivalPredictor::apply_result() try {
-  result_pending_ = false;
-  foreseen_ = false;
+  phase_ = Phase::quiet;
   if (tells_all()) {
     next_exchange_ = exchange_ + static_cast<std::int64_t>(result_[1]);
   }
@@ -258,7 +256,7 @@ void ArrivalPredictor::apply_result() try {
     if (hear_) hear_(site->key, pattern, before);
   }
 } catch (const std::bad_alloc&) {
-  dead_ = true;
+  phase_ = Phase::failed;
 }
 
 // The communicator goes. All its ranks have made the same calls on it, or will have when they get
@@ -266,9 +264,9 @@ void ArrivalPredictor::apply_result() try {
 void ArrivalPredictor::finish() {
   ending_ = true;
   const double end = PMPI_Wtime() + patience_at_the_end;
-  while (under_way_ && !dead_ && !incoming_.empty() && PMPI_Wtime() < end) {
+  while (phase_ == Phase::exchanging && !incoming_.empty() && PMPI_Wtime() < end) {
     look();
-    if (under_way_) std::this_thread::yield();
+    if (phase_ == Phase::exchanging) std::this_thread::yield();
   }
   // A result that the root of a site had no call left to look for.
   if (mode_ == PredictionMode::root_led && !leads()) look();

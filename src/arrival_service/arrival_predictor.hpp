@@ -134,6 +134,14 @@ class ArrivalPredictor final : public BackgroundWork {
   static constexpr std::size_t sites_of_a_message = 4;  // the latest
 
  private:
+  enum class Phase : std::uint8_t {
+    quiet,             // no exchange is under way
+    exchanging,        // this rank expects messages of one
+    result_here,       // its result waits for the call at which it comes into force
+    result_announced,  // and what it will bring has been said
+    failed,            // MPI has, or there was no memory: nothing is predicted any more
+  };
+
   bool leads() const { return parties_.rank == 0; }
   bool tells_all() const { return mode_ != PredictionMode::root_led; }
   std::unique_lock<std::mutex> keep_thread_out();
@@ -155,7 +163,7 @@ class ArrivalPredictor final : public BackgroundWork {
     std::span<const double> times;
   };
   Told told_in_result(std::size_t index) const;
-  void foresee_result();
+  void announce_result();
   void apply_result();
   void finish();
   bool fail(int error);
@@ -173,12 +181,9 @@ class ArrivalPredictor final : public BackgroundWork {
   std::int64_t calls_ = 0;
   std::int64_t next_exchange_ = first_exchange;
   std::int64_t interval_ = shortest_interval;
-  std::int64_t exchange_ = 0;    // the call of the exchange under way, or of the last one
-  bool under_way_ = false;       // this rank expects messages of it
-  bool result_pending_ = false;  // a result waits for its call
-  bool foreseen_ = false;        // and what it will bring has been said
-  bool ending_ = false;
-  bool dead_ = false;  // MPI has failed: nothing is predicted any more
+  std::int64_t exchange_ = 0;  // the call of the exchange under way, or of the last one
+  Phase phase_ = Phase::quiet;
+  bool ending_ = false;  // the communicator goes
 
   std::vector<std::int64_t> reports_;  // own; at rank 0 those of all ranks
   std::vector<double> result_;

@@ -17,7 +17,7 @@ void PersistentRequest::serve() {
     if (rank != rank_ && !std::isnan(arrival)) queue_->expect(rank, arrival - ahead);
   }
   ordered_ = queue_->informed();
-  if (queue_->all_served() || !(bound_.background || stage_ == Stage::arrived)) return;
+  if (queue_->all_served() || !(in_background() || stage_ == Stage::arrived)) return;
   const std::vector<Rank>& asked = queue_->unanswered();
   for (std::size_t i = asked.size(); i-- > 0;) {  // backwards: who has answered is dropped
     if (execution_.heard_from(asked[i])) queue_->answered(asked[i]);
@@ -30,7 +30,7 @@ void PersistentRequest::serve() {
 
 // There is something that the thread could find to do.
 bool PersistentRequest::has_background() const {
-  if (stage_ == Stage::inactive || bound_.idle || native() || ended()) return false;
+  if (stage_ == Stage::inactive || !runs_program() || ended()) return false;
   if (!execution_.bound()) return error_ == MPI_SUCCESS;
   if (queue_ && !queue_->all_served()) return true;
   return execution_.waits() || (exchanging_ && !exchange_->settled());

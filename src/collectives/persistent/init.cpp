@@ -89,9 +89,9 @@ int init(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeFo
     offer.wrong = check(*state, offer, call);
     error = agree_on_persistent(*state, info, offer, call);
     if (error != MPI_SUCCESS) return raise(comm, error);
-    if (call.algorithm != nullptr) error = place(*state, call);
+    if (call.served_by == PersistentCall::ServedBy::program) error = place(*state, call);
   }
-  if (error == MPI_SUCCESS && call.algorithm == nullptr && !call.idle) {
+  if (error == MPI_SUCCESS && call.served_by == PersistentCall::ServedBy::library) {
     error = make_native(*state, comm, std::move(native), call);
   }
   if (error != MPI_SUCCESS) {

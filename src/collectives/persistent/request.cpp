@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t longest_pause = 1024;
 
-bool needs_pattern(const Algorithm& algorithm) {
+// All ranks must know the arrivals.
+bool needs_arrivals(const Algorithm& algorithm) {
   return algorithm.order == OrderUse::all_ranks || algorithm.arrivals;
 }
 
@@ -30,7 +31,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       bound_(std::move(call)),
       rank_(state.rank()),
       ranks_(state.size()),
-      outstanding_(outstanding_in(state.settings(), bound_.collective, bound_.background)),
+      outstanding_(outstanding_in(state.settings(), bound_.collective, in_background())),
       programs_(rank_, ranks_, 1) {
   programs_.set_ranks_per_node(state.ranks_per_node());
   if (!bound_.counts.empty()) {
@@ -40,7 +41,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
     UserBuffer& all = up ? bound_.call.receive : bound_.call.send;
     all.irregular = &bound_.blocks;
   }
-  if (bound_.threaded) thread_ = process_->progress_thread();
+  if (bound_.progress != PersistentCall::Progress::calls) thread_ = process_->progress_thread();
   if (bound_.home != nullptr) {
     bound_.call.comm = bound_.home->get();
     bound_.call.tag_base = bound_.home->tag_of(bound_.first_block);
@@ -89,14 +90,14 @@ void PersistentRequest::end() noexcept {
 }
 
 bool PersistentRequest::everyone() const {
-  return bound_.algorithm != nullptr && needs_pattern(*bound_.algorithm);
+  return runs_program() && needs_arrivals(*bound_.algorithm);
 }
 
 // In two ranks there is no order.
 bool PersistentRequest::exchanges() const {
-  if (!bound_.by_arrival || bound_.idle || bound_.algorithm == nullptr || ranks_ < 3) return false;
+  if (!bound_.by_arrival || !runs_program() || ranks_ < 3) return false;
   // Without a thread a rank that waits for the pattern would wait until the root has arrived.
-  if (everyone()) return bound_.threaded;
+  if (everyone()) return bound_.progress != PersistentCall::Progress::calls;
   return bound_.algorithm->order == OrderUse::root_only;
 }
 
@@ -124,14 +125,14 @@ int PersistentRequest::start() {
   error_ = MPI_SUCCESS;
   started_ = seconds();
   predicted_ = -1;
-  if (bound_.idle || native()) return MPI_SUCCESS;
+  if (!runs_program()) return MPI_SUCCESS;
   exchanging_ = exchanges() && (!everyone() || iteration_ >= resume_);
   if (exchanging_) exchange_->begin(iteration_);
   const bool depends = exchanging_ && (everyone() || rank_ == bound_.root);
   if (queue_) queue_->begin(started_);
   if (!depends || queue_) begin_program(false);
   if (execution_.bound() &&
-      (execution_.waits() || (queue_ && bound_.background && queue_->expects())))
+      (execution_.waits() || (queue_ && in_background() && queue_->expects())))
     to_thread();
   return MPI_SUCCESS;
 }
@@ -158,7 +159,7 @@ int PersistentRequest::arrive() {
   if (predicted_ >= 0) prediction_error_ = std::abs(predicted_ - arrived_);
   process_->requests.arrived(*this);
   if (native()) note(bound_.native(bound_.native_comm, &native_request_));
-  if (bound_.idle || native()) return MPI_SUCCESS;
+  if (!runs_program()) return MPI_SUCCESS;
   if (exchanging_ && !exchange_->reported()) exchange_->report_none();
   if (execution_.bound()) {
     execution_.arrive();
@@ -178,7 +179,7 @@ ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
   ProgramSpec spec{.algorithm = &algorithm,
                    .root = bound_.root,
                    .in_place = bound_.in_place,
-                   .background = bound_.background && algorithm.background,
+                   .background = in_background(),
                    .outstanding = queue_ ? 0 : outstanding_,
                    .cut = bound_.cut};
   if (algorithm.arrivals && view != nullptr && view->known()) {
@@ -223,7 +224,7 @@ void PersistentRequest::exchange_ended() {
 
 // One look at everything that may have moved. True when something has.
 bool PersistentRequest::advance() {
-  if (stage_ == Stage::inactive || bound_.idle) return false;
+  if (stage_ == Stage::inactive) return false;
   if (native()) {
     int done = 0;
     if (native_request_ != MPI_REQUEST_NULL) {
@@ -231,6 +232,7 @@ bool PersistentRequest::advance() {
     }
     return done != 0;
   }
+  if (!runs_program()) return false;
   if (exchanging_) {
     // That one rank has said when it will arrive does not mean that another is about to.
     exchange_->advance();
@@ -251,8 +253,8 @@ bool PersistentRequest::advance() {
 
 bool PersistentRequest::ended() const {
   if (stage_ != Stage::arrived) return false;
-  if (bound_.idle) return true;
   if (native()) return native_request_ == MPI_REQUEST_NULL;
+  if (!runs_program()) return true;
   if (!execution_.bound()) return error_ != MPI_SUCCESS;
   return execution_.ended() && (!exchanging_ || exchange_->settled());
 }

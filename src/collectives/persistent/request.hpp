@@ -46,12 +46,22 @@ namespace sibyl {
 
 // What a call of SIBYL_..._init binds, once all ranks have agreed on it.
 struct PersistentCall {
+  enum class ServedBy : std::uint8_t {
+    library,  // its nonblocking collective
+    program,  // of `algorithm`
+    nobody,   // there is nothing to move
+  };
+  // Who moves an iteration while its rank computes. On all ranks alike.
+  enum class Progress : std::uint8_t {
+    calls,              // nobody but the calls for this request
+    thread,             // the progress thread
+    thread_from_start,  // and what can be gated `on_start` begins before the rank arrives
+  };
   Collective collective = Collective::gather;
-  const Algorithm* algorithm = nullptr;  // nullptr: the MPI library's own
-  bool idle = false;                     // there is nothing to move
-  bool by_arrival = false;
-  bool background = false;  // what can be gated `on_start` is
-  bool threaded = false;    // on all ranks
+  ServedBy served_by = ServedBy::library;
+  const Algorithm* algorithm = nullptr;
+  Progress progress = Progress::calls;
+  bool by_arrival = false;  // in the order of arrival, or planned for arrival times
   int root = 0;
   bool in_place = false;
   SegmentPlan cut;
@@ -106,7 +116,11 @@ class PersistentRequest final : public PersistentWork {
   enum class Stage : std::uint8_t { inactive, computing, arrived };
   using Clock = std::chrono::steady_clock;
 
-  bool native() const { return bound_.algorithm == nullptr && !bound_.idle; }
+  bool native() const { return bound_.served_by == PersistentCall::ServedBy::library; }
+  bool runs_program() const { return bound_.served_by == PersistentCall::ServedBy::program; }
+  bool in_background() const {
+    return bound_.progress == PersistentCall::Progress::thread_from_start;
+  }
   bool everyone() const;
   bool exchanges() const;
   bool takes_turns() const;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "schedule/successors.hpp"
+
 namespace sibyl {
 
 Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
@@ -132,8 +134,8 @@ void Dataflow::complete(StepIndex index) {
   for (std::uint32_t i = prepared_.successor_offset[index];
        i < prepared_.successor_offset[index + 1]; ++i) {
     const std::uint32_t entry = prepared_.successor[i];
-    const StepIndex next = entry & ~Prepared::combination;
-    if ((entry & Prepared::combination) != 0) {
+    const StepIndex next = Release::step(entry);
+    if (Release::of_combination(entry)) {
       if (--work_.combining_waits[next] == 0 && work_.arrived[next] != 0) compute_later(next);
     } else if (--work_.posting_waits[next] == 0) {
       release(next);

@@ -2,8 +2,10 @@
 #include "executor/program/prepared.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "schedule/dependencies.hpp"
+#include "schedule/successors.hpp"
 
 namespace sibyl {
 namespace {
@@ -34,40 +36,48 @@ void count_staging(Prepared& prepared) {
   prepared.staging_slots = limit == 0 ? combining : std::min(limit, combining);
 }
 
-void invert(const Dependencies& dependencies, Prepared& prepared) {
-  const auto& steps = prepared.program.steps;
-  prepared.posting_waits.assign(steps.size(), 0);
-  prepared.combining_waits.assign(steps.size(), 0);
-  prepared.successor_offset.assign(steps.size() + 1, 0);
-  for (const StepIndex before : dependencies.predecessor) {
-    ++prepared.successor_offset[before + 1];
-  }
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    prepared.successor_offset[i + 1] += prepared.successor_offset[i];
-  }
-  prepared.successor.resize(dependencies.predecessor.size());
-  std::vector<std::uint32_t> next = prepared.successor_offset;
-  for (StepIndex i = 0; i < steps.size(); ++i) {
-    const bool combines = steps[i].kind == StepKind::receive_combine;
-    for (const StepIndex before : dependencies.after_of(i)) {
-      prepared.successor[next[before]++] = i;
-      ++prepared.posting_waits[i];
-    }
-    for (const StepIndex before : dependencies.data_of(i)) {
-      prepared.successor[next[before]++] = combines ? i | Prepared::combination : i;
-      ++(combines ? prepared.combining_waits[i] : prepared.posting_waits[i]);
-    }
-  }
+void list_successors(const Dependencies& dependencies, Prepared& prepared) {
+  const std::size_t steps = prepared.program.steps.size();
+  prepared.successor.clear();
+  prepared.successor_offset.resize(steps + 1);
+  prepared.posting_waits.resize(steps);
+  prepared.combining_waits.resize(steps);
+  std::vector<std::uint32_t> cursor;
+  append_successors(dependencies, prepared.program, 0, cursor, prepared.successor,
+                    [&](StepIndex i) -> SuccessorPlace {
+                      return {prepared.successor_offset[i], prepared.posting_waits[i],
+                              prepared.combining_waits[i]};
+                    });
+  prepared.successor_offset[steps] = static_cast<std::uint32_t>(prepared.successor.size());
 }
 
-// Orders one round [begin, end) for blocking calls: the receive comes as late as the dependencies
-// allow, and a send before it does not block. False when the round has two sends or two receives,
-// or needs more than that.
-bool order_round(const Program& program, const Dependencies& dependencies, StepIndex begin,
-                 StepIndex end, std::vector<LockstepOperation>& out) {
-  using Kind = LockstepOperation::Kind;
+bool holds(std::span<const StepIndex> steps, StepIndex step) {
+  return std::ranges::find(steps, step) != steps.end();
+}
+
+// One round [begin, end) of a program, to be performed with blocking calls.
+struct Round {
+  const Program& program;
+  const Dependencies& dependencies;
+  StepIndex begin;
+  StepIndex end;
+  // Its messages; `end` where there is none.
   StepIndex receive = end;
   StepIndex send = end;
+  // The receive may start, and be combined, before the step `earliest`, and must be complete before
+  // the step `latest`.
+  StepIndex earliest = begin;
+  StepIndex latest = end;
+
+  bool has_receive() const { return receive != end; }
+  bool find_messages();
+  bool place_receive();
+  bool receive_needs_send() const;
+  bool write(std::vector<LockstepOperation>& out) const;
+};
+
+// False when there are two sends or two receives.
+bool Round::find_messages() {
   for (StepIndex i = begin; i < end; ++i) {
     const Step& step = program.steps[i];
     if (step.peer == no_rank) continue;
@@ -75,38 +85,43 @@ bool order_round(const Program& program, const Dependencies& dependencies, StepI
     if (found != end) return false;
     found = i;
   }
-  StepIndex earliest = begin;  // the receive may start, and be combined, before this step
-  StepIndex latest = end;      // and must be complete before this one
-  bool after_send = false;     // the receive may not start before the send is complete
-  if (receive != end) {
-    const bool combines = program.steps[receive].kind == StepKind::receive_combine;
-    for (const StepIndex before : dependencies.all_of(receive)) {
-      earliest = std::max(earliest, before + 1);
-    }
-    for (const StepIndex before : dependencies.after_of(receive)) {
-      after_send = after_send || before == send;
-    }
-    for (const StepIndex before : dependencies.data_of(receive)) {
-      after_send = after_send || (before == send && !combines);
-    }
-    for (StepIndex i = receive + 1; i < end && latest == end; ++i) {
-      for (const StepIndex before : dependencies.all_of(i)) {
-        if (before == receive) latest = i;
-      }
-    }
-    if (latest < earliest) return false;
+  return true;
+}
+
+// Between the steps that it depends on and those that depend on it; false where that is nowhere.
+bool Round::place_receive() {
+  if (!has_receive()) return true;
+  for (const StepIndex before : dependencies.all_of(receive)) {
+    earliest = std::max(earliest, before + 1);
   }
-  const bool posts = receive != end && send < latest && !after_send;
+  for (StepIndex i = receive + 1; i < end && latest == end; ++i) {
+    if (holds(dependencies.all_of(i), receive)) latest = i;
+  }
+  return earliest <= latest;
+}
+
+// Whether the receive may not start before the send is complete. What only its combination waits
+// for does not count.
+bool Round::receive_needs_send() const {
+  if (!has_receive()) return false;
+  const bool combines = program.steps[receive].kind == StepKind::receive_combine;
+  return holds(dependencies.after_of(receive), send) ||
+         (!combines && holds(dependencies.data_of(receive), send));
+}
+
+// The receive comes as late as it may. A send before it does not block: the receive waits for both.
+// False when a step in between needs that send to be complete.
+bool Round::write(std::vector<LockstepOperation>& out) const {
+  using Kind = LockstepOperation::Kind;
+  const bool posts = has_receive() && send < latest && !receive_needs_send();
   for (StepIndex i = begin; i <= end; ++i) {
-    if (i == latest && receive != end) out.push_back({Kind::receive, receive});
+    if (i == latest && has_receive()) out.push_back({Kind::receive, receive});
     if (i == end || i == receive) continue;
     if (i == send) {
       out.push_back({posts ? Kind::post_send : Kind::send, i});
       continue;
     }
-    for (const StepIndex before : dependencies.all_of(i)) {
-      if (posts && before == send && i < latest) return false;
-    }
+    if (posts && i < latest && holds(dependencies.all_of(i), send)) return false;
     out.push_back({Kind::local, i});
   }
   return true;
@@ -118,7 +133,8 @@ void order_lockstep(const Dependencies& dependencies, Prepared& prepared) {
   for (StepIndex begin = 0; begin < steps.size();) {
     StepIndex end = begin;
     while (end < steps.size() && steps[end].round == steps[begin].round) ++end;
-    if (!order_round(prepared.program, dependencies, begin, end, prepared.lockstep)) {
+    Round round{prepared.program, dependencies, begin, end};
+    if (!round.find_messages() || !round.place_receive() || !round.write(prepared.lockstep)) {
       prepared.lockstep.clear();
       return;
     }
@@ -136,7 +152,7 @@ void prepare(const Algorithm& algorithm, const PlanRequest& request, Rank rank,
   count_staging(prepared);
   Dependencies dependencies;
   derive_dependencies(prepared.header, prepared.program, dependencies);
-  invert(dependencies, prepared);
+  list_successors(dependencies, prepared);
   prepared.sends.clear();
   prepared.receives.clear();
   for (StepIndex i = 0; i < prepared.program.steps.size(); ++i) {

@@ -26,8 +26,6 @@ struct LockstepOperation {
 
 struct Prepared {
   static constexpr Unit not_packed = ~Unit{0};
-  // Marks a successor whose combination is released, not its posting.
-  static constexpr std::uint32_t combination = 1U << 31;
 
   PlanHeader header;
   Program program;
@@ -41,8 +39,9 @@ struct Prepared {
   std::uint32_t staging_slots = 0;  // for the messages of receive_combine
   Unit staged_parts = 0;            // the most parts of the vector in one of them
 
-  // The dataflow engine's lists (dataflow.cpp): whom the completion of a step releases, and how
-  // many releases a step needs before it may be posted and before it may be combined.
+  // The dataflow engine's lists (dataflow.cpp): whom the completion of a step releases
+  // (schedule/successors.hpp), and how many releases a step needs before it may be posted and
+  // before it may be combined.
   std::vector<std::uint32_t> successor_offset;
   std::vector<std::uint32_t> successor;
   std::vector<std::uint32_t> posting_waits;

@@ -5,7 +5,6 @@
 // rank may be garbage and are not read. Calls are predicted by communicator and root, whatever
 // their sizes.
 #include <algorithm>
-#include <optional>
 
 #include "collectives/block_arguments.hpp"
 #include "collectives/blocking/predicted.hpp"
@@ -144,6 +143,10 @@ struct Irregular {
  private:
   void describe(CommunicatorState& state, IrregularCall& call) const;
   int read_sides(CommunicatorState& state, IrregularCall& call) const;
+  Outcome serve_linear(CommunicatorState& state, PredictedCall& predicted, const Algorithm& linear,
+                       IrregularCall& call, int wrong) const;
+  Outcome serve_tree(CommunicatorState& state, PredictedCall& predicted, const Algorithm& algorithm,
+                     IrregularCall& call, int wrong) const;
   std::uint64_t own_bytes(CommunicatorState& state) const;
 };
 
@@ -170,6 +173,28 @@ int Irregular::read_sides(CommunicatorState& state, IrregularCall& call) const {
   return read_own_side(state, own, call.own);
 }
 
+Outcome Irregular::serve_linear(CommunicatorState& state, PredictedCall& predicted,
+                                const Algorithm& linear, IrregularCall& call, int wrong) const {
+  if (wrong != MPI_SUCCESS) return {.error = wrong};
+  call.tag_base = state.tags_of(collective);
+  return {&linear, call.own_bytes(), run_linear(predicted, linear, call, state.workspace)};
+}
+
+// A rank whose arguments are wrong takes part in the tree without data, since others depend on it.
+Outcome Irregular::serve_tree(CommunicatorState& state, PredictedCall& predicted,
+                              const Algorithm& algorithm, IrregularCall& call, int wrong) const {
+  call.tag_base = state.next_tree_tags();
+  TreeCall tree(state, collective, call, chosen_freely(state, collective));
+  if (tree.goes_straight()) {
+    Outcome outcome = serve_linear(state, predicted, *find_linear(collective), call, wrong);
+    if (outcome.error == MPI_SUCCESS) outcome.error = tree.error();
+    return outcome;
+  }
+  const int result = tree.run();
+  const int error = result != MPI_SUCCESS ? result : tree.error();
+  return {&algorithm, call.own_bytes(), wrong != MPI_SUCCESS ? wrong : error};
+}
+
 Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wrong) const {
   PredictedCall predicted(state);
   find_costs(state, caller, collective, 0, OperatorUse::none, true);
@@ -179,22 +204,8 @@ Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wro
   IrregularCall call;
   describe(state, call);
   if (wrong == MPI_SUCCESS) wrong = read_sides(state, call);
-  std::optional<TreeCall> tree;
-  if (!algorithm->linear) {
-    call.tag_base = state.next_tree_tags();
-    tree.emplace(state, collective, call, chosen_freely(state, collective));
-    if (tree->goes_straight()) algorithm = find_linear(collective);
-  }
-  int result = MPI_SUCCESS;
-  if (algorithm->linear) {
-    if (wrong != MPI_SUCCESS) return {.error = wrong};
-    call.tag_base = state.tags_of(collective);
-    result = run_linear(predicted, *algorithm, call, state.workspace);
-  } else {
-    result = tree->run();
-  }
-  if (tree && result == MPI_SUCCESS) result = tree->error();
-  return {algorithm, call.own_bytes(), wrong != MPI_SUCCESS ? wrong : result};
+  return algorithm->linear ? serve_linear(state, predicted, *algorithm, call, wrong)
+                           : serve_tree(state, predicted, *algorithm, call, wrong);
 }
 
 }  // namespace

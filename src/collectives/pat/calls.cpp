@@ -63,6 +63,64 @@ int join(PatRequest& request, int before) {
   return before != MPI_SUCCESS ? before : error;
 }
 
+// A gather or scatter: both sides, as far as they are significant here.
+struct PatBlocks {
+  Place at;
+  bool up;  // a gather
+  Side own;
+  Side all;
+  std::size_t bytes = 0;  // of a block
+
+  bool in_place() const { return at.is_root && own.buffer == MPI_IN_PLACE; }
+  int check();
+  char* staged(const PatRequest& request, int rank) const {
+    return at.is_root ? request.all() + static_cast<std::size_t>(rank) * bytes : request.own();
+  }
+  int stage(const PatRequest& request, MPI_Comm comm) const;
+  int deliver(const PatRequest& request, MPI_Comm comm) const;
+};
+
+// MPI_SUCCESS, or the class of what is wrong with the arguments.
+int PatBlocks::check() {
+  int wrong = at.is_root ? all.check() : MPI_SUCCESS;
+  if (wrong == MPI_SUCCESS && !in_place()) wrong = own.check();
+  if (wrong != MPI_SUCCESS) return wrong;
+  bytes = at.is_root ? all.bytes() : own.bytes();
+  if (bytes > std::size_t{std::numeric_limits<int>::max()}) return MPI_ERR_COUNT;
+  const bool fits = !at.is_root || in_place() || own.bytes() == bytes;
+  return fits ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+}
+
+// Before the collective: what this rank sends goes to staging memory.
+int PatBlocks::stage(const PatRequest& request, MPI_Comm comm) const {
+  if (up) {
+    return at.is_root ? MPI_SUCCESS
+                      : pack(own.buffer, own.count, own.info, staged(request, at.rank), comm);
+  }
+  int error = MPI_SUCCESS;
+  for (int r = 0; at.is_root && r < at.size && error == MPI_SUCCESS; ++r) {
+    error = pack(all.block(r), all.count, all.info, staged(request, r), comm);
+  }
+  return error;
+}
+
+// After it: what this rank has received goes to the program. The root's own block of a gather has
+// not been in the collective.
+int PatBlocks::deliver(const PatRequest& request, MPI_Comm comm) const {
+  if (!up) {
+    return in_place() ? MPI_SUCCESS
+                      : unpack(staged(request, at.rank), own.buffer, own.count, own.info, comm);
+  }
+  if (!at.is_root) return MPI_SUCCESS;
+  int error = in_place() ? MPI_SUCCESS
+                         : pack(own.buffer, own.count, own.info, staged(request, at.rank), comm);
+  for (int r = 0; r < at.size && error == MPI_SUCCESS; ++r) {
+    if (in_place() && r == at.rank) continue;
+    error = unpack(staged(request, r), all.block(r), all.count, all.info, comm);
+  }
+  return error;
+}
+
 }  // namespace
 
 int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
@@ -74,44 +132,16 @@ int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
   const bool up = function.collective == Collective::gather;
   const Side sent{const_cast<void*>(sendbuf), sendcount, sendtype};
   const Side received{recvbuf, recvcount, recvtype};
-  Side own = up ? sent : received;
-  Side all = up ? received : sent;
-  const bool in_place = at.is_root && own.buffer == MPI_IN_PLACE;
-  if (at.is_root) wrong = all.check();
-  if (wrong == MPI_SUCCESS && !in_place) wrong = own.check();
-  const std::size_t bytes = at.is_root ? all.bytes() : own.bytes();
-  if (wrong == MPI_SUCCESS && bytes > std::size_t{std::numeric_limits<int>::max()}) {
-    wrong = MPI_ERR_COUNT;
-  }
-  if (wrong == MPI_SUCCESS && at.is_root && !in_place && own.bytes() != bytes) {
-    wrong = MPI_ERR_TRUNCATE;
-  }
+  PatBlocks blocks{at, up, up ? sent : received, up ? received : sent};
+  wrong = blocks.check();
   if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
 
   PatRequest* request = nullptr;
-  const PatTerms terms{&function, static_cast<int>(bytes), root, MPI_BYTE, MPI_OP_NULL};
+  const PatTerms terms{&function, static_cast<int>(blocks.bytes), root, MPI_BYTE, MPI_OP_NULL};
   int error = Pat::get()->take(terms, comm, &request);
   if (error != MPI_SUCCESS) return error;
-  const auto staged = [&](int rank) {
-    return at.is_root ? request->all() + static_cast<std::size_t>(rank) * bytes : request->own();
-  };
-  if (up && !at.is_root) error = pack(own.buffer, own.count, own.info, staged(at.rank), comm);
-  for (int r = 0; !up && at.is_root && r < at.size && error == MPI_SUCCESS; ++r) {
-    error = pack(all.block(r), all.count, all.info, staged(r), comm);
-  }
-  error = join(*request, error);
-  if (error != MPI_SUCCESS) return error;
-  if (up && at.is_root) {
-    // The root's own block goes its way by hand.
-    if (!in_place) error = pack(own.buffer, own.count, own.info, staged(root), comm);
-    for (int r = 0; r < at.size && error == MPI_SUCCESS; ++r) {
-      if (in_place && r == root) continue;
-      error = unpack(staged(r), all.block(r), all.count, all.info, comm);
-    }
-  } else if (!up && !in_place) {
-    error = unpack(staged(at.rank), own.buffer, own.count, own.info, comm);
-  }
-  return error;
+  error = join(*request, blocks.stage(*request, comm));
+  return error != MPI_SUCCESS ? error : blocks.deliver(*request, comm);
 } catch (const std::bad_alloc& failure) {
   if (!is_own(failure)) throw;
   return raise(comm, MPI_ERR_NO_MEM);

@@ -40,7 +40,7 @@ struct PlanRequest {
   // Gatherv and scatterv only: the sizes of the blocks, one per rank, in any unit that all share;
   // empty: all alike. Only the root knows them in a call; the others learn what they need.
   std::span<const std::uint64_t> sizes = {};
-  // Blocks of at least this size travel straight between their rank and the root.
+  // Blocks of at least this size travel direct, in a message between their rank and the root.
   std::uint64_t direct_from = ~std::uint64_t{0};
   std::uint32_t segments = 1;  // parts that the vector is cut into (Algorithm::segments)
   // Algorithms that plan for arrival times only (Algorithm::arrivals); see sibyl/clairvoyant.hpp.

@@ -1,4 +1,4 @@
-// Estimates to the root and patterns from it; see arrival_exchange.hpp.
+// Estimates to the root and arrival patterns from it; see arrival_exchange.hpp.
 #include "arrival_service/arrival_exchange.hpp"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // How the ranks of one persistent request tell each other when they will arrive.
 //
-// Every rank sends the root one estimate in an iteration: at its edge, or, where all ranks must
-// hold the same pattern, at its arrival if it has reported no edge. The root alone makes the
-// pattern. Where only the root's program depends on the order it keeps it, may act on what it has,
-// and an estimate that comes after its iteration is dropped. Otherwise it sends every rank the
-// pattern, or word that there is none since some rank reported no edge, and nobody begins that
-// iteration's transfer before: so all ranks follow the same pattern in the same iteration, whenever
-// the messages arrive.
+// Every rank sends the root one estimate in an iteration: with its progress report (its edge), or,
+// where all ranks must hold the same arrival pattern, at its arrival if it has reported nothing.
+// The root puts the arrival pattern together. Where only the root's program depends on the order of
+// arrival, the root keeps the pattern, may act on what it knows so far, and drops an estimate that
+// comes after its iteration. Otherwise it sends every rank the arrival pattern, or word that there
+// is none since some rank reported nothing, and nobody begins that iteration's transfer before: so
+// all ranks follow the same arrival pattern in the same iteration, whenever the messages arrive.
 //
 // Estimates name their iteration, since a fast rank may be ahead of the root. When a request is
 // freed each rank says so in a last message, and the root listens until it has them all: no message
@@ -42,7 +42,7 @@ class ArrivalExchange {
     Rank ranks = 1;
     Rank root = 0;
     int tag = 0;               // the first of ArrivalExchange::tags
-    bool everyone = false;     // all ranks need the pattern
+    bool everyone = false;     // all ranks need the arrival pattern
     bool root_counts = false;  // it has a place for the root's own arrival
     CommonClock clock{};       // led by the root
     // Between two questions for the root's time, in nanoseconds.
@@ -71,7 +71,7 @@ class ArrivalExchange {
 
   // Looks for messages. True when something has come.
   bool advance();
-  // This rank knows all that it will: the pattern, or that there is none.
+  // This rank knows all that it will: the arrival pattern, or that there is none.
   bool ended() const { return ended_; }
   // No message of this iteration has still to be sent.
   bool settled() const { return pattern_sends_.empty(); }

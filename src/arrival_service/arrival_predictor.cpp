@@ -1,4 +1,4 @@
-// Exchanges arrivals and agrees on patterns; see arrival_predictor.hpp.
+// Exchanges arrivals and agrees on arrival patterns; see arrival_predictor.hpp.
 #include "arrival_service/arrival_predictor.hpp"
 
 #include <algorithm>

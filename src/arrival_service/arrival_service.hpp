@@ -34,7 +34,7 @@ class ArrivalListener {
   virtual void arrivals_changed(const SharedView& before) = 0;
   // This one will be, some calls from now, for reduces like those of this site.
   virtual void arrivals_expected(const CallSite& site, const SharedView& coming) = 0;
-  // A call site has another pattern, whose view takes the place of `before`.
+  // A call site has another arrival pattern, whose view takes the place of `before`.
   virtual void site_predicted(const CallSite& site, const ArrivalPattern& pattern,
                               const SharedView& before) = 0;
 

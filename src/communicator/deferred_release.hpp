@@ -1,11 +1,13 @@
 // Deferred release: what freed persistent requests leave open until the messages of other ranks
 // that are still to come have come.
 //
-// Freeing a request is local. Its root may have served everybody and be done before a slow rank has
-// sent the estimate of its arrival, and an MPI library may give the context of a freed
-// communicator, with what then comes for it, to the next one. So the exchange, its tags and the
-// communicator stay until all ranks have said their last word. That is looked at whenever a request
-// is made or freed, and ends with MPI.
+// A rank frees a request without asking the others. A root may have served all ranks and freed its
+// request while a slow rank has still to send the estimate of its arrival. If tags and communicator
+// were given back then, that message could be received by whoever uses them next: an MPI library
+// may give a new communicator the context of one that was freed. So the exchange of arrivals, its
+// tags and the private communicator are kept until every rank has sent its last message. Whether
+// they have is looked at whenever a request is made or freed, and at MPI_Finalize, which waits a
+// little and then cancels.
 //
 // Thread safety: any thread.
 #pragma once
@@ -41,7 +43,8 @@ class DeferredRelease {
     entries_.push_back(std::move(entry));
   }
   void sweep() { look(false); }
-  // MPI ends: what was sent is taken, whoever has not freed a request is not waited for.
+  // MPI ends: messages that were sent are received, but a rank that has not freed its request is
+  // not waited for.
   void end() {
     for (int i = 0; i < 100 && !empty(); ++i) {
       look(false);

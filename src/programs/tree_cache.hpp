@@ -1,5 +1,5 @@
 // What irregular gather and scatter keep per root: a gather's tree, built at some calls and used by
-// those in between, and whether the root has said that calls go straight.
+// those in between, and whether the root has said that the linear algorithm serves its calls.
 //
 // A leaf whose block has changed cannot tell ranks that have already sent, so no call can find out
 // that a tree is out of date. It need not: a tree serves any sizes, only not as fast. It is built
@@ -7,9 +7,9 @@
 // root, and before that at calls 2, 4, 8 and so on. Until then it is the tree of equal blocks,
 // which takes no messages.
 //
-// Only the root knows all sizes. Where few blocks hold anything, going straight saves the tree's
-// start-ups; it says so to all ranks, at calls that all can count, and this holds until it says
-// otherwise. Either way serves any sizes.
+// Only the root knows all sizes. Where few blocks hold anything, the linear algorithm saves the
+// tree's start-ups; the root says so to all ranks, at calls that all can count, and this holds
+// until it says otherwise. Either way serves any sizes.
 #pragma once
 
 #include <bit>
@@ -26,7 +26,7 @@ class TreeCache {
     Rank root = no_rank;
     std::uint64_t calls = 0;  // with this root, this one included
     OrderedNode node;         // of this rank in a gather's tree
-    bool straight = false;    // what the root has said
+    bool linear = false;      // what the root has said
   };
 
   // Counts a call. All ranks ask in the same order, so that they forget the same roots.

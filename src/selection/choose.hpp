@@ -56,7 +56,7 @@ struct SegmentPlan {
 const Algorithm* choose(const Settings& settings, const Situation& situation);
 
 // Whether gatherv or scatterv along the tree, with `direct` blocks beside it, takes less time than
-// `blocks` that all go straight; neither counts the root's own.
+// the linear algorithm with `blocks`; neither counts the root's own.
 bool tree_saves(const Situation& situation, Rank blocks, Rank direct);
 
 // Whether the root of a scatterv along the tree reaches the other nodes sooner by a message to each

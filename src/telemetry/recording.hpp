@@ -29,12 +29,13 @@ struct RecordedCall {
   std::uint64_t bytes = 0;  // what this rank contributed or received
   std::chrono::steady_clock::time_point arrival;
   std::chrono::steady_clock::time_point departure = arrival;
-  // Where calls are predicted: who served this one, and by which version of the site's pattern.
+  // Where calls are predicted: who served this one, and by which version of the
+  // site's arrival pattern.
   std::optional<Service> service = std::nullopt;
   std::uint64_t version = 0;
 };
 
-// A pattern that came into force.
+// An arrival pattern that came into force.
 struct RecordedPattern {
   Collective collective = Collective::gather;
   int root = no_rank;
@@ -109,7 +110,7 @@ class ProcessRecording {
   //  "communicators":[{"group":[...],"ordinal":...,"calls":[[number,"gather",root,bytes,ns],...],
   //                    "patterns":[["gather",root,bytes,version,[ns,...]],...]}]}
   // A predicted call has three words more: when the rank left it, by whom it was served (native,
-  // fixed or predicted), and the version of the pattern.
+  // fixed or predicted), and the version of the arrival pattern.
   std::string to_json(std::string_view mpi, int rank, int world_size) const;
 
  private:

@@ -1,9 +1,9 @@
 // MPI_Gatherv and MPI_Scatterv.
 //
 // Only the root knows all sizes, so the choice goes by the number of ranks, until the root says
-// that its blocks had better go straight (tree_cache.hpp). Arguments that are not significant at a
-// rank may be garbage and are not read. Calls are predicted by communicator and root, whatever
-// their sizes.
+// that the linear algorithm is better for its blocks (programs/tree_cache.hpp). Arguments that are
+// not significant at a rank may be garbage and are not read. Calls are predicted by communicator
+// and root, whatever their sizes.
 #include <algorithm>
 
 #include "collectives/block_arguments.hpp"
@@ -36,8 +36,8 @@ bool chosen_freely(const CommunicatorState& state, Collective collective) {
 }
 
 // What the root finds of the sizes that it sees; others learn it.
-bool had_better_go_straight(const CommunicatorState& state, Collective collective,
-                            const IrregularCall& call) {
+bool is_better_linear(const CommunicatorState& state, Collective collective,
+                      const IrregularCall& call) {
   if (!call.is_root() || !call.all.counts.given()) return false;
   Rank blocks = 0;
   Rank direct = 0;
@@ -49,7 +49,7 @@ bool had_better_go_straight(const CommunicatorState& state, Collective collectiv
   return !tree_saves(state.situation(collective, 0, OperatorUse::none), blocks, direct);
 }
 
-// A call along the tree, or one that goes straight because the root has said so.
+// A call along the tree, or one that is linear because the root has said so.
 class TreeCall {
  public:
   // `asks`: the root is asked; else an algorithm is wanted whatever the sizes.
@@ -60,28 +60,28 @@ class TreeCall {
         every_(state.settings().construct_every),
         asks_(asks && every_ != 0),
         entry_((scatters(collective) ? state.scatter_trees : state.gather_trees).enter(call.root)) {
-    if (!asks_) entry_.straight = false;
+    if (!asks_) entry_.linear = false;
     if (scatters(collective) || entry_.calls != 1) return;
     entry_.node =
         ordered_node_of_equal_blocks(call.rank, call.ranks, call.root, call.ranks_per_node);
   }
 
-  // Before anything else moves: whether this call goes straight. What the root says of a gather
+  // Before anything else moves: whether this call is linear. What the root says of a gather
   // holds from this call on; a scatter's message says it with the data, for the next one.
-  bool goes_straight() {
+  bool goes_linear() {
     const bool root_says = asks_ && TreeCache::root_says(entry_.calls, every_);
-    if (scatters(collective_)) return entry_.straight && !root_says;
+    if (scatters(collective_)) return entry_.linear && !root_says;
     if (root_says) {
-      entry_.straight = had_better_go_straight(state_, collective_, call_);
-      error_ = hear_from_root(call_, entry_.node, entry_.straight);
+      entry_.linear = is_better_linear(state_, collective_, call_);
+      error_ = hear_from_root(call_, entry_.node, entry_.linear);
     }
-    return entry_.straight;
+    return entry_.linear;
   }
 
   int run() {
     if (scatters(collective_)) {
-      entry_.straight = asks_ && had_better_go_straight(state_, collective_, call_);
-      return scatter_irregular(call_, state_.irregular_room, entry_.straight);
+      entry_.linear = asks_ && is_better_linear(state_, collective_, call_);
+      return scatter_irregular(call_, state_.irregular_room, entry_.linear);
     }
     if (TreeCache::constructs(entry_.calls, every_)) {
       const int constructed = construct_tree(call_, entry_.node);
@@ -185,7 +185,7 @@ Outcome Irregular::serve_tree(CommunicatorState& state, PredictedCall& predicted
                               const Algorithm& algorithm, IrregularCall& call, int wrong) const {
   call.tag_base = state.next_tree_tags();
   TreeCall tree(state, collective, call, chosen_freely(state, collective));
-  if (tree.goes_straight()) {
+  if (tree.goes_linear()) {
     Outcome outcome = serve_linear(state, predicted, *find_linear(collective), call, wrong);
     if (outcome.error == MPI_SUCCESS) outcome.error = tree.error();
     return outcome;

@@ -1,12 +1,18 @@
 // The iterative model behind sibyl/pat.h, as a layer over persistent requests.
 //
-// A request is bound to staging memory, not to the program's: so nothing needs to be known of the
-// program's buffers before its call, and whether a call repeats an earlier one depends on nothing
-// but what MPI makes equal on all ranks of the communicator: function, bytes of a block, root. All
-// ranks therefore bind, find and give up the same requests at the same call, without a word.
+// In that model a program says when its computation begins, how far it is (PAT_Edge) and when it
+// ends, and only then calls a collective. When the computation begins, Sibyl starts the request that
+// the function in use had last, since the same call is likely to follow.
 //
-// Starting is local. What one rank has started in vain, since the turn called something else, stays
-// started until its call comes; it is run once more on all ranks before it is given up.
+// Requests are bound to staging memory of Sibyl's own, not to the program's buffers, which are not
+// known before the call. So a call can use the request of an earlier call if function, size of a
+// block and root are the same; MPI requires these to be equal on all ranks, so all ranks make, find
+// and drop the same requests at the same call, without telling each other.
+//
+// Starting a request sends nothing to other ranks by itself. If a different call follows, the
+// request stays started, on this rank perhaps alone, until a call that fits it comes. Before a
+// request is dropped, all ranks start it, if they have not, arrive and wait, so that no message of
+// it is left.
 #pragma once
 
 #include <mpi.h>

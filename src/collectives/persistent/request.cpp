@@ -96,7 +96,8 @@ bool PersistentRequest::everyone() const {
 // In two ranks there is no order.
 bool PersistentRequest::exchanges() const {
   if (!bound_.by_arrival || !runs_program() || ranks_ < 3) return false;
-  // Without a thread a rank that waits for the pattern would wait until the root has arrived.
+  // Without a thread a rank that waits for the arrival pattern would wait until the root has
+  // arrived.
   if (everyone()) return bound_.progress != PersistentCall::Progress::calls;
   return bound_.algorithm->order == OrderUse::root_only;
 }

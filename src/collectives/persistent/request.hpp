@@ -2,24 +2,25 @@
 // waited for again and again (SIBYL_Gather_init, SIBYL_Start, SIBYL_Edge, SIBYL_Arrive,
 // SIBYL_Wait).
 //
-// An iteration takes its way through three stages: computing, from Start on; arrived, from Arrive
-// on; inactive again when it is complete. What runs when:
-//   - The program does not depend on arrivals: it is bound at Start, and what it gates `on_start`
-//     begins there.
-//   - It does: ranks report their edges (arrival_service/arrival_exchange.hpp), and the program is
-//     made when the pattern is there; by the root alone at its arrival at the latest, from what it
-//     then knows, where no other rank must hold the same.
-//   - The root of a linear gather with room for several ranks at a time needs no whole order: it
-//     begins at once and decides turn by turn whom to serve next, from what is known by then
-//     (arrival/receive_ordering.hpp).
-//   - The call is left to the MPI library: its nonblocking collective begins at Arrive, on a
-//     communicator of this request's own, since ranks may arrive at several requests in any order.
-// Whoever comes along moves an iteration: the progress thread, Test and Wait of this request, Wait
-// of another one. The thread lets go of it when the rank waits.
+// Each iteration has three stages: computing, from Start on; arrived, from Arrive on; inactive,
+// when it is complete. When the transfer begins depends on what serves the call:
+//   - A program that does not depend on arrivals is bound to the buffers at Start. Its steps that
+//     are gated `on_start` begin there, the others at Arrive.
+//   - A program that does is planned when the ranks have made their progress reports and the
+//   arrival
+//     pattern is known (arrival_service/arrival_exchange.hpp). Where the order matters to the root
+//     alone, it plans at its own arrival at the latest, from the reports that have come by then.
+//   - The root of a linear gather that may receive from several ranks at a time orders its receives
+//     dynamically (arrival/receive_ordering.hpp): it begins at Start, and decides whom to serve
+//     next each time that it can serve one more.
+//   - The MPI library's nonblocking collective begins at Arrive. It has a communicator of its own,
+//     since ranks may arrive at several requests in any order.
+// An iteration is moved by the progress thread, by Test and Wait of this request, and by Wait of
+// any other request. The progress thread leaves a request alone while its rank waits for it.
 //
-// Where all ranks need the pattern and one reports no edge, an iteration can begin only when that
-// rank arrives. So ranks then leave the exchange out for an iteration, for two if it happens again,
-// and so on to 1024: all have seen it in the same iteration.
+// Where all ranks need the arrival pattern and one makes no progress report, no transfer can begin
+// before that rank arrives. All ranks see this in the same iteration, and leave the exchange out in
+// the next one; if it happens again, in the next two, and so on, up to 1024.
 //
 // Thread safety: calls for one request one at a time; different requests from any threads.
 #pragma once

@@ -6,11 +6,18 @@
 //
 //   gather:  blocks in rank order | sizes        scatter:  first rank, ranks | sizes | blocks
 //
-// `sizes` is 4 bytes a rank, or 4 bytes in all where they are equal. A block of `direct_from` bytes
-// or more goes straight between its rank and the root; its size in the tree is a mark. Whoever
-// expects such a block posts its receive at once, and the tree tells both ends what really came:
-// ranks and a root that do not agree on a size all end, and the error is MPI_ERR_TRUNCATE at who
-// has too little room.
+// `sizes` is 4 bytes a rank, or 4 bytes in all where they are equal.
+//
+// Three ways leave the ordered tree:
+//   direct  A block of `direct_from` bytes or more travels in a message of its own between its rank
+//           and the root; its size in the tree is a mark. Whoever expects such a block posts its
+//           receive at once, and the tree tells both ends what really came: ranks and a root that
+//           do not agree on a size all end, and the error is MPI_ERR_TRUNCATE at who has too little
+//           room.
+//   star    A scatter's root sends a message to each other node itself, where that reaches them
+//           sooner than passing messages on.
+//   flat    A scatter's root sends each rank a message with its own block, and nobody passes on
+//           anything: where blocks are so large that start-ups hide behind them.
 //
 // The program of a plan would name the blocks of each message; here a rank cannot know them. Both
 // follow the same OrderedNode.
@@ -93,9 +100,10 @@ int construct_tree(const IrregularCall& call, OrderedNode& node);
 // Return MPI_SUCCESS or the first error code; all messages are performed after an error as well.
 // `node` is this rank's place in a tree with the call's root that all ranks share.
 int gather_irregular(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room);
-// `straight` travels with the scatter from the root to all ranks: what it says of later calls.
-int scatter_irregular(const IrregularCall& call, IrregularRoom& room, bool& straight);
+// `linear` travels with the scatter from the root to all ranks: whether later calls are to be
+// served by the linear algorithm.
+int scatter_irregular(const IrregularCall& call, IrregularRoom& room, bool& linear);
 // The same for a gather, along its tree and by messages of its own.
-int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& straight);
+int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& linear);
 
 }  // namespace sibyl

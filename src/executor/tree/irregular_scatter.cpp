@@ -10,10 +10,10 @@
 namespace sibyl {
 namespace {
 
-// The head of a message: first rank, marked if later calls go straight, and number of ranks of its
+// The head of a message: first rank, marked if later calls are linear, and number of ranks of its
 // cube, then the sizes.
 constexpr std::size_t place_bytes = 2 * sizeof(std::uint32_t);
-constexpr std::uint32_t straight_mark = 1U << 31;
+constexpr std::uint32_t linear_mark = 1U << 31;
 
 // From this many bytes a rank on the root sends to each rank itself (simulated: docs/irregular.md).
 constexpr std::size_t flat_from = 256;
@@ -23,8 +23,8 @@ constexpr std::size_t flat_messages = 8;
 
 class Scatter {
  public:
-  Scatter(const IrregularCall& call, IrregularRoom& room, bool& straight)
-      : call_(call), room_(room), straight_(straight) {
+  Scatter(const IrregularCall& call, IrregularRoom& room, bool& linear)
+      : call_(call), room_(room), linear_(linear) {
     room_.requests.clear();
   }
 
@@ -150,7 +150,7 @@ class Scatter {
     const std::size_t message_bytes = whole ? head_bytes + data : head_bytes;
     char* message = reserved(room_.parts[k + 1], message_bytes);
     const auto first = static_cast<std::uint32_t>(child.first + first_);
-    char* head = store_u32(message, straight_ ? first | straight_mark : first);
+    char* head = store_u32(message, linear_ ? first | linear_mark : first);
     head = store_u32(head, static_cast<std::uint32_t>(child.count));
     written.write(head, false);
     if (whole) {
@@ -199,8 +199,8 @@ class Scatter {
     constexpr std::size_t least = place_bytes + sizeof(std::uint32_t);
     if (bytes < least) return false;
     const std::uint32_t first = load_u32(message);
-    straight_ = (first & straight_mark) != 0;
-    first_ = static_cast<Rank>(first & ~straight_mark);
+    linear_ = (first & linear_mark) != 0;
+    first_ = static_cast<Rank>(first & ~linear_mark);
     const auto count = static_cast<Rank>(load_u32(message + sizeof(std::uint32_t)));
     if (count < 1 || call_.rank < first_ || call_.rank - first_ >= count || count > call_.ranks) {
       return false;
@@ -284,7 +284,7 @@ class Scatter {
 
   const IrregularCall& call_;
   IrregularRoom& room_;
-  bool& straight_;
+  bool& linear_;
   // First rank of the cube that room_.sizes is about, from which room_.tree counts its ranks.
   Rank first_ = 0;
   FirstError error_;
@@ -292,8 +292,8 @@ class Scatter {
 
 }  // namespace
 
-int scatter_irregular(const IrregularCall& call, IrregularRoom& room, bool& straight) {
-  Scatter scatter(call, room, straight);
+int scatter_irregular(const IrregularCall& call, IrregularRoom& room, bool& linear) {
+  Scatter scatter(call, room, linear);
   return call.is_root() ? scatter.run_root() : scatter.run_other();
 }
 

@@ -198,10 +198,10 @@ int construct_tree(const IrregularCall& call, OrderedNode& node) {
   return error.code();
 }
 
-int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& straight) {
+int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& linear) {
   const int tag = call.tag_base + construction_tag;
   FirstError error;
-  char said = straight ? 1 : 0;
+  char said = linear ? 1 : 0;
   if (!call.is_root()) {
     error.add(receive(&said, 1, MPI_BYTE, node.parent, tag, call.comm));
   }
@@ -209,7 +209,7 @@ int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& str
   for (std::size_t k = node.children.size(); k-- > 0;) {
     error.add(send(&said, 1, MPI_BYTE, node.children[k].rank, tag, call.comm));
   }
-  straight = said != 0;
+  linear = said != 0;
   return error.code();
 }
 

@@ -38,7 +38,7 @@ void find_program(benchmark::State& state) {
   const Algorithm* algorithm = find_algorithm(Collective::exscan, "hybrid");
   const SharedView& view = found->arrivals.view();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(&found->plans.get({.algorithm = algorithm}, view));
+    benchmark::DoNotOptimize(&found->programs.get({.algorithm = algorithm}, view));
   }
 }
 BENCHMARK(find_program);

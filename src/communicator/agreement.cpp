@@ -156,7 +156,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   tags_.begin_at(terms.tag_start);
   id_ = terms.id;
   last_used_ = process_.tick();
-  plans.set_ranks_per_node(find_ranks_per_node(new_comm, host_number()));
+  programs.set_ranks_per_node(find_ranks_per_node(new_comm, host_number()));
   arrivals.open({.comm = new_comm,
                  .rank = rank_,
                  .ranks = size_,

@@ -48,7 +48,7 @@ std::uint32_t first_served_call(const Environment& environment) {
 
 CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
     : arrivals(*this),
-      plans(rank_in(comm), size_of(comm)),
+      programs(rank_in(comm), size_of(comm)),
       process_(process),
       rank_(rank_in(comm)),
       size_(size_of(comm)),
@@ -166,22 +166,22 @@ CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(double sprea
 void CommunicatorState::arrivals_expected(const CallSite& site, const SharedView& coming) {
   const CachedChoice choice = reduce_like_last(coming->spread);
   if (!choice.follows_arrivals() || choice.bytes != site.bytes) return;
-  plans.prefetch({.algorithm = choice.algorithm, .root = site.root, .cut = choice.segments},
-                 coming);
+  programs.prefetch({.algorithm = choice.algorithm, .root = site.root, .cut = choice.segments},
+                    coming);
 }
 
 void CommunicatorState::arrivals_changed(const SharedView& before) {
-  plans.drop(before);
+  programs.drop(before);
   const SharedView& now = arrivals.view();
   const CachedChoice choice = reduce_like_last(now->spread);
   cached_choice = {};
   cached_choice[static_cast<std::size_t>(Collective::reduce)] = choice;
-  if (choice.follows_arrivals()) plans.plan_last_again(*choice.algorithm, choice.segments, now);
+  if (choice.follows_arrivals()) programs.plan_last_again(*choice.algorithm, choice.segments, now);
 }
 
 void CommunicatorState::site_predicted(const CallSite& site, const ArrivalPattern& pattern,
                                        const SharedView& before) {
-  plans.drop(before);
+  programs.drop(before);
   recording.add(RecordedPattern{site.collective, site.root, site.bytes, pattern});
 }
 
@@ -198,7 +198,7 @@ void CommunicatorState::begin_prediction() {
   const PredictionMode mode = settings_.predict;
   if (mode == PredictionMode::off || size_ == 1) return;
   const bool threaded = mode == PredictionMode::background;
-  arrivals.predict(mode, threaded ? process_.progress_thread() : nullptr, plans.prefetched());
+  arrivals.predict(mode, threaded ? process_.progress_thread() : nullptr, programs.prefetched());
 }
 
 void CommunicatorState::end_prediction() {

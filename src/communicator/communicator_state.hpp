@@ -78,7 +78,7 @@ class CommunicatorState final : public ArrivalListener {
   const std::shared_ptr<PrivateCommunicator>& shared_private() const { return private_; }
   const std::shared_ptr<CommunicatorLink>& link() const { return link_; }
   // How many consecutive ranks share a node; 1 where that is no one number. Agreed at set-up.
-  Rank ranks_per_node() const { return plans.ranks_per_node(); }
+  Rank ranks_per_node() const { return programs.ranks_per_node(); }
   const Settings& settings() const { return settings_; }
   // What stands for a call of this communicator where an algorithm is chosen.
   Situation situation(Collective collective, std::uint64_t bytes, OperatorUse use,
@@ -90,7 +90,7 @@ class CommunicatorState final : public ArrivalListener {
   // What a call does while it waits; nullptr: nothing, or a thread does it.
   ProgressHook* progress_hook() {
     const ArrivalPredictor* predictor = arrivals.predictor();
-    return predictor == nullptr || predictor->has_thread() ? nullptr : &plans.prefetched();
+    return predictor == nullptr || predictor->has_thread() ? nullptr : &programs.prefetched();
   }
   // Programs follow what is known of arrivals: what a change makes useless is dropped, and the one
   // that ran last is planned anew at once, between two collectives.
@@ -138,7 +138,7 @@ class CommunicatorState final : public ArrivalListener {
 
   Workspace workspace;
   ArrivalService arrivals;
-  ProgramStore plans;
+  ProgramStore programs;
   IrregularRoom irregular_room;
   TreeCache gather_trees;
   TreeCache scatter_trees;

@@ -29,7 +29,7 @@ const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, boo
                          .root = root,
                          .in_place = in_place,
                          .outstanding = outstanding_in(state_.settings(), algorithm.collective)};
-  return ordered ? state_.plans.get(spec, call_.site->view) : state_.plans.get(spec);
+  return ordered ? state_.programs.get(spec, call_.site->view) : state_.programs.get(spec);
 }
 
 }  // namespace sibyl

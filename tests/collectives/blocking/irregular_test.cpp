@@ -182,7 +182,7 @@ TEST_P(IrregularBlocksOverMpi, MovesEveryBlockWhereNodesHaveSeveralRanks) {
     Served served(GetParam(), nullptr);
     const auto per_node =
         static_cast<Rank>(1 + pick(random, static_cast<std::uint64_t>(size_of())));
-    served.state().plans.set_ranks_per_node(per_node);
+    served.state().programs.set_ranks_per_node(per_node);
     served.state().replace_costs(far_and_near[pick(random, 2)]);
     settings(served, find_algorithm(GetParam(), "ordered-tree"), 4096, 1);
     const auto root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of())));

@@ -124,7 +124,7 @@ void serve_in_order(Collective collective, const Algorithm& row, PredictionMode 
   }
   const bool follows = row.order == OrderUse::all_ranks ? everywhere : rank_in() == root;
   if (site->pays || !follows) {
-    EXPECT_EQ(served.state().plans.holds(row, site->view), follows);
+    EXPECT_EQ(served.state().programs.holds(row, site->view), follows);
   }
 }
 
@@ -215,7 +215,7 @@ TEST(PredictedCalls, OfAReduceMakeTheNextScheduleWhileTheyWait) {
     reduce_once(served, 32768, call);  // beyond lockstep, which waits in MPI
   }
   EXPECT_GT(state.arrivals.view()->version, 0U);
-  std::uint64_t made = state.plans.prefetched().rounds_made();
+  std::uint64_t made = state.programs.prefetched().rounds_made();
   MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_UINT64_T, MPI_MAX, served.get());
   EXPECT_GT(made, 0U);
 }
@@ -225,7 +225,7 @@ TEST(PredictedCalls, OfAReduceUseTheScheduleThatWasMadeAhead) {
   const Algorithm* const clairvoyant = find_algorithm(Collective::reduce, "clairvoyant");
   const Served served(Collective::reduce, clairvoyant);
   CommunicatorState& state = *CommunicatorState::get(served.get());
-  PlanPrefetch& ahead = state.plans.prefetched();
+  PlanPrefetch& ahead = state.programs.prefetched();
   for (const int count : {5, 8192}) {  // fewer elements than segments, and more
     Settings settings = forced(Collective::reduce, clairvoyant);
     settings.segments = 16;

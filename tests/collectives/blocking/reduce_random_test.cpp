@@ -51,7 +51,7 @@ void draw_arrivals(Served& served, Random& random) {
         state.cached_choice[static_cast<std::size_t>(Collective::reduce)].bytes;
     state.arrivals.expect({Collective::reduce, root, bytes}, times);
     int rounds = state.rank() * 5;
-    while (rounds-- > 0 && state.plans.prefetched().advance()) {
+    while (rounds-- > 0 && state.programs.prefetched().advance()) {
     }
   }
   ASSERT_TRUE(served.state().arrivals.publish(times));
@@ -92,7 +92,7 @@ TEST(ReduceAtRandom, EqualsTheMpiLibrarysOwn) {
   }
   // As on hosts of their own whose links carry messages in turn.
   communicators.push_back(std::make_unique<Served>(Collective::reduce, nullptr));
-  communicators.back()->state().plans.set_ranks_per_node(1);
+  communicators.back()->state().programs.set_ranks_per_node(1);
   communicators.back()->state().replace_costs({1e-6, 1e-6, 1e-8, 1e-10, true});
   const int wanted = long_tests() ? many : cases(150);
   for (int i = 0; i < wanted; ++i) {

@@ -175,7 +175,8 @@ class CommunicatorState final : public ArrivalListener {
  private:
   enum class Mode : std::uint8_t { counting, served, native, refused };
 
-  void set_up(MPI_Comm comm);  // agreement.cpp
+  void set_up(MPI_Comm comm);                         // agreement.cpp
+  bool agree_to_serve(MPI_Comm comm, bool has_room);  // agreement.cpp
   CachedChoice reduce_like_last(double spread) const;
   void begin_prediction();
   void end_prediction();

@@ -121,6 +121,19 @@ int PatBlocks::deliver(const PatRequest& request, MPI_Comm comm) const {
   return error;
 }
 
+// A reduce by a request that is used for nothing else.
+int reduce_once(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                int root, MPI_Comm comm) {
+  SIBYL_Request once = SIBYL_REQUEST_NULL;
+  int error =
+      SIBYL_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, MPI_INFO_NULL, &once);
+  if (error == MPI_SUCCESS) error = SIBYL_Start(&once);
+  if (error == MPI_SUCCESS) error = SIBYL_Arrive(&once);
+  if (error == MPI_SUCCESS) error = SIBYL_Wait(&once);
+  if (once != SIBYL_REQUEST_NULL) SIBYL_Request_free(&once);
+  return error;
+}
+
 }  // namespace
 
 int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
@@ -163,16 +176,7 @@ int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, 
   const bool lasting = from.info.named && from.info.dense &&
                        operator_use(op, datatype) == std::optional(OperatorUse::predefined) &&
                        from.bytes() <= std::size_t{std::numeric_limits<int>::max()};
-  if (!lasting) {
-    SIBYL_Request once = SIBYL_REQUEST_NULL;
-    int error =
-        SIBYL_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, MPI_INFO_NULL, &once);
-    if (error == MPI_SUCCESS) error = SIBYL_Start(&once);
-    if (error == MPI_SUCCESS) error = SIBYL_Arrive(&once);
-    if (error == MPI_SUCCESS) error = SIBYL_Wait(&once);
-    if (once != SIBYL_REQUEST_NULL) SIBYL_Request_free(&once);
-    return error;
-  }
+  if (!lasting) return reduce_once(sendbuf, recvbuf, count, datatype, op, root, comm);
   PatRequest* request = nullptr;
   int error = Pat::get()->take({&function, count, root, datatype, op}, comm, &request);
   if (error != MPI_SUCCESS) return error;

@@ -6,16 +6,6 @@
 namespace sibyl {
 namespace {
 
-bool alike(const SegmentPlan& a, const SegmentPlan& b) {
-  return a.segments == b.segments && a.round_time == b.round_time && a.in_order == b.in_order &&
-         a.together == b.together;
-}
-
-bool alike(const ProgramSpec& a, const ProgramSpec& b) {
-  return a.algorithm == b.algorithm && a.root == b.root && a.in_place == b.in_place &&
-         a.background == b.background && a.outstanding == b.outstanding && alike(a.cut, b.cut);
-}
-
 // A later view serves as well where it says the same of what the program follows.
 bool same_for(const Algorithm& algorithm, const ArrivalView* a, const ArrivalView* b) {
   if (a == b) return true;
@@ -37,18 +27,15 @@ void ProgramStore::set_ranks_per_node(Rank ranks_per_node) {
 }
 
 bool ProgramStore::matches(const Entry& entry, const ProgramSpec& spec, const ArrivalView* view) {
-  return entry.valid && alike(entry.spec, spec) &&
-         same_for(*spec.algorithm, entry.view.get(), view);
+  return entry.valid && entry.spec == spec && same_for(*spec.algorithm, entry.view.get(), view);
 }
 
-const Prepared& ProgramStore::get(const ProgramSpec& spec, const SharedView& view) {
+const Prepared& ProgramStore::find(const ProgramSpec& spec, const SharedView& view) {
   const ArrivalView* const now = seen(spec, view);
-  if (last_ < entries_.size() && matches(*entries_[last_], spec, now)) {
-    return entries_[last_]->prepared;
-  }
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (matches(*entries_[i], spec, now)) {
       last_ = i;
+      entries_[i]->asked = view;
       return entries_[i]->prepared;
     }
   }
@@ -56,6 +43,7 @@ const Prepared& ProgramStore::get(const ProgramSpec& spec, const SharedView& vie
   entry.valid = false;  // matches nothing should planning throw
   entry.spec = spec;
   entry.view = now == nullptr ? nullptr : view;
+  entry.asked = view;
   PlanRequest request = request_of(spec, now);
   if (spec.algorithm->arrivals) request.schedule = prefetch_.find(request);
   prepare(*spec.algorithm, request, rank_, entry.prepared);
@@ -107,7 +95,7 @@ PlanRequest ProgramStore::request_of(const ProgramSpec& spec, const ArrivalView*
 void ProgramStore::prefetch(const ProgramSpec& spec, const SharedView& coming) {
   const auto serves = [&](const auto& entry) {
     return entry->valid && entry->spec.algorithm == spec.algorithm &&
-           entry->spec.root == spec.root && alike(entry->spec.cut, spec.cut);
+           entry->spec.root == spec.root && entry->spec.same_cut(spec.cut);
   };
   if (spec.cut.together && std::ranges::any_of(entries_, serves)) return;
   prefetch_.begin(request_of(spec, seen(spec, coming)));

@@ -30,6 +30,16 @@ struct ProgramSpec {
   bool background = false;  // as in PlanRequest
   std::uint32_t outstanding = 1;
   SegmentPlan cut{};  // of algorithms that cut vectors, and its times of those that take arrivals
+
+  bool same_cut(const SegmentPlan& other) const {
+    return cut.segments == other.segments && cut.round_time == other.round_time &&
+           cut.in_order == other.in_order && cut.together == other.together;
+  }
+  bool operator==(const ProgramSpec& other) const {
+    return algorithm == other.algorithm && root == other.root && in_place == other.in_place &&
+           background == other.background && outstanding == other.outstanding &&
+           same_cut(other.cut);
+  }
 };
 
 // Whether programs of this kind depend on arrivals.
@@ -49,7 +59,13 @@ class ProgramStore {
   Rank ranks_per_node() const { return ranks_per_node_; }
 
   // The program of this rank. The reference holds until the next call. May throw std::bad_alloc.
-  const Prepared& get(const ProgramSpec& spec, const SharedView& view = nullptr);
+  const Prepared& get(const ProgramSpec& spec, const SharedView& view = nullptr) {
+    if (last_ < entries_.size()) {
+      const Entry& last = *entries_[last_];
+      if (last.valid && last.asked == view && last.spec == spec) return last.prepared;
+    }
+    return find(spec, view);
+  }
 
   // This view is to come into force, and with it a program of this kind of an algorithm that takes
   // arrivals: its schedule can be made ahead. None is where a program is kept that serves then.
@@ -70,9 +86,11 @@ class ProgramStore {
   struct Entry {
     bool valid = false;
     ProgramSpec spec;
-    SharedView view;  // nullptr where it follows none
+    SharedView view;   // nullptr where it follows none
+    SharedView asked;  // the last with which it was found
     Prepared prepared;
   };
+  const Prepared& find(const ProgramSpec& spec, const SharedView& view);
   static bool matches(const Entry& entry, const ProgramSpec& spec, const ArrivalView* view);
   PlanRequest request_of(const ProgramSpec& spec, const ArrivalView* view);
   Entry& find_place();

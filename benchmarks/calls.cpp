@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include "communicator/communicator_state.hpp"
-#include "executor/prepared.hpp"
+#include "executor/program/prepared.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/sibyl.h"
 
@@ -36,7 +36,10 @@ void find_program(benchmark::State& state) {
     return;
   }
   const Algorithm* algorithm = find_algorithm(Collective::exscan, "hybrid");
-  for (auto _ : state) benchmark::DoNotOptimize(&found->plans.get(*algorithm, 0, false, 1));
+  const SharedView& view = found->arrivals.view();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(&found->programs.get({.algorithm = algorithm}, view));
+  }
 }
 BENCHMARK(find_program);
 

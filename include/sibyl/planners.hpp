@@ -40,7 +40,7 @@ struct PlanRequest {
   // Gatherv and scatterv only: the sizes of the blocks, one per rank, in any unit that all share;
   // empty: all alike. Only the root knows them in a call; the others learn what they need.
   std::span<const std::uint64_t> sizes = {};
-  // Blocks of at least this size travel straight between their rank and the root.
+  // Blocks of at least this size travel direct, in a message between their rank and the root.
   std::uint64_t direct_from = ~std::uint64_t{0};
   std::uint32_t segments = 1;  // parts that the vector is cut into (Algorithm::segments)
   // Algorithms that plan for arrival times only (Algorithm::arrivals); see sibyl/clairvoyant.hpp.
@@ -68,7 +68,10 @@ struct Algorithm {
   std::string_view source;     // paper, section, listing
   OrderUse order = OrderUse::none;
   bool background = false;        // has gates that can be opened
-  bool commutative_only = false;  // not eligible for operators that do not commute
+  bool commutative_only = false;  // not eligible for operators that do not commute; all others keep
+                                  // the operands in the order of the ranks
+  bool linear = false;            // every block goes in one message between its rank and the root
+  bool chain = false;             // segments go from rank to rank, not through trees
   bool in_place = true;           // has a program for MPI_IN_PLACE
   bool operator_rounds = false;   // PlanRequest::operator_rounds may be asked for
   bool nodes = false;             // plans for PlanRequest::ranks_per_node
@@ -92,6 +95,8 @@ std::span<const Algorithm> algorithms();
 std::span<const Algorithm> algorithms(Collective collective);
 // nullptr when the collective has no algorithm of that name.
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
+// The first linear one of a collective that moves blocks.
+const Algorithm* find_linear(Collective collective);
 
 // Empty when the request can be planned; else one line that says what is wrong with it.
 std::string check_request(const Algorithm& algorithm, const PlanRequest& request);

@@ -21,7 +21,7 @@ int set_arrivals(MPI_Comm comm, const double* times, int count) try {
   const bool whole = count >= 0 && (times != nullptr || count == 0);
   const std::span<const double> given =
       whole ? std::span(times, static_cast<std::size_t>(count)) : std::span(&unusable, 1);
-  if (state->agree_on_arrivals(given)) return MPI_SUCCESS;
+  if (state->arrivals.agree_on(given)) return MPI_SUCCESS;
   if (state->arrivals_code == MPI_SUCCESS) {
     state->arrivals_code = code_with_text(
         "Sibyl: the arrival times differ between ranks, or are not one per rank, finite, not "

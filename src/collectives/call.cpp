@@ -49,10 +49,11 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
   return raise(comm, state.refusal_code);
 }
 
-const CommunicatorState::KnownChoice& choose_for(CommunicatorState& state, Collective collective,
-                                                 std::uint64_t bytes, OperatorUse use,
-                                                 bool commutes, std::uint32_t elements) {
-  CommunicatorState::KnownChoice& known = state.known_choice[static_cast<std::size_t>(collective)];
+const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Collective collective,
+                                                  std::uint64_t bytes, OperatorUse use,
+                                                  bool commutes, std::uint32_t elements) {
+  CommunicatorState::CachedChoice& known =
+      state.cached_choice[static_cast<std::size_t>(collective)];
   if (!known.valid || known.bytes != bytes || known.operator_use != use ||
       known.commutes != commutes || known.elements != elements) {
     known = {};
@@ -65,12 +66,12 @@ const CommunicatorState::KnownChoice& choose_for(CommunicatorState& state, Colle
   return known;
 }
 
-const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
-                                                       Collective collective, MPI_Count count,
-                                                       const DatatypeInfo& type,
-                                                       std::optional<OperatorUse> use,
-                                                       bool commutes) {
-  static constexpr CommunicatorState::KnownChoice native;
+const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state,
+                                                        Collective collective, MPI_Count count,
+                                                        const DatatypeInfo& type,
+                                                        std::optional<OperatorUse> use,
+                                                        bool commutes) {
+  static constexpr CommunicatorState::CachedChoice native;
   // Pack counts bytes in an int, and one element is not cut.
   constexpr std::size_t most = std::numeric_limits<int>::max();
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
@@ -81,8 +82,13 @@ const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
 
 const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
                                   const SegmentPlan& cut, int root, bool in_place) {
-  const Prepared& prepared = state.plans.get(
-      algorithm, root, in_place, outstanding_in(state.settings(), algorithm.collective), cut);
+  const Prepared& prepared =
+      state.programs.get({.algorithm = &algorithm,
+                          .root = root,
+                          .in_place = in_place,
+                          .outstanding = outstanding_in(state.settings(), algorithm.collective),
+                          .cut = cut},
+                         state.arrivals.view());
   const bool fits = prepared.header.tag_span <= CommunicatorState::tags_of_a_reduction;
   return fits ? &prepared : nullptr;
 }
@@ -96,7 +102,7 @@ void find_costs(CommunicatorState& state, Caller caller, Collective collective, 
 
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call) {
   call.comm = state.private_comm();
-  call.meanwhile = state.meanwhile();
+  call.progress_hook = state.progress_hook();
   return execute(prepared, call, state.workspace);
 }
 

@@ -82,17 +82,17 @@ class CountedCall {
 
 // The algorithm for a call of this communicator and its segments, no more than `elements`; the last
 // choice of each collective is remembered. `commutes` says whether the operator does.
-const CommunicatorState::KnownChoice& choose_for(CommunicatorState& state, Collective collective,
-                                                 std::uint64_t bytes, OperatorUse use,
-                                                 bool commutes = true, std::uint32_t elements = 1);
+const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Collective collective,
+                                                  std::uint64_t bytes, OperatorUse use,
+                                                  bool commutes = true, std::uint32_t elements = 1);
 
 // The same for a reduction or a scan of `count` > 0 elements. The MPI library serves where the
 // operator is unknown (`use` empty) or cannot be applied, or counts pass what packing can count.
-const CommunicatorState::KnownChoice& choose_reduction(CommunicatorState& state,
-                                                       Collective collective, MPI_Count count,
-                                                       const DatatypeInfo& type,
-                                                       std::optional<OperatorUse> use,
-                                                       bool commutes = true);
+const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state,
+                                                        Collective collective, MPI_Count count,
+                                                        const DatatypeInfo& type,
+                                                        std::optional<OperatorUse> use,
+                                                        bool commutes = true);
 
 // The program of a reduction or a scan; nullptr where it has more messages than a call has tags,
 // which all ranks find alike.

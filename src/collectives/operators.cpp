@@ -138,7 +138,7 @@ std::optional<OperatorUse> operator_use(MPI_Op op, MPI_Datatype datatype) {
 
 std::optional<OperatorUse> operator_use(CommunicatorState& state, MPI_Op op, MPI_Datatype datatype,
                                         bool named) {
-  CommunicatorState::KnownOperator& known = state.known_operator;
+  CommunicatorState::CachedOperator& known = state.cached_operator;
   if (known.op == op && known.type == datatype) return known.use;
   const std::optional<OperatorUse> use = operator_use(op, datatype);
   if (use == OperatorUse::predefined && named) known = {op, datatype, *use};

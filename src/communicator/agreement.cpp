@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "communicator/calibration.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/membership.hpp"
-#include "communicator/placement.hpp"
+#include "cost/calibration.hpp"
+#include "cost/placement.hpp"
 #include "executor/faults.hpp"
 
 namespace sibyl {
@@ -73,6 +73,21 @@ MPI_Comm make_private(MPI_Comm comm) {
   return made;
 }
 
+// The private communicator, and rank 0's terms; MPI_COMM_NULL where some rank did not get it.
+MPI_Comm make_private_on_all(MPI_Comm comm, FromRankZero& terms) {
+  MPI_Comm made = make_private(comm);
+  const std::int64_t own = made != MPI_COMM_NULL ? 1 : 0;
+  std::int64_t everywhere = 0;
+  const int agreed = PMPI_Allreduce(&own, &everywhere, 1, MPI_INT64_T, MPI_MIN, comm);
+  if (agreed == MPI_SUCCESS && everywhere == 1 &&
+      PMPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, made) == MPI_SUCCESS) {
+    return made;
+  }
+  if (agreed != MPI_SUCCESS) revoke(made);  // others may be waiting on theirs
+  if (made != MPI_COMM_NULL) PMPI_Comm_free(&made);
+  return MPI_COMM_NULL;
+}
+
 }  // namespace
 
 // The budget of some rank is spent. Rank 0 names the communicator within this one that has not been
@@ -117,79 +132,59 @@ void CommunicatorState::make_room_for_another(MPI_Comm comm) {
   }
 }
 
+// Whether all ranks can be served, by the same build, in an environment that is sound everywhere.
+bool CommunicatorState::agree_to_serve(MPI_Comm comm, bool has_room) {
+  const auto build = static_cast<std::int64_t>(build_fingerprint());
+  const bool sound = process_.problem().empty();
+  const std::array<std::int64_t, 5> offer{has_room ? 1 : 0, sound ? 1 : 0, build, -build,
+                                          can_combine() ? 1 : 0};
+  std::array<std::int64_t, 5> least{};
+  if (PMPI_Allreduce(offer.data(), least.data(), static_cast<int>(offer.size()), MPI_INT64_T,
+                     MPI_MIN, comm) != MPI_SUCCESS) {
+    return false;
+  }
+  const auto [rooms, all_sound, least_build, most_build, all_combine] = least;
+  combines_ = all_combine == 1;
+  if (all_sound == 0) mode_ = Mode::refused;
+  const bool alike = all_sound == 1 && least_build == -most_build;
+  return alike && (rooms == 1 || make_room(comm, has_room));
+}
+
 void CommunicatorState::set_up(MPI_Comm comm) {
   mode_ = Mode::native;
   // A rank of another world may be one that no preload serves, and would not come to meet us. Both
   // sides find the other's ranks outside of their own world, so all stay with the MPI library.
   if (Process::has_world() && !holds_all_of(MPI_COMM_WORLD, comm)) return;
   const ReturnErrors quiet(comm);
-  const bool budget = process_.take_private();
-  const auto build = static_cast<std::int64_t>(build_fingerprint());
-  const bool sound = process_.problem().empty();
-  std::array<std::int64_t, 5> offer{budget ? 1 : 0, sound ? 1 : 0, build, -build,
-                                    can_combine() ? 1 : 0};
-  std::array<std::int64_t, 5> least{};
-  const int met = PMPI_Allreduce(offer.data(), least.data(), static_cast<int>(offer.size()),
-                                 MPI_INT64_T, MPI_MIN, comm);
-  combines_ = met == MPI_SUCCESS && least[4] == 1;
-  const bool alike = met == MPI_SUCCESS && least[1] == 1 && least[2] == -least[3];
-  if (met == MPI_SUCCESS && least[1] == 0) mode_ = Mode::refused;
-  if (!alike || (least[0] == 0 && !make_room(comm, budget))) {
-    if (budget) process_.give_back_private();
+  const bool has_room = process_.take_private();
+  if (!agree_to_serve(comm, has_room)) {
+    if (has_room) process_.give_back_private();
     return;
   }
-  MPI_Comm new_comm = make_private(comm);
-  std::int64_t made = new_comm != MPI_COMM_NULL ? 1 : 0;
-  std::int64_t made_everywhere = 0;
-  const int agreed = PMPI_Allreduce(&made, &made_everywhere, 1, MPI_INT64_T, MPI_MIN, comm);
   FromRankZero terms{process_.settings(), process_.next_tag_start(), process_.next_id()};
-  if (agreed != MPI_SUCCESS || made_everywhere == 0 ||
-      PMPI_Bcast(&terms, static_cast<int>(sizeof terms), MPI_BYTE, 0, new_comm) != MPI_SUCCESS) {
-    if (agreed != MPI_SUCCESS) revoke(new_comm);  // others may be waiting on theirs
-    if (new_comm != MPI_COMM_NULL) PMPI_Comm_free(&new_comm);
+  const MPI_Comm made = make_private_on_all(comm, terms);
+  if (made == MPI_COMM_NULL) {
     process_.give_back_private();
     return;
   }
   private_ = std::make_shared<PrivateCommunicator>(
-      process_, new_comm, static_cast<int>(tags_.end() + tags_of_predictions));
+      process_, made, static_cast<int>(tags_.end() + ArrivalService::tags));
   settings_ = terms.settings;
   tags_.begin_at(terms.tag_start);
   id_ = terms.id;
   last_used_ = process_.tick();
-  plans.set_ranks_per_node(find_ranks_per_node(new_comm, host_number()));
-  if (!take_given_arrivals()) {
+  programs.set_ranks_per_node(find_ranks_per_node(made, host_number()));
+  arrivals.open({.comm = made,
+                 .rank = rank_,
+                 .ranks = size_,
+                 .tag = static_cast<int>(tags_.end()),
+                 .one_node = ranks_per_node() == size_});
+  if (!arrivals.take_given(process_.environment().arrivals)) {
     private_.reset();
     return;
   }
   mode_ = Mode::served;
-  if (settings_.predict != PredictionMode::off && size_ > 1) set_up_prediction();
-}
-
-// Rank 0's times, for as many ranks as there are; checked when the environment was read.
-bool CommunicatorState::take_given_arrivals() {
-  std::vector<double> times;
-  int count = 0;
-  if (rank_ == 0 && !process_.environment().arrivals.empty()) {
-    times = given_arrivals(process_.environment().arrivals, size_).pattern.times;
-    count = static_cast<int>(times.size());
-  }
-  if (PMPI_Bcast(&count, 1, MPI_INT, 0, private_comm()) != MPI_SUCCESS) return false;
-  if (count == 0) return true;
-  times.resize(static_cast<std::size_t>(count));
-  if (PMPI_Bcast(times.data(), count, MPI_DOUBLE, 0, private_comm()) != MPI_SUCCESS) return false;
-  replace_arrivals(times);
-  return true;
-}
-
-bool CommunicatorState::agree_on_arrivals(std::span<const double> times) {
-  const std::string_view bytes(reinterpret_cast<const char*>(times.data()), times.size_bytes());
-  const auto hash = static_cast<std::int64_t>(fnv1a(bytes) >> 1);
-  const std::array<std::int64_t, 3> own{usable(times) ? 1 : 0, hash, -hash};
-  std::array<std::int64_t, 3> least{};
-  const int met = PMPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()),
-                                 MPI_INT64_T, MPI_MIN, private_comm());
-  if (met != MPI_SUCCESS || least[0] == 0 || least[1] != -least[2]) return false;
-  return replace_arrivals(times);
+  begin_prediction();
 }
 
 void CommunicatorState::find_costs(int tag) {
@@ -212,7 +207,7 @@ void CommunicatorState::find_costs(int tag) {
   }
   if (!set && found.known()) process_.keep_costs(size_, ranks_per_node(), found);
   costs_ = with_settings(found, settings_);
-  known_choice = {};
+  cached_choice = {};
 }
 
 }  // namespace sibyl

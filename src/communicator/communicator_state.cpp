@@ -37,14 +37,6 @@ std::int64_t largest_tag(MPI_Comm comm) {
   return known ? *static_cast<int*>(value) : least;
 }
 
-// Shifts times so that the first is 0; returns the last.
-double begin_at_zero(std::span<double> times) {
-  if (times.empty()) return 0;
-  const auto [first, last] = std::ranges::minmax(times);
-  for (double& time : times) time -= first;
-  return last - first;
-}
-
 // Where the same arguments must give the same bits, no call may be another library's.
 std::uint32_t first_served_call(const Environment& environment) {
   constexpr std::uint32_t third = 3;
@@ -55,7 +47,8 @@ std::uint32_t first_served_call(const Environment& environment) {
 }  // namespace
 
 CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
-    : plans(rank_in(comm), size_of(comm)),
+    : arrivals(*this),
+      programs(rank_in(comm), size_of(comm)),
       process_(process),
       rank_(rank_in(comm)),
       size_(size_of(comm)),
@@ -65,7 +58,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
   int inter = 0;
   between_groups_ = PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0;
   if (between_groups_) mode_ = Mode::native;
-  tags_.limit(largest_tag(comm) + 1 - TagBlocks::tags - tags_of_predictions);
+  tags_.limit(largest_tag(comm) + 1 - TagBlocks::tags - ArrivalService::tags);
   for (DatatypeInfo& type : types_) type.named = false;
   if (process_.records() && !between_groups_ && Process::has_world()) {
     recording.room = &process_.recording_room();
@@ -126,17 +119,10 @@ bool CommunicatorState::serves(MPI_Comm comm, bool at_once) {
 void CommunicatorState::give_private_back() {
   end_prediction();
   private_.reset();
-  known_choice = {};
+  cached_choice = {};
   mode_ = Mode::counting;
   calls_ = 0;
   set_up_call_ = std::max(set_up_call_, calls_until_asked_again);
-}
-
-bool CommunicatorState::usable(std::span<const double> times) const {
-  if (times.empty()) return true;
-  if (!check_times(times, size_).empty()) return false;
-  const auto [first, last] = std::ranges::minmax(times);
-  return last - first <= longest_spread;
 }
 
 Situation CommunicatorState::situation(Collective collective, std::uint64_t bytes, OperatorUse use,
@@ -148,12 +134,12 @@ Situation CommunicatorState::situation(Collective collective, std::uint64_t byte
   now.operator_use = use;
   now.commutes = commutes;
   now.ranks_per_node = ranks_per_node();
-  now.spread = spread_;
+  now.spread = arrivals.view()->spread;
   now.costs = costs_;
   return now;
 }
 
-void CommunicatorState::complete(KnownChoice& choice, const Situation& now) const {
+void CommunicatorState::complete(CachedChoice& choice, const Situation& now) const {
   choice.algorithm = choose(settings_, now);
   choice.segments = {};
   if (choice.algorithm != nullptr) {
@@ -165,8 +151,8 @@ void CommunicatorState::complete(KnownChoice& choice, const Situation& now) cons
 
 // The choice for a reduce like the last one where ranks are that far apart; not valid where there
 // was none, or costs are to be measured first.
-CommunicatorState::KnownChoice CommunicatorState::reduce_like_last(double spread) const {
-  KnownChoice choice = known_choice[static_cast<std::size_t>(Collective::reduce)];
+CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(double spread) const {
+  CachedChoice choice = cached_choice[static_cast<std::size_t>(Collective::reduce)];
   if (!choice.valid) return {};
   Situation then =
       situation(Collective::reduce, choice.bytes, choice.operator_use, choice.commutes);
@@ -177,27 +163,47 @@ CommunicatorState::KnownChoice CommunicatorState::reduce_like_last(double spread
   return choice;
 }
 
-void CommunicatorState::foresee_arrivals(std::span<const double> times, int root,
-                                         std::uint64_t bytes) {
-  if (!usable(times)) return;
-  std::vector<double> coming(times.begin(), times.end());
-  const KnownChoice choice = reduce_like_last(begin_at_zero(coming));
-  if (!choice.follows_arrivals() || choice.bytes != bytes) return;
-  plans.expect_arrivals(coming, *choice.algorithm, root, choice.segments);
+void CommunicatorState::arrivals_expected(const CallSite& site, const SharedView& coming) {
+  const CachedChoice choice = reduce_like_last(coming->spread);
+  if (!choice.follows_arrivals() || choice.bytes != site.bytes) return;
+  programs.prefetch({.algorithm = choice.algorithm, .root = site.root, .cut = choice.segments},
+                    coming);
 }
 
-bool CommunicatorState::replace_arrivals(std::span<const double> times, double error) {
-  if (!usable(times)) return false;
-  arrivals_.times.assign(times.begin(), times.end());
-  arrivals_.error = error;
-  ++arrivals_.version;
-  spread_ = begin_at_zero(arrivals_.times);
-  plans.replace_arrivals(arrivals_.times);
-  const KnownChoice choice = reduce_like_last(spread_);
-  known_choice = {};
-  known_choice[static_cast<std::size_t>(Collective::reduce)] = choice;
-  if (choice.follows_arrivals()) plans.plan_last_again(*choice.algorithm, choice.segments);
-  return true;
+void CommunicatorState::arrivals_changed(const SharedView& before) {
+  programs.drop(before);
+  const SharedView& now = arrivals.view();
+  const CachedChoice choice = reduce_like_last(now->spread);
+  cached_choice = {};
+  cached_choice[static_cast<std::size_t>(Collective::reduce)] = choice;
+  if (choice.follows_arrivals()) programs.plan_last_again(*choice.algorithm, choice.segments, now);
+}
+
+void CommunicatorState::site_predicted(const CallSite& site, const ArrivalPattern& pattern,
+                                       const SharedView& before) {
+  programs.drop(before);
+  recording.add(RecordedPattern{site.collective, site.root, site.bytes, pattern});
+}
+
+void CommunicatorState::replace_settings(const Settings& settings) {
+  const PredictionMode before = settings_.predict;
+  settings_ = settings;
+  cached_choice = {};
+  if (settings.predict == before || mode_ != Mode::served) return;
+  end_prediction();
+  begin_prediction();
+}
+
+void CommunicatorState::begin_prediction() {
+  const PredictionMode mode = settings_.predict;
+  if (mode == PredictionMode::off || size_ == 1) return;
+  const bool threaded = mode == PredictionMode::background;
+  arrivals.predict(mode, threaded ? process_.progress_thread() : nullptr, programs.prefetched());
+}
+
+void CommunicatorState::end_prediction() {
+  if (arrivals.predictor() != nullptr) process_.withdraw(*arrivals.predictor());
+  arrivals.end_prediction();
 }
 
 }  // namespace sibyl

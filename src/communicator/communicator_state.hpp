@@ -12,28 +12,25 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 
+#include "arrival_service/arrival_service.hpp"
 #include "communicator/call_tags.hpp"
-#include "communicator/pattern_agreement.hpp"
-#include "communicator/plan_cache.hpp"
 #include "communicator/private_communicator.hpp"
 #include "communicator/process.hpp"
-#include "communicator/recording.hpp"
-#include "communicator/report.hpp"
-#include "communicator/tree_cache.hpp"
 #include "executor/datatype.hpp"
-#include "executor/irregular.hpp"
-#include "executor/workspace.hpp"
+#include "executor/program/workspace.hpp"
+#include "executor/tree/irregular.hpp"
+#include "programs/program_store.hpp"
+#include "programs/tree_cache.hpp"
 #include "selection/choose.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/settings.hpp"
-#include "sibyl/arrival.hpp"
+#include "telemetry/recording.hpp"
+#include "telemetry/report.hpp"
 
 namespace sibyl {
 
-class CommunicatorState {
+class CommunicatorState final : public ArrivalListener {
  public:
   // The state of `comm`, made at the first call; nullptr when MPI refuses.
   static CommunicatorState* get(MPI_Comm comm);
@@ -81,7 +78,7 @@ class CommunicatorState {
   const std::shared_ptr<PrivateCommunicator>& shared_private() const { return private_; }
   const std::shared_ptr<CommunicatorLink>& link() const { return link_; }
   // How many consecutive ranks share a node; 1 where that is no one number. Agreed at set-up.
-  Rank ranks_per_node() const { return plans.ranks_per_node(); }
+  Rank ranks_per_node() const { return programs.ranks_per_node(); }
   const Settings& settings() const { return settings_; }
   // What stands for a call of this communicator where an algorithm is chosen.
   Situation situation(Collective collective, std::uint64_t bytes, OperatorUse use,
@@ -90,39 +87,17 @@ class CommunicatorState {
   // ranks agreed on. The same on all ranks, after set-up, between two calls.
   void replace_settings(const Settings& settings);
   Process& process() const { return process_; }
-  // One clock for all ranks, compared anew where they are on several hosts. Collective, after
-  // set-up.
-  const CommonClock& compare_clocks();
-  // The same, led by `leader`.
-  CommonClock clock_led_by(int leader);
-  // For tests: this rank's clock, on a host of this number. On all ranks, after set-up.
-  void replace_clock(const CommonClock& clock, std::int64_t host);
-  // nullptr where nothing is predicted.
-  PatternAgreement* prediction() const { return prediction_.get(); }
-
-  // The arrival pattern that the ranks agreed on: who is late in the collectives to come. Given by
-  // SIBYL_ARRIVALS at set-up, by SIBYL_Comm_set_arrivals, or by a predictor; no times where nothing
-  // is known. The first one to arrive is at 0.
-  const ArrivalPattern& arrivals() const { return arrivals_; }
-  // Seconds from the first arrival to the last.
-  double spread() const { return spread_; }
-  // These times will be in force some calls from now, for reduces of this size to this root: their
-  // schedule is made meanwhile, if the last one was of this size and the next will have one.
-  void foresee_arrivals(std::span<const double> times, int root, std::uint64_t bytes);
-  // What is to be done while a call waits; nullptr: nothing, or a thread does it.
-  Meanwhile* meanwhile() {
-    return prediction_ == nullptr || prediction_->has_thread() ? nullptr : &plans.ahead();
+  // What a call does while it waits; nullptr: nothing, or a thread does it.
+  ProgressHook* progress_hook() {
+    const ArrivalPredictor* predictor = arrivals.predictor();
+    return predictor == nullptr || predictor->has_thread() ? nullptr : &programs.prefetched();
   }
-  // Another pattern, of the next version; no times: nothing is known any more. The caller vouches
-  // that all ranks do so with the same times between the same two calls. The program that ran last
-  // is planned anew here, where reduces like the last one follow arrivals. False, and nothing is
-  // changed, when the times are not those of as many ranks, finite, not negative and within
-  // longest_spread of each other.
-  bool replace_arrivals(std::span<const double> times, double error = 0);
-  static constexpr double longest_spread = 1e6;  // seconds
-  // The same for times that may differ between the ranks, which compare them first. Collective,
-  // after set-up; false on all ranks when they are not all usable and alike.
-  bool agree_on_arrivals(std::span<const double> times);
+  // Programs follow what is known of arrivals: what a change makes useless is dropped, and the one
+  // that ran last is planned anew at once, between two collectives.
+  void arrivals_changed(const SharedView& before) override;
+  void arrivals_expected(const CallSite& site, const SharedView& coming) override;
+  void site_predicted(const CallSite& site, const ArrivalPattern& pattern,
+                      const SharedView& before) override;
 
   // What messages and operators cost. The first call is collective and measures, unless rank 0
   // knows them from an earlier communicator of the same kind; `tag` is free for messages of this
@@ -143,8 +118,6 @@ class CommunicatorState {
   // Messages that are looked for from any rank need tags of their call alone.
   int next_tree_tags() { return tags_.next_of_tree(); }
   static constexpr std::int64_t tags_of_a_reduction = CallTags::of_a_vector;
-  // The last ones are those of the exchange of arrivals.
-  static constexpr std::int64_t tags_of_predictions = 2;
 
   // The number of this call among those that are counted, from 1.
   std::uint64_t number_call() { return ++numbered_; }
@@ -164,7 +137,8 @@ class CommunicatorState {
   }
 
   Workspace workspace;
-  PlanCache plans;
+  ArrivalService arrivals;
+  ProgramStore programs;
   IrregularRoom irregular_room;
   TreeCache gather_trees;
   TreeCache scatter_trees;
@@ -176,15 +150,15 @@ class CommunicatorState {
   int arrivals_code = MPI_SUCCESS;  // likewise, of arrival times that cannot be used
 
   // The last predefined operator that was looked up, with its predefined type.
-  struct KnownOperator {
+  struct CachedOperator {
     MPI_Op op = MPI_OP_NULL;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     OperatorUse use = OperatorUse::none;
   };
-  KnownOperator known_operator;
+  CachedOperator cached_operator;
 
   // The last choice per collective.
-  struct KnownChoice {
+  struct CachedChoice {
     bool valid = false;
     std::uint64_t bytes = 0;
     std::uint32_t elements = 1;  // of a vector: it is cut into no more segments
@@ -194,20 +168,18 @@ class CommunicatorState {
     SegmentPlan segments;  // of an algorithm that cuts the vector
     bool follows_arrivals() const { return valid && algorithm != nullptr && algorithm->arrivals; }
   };
-  std::array<KnownChoice, collective_count> known_choice;
+  std::array<CachedChoice, collective_count> cached_choice;
   // Chooses algorithm and segments; valid from then on.
-  void complete(KnownChoice& choice, const Situation& now) const;
+  void complete(CachedChoice& choice, const Situation& now) const;
 
  private:
   enum class Mode : std::uint8_t { counting, served, native, refused };
 
-  void set_up(MPI_Comm comm);  // agreement.cpp
-  bool take_given_arrivals();  // agreement.cpp
-  bool usable(std::span<const double> times) const;
-  KnownChoice reduce_like_last(double spread) const;
-  void set_up_prediction();  // prediction.cpp
-  void end_prediction();     // prediction.cpp
-  bool one_clock() const { return !host_.has_value() && plans.ranks_per_node() == size_; }
+  void set_up(MPI_Comm comm);                         // agreement.cpp
+  bool agree_to_serve(MPI_Comm comm, bool has_room);  // agreement.cpp
+  CachedChoice reduce_like_last(double spread) const;
+  void begin_prediction();
+  void end_prediction();
 
   // One that had to give its private communicator back asks again at this call.
   static constexpr std::uint32_t calls_until_asked_again = 64;
@@ -233,13 +205,8 @@ class CommunicatorState {
   std::shared_ptr<CommunicatorLink> link_;
   CallTags tags_;
   Settings settings_;
-  ArrivalPattern arrivals_;
-  double spread_ = 0;
   Costs costs_;
   bool costs_sought_ = false;
-  CommonClock clock_;
-  std::optional<std::int64_t> host_;  // given by a test
-  std::unique_ptr<PatternAgreement> prediction_;
   std::array<DatatypeInfo, 2> types_;
 };
 

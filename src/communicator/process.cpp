@@ -16,9 +16,9 @@
 #include "base/hash.hpp"
 #include "base/output_file.hpp"
 #include "communicator/communicator_state.hpp"
-#include "communicator/left_behind.hpp"
+#include "communicator/deferred_release.hpp"
 #include "communicator/membership.hpp"
-#include "communicator/placement.hpp"
+#include "cost/placement.hpp"
 
 namespace sibyl {
 namespace {
@@ -119,7 +119,7 @@ void write_file(const std::string& directory, const std::string& kind, int rank,
 }  // namespace
 
 Process::Process(Environment environment)
-    : environment_(std::move(environment)), left_behind_(std::make_unique<LeftBehind>()) {
+    : environment_(std::move(environment)), deferred_release_(std::make_unique<DeferredRelease>()) {
   problem_ = settings_from(environment_, settings_);
   times_calls_ = reports() || records();
 }
@@ -336,7 +336,7 @@ void Process::write_files() const {
 void Process::end() {
   thread_.reset();
   requests.end_all();
-  left_behind_->end();
+  deferred_release_->end();
   while (true) {
     MPI_Comm comm = MPI_COMM_NULL;
     {
@@ -375,7 +375,7 @@ void Process::end_without_world() try {
   Process* const process = the_process.exchange(nullptr);
   if (process == nullptr) return;
   process->thread_.reset();
-  process->left_behind_->end();
+  process->deferred_release_->end();
   for (const Attached& one : process->attached_) {
     process->report_.merge(one.state->report, one.state->size());
     process->recording_.take(std::move(one.state->recording));

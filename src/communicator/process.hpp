@@ -29,15 +29,15 @@
 
 #include "base/environment.hpp"
 #include "communicator/active_requests.hpp"
-#include "communicator/recording.hpp"
-#include "communicator/report.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/settings.hpp"
+#include "telemetry/recording.hpp"
+#include "telemetry/report.hpp"
 
 namespace sibyl {
 
 class CommunicatorState;
-class LeftBehind;
+class DeferredRelease;
 
 class Process {
  public:
@@ -114,7 +114,7 @@ class Process {
   // More than one thread of the program may be in MPI.
   static bool has_threads();
   ActiveRequests requests;
-  LeftBehind& left_behind() { return *left_behind_; }
+  DeferredRelease& deferred_release() { return *deferred_release_; }
 
   // The report and the record, where they are wanted.
   void write_files() const;
@@ -151,7 +151,7 @@ class Process {
   std::map<std::pair<int, Rank>, Costs> costs_;
   std::unique_ptr<ProgressThread> thread_;
   std::string_view thread_state_ = "not asked for";
-  std::unique_ptr<LeftBehind> left_behind_;
+  std::unique_ptr<DeferredRelease> deferred_release_;
   ProcessReport report_;
   ProcessRecording recording_;
 };

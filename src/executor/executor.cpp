@@ -4,9 +4,9 @@
 #include <new>
 
 #include "base/own_failure.hpp"
-#include "executor/engines.hpp"
-#include "executor/execution.hpp"
 #include "executor/faults.hpp"
+#include "executor/program/engines.hpp"
+#include "executor/program/execution.hpp"
 
 namespace sibyl {
 namespace {

@@ -1,10 +1,11 @@
 // Runs a prepared program over point-to-point messages of a private communicator.
 //
-// Two engines read the same prepared program. Lockstep performs it round by round with blocking
-// calls: the least that a small call can cost. Dataflow posts every step as soon as the steps that
-// it depends on are complete, within the port window, so that a late peer delays only what depends
-// on it. Both perform all messages of the program even after a failed step, return the first error,
-// and leave nothing posted.
+// There are two engines. Lockstep performs the program round by round with blocking MPI calls,
+// which costs a small call least. Dataflow starts every step as soon as the steps that it depends
+// on are complete, so that a late peer delays only what depends on it; the header of the program
+// says how many messages it may have under way (PortWindow). After a step has failed both still
+// perform the remaining messages, since other ranks wait for them; they return the first error, and
+// leave no request behind.
 //
 // Thread safety: one run at a time per Workspace.
 #pragma once
@@ -15,14 +16,15 @@
 
 #include "executor/datatype.hpp"
 #include "executor/irregular_blocks.hpp"
-#include "executor/prepared.hpp"
-#include "executor/workspace.hpp"
+#include "executor/program/prepared.hpp"
+#include "executor/program/workspace.hpp"
 
 namespace sibyl {
 
-// User data, by block: block b of a collective that moves blocks starts at base + b * stride and
-// holds `count` elements; a vector is its only block. At a rank that holds one block only, base is
-// where block 0 would be. Blocks of different sizes are those of `irregular`, one at a time.
+// A buffer of the user's, as blocks. Block b starts at base + b * stride and holds `count`
+// elements; a reduction's vector is one block. A rank that holds only its own block r has base such
+// that block r lies there, so base itself may point to no memory. Where blocks differ in size,
+// `irregular` says where each one lies.
 struct UserBuffer {
   char* base = nullptr;
   MPI_Count count = 0;
@@ -31,14 +33,14 @@ struct UserBuffer {
   const IrregularBlocks* irregular = nullptr;
 };
 
-// What a rank can do while it waits for messages.
-class Meanwhile {
+// The progress hook: what a rank can do while it waits for messages.
+class ProgressHook {
  public:
-  // Some microseconds' worth, now and then more. False where nothing is left to do.
+  // Does a small piece of it, some microseconds long, rarely more. False when nothing is left.
   virtual bool advance() noexcept = 0;
 
  protected:
-  ~Meanwhile() = default;
+  ~ProgressHook() = default;
 };
 
 // One call of a collective. `send` and `receive` are equal under MPI_IN_PLACE; one that is not
@@ -54,7 +56,7 @@ struct CollectiveCall {
   // Messages without data are not sent: both ends know of them. For programs in which no rank both
   // sends and receives.
   bool leaves_empty_out = false;
-  Meanwhile* meanwhile = nullptr;
+  ProgressHook* progress_hook = nullptr;
 };
 
 // Returns MPI_SUCCESS or the first error code; MPI_ERR_NO_MEM, before any message, when the

@@ -48,6 +48,12 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
   return nullptr;
 }
 
+const Algorithm* find_linear(Collective collective) {
+  const std::span<const Algorithm> rows = algorithms(collective);
+  const auto found = std::ranges::find_if(rows, &Algorithm::linear);
+  return found == rows.end() ? nullptr : &*found;
+}
+
 Plan make_plan(const Algorithm& algorithm, const PlanRequest& request) {
   Plan plan;
   plan.programs.resize(static_cast<std::size_t>(request.ranks));

@@ -2,7 +2,7 @@
 //
 // Every edge of the tree carries one message, of a cube's blocks in rank order, even where it holds
 // none: what an edge carries is known to the sender alone in an irregular call. Blocks that travel
-// straight between their rank and the root are no part of it.
+// direct between their rank and the root are no part of it.
 #pragma once
 
 #include <cstdint>

@@ -45,6 +45,7 @@ inline constexpr Algorithm pipelined_chain{
         "at every rank.",
     .cost = "(p - 2 + N) (alpha + beta m/N) in N segments",
     .source = two_tree_paper,
+    .chain = true,
     .segments = true,
     .describe = describe_pipelined<collective_of_row, Pipeline::chain>,
     .plan = plan_pipelined<collective_of_row, Pipeline::chain>,

@@ -2,8 +2,8 @@
 #
 #   sibyl_preload_sources(OUT_VAR FLAVOUR)
 #
-# sets OUT_VAR to the sources that each libsibyl-<FLAVOUR>.so needs besides its executor,
-# communicator and collectives; compile them with that MPI's include directory and src/ in the
+# sets OUT_VAR to the sources that each libsibyl-<FLAVOUR>.so needs besides the rooms
+# above the line; compile them with that MPI's include directory and src/ in the
 # include path, and link no MPI library. Call it in the directory that adds the library's target.
 set(SIBYL_PRELOAD_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 

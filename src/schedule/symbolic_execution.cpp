@@ -3,6 +3,7 @@
 #include "schedule/symbolic_execution.hpp"
 
 #include "schedule/structure.hpp"
+#include "schedule/successors.hpp"
 
 namespace sibyl {
 
@@ -135,9 +136,9 @@ void SymbolicExecution::complete(std::uint32_t number) {
   state.complete = true;
   const std::uint32_t end = steps_[number + 1].successors;
   for (std::uint32_t i = state.successors; i < end; ++i) {
-    const std::uint32_t successor = successors_[i] / 2;
+    const std::uint32_t successor = Release::step(successors_[i]);
     StepState& waiting = steps_[successor];
-    if (successors_[i] % 2 == 0) {
+    if (!Release::of_combination(successors_[i])) {
       if (--waiting.wait_post == 0) free_to_post(successor);
     } else if (--waiting.wait_data == 0 && waiting.arrived) {
       ready_.push_back(successor);

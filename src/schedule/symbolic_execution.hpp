@@ -71,7 +71,6 @@ class SymbolicExecution {
 
   void place_units(std::span<const Program> programs);
   void prepare(std::span<const Program> programs, std::span<const std::uint32_t> first_step);
-  void add_successors(const Program& program, std::uint32_t first);
   const Step& step_of(std::uint32_t number) const;
   StepIndex index_of(std::uint32_t number) const;
   bool in_send_chain(StepKind kind) const;

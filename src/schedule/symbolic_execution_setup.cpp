@@ -4,6 +4,7 @@
 
 #include "schedule/semantics.hpp"
 #include "schedule/structure.hpp"
+#include "schedule/successors.hpp"
 #include "schedule/symbolic_execution.hpp"
 
 namespace sibyl {
@@ -41,34 +42,6 @@ void SymbolicExecution::place_units(std::span<const Program> programs) {
   }
 }
 
-void SymbolicExecution::add_successors(const Program& program, std::uint32_t first) {
-  const auto steps = static_cast<StepIndex>(program.steps.size());
-  cursor_.assign(steps + 1, 0);
-  for (const StepIndex earlier : dependencies_.predecessor) ++cursor_[earlier + 1];
-  const auto begin = static_cast<std::uint32_t>(successors_.size());
-  for (StepIndex i = 0; i < steps; ++i) {
-    cursor_[i + 1] += cursor_[i];
-    steps_[first + i].successors = begin + cursor_[i];
-  }
-  successors_.resize(begin + dependencies_.predecessor.size());
-  for (StepIndex i = 0; i < steps; ++i) {
-    const std::uint32_t number = first + i;
-    const bool splits = program.steps[i].kind == StepKind::receive_combine;
-    const auto after = dependencies_.after_of(i);
-    const auto data = dependencies_.data_of(i);
-    for (const StepIndex earlier : after) {
-      successors_[begin + cursor_[earlier]++] = number * 2;
-    }
-    for (const StepIndex earlier : data) {
-      successors_[begin + cursor_[earlier]++] = number * 2 + (splits ? 1 : 0);
-    }
-    const auto after_size = static_cast<std::uint32_t>(after.size());
-    const auto data_size = static_cast<std::uint32_t>(data.size());
-    steps_[number].wait_post = after_size + (splits ? 0 : data_size);
-    steps_[number].wait_data = splits ? data_size : 0;
-  }
-}
-
 void SymbolicExecution::prepare(std::span<const Program> programs,
                                 std::span<const std::uint32_t> first_step) {
   const PlanHeader& header = *header_;
@@ -83,7 +56,11 @@ void SymbolicExecution::prepare(std::span<const Program> programs,
   ports_.assign(programs.size(), Ports{});
   for (std::size_t r = 0; r < programs.size(); ++r) {
     deriver_.derive(header, programs[r], dependencies_);
-    add_successors(programs[r], first_step[r]);
+    append_successors(dependencies_, programs[r], first_step[r], cursor_, successors_,
+                      [&](StepIndex i) -> SuccessorPlace {
+                        StepState& step = steps_[first_step[r] + i];
+                        return {step.successors, step.wait_post, step.wait_data};
+                      });
     for (std::uint32_t i = first_step[r]; i < first_step[r + 1]; ++i) {
       steps_[i].rank = static_cast<Rank>(r);
     }

@@ -31,7 +31,7 @@ const Algorithm* choose_blocks(const Situation& now) {
   }
   const std::uint64_t total = now.bytes * static_cast<std::uint64_t>(now.ranks);
   const bool tree = now.bytes < linear_block && total <= message_limit;
-  return find_algorithm(now.collective, tree ? "binomial" : "linear");
+  return tree ? find_algorithm(now.collective, "binomial") : find_linear(now.collective);
 }
 
 // Irregular blocks: only the root knows their sizes, so the choice goes by start-ups alone. One
@@ -79,7 +79,7 @@ bool goes_by_star(Collective collective, const StartUps& all) {
 
 const Algorithm* choose_irregular(const Situation& now) {
   const bool saves = now.ranks > 1 && tree_saves(now, now.ranks - 1, 0);
-  return find_algorithm(now.collective, saves ? "ordered-tree" : "linear");
+  return saves ? find_algorithm(now.collective, "ordered-tree") : find_linear(now.collective);
 }
 
 }  // namespace
@@ -95,8 +95,8 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     if (row.commutative_only && !now.commutes) return nullptr;
     if (row.check != nullptr && !row.check({.ranks = now.ranks}).empty()) return nullptr;
     // Only linear sends nothing but the user's own blocks; others count packed bytes of many.
-    const bool too_large = blocks && row.name != "linear" &&
-                           now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
+    const bool too_large =
+        blocks && !row.linear && now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
     return too_large ? nullptr : &row;
   }
   switch (now.collective) {
@@ -143,7 +143,7 @@ bool wants_costs(const Settings& settings, const Situation& now) {
     case Collective::scatterv:
       return !now.costs.known() && now.ranks_per_node < now.ranks &&
              wanted_algorithm(settings, now) == choose_automatically &&
-             choose_irregular(now)->name != "linear";
+             !choose_irregular(now)->linear;
     default:
       return false;
   }
@@ -156,8 +156,7 @@ SegmentPlan segments_for(const Settings& settings, const Algorithm& algorithm,
     return reproducible_segments(settings, algorithm, now);
   }
   if (algorithm.arrivals) return plan_segments(settings, now);
-  return settings.segments != 0 ? SegmentPlan{settings.segments}
-                                : scan_segments(algorithm.name, now);
+  return settings.segments != 0 ? SegmentPlan{settings.segments} : scan_segments(algorithm, now);
 }
 
 }  // namespace sibyl

@@ -21,9 +21,9 @@ struct Costs {
   double overhead = 0;  // what a message adds to a stream of several under way
   double beta = 0;      // per byte in such a stream; 0: nothing is known
   double gamma = 0;     // per byte that a predefined operator combines
-  // A link carries one message after the other, in the order in which they are sent; else those
-  // that are under way at a time share it.
-  bool in_turn = false;
+  // FIFO links: each carries one message after the other, in the order in which they are sent; else
+  // the messages that are under way at a time share it.
+  bool fifo_links = false;
   // What one more message costs a rank that receives one from each of many while these do nothing
   // else, or sends one to each; 0: nothing is known.
   double gathered = 0;
@@ -56,7 +56,7 @@ struct SegmentPlan {
 const Algorithm* choose(const Settings& settings, const Situation& situation);
 
 // Whether gatherv or scatterv along the tree, with `direct` blocks beside it, takes less time than
-// `blocks` that all go straight; neither counts the root's own.
+// the linear algorithm with `blocks`; neither counts the root's own.
 bool tree_saves(const Situation& situation, Rank blocks, Rank direct);
 
 // Whether the root of a scatterv along the tree reaches the other nodes sooner by a message to each

@@ -71,7 +71,7 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
     const double bytes = static_cast<double>(now.bytes) / segments;
     const double round = costs.overhead + (beta + gamma) * bytes;
     const bool in_order =
-        costs.in_turn && between_nodes(now) && costs.alpha <= most_latency * round;
+        costs.fifo_links && between_nodes(now) && costs.alpha <= most_latency * round;
     const double beyond = in_order ? rounds_in_order(now.ranks) : rounds_beyond(now.ranks);
     return SegmentPlan{segments, round, costs.alpha + (segments + beyond) * round, in_order};
   };
@@ -90,12 +90,16 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
     }
   }
   constexpr double shortest = 1e-9;
-  best.together = plans_together(best, now.spread);
   best.round_time = std::max(best.round_time, shortest);
-  if (!best.together) {
-    best.round_time = round_time_for(best.round_time, best.segments, now.ranks, now.spread);
+  return at_spread(best, now.ranks, now.spread);
+}
+
+SegmentPlan at_spread(SegmentPlan plan, Rank ranks, double spread) {
+  plan.together = plans_together(plan, spread);
+  if (!plan.together) {
+    plan.round_time = round_time_for(plan.round_time, plan.segments, ranks, spread);
   }
-  return best;
+  return plan;
 }
 
 // Where ranks are so late that what the others do meanwhile is a whole reduce, Clairvoyant has no

@@ -17,6 +17,9 @@ inline bool plans_together(const SegmentPlan& plan, double spread) {
   return plan.in_order && spread <= plan.whole_time;
 }
 
+// The plan where ranks arrive so many seconds apart, if it was made before that was known.
+SegmentPlan at_spread(SegmentPlan plan, Rank ranks, double spread);
+
 // The choice where the settings leave it open; nullptr is the MPI library's own.
 const Algorithm* choose_reduce(const Settings& settings, const Situation& situation);
 

@@ -25,8 +25,6 @@ constexpr std::array<std::pair<exscan::Member, std::string_view>, 4> family{{
     {exscan::Member::two_op_doubling, "two-op-doubling"},
 }};
 
-// Of both collectives, by name.
-constexpr std::array<std::string_view, 2> pipelines{"pipelined-chain", "two-tree"};
 constexpr std::uint32_t most_segments = 256;
 // Where pipelines are not thought of: with fewer ranks nothing is left to overlap, and a short
 // vector is not worth cutting.
@@ -63,8 +61,8 @@ std::uint64_t leaving_in_exchange(std::uint64_t per_node, std::uint64_t bit) {
 
 // What fills the pipeline is a path through the tree, then every segment keeps the ends of its
 // messages busy: one in and one out in the chain, two each in the two trees.
-SegmentPlan pipelined(std::string_view name, const Situation& now) {
-  const bool chain = name == pipelines[0];
+SegmentPlan pipelined(const Algorithm& row, const Situation& now) {
+  const bool chain = row.chain;
   const double gamma = gamma_of(now.operator_use);
   const Rank per_node = std::min(now.ranks_per_node, now.ranks);
   const Rank nodes = (now.ranks - 1) / per_node + 1;
@@ -89,15 +87,15 @@ SegmentPlan pipelined(std::string_view name, const Situation& now) {
 template <class Offer>
 void offer_pipelines(const Situation& now, Offer offer) {
   if (now.ranks < least_pipelined_ranks || now.bytes < least_pipelined_bytes) return;
-  for (const std::string_view name : pipelines) {
-    offer(name, promised_gain * pipelined(name, now).whole_time);
+  for (const Algorithm& row : algorithms(now.collective)) {
+    if (row.segments) offer(row.name, promised_gain * pipelined(row, now).whole_time);
   }
 }
 
 }  // namespace
 
-SegmentPlan scan_segments(std::string_view name, const Situation& now) {
-  return pipelined(name, now);
+SegmentPlan scan_segments(const Algorithm& row, const Situation& now) {
+  return pipelined(row, now);
 }
 
 const Algorithm* choose_scan(const Situation& now) {

@@ -1,8 +1,6 @@
 // The choice among scans, a part of choose.hpp.
 #pragma once
 
-#include <string_view>
-
 #include "selection/choose.hpp"
 
 namespace sibyl {
@@ -11,7 +9,7 @@ namespace sibyl {
 const Algorithm* choose_exscan(const Situation& situation);
 const Algorithm* choose_scan(const Situation& situation);
 
-// The segments with which the model takes a pipelined scan of this name to be the fastest.
-SegmentPlan scan_segments(std::string_view name, const Situation& situation);
+// The segments with which the model takes this pipelined scan to be the fastest.
+SegmentPlan scan_segments(const Algorithm& pipelined, const Situation& situation);
 
 }  // namespace sibyl

@@ -77,7 +77,7 @@ SegmentPlan reproducible_segments(const Settings& settings, const Algorithm& alg
                                   const Situation& situation) {
   if (!algorithm.arrivals) {
     return settings.segments != 0 ? SegmentPlan{settings.segments}
-                                  : scan_segments(algorithm.name, without_the_moment(situation));
+                                  : scan_segments(algorithm, without_the_moment(situation));
   }
   SegmentPlan plan;
   plan.together = true;

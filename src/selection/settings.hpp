@@ -15,7 +15,7 @@
 
 namespace sibyl {
 
-// How the ranks come to know who will be late (communicator/pattern_agreement.hpp).
+// How the ranks come to know who will be late (arrival_service/arrival_predictor.hpp).
 enum class PredictionMode : std::uint32_t { off, root_led, periodic, background };
 
 struct Settings {

@@ -1,5 +1,6 @@
 // The event loop; see engine.hpp.
 #include "simulator/engine.hpp"
+#include "schedule/successors.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -316,8 +317,8 @@ void Engine::computed(std::uint32_t number) {
 void Engine::complete(std::uint32_t number) {
   flags_[number] |= done;
   for (const std::uint32_t entry : programs_->successors(number)) {
-    const std::uint32_t successor = entry / 2;
-    if (entry % 2 == 0) {
+    const std::uint32_t successor = Release::step(entry);
+    if (!Release::of_combination(entry)) {
       if (--steps_[successor].wait_post == 0) release(successor);
     } else if (--steps_[successor].wait_data == 0 &&
                (flags_[successor] & (posted | come)) == (posted | come)) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "schedule/successors.hpp"
+
 namespace sibyl::simulator {
 
 Programs::Programs(const PlanHeader& header, const DataSizes& sizes)
@@ -36,35 +38,13 @@ void Programs::add(const Program& program) {
     background_ = background_ || step.gate == Gate::on_start;
   }
   deriver_.derive(header_, program, dependencies_);
-  invert(program, first);
+  append_successors(dependencies_, program, first, cursor_, successors_,
+                    [&](StepIndex i) -> SuccessorPlace {
+                      SimStep& step = steps_[first + i];
+                      return {step.successors, step.wait_post, step.wait_data};
+                    });
+  steps_.back().successors = static_cast<std::uint32_t>(successors_.size());
   first_.push_back(static_cast<std::uint32_t>(steps_.size() - 1));
-}
-
-void Programs::invert(const Program& program, std::uint32_t first) {
-  const auto steps = static_cast<StepIndex>(program.steps.size());
-  cursor_.assign(steps + 1, 0);
-  for (const StepIndex earlier : dependencies_.predecessor) ++cursor_[earlier + 1];
-  const auto begin = static_cast<std::uint32_t>(successors_.size());
-  for (StepIndex i = 0; i < steps; ++i) {
-    cursor_[i + 1] += cursor_[i];
-    steps_[first + i].successors = begin + cursor_[i];
-  }
-  successors_.resize(begin + dependencies_.predecessor.size());
-  steps_[first + steps].successors = static_cast<std::uint32_t>(successors_.size());
-  for (StepIndex i = 0; i < steps; ++i) {
-    const std::uint32_t number = first + i;
-    const bool splits = program.steps[i].kind == StepKind::receive_combine;
-    const auto after = dependencies_.after_of(i);
-    const auto data = dependencies_.data_of(i);
-    for (const StepIndex earlier : after) successors_[begin + cursor_[earlier]++] = number * 2;
-    for (const StepIndex earlier : data) {
-      successors_[begin + cursor_[earlier]++] = number * 2 + (splits ? 1 : 0);
-    }
-    const auto after_size = static_cast<std::uint32_t>(after.size());
-    const auto data_size = static_cast<std::uint32_t>(data.size());
-    steps_[number].wait_post = after_size + (splits ? 0 : data_size);
-    steps_[number].wait_data = splits ? data_size : 0;
-  }
 }
 
 std::string Programs::finish() {

@@ -51,7 +51,6 @@ class Programs {
   std::uint64_t memory() const;
 
  private:
-  void invert(const Program& program, std::uint32_t first);
   std::string match();
   std::string name_of_step(std::uint32_t number) const;
 

@@ -28,10 +28,14 @@ ROOMS = {
     "simulator": 2,
     "selection": 3,
     "executor": 4,
-    "communicator": 5,
-    "collectives": 6,
-    "preload": 7,
-    "fortran": 7,
+    "cost": 4,
+    "telemetry": 4,
+    "arrival_service": 5,
+    "programs": 5,
+    "communicator": 6,
+    "collectives": 7,
+    "preload": 8,
+    "fortran": 8,
 }
 LINE = 4
 
@@ -49,8 +53,8 @@ PUBLIC_HEADERS = {
     "clairvoyant.hpp": 2,
     "simulator.hpp": 2,
     "selection.hpp": 3,
-    "sibyl.h": 6,
-    "pat.h": 6,
+    "sibyl.h": 7,
+    "pat.h": 7,
 }
 
 # What lies on the same floor or below and yet must not be seen: (from, to, why).

@@ -45,28 +45,28 @@ void expect_right_sums(Served& served, int count) {
 
 TEST(Arrivals, AreKeptFromTheFirstOneOnAndNumbered) {
   Served served(Collective::reduce, nullptr);
-  const std::uint64_t before = served.state().arrivals().version;
+  const std::uint64_t before = served.state().arrivals.view()->version;
   std::vector<double> times = stairs(0.5);
   for (double& time : times) time += 100;
   ASSERT_EQ(set(served, times), MPI_SUCCESS);
-  EXPECT_EQ(served.state().arrivals().times, stairs(0.5));
-  EXPECT_EQ(served.state().arrivals().version, before + 1);
-  EXPECT_EQ(served.state().spread(), 0.5 * (size_of() - 1));
+  EXPECT_EQ(served.state().arrivals.view()->times, stairs(0.5));
+  EXPECT_EQ(served.state().arrivals.view()->version, before + 1);
+  EXPECT_EQ(served.state().arrivals.view()->spread, 0.5 * (size_of() - 1));
   ASSERT_EQ(SIBYL_Comm_set_arrivals(served.get(), nullptr, 0), MPI_SUCCESS);
-  EXPECT_TRUE(served.state().arrivals().times.empty());
-  EXPECT_EQ(served.state().spread(), 0);
+  EXPECT_TRUE(served.state().arrivals.view()->times.empty());
+  EXPECT_EQ(served.state().arrivals.view()->spread, 0);
 }
 
 TEST(Arrivals, ThatCannotBeUsedAreRefusedAtAllRanksAndChangeNothing) {
   Served served(Collective::reduce, nullptr);
   ASSERT_EQ(set(served, stairs(1)), MPI_SUCCESS);
-  const ArrivalPattern before = served.state().arrivals();
+  const SharedView before = served.state().arrivals.view();
   std::vector<double> wrong = stairs(1);
   const bool last = rank_in() == size_of() - 1;
   const auto refused = [&](const std::vector<double>& times) {
     EXPECT_EQ(class_of(set(served, times)), MPI_ERR_ARG);
-    EXPECT_EQ(served.state().arrivals().times, before.times);
-    EXPECT_EQ(served.state().arrivals().version, before.version);
+    EXPECT_EQ(served.state().arrivals.view()->times, before->times);
+    EXPECT_EQ(served.state().arrivals.view()->version, before->version);
   };
   if (size_of() > 1) {
     if (last) wrong[0] = 7;  // of one rank only
@@ -79,7 +79,7 @@ TEST(Arrivals, ThatCannotBeUsedAreRefusedAtAllRanksAndChangeNothing) {
     refused(wrong);
   }
   refused(stairs(1, size_of() + 1));
-  if (size_of() > 1) refused(stairs(2 * CommunicatorState::longest_spread));
+  if (size_of() > 1) refused(stairs(2 * ArrivalService::longest_spread));
   EXPECT_EQ(class_of(SIBYL_Comm_set_arrivals(served.get(), nullptr, 3)), MPI_ERR_ARG);
   EXPECT_EQ(class_of(SIBYL_Comm_set_arrivals(served.get(), wrong.data(), -1)), MPI_ERR_ARG);
 }

@@ -99,7 +99,7 @@ class Served {
   bool by_sibyl = false;
   // What served the last call; nullptr when the MPI library did.
   const Algorithm* served_by() const {
-    return state_->known_choice[static_cast<std::size_t>(collective_)].algorithm;
+    return state_->cached_choice[static_cast<std::size_t>(collective_)].algorithm;
   }
 
  private:

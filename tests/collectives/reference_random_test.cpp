@@ -79,7 +79,7 @@ std::string draw_service(Served& served, Collective collective, const Algorithm*
   state.replace_settings(settings);
   const auto ranks = static_cast<std::uint64_t>(state.size());
   const auto per_node = static_cast<Rank>(1 + pick(random, ranks));
-  state.plans.set_ranks_per_node(per_node);
+  state.programs.set_ranks_per_node(per_node);
   return name_or_auto(row) + ", " + std::to_string(per_node) + " ranks a node, segments " +
          std::to_string(settings.segments) + ", first segment " +
          std::to_string(settings.first_segment) + ", direct from " +

@@ -83,7 +83,7 @@ Costs any_costs(Random& random) {
           .overhead = number(1e-5),
           .beta = number(1e-8),
           .gamma = number(1e-9),
-          .in_turn = random() % 2 == 0};
+          .fifo_links = random() % 2 == 0};
 }
 
 // What a run may come to know; the same on all ranks.
@@ -93,8 +93,8 @@ void know_something_else(CommunicatorState& state, Random& random) {
   for (int r = 0; r < state.size(); ++r) {
     times.push_back(1e-4 * static_cast<double>(random() % 1000));
   }
-  ASSERT_TRUE(state.replace_arrivals(times));
-  state.known_choice = {};
+  ASSERT_TRUE(state.arrivals.publish(times));
+  state.cached_choice = {};
 }
 
 TEST(Reproducible, BitsStayWhoeverIsLateAndWhateverIsKnown) {
@@ -184,11 +184,11 @@ TEST(Reproducible, SibylsOwnChoiceDoesNotLookAtNodes) {
       const Algorithm* by = nullptr;
       for (const Rank per_node : {1, 2, size_of()}) {
         Served served(collective, nullptr);
-        served.state().plans.set_ranks_per_node(per_node);
+        served.state().programs.set_ranks_per_node(per_node);
         served.state().replace_settings(reproducible(collective, nullptr));
         const Bits now = call(collective, served.get(), size_of() - 1, count);
-        const CommunicatorState::KnownChoice& choice =
-            served.state().known_choice[static_cast<std::size_t>(collective)];
+        const CommunicatorState::CachedChoice& choice =
+            served.state().cached_choice[static_cast<std::size_t>(collective)];
         if (per_node == 1 && by == nullptr) {
           first = now;
           by = choice.algorithm;

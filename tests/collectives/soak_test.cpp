@@ -26,8 +26,8 @@
 #include <string_view>
 #include <utility>
 
-#include "collectives/persistent_cases.hpp"
-#include "communicator/left_behind.hpp"
+#include "collectives/persistent/cases.hpp"
+#include "communicator/deferred_release.hpp"
 
 namespace sibyl::test {
 namespace {
@@ -147,7 +147,7 @@ void play_round(Random& random, Random& own) {
 // of Sibyl's is in use any more beyond those that were at first.
 bool all_is_given_back(Process& process, std::uint32_t at_first) {
   for (int looks = 0; looks < 10000; ++looks) {
-    process.left_behind().sweep();
+    process.deferred_release().sweep();
     int given_back = process.privates_in_use() <= at_first ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &given_back, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (given_back != 0) return true;

@@ -56,8 +56,8 @@ TEST(Agreement, TheArrivalsOfRankZeroHold) {
   OtherProcess other(with(&Environment::arrivals, rank_in() == 0 ? "fixed:2" : "flat"));
   ASSERT_TRUE(other.state().serves(other.comm(), true));
   const int size = size_of();
-  EXPECT_EQ(other.state().arrivals().times.size(), static_cast<std::size_t>(size));
-  EXPECT_EQ(other.state().spread(), size > 1 ? 2.0 : 0.0);
+  EXPECT_EQ(other.state().arrivals.view()->times.size(), static_cast<std::size_t>(size));
+  EXPECT_EQ(other.state().arrivals.view()->spread, size > 1 ? 2.0 : 0.0);
 }
 
 TEST(Agreement, WrongArrivalsAnywhereAreRefusedEverywhere) {
@@ -116,7 +116,7 @@ TEST(Agreement, NativeOnRankZeroIsNativeOnAll) {
   int sum = -1;
   EXPECT_EQ(SIBYL_Exscan(&value, &sum, 1, MPI_INT, MPI_SUM, other.comm()), MPI_SUCCESS);
   EXPECT_EQ(sum, rank_in() == 0 ? -1 : 3 * rank_in());
-  EXPECT_EQ(other.state().known_choice[static_cast<std::size_t>(Collective::exscan)].algorithm,
+  EXPECT_EQ(other.state().cached_choice[static_cast<std::size_t>(Collective::exscan)].algorithm,
             nullptr);
 }
 

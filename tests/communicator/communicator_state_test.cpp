@@ -241,22 +241,5 @@ TEST(CommunicatorState, ForgetsTheOldestProgramWhenTheCacheIsFull) {
   }
 }
 
-TEST(PlanCache, GivesTheRightProgramForMoreKeysThanItHolds) {
-  constexpr Rank ranks = 100;
-  PlanCache cache(3, ranks);
-  const Algorithm& linear = *find_algorithm(Collective::gather, "linear");
-  const Algorithm& binomial = *find_algorithm(Collective::gather, "binomial");
-  for (int pass = 0; pass < 2; ++pass) {
-    for (Rank root = 0; root < ranks; ++root) {
-      for (const Algorithm* algorithm : {&linear, &binomial}) {
-        const Prepared& prepared = cache.get(*algorithm, root, false, 8);
-        ASSERT_EQ(prepared.header.root, root);
-        ASSERT_EQ(prepared.header.algorithm, algorithm->name);
-        ASSERT_EQ(&cache.get(*algorithm, root, false, 8), &prepared) << "found the second time";
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace sibyl::test

@@ -130,7 +130,7 @@ TEST(ChooseReduce, OrderIsKeptWhereLinksCarryMessagesInTurn) {
   Situation now = reduce_of(1 << 20, 0);
   EXPECT_FALSE(plan_segments(Settings{}, now).in_order);
   const SegmentPlan any = plan_segments(Settings{}, now);
-  now.costs.in_turn = true;
+  now.costs.fifo_links = true;
   const SegmentPlan plan = plan_segments(Settings{}, now);
   EXPECT_TRUE(plan.in_order);
   EXPECT_LT(plan.whole_time, any.whole_time);

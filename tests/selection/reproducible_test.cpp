@@ -46,7 +46,7 @@ Situation of_a_moment(Situation now, std::mt19937_64& random) {
                .overhead = number(1e-4),
                .beta = number(1e-6),
                .gamma = number(1e-9),
-               .in_turn = random() % 2 == 0,
+               .fifo_links = random() % 2 == 0,
                .gathered = number(1e-4),
                .scattered = number(1e-4)};
   now.ranks_per_node = 1 + static_cast<Rank>(random() % static_cast<std::uint64_t>(now.ranks));

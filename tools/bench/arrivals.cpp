@@ -313,7 +313,7 @@ int run_arrivals(const Options& options, const Provenance& provenance,
     if (costs.known()) {
       end["costs"] = {{"alpha_s", costs.alpha},        {"overhead_s", costs.overhead},
                       {"beta_s_per_byte", costs.beta}, {"gamma_s_per_byte", costs.gamma},
-                      {"in_turn", costs.in_turn},      {"gathered_s", costs.gathered},
+                      {"in_turn", costs.fifo_links},   {"gathered_s", costs.gathered},
                       {"scattered_s", costs.scattered}};
     }
     print(end);

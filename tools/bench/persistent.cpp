@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "collectives/persistent.hpp"
+#include "collectives/persistent/request.hpp"
 #include "communicator/communicator_state.hpp"
 #include "sibyl/planners.hpp"
 

@@ -1,7 +1,7 @@
 """Put together what the ranks have recorded of their arrivals: the file of `sibyl run --record`.
 
 The library writes one file per process at MPI_Finalize, arrivals-<world rank>-<pid>.json
-(src/communicator/recording.hpp). A call is the same on all ranks when communicator and number are;
+(src/telemetry/recording.hpp). A call is the same on all ranks when communicator and number are;
 only calls that every rank of the communicator has recorded are kept. The format of the result is
 described in sibyl.experiment.recording.
 """

@@ -20,6 +20,7 @@ inline constexpr std::array algorithms{
         .source = linear_blocks_paper,
         .order = OrderUse::root_only,
         .background = true,
+        .linear = true,
         .describe = describe_linear,
         .plan = plan_linear},
     Algorithm{

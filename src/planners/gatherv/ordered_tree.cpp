@@ -17,7 +17,7 @@
 //
 // The construction's messages stand in the plan as control steps. Without sizes there is none: all
 // ranks work out the tree of equal blocks. How messages say what they carry:
-// executor/irregular.hpp.
+// executor/tree/irregular.hpp.
 #include "planners/gatherv/gatherv.hpp"
 #include "planners/headers.hpp"
 #include "planners/ordered_programs.hpp"

@@ -21,6 +21,7 @@ inline constexpr std::array algorithms{
               .source = linear_blocks_paper,
               .order = OrderUse::root_only,
               .background = true,
+              .linear = true,
               .sizes = true,
               .describe = describe_linear,
               .plan = gather::plan_linear},

@@ -21,6 +21,7 @@ inline constexpr std::array algorithms{
                   "scatter and gather operations, 2020, section 4, figures 5 and 6",
         .order = OrderUse::root_only,
         .background = true,
+        .linear = true,
         .describe = describe_linear,
         .plan = plan_linear},
     Algorithm{.collective = Collective::scatter,

@@ -13,7 +13,7 @@
 //   and Scatter, EuroMPI 2017, lemmas 2.1 and 2.2. The paper builds the tree as for gather; telling
 //   sizes with the data saves its 2 ceil(log2 p) - 1 start-ups.
 //
-// At run time the root may send each rank its own instead (executor/irregular_scatter.cpp).
+// At run time the root may send each rank its own instead (executor/tree/irregular_scatter.cpp).
 #include "planners/headers.hpp"
 #include "planners/ordered_programs.hpp"
 #include "planners/scatterv/scatterv.hpp"

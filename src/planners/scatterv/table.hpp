@@ -22,6 +22,7 @@ inline constexpr std::array algorithms{
                         "scatter and gather operations, 2020, section 4, figures 5 and 6",
               .order = OrderUse::root_only,
               .background = true,
+              .linear = true,
               .sizes = true,
               .describe = describe_linear,
               .plan = scatter::plan_linear},

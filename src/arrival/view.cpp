@@ -1,0 +1,32 @@
+// Views of arrivals; see view.hpp.
+#include "arrival/view.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "sibyl/predictors.hpp"
+
+namespace sibyl {
+
+SharedView view_of(ArrivalPattern pattern) {
+  auto view = std::make_shared<ArrivalView>();
+  view->version = pattern.version;
+  view->error = pattern.error;
+  double first = std::numeric_limits<double>::infinity();
+  double last = -first;
+  for (const double time : pattern.times) {
+    if (std::isnan(time)) continue;
+    first = std::min(first, time);
+    last = std::max(last, time);
+  }
+  if (first > last) return view;
+  view->times = std::move(pattern.times);
+  for (double& time : view->times) time = (std::isnan(time) ? last + 1 : time) - first;
+  view->order = order_of_arrival(view->times, view->error);
+  view->spread = std::ranges::max(view->times);
+  return view;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,36 @@
+// What is known of when the ranks arrive, as programs are planned for it: one immutable value.
+//
+// Whoever knows something - the user who gives times, the history of a call site, the progress
+// reports of a persistent collective - makes a view of it, and whoever plans shares that. A newer
+// one takes its place, but never changes one that somebody holds.
+//
+// Thread safety: a constant value.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sibyl/arrival.hpp"
+
+namespace sibyl {
+
+struct ArrivalView {
+  std::vector<double> times;  // of rank 0, 1, ...: seconds after the first; empty: nothing is known
+  std::vector<Rank> order;    // from the earliest to the latest; ties stand in rank order
+  std::uint64_t version = 0;
+  double error = 0;   // seconds: times that differ by no more are ties
+  double spread = 0;  // seconds from the first arrival to the last
+
+  bool known() const { return !times.empty(); }
+};
+
+// nullptr: nothing is known.
+using SharedView = std::shared_ptr<const ArrivalView>;
+
+// The view of a pattern whose times may begin anywhere, of either sign. A time that is not a number
+// is that of a rank of which nothing is known: it is taken to come a second after all others. Where
+// nothing is known of any rank, neither times nor order are there.
+SharedView view_of(ArrivalPattern pattern);
+
+}  // namespace sibyl

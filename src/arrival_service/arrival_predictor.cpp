@@ -1,0 +1,291 @@
+// Exchanges arrivals and agrees on arrival patterns; see arrival_predictor.hpp.
+#include "arrival_service/arrival_predictor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <new>
+#include <thread>
+
+#include "arrival/splitmix64.hpp"
+#include "arrival_service/predictor_messages.hpp"
+
+namespace sibyl {
+
+using namespace predictor_messages;
+
+namespace {
+
+constexpr double patience_at_the_end = 1.0;  // seconds
+constexpr int advances_at_a_time = 32;
+
+}  // namespace
+
+ArrivalPredictor::ArrivalPredictor(const Parties& parties, PredictionMode mode,
+                                   const CommonClock& clock)
+    : parties_(parties), mode_(mode), clock_(clock) {
+  const auto ranks = static_cast<std::size_t>(parties.ranks);
+  // All of it now: a rank that found no memory in the middle would leave the others waiting.
+  reports_.resize(leads() ? ranks * report_words : report_words);
+  result_.resize(result_words(parties.ranks));
+  incoming_.reserve(ranks);
+  outgoing_.reserve(ranks);
+  sites_.reserve(most_sites);
+}
+
+ArrivalPredictor::~ArrivalPredictor() { finish(); }
+
+bool ArrivalPredictor::fail(int error) {
+  if (error != MPI_SUCCESS) phase_ = Phase::failed;
+  return error != MPI_SUCCESS;
+}
+
+Service ArrivalPredictor::trial_of(std::int64_t call, Service in_force) {
+  // Drawn, since a program's calls repeat with some period.
+  const std::uint64_t drawn = SplitMix64(static_cast<std::uint64_t>(call)).next() % 16;
+  if (drawn == 0) return Service::native;
+  if (drawn > 2) return in_force;
+  return in_force == Service::fixed_order ? Service::predicted_order : Service::fixed_order;
+}
+
+Site* ArrivalPredictor::find(const CallSite& key, bool make) try {
+  for (const auto& site : sites_) {
+    if (site->key == key) return site.get();
+  }
+  if (!make || sites_.size() == most_sites) return nullptr;
+  auto site = std::make_unique<Site>();
+  site->key = key;
+  if (leads()) site->history = std::make_unique<SiteHistory>(parties_.ranks);
+  return sites_.emplace_back(std::move(site)).get();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+std::unique_lock<std::mutex> ArrivalPredictor::keep_thread_out() {
+  return thread_ == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(mutex_);
+}
+
+BackgroundWork::Outcome ArrivalPredictor::progress() noexcept {
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return Outcome::waiting;  // a call is at it
+  look();
+  const Outcome outcome = phase_ == Phase::exchanging ? Outcome::waiting : Outcome::ended;
+  const bool ahead = phase_ == Phase::result_announced && hook_ != nullptr;
+  lock.unlock();
+  if (!ahead) return outcome;
+  for (int i = 0; i < advances_at_a_time; ++i) {
+    if (!hook_->advance()) return outcome;
+  }
+  return Outcome::moved;
+}
+
+void ArrivalPredictor::begin_call() {
+  const std::unique_lock<std::mutex> lock = keep_thread_out();
+  arrival_ = std::chrono::steady_clock::now();
+  ++calls_;
+  if (phase_ == Phase::failed) return;
+  look();
+  if (tells_all() && calls_ == exchange_ + calls_in_flight + 1 && exchange_ > 0) {
+    wait_for_result();
+  }
+  if (phase_ == Phase::result_here) announce_result();
+  if (calls_ != next_exchange_) return;
+  begin_exchange();
+  if (thread_ != nullptr && phase_ == Phase::exchanging) thread_->submit(*this);
+}
+
+ArrivalPredictor::Call ArrivalPredictor::enter(const CallSite& key, bool usable) {
+  const std::unique_lock<std::mutex> lock = keep_thread_out();
+  Call call;
+  call.site = phase_ == Phase::failed ? nullptr : find(key, true);
+  const bool ordered = usable && call.site != nullptr && call.site->version() > 0;
+  const Service in_force =
+      ordered && call.site->pays ? Service::predicted_order : Service::fixed_order;
+  call.service = trial_of(calls_, in_force);
+  if (call.service == Service::predicted_order && !ordered) call.service = Service::fixed_order;
+  return call;
+}
+
+void ArrivalPredictor::leave(const Call& call) {
+  if (call.site == nullptr) return;
+  const std::unique_lock<std::mutex> lock = keep_thread_out();
+  const auto now = std::chrono::steady_clock::now();
+  Site::Record& record = call.site->recent[call.site->recorded++ % Site::window];
+  record = {calls_, clock_.common(arrival_), clock_.common(now), call.service};
+}
+
+void ArrivalPredictor::begin_exchange() {
+  // The last exchange is over long ago, unless a rank is a whole interval of calls behind.
+  if (leads() && phase_ == Phase::exchanging) wait_for_result();
+  if (fail(PMPI_Waitall(static_cast<int>(outgoing_.size()), outgoing_.data(),
+                        MPI_STATUSES_IGNORE))) {
+    return;
+  }
+  outgoing_.clear();
+  exchange_ = calls_;
+  next_exchange_ = calls_ + (tells_all() ? longest_interval : 2 * shortest_interval);
+  write_report(reports_.data());
+  constexpr int words = static_cast<int>(report_words);
+  if (leads()) {
+    for (Rank rank = 1; rank < parties_.ranks; ++rank) {
+      std::int64_t* report = reports_.data() + static_cast<std::size_t>(rank) * report_words;
+      if (fail(PMPI_Irecv(report, words, MPI_INT64_T, rank, parties_.tag, parties_.comm,
+                          &incoming_.emplace_back(MPI_REQUEST_NULL)))) {
+        return;
+      }
+    }
+    phase_ = Phase::exchanging;
+    return;
+  }
+  if (fail(PMPI_Isend(reports_.data(), words, MPI_INT64_T, 0, parties_.tag, parties_.comm,
+                      &outgoing_.emplace_back(MPI_REQUEST_NULL)))) {
+    return;
+  }
+  if (tells_all()) {
+    phase_ = Phase::exchanging;
+    fail(PMPI_Irecv(result_.data(), static_cast<int>(result_.size()), MPI_DOUBLE, 0,
+                    parties_.tag + 1, parties_.comm, &incoming_.emplace_back(MPI_REQUEST_NULL)));
+  } else {
+    // Where this rank is the root of nothing that was reported, nothing will come.
+    const bool is_root = std::ranges::any_of(
+        sites_, [&](const auto& site) { return site->key.root == parties_.rank; });
+    phase_ = is_root ? Phase::exchanging : Phase::quiet;
+  }
+}
+
+void ArrivalPredictor::look() {
+  if (phase_ != Phase::exchanging) return;
+  int there = 0;
+  if (leads() || tells_all()) {
+    if (fail(PMPI_Testall(static_cast<int>(incoming_.size()), incoming_.data(), &there,
+                          MPI_STATUSES_IGNORE))) {
+      return;
+    }
+  } else if (fail(PMPI_Iprobe(0, parties_.tag + 1, parties_.comm, &there, MPI_STATUS_IGNORE))) {
+    return;
+  }
+  if (there != 0) take_result();
+}
+
+void ArrivalPredictor::wait_for_result() {
+  if (phase_ == Phase::exchanging) {
+    if (fail(PMPI_Waitall(static_cast<int>(incoming_.size()), incoming_.data(),
+                          MPI_STATUSES_IGNORE))) {
+      return;
+    }
+    take_result();
+  }
+  if (phase_ == Phase::result_here || phase_ == Phase::result_announced) apply_result();
+}
+
+// Everything that this rank waited for has come.
+void ArrivalPredictor::take_result() {
+  phase_ = Phase::result_here;
+  incoming_.clear();
+  if (leads()) {
+    predict();
+    send_result();
+  } else if (mode_ == PredictionMode::root_led) {
+    if (fail(PMPI_Recv(result_.data(), static_cast<int>(result_.size()), MPI_DOUBLE, 0,
+                       parties_.tag + 1, parties_.comm, MPI_STATUS_IGNORE))) {
+      return;
+    }
+  }
+  if (mode_ == PredictionMode::root_led && phase_ == Phase::result_here) apply_result();
+}
+
+void ArrivalPredictor::send_result() {
+  const std::size_t stride = pattern_head + static_cast<std::size_t>(parties_.ranks);
+  const auto count = static_cast<std::size_t>(result_[2]);
+  const int words = static_cast<int>(result_head + count * stride);
+  for (Rank rank = 1; rank < parties_.ranks; ++rank) {
+    bool wanted = tells_all();
+    for (std::size_t i = 0; i < count && !wanted && !ending_; ++i) {
+      wanted = static_cast<Rank>(result_[result_head + i * stride + 1]) == rank;
+    }
+    if (wanted && fail(PMPI_Isend(result_.data(), words, MPI_DOUBLE, rank, parties_.tag + 1,
+                                  parties_.comm, &outgoing_.emplace_back(MPI_REQUEST_NULL)))) {
+      return;
+    }
+  }
+}
+
+ArrivalPredictor::Told ArrivalPredictor::told_in_result(std::size_t index) const {
+  const auto ranks = static_cast<std::size_t>(parties_.ranks);
+  const double* part = result_.data() + result_head + index * (pattern_head + ranks);
+  return {.key = {static_cast<Collective>(part[0]), static_cast<Rank>(part[1]),
+                  static_cast<std::uint64_t>(part[2])},
+          .version = static_cast<std::uint64_t>(part[3]),
+          .pays = part[4] != 0,
+          .error = part[5],
+          .times = {part + pattern_head, ranks}};
+}
+
+void ArrivalPredictor::announce_result() try {
+  phase_ = Phase::result_announced;
+  bool comes = false;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
+    const Told told = told_in_result(i);
+    const Site* site = find(told.key, false);
+    const std::uint64_t version = site == nullptr ? 0 : site->version();
+    if (told.version == version || !foresee_) continue;
+    foresee_(told.key, told.times);
+    comes = true;
+  }
+  if (comes && thread_ != nullptr) thread_->submit(*this);
+} catch (const std::bad_alloc&) {
+  return;  // nothing is done ahead
+}
+
+void ArrivalPredictor::apply_result() try {
+  phase_ = Phase::quiet;
+  if (tells_all()) {
+    next_exchange_ = exchange_ + static_cast<std::int64_t>(result_[1]);
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
+    const Told told = told_in_result(i);
+    Site* site = find(told.key, true);
+    if (site == nullptr) continue;
+    site->pays = told.pays;
+    if (told.version == site->version()) continue;
+    const ArrivalPattern pattern{.times = {told.times.begin(), told.times.end()},
+                                 .version = told.version,
+                                 .error = told.error};
+    SharedView before = view_of(pattern);
+    before.swap(site->view);
+    if (hear_) hear_(site->key, pattern, before);
+  }
+} catch (const std::bad_alloc&) {
+  phase_ = Phase::failed;
+}
+
+// The communicator goes. All its ranks have made the same calls on it, or will have when they get
+// here; but a rank may be gone for good.
+void ArrivalPredictor::finish() {
+  ending_ = true;
+  const double end = PMPI_Wtime() + patience_at_the_end;
+  while (phase_ == Phase::exchanging && !incoming_.empty() && PMPI_Wtime() < end) {
+    look();
+    if (phase_ == Phase::exchanging) std::this_thread::yield();
+  }
+  // A result that the root of a site had no call left to look for.
+  if (mode_ == PredictionMode::root_led && !leads()) look();
+  for (MPI_Request& request : incoming_) {
+    PMPI_Cancel(&request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  int done = 0;
+  while (done == 0 && PMPI_Wtime() < end) {
+    if (PMPI_Testall(static_cast<int>(outgoing_.size()), outgoing_.data(), &done,
+                     MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
+      break;
+    }
+  }
+  for (MPI_Request& request : outgoing_) {
+    if (request == MPI_REQUEST_NULL) continue;
+    PMPI_Cancel(&request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+}  // namespace sibyl

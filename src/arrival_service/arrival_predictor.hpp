@@ -1,0 +1,194 @@
+// How the ranks of a communicator come to know who will be late, and act on it at the same call.
+//
+// Every rank keeps, per call site (collective, root, bytes), when it joined and left the last few
+// calls. At calls that all ranks can count it sends this to rank 0, without waiting for anybody.
+// Rank 0 predicts (arrival/site_history.hpp) and makes a new version of a site's arrival pattern
+// when the order of the ranks has changed. What then happens is the mode:
+//
+// - root-led: only the roots of linear algorithms are told, and use the arrival pattern once they
+//   have it. Nobody else hears or waits for anything.
+// - periodic, background: all ranks are told, and all change over at the call that comes
+//   `calls_in_flight` + 1 after that of the exchange. A rank that gets there before the result
+//   waits for it: it would be that many calls ahead of the slowest one. While no order changes,
+//   exchanges become rarer. In the background the progress thread moves them between calls, so that
+//   nobody waits for a rank 0 that computes; a rank without a thread does so within its calls.
+//
+// Calls are counted where they enter, before their arguments are looked at: a rank that refuses a
+// call alone stays in step. That a call is a trial - native, or in the other order - follows from
+// its number alone, so that all ranks agree on it too; so the gain is measured, and an order that
+// costs more than it brings is given up by the same agreement.
+//
+// A communicator that is freed, or a rank that is gone, leaves no hang: what is under way is waited
+// for a second at most, and then cancelled.
+//
+// Thread safety: one caller at a time, besides the thread.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "arrival/site_history.hpp"
+#include "arrival/view.hpp"
+#include "arrival_service/clock.hpp"
+#include "executor/executor.hpp"
+#include "executor/progress_thread.hpp"
+#include "selection/settings.hpp"
+
+namespace sibyl {
+
+// What calls must have in common to be predicted together.
+struct CallSite {
+  Collective collective = Collective::gather;
+  Rank root = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const CallSite&) const = default;
+};
+
+class ArrivalPredictor final : public BackgroundWork {
+ public:
+  static constexpr int tags = 2;
+  struct Parties {
+    MPI_Comm comm = MPI_COMM_NULL;  // private; returns its errors
+    Rank rank = 0;
+    Rank ranks = 1;
+    int tag = 0;  // the first of ArrivalPredictor::tags
+  };
+
+  struct Site {
+    CallSite key;
+    // What is in force here; nullptr: nothing yet. In root-led mode only the site's root has one.
+    SharedView view;
+    bool pays = true;  // its order is to be used
+
+    struct Record {
+      std::int64_t number = 0;
+      std::int64_t arrival = 0;  // nanoseconds, common clock
+      std::int64_t departure = 0;
+      Service service = Service::native;
+    };
+    static constexpr std::size_t window = 8;
+    std::array<Record, window> recent{};
+    std::size_t recorded = 0;
+    std::unique_ptr<SiteHistory> history;  // at rank 0
+    std::int64_t last_fed = 0;             // the last call that the history has seen
+
+    std::uint64_t version() const { return view == nullptr ? 0 : view->version; }
+  };
+
+  // How a call is to be served.
+  struct Call {
+    Site* site = nullptr;  // nullptr: not predicted
+    Service service = Service::fixed_order;
+  };
+
+  ArrivalPredictor(const Parties& parties, PredictionMode mode, const CommonClock& clock);
+  ~ArrivalPredictor();
+  ArrivalPredictor(const ArrivalPredictor&) = delete;
+  ArrivalPredictor& operator=(const ArrivalPredictor&) = delete;
+
+  // Counts a call that all ranks make, before its arguments are looked at. May send, and in
+  // periodic mode wait.
+  void begin_call();
+  // The call that was begun is one of this site. `usable`: the order would be followed.
+  Call enter(const CallSite& key, bool usable);
+  // It is over.
+  void leave(const Call& call);
+  // From now on this thread looks for messages too. Whoever destroys this first withdraws it there.
+  void work_in(ProgressThread* thread) { thread_ = thread; }
+  bool has_thread() const { return thread_ != nullptr; }
+  Outcome progress() noexcept override;
+
+  // The site; nullptr when no call of it has been seen.
+  const Site* known(const CallSite& key) { return find(key, false); }
+
+  PredictionMode mode() const { return mode_; }
+  std::int64_t calls() const { return calls_; }
+  const CommonClock& clock() const { return clock_; }
+  // Called at a rank when an arrival pattern comes into force there, with the view before.
+  using Hear = std::function<void(const CallSite& site, const ArrivalPattern& pattern,
+                                  const SharedView& before)>;
+  void on_new_pattern(Hear hear) { hear_ = std::move(hear); }
+  // Where all ranks are told: called within a call, once it is known what will come into force at a
+  // later one.
+  using Foresee = std::function<void(const CallSite& site, std::span<const double> times)>;
+  void on_coming_pattern(Foresee foresee) { foresee_ = std::move(foresee); }
+  // What the thread, where there is one, does ahead of that later call.
+  void work_ahead(ProgressHook* hook) { hook_ = hook; }
+
+  // Calls are trials by their number: one in sixteen native, two in the order that is not in force.
+  static Service trial_of(std::int64_t call, Service in_force);
+
+  static constexpr std::int64_t first_exchange = 12;
+  static constexpr std::int64_t calls_in_flight = 8;
+  static constexpr std::int64_t shortest_interval = 16;
+  static constexpr std::int64_t longest_interval = 1024;
+  static constexpr std::size_t most_sites = 16;         // that are kept
+  static constexpr std::size_t sites_of_a_message = 4;  // the latest
+
+ private:
+  enum class Phase : std::uint8_t {
+    quiet,             // no exchange is under way
+    exchanging,        // this rank expects messages of one
+    result_here,       // its result waits for the call at which it comes into force
+    result_announced,  // and what it will bring has been said
+    failed,            // MPI has, or there was no memory: nothing is predicted any more
+  };
+
+  bool leads() const { return parties_.rank == 0; }
+  bool tells_all() const { return mode_ != PredictionMode::root_led; }
+  std::unique_lock<std::mutex> keep_thread_out();
+  void look();
+  Site* find(const CallSite& key, bool make);
+  void begin_exchange();
+  void write_report(std::int64_t* report) const;
+  void predict();
+  bool feed(Site& site);
+  void write_result();
+  void send_result();
+  void wait_for_result();
+  void take_result();
+  struct Told {
+    CallSite key;
+    std::uint64_t version = 0;
+    bool pays = true;
+    double error = 0;
+    std::span<const double> times;
+  };
+  Told told_in_result(std::size_t index) const;
+  void announce_result();
+  void apply_result();
+  void finish();
+  bool fail(int error);
+
+  std::mutex mutex_;
+  ProgressThread* thread_ = nullptr;
+  Parties parties_;
+  PredictionMode mode_;
+  CommonClock clock_;
+  Hear hear_;
+  Foresee foresee_;
+  ProgressHook* hook_ = nullptr;
+  std::vector<std::unique_ptr<Site>> sites_;
+  std::chrono::steady_clock::time_point arrival_;
+  std::int64_t calls_ = 0;
+  std::int64_t next_exchange_ = first_exchange;
+  std::int64_t interval_ = shortest_interval;
+  std::int64_t exchange_ = 0;  // the call of the exchange under way, or of the last one
+  Phase phase_ = Phase::quiet;
+  bool ending_ = false;  // the communicator goes
+
+  std::vector<std::int64_t> reports_;  // own; at rank 0 those of all ranks
+  std::vector<double> result_;
+  std::vector<MPI_Request> incoming_;
+  std::vector<MPI_Request> outgoing_;
+};
+
+}  // namespace sibyl

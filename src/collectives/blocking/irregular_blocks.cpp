@@ -1,0 +1,237 @@
+// MPI_Gatherv and MPI_Scatterv.
+//
+// Only the root knows all sizes, so the choice goes by the number of ranks, until the root says
+// that the linear algorithm is better for its blocks (programs/tree_cache.hpp). Arguments that are
+// not significant at a rank may be garbage and are not read. Calls are predicted by communicator
+// and root, whatever their sizes.
+#include <algorithm>
+
+#include "collectives/block_arguments.hpp"
+#include "collectives/blocking/predicted.hpp"
+#include "collectives/blocking/serve.hpp"
+#include "collectives/native.hpp"
+
+namespace sibyl {
+namespace {
+
+// From how many bytes on a block goes past the tree, which would move it several times: once a link
+// is busy with it for longer than a root is with handling a message, also one of TCP on a processor
+// that has other work, start-ups hide behind data. Tree messages are counted in an int, so blocks
+// that travel in them are bounded.
+std::size_t direct_from(const CommunicatorState& state) {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  constexpr double large = 4096;
+  constexpr double handling = 30e-6;  // seconds
+  const std::size_t bound = most / static_cast<std::size_t>(state.size());
+  if (const auto asked = state.settings().direct_from) return std::min<std::size_t>(*asked, bound);
+  const Costs& costs = state.known_costs();
+  const double bytes = costs.known() ? std::min(large, handling / costs.beta) : large;
+  return std::min(static_cast<std::size_t>(bytes), bound);
+}
+
+// Neither the settings nor a table name the algorithm.
+bool chosen_freely(const CommunicatorState& state, Collective collective) {
+  return wanted_algorithm(state.settings(), state.situation(collective, 0, OperatorUse::none)) ==
+         choose_automatically;
+}
+
+// What the root finds of the sizes that it sees; others learn it.
+bool is_better_linear(const CommunicatorState& state, Collective collective,
+                      const IrregularCall& call) {
+  if (!call.is_root() || !call.all.counts.given()) return false;
+  Rank blocks = 0;
+  Rank direct = 0;
+  for (Rank rank = 0; rank < call.ranks; ++rank) {
+    const std::size_t bytes = rank == call.root ? 0 : call.all.bytes(rank);
+    blocks += bytes != 0 ? 1 : 0;
+    direct += bytes != 0 && bytes >= call.direct_from ? 1 : 0;
+  }
+  return !tree_saves(state.situation(collective, 0, OperatorUse::none), blocks, direct);
+}
+
+// A call along the tree, or one that is linear because the root has said so.
+class TreeCall {
+ public:
+  // `asks`: the root is asked; else an algorithm is wanted whatever the sizes.
+  TreeCall(CommunicatorState& state, Collective collective, const IrregularCall& call, bool asks)
+      : state_(state),
+        collective_(collective),
+        call_(call),
+        every_(state.settings().construct_every),
+        asks_(asks && every_ != 0),
+        entry_((scatters(collective) ? state.scatter_trees : state.gather_trees).enter(call.root)) {
+    if (!asks_) entry_.linear = false;
+    if (scatters(collective) || entry_.calls != 1) return;
+    entry_.node =
+        ordered_node_of_equal_blocks(call.rank, call.ranks, call.root, call.ranks_per_node);
+  }
+
+  // Before anything else moves: whether this call is linear. What the root says of a gather
+  // holds from this call on; a scatter's message says it with the data, for the next one.
+  bool goes_linear() {
+    const bool root_says = asks_ && TreeCache::root_says(entry_.calls, every_);
+    if (scatters(collective_)) return entry_.linear && !root_says;
+    if (root_says) {
+      entry_.linear = is_better_linear(state_, collective_, call_);
+      error_ = hear_from_root(call_, entry_.node, entry_.linear);
+    }
+    return entry_.linear;
+  }
+
+  int run() {
+    if (scatters(collective_)) {
+      entry_.linear = asks_ && is_better_linear(state_, collective_, call_);
+      return scatter_irregular(call_, state_.irregular_room, entry_.linear);
+    }
+    if (TreeCache::constructs(entry_.calls, every_)) {
+      const int constructed = construct_tree(call_, entry_.node);
+      if (error_ == MPI_SUCCESS) error_ = constructed;
+    }
+    return gather_irregular(entry_.node, call_, state_.irregular_room);
+  }
+
+  // Of what was said or built before the data moved.
+  int error() const { return error_; }
+
+ private:
+  CommunicatorState& state_;
+  Collective collective_;
+  const IrregularCall& call_;
+  std::uint32_t every_;
+  bool asks_;
+  TreeCache::Entry& entry_;
+  int error_ = MPI_SUCCESS;
+};
+
+// By the program of the linear algorithm. A block that holds nothing is no message, as in the MPI
+// libraries: on many ranks with few blocks that is most of the time.
+int run_linear(PredictedCall& predicted, const Algorithm& algorithm, const IrregularCall& irregular,
+               Workspace& workspace) {
+  CollectiveCall call;
+  call.comm = irregular.comm;
+  call.tag_base = irregular.tag_base;
+  place_irregular_blocks(algorithm.collective, irregular.rank, irregular.ranks, irregular.is_root(),
+                         irregular.own, irregular.all, call);
+  const bool in_place = irregular.is_root() && !irregular.has_own();
+  return execute(predicted.program(algorithm, irregular.root, in_place), call, workspace);
+}
+
+struct Irregular {
+  Collective collective;
+  int root;
+  IrregularSide all;
+  BlockSide own;
+  MPI_Comm comm;
+  Caller caller;
+
+  bool in_place(int rank) const { return rank == root && own.buffer == MPI_IN_PLACE; }
+  Verdict judge(int rank, int ranks) const { return judge_irregular(all, own, root, rank, ranks); }
+  OwnData own_data(int rank) const {
+    return in_place(rank) ? OwnData{0, all.type} : OwnData{own.count, own.type};
+  }
+  int native() const {
+    if (collective == Collective::gatherv) {
+      return native_gatherv(caller, own.buffer, own.count, own.type, all.buffer, all.counts,
+                            all.displacements, all.type, root, comm);
+    }
+    return native_scatterv(caller, all.buffer, all.counts, all.displacements, all.type, own.buffer,
+                           own.count, own.type, root, comm);
+  }
+  static constexpr bool this_rank_is_awaited = true;  // in a tree others depend on it
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
+
+ private:
+  void describe(CommunicatorState& state, IrregularCall& call) const;
+  int read_sides(CommunicatorState& state, IrregularCall& call) const;
+  Outcome serve_linear(CommunicatorState& state, PredictedCall& predicted, const Algorithm& linear,
+                       IrregularCall& call, int wrong) const;
+  Outcome serve_tree(CommunicatorState& state, PredictedCall& predicted, const Algorithm& algorithm,
+                     IrregularCall& call, int wrong) const;
+  std::uint64_t own_bytes(CommunicatorState& state) const;
+};
+
+// Bytes of this rank's block, for the report; nothing in place.
+std::uint64_t Irregular::own_bytes(CommunicatorState& state) const {
+  DatatypeInfo type;
+  if (in_place(state.rank()) || state.type_info(own.type, 1, type) != MPI_SUCCESS) return 0;
+  return static_cast<std::uint64_t>(own.count) * type.size;
+}
+
+void Irregular::describe(CommunicatorState& state, IrregularCall& call) const {
+  call.comm = state.private_comm();
+  call.rank = state.rank();
+  call.ranks = state.size();
+  call.root = root;
+  call.ranks_per_node = state.ranks_per_node();
+  call.direct_from = direct_from(state);
+  call.star = call.is_root() && star_saves(state.situation(collective, 0, OperatorUse::none));
+}
+
+int Irregular::read_sides(CommunicatorState& state, IrregularCall& call) const {
+  const int wrong = call.is_root() ? read_root_side(state, all, call.all) : MPI_SUCCESS;
+  if (wrong != MPI_SUCCESS || in_place(call.rank)) return wrong;
+  return read_own_side(state, own, call.own);
+}
+
+Outcome Irregular::serve_linear(CommunicatorState& state, PredictedCall& predicted,
+                                const Algorithm& linear, IrregularCall& call, int wrong) const {
+  if (wrong != MPI_SUCCESS) return {.error = wrong};
+  call.tag_base = state.tags_of(collective);
+  return {&linear, call.own_bytes(), run_linear(predicted, linear, call, state.workspace)};
+}
+
+// A rank whose arguments are wrong takes part in the tree without data, since others depend on it.
+Outcome Irregular::serve_tree(CommunicatorState& state, PredictedCall& predicted,
+                              const Algorithm& algorithm, IrregularCall& call, int wrong) const {
+  call.tag_base = state.next_tree_tags();
+  TreeCall tree(state, collective, call, chosen_freely(state, collective));
+  if (tree.goes_linear()) {
+    Outcome outcome = serve_linear(state, predicted, *find_linear(collective), call, wrong);
+    if (outcome.error == MPI_SUCCESS) outcome.error = tree.error();
+    return outcome;
+  }
+  const int result = tree.run();
+  const int error = result != MPI_SUCCESS ? result : tree.error();
+  return {&algorithm, call.own_bytes(), wrong != MPI_SUCCESS ? wrong : error};
+}
+
+Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wrong) const {
+  PredictedCall predicted(state);
+  find_costs(state, caller, collective, 0, OperatorUse::none, true);
+  const Algorithm* algorithm = predicted.choose(
+      collective, root, 0, choose_for(state, collective, 0, OperatorUse::none).algorithm, counted);
+  if (algorithm == nullptr) return Outcome::library(own_bytes(state));
+  IrregularCall call;
+  describe(state, call);
+  if (wrong == MPI_SUCCESS) wrong = read_sides(state, call);
+  return algorithm->linear ? serve_linear(state, predicted, *algorithm, call, wrong)
+                           : serve_tree(state, predicted, *algorithm, call, wrong);
+}
+
+}  // namespace
+
+int serve_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                  void* receive, Counts receive_counts, Displacements displacements,
+                  MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  const Irregular call{Collective::gatherv,
+                       root,
+                       {receive, receive_counts, displacements, receive_type},
+                       {const_cast<void*>(send), send_count, send_type},
+                       comm,
+                       caller};
+  return serve(call, caller, comm);
+}
+
+int serve_scatterv(Caller caller, const void* send, Counts send_counts, Displacements displacements,
+                   MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                   MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  const Irregular call{Collective::scatterv,
+                       root,
+                       {const_cast<void*>(send), send_counts, displacements, send_type},
+                       {receive, receive_count, receive_type},
+                       comm,
+                       caller};
+  return serve(call, caller, comm);
+}
+
+}  // namespace sibyl

@@ -1,0 +1,35 @@
+// Serves calls in the predicted order; see predicted.hpp.
+#include "collectives/blocking/predicted.hpp"
+
+#include "selection/reproducible.hpp"
+
+namespace sibyl {
+
+const Algorithm* PredictedCall::choose(Collective collective, int root, std::uint64_t bytes,
+                                       const Algorithm* algorithm, CountedCall& counted) {
+  // Nor may a trial have the MPI library serve.
+  if (is_reproducible(state_.settings(), collective)) return algorithm;
+  // Once its ranks' arrivals are known, a reduce may have an algorithm that it has not now.
+  const bool learns = algorithm != nullptr || collective == Collective::reduce;
+  if (predictor_ == nullptr || !learns) return algorithm;
+  const bool everywhere = predictor_->mode() != PredictionMode::root_led;
+  const OrderUse use = algorithm == nullptr ? OrderUse::none : algorithm->order;
+  const bool usable = use == OrderUse::root_only || (use == OrderUse::all_ranks && everywhere);
+  call_ = predictor_->enter({collective, root, bytes}, usable);
+  if (algorithm == nullptr) call_.service = Service::native;
+  const bool ordered = call_.service == Service::predicted_order;
+  counted.predicted(call_.service, ordered ? call_.site->version() : 0);
+  return call_.service == Service::native ? nullptr : algorithm;
+}
+
+const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, bool in_place) {
+  const bool ordered = call_.service == Service::predicted_order &&
+                       (algorithm.order == OrderUse::all_ranks || state_.rank() == root);
+  const ProgramSpec spec{.algorithm = &algorithm,
+                         .root = root,
+                         .in_place = in_place,
+                         .outstanding = outstanding_in(state_.settings(), algorithm.collective)};
+  return ordered ? state_.programs.get(spec, call_.site->view) : state_.programs.get(spec);
+}
+
+}  // namespace sibyl

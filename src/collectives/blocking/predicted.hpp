@@ -1,0 +1,39 @@
+// The part that prediction has in one blocking call: it notes when this rank joins and leaves the
+// call, and says whether the call is served in the predicted order of arrival, in the usual order,
+// or as a trial by the MPI library (arrival_service/arrival_predictor.hpp).
+//
+// Where nothing is predicted, which is the default, this costs a test of one pointer.
+#pragma once
+
+#include "collectives/call.hpp"
+
+namespace sibyl {
+
+class PredictedCall {
+ public:
+  explicit PredictedCall(CommunicatorState& state)
+      : state_(state), predictor_(state.arrivals.predictor()) {
+    if (predictor_ != nullptr) predictor_->begin_call();
+  }
+  // The call is over: this is the departure that is noted.
+  ~PredictedCall() {
+    if (predictor_ != nullptr) predictor_->leave(call_);
+  }
+  PredictedCall(const PredictedCall&) = delete;
+  PredictedCall& operator=(const PredictedCall&) = delete;
+
+  // Chooses what serves the call, now that its arguments are known. `algorithm` would serve it
+  // without prediction; nullptr, here and as the result, is the MPI library.
+  const Algorithm* choose(Collective collective, int root, std::uint64_t bytes,
+                          const Algorithm* algorithm, CountedCall& counted);
+  // This rank's program, in the predicted order where the call is served so. May throw
+  // std::bad_alloc.
+  const Prepared& program(const Algorithm& algorithm, int root, bool in_place);
+
+ private:
+  CommunicatorState& state_;
+  ArrivalPredictor* predictor_;
+  ArrivalPredictor::Call call_;
+};
+
+}  // namespace sibyl

@@ -1,0 +1,71 @@
+// MPI_Exscan and MPI_Scan.
+//
+// Count, datatype and operator must be equal on all ranks, so they may steer the choice.
+// MPI_IN_PLACE may differ from rank to rank and steers only this rank's own program.
+#include "collectives/blocking/serve.hpp"
+#include "collectives/native.hpp"
+#include "collectives/operators.hpp"
+#include "collectives/reduction_arguments.hpp"
+
+namespace sibyl {
+namespace {
+
+struct Scan {
+  Collective collective;
+  ReductionArguments now;
+  MPI_Comm comm;
+  Caller caller;
+  int root = no_rank;
+
+  Verdict judge(int rank, int) const {
+    return judge_scan(now, collective == Collective::exscan, rank);
+  }
+  OwnData own_data(int) const { return {now.count, now.datatype}; }
+  int native() const {
+    const auto library = collective == Collective::exscan ? &native_exscan : &native_scan;
+    return library(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);
+  }
+  static constexpr bool this_rank_is_awaited = false;
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
+};
+
+Outcome Scan::serve(CommunicatorState& state, CountedCall&, int) const {
+  CollectiveCall call;
+  DatatypeInfo& type = call.receive.type;
+  if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};
+  if (now.count == 0) return {};
+  call.tag_base = state.tags_of(collective);
+  call.block_bytes = static_cast<std::size_t>(now.count) * type.size;
+  const std::optional<OperatorUse> use = operator_use(state, now.op, now.datatype, type.named);
+  const CommunicatorState::CachedChoice& choice =
+      choose_reduction(state, collective, now.count, type, use);
+  const bool in_place = now.send == MPI_IN_PLACE;
+  const Prepared* prepared =
+      choice.algorithm == nullptr
+          ? nullptr
+          : reduction_program(state, *choice.algorithm, choice.segments, 0, in_place);
+  if (prepared == nullptr) return Outcome::library(call.block_bytes);
+
+  call.op = now.op;
+  call.receive.base = static_cast<char*>(now.receive);
+  call.receive.count = now.count;
+  call.send = call.receive;
+  if (!in_place) call.send.base = static_cast<char*>(const_cast<void*>(now.send));
+  return {choice.algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
+}
+
+}  // namespace
+
+int serve_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
+                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  const Scan call{Collective::exscan, {send, receive, count, datatype, op}, comm, caller};
+  return serve(call, caller, comm);
+}
+
+int serve_scan(Caller caller, const void* send, void* receive, MPI_Count count,
+               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  const Scan call{Collective::scan, {send, receive, count, datatype, op}, comm, caller};
+  return serve(call, caller, comm);
+}
+
+}  // namespace sibyl

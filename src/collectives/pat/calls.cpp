@@ -1,0 +1,192 @@
+// The collectives of the iterative model: from the program's memory to the staging memory of a
+// request, through it, and back; see pat.hpp.
+#include <limits>
+#include <new>
+#include <optional>
+
+#include "base/own_failure.hpp"
+#include "collectives/call.hpp"
+#include "collectives/operators.hpp"
+#include "collectives/pat/pat.hpp"
+#include "collectives/verdict.hpp"
+#include "executor/datatype.hpp"
+
+namespace sibyl {
+namespace {
+
+// One side of a call in the program's memory.
+struct Side {
+  void* buffer;
+  int count;
+  MPI_Datatype type;
+  DatatypeInfo info{};
+
+  int check() {
+    const int wrong = judge_data(buffer, count, type).error_class;
+    if (wrong != MPI_SUCCESS) return wrong;
+    return inspect(type, info) == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_TYPE;
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(count) * info.size; }
+  char* block(int rank) const {
+    return static_cast<char*>(buffer) + MPI_Aint{rank} * MPI_Aint{count} * info.extent;
+  }
+};
+
+struct Place {
+  int rank = 0;
+  int size = 0;
+  bool is_root = false;
+};
+
+// MPI_SUCCESS, or the class of what is wrong with communicator, root or the moment.
+int find_place(MPI_Comm comm, int root, Place& place) {
+  Pat* pat = Pat::get();
+  if (pat == nullptr || pat->processing()) return MPI_ERR_OTHER;
+  int inter = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) {
+    return MPI_ERR_COMM;
+  }
+  PMPI_Comm_rank(comm, &place.rank);
+  PMPI_Comm_size(comm, &place.size);
+  place.is_root = place.rank == root;
+  return root < 0 || root >= place.size ? MPI_ERR_ROOT : MPI_SUCCESS;
+}
+
+int refuse(MPI_Comm comm, int error_class) {
+  return comm == MPI_COMM_NULL ? raise_nowhere(error_class) : raise(comm, error_class);
+}
+
+// Arrives and waits, also where the copy before has failed: other ranks count on this one.
+int join(PatRequest& request, int before) {
+  int error = request.arrive();
+  if (error == MPI_SUCCESS) error = request.wait();
+  return before != MPI_SUCCESS ? before : error;
+}
+
+// A gather or scatter: both sides, as far as they are significant here.
+struct PatBlocks {
+  Place at;
+  bool up;  // a gather
+  Side own;
+  Side all;
+  std::size_t bytes = 0;  // of a block
+
+  bool in_place() const { return at.is_root && own.buffer == MPI_IN_PLACE; }
+  int check();
+  char* staged(const PatRequest& request, int rank) const {
+    return at.is_root ? request.all() + static_cast<std::size_t>(rank) * bytes : request.own();
+  }
+  int stage(const PatRequest& request, MPI_Comm comm) const;
+  int deliver(const PatRequest& request, MPI_Comm comm) const;
+};
+
+// MPI_SUCCESS, or the class of what is wrong with the arguments.
+int PatBlocks::check() {
+  int wrong = at.is_root ? all.check() : MPI_SUCCESS;
+  if (wrong == MPI_SUCCESS && !in_place()) wrong = own.check();
+  if (wrong != MPI_SUCCESS) return wrong;
+  bytes = at.is_root ? all.bytes() : own.bytes();
+  if (bytes > std::size_t{std::numeric_limits<int>::max()}) return MPI_ERR_COUNT;
+  const bool fits = !at.is_root || in_place() || own.bytes() == bytes;
+  return fits ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+}
+
+// Before the collective: what this rank sends goes to staging memory.
+int PatBlocks::stage(const PatRequest& request, MPI_Comm comm) const {
+  if (up) {
+    return at.is_root ? MPI_SUCCESS
+                      : pack(own.buffer, own.count, own.info, staged(request, at.rank), comm);
+  }
+  int error = MPI_SUCCESS;
+  for (int r = 0; at.is_root && r < at.size && error == MPI_SUCCESS; ++r) {
+    error = pack(all.block(r), all.count, all.info, staged(request, r), comm);
+  }
+  return error;
+}
+
+// After it: what this rank has received goes to the program. The root's own block of a gather has
+// not been in the collective.
+int PatBlocks::deliver(const PatRequest& request, MPI_Comm comm) const {
+  if (!up) {
+    return in_place() ? MPI_SUCCESS
+                      : unpack(staged(request, at.rank), own.buffer, own.count, own.info, comm);
+  }
+  if (!at.is_root) return MPI_SUCCESS;
+  int error = in_place() ? MPI_SUCCESS
+                         : pack(own.buffer, own.count, own.info, staged(request, at.rank), comm);
+  for (int r = 0; r < at.size && error == MPI_SUCCESS; ++r) {
+    if (in_place() && r == at.rank) continue;
+    error = unpack(staged(request, r), all.block(r), all.count, all.info, comm);
+  }
+  return error;
+}
+
+// A reduce by a request that is used for nothing else.
+int reduce_once(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                int root, MPI_Comm comm) {
+  SIBYL_Request once = SIBYL_REQUEST_NULL;
+  int error =
+      SIBYL_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, MPI_INFO_NULL, &once);
+  if (error == MPI_SUCCESS) error = SIBYL_Start(&once);
+  if (error == MPI_SUCCESS) error = SIBYL_Arrive(&once);
+  if (error == MPI_SUCCESS) error = SIBYL_Wait(&once);
+  if (once != SIBYL_REQUEST_NULL) SIBYL_Request_free(&once);
+  return error;
+}
+
+}  // namespace
+
+int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
+               MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+               MPI_Comm comm) try {
+  Place at;
+  int wrong = find_place(comm, root, at);
+  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+  const bool up = function.collective == Collective::gather;
+  const Side sent{const_cast<void*>(sendbuf), sendcount, sendtype};
+  const Side received{recvbuf, recvcount, recvtype};
+  PatBlocks blocks{at, up, up ? sent : received, up ? received : sent};
+  wrong = blocks.check();
+  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+
+  PatRequest* request = nullptr;
+  const PatTerms terms{&function, static_cast<int>(blocks.bytes), root, MPI_BYTE, MPI_OP_NULL};
+  int error = Pat::get()->take(terms, comm, &request);
+  if (error != MPI_SUCCESS) return error;
+  error = join(*request, blocks.stage(*request, comm));
+  return error != MPI_SUCCESS ? error : blocks.deliver(*request, comm);
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
+  return raise(comm, MPI_ERR_NO_MEM);
+}
+
+int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, int count,
+               MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) try {
+  Place at;
+  int wrong = find_place(comm, root, at);
+  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+  const bool in_place = at.is_root && sendbuf == MPI_IN_PLACE;
+  Side from{in_place ? recvbuf : const_cast<void*>(sendbuf), count, datatype};
+  wrong = from.check();
+  if (wrong == MPI_SUCCESS && at.is_root) wrong = judge_data(recvbuf, count, datatype).error_class;
+  if (wrong == MPI_SUCCESS && op == MPI_OP_NULL) wrong = MPI_ERR_OP;
+  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+
+  // Handles of the program's own may mean something else in the next turn, and at each rank.
+  const bool lasting = from.info.named && from.info.dense &&
+                       operator_use(op, datatype) == std::optional(OperatorUse::predefined) &&
+                       from.bytes() <= std::size_t{std::numeric_limits<int>::max()};
+  if (!lasting) return reduce_once(sendbuf, recvbuf, count, datatype, op, root, comm);
+  PatRequest* request = nullptr;
+  int error = Pat::get()->take({&function, count, root, datatype, op}, comm, &request);
+  if (error != MPI_SUCCESS) return error;
+  error = pack(from.buffer, count, from.info, request->own(), comm);
+  error = join(*request, error);
+  if (error != MPI_SUCCESS || !at.is_root) return error;
+  return unpack(request->all(), recvbuf, count, from.info, comm);
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
+  return raise(comm, MPI_ERR_NO_MEM);
+}
+
+}  // namespace sibyl

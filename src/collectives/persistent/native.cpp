@@ -1,0 +1,86 @@
+// Begins the MPI library's nonblocking collectives; see persistent_native.hpp.
+#include "collectives/persistent/native.hpp"
+
+namespace sibyl {
+namespace {
+
+// A count that came as an int, or one that is not significant here and may hold anything.
+int small(MPI_Count count) { return static_cast<int>(count); }
+
+}  // namespace
+
+void NativeForm::copy_arrays(Counts all_counts, Displacements all_displacements, MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || !all_counts.given() || !all_displacements.given()) return;
+  int rank = 0;
+  int size = 0;
+  int inter = 0;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return;
+  PMPI_Comm_rank(comm, &rank);
+  if (inter != 0 ? root != MPI_ROOT : root != rank) return;
+  if (inter != 0) {
+    PMPI_Comm_remote_size(comm, &size);
+  } else {
+    PMPI_Comm_size(comm, &size);
+  }
+  for (Rank r = 0; r < size; ++r) {
+    counts.push_back(all_counts[r]);
+    displacements.push_back(all_displacements[r]);
+    if (caller.large) continue;
+    small_counts.push_back(small(all_counts[r]));
+    small_displacements.push_back(static_cast<int>(all_displacements[r]));
+  }
+}
+
+int NativeForm::begin(MPI_Comm comm, MPI_Request* request) const {
+  if (caller.large) return begin_large(comm, request);
+  switch (collective) {
+    case Collective::gather:
+      return PMPI_Igather(send, small(send_count), send_type, receive, small(receive_count),
+                          receive_type, root, comm, request);
+    case Collective::scatter:
+      return PMPI_Iscatter(send, small(send_count), send_type, receive, small(receive_count),
+                           receive_type, root, comm, request);
+    case Collective::gatherv:
+      return PMPI_Igatherv(send, small(send_count), send_type, receive, small_counts.data(),
+                           small_displacements.data(), receive_type, root, comm, request);
+    case Collective::scatterv:
+      return PMPI_Iscatterv(send, small_counts.data(), small_displacements.data(), send_type,
+                            receive, small(receive_count), receive_type, root, comm, request);
+    case Collective::reduce:
+      return PMPI_Ireduce(send, receive, small(send_count), send_type, op, root, comm, request);
+    case Collective::exscan:
+      return PMPI_Iexscan(send, receive, small(send_count), send_type, op, comm, request);
+    case Collective::scan:
+      break;
+  }
+  return MPI_ERR_INTERN;
+}
+
+int NativeForm::begin_large([[maybe_unused]] MPI_Comm comm,
+                            [[maybe_unused]] MPI_Request* request) const {
+#if MPI_VERSION >= 4
+  switch (collective) {
+    case Collective::gather:
+      return PMPI_Igather_c(send, send_count, send_type, receive, receive_count, receive_type, root,
+                            comm, request);
+    case Collective::scatter:
+      return PMPI_Iscatter_c(send, send_count, send_type, receive, receive_count, receive_type,
+                             root, comm, request);
+    case Collective::gatherv:
+      return PMPI_Igatherv_c(send, send_count, send_type, receive, counts.data(),
+                             displacements.data(), receive_type, root, comm, request);
+    case Collective::scatterv:
+      return PMPI_Iscatterv_c(send, counts.data(), displacements.data(), send_type, receive,
+                              receive_count, receive_type, root, comm, request);
+    case Collective::reduce:
+      return PMPI_Ireduce_c(send, receive, send_count, send_type, op, root, comm, request);
+    case Collective::exscan:
+      return PMPI_Iexscan_c(send, receive, send_count, send_type, op, comm, request);
+    case Collective::scan:
+      break;
+  }
+#endif
+  return MPI_ERR_INTERN;
+}
+
+}  // namespace sibyl

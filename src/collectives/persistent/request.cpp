@@ -1,0 +1,321 @@
+// The stages of an iteration; see persistent.hpp.
+#include "collectives/persistent/request.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <utility>
+
+#include "base/own_failure.hpp"
+#include "selection/choose_reduce.hpp"
+#include "sibyl/predictors.hpp"
+
+namespace sibyl {
+namespace {
+
+constexpr std::int64_t longest_pause = 1024;
+
+// All ranks must know the arrivals.
+bool needs_arrivals(const Algorithm& algorithm) {
+  return algorithm.order == OrderUse::all_ranks || algorithm.arrivals;
+}
+
+}  // namespace
+
+PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall call)
+    : state_(&state),
+      process_(&state.process()),
+      link_(state.link()),
+      bound_(std::move(call)),
+      rank_(state.rank()),
+      ranks_(state.size()),
+      outstanding_(outstanding_in(state.settings(), bound_.collective, in_background())),
+      programs_(rank_, ranks_, 1) {
+  programs_.set_ranks_per_node(state.ranks_per_node());
+  if (!bound_.counts.empty()) {
+    bound_.blocks.counts = Counts(bound_.counts.data());
+    bound_.blocks.displacements = Displacements(bound_.displacements.data());
+    const bool up = gathers(bound_.collective);
+    UserBuffer& all = up ? bound_.call.receive : bound_.call.send;
+    all.irregular = &bound_.blocks;
+  }
+  if (bound_.progress != PersistentCall::Progress::calls) thread_ = process_->progress_thread();
+  if (bound_.home != nullptr) {
+    bound_.call.comm = bound_.home->get();
+    bound_.call.tag_base = bound_.home->tag_of(bound_.first_block);
+    if (exchanges()) {
+      const int last =
+          bound_.home->tag_of(bound_.first_block + bound_.blocks_taken) - ArrivalExchange::tags;
+      exchange_ = std::make_unique<ArrivalExchange>();
+      exchange_->open({bound_.call.comm, rank_, ranks_, bound_.root, last, everyone(),
+                       bound_.algorithm->arrivals, bound_.clock});
+      if (takes_turns()) {
+        const auto all = static_cast<std::uint32_t>(ranks_);
+        queue_.emplace(ranks_, bound_.root, outstanding_ == 0 ? all : outstanding_);
+      }
+    }
+  }
+  process_->deferred_release().sweep();
+  process_->requests.enter(*this);
+}
+
+PersistentRequest::~PersistentRequest() {
+  if (gone_) return;
+  process_->requests.leave(*this);
+  if (thread_ != nullptr) thread_->withdraw(*this);
+  release();
+}
+
+void PersistentRequest::release() {
+  for (MPI_Datatype& type : bound_.types) PMPI_Type_free(&type);
+  bound_.types.clear();
+  if (bound_.native_comm != MPI_COMM_NULL) PMPI_Comm_free(&bound_.native_comm);
+  if (bound_.home == nullptr) return;
+  process_->deferred_release().add(
+      {std::move(exchange_), std::move(bound_.home), bound_.first_block, bound_.blocks_taken});
+  process_->deferred_release().sweep();
+}
+
+// The thread has been joined.
+void PersistentRequest::end() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (execution_.bound()) execution_.abandon(MPI_ERR_PENDING);
+  execution_.unbind();
+  release();
+  stage_ = Stage::inactive;
+  thread_ = nullptr;
+  gone_ = true;
+}
+
+bool PersistentRequest::everyone() const {
+  return runs_program() && needs_arrivals(*bound_.algorithm);
+}
+
+// In two ranks there is no order.
+bool PersistentRequest::exchanges() const {
+  if (!bound_.by_arrival || !runs_program() || ranks_ < 3) return false;
+  // Without a thread a rank that waits for the arrival pattern would wait until the root has
+  // arrived.
+  if (everyone()) return bound_.progress != PersistentCall::Progress::calls;
+  return bound_.algorithm->order == OrderUse::root_only;
+}
+
+// With one rank at a time the order is decided before, as published; and so it is where the root
+// deals with nodes.
+bool PersistentRequest::takes_turns() const {
+  return rank_ == bound_.root && !everyone() && bound_.collective == Collective::gather &&
+         !bound_.algorithm->nodes && outstanding_ != 1;
+}
+
+double PersistentRequest::seconds() const {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+int PersistentRequest::fail(int error_class) {
+  return link_->alive ? raise(link_->comm, error_class) : raise_nowhere(error_class);
+}
+
+int PersistentRequest::start() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (gone_) return MPI_ERR_REQUEST;
+  if (stage_ != Stage::inactive) return fail(MPI_ERR_REQUEST);
+  ++iteration_;
+  stage_ = Stage::computing;
+  error_ = MPI_SUCCESS;
+  started_ = seconds();
+  predicted_ = -1;
+  if (!runs_program()) return MPI_SUCCESS;
+  exchanging_ = exchanges() && (!everyone() || iteration_ >= resume_);
+  if (exchanging_) exchange_->begin(iteration_);
+  const bool depends = exchanging_ && (everyone() || rank_ == bound_.root);
+  if (queue_) queue_->begin(started_);
+  if (!depends || queue_) begin_program(false);
+  if (execution_.bound() &&
+      (execution_.waits() || (queue_ && in_background() && queue_->expects())))
+    to_thread();
+  return MPI_SUCCESS;
+}
+
+int PersistentRequest::edge(double fraction) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (gone_) return MPI_ERR_REQUEST;
+  if (stage_ != Stage::computing || predicted_ >= 0) return fail(MPI_ERR_REQUEST);
+  if (!(fraction > 0 && fraction < 1)) return fail(MPI_ERR_ARG);
+  const double now = seconds();
+  predicted_ = extrapolate_edge(started_, now, fraction);
+  if (!exchanging_) return MPI_SUCCESS;
+  exchange_->report(predicted_);
+  if (everyone() || rank_ == bound_.root) to_thread();
+  return MPI_SUCCESS;
+}
+
+int PersistentRequest::arrive() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (gone_) return MPI_ERR_REQUEST;
+  if (stage_ != Stage::computing) return fail(MPI_ERR_REQUEST);
+  stage_ = Stage::arrived;
+  arrived_ = seconds();
+  if (predicted_ >= 0) prediction_error_ = std::abs(predicted_ - arrived_);
+  process_->requests.arrived(*this);
+  if (native()) note(bound_.native(bound_.native_comm, &native_request_));
+  if (!runs_program()) return MPI_SUCCESS;
+  if (exchanging_ && !exchange_->reported()) exchange_->report_none();
+  if (execution_.bound()) {
+    execution_.arrive();
+    if (queue_) {
+      queue_->join();
+      advance();
+    }
+  } else {
+    advance();
+  }
+  return MPI_SUCCESS;
+}
+
+// What the program of an iteration is made for.
+ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
+  const Algorithm& algorithm = *bound_.algorithm;
+  ProgramSpec spec{.algorithm = &algorithm,
+                   .root = bound_.root,
+                   .in_place = bound_.in_place,
+                   .background = in_background(),
+                   .outstanding = queue_ ? 0 : outstanding_,
+                   .cut = bound_.cut};
+  if (algorithm.arrivals && view != nullptr && view->known()) {
+    spec.cut = at_spread(bound_.cut, ranks_, view->spread);
+  }
+  return spec;
+}
+
+// One that has more messages than this request has tags gives way to the one for ranks that come at
+// once. How many it has stands in the header of the program, which is the same on all ranks.
+const Prepared& PersistentRequest::find_program(const SharedView& view) {
+  const ProgramSpec spec = spec_for(view.get());
+  const Prepared& found = programs_.get(spec, view);
+  ordered_ = view != nullptr && view->known() && follows_arrivals(spec);
+  const int tags = bound_.blocks_taken * TagBlocks::tags_each - ArrivalExchange::tags;
+  if (!ordered_ || std::cmp_less_equal(found.header.tag_span, tags)) return found;
+  ordered_ = false;
+  return programs_.get(spec_for(nullptr));
+}
+
+void PersistentRequest::begin_program(bool with_arrivals) try {
+  const SharedView view = with_arrivals ? exchange_->view() : nullptr;
+  note(execution_.bind(find_program(view), bound_.call, workspace_));
+  if (execution_.bound()) execution_.start(stage_ == Stage::arrived, queue_.has_value());
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
+  note(MPI_ERR_NO_MEM);
+}
+
+void PersistentRequest::exchange_ended() {
+  const bool known = exchange_->all_known();
+  if (everyone()) {
+    if (known) {
+      pause_ = 1;
+    } else {
+      resume_ = iteration_ + 1 + pause_;
+      pause_ = std::min(2 * pause_, longest_pause);
+    }
+  }
+  begin_program(known || !everyone());
+}
+
+// One look at everything that may have moved. True when something has.
+bool PersistentRequest::advance() {
+  if (stage_ == Stage::inactive) return false;
+  if (native()) {
+    int done = 0;
+    if (native_request_ != MPI_REQUEST_NULL) {
+      note(PMPI_Test(&native_request_, &done, MPI_STATUS_IGNORE));
+    }
+    return done != 0;
+  }
+  if (!runs_program()) return false;
+  if (exchanging_) {
+    // That one rank has said when it will arrive does not mean that another is about to.
+    exchange_->advance();
+    note(exchange_->error());
+  }
+  if (!execution_.bound()) {
+    if (error_ != MPI_SUCCESS) return false;
+    const bool alone_decides = !everyone() && stage_ == Stage::arrived;
+    if (!exchange_->ended() && !alone_decides) return false;
+    exchange_ended();
+    return true;
+  }
+  const std::size_t open = execution_.open();
+  execution_.progress();
+  if (queue_) serve();
+  return execution_.open() != open;
+}
+
+bool PersistentRequest::ended() const {
+  if (stage_ != Stage::arrived) return false;
+  if (native()) return native_request_ == MPI_REQUEST_NULL;
+  if (!runs_program()) return true;
+  if (!execution_.bound()) return error_ != MPI_SUCCESS;
+  return execution_.ended() && (!exchanging_ || exchange_->settled());
+}
+
+int PersistentRequest::complete() {
+  process_->requests.completed(*this);
+  if (execution_.bound()) note(execution_.error());
+  execution_.unbind();
+  stage_ = Stage::inactive;
+  if (link_->alive && process_->times_calls()) {
+    state_->report.count_persistent(bound_.collective, bound_.algorithm, bound_.bytes,
+                                    seconds() - arrived_);
+  }
+  if (error_ == MPI_SUCCESS) return MPI_SUCCESS;
+  int error_class = error_;
+  PMPI_Error_class(error_, &error_class);
+  return fail(error_class);
+}
+
+int PersistentRequest::test(int* flag) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  *flag = 1;
+  if (stage_ == Stage::inactive) return MPI_SUCCESS;
+  advance();
+  *flag = ended() ? 1 : 0;
+  if (*flag != 0) return complete();
+  // A rank that asks rather than waits has other things to do.
+  if (has_background()) to_thread();
+  return MPI_SUCCESS;
+}
+
+int PersistentRequest::wait() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stage_ == Stage::inactive) return MPI_SUCCESS;
+    if (stage_ == Stage::computing) return fail(MPI_ERR_REQUEST);
+  }
+  if (thread_ != nullptr) thread_->withdraw(*this);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  while (!ended()) {
+    if (process_->requests.is_alone(*this)) {
+      if (native()) {
+        note(PMPI_Wait(&native_request_, MPI_STATUS_IGNORE));
+        continue;
+      }
+      if (execution_.bound() && !execution_.ended() && (!queue_ || queue_->all_served())) {
+        execution_.finish();
+        continue;
+      }
+    }
+    const bool moved = advance();
+    if (!process_->requests.progress_others(*this) && !moved) sched_yield();
+  }
+  return complete();
+}
+
+int PersistentRequest::check_free() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stage_ != Stage::inactive) return fail(MPI_ERR_REQUEST);
+  return MPI_SUCCESS;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,182 @@
+// A persistent collective: bound to its arguments once, then started, reported on, joined and
+// waited for again and again (SIBYL_Gather_init, SIBYL_Start, SIBYL_Edge, SIBYL_Arrive,
+// SIBYL_Wait).
+//
+// Each iteration has three stages: computing, from Start on; arrived, from Arrive on; inactive,
+// when it is complete. When the transfer begins depends on what serves the call:
+//   - A program that does not depend on arrivals is bound to the buffers at Start. Its steps that
+//     are gated `on_start` begin there, the others at Arrive.
+//   - A program that does is planned when the ranks have made their progress reports and the
+//   arrival
+//     pattern is known (arrival_service/arrival_exchange.hpp). Where the order matters to the root
+//     alone, it plans at its own arrival at the latest, from the reports that have come by then.
+//   - The root of a linear gather that may receive from several ranks at a time orders its receives
+//     dynamically (arrival/receive_ordering.hpp): it begins at Start, and decides whom to serve
+//     next each time that it can serve one more.
+//   - The MPI library's nonblocking collective begins at Arrive. It has a communicator of its own,
+//     since ranks may arrive at several requests in any order.
+// An iteration is moved by the progress thread, by Test and Wait of this request, and by Wait of
+// any other request. The progress thread leaves a request alone while its rank waits for it.
+//
+// Where all ranks need the arrival pattern and one makes no progress report, no transfer can begin
+// before that rank arrives. All ranks see this in the same iteration, and leave the exchange out in
+// the next one; if it happens again, in the next two, and so on, up to 1024.
+//
+// Thread safety: calls for one request one at a time; different requests from any threads.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "arrival/receive_ordering.hpp"
+#include "collectives/call.hpp"
+#include "communicator/deferred_release.hpp"
+#include "communicator/private_communicator.hpp"
+#include "executor/program/execution.hpp"
+#include "programs/program_store.hpp"
+
+namespace sibyl {
+
+// What a call of SIBYL_..._init binds, once all ranks have agreed on it.
+struct PersistentCall {
+  enum class ServedBy : std::uint8_t {
+    library,  // its nonblocking collective
+    program,  // of `algorithm`
+    nobody,   // there is nothing to move
+  };
+  // Who moves an iteration while its rank computes. On all ranks alike.
+  enum class Progress : std::uint8_t {
+    calls,              // nobody but the calls for this request
+    thread,             // the progress thread
+    thread_from_start,  // and what can be gated `on_start` begins before the rank arrives
+  };
+  Collective collective = Collective::gather;
+  ServedBy served_by = ServedBy::library;
+  const Algorithm* algorithm = nullptr;
+  Progress progress = Progress::calls;
+  bool by_arrival = false;  // in the order of arrival, or planned for arrival times
+  int root = 0;
+  bool in_place = false;
+  SegmentPlan cut;
+  std::uint64_t elements = 1;  // of a vector
+  std::uint64_t bytes = 0;     // of a block or vector
+  CollectiveCall call;
+  // Copies of the root's arrays, which are read as long as the request lives.
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
+  IrregularBlocks blocks;
+  std::vector<MPI_Datatype> types;  // duplicates, freed with the request
+  std::function<int(MPI_Comm, MPI_Request*)> native;
+  MPI_Comm native_comm = MPI_COMM_NULL;  // freed with the request
+
+  std::shared_ptr<PrivateCommunicator>
+      home;             // null where the library serves all of the communicator
+  int first_block = 0;  // tags
+  int blocks_taken = 0;
+  CommonClock clock;
+};
+
+class PersistentRequest final : public PersistentWork {
+ public:
+  PersistentRequest(CommunicatorState& state, PersistentCall call);
+  ~PersistentRequest();
+  PersistentRequest(const PersistentRequest&) = delete;
+  PersistentRequest& operator=(const PersistentRequest&) = delete;
+
+  // The bodies of the API: each returns an error code that has been raised.
+  int start();
+  int edge(double fraction);
+  int arrive();
+  int test(int* flag);
+  int wait();
+  // MPI_SUCCESS when the request may be freed.
+  int check_free();
+
+  Outcome progress() noexcept override;
+  std::chrono::steady_clock::time_point expected() const noexcept override;
+  void end() noexcept override;
+
+  // For tests and tools: what was predicted for the last iteration, against what came.
+  double last_prediction_error() const { return prediction_error_; }
+  // This rank's own prediction, in seconds of the monotonic clock, and what is known of all ranks'
+  // (not exchanged: nullptr).
+  double last_prediction() const { return predicted_; }
+  const ArrivalExchange* exchange() const { return exchange_.get(); }
+  bool last_in_order_of_arrival() const { return ordered_; }
+  const Algorithm* algorithm() const { return bound_.algorithm; }
+
+ private:
+  enum class Stage : std::uint8_t { inactive, computing, arrived };
+  using Clock = std::chrono::steady_clock;
+
+  bool native() const { return bound_.served_by == PersistentCall::ServedBy::library; }
+  bool runs_program() const { return bound_.served_by == PersistentCall::ServedBy::program; }
+  bool in_background() const {
+    return bound_.progress == PersistentCall::Progress::thread_from_start;
+  }
+  bool everyone() const;
+  bool exchanges() const;
+  bool takes_turns() const;
+  bool ended() const;
+  double seconds() const;
+  int fail(int error_class);
+  void note(int error) {
+    if (error_ == MPI_SUCCESS) error_ = error;
+  }
+  ProgramSpec spec_for(const ArrivalView* view) const;
+  const Prepared& find_program(const SharedView& view);
+  void begin_program(bool with_arrivals);
+  bool advance();
+  void exchange_ended();
+  void serve();
+  bool has_background() const;
+  void to_thread();
+  void foresee();
+  int complete();
+  void release();
+
+  std::mutex mutex_;
+  CommunicatorState* state_;  // valid while link_->alive
+  Process* process_;
+  std::shared_ptr<CommunicatorLink> link_;
+  ProgressThread* thread_ = nullptr;
+  PersistentCall bound_;
+  int rank_ = 0;
+  int ranks_ = 1;
+  std::uint32_t outstanding_ = 1;
+
+  Stage stage_ = Stage::inactive;
+  bool gone_ = false;  // MPI has ended
+  std::int64_t iteration_ = 0;
+  double started_ = 0;
+  double arrived_ = 0;
+  double predicted_ = 0;
+  double prediction_error_ = 0;
+  int error_ = MPI_SUCCESS;
+
+  std::unique_ptr<ArrivalExchange> exchange_;  // where arrivals are exchanged at all
+  bool exchanging_ = false;                    // in this iteration
+  std::int64_t resume_ = 1;                    // the iteration in which to exchange again
+  std::int64_t pause_ = 1;                     // how many to leave out next time
+
+  std::optional<ReceiveOrdering> queue_;  // of a root that decides turn by turn
+
+  Workspace workspace_;
+  ProgramStore programs_;
+  bool ordered_ = false;  // the program of this iteration follows what is known of arrivals
+  // Before this time of the monotonic clock, in seconds, nothing moves if the ranks arrive when
+  // they are expected; 0: something may come at any time.
+  std::atomic<double> expected_ = 0;
+  Execution execution_;
+  MPI_Request native_request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace sibyl

@@ -1,0 +1,224 @@
+// The agreement at the making of a persistent collective; see terms.hpp.
+#include "collectives/persistent/terms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "selection/reproducible.hpp"
+
+namespace sibyl {
+namespace {
+
+// As rank 0 broadcasts them.
+struct Terms {
+  std::int32_t valid = 1;
+  std::int32_t algorithm = choose_automatically;
+  std::int32_t by_arrival = 1;
+  std::int32_t background = 1;
+  std::int32_t reproducible = 0;
+};
+
+bool is_irregular(Collective collective) {
+  return collective == Collective::gatherv || collective == Collective::scatterv;
+}
+
+// Empty where the key is not there.
+std::string value_of(MPI_Info info, const char* key) {
+  if (info == MPI_INFO_NULL) return {};
+  std::string value(MPI_MAX_INFO_VAL + 1, '\0');
+  int found = 0;
+  if (PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &found) != MPI_SUCCESS ||
+      found == 0) {
+    return {};
+  }
+  value.resize(value.find('\0'));
+  return value;
+}
+
+// One of two words; false where it is neither.
+bool read_choice(MPI_Info info, const char* key, std::string_view off, std::string_view on,
+                 std::int32_t& choice) {
+  const std::string value = value_of(info, key);
+  if (value.empty()) return true;
+  if (value != off && value != on) return false;
+  choice = value == on ? 1 : 0;
+  return true;
+}
+
+bool read_algorithm(MPI_Info info, Collective collective, std::int32_t& algorithm) {
+  const std::string value = value_of(info, "sibyl_algorithm");
+  if (value.empty() || value == "auto") return true;
+  if (value == "native") {
+    algorithm = serve_natively;
+    return true;
+  }
+  const Algorithm* row = find_algorithm(collective, value);
+  // Blocks of any sizes go along a tree only in calls that block.
+  if (row == nullptr || (row->sizes && row->order == OrderUse::none)) return false;
+  algorithm = static_cast<std::int32_t>(row - algorithms(collective).data());
+  return true;
+}
+
+Terms read_terms(MPI_Info info, Collective collective) {
+  Terms terms;
+  const bool valid = read_algorithm(info, collective, terms.algorithm) &&
+                     read_choice(info, "sibyl_order", "rank", "arrival", terms.by_arrival) &&
+                     read_choice(info, "sibyl_background", "false", "true", terms.background) &&
+                     read_choice(info, "sibyl_reproducible", "false", "true", terms.reproducible);
+  terms.valid = valid ? 1 : 0;
+  return terms;
+}
+
+// Up to this many ranks the linear algorithm serves small blocks: the root has posted its receives
+// before the ranks arrive, so that a block costs it little.
+constexpr Rank most_linear_ranks = 64;
+
+// What serves small blocks where nobody has asked for an algorithm. A tree that follows arrivals
+// would need all ranks to agree on their order in every iteration, which takes longer than the tree
+// itself. So the linear algorithm takes its place, or, on many ranks, the tree in rank order.
+const Algorithm* without_agreement(const Algorithm* tree, const Situation& now,
+                                   std::int32_t& by_arrival) {
+  by_arrival = 0;
+  return now.ranks <= most_linear_ranks ? find_linear(now.collective) : tree;
+}
+
+// Those of the communicator with what was asked for this request.
+Settings settings_for(const CommunicatorState& state, const Terms& terms, Collective collective) {
+  Settings settings = state.settings();
+  if (terms.algorithm != choose_automatically) {
+    settings.algorithm[static_cast<std::size_t>(collective)] = terms.algorithm;
+  }
+  if (terms.reproducible != 0) settings.reproducible = 1;
+  return settings;
+}
+
+// The algorithm. Where following the order of arrival would cost more than it brings, `terms` no
+// longer asks for it.
+const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, Terms& terms,
+                           const PersistentOffer& offer, Collective collective) {
+  const Situation situation = state.situation(collective, offer.bytes, offer.use, offer.commutes);
+  const Algorithm* chosen = choose(settings, situation);
+  const bool blocks = collective == Collective::gather || collective == Collective::scatter;
+  if (blocks && chosen != nullptr && chosen->order == OrderUse::all_ranks &&
+      wanted_algorithm(settings, situation) == choose_automatically) {
+    return without_agreement(chosen, situation, terms.by_arrival);
+  }
+  return chosen != nullptr && is_irregular(collective) ? find_linear(collective) : chosen;
+}
+
+// The most tags that the program may take, whatever the arrival pattern.
+std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
+  PlanRequest request;
+  request.ranks = state.size();
+  request.root = call.root;
+  request.outstanding = outstanding_in(state.settings(), call.collective);
+  request.segments = call.cut.segments;
+  if (call.algorithm->nodes) request.ranks_per_node = state.ranks_per_node();
+  const std::int64_t span = call.algorithm->describe(request).tag_span;
+  // As a rule enough for a schedule made for arrivals; one that takes more is not used.
+  const std::int64_t scheduled = call.algorithm->arrivals ? 2 * std::int64_t{call.cut.segments} : 0;
+  return std::max(span, scheduled) + ArrivalExchange::tags;
+}
+
+bool can_have_thread(CommunicatorState& state) {
+  return state.settings().thread != 0 && state.process().may_have_thread();
+}
+
+// What the ranks have told each other.
+struct Agreed {
+  bool arguments_right = false;  // of all ranks
+  bool threaded = false;         // every rank can have a thread
+  TagBlocks::Map used_tags{};    // at any rank
+  Terms terms;                   // rank 0's
+};
+
+// Collective. False when MPI fails.
+bool meet(CommunicatorState& state, const TagBlocks& tags, const PersistentOffer& offer,
+          Agreed& agreed) {
+  const MPI_Comm comm = state.private_comm();
+  const std::array<std::int64_t, 2> own{offer.wrong == MPI_SUCCESS ? 1 : 0,
+                                        can_have_thread(state) ? 1 : 0};
+  std::array<std::int64_t, 2> least{};
+  const TagBlocks::Map used = tags.used();
+  if (PMPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_MIN,
+                     comm) != MPI_SUCCESS ||
+      PMPI_Allreduce(used.data(), agreed.used_tags.data(), static_cast<int>(used.size()),
+                     MPI_UINT64_T, MPI_BOR, comm) != MPI_SUCCESS ||
+      PMPI_Bcast(&agreed.terms, static_cast<int>(sizeof agreed.terms), MPI_BYTE, 0, comm) !=
+          MPI_SUCCESS) {
+    return false;
+  }
+  agreed.arguments_right = least[0] != 0;
+  agreed.threaded = least[1] != 0;
+  return true;
+}
+
+// Algorithm, segments, and what they know of arrivals, where a program serves the call.
+void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agreed& agreed,
+                    PersistentCall& call) {
+  Terms& terms = agreed.terms;
+  const Settings settings = settings_for(state, terms, call.collective);
+  call.algorithm =
+      offer.eligible ? choose_by(state, settings, terms, offer, call.collective) : nullptr;
+  if (call.algorithm == nullptr) return;
+  call.served_by = PersistentCall::ServedBy::program;
+  if (agreed.threaded) {
+    const bool from_start = terms.background != 0 && call.algorithm->background;
+    call.progress =
+        from_start ? PersistentCall::Progress::thread_from_start : PersistentCall::Progress::thread;
+  }
+  const bool fixed = is_reproducible(settings, call.collective);
+  if (call.algorithm->arrivals && !fixed) state.find_costs(state.tags_of(call.collective));
+  if (call.algorithm->segments) {
+    call.cut =
+        segments_for(settings, *call.algorithm,
+                     state.situation(call.collective, offer.bytes, offer.use, offer.commutes));
+    const std::uint64_t segments = std::min<std::uint64_t>(call.cut.segments, call.elements);
+    call.cut.segments = static_cast<std::uint32_t>(segments);
+  }
+  call.by_arrival = terms.by_arrival != 0 && !fixed;
+}
+
+// Tags that no rank uses. Where there are none left, on all ranks alike, the library serves.
+void take_tags(CommunicatorState& state, const TagBlocks::Map& used, PersistentCall& call) {
+  const int wanted = TagBlocks::blocks_for(tags_for(state, call));
+  call.first_block = TagBlocks::find(used, wanted);
+  if (call.first_block < 0) {
+    call.algorithm = nullptr;
+    call.served_by = PersistentCall::ServedBy::library;
+    call.progress = PersistentCall::Progress::calls;
+    return;
+  }
+  call.blocks_taken = wanted;
+  call.home->tags.take(call.first_block, wanted);
+}
+
+}  // namespace
+
+int agree_on_persistent(CommunicatorState& state, MPI_Info info, const PersistentOffer& offer,
+                        PersistentCall& call) {
+  call.home = state.shared_private();
+  Agreed agreed;
+  agreed.terms = read_terms(info, call.collective);
+  if (!meet(state, call.home->tags, offer, agreed)) return MPI_ERR_OTHER;
+  if (!agreed.arguments_right) return offer.wrong != MPI_SUCCESS ? offer.wrong : MPI_ERR_OTHER;
+  if (agreed.terms.valid == 0) return MPI_ERR_INFO_VALUE;
+
+  // Of irregular blocks these are the bytes of this rank's own, found with its arguments.
+  if (!is_irregular(call.collective)) {
+    call.bytes = offer.bytes;
+    if (offer.bytes == 0) {
+      call.served_by = PersistentCall::ServedBy::nobody;
+      return MPI_SUCCESS;
+    }
+  }
+  choose_program(state, offer, agreed, call);
+  if (call.served_by != PersistentCall::ServedBy::program) return MPI_SUCCESS;
+  if (call.by_arrival) call.clock = state.arrivals.clock_led_by(call.root);
+  take_tags(state, agreed.used_tags, call);
+  return MPI_SUCCESS;
+}
+
+}  // namespace sibyl

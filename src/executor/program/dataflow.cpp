@@ -1,0 +1,250 @@
+// The steps of a run: what depends on what, and in which order they start; see dataflow.hpp.
+#include "executor/program/dataflow.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "schedule/successors.hpp"
+
+namespace sibyl {
+
+Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
+                   Workspace& workspace)
+    : prepared_(prepared), call_(call), frame_(frame), work_(workspace), watch_(call.comm) {
+  const std::size_t steps = prepared.program.steps.size();
+  work_.posting_waits.assign(prepared.posting_waits.begin(), prepared.posting_waits.end());
+  work_.combining_waits.assign(prepared.combining_waits.begin(), prepared.combining_waits.end());
+  work_.arrived.assign(steps, 0);
+  work_.staging_slot.resize(steps);
+  // Room for all now: how much of a queue is used depends on who is late.
+  const auto empty = [steps](auto& queue) {
+    queue.clear();
+    queue.reserve(steps);
+  };
+  empty(work_.requests);
+  empty(work_.request_step);
+  empty(work_.finished);
+  empty(work_.statuses);
+  empty(work_.ready);
+  empty(work_.computable);
+  empty(work_.sendable);
+  empty(work_.batch);
+  empty(work_.free_slots);
+  for (std::uint32_t slot = prepared.staging_slots; slot > 0; --slot) {
+    work_.free_slots.push_back(slot - 1);
+  }
+  if constexpr (!posts_receives_at_once) {
+    work_.expected.begin(prepared.header.ranks, prepared.receives.size());
+  }
+  open_ = steps;
+}
+
+int Dataflow::run() {
+  release_all();
+  post_and_await();
+  return error_.code();
+}
+
+void Dataflow::start(bool arrived, bool held) {
+  if (held) hold();
+  if (!arrived) {
+    for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+      if (step(i).gate == Gate::on_arrival) ++work_.posting_waits[i];
+    }
+  }
+  release_all();
+  post();
+}
+
+void Dataflow::hold() {
+  first_with_.assign(static_cast<std::size_t>(prepared_.header.ranks), gone);
+  for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+    if (step(i).peer == no_rank) continue;
+    ++work_.posting_waits[i];
+    StepIndex& first = first_with_[static_cast<std::size_t>(step(i).peer)];
+    first = std::min(first, i);
+  }
+}
+
+void Dataflow::admit(Rank peer) {
+  if (open_ == 0) return;
+  StepIndex i = first_with_[static_cast<std::size_t>(peer)];
+  for (; i < prepared_.program.steps.size() && step(i).peer == peer; ++i) {
+    if (--work_.posting_waits[i] == 0) release(i);
+  }
+  post();
+}
+
+bool Dataflow::heard_from(Rank peer) const {
+  return work_.arrived[first_with_[static_cast<std::size_t>(peer)]] != 0;
+}
+
+void Dataflow::arrive() {
+  if (open_ == 0) return;
+  for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+    if (step(i).gate == Gate::on_arrival && --work_.posting_waits[i] == 0) release(i);
+  }
+  post();
+}
+
+bool Dataflow::progress() {
+  if (open_ == 0) return true;
+  if (!waits()) return false;
+  if (!test()) watch_.look();
+  post();
+  return open_ == 0;
+}
+
+void Dataflow::finish() { post_and_await(); }
+
+void Dataflow::post_and_await() {
+  while (true) {
+    post();
+    if (open_ == 0) return;
+    await();
+  }
+}
+
+void Dataflow::release_all() {
+  for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+    if (work_.posting_waits[i] == 0) release(i);
+  }
+}
+
+// A step whose predecessors are complete: queued, unless its lane takes it in program order.
+void Dataflow::release(StepIndex index) {
+  const StepKind kind = step(index).kind;
+  if (kind == StepKind::send && limits_sends()) {
+    if (prepared_.header.window.in_order) return;
+    work_.sendable.push_back(index);
+    std::push_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
+    return;
+  }
+  if (kind == StepKind::receive_combine) return;
+  if (kind == StepKind::receive && receives_in_order(index)) return;
+  if (step(index).peer == no_rank) {
+    compute_later(index);
+  } else {
+    work_.ready.push_back(index);
+  }
+}
+
+void Dataflow::complete(StepIndex index) {
+  --open_;
+  for (std::uint32_t i = prepared_.successor_offset[index];
+       i < prepared_.successor_offset[index + 1]; ++i) {
+    const std::uint32_t entry = prepared_.successor[i];
+    const StepIndex next = Release::step(entry);
+    if (Release::of_combination(entry)) {
+      if (--work_.combining_waits[next] == 0 && work_.arrived[next] != 0) compute_later(next);
+    } else if (--work_.posting_waits[next] == 0) {
+      release(next);
+    }
+  }
+}
+
+// A heap with the earliest step of the program on top.
+void Dataflow::compute_later(StepIndex index) {
+  work_.computable.push_back(index);
+  std::push_heap(work_.computable.begin(), work_.computable.end(), std::greater<>{});
+}
+
+bool Dataflow::compute_one() {
+  if (work_.computable.empty()) return false;
+  std::pop_heap(work_.computable.begin(), work_.computable.end(), std::greater<>{});
+  const StepIndex index = work_.computable.back();
+  work_.computable.pop_back();
+  if (step(index).kind == StepKind::receive_combine) {
+    combine(index);
+  } else {
+    error_.add(frame_.run_local(index, [this] { let_messages_move(); }));
+    complete(index);
+  }
+  return true;
+}
+
+void Dataflow::combine(StepIndex index) {
+  const std::uint32_t slot = work_.staging_slot[index];
+  if (work_.arrived[index] == arrived_whole) error_.add(frame_.combine_staged(index, slot));
+  work_.free_slots.push_back(slot);
+  complete(index);
+}
+
+// Posts and runs everything that may start now.
+void Dataflow::post() {
+  bool progress = true;
+  while (progress) {
+    progress = false;
+    while (!work_.ready.empty()) {
+      const StepIndex index = work_.ready.back();
+      work_.ready.pop_back();
+      post_message(index);
+      progress = true;
+    }
+    progress = (prepared_.header.window.in_order ? post_sends_in_program_order()
+                                                 : post_earliest_sends()) ||
+               progress;
+    progress = post_receives_in_order() || progress;
+    if (!progress) progress = compute_one();
+  }
+}
+
+bool Dataflow::post_sends_in_program_order() {
+  bool progress = false;
+  while (next_send_ < prepared_.sends.size() && sending_ < prepared_.header.window.sends &&
+         work_.posting_waits[prepared_.sends[next_send_]] == 0) {
+    post_message(prepared_.sends[next_send_++]);
+    progress = true;
+  }
+  return progress;
+}
+
+bool Dataflow::post_earliest_sends() {
+  bool progress = false;
+  while (!work_.sendable.empty()) {
+    const StepIndex next = work_.sendable.front();
+    if (sending_ >= prepared_.header.window.sends && next != earliest_send()) break;
+    std::pop_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
+    work_.sendable.pop_back();
+    post_message(next);
+    progress = true;
+  }
+  return progress;
+}
+
+StepIndex Dataflow::earliest_send() {
+  while (work_.arrived[prepared_.sends[next_send_]] != 0) ++next_send_;
+  return prepared_.sends[next_send_];
+}
+
+bool Dataflow::post_receives_in_order() {
+  bool progress = false;
+  const std::uint32_t window = prepared_.header.window.receives;
+  while (next_receive_ < prepared_.receives.size()) {
+    const StepIndex index = prepared_.receives[next_receive_];
+    if (!receives_in_order(index)) {
+      ++next_receive_;
+      continue;
+    }
+    const bool combines = step(index).kind == StepKind::receive_combine;
+    if ((window != 0 && receiving_ >= window) || work_.posting_waits[index] != 0 ||
+        (combines && work_.free_slots.empty())) {
+      break;
+    }
+    if (combines) {
+      work_.staging_slot[index] = work_.free_slots.back();
+      work_.free_slots.pop_back();
+    }
+    ++next_receive_;
+    post_message(index);
+    progress = true;
+  }
+  return progress;
+}
+
+int run_dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
+                 Workspace& workspace) {
+  return Dataflow(prepared, call, frame, workspace).run();
+}
+
+}  // namespace sibyl

@@ -1,0 +1,24 @@
+// The two engines behind execute(); see executor.hpp.
+#pragma once
+
+#include "executor/program/frame.hpp"
+
+namespace sibyl {
+
+int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Frame& frame);
+int run_dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
+                 Workspace& workspace);
+
+// Remembers the first error of a run that goes on to its end.
+class FirstError {
+ public:
+  void add(int error) {
+    if (code_ == MPI_SUCCESS && error != MPI_SUCCESS) code_ = error;
+  }
+  int code() const { return code_; }
+
+ private:
+  int code_ = MPI_SUCCESS;
+};
+
+}  // namespace sibyl

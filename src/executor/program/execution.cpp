@@ -1,0 +1,89 @@
+// Binds programs and keeps their mirrors; see execution.hpp.
+#include "executor/program/execution.hpp"
+
+namespace sibyl {
+
+bool Execution::needs_mirrors(const Prepared& prepared, const CollectiveCall& call) {
+  const bool cuts = prepared.header.partition == Partition::blocks && prepared.header.segments > 1;
+  return cuts && !(call.send.type.dense && call.receive.type.dense);
+}
+
+int Execution::bind(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) {
+  flow_.reset();
+  frame_.reset();
+  send_.close();
+  receive_.close();
+  error_ = {};
+  prepared_ = &prepared;
+  call_ = call;
+  if (needs_mirrors(prepared, call)) {
+    const int opened = open_mirrors(workspace);
+    if (opened != MPI_SUCCESS) return opened;
+  }
+  frame_.emplace(prepared, call_, workspace);
+  if (!frame_->ready()) return MPI_ERR_NO_MEM;
+  flow_.emplace(prepared, call_, *frame_, workspace);
+  return MPI_SUCCESS;
+}
+
+// Gather only: no scatter algorithm cuts blocks.
+int Execution::open_mirrors(Workspace& workspace) {
+  int rank = 0;
+  PMPI_Comm_rank(call_.comm, &rank);
+  const bool sends = call_.send.type.handle != MPI_DATATYPE_NULL && !prepared_->program.in_place;
+  const bool receives = call_.receive.type.handle != MPI_DATATYPE_NULL;
+  const Rank blocks = (sends ? 1 : 0) + (receives ? prepared_->header.ranks : 0);
+  char* room = workspace.mirrors.reserve(static_cast<std::size_t>(blocks) * call_.block_bytes);
+  if (room == nullptr) return MPI_ERR_NO_MEM;
+  if (sends) {
+    send_.open(call_.send, rank, 1, call_.block_bytes, room);
+    room += call_.block_bytes;
+  }
+  if (receives) {
+    receive_.open(call_.receive, 0, prepared_->header.ranks, call_.block_bytes, room);
+  }
+  return MPI_SUCCESS;
+}
+
+void Execution::fill_mirror() {
+  if (send_.is_open()) error_.add(send_.fill(call_.comm));
+}
+
+// Whichever piece was the last one: a step of this rank alone may end the program as it arrives.
+void Execution::empty_mirror() {
+  if (!receive_.is_open() || !flow_->ended()) return;
+  int rank = 0;
+  PMPI_Comm_rank(call_.comm, &rank);
+  error_.add(receive_.empty(call_.comm, prepared_->program.in_place ? rank : no_rank));
+  receive_.close();
+}
+
+void Execution::start(bool arrived, bool held) {
+  if (arrived) fill_mirror();
+  flow_->start(arrived, held);
+  empty_mirror();
+}
+
+void Execution::arrive() {
+  fill_mirror();
+  flow_->arrive();
+  empty_mirror();
+}
+
+void Execution::admit(Rank peer) {
+  flow_->admit(peer);
+  empty_mirror();
+}
+
+bool Execution::progress() {
+  const bool over = flow_->progress();
+  empty_mirror();
+  return over;
+}
+
+void Execution::finish() {
+  flow_->finish();
+  empty_mirror();
+}
+
+}  // namespace sibyl

@@ -1,0 +1,70 @@
+// The lockstep engine: a program round by round, with blocking calls.
+//
+// Used where a round has at most one send and one receive, and the messages are so small that
+// posting ahead gains nothing. Free of deadlock: both ends of a message are in the same round, and
+// a send does not block before the receive of its round wherever the dependencies allow, so by
+// induction over the rounds every message of a round finds its partner.
+//
+// Receives block, and sends are what is waited for: an MPI may raise what a wait finds, too little
+// room for a message among it, elsewhere than on the private communicator (expected.hpp).
+#include "executor/program/engines.hpp"
+
+namespace sibyl {
+namespace {
+
+int after_receive(const Prepared& prepared, const Frame& frame, StepIndex index) {
+  if (prepared.program.steps[index].kind == StepKind::receive_combine) {
+    return frame.combine_staged(index, 0);
+  }
+  return frame.scatter_message(index);
+}
+
+int count_of(const Piece& piece) { return static_cast<int>(piece.count); }  // it is small here
+
+Piece incoming(const Prepared& prepared, const Frame& frame, StepIndex index) {
+  return prepared.program.steps[index].kind == StepKind::receive_combine ? frame.staged(index, 0)
+                                                                         : frame.message(index);
+}
+
+}  // namespace
+
+int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Frame& frame) {
+  FirstError error;
+  MPI_Request posted = MPI_REQUEST_NULL;
+  for (const LockstepOperation& operation : prepared.lockstep) {
+    const StepIndex index = operation.step;
+    const Step& step = prepared.program.steps[index];
+    if (step.peer != no_rank && !frame.is_sent(index)) continue;
+    const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
+    switch (operation.kind) {
+      case LockstepOperation::Kind::local:
+        error.add(frame.run_local(index, [] {}));
+        break;
+      case LockstepOperation::Kind::send: {
+        error.add(frame.gather_message(index));
+        const Piece piece = frame.message(index);
+        error.add(PMPI_Send(piece.address, count_of(piece), piece.type, step.peer, tag, call.comm));
+        break;
+      }
+      case LockstepOperation::Kind::post_send: {
+        error.add(frame.gather_message(index));
+        const Piece piece = frame.message(index);
+        error.add(PMPI_Isend(piece.address, count_of(piece), piece.type, step.peer, tag, call.comm,
+                             &posted));
+        break;
+      }
+      case LockstepOperation::Kind::receive: {
+        const Piece piece = incoming(prepared, frame, index);
+        const int received = PMPI_Recv(piece.address, count_of(piece), piece.type, step.peer, tag,
+                                       call.comm, MPI_STATUS_IGNORE);
+        error.add(received);
+        if (posted != MPI_REQUEST_NULL) error.add(PMPI_Wait(&posted, MPI_STATUS_IGNORE));
+        if (received == MPI_SUCCESS) error.add(after_receive(prepared, frame, index));
+        break;
+      }
+    }
+  }
+  return error.code();
+}
+
+}  // namespace sibyl

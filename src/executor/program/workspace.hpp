@@ -1,0 +1,55 @@
+// Memory and request storage of the executor that stay from call to call.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "executor/program/expected.hpp"
+#include "sibyl/schedule.hpp"
+
+namespace sibyl {
+
+// One area that grows to the largest size that was asked for.
+class Area {
+ public:
+  Area() = default;
+  ~Area();
+  Area(const Area&) = delete;
+  Area& operator=(const Area&) = delete;
+
+  // At least `bytes` bytes, aligned to 64, contents undefined; nullptr when there is no memory.
+  // What was reserved before is gone.
+  char* reserve(std::size_t bytes);
+  std::size_t size() const { return size_; }
+  void release();
+
+ private:
+  char* memory_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+struct Workspace {
+  Area frame;    // what the steps of a program need; see frame.hpp
+  Area mirrors;  // packed copies of user buffers; see executor.cpp
+
+  // The dataflow engine's state; see dataflow.cpp.
+  std::vector<MPI_Request> requests;
+  std::vector<StepIndex> request_step;
+  ExpectedMessages expected;  // by step
+  std::vector<int> finished;
+  std::vector<MPI_Status> statuses;
+  std::vector<std::uint32_t> posting_waits;
+  std::vector<std::uint32_t> combining_waits;
+  std::vector<std::uint8_t> arrived;
+  std::vector<std::uint32_t> staging_slot;
+  std::vector<std::uint32_t> free_slots;
+  std::vector<StepIndex> ready;
+  std::vector<StepIndex> computable;
+  std::vector<StepIndex> sendable;
+  std::vector<StepIndex> batch;
+};
+
+}  // namespace sibyl

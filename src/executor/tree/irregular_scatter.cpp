@@ -1,0 +1,300 @@
+// Scatter of blocks of any sizes: the root works the tree out, whoever receives a cube's message
+// finds the tree of that cube in it; see irregular.hpp. So the root is free to cut the ranks into
+// cubes as it likes: those of the ordered tree, one for each node, or one for each rank.
+#include <algorithm>
+
+#include "executor/messages.hpp"
+#include "executor/program/engines.hpp"
+#include "executor/tree/tree_message.hpp"
+
+namespace sibyl {
+namespace {
+
+// The head of a message: first rank, marked if later calls are linear, and number of ranks of its
+// cube, then the sizes.
+constexpr std::size_t place_bytes = 2 * sizeof(std::uint32_t);
+constexpr std::uint32_t linear_mark = 1U << 31;
+
+// From this many bytes a rank on the root sends to each rank itself (simulated: docs/irregular.md).
+constexpr std::size_t flat_from = 256;
+
+// How many messages it then has in memory at a time.
+constexpr std::size_t flat_messages = 8;
+
+class Scatter {
+ public:
+  Scatter(const IrregularCall& call, IrregularRoom& room, bool& linear)
+      : call_(call), room_(room), linear_(linear) {
+    room_.requests.clear();
+  }
+
+  int run_root() {
+    read_root_sizes();
+    if (goes_flat()) {
+      send_flat();
+    } else {
+      const OrderedNode& node = tree_of(call_.rank, call_.root);
+      room_.make_parts(node.children.size() + 1);
+      for (std::size_t k = node.children.size(); k-- > 0;) send_blocks(node.children[k], k);
+    }
+    for (Rank rank = 0; rank < call_.ranks; ++rank) {
+      if (sizes_of(rank, 1).front() == goes_direct) {
+        post(all().counts[rank] == 0 ? nullptr : all().at(rank), all().counts[rank],
+             all().type.handle, rank, direct_tag);
+      }
+    }
+    copy_own();
+    return finish();
+  }
+
+  int run_other() {
+    MPI_Request direct = MPI_REQUEST_NULL;
+    if (expects_direct() && posts_receives_at_once) {
+      error_.add(post_receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
+                              call_.tag_base + direct_tag, call_.comm, &direct));
+    }
+    if (room_.parts.empty()) room_.make_parts(1);
+    Rank from = no_rank;
+    std::size_t bytes = 0;
+    const int error = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
+    error_.add(error);
+    if (error != MPI_SUCCESS) return settle(direct, false);
+    char* message = reserved(room_.parts[0], bytes);
+    error_.add(receive_bytes(call_, from, tree_tag, bytes, message));
+    if (!open(message, bytes)) {
+      error_.add(MPI_ERR_INTERN);
+      return settle(direct, false);
+    }
+    serve_cube(message + bytes);
+    return settle(direct, sizes_of(call_.rank, 1).front() == goes_direct);
+  }
+
+ private:
+  const IrregularBlocks& all() const { return call_.all; }
+  bool expects_direct() const { return call_.has_own() && call_.own_bytes() >= call_.direct_from; }
+  std::span<std::uint32_t> sizes_of(Rank first, Rank count) {
+    return std::span(room_.sizes)
+        .subspan(static_cast<std::size_t>(first - first_), static_cast<std::size_t>(count));
+  }
+
+  void read_root_sizes() {
+    first_ = 0;
+    room_.sizes.assign(static_cast<std::size_t>(call_.ranks), 0);
+    if (!all().counts.given()) return;  // wrong arguments: nobody gets anything
+    for (Rank rank = 0; rank < call_.ranks; ++rank) {
+      if (rank == call_.root) continue;
+      const std::size_t bytes = all().bytes(rank);
+      room_.sizes[static_cast<std::size_t>(rank)] =
+          bytes >= call_.direct_from ? goes_direct : static_cast<std::uint32_t>(bytes);
+    }
+  }
+
+  // A root that sends each rank its own hides start-ups behind data from some size on; it may,
+  // since whoever receives learns from the message whom it has to serve.
+  bool goes_flat() const {
+    std::size_t data = 0;
+    for (const std::uint32_t size : room_.sizes) data += in_tree(size);
+    return data >= flat_from * room_.sizes.size();
+  }
+
+  // The place of a rank in the tree of the cube that `room_.sizes` is about; worked out again
+  // only if something has changed since the last call.
+  const OrderedNode& tree_of(Rank rank, Rank given_root) {
+    const std::size_t ranks = room_.sizes.size();
+    auto& wanted = room_.wanted_sizes;
+    wanted.assign(ranks + 3, 0);
+    std::ranges::transform(room_.sizes, wanted.begin(), in_tree);
+    wanted[ranks] = static_cast<std::uint64_t>(rank - first_);
+    wanted[ranks + 1] = static_cast<std::uint64_t>(given_root);
+    wanted[ranks + 2] = call_.star ? 1 : 0;
+    if (wanted != room_.tree_sizes) {
+      const std::span<const std::uint64_t> sizes = std::span(wanted).first(ranks);
+      room_.tree_sizes.clear();  // should there be no memory
+      room_.tree = call_.star
+                       ? ordered_star(rank, sizes, call_.ranks_per_node)
+                       : ordered_node(rank - first_, sizes, given_root, call_.ranks_per_node);
+      room_.tree_sizes = wanted;
+    }
+    return room_.tree;
+  }
+
+  // A message waits for the one whose memory it takes. Such blocks are small enough to leave
+  // whether or not their rank is there.
+  void send_flat() {
+    room_.make_parts(std::min(flat_messages, static_cast<std::size_t>(call_.ranks)) + 1);
+    for (Rank rank = 0; rank < call_.ranks; ++rank) {
+      if (rank == call_.root) continue;
+      const std::size_t sent = room_.requests.size();
+      if (sent >= flat_messages) {
+        error_.add(wait_for(room_.requests[sent - flat_messages], call_.comm));
+      }
+      send_blocks({rank, 0, rank, 1, 0}, sent % flat_messages);
+    }
+  }
+
+  // The root's message to a cube.
+  void send_blocks(const OrderedChild& child, std::size_t k) {
+    send_cube(child, k, [&](auto take) { take_blocks(child, take); });
+  }
+
+  // Sends a cube's message. `pieces` calls what it is given with (data, count, type, bytes) for all
+  // data in rank order.
+  template <class PiecesOf>
+  void send_cube(const OrderedChild& child, std::size_t k, PiecesOf pieces) {
+    const auto sizes = sizes_of(child.first + first_, child.count);
+    const WrittenSizes written(sizes);
+    std::size_t data = 0;
+    for (const std::uint32_t size : sizes) data += in_tree(size);
+    const std::size_t head_bytes = place_bytes + written.bytes();
+    const bool whole = head_bytes + data <= copied_up_to;
+    const std::size_t message_bytes = whole ? head_bytes + data : head_bytes;
+    char* message = reserved(room_.parts[k + 1], message_bytes);
+    const auto first = static_cast<std::uint32_t>(child.first + first_);
+    char* head = store_u32(message, linear_ ? first | linear_mark : first);
+    head = store_u32(head, static_cast<std::uint32_t>(child.count));
+    written.write(head, false);
+    if (whole) {
+      char* to = message + head_bytes;
+      pieces([&](const char* from, MPI_Count count, const DatatypeInfo& type, std::size_t bytes) {
+        error_.add(pack(from, count, type, to, call_.comm));
+        to += bytes;
+      });
+      post(message, static_cast<MPI_Count>(message_bytes), MPI_BYTE, child.rank + first_, tree_tag);
+      return;
+    }
+    Pieces put(room_);
+    put.add(message, static_cast<MPI_Count>(head_bytes), MPI_BYTE);
+    pieces([&](const char* from, MPI_Count count, const DatatypeInfo& type, std::size_t) {
+      put.add(from, count, type.handle);
+    });
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    const int made = put.make_type(type);
+    error_.add(made);
+    if (made != MPI_SUCCESS) return;
+    post(MPI_BOTTOM, 1, type, child.rank + first_, tree_tag);
+    PMPI_Type_free(&type);  // it lives until the message is gone
+  }
+
+  // The root's blocks of a cube; those that lie side by side are one piece.
+  template <class Take>
+  void take_blocks(const OrderedChild& child, Take take) {
+    const DatatypeInfo& type = all().type;
+    const char* begin = nullptr;
+    MPI_Count count = 0;
+    const auto flush = [&] {
+      if (count != 0) take(begin, count, type, static_cast<std::size_t>(count) * type.size);
+      count = 0;
+    };
+    for (Rank rank = child.first; rank < child.first + child.count; ++rank) {
+      if (in_tree(sizes_of(rank, 1).front()) == 0) continue;
+      const char* at = all().at(rank);
+      if (count != 0 && at != begin + static_cast<MPI_Aint>(count) * type.extent) flush();
+      if (count == 0) begin = at;
+      count += all().counts[rank];
+    }
+    flush();
+  }
+
+  bool open(const char* message, std::size_t bytes) {
+    constexpr std::size_t least = place_bytes + sizeof(std::uint32_t);
+    if (bytes < least) return false;
+    const std::uint32_t first = load_u32(message);
+    linear_ = (first & linear_mark) != 0;
+    first_ = static_cast<Rank>(first & ~linear_mark);
+    const auto count = static_cast<Rank>(load_u32(message + sizeof(std::uint32_t)));
+    if (count < 1 || call_.rank < first_ || call_.rank - first_ >= count || count > call_.ranks) {
+      return false;
+    }
+    room_.sizes.assign(static_cast<std::size_t>(count), 0);
+    if (!read_sizes(message + place_bytes, bytes - least, false, room_.sizes)) return false;
+    std::size_t data = 0;
+    for (const std::uint32_t size : room_.sizes) data += in_tree(size);
+    return place_bytes + WrittenSizes(room_.sizes).bytes() + data == bytes;
+  }
+
+  // Serves the ranks of this rank's cube, and takes its own block. The data ends at `end`.
+  void serve_cube(const char* end) {
+    std::size_t data_bytes = 0;
+    for (const std::uint32_t size : room_.sizes) data_bytes += in_tree(size);
+    const char* data = end - data_bytes;
+    const auto offset_of = [&](Rank rank) {
+      std::size_t offset = 0;
+      for (const std::uint32_t size : sizes_of(first_, rank - first_)) offset += in_tree(size);
+      return offset;
+    };
+    if (room_.sizes.size() > 1) {
+      const OrderedNode& node = tree_of(call_.rank, no_rank);
+      room_.make_parts(node.children.size() + 1);
+      const DatatypeInfo bytes_type{MPI_BYTE, 1, 1, 0, 1, true, true};
+      for (std::size_t k = node.children.size(); k-- > 0;) {
+        const OrderedChild& child = node.children[k];
+        const char* from = data + offset_of(child.first + first_);
+        send_cube(child, k, [&](auto take) {
+          take(from, static_cast<MPI_Count>(child.total), bytes_type, child.total);
+        });
+      }
+    } else {
+      room_.make_parts(1);
+    }
+    const std::size_t own = in_tree(sizes_of(call_.rank, 1).front());
+    if (own == 0 || !call_.has_own()) return;
+    if (own > call_.own_bytes()) {
+      error_.add(MPI_ERR_TRUNCATE);
+      return;
+    }
+    error_.add(unpack(data + offset_of(call_.rank), call_.own.base,
+                      static_cast<MPI_Count>(own / call_.own.type.size), call_.own.type,
+                      call_.comm));
+  }
+
+  // What comes direct is what the root says, not what this rank's arguments do.
+  int settle(MPI_Request direct, bool comes) {
+    if (direct != MPI_REQUEST_NULL) {
+      if (!comes) PMPI_Cancel(&direct);
+      error_.add(wait_for(direct, call_.comm));
+    } else if (comes && expects_direct()) {
+      error_.add(receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
+                         call_.tag_base + direct_tag, call_.comm));
+    } else if (comes) {
+      if (call_.has_own()) error_.add(MPI_ERR_TRUNCATE);
+      receive_and_forget(call_, call_.root, room_);
+    }
+    return finish();
+  }
+
+  void post(const void* data, MPI_Count count, MPI_Datatype type, Rank to, int tag) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    error_.add(post_send(data, count, type, to, call_.tag_base + tag, call_.comm, &request));
+    room_.requests.push_back(request);
+  }
+
+  void copy_own() {
+    if (!call_.has_own() || !all().counts.given()) return;
+    error_.add(copy_block(all().bytes(call_.root) == 0 ? nullptr : all().at(call_.root),
+                          all().counts[call_.root], all().type, call_.own.base, call_.own.count,
+                          call_.own.type, call_));
+  }
+
+  int finish() {
+    for (MPI_Request& request : room_.requests) {
+      error_.add(wait_for(request, call_.comm));
+    }
+    return error_.code();
+  }
+
+  const IrregularCall& call_;
+  IrregularRoom& room_;
+  bool& linear_;
+  // First rank of the cube that room_.sizes is about, from which room_.tree counts its ranks.
+  Rank first_ = 0;
+  FirstError error_;
+};
+
+}  // namespace
+
+int scatter_irregular(const IrregularCall& call, IrregularRoom& room, bool& linear) {
+  Scatter scatter(call, room, linear);
+  return call.is_root() ? scatter.run_root() : scatter.run_other();
+}
+
+}  // namespace sibyl

@@ -1,0 +1,125 @@
+// Looks prepared programs up and makes the missing ones; see program_store.hpp.
+#include "programs/program_store.hpp"
+
+#include <algorithm>
+
+namespace sibyl {
+namespace {
+
+// A later view serves as well where it says the same of what the program follows.
+bool same_for(const Algorithm& algorithm, const ArrivalView* a, const ArrivalView* b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr) return false;
+  return algorithm.arrivals ? a->times == b->times : a->order == b->order;
+}
+
+// What a program of this kind sees of a view.
+const ArrivalView* seen(const ProgramSpec& spec, const SharedView& view) {
+  return view != nullptr && view->known() && follows_arrivals(spec) ? view.get() : nullptr;
+}
+
+}  // namespace
+
+void ProgramStore::set_ranks_per_node(Rank ranks_per_node) {
+  if (ranks_per_node == ranks_per_node_) return;
+  ranks_per_node_ = ranks_per_node;
+  for (const auto& entry : entries_) entry->valid = false;
+}
+
+bool ProgramStore::matches(const Entry& entry, const ProgramSpec& spec, const ArrivalView* view) {
+  return entry.valid && entry.spec == spec && same_for(*spec.algorithm, entry.view.get(), view);
+}
+
+const Prepared& ProgramStore::find(const ProgramSpec& spec, const SharedView& view) {
+  const ArrivalView* const now = seen(spec, view);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (matches(*entries_[i], spec, now)) {
+      last_ = i;
+      entries_[i]->asked = view;
+      return entries_[i]->prepared;
+    }
+  }
+  Entry& entry = find_place();
+  entry.valid = false;  // matches nothing should planning throw
+  entry.spec = spec;
+  entry.view = now == nullptr ? nullptr : view;
+  entry.asked = view;
+  PlanRequest request = request_of(spec, now);
+  if (spec.algorithm->arrivals) request.schedule = prefetch_.find(request);
+  prepare(*spec.algorithm, request, rank_, entry.prepared);
+  if (request.schedule != nullptr) prefetch_.drop();
+  entry.valid = true;
+  return entry.prepared;
+}
+
+// The place of one that was dropped, a new one, or that of the oldest.
+ProgramStore::Entry& ProgramStore::find_place() {
+  const auto free = std::ranges::find_if(entries_, [](const auto& entry) { return !entry->valid; });
+  if (free != entries_.end()) {
+    last_ = static_cast<std::size_t>(free - entries_.begin());
+  } else if (entries_.size() < capacity_) {
+    entries_.push_back(std::make_unique<Entry>());
+    last_ = entries_.size() - 1;
+  } else {
+    last_ = oldest_;
+    oldest_ = (oldest_ + 1) % capacity_;
+  }
+  return *entries_[last_];
+}
+
+PlanRequest ProgramStore::request_of(const ProgramSpec& spec, const ArrivalView* view) {
+  const Algorithm& algorithm = *spec.algorithm;
+  PlanRequest request;
+  request.ranks = ranks_;
+  request.root = spec.root;
+  request.in_place = spec.in_place;
+  request.background = spec.background;
+  request.outstanding = spec.outstanding;
+  request.segments = spec.cut.segments;
+  if (algorithm.arrivals) {
+    if (view != nullptr) request.arrivals = view->times;
+    request.round_time = spec.cut.round_time;
+    request.in_order = spec.cut.in_order;
+  } else if (view != nullptr) {
+    request.order = view->order;
+    // In the tree of a gather the latest ranks are next to the root.
+    if (gathers(algorithm.collective) && algorithm.order == OrderUse::all_ranks) {
+      latest_first_.assign(view->order.rbegin(), view->order.rend());
+      request.order = latest_first_;
+    }
+  }
+  if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;
+  return request;
+}
+
+void ProgramStore::prefetch(const ProgramSpec& spec, const SharedView& coming) {
+  const auto serves = [&](const auto& entry) {
+    return entry->valid && entry->spec.algorithm == spec.algorithm &&
+           entry->spec.root == spec.root && entry->spec.same_cut(spec.cut);
+  };
+  if (spec.cut.together && std::ranges::any_of(entries_, serves)) return;
+  prefetch_.begin(request_of(spec, seen(spec, coming)));
+}
+
+void ProgramStore::drop(const SharedView& view) {
+  for (const auto& entry : entries_) {
+    if (entry->view != nullptr && entry->view == view) entry->valid = false;
+  }
+}
+
+void ProgramStore::plan_last_again(const Algorithm& algorithm, const SegmentPlan& cut,
+                                   const SharedView& view) {
+  if (last_ >= entries_.size() || entries_[last_]->spec.algorithm != &algorithm) return;
+  ProgramSpec again = entries_[last_]->spec;
+  again.cut = cut;
+  get(again, view);
+}
+
+bool ProgramStore::holds(const Algorithm& algorithm, const SharedView& view) const {
+  return std::ranges::any_of(entries_, [&](const auto& entry) {
+    return entry->valid && entry->spec.algorithm == &algorithm && entry->view != nullptr &&
+           same_for(algorithm, entry->view.get(), view.get());
+  });
+}
+
+}  // namespace sibyl

@@ -1,0 +1,109 @@
+// The store of programs: planned once, run at every later call.
+//
+// A program is looked up by what it is made for (ProgramSpec) and by what was known of arrivals
+// then (ArrivalView), of which counts only what its algorithm follows. Blocking calls have the
+// store of their communicator; a persistent request has one of its own, since it may outlive the
+// communicator and plan in the background.
+//
+// What a program will follow may be said before it is needed; its schedule is then made ahead
+// (plan_prefetch.hpp).
+//
+// Thread safety: one caller at a time, besides whoever calls prefetched().advance().
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "arrival/view.hpp"
+#include "executor/program/prepared.hpp"
+#include "programs/plan_prefetch.hpp"
+#include "selection/choose.hpp"
+
+namespace sibyl {
+
+// What a program is made for, apart from arrivals.
+struct ProgramSpec {
+  const Algorithm* algorithm = nullptr;
+  Rank root = 0;
+  bool in_place = false;
+  bool background = false;  // as in PlanRequest
+  std::uint32_t outstanding = 1;
+  SegmentPlan cut{};  // of algorithms that cut vectors, and its times of those that take arrivals
+
+  bool same_cut(const SegmentPlan& other) const {
+    return cut.segments == other.segments && cut.round_time == other.round_time &&
+           cut.in_order == other.in_order && cut.together == other.together;
+  }
+  bool operator==(const ProgramSpec& other) const {
+    return algorithm == other.algorithm && root == other.root && in_place == other.in_place &&
+           background == other.background && outstanding == other.outstanding &&
+           same_cut(other.cut);
+  }
+};
+
+// Whether programs of this kind depend on arrivals.
+inline bool follows_arrivals(const ProgramSpec& spec) {
+  return spec.algorithm->arrivals ? !spec.cut.together : spec.algorithm->order != OrderUse::none;
+}
+
+class ProgramStore {
+ public:
+  // A program that changes its root at every call would fill any store; the oldest entry goes.
+  static constexpr std::size_t usual_capacity = 64;
+
+  ProgramStore(Rank rank, Rank ranks, std::size_t capacity = usual_capacity)
+      : rank_(rank), ranks_(ranks), capacity_(capacity) {}
+  // Drops what was planned for another number.
+  void set_ranks_per_node(Rank ranks_per_node);
+  Rank ranks_per_node() const { return ranks_per_node_; }
+
+  // The program of this rank. The reference holds until the next call. May throw std::bad_alloc.
+  const Prepared& get(const ProgramSpec& spec, const SharedView& view = nullptr) {
+    if (last_ < entries_.size()) {
+      const Entry& last = *entries_[last_];
+      if (last.valid && last.asked == view && last.spec == spec) return last.prepared;
+    }
+    return find(spec, view);
+  }
+
+  // This view is to come into force, and with it a program of this kind of an algorithm that takes
+  // arrivals: its schedule can be made ahead. None is where a program is kept that serves then.
+  void prefetch(const ProgramSpec& spec, const SharedView& coming);
+  PlanPrefetch& prefetched() { return prefetch_; }
+
+  // Nobody asks for this view any more: what followed it is dropped.
+  void drop(const SharedView& view);
+  // Plans the program that was asked for last again, with this cut and view, where it was one of
+  // this algorithm. Whoever has another view does so between two collectives, where planning delays
+  // nobody.
+  void plan_last_again(const Algorithm& algorithm, const SegmentPlan& cut, const SharedView& view);
+
+  // Whether there is a program of this algorithm that follows this view.
+  bool holds(const Algorithm& algorithm, const SharedView& view) const;
+
+ private:
+  struct Entry {
+    bool valid = false;
+    ProgramSpec spec;
+    SharedView view;   // nullptr where it follows none
+    SharedView asked;  // the last with which it was found
+    Prepared prepared;
+  };
+  const Prepared& find(const ProgramSpec& spec, const SharedView& view);
+  static bool matches(const Entry& entry, const ProgramSpec& spec, const ArrivalView* view);
+  PlanRequest request_of(const ProgramSpec& spec, const ArrivalView* view);
+  Entry& find_place();
+
+  Rank rank_;
+  Rank ranks_;
+  Rank ranks_per_node_ = 1;
+  std::size_t capacity_;
+  PlanPrefetch prefetch_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<Rank> latest_first_;  // of the request that is made
+  std::size_t last_ = 0;
+  std::size_t oldest_ = 0;
+};
+
+}  // namespace sibyl

@@ -1,0 +1,37 @@
+// Merges and writes counters; see report.hpp.
+#include "telemetry/report.hpp"
+
+#include "base/json_text.hpp"
+
+namespace sibyl {
+void ProcessReport::merge(const CommunicatorReport& report, int communicator_size) {
+  report.for_each([&](Collective collective, std::string_view name, const CallCount& count) {
+    CallCount& line = lines_[{collective, communicator_size, std::string(name)}];
+    line.calls += count.calls;
+    line.bytes += count.bytes;
+    line.nanoseconds += count.nanoseconds;
+  });
+}
+
+std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_size,
+                                   std::string_view thread) const {
+  std::string json = "{\"version\":1,\"mpi\":" + json_quoted(mpi) +
+                     ",\"rank\":" + std::to_string(rank) +
+                     ",\"world_size\":" + std::to_string(world_size) +
+                     ",\"thread\":" + json_quoted(thread) + ",\"entries\":[";
+  const char* separator = "";
+  for (const auto& [key, count] : lines_) {
+    const auto& [collective, size, algorithm] = key;
+    json += separator;
+    json += "{\"collective\":" + json_quoted(name_of(collective)) +
+            ",\"communicator_size\":" + std::to_string(size) +
+            ",\"algorithm\":" + json_quoted(algorithm) +
+            ",\"calls\":" + std::to_string(count.calls) +
+            ",\"bytes\":" + std::to_string(count.bytes) +
+            ",\"seconds\":" + std::to_string(static_cast<double>(count.nanoseconds) * 1e-9) + "}";
+    separator = ",";
+  }
+  return json + "]}\n";
+}
+
+}  // namespace sibyl

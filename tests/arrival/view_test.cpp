@@ -1,0 +1,43 @@
+// A view of arrivals: times from the first arrival on, and the order that follows from them.
+#include "arrival/view.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace sibyl::test {
+namespace {
+
+TEST(ArrivalView, BeginsWithTheFirstArrival) {
+  const SharedView view = view_of({.times = {5, 3, 7}, .version = 4, .error = 0.5});
+  EXPECT_EQ(view->times, (std::vector<double>{2, 0, 4}));
+  EXPECT_EQ(view->order, (std::vector<Rank>{1, 0, 2}));
+  EXPECT_EQ(view->spread, 4);
+  EXPECT_EQ(view->version, 4U);
+  EXPECT_EQ(view->error, 0.5);
+  EXPECT_TRUE(view->known());
+}
+
+TEST(ArrivalView, TimesWithinTheErrorAreTiesInRankOrder) {
+  EXPECT_EQ(view_of({.times = {0.3, 0.1, -1, 0.2}, .error = 0.25})->order,
+            (std::vector<Rank>{2, 0, 1, 3}));
+}
+
+TEST(ArrivalView, RanksOfWhichNothingIsKnownComeLast) {
+  const SharedView view = view_of({.times = {NAN, 3, NAN, 1}});
+  EXPECT_EQ(view->times, (std::vector<double>{3, 2, 3, 0}));
+  EXPECT_EQ(view->order, (std::vector<Rank>{3, 1, 0, 2}));
+}
+
+TEST(ArrivalView, OfNothingSaysNothing) {
+  EXPECT_FALSE(view_of({})->known());
+  const SharedView silent = view_of({.times = {NAN, NAN}, .version = 2});
+  EXPECT_FALSE(silent->known());
+  EXPECT_TRUE(silent->order.empty());
+  EXPECT_EQ(silent->version, 2U);
+  EXPECT_EQ(silent->spread, 0);
+}
+
+}  // namespace
+}  // namespace sibyl::test

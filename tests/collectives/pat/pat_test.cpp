@@ -1,0 +1,275 @@
+// The iterative model of sibyl/pat.h: results whoever is late, whatever is reported and whatever
+// the turns call; misuse; what is kept and given up.
+#include "sibyl/pat.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <numeric>
+
+#include "collectives/harness.hpp"
+#include "collectives/pat/pat.hpp"
+
+namespace sibyl::test {
+namespace {
+
+using Blocks = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
+using Reduction = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+
+constexpr std::array<Blocks, 7> gathers{PAT_Gather_LIN,  PAT_Gather_LS,   PAT_Gather_SLS,
+                                        PAT_Gather_BSLS, PAT_Gather_BNOM, PAT_Gather_SBN,
+                                        PAT_Gather_BSBN};
+constexpr std::array<Blocks, 6> scatters{PAT_Scatter_LIN,  PAT_Scatter_SLN, PAT_Scatter_BSLN,
+                                         PAT_Scatter_BNOM, PAT_Scatter_SBN, PAT_Scatter_BSBN};
+constexpr std::array<Reduction, 5> reductions{PAT_Reduce_BNOM, PAT_Reduce_RAB, PAT_Reduce_RXK,
+                                              PAT_Reduce_RING, PAT_Reduce_CLV};
+
+void settle(int error_class, int error) {
+  int got = MPI_SUCCESS;
+  MPI_Error_class(error, &got);
+  EXPECT_EQ(got, error_class);
+}
+
+// Errors without a communicator come back rather than end the program.
+class WorldReturnsErrors {
+ public:
+  WorldReturnsErrors() {
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before_);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  }
+  ~WorldReturnsErrors() {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, before_);
+    MPI_Errhandler_free(&before_);
+  }
+  WorldReturnsErrors(const WorldReturnsErrors&) = delete;
+  WorldReturnsErrors& operator=(const WorldReturnsErrors&) = delete;
+
+ private:
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+// Between PAT_Init and PAT_Finalize.
+class PatModel : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(PAT_Init(), MPI_SUCCESS); }
+  void TearDown() override { EXPECT_EQ(PAT_Finalize(), MPI_SUCCESS); }
+
+  // Each rank is late as it likes, and may say so.
+  void compute(bool reports) {
+    EXPECT_EQ(PAT_ProcessingStart(), MPI_SUCCESS);
+    usleep(static_cast<useconds_t>(pick(own_, 300)));
+    if (reports) {
+      EXPECT_EQ(PAT_Edge(0.5), MPI_SUCCESS);
+    }
+    usleep(static_cast<useconds_t>(pick(own_, 300)));
+    EXPECT_EQ(PAT_ProcessingEnd(), MPI_SUCCESS);
+  }
+
+  Duplicate comm_;
+  int rank_ = rank_in();
+  int size_ = size_of();
+  Random own_{run_seed() + 17 + 7919 * static_cast<std::uint64_t>(rank_ + 1)};
+};
+
+// Ranks see their blocks through types of their own; vectors are new in every turn.
+void gather(Blocks function, int value, int count, int root, bool in_place, MPI_Comm comm) {
+  const int rank = rank_in(comm);
+  const int size = size_of(comm);
+  MPI_Datatype spaced = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &spaced);
+  MPI_Type_commit(&spaced);
+  const int stride = rank % 2 == 0 ? 1 : 3;
+  const auto elements = static_cast<std::size_t>(count);
+  std::vector<int> mine(elements * static_cast<std::size_t>(stride) + 1, -5);
+  for (std::size_t i = 0; i < elements; ++i) {
+    mine[i * static_cast<std::size_t>(stride)] = value + rank;
+  }
+  std::vector<int> all(rank == root ? elements * static_cast<std::size_t>(size) + 1 : 0, -5);
+  const bool here = in_place && rank == root;
+  if (here) {
+    std::fill_n(all.begin() + std::ptrdiff_t{root} * count, count, value + rank);
+  }
+  EXPECT_EQ(function(here ? MPI_IN_PLACE : static_cast<const void*>(mine.data()), count,
+                     stride == 1 ? MPI_INT : spaced, all.data(), count, MPI_INT, root, comm),
+            MPI_SUCCESS);
+  MPI_Type_free(&spaced);
+  if (rank != root) return;
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    ASSERT_EQ(all[i], value + static_cast<int>(i / elements)) << "element " << i;
+  }
+  EXPECT_EQ(all.back(), -5);
+}
+
+void scatter(Blocks function, int value, int count, int root, bool in_place, MPI_Comm comm) {
+  const int rank = rank_in(comm);
+  const auto elements = static_cast<std::size_t>(count);
+  std::vector<int> all(rank == root ? elements * static_cast<std::size_t>(size_of(comm)) : 0);
+  std::iota(all.begin(), all.end(), value);
+  std::vector<int> mine(elements + 1, -5);
+  const bool here = in_place && rank == root;
+  EXPECT_EQ(function(all.data(), count, MPI_INT, here ? MPI_IN_PLACE : mine.data(), count, MPI_INT,
+                     root, comm),
+            MPI_SUCCESS);
+  for (std::size_t i = 0; i < elements; ++i) {
+    ASSERT_EQ(mine[i], here ? -5 : value + rank * count + static_cast<int>(i)) << "element " << i;
+  }
+  EXPECT_EQ(mine.back(), -5);
+}
+
+void reduce(Reduction function, int value, int count, int root, bool in_place, MPI_Comm comm,
+            MPI_Op op = MPI_SUM) {
+  const int rank = rank_in(comm);
+  const int size = size_of(comm);
+  const bool here = in_place && rank == root;
+  std::vector<int> mine(static_cast<std::size_t>(count), value + rank);
+  std::vector<int> total(static_cast<std::size_t>(count), here ? value + rank : -5);
+  EXPECT_EQ(function(here ? MPI_IN_PLACE : static_cast<const void*>(mine.data()), total.data(),
+                     count, MPI_INT, op, root, comm),
+            MPI_SUCCESS);
+  const int expected = size * value + size * (size - 1) / 2;
+  for (const int element : total) ASSERT_EQ(element, rank == root ? expected : -5);
+}
+
+TEST_F(PatModel, EveryFunctionGivesTheResultOfItsCollectiveInEveryTurn) {
+  SIBYL_TRACE_SEED();
+  const int root = size_ - 1;
+  const int turns = cases(8) + 1;
+  for (const Blocks function : gathers) {
+    ASSERT_EQ(PAT_UseAlg(function), MPI_SUCCESS);
+    for (int turn = 0; turn < turns; ++turn) {
+      compute(turn != 2);
+      gather(function, 100 * turn, 130, root, turn % 2 == 1, comm_.get());
+    }
+  }
+  for (const Blocks function : scatters) {
+    ASSERT_EQ(PAT_UseAlg(function), MPI_SUCCESS);
+    for (int turn = 0; turn < turns; ++turn) {
+      compute(turn != 2);
+      scatter(function, 100 * turn, 130, root, turn % 2 == 1, comm_.get());
+    }
+  }
+  for (const Reduction function : reductions) {
+    ASSERT_EQ(PAT_UseAlg(function), MPI_SUCCESS);
+    for (int turn = 0; turn < turns; ++turn) {
+      compute(turn != 2);
+      reduce(function, 100 * turn, 130, root, turn % 2 == 1, comm_.get());
+    }
+  }
+}
+
+TEST_F(PatModel, ATurnMayCallSomethingElseThanTheLast) {
+  SIBYL_TRACE_SEED();
+  Random random(run_seed() + 3);
+  ASSERT_EQ(PAT_UseAlg(PAT_Gather_BSLS), MPI_SUCCESS);
+  for (int turn = 0; turn < cases(60); ++turn) {
+    compute(pick(random, 3) != 0);
+    const int count = 1 + static_cast<int>(pick(random, 3)) * 700;
+    const int root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size_)));
+    switch (pick(random, 4)) {
+      case 0:
+        scatter(PAT_Scatter_BSBN, turn, count, root, false, comm_.get());
+        break;
+      case 1:
+        reduce(PAT_Reduce_CLV, turn, count, root, false, comm_.get());
+        break;
+      default:
+        gather(PAT_Gather_BSLS, turn, count, root, false, comm_.get());
+    }
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+}
+
+TEST_F(PatModel, ATurnStartsWhatTheLastOneHasCalledByTheFunctionInUse) {
+  ASSERT_EQ(PAT_UseAlg(PAT_Gather_BSLS), MPI_SUCCESS);
+  const PatRequest* first = nullptr;
+  for (int turn = 0; turn < 4; ++turn) {
+    ASSERT_EQ(PAT_UseAlg(turn == 2 ? PAT_Gather_BSBN : PAT_Gather_BSLS), MPI_SUCCESS);
+    EXPECT_EQ(PAT_ProcessingStart(), MPI_SUCCESS);
+    const PatRequest* started = Pat::get()->current();
+    EXPECT_EQ(started != nullptr, turn == 1 || turn == 3) << turn;
+    if (turn == 1) first = started;
+    if (turn == 3) {
+      EXPECT_EQ(started, first);
+    }
+    EXPECT_TRUE(started == nullptr || started->started());
+    EXPECT_EQ(PAT_ProcessingEnd(), MPI_SUCCESS);
+    gather(PAT_Gather_BSLS, turn, 30, 0, false, comm_.get());
+    EXPECT_TRUE(started == nullptr || !started->started()) << "it was what was called";
+  }
+}
+
+TEST_F(PatModel, MoreCombinationsThanAreKeptAreServedAndBoundAnew) {
+  ASSERT_EQ(PAT_UseAlg(PAT_Gather_SBN), MPI_SUCCESS);
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int count = 0; count < 11; ++count) {
+      compute(true);
+      gather(PAT_Gather_SBN, turn, count, 0, false, comm_.get());
+    }
+  }
+}
+
+TEST_F(PatModel, ACommunicatorMayBeFreedAndAnotherHaveItsHandle) {
+  ASSERT_EQ(PAT_UseAlg(PAT_Scatter_BSLIN), MPI_SUCCESS);
+  for (int turn = 0; turn < 4; ++turn) {
+    const Duplicate comm;
+    for (int k = 0; k < 3; ++k) {
+      compute(true);
+      scatter(PAT_Scatter_BSLIN, k, 40, 0, false, comm.get());
+    }
+    compute(true);  // started, and never called
+  }
+}
+
+TEST_F(PatModel, OperatorsOfTheProgramAreAppliedInEveryTurn) {
+  for (int turn = 0; turn < 3; ++turn) {
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Op_create(
+        [](void* in, void* inout, int* length, MPI_Datatype*) {
+          for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
+        },
+        1, &op);
+    compute(true);
+    reduce(PAT_Reduce_BNOM, turn, 20, 0, false, comm_.get(), op);
+    MPI_Op_free(&op);
+  }
+}
+
+TEST_F(PatModel, MisuseIsAnErrorAndLosesNothing) {
+  const WorldReturnsErrors returned;
+  settle(MPI_ERR_OTHER, PAT_Init());
+  settle(MPI_ERR_ARG, PAT_UseAlg(PAT_Init));
+  ASSERT_EQ(PAT_UseAlg(PAT_Gather_BSLS), MPI_SUCCESS);
+  for (int turn = 0; turn < 3; ++turn) {
+    settle(MPI_ERR_OTHER, PAT_Edge(0.5));
+    settle(MPI_ERR_OTHER, PAT_ProcessingEnd());
+    EXPECT_EQ(PAT_ProcessingStart(), MPI_SUCCESS);
+    settle(MPI_ERR_OTHER, PAT_ProcessingStart());
+    for (const double wrong : {0.0, 1.0, 50.0, -1.0}) settle(MPI_ERR_ARG, PAT_Edge(wrong));
+    EXPECT_EQ(PAT_Edge(0.5), MPI_SUCCESS);
+    settle(MPI_ERR_OTHER, PAT_Edge(0.6));
+    int one = 1;
+    settle(MPI_ERR_OTHER, PAT_Gather_BSLS(&one, 1, MPI_INT, nullptr, 1, MPI_INT, 0, comm_.get()));
+    EXPECT_EQ(PAT_ProcessingEnd(), MPI_SUCCESS);
+    settle(MPI_ERR_ROOT,
+           PAT_Gather_BSLS(&one, 1, MPI_INT, nullptr, 1, MPI_INT, size_, comm_.get()));
+    settle(MPI_ERR_COMM, PAT_Gather_BSLS(&one, 1, MPI_INT, nullptr, 1, MPI_INT, 0, MPI_COMM_NULL));
+    settle(MPI_ERR_COUNT, PAT_Gather_BSLS(&one, -1, MPI_INT, &one, -1, MPI_INT, 0, comm_.get()));
+    settle(MPI_ERR_OP, PAT_Reduce_BNOM(&one, &one, 1, MPI_INT, MPI_OP_NULL, 0, comm_.get()));
+    gather(PAT_Gather_BSLS, turn, 50, 0, false, comm_.get());
+  }
+}
+
+TEST(Pat, NothingWorksOutsideInitAndFinalize) {
+  const WorldReturnsErrors returned;
+  settle(MPI_ERR_OTHER, PAT_Finalize());
+  settle(MPI_ERR_OTHER, PAT_UseAlg(PAT_Gather_LIN));
+  settle(MPI_ERR_OTHER, PAT_ProcessingStart());
+  settle(MPI_ERR_OTHER, PAT_Edge(0.5));
+  settle(MPI_ERR_OTHER, PAT_ProcessingEnd());
+  int one = 1;
+  settle(MPI_ERR_OTHER, PAT_Gather_LIN(&one, 1, MPI_INT, nullptr, 1, MPI_INT, 0, MPI_COMM_WORLD));
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -1,0 +1,300 @@
+// Persistent collectives: the results of the calls, whoever is late and whatever is reported;
+// misuse; what lives longer than what.
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "collectives/persistent/cases.hpp"
+#include "collectives/persistent/request.hpp"
+
+namespace sibyl::test {
+namespace {
+
+void settle(int error_class, int error) {
+  int got = MPI_SUCCESS;
+  MPI_Error_class(error, &got);
+  EXPECT_EQ(got, error_class);
+}
+
+PersistentRequest& inside(SIBYL_Request request) {
+  return *reinterpret_cast<PersistentRequest*>(request);
+}
+
+// Of this rank alone.
+Random own_random(std::uint64_t salt) {
+  return Random(run_seed() + salt + 7919 * static_cast<std::uint64_t>(rank_in() + 1));
+}
+
+void compute(Random& random, unsigned most) { usleep(static_cast<useconds_t>(pick(random, most))); }
+
+// Which ranks report an edge.
+enum class Edges { all, none, some };
+
+void iterate(PersistentTrial& trial, std::uint64_t seed, Edges edges, Random& own) {
+  trial.start(seed);
+  compute(own, 600);
+  if (edges == Edges::all || (edges == Edges::some && pick(own, 2) == 0)) trial.edge(0.5);
+  compute(own, 600);
+  trial.arrive();
+  if (pick(own, 2) == 0) {
+    trial.wait();
+  } else {
+    trial.wait_by_tests();
+  }
+  trial.check();
+}
+
+TEST(Persistent, EveryAlgorithmGivesTheResultOfItsCollectiveWhateverIsReported) {
+  SIBYL_TRACE_SEED();
+  Random random(run_seed() + 40);
+  Random own = own_random(41);
+  const Duplicate comm;
+  const int size = size_of();
+  for (int i = 0; i < cases(160); ++i) {
+    const PersistentCase now = any_persistent_case(random, size);
+    SCOPED_TRACE(now.text());
+    PersistentTrial trial(now, comm.get());
+    ASSERT_TRUE(trial.made());
+    const auto edges = static_cast<Edges>(pick(random, 3));
+    for (int k = 0; k < 4; ++k) iterate(trial, random(), edges, own);
+    trial.free();
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+}
+
+TEST(Persistent, WithoutAThreadTheResultsAreTheSame) {
+  SIBYL_TRACE_SEED();
+  Random random(run_seed() + 50);
+  Random own = own_random(51);
+  const Duplicate comm;
+  CommunicatorState* state = CommunicatorState::get(comm.get());
+  ASSERT_TRUE(state->serves(comm.get(), true));
+  Settings settings = state->settings();
+  settings.thread = 0;
+  state->replace_settings(settings);
+  for (int i = 0; i < cases(60); ++i) {
+    PersistentTrial trial(any_persistent_case(random, size_of()), comm.get());
+    ASSERT_TRUE(trial.made());
+    const auto edges = static_cast<Edges>(pick(random, 3));
+    for (int k = 0; k < 3; ++k) iterate(trial, random(), edges, own);
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+}
+
+TEST(Persistent, SeveralAtOnceAreStartedAndWaitedForInAnyOrder) {
+  SIBYL_TRACE_SEED();
+  Random random(run_seed() + 60);
+  Random own = own_random(61);
+  const Duplicate comm;
+  for (int i = 0; i < cases(20); ++i) {
+    std::deque<PersistentTrial> trials;
+    for (int k = 0; k < 4; ++k) {
+      trials.emplace_back(any_persistent_case(random, size_of()), comm.get());
+      ASSERT_TRUE(trials.back().made());
+    }
+    for (int iteration = 0; iteration < 3; ++iteration) {
+      const std::uint64_t seed = random();
+      std::vector<std::size_t> order(trials.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      const auto in_any_order = [&](auto act) {
+        std::shuffle(order.begin(), order.end(), own);
+        for (const std::size_t k : order) {
+          act(trials[k], k);
+          compute(own, 200);
+        }
+      };
+      in_any_order([&](PersistentTrial& trial, std::size_t k) { trial.start(seed + k); });
+      in_any_order([&](PersistentTrial& trial, std::size_t) {
+        if (pick(own, 2) == 0) trial.edge(0.4);
+      });
+      in_any_order([&](PersistentTrial& trial, std::size_t) { trial.arrive(); });
+      in_any_order([&](PersistentTrial& trial, std::size_t) { trial.wait(); });
+      for (const PersistentTrial& trial : trials) trial.check();
+    }
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+}
+
+TEST(Persistent, CallsBetweenStartAndWaitMeetNothingOfTheRequest) {
+  const Duplicate comm;
+  for (const char* algorithm : {"linear", "binomial", "linear-synchronised"}) {
+    PersistentTrial trial({Collective::gather, algorithm, true, true, 0, 300}, comm.get());
+    for (std::uint64_t k = 0; k < 5; ++k) {
+      trial.start(k);
+      if (k % 2 == 0) trial.edge(0.5);
+      std::vector<int> all(static_cast<std::size_t>(size_of()), -1);
+      const int rank = rank_in();
+      EXPECT_EQ(SIBYL_Gather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, 0, comm.get()),
+                MPI_SUCCESS);
+      trial.arrive();
+      for (int r = 0; rank == 0 && r < size_of(); ++r)
+        EXPECT_EQ(all[static_cast<std::size_t>(r)], r);
+      trial.wait();
+      trial.check();
+    }
+  }
+}
+
+// The ranks arrive in an order of their own, which their edges foretell. A machine that has other
+// things to do makes single iterations go wrong, but not all of them.
+TEST(Persistent, EdgesForetellTheOrderInWhichRanksAreServed) {
+  const int size = size_of();
+  if (size < 3 || size > 5) GTEST_SKIP() << "ranks that share a core are late by themselves";
+  const Duplicate comm;
+  for (const char* algorithm : {"binomial", "linear-synchronised"}) {
+    const bool everyone = algorithm == std::string("binomial");
+    if (everyone && thread_level() < MPI_THREAD_MULTIPLE) continue;
+    const bool decides = everyone || rank_in() == 0;
+    PersistentTrial trial({Collective::gather, algorithm, true, true, 0, 300}, comm.get());
+    int followed = 0;
+    double smallest_error = std::numeric_limits<double>::infinity();
+    int enough = 0;
+    for (std::uint64_t k = 0; k < 60 && enough == 0; ++k) {
+      const auto half = static_cast<useconds_t>(15000 + 5000 * (size - rank_in()));
+      MPI_Barrier(comm.get());
+      trial.start(k);
+      usleep(half);
+      trial.edge(0.5);
+      usleep(half);
+      trial.arrive();
+      trial.wait();
+      trial.check();
+      if (inside(*trial.request()).last_in_order_of_arrival()) ++followed;
+      smallest_error = std::min(smallest_error, inside(*trial.request()).last_prediction_error());
+      const int mine = (!decides || followed >= 3) && smallest_error < 0.010 ? 1 : 0;
+      MPI_Allreduce(&mine, &enough, 1, MPI_INT, MPI_MIN, comm.get());
+    }
+    if (decides) {
+      EXPECT_GE(followed, 3) << algorithm;
+    }
+    EXPECT_LT(smallest_error, 0.010) << "of a computation of at least 0.04 s";
+  }
+}
+
+// The schedule draws them together; nobody waits for what was predicted.
+TEST(Persistent, ArrivalsThatAreSaidToBeSecondsApartAreFollowed) {
+  if (size_of() < 3 || thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP();
+  const Duplicate comm;
+  PersistentTrial trial({Collective::reduce, "clairvoyant", true, true, 0, 4096}, comm.get());
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    trial.start(k);
+    trial.edge(rank_in() == size_of() - 1 ? 1e-7 : 0.5);
+    trial.arrive();
+    trial.wait();
+    trial.check();
+    EXPECT_TRUE(inside(*trial.request()).last_in_order_of_arrival());
+  }
+}
+
+// One rank never reports: the others must not wait for it in every iteration.
+TEST(Persistent, ARankWithoutEdgesMakesAllLeaveTheExchangeOut) {
+  if (size_of() < 3 || thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP();
+  const Duplicate comm;
+  PersistentTrial trial({Collective::scatter, "binomial", true, true, 0, 10}, comm.get());
+  for (std::uint64_t k = 0; k < 12; ++k) {
+    trial.start(k);
+    if (rank_in() != 1) trial.edge(0.5);
+    trial.arrive();
+    trial.wait();
+    trial.check();
+    EXPECT_FALSE(inside(*trial.request()).last_in_order_of_arrival());
+  }
+}
+
+TEST(Persistent, MisuseIsAnErrorAndLosesNothing) {
+  const Duplicate comm;
+  SIBYL_Request none = SIBYL_REQUEST_NULL;
+  EXPECT_EQ(SIBYL_Wait(&none), MPI_SUCCESS);
+  PersistentTrial trial({Collective::gather, "linear", true, true, 0, 40}, comm.get());
+  SIBYL_Request* request = trial.request();
+  for (std::uint64_t k = 0; k < 2; ++k) {
+    settle(MPI_ERR_REQUEST, SIBYL_Edge(request, 0.5));
+    settle(MPI_ERR_REQUEST, SIBYL_Arrive(request));
+    EXPECT_EQ(SIBYL_Wait(request), MPI_SUCCESS) << "inactive";
+    trial.start(k);
+    settle(MPI_ERR_REQUEST, SIBYL_Start(request));
+    settle(MPI_ERR_REQUEST, SIBYL_Wait(request));
+    settle(MPI_ERR_REQUEST, SIBYL_Request_free(request));
+    for (const double wrong : {0.0, 1.0, -0.1, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
+      settle(MPI_ERR_ARG, SIBYL_Edge(request, wrong));
+    }
+    int flag = 1;
+    EXPECT_EQ(SIBYL_Test(request, &flag), MPI_SUCCESS);
+    EXPECT_EQ(flag, 0) << "this rank has not arrived";
+    trial.edge(0.5);
+    settle(MPI_ERR_REQUEST, SIBYL_Edge(request, 0.6));
+    trial.arrive();
+    settle(MPI_ERR_REQUEST, SIBYL_Arrive(request));
+    settle(MPI_ERR_REQUEST, SIBYL_Edge(request, 0.7));
+    trial.wait();
+    trial.check();
+  }
+  ASSERT_TRUE(trial.made());
+  trial.free();
+  EXPECT_FALSE(trial.made());
+}
+
+TEST(Persistent, WhatIsWrongAtOneRankIsRefusedAtAll) {
+  const Duplicate comm;
+  const int rank = rank_in();
+  const int last = size_of() - 1;
+  std::int64_t send = 0;
+  std::vector<std::int64_t> receive(static_cast<std::size_t>(size_of()));
+  SIBYL_Request request = SIBYL_REQUEST_NULL;
+  settle(rank == last ? MPI_ERR_COUNT : MPI_ERR_OTHER,
+         SIBYL_Gather_init(&send, rank == last ? -1 : 1, MPI_INT64_T, receive.data(), 1,
+                           MPI_INT64_T, 0, comm.get(), MPI_INFO_NULL, &request));
+  EXPECT_EQ(request, SIBYL_REQUEST_NULL);
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  for (const auto& [key, value] : std::map<std::string, std::string>{
+           {"sibyl_algorithm", "fastest"}, {"sibyl_order", "x"}, {"sibyl_background", "yes"}}) {
+    MPI_Info_set(info, key.c_str(), rank == 0 ? value.c_str() : "native");
+    settle(MPI_ERR_INFO_VALUE, SIBYL_Gather_init(&send, 1, MPI_INT64_T, receive.data(), 1,
+                                                 MPI_INT64_T, 0, comm.get(), info, &request));
+    MPI_Info_delete(info, key.c_str());
+  }
+  MPI_Info_free(&info);
+}
+
+TEST(Persistent, ARequestOutlivesItsCommunicatorEvenWhileItIsActive) {
+  auto comm = std::make_unique<Duplicate>();
+  PersistentTrial trial({Collective::gather, "binomial", true, true, 0, 2000}, comm->get());
+  PersistentTrial native({Collective::scatter, "native", true, true, 0, 20}, comm->get());
+  trial.start(1);
+  native.start(2);
+  trial.edge(0.5);
+  comm.reset();
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    trial.arrive();
+    native.arrive();
+    native.wait();
+    trial.wait();
+    trial.check();
+    native.check();
+    trial.start(k);
+    native.start(k);
+  }
+  trial.arrive();
+  native.arrive();
+  trial.wait();
+  native.wait();
+}
+
+TEST(Persistent, TagsOfFreedRequestsServeNewOnes) {
+  const Duplicate comm;
+  Random own = own_random(91);
+  const int many = TagBlocks::count + 40;
+  for (int i = 0; i < (size_of() > 4 && !long_tests() ? 10 : many); ++i) {
+    PersistentTrial trial({Collective::scatter, "linear", true, true, 0, 1}, comm.get());
+    iterate(trial, static_cast<std::uint64_t>(i), Edges::some, own);
+    EXPECT_NE(inside(*trial.request()).algorithm(), nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -9,8 +9,8 @@
 // all ranks follow the same arrival pattern in the same iteration, whenever the messages arrive.
 //
 // Estimates name their iteration, since a fast rank may be ahead of the root. When a request is
-// freed each rank says so in a last message, and the root listens until it has them all: no message
-// is left behind for whoever has the tags or the communicator next (deferred_release.hpp).
+// freed each rank says so in a last message, and the root listens until it has them all, so that
+// none reaches who has tags or communicator next (communicator/deferred_release.hpp).
 //
 // Times are those of the root's clock, as each rank holds it to be; the error of that goes with
 // them, and differences below it are ties. Between hosts a rank asks for the root's time with its

@@ -46,6 +46,17 @@ TEST(Algorithms, AnUnknownNameIsNotFoundNorOneOfAnotherCollective) {
   EXPECT_EQ(find_algorithm(Collective::exscan, ""), nullptr);
 }
 
+TEST(Algorithms, CollectivesThatMoveBlocksHaveALinearOneAndOthersNone) {
+  for (const Collective collective :
+       {Collective::gather, Collective::scatter, Collective::gatherv, Collective::scatterv}) {
+    ASSERT_NE(find_linear(collective), nullptr) << name_of(collective);
+    EXPECT_EQ(find_linear(collective), find_algorithm(collective, "linear"));
+  }
+  for (const Collective collective : {Collective::exscan, Collective::scan, Collective::reduce}) {
+    EXPECT_EQ(find_linear(collective), nullptr) << name_of(collective);
+  }
+}
+
 TEST(Algorithms, EveryRowSaysWhatItIsAndItsHeaderAgrees) {
   for (const Algorithm& algorithm : algorithms()) {
     for (const std::string_view text :

@@ -1,5 +1,5 @@
 // What a request does in the background: whom the root serves next, and when the thread is to look
-// again; see persistent.hpp.
+// again; see request.hpp.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

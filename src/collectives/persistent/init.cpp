@@ -1,4 +1,4 @@
-// Makes persistent collectives from their arguments; see persistent_init.hpp.
+// Makes persistent collectives from their arguments; see init.hpp.
 //
 // Arguments are checked before the ranks agree, so that what is wrong at one rank is refused at all
 // of them: a request that only some had could never be complete. A communicator that Sibyl does not

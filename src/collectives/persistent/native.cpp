@@ -1,4 +1,4 @@
-// Begins the MPI library's nonblocking collectives; see persistent_native.hpp.
+// Begins the MPI library's nonblocking collectives; see native.hpp.
 #include "collectives/persistent/native.hpp"
 
 namespace sibyl {

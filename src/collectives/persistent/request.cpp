@@ -1,4 +1,4 @@
-// The stages of an iteration; see persistent.hpp.
+// The stages of an iteration; see request.hpp.
 #include "collectives/persistent/request.hpp"
 
 #include <sched.h>

@@ -1,18 +1,8 @@
-# What makes compiling a test short: GoogleTest's header, most of what a compiler reads, is read once
-# for an executable of several sources, and the test itself, which is not what is measured, is
-# optimised only a little.
-function(sibyl_compile_soon target)
+# What makes compiling a test short: GoogleTest's header is read once for all tests of a kind, serial
+# or a flavour of MPI, and the test itself, which is not what is measured, is optimised only a little.
+function(sibyl_compile_soon target kind)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  get_target_property(sources ${target} SOURCES)
-  list(LENGTH sources count)
-  if(count LESS 4)
-    return()
-  endif()
-  target_precompile_headers(${target} PRIVATE
-                            "$<$<COMPILE_LANGUAGE:CXX>:<gtest/gtest.h$<ANGLE-R>>")
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # a compiler cache asks for it
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
-  endif()
+  sibyl_precompile(${target} tests-${kind} gtest/gtest.h ${ARGN})
 endfunction()
 
 # All tests that run under mpiexec, and only they.
@@ -55,11 +45,14 @@ function(sibyl_add_mpi_test)
     if(NOT arg_NO_MAIN)
       target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp)
       target_link_libraries(${target} PRIVATE GTest::gtest)
-      sibyl_compile_soon(${target})
+      sibyl_compile_soon(${target} ${flavour} mpi.h)
     endif()
     if(flavour STREQUAL "mpich")
-      target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/yield_when_idle.c)
-      target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+      if(NOT TARGET sibyl_yield_when_idle)
+        add_library(sibyl_yield_when_idle OBJECT
+                    ${PROJECT_SOURCE_DIR}/tests/support/yield_when_idle.c)
+      endif()
+      target_link_libraries(${target} PRIVATE sibyl_yield_when_idle ${CMAKE_DL_LIBS})
     endif()
     if(arg_SHARED)
       target_link_libraries(${target} PRIVATE sibyl_${flavour})

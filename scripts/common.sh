@@ -6,8 +6,10 @@ export PATH="$PATH:$venv/bin"
 jobs="${SIBYL_JOBS:-$(nproc)}"
 # A compiler cache, where there is one, makes the sanitizer builds of a second run short.
 if command -v ccache > /dev/null; then
-  # Headers that are compiled beforehand, and the same sources at another place.
+  # Headers that are compiled beforehand, which are large and would be read again for every source
+  # without a cache of what was read; and the same sources at another place.
   export CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:-pch_defines,time_macros}"
+  export CCACHE_INODECACHE="${CCACHE_INODECACHE:-1}"
   export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$root}" CCACHE_NOHASHDIR="${CCACHE_NOHASHDIR:-1}"
   export CMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER:-ccache}"
   export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}"

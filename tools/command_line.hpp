@@ -30,7 +30,7 @@ CLI::Validator from(Number least) {
 // The value of `option` is none of those that there are.
 [[noreturn]] inline void refuse(const std::string& option, const std::string& value,
                                 const std::string& wanted) {
-  throw CLI::ValidationError(option, "'" + value + "': say " + wanted);
+  throw CLI::ValidationError(option + " " + value, "say " + wanted);
 }
 
 inline Outcome read(CLI::App& app, int argument_count, char** arguments) {

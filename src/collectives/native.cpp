@@ -28,11 +28,13 @@ namespace {
 
 // Where calls are handed back to. A null pointer stands for PMPI_X, which is not put here from the
 // start since some MPI libraries lack some of these, and a library that named them would not load.
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
 struct Next {
 #define MEMBER(name) decltype(&P##name) name = nullptr;
   SERVED_FUNCTIONS(MEMBER)
 #undef MEMBER
 };
+// NOLINTEND(readability-identifier-naming)
 Next next;
 
 #define HAND_BACK(name, ...) (next.name != nullptr ? next.name(__VA_ARGS__) : P##name(__VA_ARGS__))

@@ -1,7 +1,7 @@
 # What the Fourier transform of apps/fft needs: FFTW in single and double precision with threads,
 # and libsndfile. Where they are found there are
-#   sibyl_fft_libraries        to link, with the directory of apps/fft's own headers
-#   SIBYL_FFT_SERIAL_SOURCES   the files of apps/fft that need no MPI, for the program and its tests
+#   sibyl_fft_libraries   to link, with the directory of apps/fft's own headers
+#   sibyl_fft_serial      the files of apps/fft that need no MPI, for the program and its tests
 find_path(SIBYL_FFTW_INCLUDE fftw3.h)
 find_library(SIBYL_FFTW_SINGLE fftw3f)
 find_library(SIBYL_FFTW_SINGLE_THREADS fftw3f_threads)
@@ -21,8 +21,16 @@ if(SIBYL_FFTW_INCLUDE AND SIBYL_FFTW_SINGLE AND SIBYL_FFTW_SINGLE_THREADS AND SI
   target_link_libraries(sibyl_fft_libraries INTERFACE
     ${SIBYL_FFTW_SINGLE_THREADS} ${SIBYL_FFTW_SINGLE} ${SIBYL_FFTW_DOUBLE} ${SIBYL_SNDFILE}
     Threads::Threads)
-  set(SIBYL_FFT_SERIAL_SOURCES "")
+  find_package(nlohmann_json 3 REQUIRED)
+  find_package(fmt REQUIRED)
+  find_package(CLI11 REQUIRED)
+  set(serial_sources "")
   foreach(file decimation gather_names local_transform options picture recording report times)
-    list(APPEND SIBYL_FFT_SERIAL_SOURCES ${PROJECT_SOURCE_DIR}/apps/fft/${file}.cpp)
+    list(APPEND serial_sources ${PROJECT_SOURCE_DIR}/apps/fft/${file}.cpp)
   endforeach()
+  add_library(sibyl_fft_serial STATIC ${serial_sources})
+  target_include_directories(sibyl_fft_serial PRIVATE ${PROJECT_SOURCE_DIR}/tools)
+  target_link_libraries(sibyl_fft_serial
+    PUBLIC sibyl_fft_libraries
+    PRIVATE sibyl_options nlohmann_json::nlohmann_json fmt::fmt-header-only CLI11::CLI11)
 endif()

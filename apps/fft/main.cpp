@@ -233,8 +233,8 @@ int write(const Options& options, Run& run, const std::vector<Times>& times,
 // What all ranks do between MPI_Init and MPI_Finalize; an exit code, and rank 0's document.
 int work(int argument_count, char** arguments, Options& options, std::string& document) {
   options = parse_options(argument_count, arguments);
-  if (options.help) {
-    if (rank == 0) fmt::print("{}", usage(arguments[0]));
+  if (!options.help.empty()) {
+    if (rank == 0) fmt::print("{}", options.help);
     return 0;
   }
   std::string problem = options.problem;

@@ -18,7 +18,7 @@ struct Options {
   std::string json;
   std::string plot;
 
-  bool help = false;
+  std::string help;     // what was asked for; empty: no help was
   std::string problem;  // one line; empty: the command line was understood
 };
 
@@ -26,7 +26,5 @@ Options parse_options(int argument_count, char** arguments);
 
 // What is wrong with these options on `ranks` ranks; empty: nothing.
 std::string problem_on(const Options& options, std::size_t ranks);
-
-std::string usage(const std::string& program);
 
 }  // namespace sibyl::fft

@@ -1,6 +1,7 @@
 """The files that commands write: noticed beforehand where one cannot be, and never half written."""
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,9 +36,7 @@ def write_result(path: Path, content: str | bytes) -> None:
         else:
             write_whole(path, content)
     except OSError as error:
-        raise CommandError(
-            f"cannot write {path}: {error.strerror or error}; choose another place"
-        ) from error
+        raise _not_writable(str(path), f"since {error.strerror or error}") from error
 
 
 def check_writable(option: str, path: Path) -> None:
@@ -47,13 +46,20 @@ def check_writable(option: str, path: Path) -> None:
         CommandError: it cannot be written; with one line that says why.
     """
     folder = path.absolute().parent
-    wrong = f"{option} {path}: cannot be written"
+    what = f"{option} {path}"
     if path.is_dir():
-        raise CommandError(f"{wrong}, since it is a directory; name a file in it")
+        raise _not_writable(what, "since it is a directory", "name a file in it")
     if not folder.is_dir():
-        raise CommandError(f"{wrong}, since there is no directory {folder}; make it first")
+        raise _not_writable(what, f"since there is no directory {folder}", "make it first")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise CommandError(f"{wrong}; choose another place")
+        raise _not_writable(what)
+
+
+def check_all_writable(paths: Mapping[str, Path | None]) -> None:
+    """The same for those of several options, by name, that were given."""
+    for option, path in paths.items():
+        if path is not None:
+            check_writable(option, path)
 
 
 def make_directory(option: str, path: Path) -> None:
@@ -65,8 +71,11 @@ def make_directory(option: str, path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CommandError(
-            f"{option} {path}: cannot be made: {error.strerror or error}; choose another place"
-        ) from error
+        why = f"since it cannot be made: {error.strerror or error}"
+        raise _not_writable(f"{option} {path}", why) from error
     if not os.access(path, os.W_OK):
-        raise CommandError(f"{option} {path}: cannot be written; choose another place")
+        raise _not_writable(f"{option} {path}")
+
+
+def _not_writable(what: str, why: str = "", mend: str = "choose another place") -> CommandError:
+    return CommandError(f"{what}: cannot be written{', ' if why else ''}{why}; {mend}")

@@ -35,8 +35,6 @@ void after_init() try {
   return;  // calls find no state, and go to the MPI library
 }
 
-void before_finalize() {}
-
 void after_finalize() {
   if (sessions == 0) Process::forget_keys();
 }

@@ -14,11 +14,9 @@ namespace sibyl::hooks {
 
 // MPI_Init or MPI_Init_thread has succeeded; the program has not had control since.
 void after_init();
-// MPI_Finalize was called. Callbacks that the MPI library runs in it (delete functions of
-// attributes of MPI_COMM_SELF) are the program's code: the collectives that they call come to
-// Sibyl as any others.
-void before_finalize();
 // MPI_Finalize has succeeded; no MPI function may be called any more, unless a session is open.
+// Callbacks that the MPI library runs in it (delete functions of attributes of MPI_COMM_SELF) are
+// the program's code: the collectives that they call came to Sibyl as any others.
 void after_finalize();
 // MPI_Session_init has succeeded, whether the world model is initialised or not.
 void after_session_init();

@@ -11,29 +11,28 @@
 namespace sibyl {
 namespace {
 
+// The functions that are served, as preload/functions.txt lists them; LINE(NAME) for each.
+// clang-format off
+#if MPI_VERSION >= 4
+#define LARGE_FUNCTIONS(LINE)                                                 \
+  LINE(MPI_Exscan_c) LINE(MPI_Scan_c) LINE(MPI_Reduce_c) LINE(MPI_Gather_c)   \
+  LINE(MPI_Scatter_c) LINE(MPI_Gatherv_c) LINE(MPI_Scatterv_c)
+#else
+#define LARGE_FUNCTIONS(LINE)
+#endif
+#define SERVED_FUNCTIONS(LINE)                                                \
+  LINE(MPI_Exscan) LINE(MPI_Scan) LINE(MPI_Reduce) LINE(MPI_Gather)           \
+  LINE(MPI_Scatter) LINE(MPI_Gatherv) LINE(MPI_Scatterv)                      \
+  LINE(MPIX_Comm_revoke) LARGE_FUNCTIONS(LINE)
+// clang-format on
+
 // Where calls are handed back to. A null pointer stands for PMPI_X, which is not put here from the
 // start since some MPI libraries lack some of these, and a library that named them would not load.
-// NOLINTBEGIN(readability-identifier-naming): MPI's names
 struct Next {
-  decltype(&PMPI_Exscan) MPI_Exscan = nullptr;
-  decltype(&PMPI_Scan) MPI_Scan = nullptr;
-  decltype(&PMPI_Reduce) MPI_Reduce = nullptr;
-  decltype(&PMPI_Gather) MPI_Gather = nullptr;
-  decltype(&PMPI_Scatter) MPI_Scatter = nullptr;
-  decltype(&PMPI_Gatherv) MPI_Gatherv = nullptr;
-  decltype(&PMPI_Scatterv) MPI_Scatterv = nullptr;
-  decltype(&PMPIX_Comm_revoke) MPIX_Comm_revoke = nullptr;
-#if MPI_VERSION >= 4
-  decltype(&PMPI_Exscan_c) MPI_Exscan_c = nullptr;
-  decltype(&PMPI_Scan_c) MPI_Scan_c = nullptr;
-  decltype(&PMPI_Reduce_c) MPI_Reduce_c = nullptr;
-  decltype(&PMPI_Gather_c) MPI_Gather_c = nullptr;
-  decltype(&PMPI_Scatter_c) MPI_Scatter_c = nullptr;
-  decltype(&PMPI_Gatherv_c) MPI_Gatherv_c = nullptr;
-  decltype(&PMPI_Scatterv_c) MPI_Scatterv_c = nullptr;
-#endif
+#define MEMBER(name) decltype(&P##name) name = nullptr;
+  SERVED_FUNCTIONS(MEMBER)
+#undef MEMBER
 };
-// NOLINTEND(readability-identifier-naming)
 Next next;
 
 #define HAND_BACK(name, ...) (next.name != nullptr ? next.name(__VA_ARGS__) : P##name(__VA_ARGS__))
@@ -86,24 +85,8 @@ class SmallArrays {
 
 void hand_back_to(std::string_view name, void* function) {
 #define SET(known) \
-  if (name == #known) next.known = reinterpret_cast<decltype(next.known)>(function)
-  SET(MPI_Exscan);
-  SET(MPI_Scan);
-  SET(MPI_Reduce);
-  SET(MPI_Gather);
-  SET(MPI_Scatter);
-  SET(MPI_Gatherv);
-  SET(MPI_Scatterv);
-  SET(MPIX_Comm_revoke);
-#if MPI_VERSION >= 4
-  SET(MPI_Exscan_c);
-  SET(MPI_Scan_c);
-  SET(MPI_Reduce_c);
-  SET(MPI_Gather_c);
-  SET(MPI_Scatter_c);
-  SET(MPI_Gatherv_c);
-  SET(MPI_Scatterv_c);
-#endif
+  if (name == #known) next.known = reinterpret_cast<decltype(next.known)>(function);
+  SERVED_FUNCTIONS(SET)
 #undef SET
 }
 

@@ -16,10 +16,23 @@ namespace {
 enum class Support : std::uint8_t { unknown, none, on };
 std::atomic<Support> support = Support::unknown;  // of the MPI library: the same for all its ranks
 
+// Open MPI 5 takes the level that its tools interface is asked for as that of the whole library: a
+// lower one than the program has would switch its locks off. Without MPI_Init the program's is not
+// to be had, and the highest is no error.
+int thread_level() {
+  int initialized = 0;
+  int finalized = 0;
+  int level = MPI_THREAD_MULTIPLE;
+  const bool world = PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized != 0 &&
+                     PMPI_Finalized(&finalized) == MPI_SUCCESS && finalized == 0;
+  if (world && PMPI_Query_thread(&level) != MPI_SUCCESS) level = MPI_THREAD_MULTIPLE;
+  return level;
+}
+
 // The library's setting, as its tools interface tells it.
 bool switched_on() {
   int provided = 0;
-  if (PMPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return false;
+  if (PMPI_T_init_thread(thread_level(), &provided) != MPI_SUCCESS) return false;
   int index = 0;
   int count = 0;
   // Room for any kind of value, although this one is a truth value.

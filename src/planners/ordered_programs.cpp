@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "planners/headers.hpp"
+
 namespace sibyl {
 namespace {
 
@@ -42,6 +44,25 @@ class Places {
   std::vector<Range> ranges_;
 };
 
+// Numbers the rounds in which messages move from 0 on: some trees leave an iteration out.
+void number_rounds(Plan& plan) {
+  std::vector<std::uint32_t> used;
+  for (const Program& program : plan.programs) {
+    for (const Step& step : program.steps) {
+      if (step.kind == StepKind::send) used.push_back(step.round);
+    }
+  }
+  std::ranges::sort(used);
+  used.erase(std::ranges::unique(used).begin(), used.end());
+  for (Program& program : plan.programs) {
+    for (Step& step : program.steps) {
+      step.round =
+          static_cast<std::uint32_t>(std::ranges::lower_bound(used, step.round) - used.begin());
+    }
+  }
+  plan.header.rounds = static_cast<std::uint32_t>(used.size());
+}
+
 Slice own_block(const TreeBlocks& blocks, Buffer buffer, Rank rank) {
   return blocks.carries(rank) ? ProgramBuilder::slice(buffer, static_cast<Unit>(rank))
                               : ProgramBuilder::nothing();
@@ -72,10 +93,9 @@ std::uint32_t tree_rounds(const PlanRequest& request) {
   return JoinOrder(request.ranks, request.ranks_per_node).iterations();
 }
 
-void append_gather(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
-                   std::uint32_t round, Program& program) {
+void append_gather(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
+                   Rank rank, std::uint32_t round, Program& program) {
   ProgramBuilder build(program);
-  const OrderedNode node = ordered_node(request, blocks, rank);
   const bool is_root = rank == request.root;
   if (is_root) program.in_place = request.in_place;
   if (!is_root && node.children.empty()) {
@@ -95,11 +115,9 @@ void append_gather(const PlanRequest& request, const TreeBlocks& blocks, Rank ra
   build.send(node.parent, places.of(build, node.first, node.count), round + node.round);
 }
 
-void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
-                    std::uint32_t round, Program& program) {
+void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
+                    Rank rank, std::uint32_t round, std::uint32_t rounds, Program& program) {
   ProgramBuilder build(program);
-  const OrderedNode node = ordered_node(request, blocks, rank);
-  const std::uint32_t rounds = tree_rounds(request);
   const auto round_of = [&](std::uint32_t iteration) { return round + rounds - 1 - iteration; };
   const bool is_root = rank == request.root;
   if (is_root) program.in_place = request.in_place;
@@ -139,6 +157,32 @@ void append_direct(const PlanRequest& request, const TreeBlocks& blocks, Rank ra
       build.send(peer, block, own_round);
     }
   }
+}
+
+Plan plan_along(Collective collective, const PlanRequest& request,
+                std::span<const OrderedNode> nodes) {
+  const TreeBlocks blocks(request);
+  // A star's messages leave the root in rounds of their own, which begin after the tree's.
+  std::uint32_t rounds = tree_rounds(request);
+  for (const OrderedNode& node : nodes) {
+    for (const OrderedChild& child : node.children) rounds = std::max(rounds, child.round + 1);
+  }
+  Plan plan;
+  plan.header = blocks_header(collective, "ordered-tree", request, 0);
+  plan.header.tag_span = 2;
+  plan.programs.resize(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto rank = static_cast<Rank>(i);
+    Program& program = plan.programs[i];
+    if (gathers(collective)) {
+      append_gather(request, blocks, nodes[i], rank, 0, program);
+    } else {
+      append_scatter(request, blocks, nodes[i], rank, 0, rounds, program);
+    }
+    append_direct(request, blocks, rank, rounds, collective, program);
+  }
+  number_rounds(plan);
+  return plan;
 }
 
 }  // namespace sibyl

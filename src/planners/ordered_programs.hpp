@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "planners/ordered_tree.hpp"
@@ -32,14 +33,21 @@ class TreeBlocks {
 OrderedNode ordered_node(const PlanRequest& request, const TreeBlocks& blocks, Rank rank);
 std::uint32_t tree_rounds(const PlanRequest& request);
 
-// Append the messages of the tree, the first of them in `round`, and the copy of the root's own
-// block. Rounds follow the iterations: upwards in gather, backwards in scatter.
-void append_gather(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
-                   std::uint32_t round, Program& program);
-void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
-                    std::uint32_t round, Program& program);
+// Append the messages of the rank at `node`, those of the tree in `rounds` rounds from `round` on,
+// and the copy of the root's own block. Rounds follow the iterations: upwards in gather, backwards
+// in scatter.
+void append_gather(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
+                   Rank rank, std::uint32_t round, Program& program);
+void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
+                    Rank rank, std::uint32_t round, std::uint32_t rounds, Program& program);
 // Append the messages of the blocks that go direct, a round each.
 void append_direct(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
                    std::uint32_t round, Collective collective, Program& program);
+
+// The plan of an irregular call along the nodes that its ranks hold, one a rank, which may have
+// been made for other sizes than the request's: what runs (executor/irregular.hpp), for the
+// verifier.
+Plan plan_along(Collective collective, const PlanRequest& request,
+                std::span<const OrderedNode> nodes);
 
 }  // namespace sibyl

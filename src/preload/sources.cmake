@@ -23,6 +23,7 @@ function(sibyl_preload_sources out_var flavour)
   set(wrappers ${CMAKE_CURRENT_BINARY_DIR}/preload-${flavour}/wrappers.cpp)
   sibyl_preload_generate(implementation ${wrappers})
   set(${out_var} ${SIBYL_PRELOAD_DIR}/implementation/entry.cpp
+                 ${SIBYL_PRELOAD_DIR}/implementation/pmi.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/served_world.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/spawn.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/support.cpp ${wrappers} PARENT_SCOPE)

@@ -63,15 +63,27 @@ TEST(BenchOptions, OfArrivalsWantACell) {
   EXPECT_NE(parse({"departures"}).problem, "");
 }
 
+TEST(BenchOptions, AsListsTakeOneWord) {
+  const Options options = parse({"--counts", "1,2", "arrivals", "--cell", "bytes=8", "--list"});
+  EXPECT_EQ(options.problem, "");
+  EXPECT_EQ(options.counts, (std::vector<int>{1, 2}));
+  EXPECT_EQ(options.mode, Mode::arrivals);
+  EXPECT_TRUE(options.list);
+  EXPECT_NE(parse({"--help"}).help.find("--counts"), std::string::npos);
+}
+
 TEST(BenchOptions, NamesWhatItCannotUse) {
   for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--counts", "1,x"},
                                                 {"--counts", "0"},
                                                 {"--repetitions", "0"},
                                                 {"--collective", "alltoall"},
                                                 {"--unknown", "1"},
-                                                {"--csv"}}) {
+                                                {"--csv", "a.csv"},
+                                                {"--batch-us", "nan"},
+                                                {"--reference"}}) {
     const std::string problem = parse(wrong).problem;
-    EXPECT_NE(problem.find(wrong.front()), std::string::npos) << wrong.front();
+    EXPECT_NE(problem.find(wrong.front()), std::string::npos) << problem;
+    EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
   }
 }
 

@@ -148,6 +148,7 @@ Type TypeMaker::make(const Signature& signature, int depth) {
   if (signature.empty()) return nothing(depth);
   if (signature.size() == 2 && signature[1] == Basic::integer && !one_in(random_, 3)) {
     for (const Pair& pair : pairs()) {
+      if (pair.type == MPI_2INT && !limits_.integer_pairs) continue;
       if (pair.value == signature[0]) return leaf(pair);
     }
   }

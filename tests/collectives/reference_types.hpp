@@ -115,6 +115,7 @@ enum class Overlap : std::uint8_t { forbidden, allowed };
 struct TypeLimits {
   bool negative_extents = true;
   bool interleaved_elements = true;
+  bool integer_pairs = true;  // MPI_2INT for two integers of a signature
   int depth = 3;
 };
 

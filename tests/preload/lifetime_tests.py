@@ -13,13 +13,13 @@ class AsWithoutSibyl(PreloadTest):
         self.assertNotIn("WRONG", done.stdout)
         return sorted(line for line in done.stdout.splitlines() if " WARN " not in line)
 
-    def check(self, source, *arguments, ranks=3, start=run_apart):
+    def check(self, source, *arguments, ranks=3, start=run_apart, **settings):
         command = [c_program(PROGRAMS / source), *arguments]
         plain = self.lines(start(command, ranks=ranks))
         self.assertNotEqual(plain, [])
         for way in WAYS:
             with self.subTest(arguments=arguments, ranks=ranks, **way):
-                done = start(command, ranks=ranks, LD_PRELOAD=str(shim()), **way)
+                done = start(command, ranks=ranks, LD_PRELOAD=str(shim()), **way, **settings)
                 self.assertEqual(self.lines(done), plain)
                 self.assertNotIn("sibyl:", done.stderr)
 
@@ -29,6 +29,16 @@ class AsWithoutSibyl(PreloadTest):
         for between in ("nothing", "barrier"):
             for ranks in (1, 4):
                 self.check("refused.c", between, ranks=ranks)
+
+    def test_irregular_blocks_that_a_rank_within_the_tree_refuses(self):
+        tree = {"SIBYL_GATHERV": "ordered-tree", "SIBYL_SCATTERV": "ordered-tree"}
+        for collective in ("gatherv", "scatterv"):
+            for rank in ("3", "4"):  # has nobody behind it; has others
+                self.check("refused_trees.c", rank, collective, ranks=6, **tree)
+
+    def test_the_level_of_thread_support_stays(self):
+        for level in range(4):
+            self.check("thread_level.c", level, ranks=2)
 
     def test_collectives_in_callbacks_of_finalize(self):
         self.check("finalize_callback.c")

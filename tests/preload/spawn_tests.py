@@ -84,7 +84,7 @@ class Spawn(PreloadTest):
 
 
 class PartOfTheWorld(PreloadTest):
-    """Open MPI's ranks know before any message who has the preload; MPICH's cannot know."""
+    """Ranks know before any message who has the preload."""
 
     def run_with(self, *parts):
         program = c_program(PROGRAMS / "twenty.c")
@@ -103,8 +103,6 @@ class PartOfTheWorld(PreloadTest):
         return served(read_reports(self.reports))
 
     def test_a_world_of_which_some_are_is_left_to_the_library(self):
-        if setting.mpi != "openmpi":
-            self.skipTest("nothing tells MPICH's ranks of each other")
         for parts in ([(2, True), (2, False)], [(1, False), (2, True)]):
             self.assertEqual(set().union(*self.run_with(*parts).values()), set(), parts)
 

@@ -8,23 +8,21 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
-
-#include <nlohmann/json.hpp>
 
 #include "bench/arrival_problem.hpp"
 #include "bench/clock.hpp"
 #include "bench/contenders.hpp"
 #include "bench/emulation.hpp"
+#include "bench/lines.hpp"
 #include "bench/network.hpp"
 #include "bench/pattern_source.hpp"
 #include "bench/sample.hpp"
 
 namespace sibyl::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What a rank knows of one turn.
 struct Turn {
@@ -42,11 +40,6 @@ constexpr int clock_trips = 20;
 constexpr double spin_seconds = 100e-6;
 // By then all ranks have heard when to begin: one that began late would err about its edge.
 constexpr double lead_seconds = 5e-3;
-
-void print(const Json& line) {
-  fmt::print("{}\n", line.dump());
-  std::fflush(stdout);
-}
 
 Json clocks_of(const ClockCheck& clocks) {
   return {{"common", clocks.common},
@@ -148,7 +141,6 @@ Sample sample_of(const Setting& setting, const Data& data, const std::vector<Tur
 }
 
 void print_cell(const Setting& setting, std::size_t number, const Data& data) {
-  if (setting.rank != 0) return;
   const ArrivalCell& cell = setting.options.cells[number];
   Json line{{"type", "cell"},
             {"cell", number},
@@ -162,7 +154,7 @@ void print_cell(const Setting& setting, std::size_t number, const Data& data) {
     line["padded_elements"] =
         static_cast<long long>(setting.ranks) * *std::max_element(counts.begin(), counts.end());
   }
-  print(line);
+  print_at_rank_0(line);
 }
 
 // True when every result was right.
@@ -229,7 +221,7 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
         line["error_s"] = errors[c][errors[c].size() / 2];
         line["worst_error_s"] = errors[c].back();
       }
-      print(line);
+      print_at_rank_0(line);
     }
   }
   return right;
@@ -250,22 +242,13 @@ Json variants_of(const std::vector<Side>& sides) {
 }
 
 void print_begin(const Setting& setting, const Provenance& from, const std::vector<Side>& sides) {
-  if (setting.rank != 0) return;
-  print({{"type", "begin"},
-         {"date", from.date},
-         {"mpi", from.mpi},
-         {"flavour", from.flavour},
-         {"sibyl", from.sibyl},
-         {"cpu", from.cpu},
-         {"cores", from.cores},
-         {"ranks", from.ranks},
-         {"ranks_per_machine", setting.clocks.ranks_per_clock},
-         {"simulated", from.simulated},
-         {"alpha_s", setting.network.alpha},
-         {"beta_s_per_byte", setting.network.beta},
-         {"clocks", clocks_of(setting.clocks)},
-         {"variants", variants_of(sides)},
-         {"command", from.command}});
+  Json line = to_json(from);
+  line.update({{"ranks_per_machine", setting.clocks.ranks_per_clock},
+               {"alpha_s", setting.network.alpha},
+               {"beta_s_per_byte", setting.network.beta},
+               {"clocks", clocks_of(setting.clocks)},
+               {"variants", variants_of(sides)}});
+  print_at_rank_0(line);
 }
 
 }  // namespace
@@ -308,16 +291,14 @@ int run_arrivals(const Options& options, const Provenance& provenance,
     }
   }
   const ClockCheck after = check_clocks(clock_trips);
-  if (setting.rank == 0) {
-    Json end{{"type", "end"}, {"clocks", clocks_of(after)}};
-    if (costs.known()) {
-      end["costs"] = {{"alpha_s", costs.alpha},        {"overhead_s", costs.overhead},
-                      {"beta_s_per_byte", costs.beta}, {"gamma_s_per_byte", costs.gamma},
-                      {"in_turn", costs.fifo_links},   {"gathered_s", costs.gathered},
-                      {"scattered_s", costs.scattered}};
-    }
-    print(end);
+  Json end{{"type", "end"}, {"clocks", clocks_of(after)}};
+  if (costs.known()) {
+    end["costs"] = {{"alpha_s", costs.alpha},        {"overhead_s", costs.overhead},
+                    {"beta_s_per_byte", costs.beta}, {"gamma_s_per_byte", costs.gamma},
+                    {"in_turn", costs.fifo_links},   {"gathered_s", costs.gathered},
+                    {"scattered_s", costs.scattered}};
   }
+  print_at_rank_0(end);
   return right ? 0 : 3;
 }
 

@@ -10,7 +10,7 @@
 
 #include "bench/contenders.hpp"
 #include "bench/options.hpp"
-#include "bench/report.hpp"
+#include "bench/provenance.hpp"
 
 namespace sibyl::bench {
 
@@ -23,8 +23,7 @@ namespace sibyl::bench {
 //   cell     number and parameters of the cell that begins, bytes of each rank; of the paper's
 //            problems also the elements in all, and in all after padding
 //   sample   one contender's turn: cell, iteration, algorithm, and the metrics of sample.hpp; of
-//   one
-//            that predicts arrivals error_s, how far it was off at the median rank, and
+//            one that predicts arrivals error_s, how far it was off at the median rank, and
 //            worst_error_s, at the rank where it was furthest off
 //   end      clocks after the run
 int run_arrivals(const Options& options, const Provenance& provenance,

@@ -2,16 +2,39 @@
 #include "bench/calls.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
+#include <string>
 
 #include "bench/clock.hpp"
+#include "bench/lines.hpp"
 #include "bench/network.hpp"
 
 namespace sibyl::bench {
 namespace {
 
 using Call = std::function<int()>;
+
+// Seconds of the slowest rank per call; filled at rank 0 only.
+struct Series {
+  std::string contender;
+  std::vector<double> single;  // one call between the barriers
+  std::vector<double> batch;   // the mean of `batch_size` calls; empty: not measured
+};
+
+struct Cell {
+  std::string operator_name;
+  int count = 0;
+  std::size_t bytes = 0;
+  int batch_size = 1;
+  double message_seconds = 0;  // half a round trip of a message of this size, ranks 0 and 1
+  std::vector<Series> series;
+  std::vector<std::string> wrong;  // contenders whose result is wrong, and that are left out
+};
 
 double time_calls(const Call& call, int calls) {
   start_together();
@@ -59,7 +82,7 @@ Problem problem_of(const Options& options, int count, int ranks) {
   return problem;
 }
 
-}  // namespace
+int trips(const Options& options) { return std::min(options.repetitions, 100); }
 
 Cell measure(const Options& options, const Operator& op, int count,
              std::vector<std::unique_ptr<Contender>>& contenders) {
@@ -85,8 +108,7 @@ Cell measure(const Options& options, const Operator& op, int count,
     }
   }
   if (taking_part.empty() || taking_part.front() != contenders.front().get()) return cell;
-  cell.message_seconds =
-      half_round_trip(data.bytes, ranks > 1 ? 1 : 0, std::min(options.repetitions, 100));
+  cell.message_seconds = half_round_trip(data.bytes, ranks > 1 ? 1 : 0, trips(options));
   cell.batch_size = batch_size(calls.front(), options.batch_seconds);
 
   const auto repetitions = static_cast<std::size_t>(options.repetitions);
@@ -118,6 +140,57 @@ Cell measure(const Options& options, const Operator& op, int count,
         {taking_part[c]->name(), slowest_rank(single[c]), slowest_rank(batch[c])});
   }
   return cell;
+}
+
+void print_begin(const Options& options, const Provenance& from) {
+  const double near = half_round_trip(1, from.ranks > 1 ? 1 : 0, trips(options));
+  const double far = half_round_trip(1, from.ranks - 1, trips(options));
+  Json line = to_json(from);
+  line.update({{"collective", name_of(options.operation)},
+               {"reference", options.reference},
+               {"held", options.held},
+               {"repetitions", options.repetitions},
+               {"warm_up", options.warm_up},
+               {"alpha_near_s", near},
+               {"alpha_far_s", far}});
+  print_at_rank_0(line);
+}
+
+void print_cell(const Cell& cell) {
+  Json series = Json::array();
+  for (const Series& one : cell.series) {
+    series.push_back({{"algorithm", one.contender}, {"single_s", one.single}});
+    if (!one.batch.empty()) series.back()["batch_s"] = one.batch;
+  }
+  print_at_rank_0({{"type", "calls"},
+                   {"operator", cell.operator_name},
+                   {"count", cell.count},
+                   {"bytes", cell.bytes},
+                   {"batch", cell.batch_size},
+                   {"message_s", cell.message_seconds},
+                   {"wrong", cell.wrong},
+                   {"series", series}});
+}
+
+}  // namespace
+
+int run_calls(const Options& options, const Provenance& provenance,
+              const std::vector<Side>& sides) {
+  print_begin(options, provenance);
+  std::vector<std::unique_ptr<Contender>> contenders;
+  contenders.reserve(sides.size());
+  for (const Side& side : sides) contenders.push_back(std::make_unique<Contender>(side));
+  bool right = true;
+  for (const std::string& name : options.operators) {
+    const Operator op(name);
+    for (const int count : options.counts) {
+      const Cell cell = measure(options, op, count, contenders);
+      right = right && cell.wrong.empty();
+      print_cell(cell);
+    }
+  }
+  print_at_rank_0({{"type", "end"}});
+  return right ? 0 : 3;
 }
 
 }  // namespace sibyl::bench

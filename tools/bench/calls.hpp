@@ -1,37 +1,31 @@
-// The measurement of bare calls, one cell: all contenders in turn, call by call, in one loop.
+// The measurement of bare calls: all contenders in turn, call by call, in one loop. Raw samples go
+// out as lines of JSON; `sibyl bench calls` reads and judges them.
 #pragma once
 
-#include <cstddef>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "bench/contenders.hpp"
 #include "bench/options.hpp"
+#include "bench/provenance.hpp"
 
 namespace sibyl::bench {
 
-// Seconds of the slowest rank per call; filled at rank 0 only.
-struct Series {
-  std::string contender;
-  std::vector<double> single;  // one call between the barriers
-  std::vector<double> batch;   // the mean of `batch_size` calls; empty: not measured
-};
-
-struct Cell {
-  std::string operator_name;
-  int count = 0;
-  std::size_t bytes = 0;
-  int batch_size = 1;
-  double message_seconds = 0;  // half a round trip of a message of this size, ranks 0 and 1
-  std::vector<Series> series;
-  std::vector<std::string> wrong;  // contenders whose result is wrong, and that are left out
-};
-
-// Collective over MPI_COMM_WORLD. Every measurement begins with start_together(); the order in
-// which the contenders take their turns is drawn anew for every repetition, the same on all ranks.
-// Nothing is measured where the first contender, the reference, is wrong.
-Cell measure(const Options& options, const Operator& op, int count,
-             std::vector<std::unique_ptr<Contender>>& contenders);
+// Collective over MPI_COMM_WORLD; rank 0 writes to standard output. 0, or 3 when a result was
+// wrong.
+//
+// Every measurement begins with start_together(); the order in which the contenders take their
+// turns is drawn anew for every repetition, the same on all ranks. Nothing is measured where the
+// first contender, the reference, is wrong.
+//
+// The lines, each an object with "type":
+//   begin  provenance; collective, reference, held, repetitions, warm_up; alpha_near_s and
+//          alpha_far_s, half a round trip of one byte between rank 0 and ranks 1 and the last
+//   calls  a cell: operator, count, bytes, batch (the calls of a batch), message_s (half a round
+//          trip of a message of this size, ranks 0 and 1), wrong (the contenders whose result is
+//          wrong, and that are left out), and series: of each contender algorithm, single_s and
+//          batch_s, in order of repetitions the seconds a call took on the slowest rank, alone
+//          between two barriers and in a batch; no batch_s where batches were not measured
+//   end
+int run_calls(const Options& options, const Provenance& provenance, const std::vector<Side>& sides);
 
 }  // namespace sibyl::bench

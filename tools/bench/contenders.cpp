@@ -209,7 +209,7 @@ void Contender::force(Data& data) {
 void Contender::expect(std::span<const double> arrivals) {
   if (kind_ != Kind::sibyl || operation_ != Operation::reduce) return;
   CommunicatorState* state = CommunicatorState::get(comm_);
-  if (state != nullptr) state->replace_arrivals(learns_ ? learnt_->told() : arrivals);
+  if (state != nullptr) state->arrivals.publish(learns_ ? learnt_->told() : arrivals);
 }
 
 std::vector<double> Contender::learn(std::span<const double> arrivals) {

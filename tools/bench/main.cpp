@@ -6,13 +6,9 @@
 // global, since simulated ranks share a process.
 #include <fmt/core.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
-#include <fstream>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,58 +16,13 @@
 #include "bench/calls.hpp"
 #include "bench/contenders.hpp"
 #include "bench/native_variants.hpp"
-#include "bench/network.hpp"
-#include "bench/report.hpp"
+#include "bench/provenance.hpp"
 #include "bench/thread_cost.hpp"
 #include "settle.hpp"
 #include "sibyl/sibyl.h"
 
 namespace sibyl::bench {
 namespace {
-
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
-
-Provenance look_around(const Options& options, int argument_count, char** arguments) {
-  Provenance from;
-  MPI_Comm_size(MPI_COMM_WORLD, &from.ranks);
-  std::string version(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
-  int length = 0;
-  MPI_Get_library_version(version.data(), &length);
-  version.resize(std::min(version.size(), static_cast<std::size_t>(std::max(length, 0))));
-  from.mpi = version.substr(0, version.find_first_of(std::string_view(",\n\0", 3)));
-  std::replace(from.mpi.begin(), from.mpi.end(), '\t', ' ');
-  from.flavour = SIBYL_FLAVOUR;
-  from.simulated = from.flavour == "smpi";
-  int major = 0;
-  int minor = 0;
-  int patch = 0;
-  SIBYL_Get_version(&major, &minor, &patch);
-  from.sibyl = fmt::format("{}.{}.{}", major, minor, patch);
-  from.cpu = cpu_model();
-  // Those of the machine: the launcher may have bound this rank to one of them.
-  from.cores = static_cast<unsigned>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));
-  const std::time_t seconds = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char date[32];
-  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  from.date = date;
-  for (int i = 0; i < argument_count; ++i) {
-    const std::string argument = arguments[i];
-    // Of the program only its name: where it lies says nothing about the numbers.
-    from.command += i == 0 ? argument.substr(argument.rfind('/') + 1) : " " + argument;
-  }
-  const int trips = std::min(options.repetitions, 100);
-  from.alpha_near = half_round_trip(1, from.ranks > 1 ? 1 : 0, trips);
-  from.alpha_far = half_round_trip(1, from.ranks - 1, trips);
-  return from;
-}
 
 // The reference first; sets `problem` when a name is unknown.
 std::vector<Side> sides_in_order(Options& options) {
@@ -95,74 +46,44 @@ std::vector<Side> sides_in_order(Options& options) {
   return sides;
 }
 
-bool write_file(const std::string& name, const std::string& text) {
-  if (name.empty()) return true;
-  std::ofstream file(name);
-  file << text;
-  file.close();
-  if (!file) fmt::print(stderr, "cannot write {}\n", name);
-  return static_cast<bool>(file);
-}
-
-int run(int argument_count, char** arguments) {
+int run(Options options, int argument_count, char** arguments) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  Options options = parse_options(argument_count, arguments);
   const std::string program = "sibyl-bench-" SIBYL_FLAVOUR;
-  if (options.help) {
-    if (rank == 0) fmt::print("{}", usage(program));
+  if (!options.help.empty()) {
+    if (rank == 0) fmt::print("{}", options.help);
     return 0;
   }
-  if (options.list) {
+  if (options.list && options.problem.empty()) {
     for (const std::string& name : contender_names(options.operation)) {
       if (rank == 0) fmt::print("{}\n", name);
     }
     return 0;
   }
-  const std::vector<Side> sides = sides_in_order(options);
-  std::vector<std::unique_ptr<Operator>> operators;
+  std::vector<Side> sides;
+  if (options.problem.empty()) sides = sides_in_order(options);
   for (const std::string& name : options.operators) {
-    operators.push_back(std::make_unique<Operator>(name));
-    if (!operators.back()->valid()) options.problem = "no operator " + name;
+    if (!Operator(name).valid()) options.problem = "no operator " + name;
   }
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (options.root >= ranks)
     options.problem = fmt::format("no root {} of {} ranks", options.root, ranks);
   if (!options.problem.empty()) {
-    if (rank == 0) fmt::print(stderr, "{}: {}\n{}", program, options.problem, usage(program));
+    if (rank == 0) fmt::print(stderr, "{}: {}\n", program, options.problem);
     return 2;
   }
 
-  const Provenance provenance = look_around(options, argument_count, arguments);
-  if (options.mode == Mode::thread) return run_thread_cost(options, provenance);
-  if (options.mode == Mode::arrivals) {
-    operators.clear();
-    return run_arrivals(options, provenance, sides);
+  const Provenance provenance = look_around(argument_count, arguments);
+  switch (options.mode) {
+    case Mode::thread:
+      return run_thread_cost(options, provenance);
+    case Mode::arrivals:
+      return run_arrivals(options, provenance, sides);
+    case Mode::calls:
+      break;
   }
-  std::vector<Cell> cells;
-  {
-    std::vector<std::unique_ptr<Contender>> contenders;
-    contenders.reserve(sides.size());
-    for (const Side& side : sides) contenders.push_back(std::make_unique<Contender>(side));
-    for (const auto& op : operators) {
-      for (const int count : options.counts) {
-        cells.push_back(measure(options, *op, count, contenders));
-      }
-    }
-  }
-  int status = 0;
-  if (rank == 0) {
-    const Findings findings = judge(options, provenance, cells);
-    fmt::print("{}", to_table(options, provenance, findings));
-    const bool written = write_file(options.csv, to_csv(options, provenance, findings)) &&
-                         write_file(options.json, to_json(options, provenance, findings));
-    if (findings.violated) status = 1;
-    if (!written) status = 2;
-    if (!findings.wrong.empty()) status = 3;
-  }
-  MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  return status;
+  return run_calls(options, provenance, sides);
 }
 
 }  // namespace
@@ -170,22 +91,20 @@ int run(int argument_count, char** arguments) {
 
 // Exported: smpirun looks the function up in the loaded program.
 SIBYL_EXPORT int main(int argument_count, char** arguments) {
-  const sibyl::bench::Options asked = sibyl::bench::parse_options(argument_count, arguments);
-  bool threads = asked.mode == sibyl::bench::Mode::thread && asked.threads;
-  for (int i = 1; i < argument_count; ++i) {
-    if (std::string_view(arguments[i - 1]) == "--algorithms") {
-      threads = sibyl::bench::names_persistent_form(arguments[i]);
-    }
-    if (std::string_view(arguments[i]).find("native:") != std::string_view::npos ||
-        std::string_view(arguments[i]) == "--list") {
-      sibyl::bench::allow_native_variants();
-    }
+  using namespace sibyl::bench;
+  const Options options = parse_options(argument_count, arguments);
+  bool threads = options.mode == Mode::thread && options.threads;
+  bool variants = options.list || options.reference.starts_with("native:");
+  for (const std::string& name : options.contenders) {
+    threads = threads || names_persistent_form(name);
+    variants = variants || name.find("native:") != std::string::npos;
   }
+  if (variants) allow_native_variants();
   // Bare calls of a program without threads pay for none.
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argument_count, &arguments, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                   &level);
-  const int status = sibyl::bench::run(argument_count, arguments);
+  const int status = run(options, argument_count, arguments);
   if (std::string_view(SIBYL_FLAVOUR) != "smpi") sibyl::settle();
   MPI_Finalize();
   return status;

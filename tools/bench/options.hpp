@@ -39,14 +39,9 @@ struct Options {
   unsigned seed = 1;
   // calls
   std::vector<int> counts{1, 10, 100, 1000, 10000, 100000};
-  std::vector<std::string> held{"auto"};  // the contenders that must not be slower
+  std::vector<std::string> held{"auto"};  // the contenders that must not be slower; for the judge
   int repetitions = 200;
   double batch_seconds = 50e-6;  // how long a batch of calls should take; 0: no batches
-  double margin = 0.05;          // of the reference's median
-  double margin_seconds = 200e-9;
-  double significance = 0.05;  // of the whole run
-  std::string csv;
-  std::string json;
   // arrivals
   std::vector<ArrivalCell> cells;
   int iterations = 128;
@@ -58,13 +53,12 @@ struct Options {
   // thread
   bool threads = true;  // ask MPI for MPI_THREAD_MULTIPLE
 
-  bool list = false;  // print the names of the contenders
-  bool help = false;
+  bool list = false;    // print the names of the contenders
+  std::string help;     // what was asked for; empty: no help was
   std::string problem;  // one line; empty: the command line was understood
 };
 
 // Reads the command line; keeps no state of its own, so that simulated ranks may share a process.
 Options parse_options(int argument_count, char** arguments);
-std::string usage(const std::string& program);
 
 }  // namespace sibyl::bench

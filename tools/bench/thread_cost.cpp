@@ -1,17 +1,15 @@
 // Processor time of the thread, and latency; see thread_cost.hpp.
 #include "bench/thread_cost.hpp"
 
-#include <fmt/core.h>
 #include <mpi.h>
 #include <time.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <nlohmann/json.hpp>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/clock.hpp"
+#include "bench/lines.hpp"
 #include "communicator/process.hpp"
 #include "executor/progress_thread.hpp"
 #include "sibyl/sibyl.h"
@@ -172,27 +170,22 @@ int run_thread_cost(const Options& options, const Provenance& provenance) {
   const double most_idle = largest(idle);
   const double latency = median_latency(rank, ranks, 50 * options.repetitions);
   const bool right = largest(gather.right() ? 0 : 1) == 0;
-  if (rank == 0) {
-    const nlohmann::ordered_json line{
-        {"type", "thread"},
-        {"mpi", provenance.mpi},
-        {"cpu", provenance.cpu},
-        {"ranks", ranks},
-        {"cores", provenance.cores},
-        {"level", level == MPI_THREAD_MULTIPLE ? "multiple" : "single"},
-        {"has_thread", thread != nullptr},
-        {"compute_s", options.compute_seconds},
-        {"iterations", options.iterations},
-        {"share", most_busy},
-        {"root_share", busy},
-        {"root_looks", looks},
-        {"idle_share", most_idle},
-        {"turn_s", middle_of(turns)},
-        {"latency_s", latency},
-        {"right", right}};
-    fmt::print("{}\n", line.dump());
-    std::fflush(stdout);
-  }
+  print_at_rank_0({{"type", "thread"},
+                   {"mpi", provenance.mpi},
+                   {"cpu", provenance.cpu},
+                   {"ranks", ranks},
+                   {"cores", provenance.cores},
+                   {"level", level == MPI_THREAD_MULTIPLE ? "multiple" : "single"},
+                   {"has_thread", thread != nullptr},
+                   {"compute_s", options.compute_seconds},
+                   {"iterations", options.iterations},
+                   {"share", most_busy},
+                   {"root_share", busy},
+                   {"root_looks", looks},
+                   {"idle_share", most_idle},
+                   {"turn_s", middle_of(turns)},
+                   {"latency_s", latency},
+                   {"right", right}});
   return right ? 0 : 3;
 }
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "bench/options.hpp"
-#include "bench/report.hpp"
+#include "bench/provenance.hpp"
 
 namespace sibyl::bench {
 

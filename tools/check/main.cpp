@@ -13,11 +13,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "settle.hpp"
 
 namespace {
@@ -223,11 +223,22 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const double rate = argc == 2 ? std::atof(argv[1]) : 0.0;
-  if (rate <= 0.0 || ranks < 2) {
-    if (rank == 0) std::fprintf(stderr, "use: sibyl-cluster-check RATE, on 2 ranks or more\n");
+  double rate = 0.0;
+  CLI::App app(
+      "What links hold of their shaped rate; prints one line of JSON. On 2 ranks or more.");
+  app.add_option("RATE", rate, "bits per second of a link and direction")
+      ->required()
+      ->check(sibyl::command_line::from(1.0))
+      ->option_text("");
+  sibyl::command_line::Outcome outcome = sibyl::command_line::read(app, argc, argv);
+  if (ranks < 2) outcome.problem = "wants 2 ranks or more";
+  if (!outcome.help.empty() || !outcome.problem.empty()) {
+    if (rank == 0) std::printf("%s", outcome.help.c_str());
+    if (rank == 0 && outcome.help.empty()) {
+      std::fprintf(stderr, "sibyl-cluster-check: %s\n", outcome.problem.c_str());
+    }
     MPI_Finalize();
-    return 2;
+    return outcome.help.empty() ? 2 : 0;
   }
   MPI_Barrier(MPI_COMM_WORLD);
   const Line line = measure_line(rate);

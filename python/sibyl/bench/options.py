@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from sibyl.errors import CommandError
-from sibyl.experiment.options import MeasureOptions
+from sibyl.experiment.options import MeasuredOutputs, MeasureOptions
 from sibyl.experiment.plots import check_plot
-from sibyl.files import check_writable
+from sibyl.files import check_all_writable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,16 +78,12 @@ class Wishes(MeasureOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outputs:
+class Outputs(MeasuredOutputs):
     """What becomes of the samples."""
 
     metric: Annotated[
         str, typer.Option(metavar="run|elapsed|absorbed", help="The time that is judged.")
     ] = "run"
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table.")] = None
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write everything, with raw samples.")
-    ] = None
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -96,9 +92,6 @@ class Outputs:
         ),
     ] = None
     format: Annotated[str, typer.Option(metavar="table|osu", help="What is printed.")] = "table"
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where the same command was interrupted.")
-    ] = False
 
     def check(self) -> None:
         """Notice before a long run what would fail after it."""
@@ -108,6 +101,5 @@ class Outputs:
             raise CommandError(f"--format wants table or osu, not '{self.format}'")
         if self.plot is not None:
             check_plot(self.plot)
-        for option, path in (("--csv", self.csv), ("--json", self.json), ("--plot", self.plot)):
-            if path is not None:
-                check_writable(option, path)
+        super().check()
+        check_all_writable({"--plot": self.plot})

@@ -5,8 +5,7 @@ the parameters that do not run along the axis. And a plot of the distributions, 
 nothing about tails.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,9 @@ from sibyl.experiment.judge import Row
 from sibyl.experiment.plots import (
     COLOURS,
     PANELS_MOST,
+    Axis,
     Curve,
+    curve_of,
     draw_bound,
     figure_bytes,
     finish_figure,
@@ -27,19 +28,10 @@ from sibyl.experiment.plots import (
 from sibyl.experiment.plots import draw_curves as draw_all
 from sibyl.experiment.units import size_text, time_text
 
-
-@dataclass(frozen=True)
-class _Axis:
-    label: str
-    value: Callable[[Cell], float]
-    text: Callable[[float], str]
-    logarithmic: bool
-
-
-AXES = (
-    _Axis("maximum delay", lambda c: c.max_delay, time_text, False),
-    _Axis("size", lambda c: float(c.size), size_text, True),
-    _Axis("ranks", lambda c: float(c.ranks), lambda n: f"{n:.0f}", False),
+AXES: tuple[Axis[Cell], ...] = (
+    Axis("maximum delay", lambda c: c.max_delay, time_text, False),
+    Axis("size", lambda c: float(c.size), size_text, True),
+    Axis("ranks", lambda c: float(c.ranks), lambda n: f"{n:.0f}", False),
 )
 
 
@@ -113,49 +105,55 @@ def draw_curves(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> byt
     return figure_bytes(figure, path)
 
 
-def _draw_panel(place: Any, grid: Grid, rows: Sequence[Row], along: _Axis, metric: str) -> None:
+def _draw_panel(
+    place: Any, grid: Grid, rows: Sequence[Row], along: Axis[Cell], metric: str
+) -> None:
     factor, unit = time_scale(max(row.quarters[1] for row in rows))
-    values = sorted({along.value(row.result.cell) for row in rows})
-    # Delays of the papers' grid (0, 1, 5, ... 500 ms) fit no scale: equal steps, as in its figures.
-    spot = {value: float(i) if not along.logarithmic else value for i, value in enumerate(values)}
-    names = grid.algorithms
+    spot = along.spots([along.value(row.result.cell) for row in rows])
     in_order = sorted(rows, key=lambda row: along.value(row.result.cell))
-    by_name = {name: [row for row in in_order if row.algorithm == name] for name in names}
-    curves = []
-    for number, (name, own) in enumerate(by_name.items()):
-        # Side by side, or error bars hide each other.
-        aside = number - (len(names) - 1) / 2
-        x = [spot[along.value(row.result.cell)] for row in own]
-        curves.append(_curve(name, own, _moved(x, aside, along, len(values)), factor, number == 0))
-    draw_all(place, curves)
+    by_name = {name: [row for row in in_order if row.algorithm == name] for name in grid.algorithms}
+    draw_all(place, _curves(by_name, along, spot, factor))
     if metric != "elapsed":
-        base = by_name[names[0]]
-        bounds = [row.bound - (row.spread if metric == "absorbed" else 0.0) for row in base]
-        x = [spot[along.value(row.result.cell)] for row in base]
-        draw_bound(place, x, [bound * factor for bound in bounds])
-    ticks = {spot[value]: along.text(value) for value in values}
+        base = by_name[grid.algorithms[0]]
+        draw_bound(place, _places(base, along, spot), _bounds(base, metric, factor))
+    ticks = {where: along.text(value) for value, where in spot.items()}
     finish_panel(place, ticks, along.logarithmic, [row.time for row in rows])
     place.set_xlabel(along.label)
     place.set_ylabel(f"{metric} time [{unit}]")
 
 
-def _moved(x: Sequence[float], aside: float, along: _Axis, points: int) -> list[float]:
+def _places(rows: Sequence[Row], along: Axis[Cell], spot: Mapping[float, float]) -> list[float]:
+    return [spot[along.value(row.result.cell)] for row in rows]
+
+
+def _bounds(rows: Sequence[Row], metric: str, factor: float) -> list[float]:
+    """The lower bound of the run time, or of what of it comes after the last arrival."""
+    if metric == "absorbed":
+        return [(row.bound - row.spread) * factor for row in rows]
+    return [row.bound * factor for row in rows]
+
+
+def _curves(
+    by_name: Mapping[str, Sequence[Row]],
+    along: Axis[Cell],
+    spot: Mapping[float, float],
+    factor: float,
+) -> list[Curve]:
+    """The contenders' times, the reference's first, as a dashed line."""
+    curves = []
+    for number, (name, own) in enumerate(by_name.items()):
+        # Side by side, or error bars hide each other.
+        aside = number - (len(by_name) - 1) / 2
+        x = _moved(_places(own, along, spot), aside, along, len(spot))
+        times, quarters = [row.time for row in own], [row.quarters for row in own]
+        curves.append(curve_of(name, x, times, quarters, factor, number == 0))
+    return curves
+
+
+def _moved(x: Sequence[float], aside: float, along: Axis[Cell], points: int) -> list[float]:
     if along.logarithmic:
         return [v * 2 ** (0.02 * aside) for v in x]
     return [v + aside * 0.012 * (points - 1 or 1) for v in x]
-
-
-def _curve(
-    name: str, rows: Sequence[Row], x: Sequence[float], factor: float, dashed: bool
-) -> Curve:
-    return Curve(
-        name,
-        x,
-        [row.time * factor for row in rows],
-        [(row.time - row.quarters[0]) * factor for row in rows],
-        [(row.quarters[1] - row.time) * factor for row in rows],
-        dashed,
-    )
 
 
 def draw_distributions(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> bytes:

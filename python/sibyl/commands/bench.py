@@ -17,7 +17,9 @@ def bench(
             metavar="COLLECTIVE",
             help="A collective; or clairvoyant-schedule: the generators of reduce schedules "
             "(--iterations, --seed, --csv, --plot); or thread: what the thread in the background "
-            "costs (-n, --mpi, --iterations, --compute, --json).",
+            "costs (-n, --mpi, --iterations, --compute, --json); or calls: whether Sibyl is ever "
+            "slower, from samples of bare calls on standard input that sibyl-bench-FLAVOUR prints "
+            "(--csv, --json).",
             show_default=False,
         ),
     ],
@@ -31,6 +33,10 @@ def bench(
         return clairvoyant_schedule(
             wishes.iterations or 32, seed=wishes.seed, csv=outputs.csv, plot=outputs.plot
         )
+    if collective == "calls":
+        from sibyl.bench.calls import judge_input
+
+        return judge_input(outputs)
     if collective == "thread":
         from sibyl.bench.thread_cost import thread_cost
 

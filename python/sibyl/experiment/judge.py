@@ -107,7 +107,7 @@ def _cluster_limit(check: dict[str, Any], collective: str, absorbed: float) -> s
     return ""
 
 
-def _p_values(own: Sequence[float], base: Sequence[float], simulated: bool) -> tuple[float, float]:
+def p_values(own: Sequence[float], base: Sequence[float], simulated: bool) -> tuple[float, float]:
     """That so slow, and so fast, a contender is chance; before any correction."""
     margin = max(MARGIN * median(base), MARGIN_SECONDS)
     if simulated:
@@ -154,14 +154,14 @@ def judge(results: Sequence[CellResult], reference: str, metric: str = "run") ->
         reference: what the others are compared with.
         metric: run, elapsed or absorbed.
     """
-    p_values: list[float] = []
+    found: list[float] = []
     for result in results:
         base = result.samples[reference][f"{metric}_s"]
         simulated = bool(result.job.get("simulated"))
         for name, of in result.samples.items():
             if name != reference:
-                p_values += _p_values(of[f"{metric}_s"], base, simulated)
-    corrected = iter(holm(p_values))
+                found += p_values(of[f"{metric}_s"], base, simulated)
+    corrected = iter(holm(found))
 
     rows = []
     for result in results:

@@ -6,6 +6,7 @@ Every function raises CommandError with one line that says what is wrong and how
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ import typer
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import BARE, SHAPES
 from sibyl.experiment.recording import pattern_text
+from sibyl.files import check_all_writable
 
 PLACES = ("local", "cluster", "smpi")
 
@@ -70,6 +72,23 @@ class MeasureOptions:
     def simulated(self) -> bool:
         """Simulated times repeat, and need no repetition."""
         return self.on == "smpi"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredOutputs:
+    """What becomes of samples, in every command that measures."""
+
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table.")] = None
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write everything, with raw samples.")
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where the same command was interrupted.")
+    ] = False
+
+    def check(self) -> None:
+        """Notice before a long run what would fail after it."""
+        check_all_writable({"--csv": self.csv, "--json": self.json})
 
 
 def words_of(option: str, text: str) -> list[str]:

@@ -1,10 +1,10 @@
 """How plots look: Matplotlib without a display, colours and markers, units along an axis."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from sibyl.errors import CommandError
 
@@ -13,6 +13,8 @@ COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#5
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 BOUND_COLOUR = "#888888"
 PANELS_MOST = 12
+
+Cell = TypeVar("Cell")
 
 
 def plot_library() -> Any:
@@ -54,6 +56,45 @@ class Curve:
     below: Sequence[float]
     above: Sequence[float]
     dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Axis(Generic[Cell]):
+    """What runs along the axis of a panel: a parameter of cells, and its values in words."""
+
+    label: str
+    value: Callable[[Cell], float]
+    text: Callable[[float], str]
+    logarithmic: bool
+
+    def spots(self, values: Sequence[float]) -> dict[float, float]:
+        """Where each value stands.
+
+        Delays of the papers' grid (0, 1, 5, ... 500 ms) fit no scale: equal steps, as in its
+        figures.
+        """
+        points = sorted(set(values))
+        return {value: value if self.logarithmic else float(i) for i, value in enumerate(points)}
+
+
+def curve_of(
+    name: str,
+    x: Sequence[float],
+    times: Sequence[float],
+    quarters: Sequence[tuple[float, float]],
+    factor: float,
+    dashed: bool = False,
+) -> Curve:
+    """A contender's times, with their quartiles, in the unit of `factor`."""
+    spans = list(zip(times, quarters, strict=True))
+    return Curve(
+        name,
+        x,
+        [time * factor for time in times],
+        [(time - low) * factor for time, (low, _) in spans],
+        [(high - time) * factor for time, (_, high) in spans],
+        dashed,
+    )
 
 
 def panel_grid(panels: int, height: float) -> tuple[Any, list[Any]]:

@@ -4,7 +4,6 @@ import datetime
 import hashlib
 import os
 import platform
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,21 +11,14 @@ from typing import Any
 from sibyl import __version__
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import library_directories
+from sibyl.processes.questions import answer_of
 
 
 def _commit(program: Path) -> str:
     """The commit of the checkout that the program was built in; empty outside of one."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(program.parent), "describe", "--always", "--dirty", "--abbrev=12"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=20,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    words = ["git", "-C", program.parent, "describe", "--always", "--dirty", "--abbrev=12"]
+    done = answer_of(words)
+    return done.stdout.strip() if done is not None and done.returncode == 0 else ""
 
 
 def file_hash(path: Path) -> str:

@@ -28,6 +28,26 @@ def median(samples: Sequence[float]) -> float:
     return quantile(samples, 0.5)
 
 
+def median_interval(samples: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
+    """A confidence interval of the median from order statistics.
+
+    The number of samples below the median follows a binomial distribution. Of fewer samples than
+    the level can hold: lowest and highest.
+    """
+    ordered = sorted(samples)
+    n = len(ordered)
+    # The widest rank cut off at either end whose probability stays below half of the rest.
+    tail = (1 - confidence) / 2
+    below, cut = 0.0, 0
+    while cut < n // 2:
+        below += math.comb(n, cut) / 2**n
+        if below > tail:
+            break
+        cut += 1
+    first = max(cut - 1, 0)
+    return ordered[first], ordered[n - 1 - first]
+
+
 @cache
 def _ways(n: int, m: int, u: int) -> int:
     """In how many orders of n and m samples do u pairs have the first one ahead?"""

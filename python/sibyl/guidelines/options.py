@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sibyl.experiment.options import MeasureOptions
+from sibyl.experiment.options import MeasuredOutputs, MeasureOptions
 from sibyl.files import check_writable, make_directory
 
 
@@ -74,13 +74,9 @@ class Wishes(MeasureOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outputs:
+class Outputs(MeasuredOutputs):
     """What becomes of the samples."""
 
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table.")] = None
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write everything, with raw samples.")
-    ] = None
     page: Annotated[
         Path | None,
         typer.Option(
@@ -95,9 +91,6 @@ class Outputs:
             "selection tables: for Sibyl, and for the MPI library.",
         ),
     ] = None
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where the same command was interrupted.")
-    ] = False
 
     def page_file(self) -> Path | None:
         """Where the page goes: the file itself, or index.html in a directory."""
@@ -107,9 +100,7 @@ class Outputs:
 
     def check(self) -> None:
         """Notice before a long run what would fail after it."""
-        for option, path in (("--csv", self.csv), ("--json", self.json)):
-            if path is not None:
-                check_writable(option, path)
+        super().check()
         if self.page is not None:
             page = self.page_file()
             assert page is not None

@@ -91,6 +91,15 @@ def _blocks(shape: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return counts, tuple(places[:-1])
 
 
+def _extents(shape: Any) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    """Elements in all, and counts and displacements of blocks where `shape` names them."""
+    if not hasattr(shape, "__len__"):
+        return int(shape), (), ()
+    counts, displacements = _blocks(shape)
+    ends = [place + count for place, count in zip(displacements, counts, strict=True) if count]
+    return max(ends, default=0), counts, displacements
+
+
 def read_buffer(spec: Spec, name: str, writable: bool = False) -> Buffer:
     """Read a specification.
 
@@ -115,17 +124,11 @@ def read_buffer(spec: Spec, name: str, writable: bool = False) -> Buffer:
         raise TypeError(f"{name}: the array may not be written")
     named = isinstance(parts[-1], MPI.Datatype)
     datatype = parts[-1] if named else _datatype_of(array, name)
-    shape = parts[1] if len(parts) - named == 2 else None
     memory = MPI.memory.frombuffer(array, readonly=not writable)
     extent = datatype.Get_extent()[1]
     room = memory.nbytes // extent if extent > 0 else 0
-    if hasattr(shape, "__len__"):
-        counts, displacements = _blocks(shape)
-        ends = [place + count for place, count in zip(displacements, counts, strict=True) if count]
-        elements = max(ends, default=0)
-    else:
-        counts, displacements = (), ()
-        elements = room if shape is None else int(shape)
+    shape = parts[1] if len(parts) - named == 2 else None
+    elements, counts, displacements = _extents(room if shape is None else shape)
     if elements > room or min((0, elements, *counts, *displacements)) < 0:
         raise ValueError(f"{name}: {elements} elements in an array of {room}")
     return Buffer(

@@ -8,13 +8,13 @@ keep MPICH's binary interface.
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from sibyl.errors import CommandError
+from sibyl.processes.questions import answer_of
 
 # Launchers by family, the most specific name first: several MPIs may share a directory.
 LAUNCHER_NAMES = {
@@ -58,18 +58,8 @@ class Launcher:
 @cache
 def identify_launcher(path: Path) -> Launcher | None:
     """Ask a launcher for its version; None if it is none that Sibyl knows or does not answer."""
-    try:
-        answer = subprocess.run(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=20,
-            env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    answer = answer_of([path, "--version"], preloaded=False)
+    if answer is None:
         return None
     text = answer.stdout + answer.stderr
     patterns = (
@@ -147,15 +137,9 @@ def linked_libraries(path: Path) -> dict[str, Path | None]:
     ldd = shutil.which("ldd")
     if ldd is None:
         return {}
-    answer = subprocess.run(
-        [ldd, str(path)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
-        check=False,
-    )
+    answer = answer_of([ldd, path], preloaded=False)
+    if answer is None:
+        return {}
     libraries: dict[str, Path | None] = {}
     for line in answer.stdout.splitlines():
         match = re.match(r"\s*(\S+) => (/\S+|not found)", line)
@@ -229,17 +213,8 @@ def library_of_program(program: Path) -> tuple[str, Path] | None:
     interpreter = _interpreter_of(program)
     if not interpreter:
         return None
-    try:
-        answer = subprocess.run(
-            [*interpreter, "-c", _ASK_MPI4PY],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=60,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    answer = answer_of([*interpreter, "-c", _ASK_MPI4PY], 60)
+    if answer is None:
         return None
     for line in answer.stdout.splitlines():
         path = Path(line)

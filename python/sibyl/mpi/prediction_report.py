@@ -8,6 +8,8 @@ imbalance factor is the spread of the arrivals over the cost of a native call.
 """
 
 import statistics
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,41 +55,55 @@ def _median(values: list[float]) -> float | None:
     return statistics.median(values) if len(values) >= ENOUGH else None
 
 
+def _difference(one: float | None, other: float | None) -> float | None:
+    return one - other if one is not None and other is not None else None
+
+
+def _quotient(one: float | None, other: float | None) -> float | None:
+    return one / other if one is not None and other else None
+
+
+def _costs(calls: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
+    """From the last arrival to the last departure, of the calls of each kind of service."""
+    costs: dict[str, list[float]] = {"native": [], "fixed": [], "predicted": []}
+    for call in calls:
+        costs[call["served"]].append(max(call["departures"]) - max(call["times"]))
+    return costs
+
+
+def _errors(site: dict[str, Any], calls: Sequence[dict[str, Any]]) -> list[float]:
+    """How far the ranks of predicted calls were from their prediction, as far as it is known."""
+    patterns = {pattern["version"]: pattern["times"] for pattern in site.get("patterns", [])}
+    return [
+        abs(told - time)
+        for call in calls
+        if call["served"] == "predicted" and call["version"] in patterns
+        for told, time in zip(patterns[call["version"]], call["times"], strict=True)
+    ]
+
+
 def site_report(site: dict[str, Any]) -> SiteReport | None:
     """The report of a site of a recording; None where nothing was predicted."""
     calls = [call for call in site["calls"] if "served" in call]
     if not calls:
         return None
-    costs: dict[str, list[float]] = {"native": [], "fixed": [], "predicted": []}
-    errors = []
-    last = [0] * len(site["group"])
-    patterns = {pattern["version"]: pattern["times"] for pattern in site.get("patterns", [])}
-    for call in calls:
-        times = call["times"]
-        costs[call["served"]].append(max(call["departures"]) - max(times))
-        last[times.index(max(times))] += 1
-        known = patterns.get(call["version"]) if call["served"] == "predicted" else None
-        if known is not None:
-            errors += [abs(a - b) for a, b in zip(known, times, strict=True)]
-    spread = statistics.median(max(call["times"]) for call in calls)
+    costs = _costs(calls)
     native, fixed, predicted = (_median(costs[kind]) for kind in ("native", "fixed", "predicted"))
-    error = _median(errors)
-
-    def saved(other: float | None) -> float | None:
-        return other - predicted if other is not None and predicted is not None else None
-
-    late = max(range(len(last)), key=last.__getitem__)
+    error = _median(_errors(site, calls))
+    spread = statistics.median(max(call["times"]) for call in calls)
+    last = Counter(call["times"].index(max(call["times"])) for call in calls)
+    late, times_late = min(last.items(), key=lambda item: (-item[1], item[0]))
     return SiteReport(
         name=f"{site['collective']}, root {site['root']}, {site['bytes']} B",
         calls=len(calls),
         predicted=len(costs["predicted"]),
-        imbalance=spread / native if native else None,
+        imbalance=_quotient(spread, native),
         late_rank=site["group"][late],
-        late_share=last[late] / len(calls),
+        late_share=times_late / len(calls),
         error=error,
-        relative_error=error / spread if error is not None and spread > 0 else None,
-        saved=saved(native),
-        saved_by_order=saved(fixed),
+        relative_error=_quotient(error, spread),
+        saved=_difference(native, predicted),
+        saved_by_order=_difference(fixed, predicted),
     )
 
 

@@ -3,10 +3,10 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 
 from sibyl.errors import CommandError
+from sibyl.processes.questions import answer_of
 
 # What each flavour of MPI understands, the best first; pmix stands for pmix_v5 and the like too.
 # MPICH and its kin speak PMI 1, which Slurm's pmi2 serves as well.
@@ -31,17 +31,8 @@ def check_inside_job() -> None:
 
 def mpi_type(flavour: str) -> str | None:
     """What to tell `srun --mpi`; None leaves it to the site's default."""
-    try:
-        answer = subprocess.run(
-            ["srun", "--mpi=list"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=20,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    answer = answer_of(["srun", "--mpi=list"])
+    if answer is None:
         return None
     offered = set(re.findall(r"[a-z][a-z0-9_]*", answer.stdout + answer.stderr))
     return next((name for name in _MPI_TYPES[flavour] if name in offered), None)

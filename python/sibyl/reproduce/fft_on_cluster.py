@@ -32,7 +32,7 @@ from sibyl.experiment.statistics import median, quantile
 from sibyl.mpi.library import find_own_program
 from sibyl.reproduce.fft import COMPUTE, FLOATS, GATHERS, METRICS, Window, claims_of, draw, table
 from sibyl.reproduce.on_cluster import SLOWER, demand_root, stretch
-from sibyl.reproduce.outcome import Outcome, Where, judge
+from sibyl.reproduce.outcome import Claim, Outcome, Where, judge
 
 JOBS = 4
 # As sibyl-fft calls them; its native one is the paper's MPI.
@@ -85,34 +85,40 @@ def _measure(
             advance()
 
 
-def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
-    """Ours beside the published times, and what becomes of the claims."""
-    factor = stretch(where.rate)
-    theirs = table()
-    samples = {
+# Milliseconds of every window here, by way to gather, by metric.
+Samples = dict[str, dict[str, list[float]]]
+
+
+def _samples_of(results: Sequence[CellResult]) -> Samples:
+    return {
         name: {
             metric: [1e3 * time for result in results for time in result.samples[name][metric]]
             for metric in METRICS
         }
         for name in NAMES.values()
     }
-    ours = {
-        name: Window(*(median(of[metric]) / factor for metric in METRICS))
-        for name, of in samples.items()
-    }
-    rows: list[list[Any]] = []
-    spread: dict[str, dict[str, tuple[float, float]]] = {}
-    for name, of in samples.items():
-        row: list[Any] = [name]
-        spread[name] = {}
-        for metric in METRICS:
-            middle, low, high = (quantile(of[metric], q) for q in (0.5, 0.25, 0.75))
-            spread[name][metric] = (middle - low) / factor, (high - middle) / factor
-            given = getattr(theirs[name], metric) if name in theirs else ""
-            row += [given, *(round(time, 3) for time in (middle / factor, middle, low, high))]
-        rows.append(row)
-    # Of the same window: whatever else the machine does meets all ways to gather alike.
-    ratios = {
+
+
+def _row(name: str, of: dict[str, list[float]], factor: float) -> list[Any]:
+    """Published and ours, the latter in milliseconds of the paper and of this cluster."""
+    theirs = table()
+    row: list[Any] = [name]
+    for metric in METRICS:
+        middle, low, high = (quantile(of[metric], q) for q in (0.5, 0.25, 0.75))
+        given = getattr(theirs[name], metric) if name in theirs else ""
+        row += [given, *(round(time, 3) for time in (middle / factor, middle, low, high))]
+    return row
+
+
+def _spread(times: Sequence[float], factor: float) -> tuple[float, float]:
+    """What lies between the median and the quartiles, in milliseconds of the paper."""
+    middle, low, high = (quantile(times, q) for q in (0.5, 0.25, 0.75))
+    return (middle - low) / factor, (high - middle) / factor
+
+
+def _ratios_to_ls(samples: Samples) -> dict[str, Window]:
+    """Of the same window: whatever else the machine does meets all ways to gather alike."""
+    return {
         name: Window(
             *(
                 median([own / ls for own, ls in zip(of[m], samples["LS"][m], strict=True)])
@@ -121,36 +127,60 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
         )
         for name, of in samples.items()
     }
-    job = results[0].job
-    setting = (
+
+
+def _setting(where: Where, job: dict[str, Any], windows: int) -> str:
+    factor = stretch(where.rate)
+    return (
         f"measured: sibyl-fft on {where.hosts} hosts of a namespace cluster at {where.rate} each, "
-        f"{job['mpi']}; medians and quartiles of {len(samples['MPI']['total'])} windows of 1 MiB "
+        f"{job['mpi']}; medians and quartiles of {windows} windows of 1 MiB "
         f"of noise, all ways to gather in every window, ratios of the same window; "
         f"{1e3 * COMPUTE:.1f} ms of the paper's computation between a share and the gather, "
         f"{factor:.2f} times as long here as a byte takes, and slept; milliseconds of the paper "
         f"are ours over {factor:.2f}. A gather takes {job['cluster_check']['gather_ratio']:.2f} "
         f"times what the wire needs for its data"
     )
-    why = (
-        "Ranks 0 and 1 come last, at about the same time: LS takes rank 1 first, SLS last. Who "
-        "receives in the background has most blocks when rank 0 comes."
-    )
+
+
+def _claim_of_choice(ratios: dict[str, Window]) -> Claim:
     choice, native = ratios["Sibyl's choice"], ratios["MPI"]
     cells = [
         (metric, getattr(choice, metric) <= SLOWER * getattr(native, metric))
         for metric in ("total", "run")
     ]
-    claims = [
-        *claims_of(ratios, why),
-        judge(
-            "Sibyl's own choice is not slower than the MPI library's gather by more than "
-            f"{100 * (SLOWER - 1):.0f} %",
-            cells,
-            f"Its total time is {choice.total / native.total:.3f}, its run time "
-            f"{choice.run / native.run:.3f} of the library's.",
-        ),
-    ]
-    return Outcome(setting, COLUMNS, rows, claims, draw(ours, theirs, "measured", spread))
+    return judge(
+        "Sibyl's own choice is not slower than the MPI library's gather by more than "
+        f"{100 * (SLOWER - 1):.0f} %",
+        cells,
+        f"Its total time is {choice.total / native.total:.3f}, its run time "
+        f"{choice.run / native.run:.3f} of the library's.",
+    )
+
+
+def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
+    """Ours beside the published times, and what becomes of the claims."""
+    factor = stretch(where.rate)
+    samples = _samples_of(results)
+    ours = {
+        name: Window(*(median(of[metric]) / factor for metric in METRICS))
+        for name, of in samples.items()
+    }
+    spread = {
+        name: {metric: _spread(of[metric], factor) for metric in METRICS}
+        for name, of in samples.items()
+    }
+    ratios = _ratios_to_ls(samples)
+    why = (
+        "Ranks 0 and 1 come last, at about the same time: LS takes rank 1 first, SLS last. Who "
+        "receives in the background has most blocks when rank 0 comes."
+    )
+    return Outcome(
+        _setting(where, results[0].job, len(samples["MPI"]["total"])),
+        COLUMNS,
+        [_row(name, of, factor) for name, of in samples.items()],
+        [*claims_of(ratios, why), _claim_of_choice(ratios)],
+        draw(ours, table(), "measured", spread),
+    )
 
 
 def table_5(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:

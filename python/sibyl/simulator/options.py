@@ -10,7 +10,7 @@ import typer
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import check_plot
 from sibyl.experiment.units import read_size, read_time
-from sibyl.files import check_writable
+from sibyl.files import check_all_writable
 from sibyl.simulator.calibration import Calibration, measure, read
 from sibyl.simulator.model import LogGP, Network, Nodes
 from sibyl.simulator.session import Settings
@@ -246,10 +246,7 @@ class Outputs:
         """Notice before a long run what cannot be written."""
         if self.plot is not None:
             check_plot(self.plot)
-        for name in ("csv", "json", "plot", "svg", "html"):
-            path: Path | None = getattr(self, name)
-            if path is not None:
-                check_writable(f"--{name}", path)
+        check_all_writable({f"--{option}": path for option, path in vars(self).items()})
 
 
 def _time(text: str | None) -> float | None:

@@ -4,8 +4,7 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,8 @@ from rich.table import Table
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import (
     PANELS_MOST,
-    Curve,
+    Axis,
+    curve_of,
     draw_bound,
     draw_curves,
     figure_bytes,
@@ -155,18 +155,10 @@ def json_text(rows: Sequence[Row], settings: Settings) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-@dataclass(frozen=True)
-class _Axis:
-    label: str
-    value: Callable[[Problem], float]
-    text: Callable[[float], str]
-    logarithmic: bool
-
-
-_AXES = (
-    _Axis("maximum delay", lambda p: p.max_delay, time_text, False),
-    _Axis("size", lambda p: float(p.size), size_text, True),
-    _Axis("ranks", lambda p: float(p.ranks), lambda n: f"{n:.0f} ranks", True),
+_AXES: tuple[Axis[Problem], ...] = (
+    Axis("maximum delay", lambda p: p.max_delay, time_text, False),
+    Axis("size", lambda p: float(p.size), size_text, True),
+    Axis("ranks", lambda p: float(p.ranks), lambda n: f"{n:.0f} ranks", True),
 )
 
 
@@ -187,7 +179,7 @@ def draw(rows: Sequence[Row], settings: Settings, path: Path) -> bytes:
     return figure_bytes(figure, path)
 
 
-def _panels(rows: Sequence[Row], axis: _Axis) -> list[list[Row]]:
+def _panels(rows: Sequence[Row], axis: Axis[Problem]) -> list[list[Row]]:
     """The rows that differ along the axis alone."""
     panels: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
@@ -196,37 +188,24 @@ def _panels(rows: Sequence[Row], axis: _Axis) -> list[list[Row]]:
     return list(panels.values())
 
 
-def _panel_title(problem: Problem, axis: _Axis) -> str:
+def _panel_title(problem: Problem, axis: Axis[Problem]) -> str:
     values = [(other, other.value(problem)) for other in _AXES if other is not axis]
     return ", ".join([problem.pattern, *(other.text(value) for other, value in values if value)])
 
 
-def _draw_panel(place: Any, block: Sequence[Row], axis: _Axis) -> None:
+def _draw_panel(place: Any, block: Sequence[Row], axis: Axis[Problem]) -> None:
     factor, unit = time_scale(max(row.quarters[1] for row in block))
-    points = sorted({axis.value(row.problem) for row in block})
-    spot = {v: v if axis.logarithmic else float(i) for i, v in enumerate(points)}
+    spot = axis.spots([axis.value(row.problem) for row in block])
     names = list(dict.fromkeys(row.contender.name for row in block))
     by_name = {name: [row for row in block if row.contender.name == name] for name in names}
-    draw_curves(place, [_curve(name, own, axis, spot, factor) for name, own in by_name.items()])
-    first = by_name[names[0]]
-    draw_bound(
-        place,
-        [spot[axis.value(row.problem)] for row in first],
-        [row.bound * factor for row in first],
-    )
-    ticks = {spot[value]: axis.text(value) for value in points}
+    curves = []
+    for name, own in by_name.items():
+        x = [spot[axis.value(row.problem)] for row in own]
+        times, quarters = [row.run_time for row in own], [row.quarters for row in own]
+        curves.append(curve_of(name, x, times, quarters, factor))
+    draw_curves(place, curves)
+    draw_bound(place, curves[0].x, [row.bound * factor for row in by_name[names[0]]])
+    ticks = {where: axis.text(value) for value, where in spot.items()}
     finish_panel(place, ticks, axis.logarithmic, [row.run_time for row in block])
     place.set_xlabel(axis.label)
     place.set_ylabel(f"run time [{unit}]")
-
-
-def _curve(
-    name: str, rows: Sequence[Row], axis: _Axis, spot: Mapping[float, float], factor: float
-) -> Curve:
-    return Curve(
-        name,
-        [spot[axis.value(row.problem)] for row in rows],
-        [row.run_time * factor for row in rows],
-        [(row.run_time - row.quarters[0]) * factor for row in rows],
-        [(row.quarters[1] - row.run_time) * factor for row in rows],
-    )

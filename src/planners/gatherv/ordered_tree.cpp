@@ -86,7 +86,7 @@ void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) 
   std::vector<StepIndex> constructed;
   if (construction != 0) constructed = append_construction(request, blocks, rank, program);
   const auto first = static_cast<StepIndex>(program.steps.size());
-  append_gather(request, blocks, rank, construction, program);
+  append_gather(request, blocks, ordered_node(request, blocks, rank), rank, construction, program);
   append_direct(request, blocks, rank, construction + tree_rounds(request), Collective::gatherv,
                 program);
   wait_for(constructed, first, program);

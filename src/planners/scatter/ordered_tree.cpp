@@ -23,7 +23,9 @@ PlanHeader describe_ordered_tree(const PlanRequest& request) {
 
 void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) {
   program.clear();
-  append_scatter(request, TreeBlocks(request), rank, 0, program);
+  const TreeBlocks blocks(request);
+  append_scatter(request, blocks, ordered_node(request, blocks, rank), rank, 0,
+                 tree_rounds(request), program);
 }
 
 }  // namespace sibyl::scatter

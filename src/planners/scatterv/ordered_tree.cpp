@@ -31,7 +31,8 @@ PlanHeader describe_ordered_tree(const PlanRequest& request) {
 void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) {
   program.clear();
   const TreeBlocks blocks(request);
-  append_scatter(request, blocks, rank, 0, program);
+  append_scatter(request, blocks, ordered_node(request, blocks, rank), rank, 0,
+                 tree_rounds(request), program);
   append_direct(request, blocks, rank, tree_rounds(request), Collective::scatterv, program);
 }
 

@@ -1,7 +1,8 @@
-// Asks PMIx for the marks of all ranks; see served_world.hpp.
+// Asks PMIx or PMI for the marks of all ranks; see served_world.hpp.
 //
 // PMIx is reached as the MPI library has loaded it, and what is needed of its interface is declared
-// here: it has been the same since PMIx 2, and Open MPI 4 and 5 use 3 to 5.
+// here: it has been the same since PMIx 2, and Open MPI 4 and 5 use 3 to 5. PMI is spoken with the
+// process manager by pmi.hpp.
 #include "preload/implementation/served_world.hpp"
 
 #include <dlfcn.h>
@@ -11,6 +12,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+
+#include "preload/implementation/pmi.hpp"
 
 namespace sibyl::preload {
 namespace {
@@ -53,7 +56,7 @@ bool find(Get* get, const Process& process, const char* key, std::uint16_t type,
   return right;
 }
 
-bool ask() {
+bool all_marked_by_pmix() {
   const char* name_space = std::getenv("PMIX_NAMESPACE");
   const char* rank = std::getenv("PMIX_RANK");
   void* library = dlopen("libpmix.so.2", RTLD_NOLOAD | RTLD_LAZY);
@@ -82,10 +85,16 @@ std::atomic<int> answer = not_asked;
 bool whole_world_may_be_served() {
   int known = answer.load(std::memory_order_relaxed);
   if (known == not_asked) [[unlikely]] {
-    known = ask() ? all_may_be : some_are_not;
+    known = all_marked_by_pmix() && all_marked_by_pmi() ? all_may_be : some_are_not;
     answer.store(known, std::memory_order_relaxed);
   }
   return known == all_may_be;
 }
 
 }  // namespace sibyl::preload
+
+namespace sibyl::hooks {
+
+void mark_this_rank() { preload::mark_by_pmi(); }
+
+}  // namespace sibyl::hooks

@@ -28,3 +28,12 @@ def test_holm_steps_down_and_never_reorders() -> None:
     assert statistics.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert statistics.holm([0.9, 0.8]) == [1, 1]
     assert statistics.quantile([4, 1, 3, 2], 0.5) == 2.5
+
+
+def test_the_interval_of_the_median_is_the_binomial_one_of_the_tables() -> None:
+    # n = 20 at 95 %: the 6th and the 15th order statistic.
+    assert statistics.median_interval(range(1, 21)) == (6, 15)
+
+
+def test_the_interval_is_the_whole_range_where_there_are_too_few_samples() -> None:
+    assert statistics.median_interval([3, 1, 2]) == (1, 3)

@@ -1,0 +1,169 @@
+"""`sibyl bench calls`: what the samples of bare calls say (tools/bench/calls.hpp).
+
+The MPI program measures under any launcher and prints samples; they are read from standard input.
+The contenders that are held must not be slower than the reference, in no cell and in no batch of
+calls: by more than the margins of experiment/judge.py, with p-values corrected over the whole run.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sibyl.bench import calls_output
+from sibyl.bench.calls_output import Line, Run
+from sibyl.bench.options import Outputs
+from sibyl.errors import CommandError
+from sibyl.experiment.grid import SCANS
+from sibyl.experiment.judge import MARGIN, SIGNIFICANCE, p_values
+from sibyl.experiment.statistics import holm, median, median_interval, quantile
+from sibyl.files import write_result
+
+USAGE = "pipe in what it prints: mpiexec -n 2 sibyl-bench-openmpi | sibyl bench calls"
+# A vector can be cut into segments that follow each other up a tree.
+REDUCTIONS = ("reduce", "allreduce")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The samples of one contender in one cell, alone or in batches, beside the reference's."""
+
+    cell: dict[str, Any]
+    batch: int
+    algorithm: str
+    own: list[float]
+    reference: list[float]
+
+
+def read_run(texts: Iterable[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The line that begins a run, and its cells.
+
+    Raises:
+        CommandError: the run is none of bare calls, or has not come to its end.
+    """
+    begin: dict[str, Any] = {}
+    cells = []
+    for text in texts:
+        if not text.startswith('{"type":"'):  # of the launcher
+            continue
+        try:
+            line = json.loads(text)
+        except ValueError as error:
+            raise CommandError(f"a line of sibyl-bench is torn: {error}; run it again") from error
+        if line["type"] == "begin" and "held" in line:
+            begin = line
+        elif line["type"] == "calls":
+            cells.append(line)
+        elif line["type"] == "end" and begin and cells:
+            return begin, cells
+    raise CommandError(f"no whole run of sibyl-bench-FLAVOUR calls; {USAGE}")
+
+
+def compared(cells: Iterable[dict[str, Any]]) -> Iterator[Compared]:
+    """Every contender in every cell, the reference first."""
+    for cell in cells:
+        for samples, batch in (("single_s", 1), ("batch_s", cell["batch"])):
+            measured = [series for series in cell["series"] if samples in series]
+            for series in measured:
+                reference = measured[0][samples]
+                yield Compared(cell, batch, series["algorithm"], series[samples], reference)
+
+
+def limits(begin: dict[str, Any], cell: dict[str, Any]) -> tuple[float, float]:
+    """Seconds that no algorithm can beat, and none that sends whole vectors in every round."""
+    alpha, ranks, collective = begin["alpha_near_s"], begin["ranks"], begin["collective"]
+    beta_m = max(cell["message_s"] - alpha, 0.0)
+    if ranks == 1:
+        return 0.0, 0.0
+    if collective in (*SCANS, *REDUCTIONS):
+        rounds = (ranks - 1).bit_length() if collective in SCANS else 1
+        return rounds * alpha + beta_m, rounds * cell["message_s"]
+    # The root's link carries every other rank's block.
+    limit = alpha + (ranks - 1) * beta_m
+    return limit, limit
+
+
+def verdict_of(held: bool, slower: bool, faster: bool, ratio_low: float) -> str:
+    """What is said of a contender, in two or three words.
+
+    "not slower" is a statement about times, so it is not made where the ratio is known to lie above
+    one and the relative margin: what has kept the contender from SLOWER there is the margin in
+    seconds, by which calls of a fraction of a microsecond may differ.
+    """
+    if held and slower:
+        return "SLOWER"
+    if faster:
+        return "faster"
+    if not held:
+        return ""
+    return "within the margin" if ratio_low > 1 + MARGIN else "not slower"
+
+
+def judge_calls(begin: dict[str, Any], cells: list[dict[str, Any]]) -> Run:
+    """All lines of a run."""
+    all_compared = list(compared(cells))
+    found: list[float] = []
+    for each in all_compared:
+        if each.algorithm != begin["reference"]:
+            found += p_values(each.own, each.reference, begin["simulated"])
+    corrected = iter(holm(found))
+    lines = []
+    for each in all_compared:
+        ratios = [a / b if b > 0 else 1.0 for a, b in zip(each.own, each.reference, strict=True)]
+        interval = median_interval(ratios)
+        p_slower, p_faster, verdict = 1.0, 1.0, "reference"
+        if each.algorithm != begin["reference"]:
+            p_slower, p_faster = next(corrected), next(corrected)
+            verdict = verdict_of(
+                each.algorithm in begin["held"],
+                p_slower < SIGNIFICANCE,
+                p_faster < SIGNIFICANCE,
+                interval[0],
+            )
+        limit, whole_vectors = limits(begin, each.cell)
+        lines.append(
+            Line(
+                operator=each.cell["operator"],
+                count=each.cell["count"],
+                bytes=each.cell["bytes"],
+                batch=each.batch,
+                algorithm=each.algorithm,
+                least=min(each.own),
+                quarters=(quantile(each.own, 0.25), quantile(each.own, 0.75)),
+                median=median(each.own),
+                ratio=median(ratios),
+                ratio_interval=interval,
+                limit=limit,
+                whole_vector_limit=whole_vectors,
+                p_slower=p_slower,
+                p_faster=p_faster,
+                verdict=verdict,
+            )
+        )
+    wrong = [
+        f"{name}, operator {cell['operator']}, count {cell['count']}"
+        for cell in cells
+        for name in cell["wrong"]
+    ]
+    return Run(begin, lines, wrong)
+
+
+def judge_input(outputs: Outputs) -> int:
+    """Read, judge, print and write; see `sibyl bench --help`.
+
+    Returns:
+        0; 1 when a held contender is slower than allowed; 3 when a result was wrong.
+    """
+    outputs.check()
+    if sys.stdin.isatty():
+        raise CommandError(f"calls judges the samples of sibyl-bench-FLAVOUR; {USAGE}")
+    run = judge_calls(*read_run(sys.stdin))
+    print(calls_output.to_table(run), end="")
+    if outputs.csv is not None:
+        write_result(outputs.csv, calls_output.to_csv(run))
+    if outputs.json is not None:
+        write_result(outputs.json, calls_output.to_json(run))
+    if run.wrong:
+        return 3
+    return 1 if run.slower else 0

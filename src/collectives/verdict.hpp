@@ -36,7 +36,15 @@ inline constexpr bool openmpi_refuses = false;
 inline constexpr bool mpich_refuses = !openmpi_refuses;
 #endif
 
+// A null pointer to some elements.
+Verdict judge_null_pointer(MPI_Datatype datatype);
+
 // One buffer of a call.
-Verdict judge_data(const void* buffer, MPI_Count count, MPI_Datatype datatype);
+inline Verdict judge_data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  if (count < 0) return {MPI_ERR_COUNT, any_refuses};
+  if (datatype == MPI_DATATYPE_NULL) return {MPI_ERR_TYPE, any_refuses};
+  if (buffer != nullptr || count == 0) return {};
+  return judge_null_pointer(datatype);
+}
 
 }  // namespace sibyl

@@ -102,8 +102,7 @@ int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
   return MPI_SUCCESS;  // the report lacks some lines, the communicator is gone all the same
 }
 
-bool CommunicatorState::serves(MPI_Comm comm, bool at_once) {
-  ++calls_;
+bool CommunicatorState::serves_after_all(MPI_Comm comm, bool at_once) {
   // After a process has died or the user has revoked his communicator.
   if (mode_ == Mode::served && is_revoked(comm)) revoke(private_comm());
   if (mode_ == Mode::served && is_revoked(private_comm())) mode_ = Mode::native;

@@ -18,6 +18,7 @@
 #include "communicator/private_communicator.hpp"
 #include "communicator/process.hpp"
 #include "executor/datatype.hpp"
+#include "executor/faults.hpp"
 #include "executor/program/workspace.hpp"
 #include "executor/tree/irregular.hpp"
 #include "programs/program_store.hpp"
@@ -43,7 +44,12 @@ class CommunicatorState final : public ArrivalListener {
 
   // Counts a call; true when Sibyl may serve it. Collective at the call that sets up. A call whose
   // arguments the MPI library refuses is none.
-  bool serves(MPI_Comm comm, bool at_once);
+  bool serves(MPI_Comm comm, bool at_once) {
+    ++calls_;
+    if (mode_ != Mode::served || survives_faults()) return serves_after_all(comm, at_once);
+    last_used_ = process_.tick();
+    return true;
+  }
   // Sets up where all ranks are known to come along, before any call. Collective.
   void set_up_now(MPI_Comm comm) {
     if (mode_ == Mode::counting) set_up(comm);
@@ -175,6 +181,8 @@ class CommunicatorState final : public ArrivalListener {
  private:
   enum class Mode : std::uint8_t { counting, served, native, refused };
 
+  // Where more is to be looked at than that it is served.
+  bool serves_after_all(MPI_Comm comm, bool at_once);
   void set_up(MPI_Comm comm);                         // agreement.cpp
   bool agree_to_serve(MPI_Comm comm, bool has_room);  // agreement.cpp
   CachedChoice reduce_like_last(double spread) const;

@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <array>
-#include <atomic>
 #include <string_view>
 
 namespace sibyl {
@@ -12,9 +11,6 @@ namespace sibyl {
 #if SIBYL_ULFM
 
 namespace {
-
-enum class Support : std::uint8_t { unknown, none, on };
-std::atomic<Support> support = Support::unknown;  // of the MPI library: the same for all its ranks
 
 // Open MPI 5 takes the level that its tools interface is asked for as that of the whole library: a
 // lower one than the program has would switch its locks off. Without MPI_Init the program's is not
@@ -76,12 +72,11 @@ constexpr std::uint32_t looks_before_yield = 64;
 
 }  // namespace
 
-bool survives_faults() { return support.load(std::memory_order_relaxed) == Support::on; }
-
 int return_errors(MPI_Comm comm) {
-  if (support == Support::unknown) {
+  using fault_support::Kind;
+  if (fault_support::kind == Kind::unknown) {
     const bool known = &PMPIX_Comm_revoke != nullptr && &PMPIX_Comm_is_revoked != nullptr;
-    support = known && switched_on() ? Support::on : Support::none;
+    fault_support::kind = known && switched_on() ? Kind::on : Kind::none;
   }
   if (!survives_faults()) return PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

@@ -45,7 +45,7 @@ void append_direct(const PlanRequest& request, const TreeBlocks& blocks, Rank ra
                    std::uint32_t round, Collective collective, Program& program);
 
 // The plan of an irregular call along the nodes that its ranks hold, one a rank, which may have
-// been made for other sizes than the request's: what runs (executor/irregular.hpp), for the
+// been made for other sizes than the request's: what runs (executor/tree/irregular.hpp), for the
 // verifier.
 Plan plan_along(Collective collective, const PlanRequest& request,
                 std::span<const OrderedNode> nodes);

@@ -37,6 +37,9 @@ class TreeCache {
     return entry;
   }
 
+  // That of the last call, for tests of what ran; nullptr before the first.
+  const Entry* last() const { return last_ < entries_.size() ? &entries_[last_] : nullptr; }
+
   static bool constructs(std::uint64_t call, std::uint32_t construct_every) {
     if (construct_every == 0) return false;
     return call % construct_every == 0 ||

@@ -84,7 +84,7 @@ TEST(IrregularRuns, GatherAlongATreeThatWasBuiltForOtherSizes) {
   });
 }
 
-// As executor/irregular_scatter.cpp does: a rank that gets the message of a cube works out its
+// As executor/tree/irregular_scatter.cpp does: a rank that gets the message of a cube works out its
 // place in it from the sizes of that cube.
 class ScatterTree {
  public:

@@ -11,8 +11,6 @@
 // Thread safety: one caller at a time, besides whoever calls prefetched().advance().
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,8 +23,7 @@
 
 namespace sibyl {
 
-// What a program is made for, apart from arrivals. Small and without gaps: it is compared at every
-// call.
+// What a program is made for, apart from arrivals. It is compared at every call.
 struct ProgramSpec {
   const Algorithm* algorithm = nullptr;
   double round_time = 1;  // this and the next four as in PlanRequest
@@ -47,10 +44,7 @@ struct ProgramSpec {
     spec.together = cut.together;
     return spec;
   }
-  bool operator==(const ProgramSpec& other) const {
-    using Words = std::array<std::uint64_t, 4>;
-    return std::bit_cast<Words>(*this) == std::bit_cast<Words>(other);
-  }
+  bool operator==(const ProgramSpec&) const = default;
 };
 
 // Whether programs of this kind depend on arrivals.

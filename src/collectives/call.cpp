@@ -82,13 +82,11 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
 
 const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
                                   const SegmentPlan& cut, int root, bool in_place) {
-  const Prepared& prepared =
-      state.programs.get({.algorithm = &algorithm,
-                          .root = root,
-                          .in_place = in_place,
-                          .outstanding = outstanding_in(state.settings(), algorithm.collective),
-                          .cut = cut},
-                         state.arrivals.view());
+  const ProgramSpec spec{.algorithm = &algorithm,
+                         .root = root,
+                         .outstanding = outstanding_in(state.settings(), algorithm.collective),
+                         .in_place = in_place};
+  const Prepared& prepared = state.programs.get(spec.cut_as(cut), state.arrivals.view());
   const bool fits = prepared.header.tag_span <= CommunicatorState::tags_of_a_reduction;
   return fits ? &prepared : nullptr;
 }

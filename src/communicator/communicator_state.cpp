@@ -165,8 +165,8 @@ CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(double sprea
 void CommunicatorState::arrivals_expected(const CallSite& site, const SharedView& coming) {
   const CachedChoice choice = reduce_like_last(coming->spread);
   if (!choice.follows_arrivals() || choice.bytes != site.bytes) return;
-  programs.prefetch({.algorithm = choice.algorithm, .root = site.root, .cut = choice.segments},
-                    coming);
+  const ProgramSpec spec{.algorithm = choice.algorithm, .root = site.root};
+  programs.prefetch(spec.cut_as(choice.segments), coming);
 }
 
 void CommunicatorState::arrivals_changed(const SharedView& before) {

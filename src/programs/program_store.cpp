@@ -30,7 +30,7 @@ bool ProgramStore::matches(const Entry& entry, const ProgramSpec& spec, const Ar
   return entry.valid && entry.spec == spec && same_for(*spec.algorithm, entry.view.get(), view);
 }
 
-const Prepared& ProgramStore::find(const ProgramSpec& spec, const SharedView& view) {
+const Prepared& ProgramStore::find(ProgramSpec spec, const SharedView& view) {
   const ArrivalView* const now = seen(spec, view);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (matches(*entries_[i], spec, now)) {
@@ -75,11 +75,11 @@ PlanRequest ProgramStore::request_of(const ProgramSpec& spec, const ArrivalView*
   request.in_place = spec.in_place;
   request.background = spec.background;
   request.outstanding = spec.outstanding;
-  request.segments = spec.cut.segments;
+  request.segments = spec.segments;
   if (algorithm.arrivals) {
     if (view != nullptr) request.arrivals = view->times;
-    request.round_time = spec.cut.round_time;
-    request.in_order = spec.cut.in_order;
+    request.round_time = spec.round_time;
+    request.in_order = spec.in_order;
   } else if (view != nullptr) {
     request.order = view->order;
     // In the tree of a gather the latest ranks are next to the root.
@@ -95,9 +95,11 @@ PlanRequest ProgramStore::request_of(const ProgramSpec& spec, const ArrivalView*
 void ProgramStore::prefetch(const ProgramSpec& spec, const SharedView& coming) {
   const auto serves = [&](const auto& entry) {
     return entry->valid && entry->spec.algorithm == spec.algorithm &&
-           entry->spec.root == spec.root && entry->spec.same_cut(spec.cut);
+           entry->spec.root == spec.root && entry->spec.segments == spec.segments &&
+           entry->spec.round_time == spec.round_time && entry->spec.in_order == spec.in_order &&
+           entry->spec.together;
   };
-  if (spec.cut.together && std::ranges::any_of(entries_, serves)) return;
+  if (spec.together && std::ranges::any_of(entries_, serves)) return;
   prefetch_.begin(request_of(spec, seen(spec, coming)));
 }
 
@@ -110,9 +112,7 @@ void ProgramStore::drop(const SharedView& view) {
 void ProgramStore::plan_last_again(const Algorithm& algorithm, const SegmentPlan& cut,
                                    const SharedView& view) {
   if (last_ >= entries_.size() || entries_[last_]->spec.algorithm != &algorithm) return;
-  ProgramSpec again = entries_[last_]->spec;
-  again.cut = cut;
-  get(again, view);
+  get(entries_[last_]->spec.cut_as(cut), view);
 }
 
 bool ProgramStore::holds(const Algorithm& algorithm, const SharedView& view) const {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -22,29 +23,33 @@
 
 namespace sibyl {
 
-// What a program is made for, apart from arrivals.
+// What a program is made for, apart from arrivals. It is compared at every call.
 struct ProgramSpec {
   const Algorithm* algorithm = nullptr;
+  double round_time = 1;  // this and the next four as in PlanRequest
+  std::uint32_t segments = 1;
   Rank root = 0;
-  bool in_place = false;
-  bool background = false;  // as in PlanRequest
   std::uint32_t outstanding = 1;
-  SegmentPlan cut{};  // of algorithms that cut vectors, and its times of those that take arrivals
+  bool in_place = false;
+  bool background = false;
+  bool in_order = false;
+  bool together = false;  // planned as if all ranks came at once
 
-  bool same_cut(const SegmentPlan& other) const {
-    return cut.segments == other.segments && cut.round_time == other.round_time &&
-           cut.in_order == other.in_order && cut.together == other.together;
+  // The same, of an algorithm that cuts vectors.
+  ProgramSpec cut_as(const SegmentPlan& cut) const {
+    ProgramSpec spec = *this;
+    spec.segments = cut.segments;
+    spec.round_time = cut.round_time;
+    spec.in_order = cut.in_order;
+    spec.together = cut.together;
+    return spec;
   }
-  bool operator==(const ProgramSpec& other) const {
-    return algorithm == other.algorithm && root == other.root && in_place == other.in_place &&
-           background == other.background && outstanding == other.outstanding &&
-           same_cut(other.cut);
-  }
+  bool operator==(const ProgramSpec&) const = default;
 };
 
 // Whether programs of this kind depend on arrivals.
 inline bool follows_arrivals(const ProgramSpec& spec) {
-  return spec.algorithm->arrivals ? !spec.cut.together : spec.algorithm->order != OrderUse::none;
+  return spec.algorithm->arrivals ? !spec.together : spec.algorithm->order != OrderUse::none;
 }
 
 class ProgramStore {
@@ -90,7 +95,8 @@ class ProgramStore {
     SharedView asked;  // the last with which it was found
     Prepared prepared;
   };
-  const Prepared& find(const ProgramSpec& spec, const SharedView& view);
+  // By value, so that get() need not have it in memory.
+  const Prepared& find(ProgramSpec spec, const SharedView& view);
   static bool matches(const Entry& entry, const ProgramSpec& spec, const ArrivalView* view);
   PlanRequest request_of(const ProgramSpec& spec, const ArrivalView* view);
   Entry& find_place();

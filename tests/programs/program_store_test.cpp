@@ -73,7 +73,7 @@ TEST(ProgramStore, KeepsAProgramWhoseOrderALaterViewHasToo) {
 TEST(ProgramStore, APlanThatTakesArrivalsGoesByTheirTimes) {
   ProgramStore store(0, 3);
   ProgramSpec spec{.algorithm = find_algorithm(Collective::reduce, "clairvoyant")};
-  spec.cut.segments = 4;
+  spec.segments = 4;
   const SharedView before = view_at({0, 20, 1}, 1);
   const Prepared* first = &store.get(spec, before);
   EXPECT_NE(&store.get(spec, view_at({0, 30, 1}, 2)), first);
@@ -81,7 +81,7 @@ TEST(ProgramStore, APlanThatTakesArrivalsGoesByTheirTimes) {
   store.drop(before);
   EXPECT_FALSE(store.holds(*spec.algorithm, before));
   // Planned as if all came at once, it follows nobody.
-  spec.cut.together = true;
+  spec.together = true;
   const Prepared* together = &store.get(spec, before);
   EXPECT_EQ(&store.get(spec, view_at({9, 0, 0}, 4)), together);
 }
@@ -99,7 +99,7 @@ TEST(ProgramStore, SeatsTheLatestRanksOfAGatherNextToTheRoot) {
 TEST(ProgramStore, UsesTheScheduleThatWasMadeAhead) {
   ProgramStore store(1, 5);
   ProgramSpec spec{.algorithm = find_algorithm(Collective::reduce, "clairvoyant"), .root = 2};
-  spec.cut.segments = 8;
+  spec.segments = 8;
   const SharedView coming = view_at({4, 0, 3, 1, 2});
   store.prefetch(spec, coming);
   EXPECT_TRUE(store.prefetched().holds());

@@ -27,8 +27,8 @@ const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, boo
                        (algorithm.order == OrderUse::all_ranks || state_.rank() == root);
   const ProgramSpec spec{.algorithm = &algorithm,
                          .root = root,
-                         .in_place = in_place,
-                         .outstanding = outstanding_in(state_.settings(), algorithm.collective)};
+                         .outstanding = outstanding_in(state_.settings(), algorithm.collective),
+                         .in_place = in_place};
   return ordered ? state_.programs.get(spec, call_.site->view) : state_.programs.get(spec);
 }
 

@@ -177,16 +177,13 @@ int PersistentRequest::arrive() {
 // What the program of an iteration is made for.
 ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
   const Algorithm& algorithm = *bound_.algorithm;
-  ProgramSpec spec{.algorithm = &algorithm,
-                   .root = bound_.root,
-                   .in_place = bound_.in_place,
-                   .background = in_background(),
-                   .outstanding = queue_ ? 0 : outstanding_,
-                   .cut = bound_.cut};
-  if (algorithm.arrivals && view != nullptr && view->known()) {
-    spec.cut = at_spread(bound_.cut, ranks_, view->spread);
-  }
-  return spec;
+  const ProgramSpec spec{.algorithm = &algorithm,
+                         .root = bound_.root,
+                         .outstanding = queue_ ? 0 : outstanding_,
+                         .in_place = bound_.in_place,
+                         .background = in_background()};
+  const bool spread = algorithm.arrivals && view != nullptr && view->known();
+  return spec.cut_as(spread ? at_spread(bound_.cut, ranks_, view->spread) : bound_.cut);
 }
 
 // One that has more messages than this request has tags gives way to the one for ranks that come at

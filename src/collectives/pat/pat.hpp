@@ -1,8 +1,8 @@
 // The iterative model behind sibyl/pat.h, as a layer over persistent requests.
 //
 // In that model a program says when its computation begins, how far it is (PAT_Edge) and when it
-// ends, and only then calls a collective. When the computation begins, Sibyl starts the request that
-// the function in use had last, since the same call is likely to follow.
+// ends, and only then calls a collective. When the computation begins, Sibyl starts the request
+// that the function in use had last, since the same call is likely to follow.
 //
 // Requests are bound to staging memory of Sibyl's own, not to the program's buffers, which are not
 // known before the call. So a call can use the request of an earlier call if function, size of a

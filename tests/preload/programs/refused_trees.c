@@ -1,6 +1,6 @@
-/* Gatherv and scatterv that one rank refuses among many that all make. The next call of that rank then
- * meets the others' refused one, so it makes one more at the end; nobody may wait for anything else,
- * whichever tree the blocks go along. Arguments: the rank that refuses, gatherv|scatterv. */
+/* Gatherv and scatterv that one rank refuses among many that all make. The next call of that rank
+ * then meets the others' refused one, so it makes one more at the end; nobody may wait for anything
+ * else, whichever tree the blocks go along. Arguments: the rank that refuses, gatherv|scatterv. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The level of thread support that the program has asked for is still what it has after its calls. */
+/* The level of thread support that the program has asked for is still what it has after its calls.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

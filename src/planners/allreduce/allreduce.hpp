@@ -1,6 +1,7 @@
 // Allreduces. Every rank ends with the same expression of the operands, hence the same bits.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "sibyl/planners.hpp"
@@ -25,5 +26,11 @@ void plan_rabenseifner(const PlanRequest& request, Rank rank, Program& program);
 
 PlanHeader describe_radix_k(const PlanRequest& request);
 void plan_radix_k(const PlanRequest& request, Rank rank, Program& program);
+
+PlanHeader describe_clairvoyant(const PlanRequest& request);
+void plan_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
+PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> programs);
+PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
+std::string check_clairvoyant(const PlanRequest& request);
 
 }  // namespace sibyl::allreduce

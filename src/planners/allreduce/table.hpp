@@ -79,6 +79,25 @@ inline constexpr std::array algorithms{
               .describe = describe_radix_k,
               .plan = plan_radix_k,
               .check = check_part_per_rank},
+    Algorithm{
+        .collective = Collective::allreduce,
+        .name = "clairvoyant",
+        .published = "Clairvoyant, generalised",
+        .idea = "All ranks work out the same schedule of merges and deliveries from the arrival "
+                "pattern: parts come together between those that are there, and results spread "
+                "while others still come together.",
+        .cost = "after the last arrival about N (p+k-2)/p + 2 log2 p rounds of alpha + beta m/N, "
+                "where k partials of a segment are left then",
+        .source = "src/planners/clairvoyant/exchange.hpp; after J. Proficz, K. M. Ocetkiewicz, "
+                  "Improving Clairvoyant, 2020, and StragglAR (arXiv 2505.23523)",
+        .commutative_only = true,
+        .segments = true,
+        .arrivals = true,
+        .describe = describe_clairvoyant,
+        .plan = plan_clairvoyant,
+        .plan_all = plan_all_clairvoyant,
+        .plan_one = plan_one_clairvoyant,
+        .check = check_clairvoyant},
 };
 
 }  // namespace sibyl::allreduce

@@ -1,6 +1,7 @@
 // Broadcasts. `send` is the root's vector, `receive` that of every other rank.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "sibyl/planners.hpp"
@@ -24,5 +25,11 @@ void plan_scatter_allgather(const PlanRequest& request, Rank rank, Program& prog
 
 // Empty when a plan can number the segments.
 std::string check_segments(const PlanRequest& request);
+
+PlanHeader describe_clairvoyant(const PlanRequest& request);
+void plan_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
+PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> programs);
+PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
+std::string check_clairvoyant(const PlanRequest& request);
 
 }  // namespace sibyl::bcast

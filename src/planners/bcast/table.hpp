@@ -76,6 +76,23 @@ inline constexpr std::array algorithms{
               .describe = describe_scatter_allgather,
               .plan = plan_scatter_allgather,
               .check = check_part_per_rank},
+    Algorithm{
+        .collective = Collective::bcast,
+        .name = "clairvoyant",
+        .published = "Clairvoyant, deliveries alone",
+        .idea = "All ranks work out the same schedule from the arrival pattern: every segment goes "
+                "on to ranks that are there, the newest first.",
+        .cost = "after the last arrival, where it is the root, about N + 2 log2 p rounds of alpha "
+                "+ beta m/N",
+        .source = "src/planners/clairvoyant/exchange.hpp; deliveries of rarest segments first",
+        .in_place = false,
+        .segments = true,
+        .arrivals = true,
+        .describe = describe_clairvoyant,
+        .plan = plan_clairvoyant,
+        .plan_all = plan_all_clairvoyant,
+        .plan_one = plan_one_clairvoyant,
+        .check = check_clairvoyant},
 };
 
 }  // namespace sibyl::bcast

@@ -172,7 +172,7 @@ void Exchange::merge_for_absent_owners() {
 
 // Results that few ranks have, fewest first: every holder sends it on.
 void Exchange::deliver_rare() {
-  const std::uint32_t rare = ranks_ <= few_ranks ? 2 : ranks_ / 4;
+  const std::uint32_t rare = std::max(2U, ranks_ / few_ranks);
   order_.clear();
   for (const std::uint32_t result : spreading_) {
     if (holder_count_[result] <= rare) order_.push_back(result);

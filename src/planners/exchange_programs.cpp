@@ -14,9 +14,12 @@
 namespace sibyl {
 namespace {
 
-// As for the reduce after such a schedule (reduce/clairvoyant.cpp).
 constexpr std::uint32_t staging = 8;
-constexpr PortWindow window{.sends = 3, .receives = 0, .until_taken = true};
+
+// Two sends in the order of the schedule. Others that are ready earlier would keep receivers from
+// what is due: simulated, 8 ranks with one late and 256 segments then take 308 to 355 rounds, in
+// order 270.
+constexpr PortWindow window{.sends = 2, .receives = 0, .until_taken = true, .in_order = true};
 
 ClairvoyantEvents events_of(Collective collective, const PlanRequest& request) {
   std::vector<double> flat;
@@ -35,7 +38,6 @@ PlanHeader header_of(Collective collective, const PlanRequest& request,
                                    events.empty() ? 0 : events.back().round + 1);
   header.segments = request.segments;
   header.window = window;
-  header.window.in_order = request.in_order;
   if (combines(collective)) header.staging = staging;
   header.tag_span = most_messages_of_a_pair(events, request.ranks);
   return header;

@@ -66,6 +66,7 @@ PlanHeader describe_circulant(const PlanRequest& request) {
   const std::uint32_t rounds = log == 0 ? 0 : request.segments - 1 + log;
   PlanHeader header = plain_header(Collective::bcast, "circulant", request, rounds);
   header.segments = request.segments;
+  header.window.sends = 1;  // what is sent early would keep neighbours from what is due
   header.tag_span = log == 0 ? 1 : request.segments;
   return header;
 }

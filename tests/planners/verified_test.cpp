@@ -223,5 +223,43 @@ TEST(VerifiedFamily, APlanWithOneMessageToTheWrongRankIsRefused) {
   }
 }
 
+// Both ranks put what they get on the left: the sums are complete, but not the same expression.
+TEST(VerifiedEverywhere, AnAllreduceWhoseBitsMayDifferIsRefused) {
+  Plan plan = make_plan(*find_algorithm(Collective::allreduce, "recursive-doubling"), {.ranks = 2});
+  plan.header.keeps_order = false;
+  ASSERT_TRUE(verify(plan).ok);
+  for (Rank rank = 0; rank < 2; ++rank) {
+    Program& program = plan.programs[static_cast<std::size_t>(rank)];
+    program.clear();
+    ProgramBuilder build(program);
+    const Slice sum = ProgramBuilder::slice(Buffer::receive, 0);
+    const Slice own = ProgramBuilder::slice(Buffer::send, 0);
+    build.send(1 - rank, own, 0);
+    build.copy(sum, own, 0);
+    build.receive_combine(1 - rank, sum, 0);
+  }
+  EXPECT_NE(verify(plan).problem.find("bits may differ"), std::string::npos)
+      << verify(plan).problem;
+}
+
+TEST(VerifiedEverywhere, ABarrierThatDoesNotWaitForWhatItWasToldIsRefused) {
+  Plan plan = make_plan(*find_algorithm(Collective::barrier, "dissemination"), {.ranks = 5});
+  ASSERT_TRUE(verify(plan).ok);
+  for (Step& step : plan.programs[2].steps) step.after_size = 0;
+  EXPECT_NE(verify(plan).problem.find("without having waited"), std::string::npos)
+      << verify(plan).problem;
+}
+
+TEST(VerifiedEverywhere, AReduceScatterInPlaceMayNotReadWhatItsResultLiesOver) {
+  Plan plan = make_plan(*find_algorithm(Collective::reduce_scatter, "pairwise"),
+                        {.ranks = 3, .in_place = true});
+  ASSERT_TRUE(verify(plan).ok);
+  Program& program = plan.programs[1];
+  ProgramBuilder build(program);
+  build.copy(ProgramBuilder::slice(Buffer::scratch, 0), ProgramBuilder::slice(Buffer::send, 0),
+             plan.header.rounds - 1);
+  EXPECT_NE(verify(plan).problem.find("holds nothing"), std::string::npos) << verify(plan).problem;
+}
+
 }  // namespace
 }  // namespace sibyl

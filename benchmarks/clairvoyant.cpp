@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrival/splitmix64.hpp"
+#include "planners/clairvoyant/exchange.hpp"
 #include "sibyl/clairvoyant.hpp"
 
 namespace {
@@ -16,6 +17,7 @@ namespace {
 using namespace sibyl;
 
 enum class Case : std::uint8_t { uniform, skewed };
+enum class Pattern : std::uint8_t { flat, one_late, uniform };
 
 struct Instance {
   std::vector<double> arrivals;
@@ -106,5 +108,31 @@ BENCHMARK_CAPTURE(generate, pairing_heap_skewed, ClairvoyantGenerator::pairing_h
 BENCHMARK_CAPTURE(one_rank, uniform, Case::uniform)->Apply(all_sizes);
 BENCHMARK_CAPTURE(one_rank, skewed, Case::skewed)->Apply(all_sizes);
 BENCHMARK(write)->Apply(all_sizes);
+
+// Allreduces: all at once, one rank late by two vectors, uniform over the time of a vector.
+void exchange(benchmark::State& state, Pattern pattern) {
+  const auto ranks = static_cast<std::size_t>(state.range(0));
+  const auto segments = static_cast<std::uint32_t>(state.range(1));
+  std::vector<double> arrivals(ranks, 0.0);
+  SplitMix64 random(1);
+  if (pattern == Pattern::one_late) arrivals[ranks / 3] = 2.0 * segments;
+  if (pattern == Pattern::uniform) {
+    for (double& time : arrivals) time = segments * random.next_unit();
+  }
+  std::size_t events = 0;
+  for (auto _ : state) {
+    const ClairvoyantEvents made = make_exchange({arrivals, segments, 1.0, no_rank});
+    benchmark::DoNotOptimize(made.data());
+    events += made.size();
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(events));
+}
+void exchange_sizes(benchmark::internal::Benchmark* run) {
+  run->Args({8, 64})->Args({48, 64})->Args({48, 240})->Args({512, 512});
+  run->Unit(benchmark::kMillisecond);
+}
+BENCHMARK_CAPTURE(exchange, flat, Pattern::flat)->Apply(exchange_sizes);
+BENCHMARK_CAPTURE(exchange, one_late, Pattern::one_late)->Apply(exchange_sizes);
+BENCHMARK_CAPTURE(exchange, uniform, Pattern::uniform)->Apply(exchange_sizes);
 
 }  // namespace

@@ -30,15 +30,17 @@ struct PlanRequest {
   bool background = false;  // open the gates that the algorithm can open (BSLIN, BSBN, BSLS)
   bool in_place = false;    // MPI_IN_PLACE at the rank that is planned
   // Linear algorithms only: how many transfers the root may have under way at a time. 1 is what the
-  // papers call linear; more keep the link busy when the next rank in the order is late.
+  // papers call linear; more keep the link busy when the next rank in the order is late. Shifted
+  // all-to-alls: how many sends every rank may.
   std::uint32_t outstanding = 1;
   // Part of the scan family only: rounds in which W (+) V is sent; 0 takes the algorithm's own.
   std::uint32_t operator_rounds = 0;
   // How the machine lies: nodes hold this many consecutive ranks, the last node perhaps fewer. Used
   // by algorithms for nodes; 1 where nothing is known.
   Rank ranks_per_node = 1;
-  // Gatherv and scatterv only: the sizes of the blocks, one per rank, in any unit that all share;
-  // empty: all alike. Only the root knows them in a call; the others learn what they need.
+  // Collectives with blocks of different sizes only: the sizes, one per rank, in any unit that all
+  // share; in alltoallv one per pair, the row of rank 0 first. Empty: all alike. In gatherv and
+  // scatterv only the root knows them in a call; the others learn what they need.
   std::span<const std::uint64_t> sizes = {};
   // Blocks of at least this size travel direct, in a message between their rank and the root.
   std::uint64_t direct_from = ~std::uint64_t{0};

@@ -6,16 +6,18 @@
 // algorithm anywhere.
 //
 // A step names its data as a slice of a symbolic buffer, in *units*, never as an address:
-//   - Partition::vector (scan, exscan, reduce): unit u is part u of `segments` parts of the vector.
-//   - Partition::blocks (gather, scatter, gatherv, scatterv): unit b * segments + s is segment s of
-//   the block of rank
-//     b, in `send` and `receive` of every rank alike. A rank that holds only its own block holds
-//     just these units.
+//   - Partition::vector (scan, exscan, reduce, allreduce, bcast): unit u is part u of `segments`
+//     parts of the vector.
+//   - Partition::blocks (all others): unit b * segments + s is segment s of the block of rank b, in
+//     `send` and `receive` of every rank alike. A rank that holds only its own block holds just
+//     these units. In an all-to-all unit b is the block to rank b in `send`, from rank b in
+//     `receive`; in a reduce-scatter the vector consists of the blocks.
 //   - In `scratch` a unit is a slot, local to the rank: 0 .. scratch_units - 1. A slot of a data-
 //     moving collective holds the packed bytes of one unit. In a reduction scratch is a row of
-//     copies of the vector: slot u is the place of part u % segments in copy u / segments, so that
-//     parts of any size lie there as in the caller's buffers, and neighbours side by side.
-// A slice of a reduction is one range; in scratch, one within a copy.
+//     copies of the vector: slot u is the place of unit u % n in copy u / n, where the vector has n
+//     units (`units_of_a_copy`), so that parts of any size lie there as in the caller's buffers,
+//     and neighbours side by side. So it is in alltoallv, of the blocks of `send`.
+// A slice of a reduction is one range; in scratch, one within a copy or of whole copies.
 //
 // Thread safety: plain values; share them for reading, or guard them yourself.
 #pragma once
@@ -35,8 +37,25 @@ using StepIndex = std::uint32_t;
 
 inline constexpr Rank no_rank = -1;
 
-enum class Collective : std::uint8_t { exscan, scan, gather, scatter, gatherv, scatterv, reduce };
-inline constexpr std::size_t collective_count = 7;
+enum class Collective : std::uint8_t {
+  exscan,
+  scan,
+  gather,
+  scatter,
+  gatherv,
+  scatterv,
+  reduce,
+  allreduce,
+  bcast,
+  reduce_scatter,
+  reduce_scatter_block,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  barrier
+};
+inline constexpr std::size_t collective_count = 16;
 enum class Partition : std::uint8_t { vector, blocks };
 enum class Buffer : std::uint8_t { send, receive, scratch };
 
@@ -87,7 +106,9 @@ struct Program {
   std::vector<Range> ranges;     // pool of the slices' lists
   std::vector<StepIndex> after;  // pool of the steps' lists
   Unit scratch_units = 0;
-  bool in_place = false;  // `send` aliases `receive` (MPI_IN_PLACE at this rank)
+  // MPI_IN_PLACE at this rank: `send` aliases `receive`. In a reduce-scatter the vector is `send`,
+  // and a result anywhere in `receive` may lie over any of it.
+  bool in_place = false;
 
   std::span<const Range> ranges_of(const Slice& slice) const {
     if (slice.list_size == 0) return {&slice.range, 1};
@@ -158,12 +179,34 @@ constexpr bool gathers(Collective collective) {
 constexpr bool scatters(Collective collective) {
   return collective == Collective::scatter || collective == Collective::scatterv;
 }
+constexpr bool scatters_sums(Collective collective) {
+  return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
+}
+constexpr bool gathers_everywhere(Collective collective) {
+  return collective == Collective::allgather || collective == Collective::allgatherv;
+}
+constexpr bool exchanges_all(Collective collective) {
+  return collective == Collective::alltoall || collective == Collective::alltoallv;
+}
 constexpr bool has_root(Collective collective) {
-  return gathers(collective) || scatters(collective) || collective == Collective::reduce;
+  return gathers(collective) || scatters(collective) || collective == Collective::reduce ||
+         collective == Collective::bcast;
 }
 constexpr bool combines(Collective collective) {
   return collective == Collective::exscan || collective == Collective::scan ||
-         collective == Collective::reduce;
+         collective == Collective::reduce || collective == Collective::allreduce ||
+         scatters_sums(collective);
+}
+constexpr Partition partition_of(Collective collective) {
+  const bool vector =
+      (combines(collective) && !scatters_sums(collective)) || collective == Collective::bcast;
+  return vector ? Partition::vector : Partition::blocks;
+}
+// Units of the copies that scratch is a row of; 0 where its slots have no fixed places.
+constexpr Unit units_of_a_copy(const PlanHeader& header) {
+  if (header.partition == Partition::vector) return header.segments;
+  const bool fixed = scatters_sums(header.collective) || header.collective == Collective::alltoallv;
+  return fixed ? static_cast<Unit>(header.ranks) * header.segments : 0;
 }
 
 // Appends steps to a program. Every function returns the index of the new step, for `after`.

@@ -111,6 +111,8 @@ void bind_algorithms(nb::module_& module) {
       .def_prop_ro("nodes", [](const Algorithm& row) { return row.nodes; })
       .def_prop_ro("segments", [](const Algorithm& row) { return row.segments; })
       .def_prop_ro("arrivals", [](const Algorithm& row) { return row.arrivals; })
+      .def_prop_ro("rooted", [](const Algorithm& row) { return has_root(row.collective); })
+      .def_prop_ro("combines", [](const Algorithm& row) { return combines(row.collective); })
       .def_prop_ro("sizes", [](const Algorithm& row) { return row.sizes; })
       .def("__repr__", [](const Algorithm& row) {
         return "Algorithm(" + std::string(name_of(row.collective)) + ", " + std::string(row.name) +

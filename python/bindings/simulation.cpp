@@ -85,8 +85,9 @@ double estimate_steps(const Request& asked) {
   const Algorithm& algorithm = *asked.algorithm;
   const PlanRequest& request = asked.request;
   if (algorithm.plan_all != nullptr) {
-    // A segment of every rank is sent and received once and little more.
-    return 2.1 * static_cast<double>(request.ranks) * request.segments;
+    // A segment of every rank is sent and received once and little more; twice in an allreduce.
+    const double messages = algorithm.collective == Collective::allreduce ? 2 : 1;
+    return 2.1 * messages * static_cast<double>(request.ranks) * request.segments;
   }
   Program program;
   plan_one_rank(algorithm, request, request.root, program);

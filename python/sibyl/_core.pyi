@@ -13,7 +13,7 @@ class Algorithm:
     """A row of the table of algorithms (include/sibyl/planners.hpp).
 
     Attributes:
-        collective: exscan, scan, gather or scatter.
+        collective: one of collectives().
         name: in commands, settings and JSON.
         published: the names in the papers.
         idea: one sentence.
@@ -27,8 +27,14 @@ class Algorithm:
         segments: cuts the vector into segments.
         arrivals: plans for arrival times, in rounds.
         sizes: plans for blocks of different sizes.
+        rooted: its collective has a root.
+        combines: its collective applies an operator.
     """
 
+    @property
+    def rooted(self) -> bool: ...
+    @property
+    def combines(self) -> bool: ...
     @property
     def collective(self) -> str: ...
     @property

@@ -24,7 +24,7 @@ class CallTags {
  public:
   // A vector may be cut into as many parts, and two ranks exchange a message for each; a program
   // that wants more goes native.
-  static constexpr std::int64_t of_a_vector = 4096;
+  static constexpr std::int64_t of_a_vector = 2048;
   // More than the tag_span of any algorithm that moves blocks, and than a tree uses.
   static constexpr std::int64_t of_blocks = 16;
 

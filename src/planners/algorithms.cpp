@@ -5,10 +5,16 @@
 #include <cstddef>
 #include <tuple>
 
+#include "planners/allgather/table.hpp"
+#include "planners/allreduce/table.hpp"
+#include "planners/alltoall/table.hpp"
+#include "planners/barrier/table.hpp"
+#include "planners/bcast/table.hpp"
 #include "planners/exscan/table.hpp"
 #include "planners/gather/table.hpp"
 #include "planners/gatherv/table.hpp"
 #include "planners/reduce/table.hpp"
+#include "planners/reduce_scatter/table.hpp"
 #include "planners/scan/table.hpp"
 #include "planners/scatter/table.hpp"
 #include "planners/scatterv/table.hpp"
@@ -28,7 +34,10 @@ constexpr auto joined(const Rows&... rows) {
 
 constexpr auto table =
     joined(exscan::algorithms, scan::algorithms, gather::algorithms, scatter::algorithms,
-           gatherv::algorithms, scatterv::algorithms, reduce::algorithms);
+           gatherv::algorithms, scatterv::algorithms, reduce::algorithms, allreduce::algorithms,
+           bcast::algorithms, reduce_scatter::irregular_algorithms, reduce_scatter::algorithms,
+           allgather::algorithms, allgather::irregular_algorithms, alltoall::algorithms,
+           alltoall::irregular_algorithms, barrier::algorithms);
 static_assert(std::ranges::is_sorted(table, {}, &Algorithm::collective));
 
 }  // namespace
@@ -64,7 +73,7 @@ Plan make_plan(const Algorithm& algorithm, const PlanRequest& request) {
 PlanHeader plan_all_ranks(const Algorithm& algorithm, const PlanRequest& request,
                           std::span<Program> programs) {
   if (algorithm.plan_all != nullptr) return algorithm.plan_all(request, programs);
-  // Planners of collectives with a root apply in_place to the root alone.
+  // Planners of collectives with a root apply in_place to the root alone, those without to all.
   for (Rank rank = 0; rank < request.ranks; ++rank) {
     algorithm.plan(request, rank, programs[static_cast<std::size_t>(rank)]);
   }

@@ -67,7 +67,10 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
     return full_name(algorithm) + " has no steps for the background; ask without it";
   }
   if (request.in_place && !algorithm.in_place) {
-    return full_name(algorithm) + " cannot work in place; give it a send buffer";
+    const bool never =
+        algorithm.collective == Collective::bcast || algorithm.collective == Collective::barrier;
+    return never ? full_name(algorithm) + " has no two buffers; ask without in-place"
+                 : full_name(algorithm) + " cannot work in place; give it a send buffer";
   }
   if (request.ranks_per_node < 1) {
     return "there are " + std::to_string(request.ranks_per_node) +
@@ -81,9 +84,13 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
   }
   if (!request.sizes.empty()) {
     if (!algorithm.sizes) return full_name(algorithm) + " has blocks of one size; leave sizes out";
-    if (request.sizes.size() != static_cast<std::size_t>(request.ranks)) {
+    // In an all-to-all every rank has a row of its own.
+    const bool rows = exchanges_all(algorithm.collective);
+    const auto ranks = static_cast<std::size_t>(request.ranks);
+    if (request.sizes.size() != (rows ? ranks * ranks : ranks)) {
       return "there are " + std::to_string(request.sizes.size()) + " sizes for " +
-             std::to_string(request.ranks) + " ranks; give one per rank";
+             std::to_string(request.ranks) + " ranks; give one per rank" +
+             (rows ? " and rank that it sends to" : "");
     }
     std::uint64_t sum = 0;
     for (const std::uint64_t size : request.sizes) {

@@ -8,30 +8,32 @@
 
 namespace sibyl {
 
-// Gather and scatter.
-inline PlanHeader blocks_header(Collective collective, std::string_view algorithm,
-                                const PlanRequest& request, std::uint32_t rounds) {
+// What all plans have: who takes part, in what rounds. One message a round, one part a vector or
+// block.
+inline PlanHeader plain_header(Collective collective, std::string_view algorithm,
+                               const PlanRequest& request, std::uint32_t rounds) {
   PlanHeader header;
   header.collective = collective;
   header.algorithm = algorithm;
   header.ranks = request.ranks;
   header.root = request.root;
-  header.partition = Partition::blocks;
+  header.partition = partition_of(collective);
+  header.staging = combines(collective) ? 2 : 0;
   header.rounds = rounds;
   header.one_ported = true;
   return header;
 }
 
+// Gather and scatter.
+inline PlanHeader blocks_header(Collective collective, std::string_view algorithm,
+                                const PlanRequest& request, std::uint32_t rounds) {
+  return plain_header(collective, algorithm, request, rounds);
+}
+
 // Inclusive and exclusive scans of whole vectors: in rank order, two messages staged.
 inline PlanHeader scan_header(Collective collective, std::string_view algorithm,
                               const PlanRequest& request, std::uint32_t rounds) {
-  PlanHeader header;
-  header.collective = collective;
-  header.algorithm = algorithm;
-  header.ranks = request.ranks;
-  header.staging = 2;
-  header.rounds = rounds;
-  header.one_ported = true;
+  PlanHeader header = plain_header(collective, algorithm, request, rounds);
   header.keeps_order = true;
   return header;
 }
@@ -39,15 +41,7 @@ inline PlanHeader scan_header(Collective collective, std::string_view algorithm,
 // Reductions of vectors in parts to a root, two messages staged.
 inline PlanHeader reduce_header(std::string_view algorithm, const PlanRequest& request,
                                 std::uint32_t rounds) {
-  PlanHeader header;
-  header.collective = Collective::reduce;
-  header.algorithm = algorithm;
-  header.ranks = request.ranks;
-  header.root = request.root;
-  header.staging = 2;
-  header.rounds = rounds;
-  header.one_ported = true;
-  return header;
+  return plain_header(Collective::reduce, algorithm, request, rounds);
 }
 
 }  // namespace sibyl

@@ -21,4 +21,20 @@ inline constexpr std::string_view two_tree_paper =
     "P. Sanders, J. Speck, J. L. Traeff, Two-tree Algorithms for Full Bandwidth Broadcast, "
     "Reduction and Scan, 2009";
 
+inline constexpr std::string_view circulant_broadcast_paper =
+    "J. L. Traeff, Optimal Broadcast Schedules in Logarithmic Time with Applications to Broadcast, "
+    "All-Broadcast, Reduction and All-Reduction, 2024 (arXiv 2407.18004)";
+inline constexpr std::string_view circulant_sums_paper =
+    "J. L. Traeff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, 2024 (arXiv "
+    "2410.14234)";
+inline constexpr std::string_view doubling_paper =
+    "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for All-to-All "
+    "Communications in Multiport Message-Passing Systems, 1997";
+inline constexpr std::string_view rings_paper =
+    "M. Barnett, R. Littlefield, D. G. Payne, R. van de Geijn, Global Combine on Mesh "
+    "Architectures, 1993";
+inline constexpr std::string_view pipelines_paper =
+    "J. Pjesivac-Grbovic et al., Performance Analysis of MPI Collective Operations, 2007, section "
+    "3";
+
 }  // namespace sibyl

@@ -32,6 +32,7 @@ void DependencyDeriver::begin(const PlanHeader& header, const Program& program) 
   const Unit data = data_units(header);
   base_[0] = 0;
   base_[1] = program.in_place ? 0 : data;
+  overlies_ = program.in_place && scatters_sums(header.collective);
   base_[2] = base_[1] + data;
   limit_[0] = limit_[1] = data;
   limit_[2] = program.scratch_units;
@@ -59,6 +60,10 @@ void DependencyDeriver::wait_for(StepIndex step) {
 template <class Visit>
 void DependencyDeriver::for_each_unit(const Program& program, const Slice& slice, Visit visit) {
   const auto buffer = static_cast<std::size_t>(slice.buffer);
+  if (overlies_ && slice.buffer == Buffer::receive) {
+    for (std::uint32_t unit = 0; unit < limit_[buffer]; ++unit) visit(state(unit));
+    return;
+  }
   for (const Range& range : program.ranges_of(slice)) {
     if (range.first >= limit_[buffer]) continue;
     const Unit count = std::min(range.count, limit_[buffer] - range.first);

@@ -2,9 +2,10 @@
 //
 // Programs run as dataflow. Step b waits for an earlier step a of the same program when both touch
 // the same unit and at least one of them writes it (read after write, write after read, write after
-// write; `send` and `receive` are one buffer where the program is in place), or when b names a in
-// `after`. The executor, the verifier and the exporters all use the lists derived here, so that
-// what is proved is what runs.
+// write; `send` and `receive` are one buffer where the program is in place, and in a reduce-scatter
+// what goes to `receive` then writes all of `send`), or when b names a in `after`. The executor,
+// the verifier and the exporters all use the lists derived here, so that what is proved is what
+// runs.
 //
 // When a step waits:
 //   - send, receive, copy, combine start when all predecessors are complete.
@@ -83,6 +84,7 @@ class DependencyDeriver {
   std::uint32_t stamp_ = 0;
   std::uint32_t base_[3] = {0, 0, 0};   // of each buffer in units_
   std::uint32_t limit_[3] = {0, 0, 0};  // units of each buffer
+  bool overlies_ = false;               // `receive` lies anywhere over `send`
 };
 
 // The same for one program.

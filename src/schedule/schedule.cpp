@@ -7,8 +7,22 @@
 namespace sibyl {
 namespace {
 
-constexpr std::array<std::string_view, collective_count> collective_names{
-    "exscan", "scan", "gather", "scatter", "gatherv", "scatterv", "reduce"};
+constexpr std::array<std::string_view, collective_count> collective_names{"exscan",
+                                                                          "scan",
+                                                                          "gather",
+                                                                          "scatter",
+                                                                          "gatherv",
+                                                                          "scatterv",
+                                                                          "reduce",
+                                                                          "allreduce",
+                                                                          "bcast",
+                                                                          "reduce_scatter",
+                                                                          "reduce_scatter_block",
+                                                                          "allgather",
+                                                                          "allgatherv",
+                                                                          "alltoall",
+                                                                          "alltoallv",
+                                                                          "barrier"};
 constexpr std::array<std::string_view, 2> partition_names{"vector", "blocks"};
 constexpr std::array<std::string_view, 3> buffer_names{"send", "receive", "scratch"};
 constexpr std::array<std::string_view, 5> kind_names{"send", "receive", "receive_combine", "copy",

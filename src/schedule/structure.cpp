@@ -40,12 +40,14 @@ std::string check_header(const PlanHeader& header, std::size_t programs) {
     return "root " + std::to_string(header.root) + " is not a rank";
   }
   if (header.segments < 1) return "the plan has no segments";
-  if ((header.partition == Partition::vector) != combines(header.collective)) {
+  if (header.partition != partition_of(header.collective)) {
     return "the partition " + std::string(name_of(header.partition)) + " does not fit " +
            std::string(name_of(header.collective));
   }
   constexpr std::uint64_t most_units = std::numeric_limits<std::uint32_t>::max() / 4;
-  if (static_cast<std::uint64_t>(header.ranks) * header.segments > most_units) {
+  const auto ranks = static_cast<std::uint64_t>(header.ranks);
+  const std::uint64_t blocks = exchanges_all(header.collective) ? ranks * ranks : ranks;
+  if (blocks > most_units || blocks * header.segments > most_units) {
     return "the plan has too many units";
   }
   return {};
@@ -57,8 +59,10 @@ bool StructureCheck::check(const PlanHeader& header, Rank rank, const Program& p
   counts = ProgramCounts{};
   round_ = next_send_round_ = next_receive_round_ = 0;
   if (program.in_place && !may_be_in_place(header, rank)) {
-    problem = "rank " + std::to_string(rank) + " is in place, but only the root of a " +
-              std::string(name_of(header.collective)) + " can be";
+    problem = "rank " + std::to_string(rank) + " is in place, but ";
+    problem += has_root(header.collective) && header.collective != Collective::bcast
+                   ? "only the root of a " + std::string(name_of(header.collective)) + " can be"
+                   : "no rank of a " + std::string(name_of(header.collective)) + " can be";
     return false;
   }
   if (program.scratch_units > std::numeric_limits<std::uint32_t>::max() / 4) {
@@ -103,7 +107,7 @@ bool StructureCheck::check_step(const PlanHeader& header, const Program& program
   if (!check_slice(program, step.slice, writes, problem)) return false;
   if (!check_parts(header, step.slice, problem)) return false;
   if (applies_operator(step.kind)) {
-    if (header.partition == Partition::blocks) {
+    if (!combines(header.collective)) {
       problem = "combines in a collective that only moves data";
       return false;
     }
@@ -172,8 +176,9 @@ bool StructureCheck::check_local(const PlanHeader& header, const Program& progra
               std::to_string(step.slice.range.count);
     return false;
   }
+  const bool aliases = program.in_place && in_place_aliases(header.collective);
   const auto memory = [&](Buffer buffer) {
-    return program.in_place && buffer == Buffer::receive ? Buffer::send : buffer;
+    return aliases && buffer == Buffer::receive ? Buffer::send : buffer;
   };
   if (memory(step.slice.buffer) == memory(step.from.buffer) &&
       names_a_unit_twice(program.ranges_of(step.slice), program.ranges_of(step.from))) {
@@ -211,14 +216,15 @@ bool StructureCheck::check_slice(const Program& program, const Slice& slice, boo
 
 bool StructureCheck::check_parts(const PlanHeader& header, const Slice& slice,
                                  std::string& problem) {
-  if (header.partition != Partition::vector || slice.range.count == 0) return true;
+  const Unit copy = units_of_a_copy(header);
+  if (copy == 0 || slice.range.count == 0) return true;
   if (slice.list_size != 0) {
     problem = "names a list of ranges, which a slice of a vector cannot be";
     return false;
   }
   const Range& range = slice.range;
-  if (slice.buffer == Buffer::scratch &&
-      range.first % header.segments + range.count > header.segments) {
+  const bool whole_copies = range.first % copy == 0 && range.count % copy == 0;
+  if (slice.buffer == Buffer::scratch && !whole_copies && range.first % copy + range.count > copy) {
     problem =
         "names " + unit_text(range.first, Buffer::scratch) + " and beyond the end of its copy";
     return false;

@@ -2,6 +2,7 @@
 // symbolic_execution_setup.cpp.
 #include "schedule/symbolic_execution.hpp"
 
+#include "schedule/semantics.hpp"
 #include "schedule/structure.hpp"
 #include "schedule/successors.hpp"
 
@@ -51,7 +52,7 @@ bool SymbolicExecution::run(const PlanHeader& header, std::span<const Program> p
     }
     if (!fire(number)) return false;
   }
-  if (completed_ == first_step.back()) return true;
+  if (completed_.size() == first_step.back()) return true;
   explain_deadlock();
   return false;
 }
@@ -131,7 +132,7 @@ bool SymbolicExecution::fire(std::uint32_t number) {
 }
 
 void SymbolicExecution::complete(std::uint32_t number) {
-  ++completed_;
+  completed_.push_back(number);
   StepState& state = steps_[number];
   state.complete = true;
   const std::uint32_t end = steps_[number + 1].successors;
@@ -262,21 +263,35 @@ bool SymbolicExecution::write(std::uint32_t number, Unit unit, const Value& valu
   if (target.own && step.gate == Gate::on_start) {
     return fail(number, "is open from the start but overwrites this rank's own contribution");
   }
-  const bool scratch = step.slice.buffer == Buffer::scratch;
-  if (!scratch && value.part != unit) {
-    return fail(number, "puts unit " + std::to_string(value.part) + " where unit " +
-                            std::to_string(unit) + " of " +
-                            std::string(name_of(step.slice.buffer)) + " belongs");
+  const Unit copy = units_of_a_copy(*header_);
+  if (step.slice.buffer != Buffer::scratch) {
+    const std::uint32_t part = part_at(*header_, state.rank, step.slice.buffer, unit);
+    if (value.part != part) {
+      return fail(number, "puts unit " + std::to_string(value.part) + " where unit " +
+                              std::to_string(part) + " of " +
+                              std::string(name_of(step.slice.buffer)) + " belongs");
+    }
+  } else if (copy != 0) {
+    const std::uint32_t part = part_at(*header_, state.rank, Buffer::send, unit % copy);
+    if (value.part != part) {
+      return fail(number, "puts part " + std::to_string(value.part) + " into unit " +
+                              std::to_string(unit) + " of scratch, the place of part " +
+                              std::to_string(part));
+    }
   }
-  if (scratch && header_->partition == Partition::vector &&
-      value.part != unit % header_->segments) {
-    return fail(number, "puts part " + std::to_string(value.part) + " into unit " +
-                            std::to_string(unit) + " of scratch, the place of part " +
-                            std::to_string(unit % header_->segments));
-  }
+  if (step.slice.buffer == Buffer::receive) end_what_lies_under(state.rank);
   target = value;
   target.own = false;
   return true;
+}
+
+// The result of a reduce-scatter in place lies over its vector.
+void SymbolicExecution::end_what_lies_under(Rank rank) {
+  const Program& program = programs_[static_cast<std::size_t>(rank)];
+  if (!program.in_place || !scatters_sums(header_->collective)) return;
+  const Extent vector = extent_of(*header_, rank, program, Buffer::send);
+  const std::uint32_t base = unit_base_[static_cast<std::size_t>(rank)].of[0];
+  for (Unit u = vector.first; u < vector.end(); ++u) units_[base + u] = Value{};
 }
 
 bool SymbolicExecution::fail(std::uint32_t number, const std::string& what) {

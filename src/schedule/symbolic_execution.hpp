@@ -43,6 +43,8 @@ class SymbolicExecution {
     return units_[unit_base_[static_cast<std::size_t>(rank)].of[static_cast<int>(buffer)] + unit];
   }
   std::string describe(const Value& value) const { return values_.describe(value); }
+  // The numbers of all steps in the order in which they completed.
+  std::span<const std::uint32_t> order_of_completion() const { return completed_; }
 
  private:
   struct StepState {
@@ -88,6 +90,7 @@ class SymbolicExecution {
   bool write(std::uint32_t number, Unit unit, const Value& value);
   bool combine(std::uint32_t number, Unit unit, const Value& left);
   bool apply(std::uint32_t number, Unit unit, const Value& value);
+  void end_what_lies_under(Rank rank);
   bool fail(std::uint32_t number, const std::string& what);
   void explain_deadlock();
   std::string why_not_posted(std::uint32_t number);
@@ -97,7 +100,7 @@ class SymbolicExecution {
   std::span<const std::uint32_t> first_step_;
   std::span<const std::uint32_t> partner_;
   std::string* problem_ = nullptr;
-  std::uint32_t completed_ = 0;
+  std::vector<std::uint32_t> completed_;
   bool send_chain_ = false;     // sends are posted in program order
   bool receive_chain_ = false;  // receives are (with a window all, with a staging pool alone only
                                 // receive_combines)

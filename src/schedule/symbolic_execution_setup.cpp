@@ -17,7 +17,7 @@ void SymbolicExecution::place_units(std::span<const Program> programs) {
     const Program& program = programs[r];
     const auto rank = static_cast<Rank>(r);
     UnitBase& base = unit_base_[r];
-    const bool aliases = program.in_place && header.partition == Partition::vector;
+    const bool aliases = program.in_place && in_place_aliases(header.collective);
     for (const Buffer buffer : {Buffer::send, Buffer::receive, Buffer::scratch}) {
       const auto b = static_cast<int>(buffer);
       if (buffer == Buffer::receive && aliases) {
@@ -37,7 +37,9 @@ void SymbolicExecution::place_units(std::span<const Program> programs) {
     const Interval contribution = input_value(header, rank);
     Value* units = units_.data();
     for (Unit u = input.first; u < input.end(); ++u) {
-      units[unit_base_[r].of[static_cast<int>(buffer)] + u] = Value{contribution, u, 0, true};
+      units[unit_base_[r].of[static_cast<int>(buffer)] + u] =
+          Value{contribution, part_at(header, rank, buffer, u), 0,
+                expression_of(static_cast<std::uint32_t>(r)), true};
     }
   }
 }
@@ -47,7 +49,7 @@ void SymbolicExecution::prepare(std::span<const Program> programs,
   const PlanHeader& header = *header_;
   send_chain_ = header.window.sends != 0;
   receive_chain_ = header.window.receives != 0 || header.staging != 0;
-  completed_ = 0;
+  completed_.clear();
   values_.clear();
   held_.clear();
   ready_.clear();

@@ -24,6 +24,8 @@ struct Value {
   Interval ranks;          // the contributions, or what encloses them; empty: holds nothing
   std::uint32_t part = 0;  // which unit of the vector or of all blocks this is
   std::uint32_t list = 0;  // 0: `ranks` is exact; else 1 + index of a list in the pool
+  // A hash of the operands, their order and brackets: the same one, the same bits.
+  std::uint64_t expression = 0;
   // This rank's own contribution, in place since before the call: not to be touched until the rank
   // has arrived.
   bool own = false;
@@ -33,6 +35,17 @@ struct Value {
     return list == 0 && ranks == interval && part == of_part;
   }
 };
+
+inline std::uint64_t mixed(std::uint64_t hash) {
+  hash = (hash ^ (hash >> 31)) * 0x9e3779b97f4a7c15ULL;
+  return hash ^ (hash >> 29);
+}
+// What a rank contributes, and what becomes of two expressions; the operator neither commutes nor
+// associates.
+inline std::uint64_t expression_of(std::uint32_t rank) { return mixed(std::uint64_t{rank} + 1); }
+inline std::uint64_t expression_of(std::uint64_t left, std::uint64_t right) {
+  return mixed(3 * left + 7 * mixed(right));
+}
 
 enum class CombineFault : std::uint8_t {
   none,
@@ -52,7 +65,11 @@ class ValuePool {
   CombineFault combine(const Value& left, const Value& right, bool keeps_order, Value& result) {
     if (left.part != right.part) return CombineFault::different_parts;
     if (left.list == 0 && right.list == 0 && left.ranks.hi == right.ranks.lo) {
-      result = Value{{left.ranks.lo, right.ranks.hi}, left.part, 0, false};
+      result = Value{{left.ranks.lo, right.ranks.hi},
+                     left.part,
+                     0,
+                     expression_of(left.expression, right.expression),
+                     false};
       return CombineFault::none;
     }
     return combine_any(left, right, keeps_order, result);
@@ -101,7 +118,11 @@ class ValuePool {
     }
     // Concatenation only adds at the ends: what is out of order once stays so.
     if (keeps_order && left.ranks.hi > right.ranks.lo) return CombineFault::wrong_order;
-    result = Value{{merged_.front().lo, merged_[last].hi}, left.part, 0, false};
+    result = Value{{merged_.front().lo, merged_[last].hi},
+                   left.part,
+                   0,
+                   expression_of(left.expression, right.expression),
+                   false};
     if (last > 0) {
       lists_.push_back({intervals_.size(), last + 1});
       intervals_.insert(intervals_.end(), merged_.begin(),

@@ -46,12 +46,26 @@ bool Verifier::check_outputs(const PlanHeader& header, std::span<const Program> 
     const Interval complete = output_value(header, rank);
     for (Unit u = output.first; u < output.end(); ++u) {
       const Value& value = run_.value(rank, Buffer::receive, u);
-      if (value.is_exactly(complete, u)) continue;
+      if (value.is_exactly(complete, part_at(header, rank, Buffer::receive, u))) continue;
       result.problem = "rank " + std::to_string(rank) + " ends with an incomplete output: unit " +
                        std::to_string(u) + " of receive holds " + run_.describe(value);
-      if (header.partition == Partition::vector) {
-        result.problem += ", not " + run_.describe(Value{complete, u, 0, false});
+      if (combines(header.collective)) {
+        result.problem += ", not " + run_.describe(Value{.ranks = complete, .part = u});
       }
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Verifier::check_expressions(const PlanHeader& header, VerifyResult& result) {
+  if (header.collective != Collective::allreduce) return true;
+  for (Unit u = 0; u < header.segments; ++u) {
+    const std::uint64_t first = run_.value(0, Buffer::receive, u).expression;
+    for (Rank rank = 1; rank < header.ranks; ++rank) {
+      if (run_.value(rank, Buffer::receive, u).expression == first) continue;
+      result.problem = "rank " + std::to_string(rank) + " combines the operands of part " +
+                       std::to_string(u) + " otherwise than rank 0: their bits may differ";
       return false;
     }
   }
@@ -66,7 +80,10 @@ VerifyResult Verifier::verify(const PlanHeader& header, std::span<const Program>
   result.ok =
       matcher_.match(header, programs, first_step_, partner_, result.tags_used, result.problem) &&
       run_.run(header, programs, first_step_, partner_, result.problem) &&
-      check_outputs(header, programs, result);
+      check_outputs(header, programs, result) && check_expressions(header, result) &&
+      (header.collective != Collective::barrier ||
+       awaited_.all_awaited(header, programs, first_step_, partner_, run_.order_of_completion(),
+                            result.problem));
   return result;
 }
 

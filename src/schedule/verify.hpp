@@ -3,6 +3,8 @@
 // What is proved, for every rank:
 //   - every output complete, nothing counted twice, operands in rank order where the plan keeps
 //     order; no part or block in a wrong place; rank 0's receive of an exclusive scan untouched
+//   - in an allreduce every rank ends with the same expression, brackets and order of operands
+//     included, so that all have the same bits; no rank leaves a barrier before all have come
 //   - sends and receives match one to one per (source, destination, ordinal), with equal unit
 //     counts and equal rounds; ordinals below the tag span
 //   - no deadlock under rendezvous semantics, with the port window and the staging pool, whatever
@@ -22,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "schedule/awaited.hpp"
 #include "schedule/matching.hpp"
 #include "schedule/structure.hpp"
 #include "schedule/symbolic_execution.hpp"
@@ -57,10 +60,12 @@ class Verifier {
                        VerifyResult& result);
   bool check_outputs(const PlanHeader& header, std::span<const Program> programs,
                      VerifyResult& result);
+  bool check_expressions(const PlanHeader& header, VerifyResult& result);
 
   StructureCheck structure_;
   Matcher matcher_;
   SymbolicExecution run_;
+  AwaitedRanks awaited_;
   std::vector<std::uint32_t> first_step_;  // of each rank, and the number of all steps
   std::vector<std::uint32_t> partner_;
 };

@@ -112,6 +112,8 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
       return choose_irregular(now);
     case Collective::reduce:
       return choose_reduce(settings, now);
+    default:  // not served yet
+      break;
   }
   return nullptr;
 }

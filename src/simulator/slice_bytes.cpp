@@ -14,30 +14,46 @@ SliceBytes::SliceBytes(const PlanHeader& header, const DataSizes& sizes)
       first_segment_(sizes.first_segment),
       block_bytes_(sizes.block_bytes.begin(), sizes.block_bytes.end()) {
   if (header.partition == Partition::vector) block_bytes_.clear();
-  if (!block_bytes_.empty()) block_bytes_.resize(static_cast<std::size_t>(header.ranks), 0);
+  const auto ranks = static_cast<std::size_t>(header.ranks);
+  const bool rows = exchanges_all(header.collective);
+  if (!block_bytes_.empty()) block_bytes_.resize(rows ? ranks * ranks : ranks, 0);
 }
 
 void SliceBytes::begin(const Program& program) {
-  if (!block_bytes_.empty()) programs_.push_back(program);
+  ++rank_;
+  if (!block_bytes_.empty() && units_of_a_copy(header_) == 0) programs_.push_back(program);
 }
 
-// Part u of U: elements [u n / U, (u + 1) n / U) of n.
-std::uint64_t SliceBytes::of_parts(Unit first, Unit count) const {
-  const std::uint64_t elements = bytes_ / element_bytes_;
+// Where part u of U begins: at element u n / U of n.
+std::uint64_t SliceBytes::cut(std::uint64_t bytes, std::uint64_t part) const {
+  const std::uint64_t elements = bytes / element_bytes_;
   const std::uint64_t parts = header_.segments;
-  const auto begin_of = [&](std::uint64_t part) {
-    // part * elements / parts without an overflow of the product.
-    return elements / parts * part + elements % parts * part / parts;
-  };
-  const Unit part = first % header_.segments;
-  return (begin_of(std::uint64_t{part} + count) - begin_of(part)) * element_bytes_;
+  // part * elements / parts without an overflow of the product.
+  return (elements / parts * part + elements % parts * part / parts) * element_bytes_;
 }
 
-std::uint64_t SliceBytes::unit(Unit unit) const {
-  const std::uint64_t block = block_bytes_.empty() ? bytes_ : block_bytes_[unit / header_.segments];
+std::uint64_t SliceBytes::of_parts(Unit first, Unit count) const {
+  const std::uint64_t part = first % header_.segments;
+  return cut(bytes_, part + count) - cut(bytes_, part);
+}
+
+std::uint64_t SliceBytes::unit(Rank rank, Buffer buffer, Unit unit) const {
+  const Unit copy = units_of_a_copy(header_);
+  if (buffer == Buffer::scratch && copy != 0) unit %= copy;
+  std::size_t number = unit / header_.segments;
+  if (exchanges_all(header_.collective)) {
+    const auto ranks = static_cast<std::size_t>(header_.ranks);
+    const auto own = static_cast<std::size_t>(rank);
+    number = buffer == Buffer::receive ? number * ranks + own : own * ranks + number;
+  }
+  const std::uint64_t block = block_bytes_.empty() ? bytes_ : block_bytes_[number];
   if (header_.segments == 1) return block;
-  const std::uint64_t first = std::min(first_segment_, block);
-  return unit % header_.segments == 0 ? first : block - first;
+  const std::uint64_t segment = unit % header_.segments;
+  if (gathers(header_.collective) || scatters(header_.collective)) {
+    const std::uint64_t first = std::min(first_segment_, block);
+    return segment == 0 ? first : block - first;
+  }
+  return cut(block, segment + 1) - cut(block, segment);
 }
 
 std::uint64_t SliceBytes::of(const Program& program, const Slice& slice) const {
@@ -48,12 +64,14 @@ std::uint64_t SliceBytes::of(const Program& program, const Slice& slice) const {
     return total;
   }
   if (block_bytes_.empty() && header_.segments == 1) return bytes_ * slice.range.count;
-  if (slice.buffer == Buffer::scratch) {
+  if (slice.buffer == Buffer::scratch && units_of_a_copy(header_) == 0) {
     // Planners that cut blocks into segments forward none: a slot would not say which it holds.
     return block_bytes_.empty() ? bytes_ * slice.range.count / header_.segments : 0;
   }
   for (const Range& range : program.ranges_of(slice)) {
-    for (Unit u = range.first; u < range.first + range.count; ++u) total += unit(u);
+    for (Unit u = range.first; u < range.first + range.count; ++u) {
+      total += unit(rank_, slice.buffer, u);
+    }
   }
   return total;
 }
@@ -113,7 +131,8 @@ class SliceBytes::Tracker {
   }
 
   std::uint64_t size_of(std::size_t rank, Buffer buffer, Unit unit) const {
-    return buffer == Buffer::scratch ? slots_[rank][unit] : sizes_.unit(unit);
+    return buffer == Buffer::scratch ? slots_[rank][unit]
+                                     : sizes_.unit(static_cast<Rank>(rank), buffer, unit);
   }
   template <class Visit>
   static void each_unit(const Program& program, const Slice& slice, Visit visit) {
@@ -146,7 +165,7 @@ class SliceBytes::Tracker {
 };
 
 void SliceBytes::resolve(std::span<SimStep> steps, std::span<const std::uint32_t> first) const {
-  if (!block_bytes_.empty()) Tracker(*this, steps, first).run();
+  if (!programs_.empty()) Tracker(*this, steps, first).run();
 }
 
 }  // namespace sibyl::simulator

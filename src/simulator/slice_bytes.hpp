@@ -1,8 +1,9 @@
 // How many bytes a slice has.
 //
-// Parts of a vector are cut as the executor cuts them. A slot of scratch holds some unit of data:
-// where all have the same size it does not matter which, and where blocks differ in size (gatherv,
-// scatterv) their way is followed from rank to rank once all programs are there.
+// Parts of a vector are cut as the executor cuts them, blocks in segments likewise. A slot of
+// scratch holds some unit of data: where slots have fixed places they say which, where all have the
+// same size it does not matter, and where blocks differ in size (gatherv, scatterv) their way is
+// followed from rank to rank once all programs are there.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +29,17 @@ class SliceBytes {
 
  private:
   class Tracker;
-  std::uint64_t unit(Unit unit) const;
+  std::uint64_t unit(Rank rank, Buffer buffer, Unit unit) const;
   std::uint64_t of_parts(Unit first, Unit count) const;
+  std::uint64_t cut(std::uint64_t bytes, std::uint64_t part) const;
 
   PlanHeader header_;
   std::uint64_t bytes_;
   std::uint64_t element_bytes_;
   std::uint64_t first_segment_;
   std::vector<std::uint64_t> block_bytes_;
-  std::vector<Program> programs_;  // only where blocks differ
+  Rank rank_ = -1;                 // of the program that was begun last
+  std::vector<Program> programs_;  // only where blocks differ and must be followed
 };
 
 }  // namespace sibyl::simulator

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "schedule/dependencies.hpp"
+#include "schedule/semantics.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl {
@@ -54,11 +55,10 @@ class RandomRun {
       derive_dependencies(plan.header, *state.program, state.dependencies);
       message_ordinals(*state.program, state.ordinal);
       state.complete.assign(state.program->steps.size(), false);
-      for (Hashes& units : state.units) units.assign(plan.header.segments, 0);
+      for (Hashes& units : state.units) units.assign(data_units(plan.header), 0);
       state.units[2].assign(state.program->scratch_units, 0);
-      for (Unit u = 0; u < plan.header.segments; ++u) {
-        state.units[state.program->in_place ? 1 : 0][u] = contribution(r);
-      }
+      Hashes& input = buffer(r, Buffer::send);
+      input.assign(input.size(), contribution(r));
       for (StepIndex i = 0; i < state.program->steps.size(); ++i) open_.emplace_back(r, i);
     }
   }
@@ -81,10 +81,10 @@ class RandomRun {
   std::vector<Hashes> results() const {
     std::vector<Hashes> all;
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      const bool has = plan_.header.collective == Collective::reduce
-                           ? static_cast<Rank>(r) == plan_.header.root
-                           : plan_.header.collective == Collective::scan || r > 0;
-      all.push_back(has ? ranks_[r].units[1] : Hashes{});
+      const auto rank = static_cast<Rank>(r);
+      const Extent output = output_of(plan_.header, rank, plan_.programs[r]);
+      const Hashes& received = ranks_[r].units[1];
+      all.emplace_back(received.begin() + output.first, received.begin() + output.end());
     }
     return all;
   }
@@ -93,7 +93,8 @@ class RandomRun {
   using Message = std::tuple<std::size_t, std::size_t, std::uint32_t>;
 
   Hashes& buffer(std::size_t rank, Buffer buffer) {
-    const bool aliases = buffer == Buffer::send && ranks_[rank].program->in_place;
+    const bool aliases = buffer == Buffer::send && ranks_[rank].program->in_place &&
+                         in_place_aliases(plan_.header.collective);
     return ranks_[rank].units[aliases ? 1 : static_cast<int>(buffer)];
   }
   Hashes read(std::size_t rank, const Slice& slice) {
@@ -192,12 +193,24 @@ class OperandOrder : public testing::TestWithParam<const Algorithm*> {
   std::mt19937_64 random_{20261122};
 };
 
+class OperandOrderEverywhere : public OperandOrder {};
+
 TEST_P(OperandOrder, IsTheSameWhicheverMessagesAreLate) {
   for (const Rank ranks : {1, 2, 3, 4, 5, 6, 8, 9, 13}) {
     for_each_request(ranks, [&](const PlanRequest& request) {
       const Plan plan = make_plan(algorithm(), request);
       const std::vector<Hashes> first = run(plan);
       for (int i = 0; i < 4; ++i) ASSERT_EQ(run(plan), first);
+    });
+  }
+}
+
+// An allreduce gives all ranks the same bits.
+TEST_P(OperandOrderEverywhere, IsTheSameAtAllRanks) {
+  for (const Rank ranks : {2, 3, 5, 6, 7, 8, 12, 13}) {
+    for_each_request(ranks, [&](const PlanRequest& request) {
+      const std::vector<Hashes> results = run(make_plan(algorithm(), request));
+      for (const Hashes& result : results) ASSERT_EQ(result, results.front());
     });
   }
 }
@@ -260,6 +273,10 @@ std::string test_name(const testing::TestParamInfo<const Algorithm*>& row) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, OperandOrder, rows([](const Algorithm&) { return true; }),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Table, OperandOrderEverywhere, rows([](const Algorithm& algorithm) {
+                           return algorithm.collective == Collective::allreduce;
+                         }),
                          test_name);
 INSTANTIATE_TEST_SUITE_P(Table, OperandOrderByRank, rows([](const Algorithm& algorithm) {
                            return algorithm.describe({.ranks = 4}).keeps_order;

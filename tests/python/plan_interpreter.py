@@ -16,6 +16,10 @@ from typing import Any
 Value = tuple[Any, ...]
 
 
+# In place, `send` is `receive` at every rank.
+ALIASED = ("exscan", "scan", "allreduce", "alltoall", "alltoallv")
+
+
 class PlanError(AssertionError):
     """The plan does not do what its collective asks for."""
 
@@ -34,7 +38,7 @@ class RankState:
         self.steps = plan["programs"][rank]
         self.memory: dict[tuple[str, int], Value] = {}
         at_root = plan["collective"] == "reduce" and rank == plan["root"]
-        self.aliased = in_place and (plan["collective"] in ("exscan", "scan") or at_root)
+        self.aliased = in_place and (plan["collective"] in ALIASED or at_root)
         self.done: set[int] = set()
         self._fill(plan, rank, in_place)
         self.original = dict(self.memory)
@@ -51,7 +55,22 @@ class RankState:
     def _fill(self, plan: dict[str, Any], rank: int, in_place: bool) -> None:
         segments, root = plan["segments"], plan["root"]
         collective = plan["collective"]
-        if collective in ("exscan", "scan", "reduce"):
+        blocks = plan["ranks"] * segments
+        if collective == "barrier":
+            return
+        if collective in ("reduce_scatter", "reduce_scatter_block"):
+            self.memory = {("send", unit): (rank,) for unit in range(blocks)}
+        elif collective in ("alltoall", "alltoallv"):
+            for unit in range(blocks):
+                self.memory[self.place("send", unit)] = ((rank, *divmod(unit, segments)),)
+        elif collective in ("allgather", "allgatherv"):
+            buffer = "receive" if in_place else "send"
+            for s in range(segments):
+                self.memory[(buffer, rank * segments + s)] = ((rank, s),)
+        elif collective == "bcast":
+            if rank == root:
+                self.memory = {("send", unit): (("part", unit),) for unit in range(segments)}
+        elif collective in ("exscan", "scan", "reduce", "allreduce"):
             for unit in range(segments):
                 self.memory[self.place("send", unit)] = (rank,)
         elif collective in ("gather", "gatherv"):
@@ -175,7 +194,25 @@ def check_results(plan: dict[str, Any], ranks: list[RankState], in_place: bool) 
         rank, wanted = state.rank, {}
         if unordered := state.missing_dependencies():
             raise PlanError(f"rank {rank}: nothing orders the steps {unordered}")
-        if collective in ("exscan", "scan"):
+        blocks, everyone = plan["ranks"] * segments, tuple(range(plan["ranks"]))
+        if collective in ("allreduce", "reduce_scatter", "reduce_scatter_block"):
+            own = range(rank * segments, (rank + 1) * segments)
+            units = range(segments) if collective == "allreduce" else own
+            there = collective != "allreduce" and in_place and plan["ranks"] == 1
+            wanted = {} if there else {("receive", u): everyone for u in units}
+            for place in wanted.keys() & state.memory.keys():
+                if not plan["keeps_order"]:
+                    state.memory[place] = tuple(sorted(state.memory[place]))
+        elif collective in ("allgather", "allgatherv"):
+            wanted = {("receive", u): (divmod(u, segments),) for u in range(blocks)}
+        elif collective in ("alltoall", "alltoallv"):
+            wanted = {("receive", u): ((u // segments, rank, u % segments),) for u in range(blocks)}
+        elif collective == "bcast":
+            if rank != root:
+                wanted = {("receive", u): (("part", u),) for u in range(segments)}
+        elif collective == "barrier":
+            pass
+        elif collective in ("exscan", "scan"):
             last = rank if collective == "scan" else rank - 1
             if collective == "scan" or rank > 0:
                 wanted = {("receive", u): tuple(range(last + 1)) for u in range(segments)}

@@ -53,7 +53,7 @@ TEST(SelectionTable, IsToldByLineWhatIsWrongAndThenHasNoRule) {
       {"gather 1-2 * native", "t:1: a selection table begins"},
       {"sibyl-selection 2\n", "t:1: a selection table begins"},
       {"sibyl-selection 1\ngather 1-2 native\n", "t:2: a rule is"},
-      {"sibyl-selection 1\n\nbcast 1-2 * native\n", "t:3: no collective bcast"},
+      {"sibyl-selection 1\n\nalltoallw 1-2 * native\n", "t:3: no collective alltoallw"},
       {"sibyl-selection 1\ngather 2-1 * native\n", "t:2: ranks are"},
       {"sibyl-selection 1\ngather 2- * native\n", "t:2: ranks are"},
       {"sibyl-selection 1\ngather -2 * native\n", "t:2: ranks are"},

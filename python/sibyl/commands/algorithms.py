@@ -26,7 +26,8 @@ COLUMNS = (
 
 def list_algorithms(as_json: bool) -> int:
     """Print the table; see `sibyl algorithms --help`."""
-    rows = [{column: getattr(row, column) for column in COLUMNS} for row in sibyl.algorithms()]
+    table_rows = sibyl.algorithms()
+    rows = [{column: getattr(row, column) for column in COLUMNS} for row in table_rows]
     if as_json:
         print(json.dumps(rows, indent=2))
         return 0
@@ -39,12 +40,12 @@ def list_algorithms(as_json: bool) -> int:
         table.add_column(heading)
     table.add_column("source", justify="right")
     sources = list(dict.fromkeys(row["source"] for row in rows))
-    for row in rows:
+    for row, of_table in zip(rows, table_rows, strict=True):
         name = Text(row["name"], style="bold")
         if row["published"] not in ("", row["name"]):
             name.append("\n" + row["published"].replace(", ", ",\n"), style="not bold")
         source = f"[{sources.index(row['source']) + 1}]"
-        cells = (row["idea"], row["cost"], _takes(row), _operators(row), source)
+        cells = (row["idea"], row["cost"], _takes(row), _operators(of_table), source)
         table.add_row(row["collective"], name, *(Text(cell) for cell in cells))
     console.print(table)
     for number, source in enumerate(sources, start=1):
@@ -60,7 +61,7 @@ def _takes(row: dict[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _operators(row: dict[str, Any]) -> str:
-    if row["collective"] not in ("exscan", "scan"):
+def _operators(row: sibyl.Algorithm) -> str:
+    if not row.combines:
         return "-"
-    return "commutative" if row["commutative_only"] else "any"
+    return "commutative" if row.commutative_only else "any"

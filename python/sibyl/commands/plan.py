@@ -29,7 +29,9 @@ class PlanOptions:
         str, typer.Option(metavar="NAME", help="See: sibyl algorithms.", show_default=False)
     ]
     ranks: Annotated[int, typer.Option(metavar="P", help="Number of ranks.", show_default=False)]
-    root: Annotated[int, typer.Option(metavar="R", help="Root of gather, scatter and reduce.")] = 0
+    root: Annotated[
+        int, typer.Option(metavar="R", help="Root of gather, scatter, reduce, bcast.")
+    ] = 0
     count: Annotated[
         int | None,
         typer.Option(metavar="M", help="Elements per vector or block; recorded, sizes in GOAL."),
@@ -53,7 +55,8 @@ class PlanOptions:
         str | None,
         typer.Option(
             metavar="FILE|A,B,...",
-            help="Gatherv, scatterv: size of each rank's block; all alike if absent.",
+            help="Gatherv and the like: size of each rank's block; in alltoallv a row for each "
+            "rank; all alike if absent.",
         ),
     ] = None
     direct_from: Annotated[
@@ -64,15 +67,15 @@ class PlanOptions:
         str | None,
         typer.Option(
             metavar="FILE|SHAPE",
-            help="Reduce: one arrival time a line, or flat, uniform:MAX:SEED, skewed:MAX, ... with "
-            "MAX in seconds; all at once if absent.",
+            help="Clairvoyant: one arrival time a line, or flat, uniform:MAX:SEED, skewed:MAX, ... "
+            "with MAX in seconds; all at once if absent.",
         ),
     ] = None
     segments: Annotated[
-        int, typer.Option(metavar="N", help="Reduce: parts that the vector is cut into.")
+        int, typer.Option(metavar="N", help="Parts that a vector or block is cut into.")
     ] = 1
     round_time: Annotated[
-        float, typer.Option(metavar="D", help="Reduce: seconds that a round takes.")
+        float, typer.Option(metavar="D", help="Clairvoyant: seconds that a round takes.")
     ] = 1.0
     generator: Annotated[
         str,
@@ -96,7 +99,8 @@ class PlanOutputs:
     events: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE.csv|-", help="Reduce: write the schedule: round,sender,receiver,segment."
+            metavar="FILE.csv|-",
+            help="Clairvoyant: write the schedule: round,sender,receiver,segment.",
         ),
     ] = None
     json: Annotated[
@@ -162,11 +166,21 @@ def _arrivals(options: PlanOptions) -> list[float] | None:
     return sibyl.arrival_pattern(options.arrivals, options.ranks, options.root).tolist()
 
 
-def events_text(collective: str, options: PlanOptions) -> str:
-    """The schedule of a reduce as CSV: round, sender, receiver, segment."""
-    _, events = _schedule(collective, options, "--events", "")
+def events_text(collective: str, options: PlanOptions, plan: sibyl.Plan) -> str:
+    """The schedule of segments as CSV: round, sender, receiver, segment."""
+    if collective == "reduce":
+        _, events = _schedule(collective, options, "--events", "")
+        rows = events.tolist()
+    else:
+        _check_arrivals(collective, options, "--events", "")
+        rows = sorted(
+            (step["round"], sender, step["peer"], step["first"])
+            for sender, program in enumerate(json.loads(plan.to_json())["programs"])
+            for step in program
+            if step["kind"] == "send"
+        )
     lines = ["round,sender,receiver,segment"]
-    lines += [f"{r},{s},{d},{n}" for r, s, d, n in events.tolist()]
+    lines += [f"{r},{s},{d},{n}" for r, s, d, n in rows]
     return "\n".join(lines)
 
 
@@ -186,11 +200,9 @@ def _schedule(
     """Arrival times and events of a schedule; CommandError where the algorithm has none."""
     import numpy
 
-    if not any(row.arrivals for row in _rows(collective, options)):
-        raise CommandError(
-            f"{option}: {collective} {options.algorithm} has no schedule of segments; "
-            f"it is for reduce --algorithm clairvoyant{hint}"
-        )
+    _check_arrivals(collective, options, option, hint)
+    if collective != "reduce":
+        raise CommandError(f"{option} plays the schedule of a reduce, not of {collective}{hint}")
     arrivals = _arrivals(options)
     times = numpy.zeros(options.ranks) if arrivals is None else numpy.array(arrivals)
     events = sibyl.clairvoyant(
@@ -202,6 +214,14 @@ def _schedule(
         options.root_order,
     )
     return times, events
+
+
+def _check_arrivals(collective: str, options: PlanOptions, option: str, hint: str) -> None:
+    if not any(row.arrivals for row in _rows(collective, options)):
+        raise CommandError(
+            f"{option}: {collective} {options.algorithm} has no schedule of segments; "
+            f"it is for reduce --algorithm clairvoyant{hint}"
+        )
 
 
 def _rows(collective: str, options: PlanOptions) -> list[sibyl.Algorithm]:
@@ -220,7 +240,7 @@ def write_plan(collective: str, options: PlanOptions, outputs: PlanOutputs) -> i
         raise CommandError(f"{' and '.join(to_stdout)}: only one can be written to '-'")
     plan = make_plan(collective, options)
     texts: dict[str, Callable[[], str]] = {
-        "events": lambda: events_text(collective, options),
+        "events": lambda: events_text(collective, options, plan),
         "html": lambda: page_text(collective, options),
         "json": lambda: _with_count(plan.to_json(), options.count),
         "svg": plan.to_svg,
@@ -285,9 +305,9 @@ def step_text(step: dict[str, Any]) -> str:
 
 def print_summary(plan: sibyl.Plan, options: PlanOptions) -> None:
     """Print measures and, for few ranks, every step."""
-    rooted = plan.collective not in ("exscan", "scan")
+    row = next(row for row in sibyl.algorithms(plan.collective) if row.name == plan.algorithm)
     title = f"{plan.collective} {plan.algorithm}, {plan.ranks} ranks"
-    print(f"{title}, root {plan.root}" if rooted else title)
+    print(f"{title}, root {plan.root}" if row.rooted else title)
     unit = "vector" if plan.partition == "vector" else "block"
     print(f"  rounds      {plan.rounds}")
     print(f"  messages    {plan.messages}")
@@ -295,7 +315,7 @@ def print_summary(plan: sibyl.Plan, options: PlanOptions) -> None:
     size = "" if options.count is None else f" of {options.count} element(s)"
     print(f"  partition   {plan.segments} part(s) a {unit}{size}")
     print(f"  one-ported  {'yes' if plan.one_ported else 'no'}")
-    if plan.partition == "vector":
+    if row.combines:
         print(f"  operands    {'in rank order' if plan.keeps_order else 'in any order'}")
     if plan.ranks > STEPS_UP_TO:
         print(f"(steps are shown up to {STEPS_UP_TO} ranks; --json FILE writes them all)")

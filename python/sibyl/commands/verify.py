@@ -1,5 +1,6 @@
 """`sibyl verify`: prove the plans of a collective for a range of ranks."""
 
+import itertools
 import random
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from sibyl.progress import progress_bar
 ALL_VARIANTS_UP_TO = 16
 SAMPLED_ROOTS = 8
 DIRECT_FROM = 500
+SEGMENTS = 5
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,22 @@ class Case:
     background: bool
     in_place: bool
     irregular: bool
+    segments: int = 1
 
-    def sizes(self) -> list[int] | None:
+    def sizes(self, collective: str) -> list[int] | None:
         """Sizes of the blocks with holes, the same ones every time; None: all alike."""
         if not self.irregular:
             return None
         draw = random.Random(self.ranks * 1_000_003 + self.root)
-        return [draw.choice((0, 1, draw.randrange(100), 900)) for _ in range(self.ranks)]
+        blocks = self.ranks**2 if collective == "alltoallv" else self.ranks
+        return [draw.choice((0, 1, draw.randrange(100), 900)) for _ in range(blocks)]
+
+    def arrivals(self) -> list[float] | None:
+        """Arrival times of a plan in segments; None: all at once."""
+        if self.segments == 1:
+            return None
+        draw = random.Random(self.ranks * 1_000_003 + self.root)
+        return [draw.uniform(0, 2 * self.segments) for _ in range(self.ranks)]
 
     def order(self) -> list[int] | None:
         """The order of the ranks other than the root; the same one every time for a case."""
@@ -50,12 +61,13 @@ class Case:
         words += ["background"] * self.background
         words += ["in place"] * self.in_place
         words += ["blocks of different sizes"] * self.irregular
+        words += [f"{self.segments} segments"] * (self.segments > 1)
         return ", ".join(words)
 
 
-def roots_of(collective: str, ranks: int, choice: str) -> list[int]:
+def roots_of(row: sibyl.Algorithm, ranks: int, choice: str) -> list[int]:
     """The roots to prove: 0 alone without a root, all, or a sample with the ends and the middle."""
-    if collective in ("exscan", "scan"):
+    if not row.rooted:
         return [0]
     if choice == "all" or ranks <= SAMPLED_ROOTS:
         return list(range(ranks))
@@ -72,18 +84,23 @@ def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
     Each root is proven with and without MPI_IN_PLACE, in rank order with closed gates and, where
     the algorithm takes them, in a shuffled order with open gates; for few ranks in all
     combinations of the three. Where blocks may differ in size, plans for equal and for different
-    sizes are proven, the largest going straight to the root.
+    sizes are proven, the largest going straight to the root. Where data are cut into segments,
+    plans for one and for several are, these for different arrival times where they are planned for.
     """
     orders = (False, True) if row.order != "none" else (False,)
     gates = (False, True) if row.background else (False,)
     ways = [(order, gate) for order in orders for gate in gates]
     if ranks > ALL_VARIANTS_UP_TO:
         ways = list(dict.fromkeys([ways[0], ways[-1]]))
-    for root in roots_of(row.collective, ranks, roots):
-        for shuffled, background in ways:
-            for in_place in (False, True) if row.in_place else (False,):
-                for irregular in (False, True) if row.sizes else (False,):
-                    yield Case(ranks, root, shuffled, background, in_place, irregular)
+    choices = itertools.product(
+        roots_of(row, ranks, roots),
+        ways,
+        (False, True) if row.in_place else (False,),
+        (False, True) if row.sizes else (False,),
+        (1, SEGMENTS) if row.segments else (1,),
+    )
+    for root, (shuffled, background), in_place, irregular, segments in choices:
+        yield Case(ranks, root, shuffled, background, in_place, irregular, segments)
 
 
 def verify_plans(collective: str, algorithm: str | None, ranks_text: str, roots: str) -> int:
@@ -141,6 +158,8 @@ def _prove(row: sibyl.Algorithm, case: Case) -> int:
         order=case.order(),
         background=case.background,
         in_place=case.in_place,
-        sizes=case.sizes(),
+        sizes=case.sizes(row.collective),
+        segments=case.segments,
+        arrivals=case.arrivals() if row.arrivals else None,
         direct_from=DIRECT_FROM,
     )

@@ -17,7 +17,8 @@ def run_time_bound(
         network: how it is connected; nodes are taken as ranks of their own.
         arrivals: of each rank, in seconds.
         root: of rooted collectives.
-        total: bytes in all at the root (gather, scatter), or of each rank's vector.
+        total: bytes in all at the root or at every rank (gather, scatter, allgather), or of each
+            rank's vector.
     """
     ranks = len(arrivals)
     first = float(arrivals.min())
@@ -39,7 +40,21 @@ def run_time_bound(
     if collective == "reduce":
         by_last = float(others.max()) - first + network.message(total)
         return max(spread, by_last)
-    # Scans: the last rank needs the first operand of every other, in rounds of doubling.
     rounds = math.ceil(math.log2(ranks))
+    if collective == "barrier":
+        return spread + rounds * network.message(0)
+    if collective == "bcast":
+        by_root = float(arrivals[root]) - first + network.message(total)
+        return max(spread, by_root, float(arrivals[root]) - first + rounds * network.message(0))
+    if collective == "allreduce":
+        # The last rank's operand goes out, and the result comes in.
+        return max(spread + network.message(total), spread + rounds * network.message(0))
+    by_port = network.message(0) + port * total * (ranks - 1) / ranks
+    if collective in ("allgather", "allgatherv"):
+        # Blocks of others may be there before the last rank is.
+        return max(spread + network.message(total / ranks), by_port)
+    if collective in ("alltoall", "alltoallv", "reduce_scatter", "reduce_scatter_block"):
+        return spread + by_port  # something for each of the others goes out of the last rank
+    # Scans: the last rank needs the first operand of every other, in rounds of doubling.
     by_data = float(arrivals[:-1].max()) - first + network.message(total)
     return max(spread, by_data, rounds * network.message(0))

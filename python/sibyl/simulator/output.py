@@ -26,7 +26,7 @@ from sibyl.experiment.plots import (
 )
 from sibyl.experiment.units import size_text, time_text
 from sibyl.simulator.model import Network
-from sibyl.simulator.session import WHOLE_VECTORS, Problem, Row, Settings
+from sibyl.simulator.session import SIZES_IN_ALL, Problem, Row, Settings
 
 COLUMNS = (
     *("collective", "algorithm", "ranks", "bytes", "pattern", "max_delay_us", "iterations"),
@@ -64,7 +64,7 @@ def network_text(network: Network) -> str:
 
 def problem_title(problem: Problem, settings: Settings) -> str:
     """A cell in words."""
-    each = settings.collective in WHOLE_VECTORS
+    each = settings.collective not in SIZES_IN_ALL
     text = f"{settings.collective}, {size_text(problem.size)} {'a rank' if each else 'in all'}, "
     text += f"{problem.ranks} ranks, {problem.pattern} arrivals"
     return text + (f" up to {time_text(problem.max_delay)}" if problem.max_delay else "")

@@ -88,21 +88,22 @@ def simulate(
     """Simulate one call of a collective by one of Sibyl's algorithms.
 
     Args:
-        collective: exscan, scan, gather, scatter, gatherv, scatterv or reduce.
+        collective: one of sibyl.collectives().
         algorithm: a name of the table.
         ranks: P.
         size: bytes of each rank's vector, or of each block.
         arrivals: shape (P,): when each rank joins, in seconds; all at 0 if None. Algorithms that
             plan for arrival times get them too.
         network: the model; 25 us and 8 ns/byte if None.
-        root: of all collectives but the scans.
+        root: of collectives that have one.
         order: the ranks other than the root as they are served or placed.
         background: open the gates that the algorithm can open.
-        segments: reduce: parts that the vector is cut into.
-        round_time: reduce: seconds of a round; that of a message of one segment if None.
-        in_order: reduce: ranks send strictly in the order of the schedule, as the library does
+        segments: parts that the vector or a block is cut into.
+        round_time: clairvoyant: seconds of a round; that of a message of one segment if None.
+        in_order: clairvoyant: ranks send strictly in the order of the schedule, as the library does
             where links carry messages in turn; else what is ready goes, the earliest first.
-        block_sizes: gatherv, scatterv: bytes of each rank's block.
+        block_sizes: gatherv and the like: bytes of each rank's block; alltoallv: of each pair's,
+            row by row.
         element_bytes: vectors are cut between elements.
         first_segment: linear-synchronised: bytes of a block's first segment.
         record: keep every message.

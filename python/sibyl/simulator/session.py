@@ -20,7 +20,9 @@ from sibyl.simulator.model import Network
 from sibyl.simulator.run import Simulated, run_prepared
 
 DRAWN = ("uniform", "normal", "exponential")
-WHOLE_VECTORS = (*SCANS, "reduce")
+WHOLE_VECTORS = (*SCANS, "reduce", "allreduce", "bcast")
+# A size is that of all blocks together, not of what each rank has.
+SIZES_IN_ALL = ("gather", "scatter", "gatherv", "scatterv", "allgather", "allgatherv")
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class Problem:
     """A cell: one problem under one kind of arrivals.
 
     Attributes:
-        size: bytes in all at the root (gather, scatter), else of each rank's vector.
+        size: bytes in all at the root or at every rank (gather, scatter, allgather), else of each
+            rank's vector (all blocks that it sends in an all-to-all).
         pattern: a shape, or a file of arrival times.
         max_delay: in seconds.
     """
@@ -114,7 +117,10 @@ def segments_of(problem: Problem, contender: Contender, settings: Settings) -> i
     latency = network.message(0)
     data = network.per_byte() * problem.size
     deep = math.log2(max(problem.ranks, 2))
-    fill = {"two-tree": 2 * deep, "clairvoyant": 2.0}.get(contender.row.name, problem.ranks)
+    fills = {"two-tree": 2 * deep, "clairvoyant": 2.0, "circulant": deep, "binary-tree": deep}
+    fill = fills.get(contender.row.name, problem.ranks)
+    if contender.row.collective not in WHOLE_VECTORS:
+        return 1  # blocks are parts already
     best = (fill * data / latency) ** 0.5 if latency > 0 else 256
     return int(min(256, max(1, best, 1)))
 
@@ -142,10 +148,18 @@ def request_of(
             round_time=max(round_time, 1e-9),
             in_order=settings.in_order,
             ranks_per_node=network.nodes.ranks if network.nodes and row.nodes else 1,
-            sizes=[block_of(problem, settings)] * problem.ranks if row.sizes else None,
+            sizes=_sizes(problem, row, settings),
         )
     except ValueError as error:
         raise CommandError(f"{settings.collective} {contender.name}: {error}") from error
+
+
+def _sizes(problem: Problem, row: _core.Algorithm, settings: Settings) -> list[int] | None:
+    """Blocks of one size, where they may have different ones."""
+    if not row.sizes:
+        return None
+    blocks = problem.ranks**2 if row.collective == "alltoallv" else problem.ranks
+    return [block_of(problem, settings)] * blocks
 
 
 def simulation_of(

@@ -50,7 +50,7 @@ int NativeForm::begin(MPI_Comm comm, MPI_Request* request) const {
       return PMPI_Ireduce(send, receive, small(send_count), send_type, op, root, comm, request);
     case Collective::exscan:
       return PMPI_Iexscan(send, receive, small(send_count), send_type, op, comm, request);
-    case Collective::scan:
+    default:
       break;
   }
   return MPI_ERR_INTERN;
@@ -76,7 +76,7 @@ int NativeForm::begin_large([[maybe_unused]] MPI_Comm comm,
       return PMPI_Ireduce_c(send, receive, send_count, send_type, op, root, comm, request);
     case Collective::exscan:
       return PMPI_Iexscan_c(send, receive, send_count, send_type, op, comm, request);
-    case Collective::scan:
+    default:
       break;
   }
 #endif

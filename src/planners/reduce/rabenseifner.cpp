@@ -13,33 +13,16 @@
 //   of J. Proficz, K. M. Ocetkiewicz, Improving Clairvoyant, 2020.
 #include "planners/reduce/rabenseifner.hpp"
 
-#include <array>
-#include <bit>
-
-#include "planners/reduce/groups.hpp"
+#include "planners/groups.hpp"
 
 namespace sibyl::reduce {
-namespace {
-
-Groups groups_for(Rank ranks) {
-  static constexpr auto twos = [] {
-    std::array<std::uint32_t, 31> list{};
-    list.fill(2);
-    return list;
-  }();
-  const auto all = static_cast<std::uint32_t>(ranks);
-  const auto digits = static_cast<std::size_t>(std::bit_width(all) - 1);
-  return {std::span(twos).first(digits), static_cast<Rank>(all - std::bit_floor(all))};
-}
-
-}  // namespace
 
 PlanHeader describe_rabenseifner(const PlanRequest& request) {
-  return describe_groups("rabenseifner", request, groups_for(request.ranks));
+  return describe_groups(Collective::reduce, "rabenseifner", request, pairs_of(request.ranks));
 }
 
 void plan_rabenseifner(const PlanRequest& request, Rank rank, Program& program) {
-  plan_groups(request, groups_for(request.ranks), rank, program);
+  plan_groups(Collective::reduce, request, pairs_of(request.ranks), rank, program);
 }
 
 }  // namespace sibyl::reduce

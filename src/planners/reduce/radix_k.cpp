@@ -15,47 +15,18 @@
 //   divided by its smallest one.
 #include "planners/reduce/radix_k.hpp"
 
-#include <array>
-
-#include "planners/reduce/groups.hpp"
+#include "planners/groups.hpp"
 
 namespace sibyl::reduce {
-namespace {
-
-constexpr std::uint32_t largest_group = 8;
-
-// The sizes of the groups, largest first: at most 31 factors of a Rank.
-class Factors {
- public:
-  explicit Factors(Rank ranks) {
-    auto left = static_cast<std::uint32_t>(ranks);
-    for (std::uint32_t size = largest_group; size > 1; --size) take(size, left);
-    for (std::uint64_t size = largest_group + 1; size * size <= left; ++size) {
-      take(static_cast<std::uint32_t>(size), left);
-    }
-    if (left > 1) take(left, left);
-  }
-  Groups groups() const& { return {std::span(sizes_).first(count_), 0}; }
-  Groups groups() const&& = delete;  // would outlive the list
-
- private:
-  void take(std::uint32_t size, std::uint32_t& left) {
-    for (; left % size == 0; left /= size) sizes_[count_++] = size;
-  }
-  std::array<std::uint32_t, 31> sizes_{};
-  std::size_t count_ = 0;
-};
-
-}  // namespace
 
 PlanHeader describe_radix_k(const PlanRequest& request) {
   const Factors factors(request.ranks);
-  return describe_groups("radix-k", request, factors.groups());
+  return describe_groups(Collective::reduce, "radix-k", request, factors.groups());
 }
 
 void plan_radix_k(const PlanRequest& request, Rank rank, Program& program) {
   const Factors factors(request.ranks);
-  plan_groups(request, factors.groups(), rank, program);
+  plan_groups(Collective::reduce, request, factors.groups(), rank, program);
 }
 
 }  // namespace sibyl::reduce

@@ -4,10 +4,10 @@
 #include <array>
 
 #include "planners/papers.hpp"
+#include "planners/parts.hpp"
 #include "planners/reduce/binomial.hpp"
 #include "planners/reduce/clairvoyant.hpp"
 #include "planners/reduce/ordered_tree.hpp"
-#include "planners/reduce/parts.hpp"
 #include "planners/reduce/rabenseifner.hpp"
 #include "planners/reduce/radix_k.hpp"
 #include "planners/reduce/ring.hpp"

@@ -22,8 +22,7 @@ FEW_RANKS = 8
 def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
     """What can be asked of an algorithm for `ranks` ranks."""
     draw = random.Random(ranks)
-    rooted = row.collective not in ("exscan", "scan")
-    roots = range(ranks) if rooted else [0]
+    roots = range(ranks) if row.rooted else [0]
     found = []
     for root in roots:
         others = [rank for rank in range(ranks) if rank != root]
@@ -49,7 +48,8 @@ def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
                         request["arrivals"] = [draw.uniform(0, ranks) for _ in range(ranks)]
                         request["round_time"] = draw.uniform(0.1, 2)
                     if row.sizes and (root + in_place) % 2 == 0:
-                        request["sizes"] = [draw.choice((0, 3, 70)) for _ in range(ranks)]
+                        count = ranks**2 if row.collective == "alltoallv" else ranks
+                        request["sizes"] = [draw.choice((0, 3, 70)) for _ in range(count)]
                         request["direct_from"] = draw.choice((1, 50, 100))
                     found.append(request)
     return found

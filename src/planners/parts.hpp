@@ -1,4 +1,4 @@
-// What reduces that cut the vector into as many parts as there are ranks have in common.
+// What algorithms that cut the vector into as many parts as there are ranks have in common.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include "sibyl/planners.hpp"
 
-namespace sibyl::reduce {
+namespace sibyl {
 
 // Empty when a plan can number the parts that all ranks hold.
 inline std::string check_part_per_rank(const PlanRequest& request) {
@@ -17,4 +17,4 @@ inline std::string check_part_per_rank(const PlanRequest& request) {
          " ranks; ask for at most 32768 where each has a part of the vector";
 }
 
-}  // namespace sibyl::reduce
+}  // namespace sibyl

@@ -4,13 +4,14 @@
 // between which it changes when something comes from above: two copies of the vector in scratch, at
 // the root `receive` and one copy. What leaves a rank before that goes from where it lies. At the
 // end the root copies its own part to `receive`, where it lies elsewhere.
-#include "planners/reduce/groups.hpp"
+#include "planners/groups.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "planners/headers.hpp"
 
-namespace sibyl::reduce {
+namespace sibyl {
 namespace {
 
 std::uint32_t members_of(const Groups& groups) {
@@ -35,8 +36,10 @@ std::uint32_t member_of(Rank rank, const Groups& groups) {
 // One rank's program as it is written, and where its sum lies meanwhile.
 class Writer {
  public:
-  Writer(const PlanRequest& request, const Groups& groups, Rank rank, Program& program)
-      : request_(request),
+  Writer(Collective collective, const PlanRequest& request, const Groups& groups, Rank rank,
+         Program& program)
+      : everywhere_(collective == Collective::allreduce),
+        request_(request),
         groups_(groups),
         rank_(rank),
         member_(member_of(rank, groups)),
@@ -46,16 +49,15 @@ class Writer {
         program_(program),
         build_(program) {
     program.clear();
-    const bool at_root = rank == request.root;
-    program.in_place = at_root && request.in_place;
-    if (at_root) {
+    program.in_place = has_result() && request.in_place;
+    if (has_result()) {
       places_[0] = {Buffer::receive, 0};
       places_[1] = {Buffer::scratch, 0};
       placed_ = program.in_place;
     }
   }
 
-  // True when this rank has given its vector up and is done.
+  // True when this rank has given its vector up and is done, but for the result.
   bool fold() {
     if (groups_.folded == 0) return false;
     const std::uint32_t round = round_++;
@@ -100,8 +102,7 @@ class Writer {
   }
 
   void gather() {
-    const bool at_root = rank_ == request_.root;
-    if (at_root && (!placed_ || places_[at_].buffer != Buffer::receive)) {
+    if (has_result() && (!placed_ || places_[at_].buffer != Buffer::receive)) {
       build_.copy(slice({Buffer::receive, 0}, held_), sum(held_), round_);
       at_ = 0;
       placed_ = true;
@@ -111,6 +112,10 @@ class Writer {
       const std::uint32_t size = groups_.sizes[phase];
       stride /= size;
       const std::uint32_t digit = member_ / stride % size;
+      if (everywhere_) {
+        exchange(size, digit, stride);
+        continue;
+      }
       const std::uint32_t collector = root_ / stride % size;
       if (digit != collector) {
         const std::uint32_t turn = (digit + size - collector) % size - 1;
@@ -128,7 +133,23 @@ class Writer {
     }
   }
 
+  // What was folded gets the result at the end.
+  void unfold() {
+    if (!everywhere_ || rank_ >= 2 * groups_.folded) return;
+    const Range all{0, parts_};
+    std::uint32_t last = 1;
+    for (const std::uint32_t size : groups_.sizes) last += 2 * (size - 1);
+    const Rank giver = giver_of(rank_ / 2, request_.root);
+    if (giver == rank_) {
+      build_.receive(rank_ ^ 1, slice({Buffer::receive, 0}, all), last);
+    } else {
+      build_.send(giver, slice({Buffer::receive, 0}, all), last);
+    }
+  }
+
  private:
+  bool has_result() const { return everywhere_ || rank_ == request_.root; }
+
   struct Place {
     Buffer buffer = Buffer::scratch;
     std::uint32_t copy = 0;  // of the vector, in scratch
@@ -150,6 +171,20 @@ class Writer {
     return ProgramBuilder::slice(Buffer::send, range.first, range.count);
   }
   Slice sum(const Range& range) { return placed_ ? slice(places_[at_], range) : own(range); }
+
+  // The members of a group give each other their shares: to the t-th above, from the t-th below.
+  void exchange(std::uint32_t size, std::uint32_t digit, std::uint32_t stride) {
+    const Range all{held_.first - held_.count * digit, held_.count * size};
+    for (std::uint32_t turn = 0; turn + 1 < size; ++turn) {
+      const std::uint32_t to = (digit + 1 + turn) % size;
+      const std::uint32_t from = (digit + size - 1 - turn) % size;
+      build_.send(rank_at(digit, to, stride), sum(held_), round_ + turn);
+      const Range share{all.first + held_.count * from, held_.count};
+      build_.receive(rank_at(digit, from, stride), sum(share), round_ + turn);
+    }
+    held_ = all;
+    round_ += size - 1;
+  }
 
   Rank rank_at(std::uint32_t digit, std::uint32_t other, std::uint32_t stride) const {
     return rank_of(member_ + (other - digit) * stride, groups_, request_.root);
@@ -189,6 +224,7 @@ class Writer {
     add_up(range, count, source, [](std::uint32_t) {});
   }
 
+  bool everywhere_;  // all ranks get the result
   const PlanRequest& request_;
   const Groups& groups_;
   Rank rank_;
@@ -207,22 +243,51 @@ class Writer {
 
 }  // namespace
 
-PlanHeader describe_groups(std::string_view algorithm, const PlanRequest& request,
-                           const Groups& groups) {
+PlanHeader describe_groups(Collective collective, std::string_view algorithm,
+                           const PlanRequest& request, const Groups& groups) {
   std::uint32_t rounds = groups.folded > 0 ? 1 : 0;
+  if (collective == Collective::allreduce) rounds *= 2;
   for (const std::uint32_t size : groups.sizes) rounds += 2 * (size - 1);
-  PlanHeader header = reduce_header(algorithm, request, rounds);
+  PlanHeader header = plain_header(collective, algorithm, request, rounds);
   header.segments = members_of(groups);
   header.tag_span = request.ranks > 1 ? 2 : 1;  // a share one way in each of the two halves
   header.keeps_order = true;
   return header;
 }
 
-void plan_groups(const PlanRequest& request, const Groups& groups, Rank rank, Program& program) {
-  Writer writer(request, groups, rank, program);
-  if (writer.fold()) return;
-  writer.scatter();
-  writer.gather();
+void plan_groups(Collective collective, const PlanRequest& request, const Groups& groups, Rank rank,
+                 Program& program) {
+  Writer writer(collective, request, groups, rank, program);
+  if (!writer.fold()) {
+    writer.scatter();
+    writer.gather();
+  }
+  writer.unfold();
 }
 
-}  // namespace sibyl::reduce
+Groups pairs_of(Rank ranks) {
+  static constexpr auto twos = [] {
+    std::array<std::uint32_t, 31> list{};
+    list.fill(2);
+    return list;
+  }();
+  const auto all = static_cast<std::uint32_t>(ranks);
+  const auto digits = static_cast<std::size_t>(std::bit_width(all) - 1);
+  return {std::span(twos).first(digits), static_cast<Rank>(all - std::bit_floor(all))};
+}
+
+Factors::Factors(Rank ranks) {
+  constexpr std::uint32_t largest_group = 8;
+  auto left = static_cast<std::uint32_t>(ranks);
+  for (std::uint32_t size = largest_group; size > 1; --size) take(size, left);
+  for (std::uint64_t size = largest_group + 1; size * size <= left; ++size) {
+    take(static_cast<std::uint32_t>(size), left);
+  }
+  if (left > 1) take(left, left);
+}
+
+void Factors::take(std::uint32_t size, std::uint32_t& left) {
+  for (; left % size == 0; left /= size) sizes_[count_++] = size;
+}
+
+}  // namespace sibyl

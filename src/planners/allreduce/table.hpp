@@ -1,0 +1,103 @@
+// The algorithms of allreduce: their rows of the one table (../algorithms.cpp).
+#pragma once
+
+#include <array>
+
+#include "planners/allreduce/allreduce.hpp"
+#include "planners/papers.hpp"
+#include "planners/parts.hpp"
+#include "sibyl/planners.hpp"
+
+namespace sibyl::allreduce {
+
+// m is the size of the vector, cut into N segments.
+inline constexpr std::array algorithms{
+    Algorithm{
+        .collective = Collective::allreduce,
+        .name = "doubling",
+        .published = "recursive multiplying",
+        .idea = "Groups of neighbours, as large as p has factors, tell each other their "
+                "vectors and add them up, then groups of such groups.",
+        .cost = "p = f1 f2 ...: ceil(log2 p) alpha or a little more + (sum of f_i - 1) beta m",
+        .source = "M. Ruefenacht, M. Bull, S. Booth, Generalisation of Recursive Doubling for "
+                  "AllReduce, 2017",
+        .describe = describe_doubling,
+        .plan = plan_doubling},
+    Algorithm{.collective = Collective::allreduce,
+              .name = "recursive-doubling",
+              .published = "recursive doubling",
+              .idea = "Ranks that differ in one bit exchange their sums and both add them up, bit "
+                      "after bit; ranks too many give theirs to a neighbour.",
+              .cost = "log2 p (alpha + beta m); two rounds more where p is no power of two",
+              .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective "
+                        "Communication Operations in MPICH, 2005, section 7",
+              .describe = describe_recursive_doubling,
+              .plan = plan_recursive_doubling},
+    Algorithm{.collective = Collective::allreduce,
+              .name = "circulant",
+              .published = "circulant reduce-scatter and allgather",
+              .idea = "A rank gives half of the parts that it still adds up to a rank far above, "
+                      "then half of the rest to a nearer one; the way back gives all parts to all.",
+              .cost = "2 ceil(log2 p) alpha + 2 (p-1)/p beta m",
+              .source = circulant_sums_paper,
+              .commutative_only = true,
+              .describe = describe_circulant,
+              .plan = plan_circulant,
+              .check = check_part_per_rank},
+    Algorithm{.collective = Collective::allreduce,
+              .name = "ring",
+              .published = "RING, bucket",
+              .idea = "The sums of p parts go around a ring and take up an operand at every rank, "
+                      "then around once more to all.",
+              .cost = "2 (p-1) (ceil(N/p) alpha + beta m/p)",
+              .source = rings_paper,
+              .commutative_only = true,
+              .segments = true,
+              .describe = describe_ring,
+              .plan = plan_ring,
+              .check = check_ring},
+    Algorithm{.collective = Collective::allreduce,
+              .name = "rabenseifner",
+              .published = "RAB",
+              .idea = "Pairs of ranks exchange halves of the vector and each adds up one, then "
+                      "quarters with the next pair, and so on; the way back gives all parts to "
+                      "all.",
+              .cost = "2 log2 p alpha + 2 (p-1)/p beta m; 2 (alpha + beta m) more where p is no "
+                      "power of two",
+              .source = "R. Rabenseifner, Optimization of Collective Reduction Operations, 2004",
+              .describe = describe_rabenseifner,
+              .plan = plan_rabenseifner,
+              .check = check_part_per_rank},
+    Algorithm{.collective = Collective::allreduce,
+              .name = "radix-k",
+              .published = "RXK",
+              .idea = "Groups of k ranks send each other their shares of the vector directly, k "
+                      "dividing p and changing from phase to phase, and back.",
+              .cost = "p = k1 k2 ...: 2 (sum of k_i - 1) alpha + 2 (p-1)/p beta m",
+              .source = "T. Peterka, D. Goodell, R. Ross, H.-W. Shen, R. Thakur, A Configurable "
+                        "Algorithm for Parallel Image-Compositing Applications, 2009",
+              .describe = describe_radix_k,
+              .plan = plan_radix_k,
+              .check = check_part_per_rank},
+    Algorithm{
+        .collective = Collective::allreduce,
+        .name = "clairvoyant",
+        .published = "Clairvoyant, generalised",
+        .idea = "All ranks work out the same schedule of merges and deliveries from the arrival "
+                "pattern: parts come together between those that are there, and results spread "
+                "while others still come together.",
+        .cost = "after the last arrival about N (p+k-2)/p + 2 log2 p rounds of alpha + beta m/N, "
+                "where k partials of a segment are left then",
+        .source = "src/planners/clairvoyant/exchange.hpp; after J. Proficz, K. M. Ocetkiewicz, "
+                  "Improving Clairvoyant, 2020, and StragglAR (arXiv 2505.23523)",
+        .commutative_only = true,
+        .segments = true,
+        .arrivals = true,
+        .describe = describe_clairvoyant,
+        .plan = plan_clairvoyant,
+        .plan_all = plan_all_clairvoyant,
+        .plan_one = plan_one_clairvoyant,
+        .check = check_clairvoyant},
+};
+
+}  // namespace sibyl::allreduce

@@ -1,0 +1,70 @@
+// The algorithms of alltoall and alltoallv: their rows of the one table (../algorithms.cpp).
+#pragma once
+
+#include <array>
+
+#include "planners/alltoall/alltoall.hpp"
+#include "planners/papers.hpp"
+#include "planners/parts.hpp"
+#include "sibyl/planners.hpp"
+
+namespace sibyl::alltoall {
+
+// m is the size of one block.
+inline constexpr std::string_view exchanges_paper =
+    "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in "
+    "MPICH, 2005, section 5";
+
+template <Collective collective>
+constexpr Algorithm pairwise_row() {
+  constexpr bool irregular = collective == Collective::alltoallv;
+  return {.collective = collective,
+          .name = "pairwise",
+          .published = "pairwise exchange",
+          .idea =
+              "In round t every rank sends to the rank t above and receives from the one t "
+              "below, one round after the other.",
+          .cost = irregular ? "(p-1) alpha + beta (sum of the largest block of each round)"
+                            : "(p-1) (alpha + beta m)",
+          .source = exchanges_paper,
+          .sizes = irregular,
+          .describe = describe_pairwise<collective>,
+          .plan = plan_shifted,
+          .check = check_part_per_rank};
+}
+
+template <Collective collective>
+constexpr Algorithm shifted_row() {
+  constexpr bool irregular = collective == Collective::alltoallv;
+  return {.collective = collective,
+          .name = "shifted",
+          .published = "linear, first come first served",
+          .idea =
+              "All receives are open from the start and a few sends are under way at a time, "
+              "each rank beginning with another one.",
+          .cost = irregular ? "(p-1) alpha + beta times the largest row or column"
+                            : "(p-1) (alpha + beta m)",
+          .source = exchanges_paper,
+          .sizes = irregular,
+          .describe = describe_shifted<collective>,
+          .plan = plan_shifted,
+          .check = check_part_per_rank};
+}
+
+inline constexpr std::array algorithms{
+    pairwise_row<Collective::alltoall>(), shifted_row<Collective::alltoall>(),
+    Algorithm{.collective = Collective::alltoall,
+              .name = "bruck",
+              .published = "Bruck, index",
+              .idea = "A block goes 2^k ranks up in round k, for every binary digit k of its way, "
+                      "in one message with all others that do.",
+              .cost = "ceil(log2 p) (alpha + about beta m p/2)",
+              .source = doubling_paper,
+              .describe = describe_bruck,
+              .plan = plan_bruck,
+              .check = check_part_per_rank}};
+
+inline constexpr std::array irregular_algorithms{pairwise_row<Collective::alltoallv>(),
+                                                 shifted_row<Collective::alltoallv>()};
+
+}  // namespace sibyl::alltoall

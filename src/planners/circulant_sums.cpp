@@ -1,0 +1,92 @@
+// The steps of circulant_sums.hpp.
+#include "planners/circulant_sums.hpp"
+
+namespace sibyl {
+
+void append_circulant_sums(const Circulant& graph, Rank rank, Sums sums, ProgramBuilder& build) {
+  const std::uint32_t rounds = graph.rounds();
+  if (rounds == 0) return;
+  const auto at = [](Buffer buffer, Unit first, Unit count) {
+    return ProgramBuilder::slice(buffer, first, count);
+  };
+  // What is neither given away nor added to in the first round, but given away later.
+  if (graph.ranks() % 2 != 0 && !sums.holds_own) {
+    const auto middle = static_cast<Unit>(graph.up(rank, graph.ranks() / 2));
+    build.copy(at(sums.buffer, middle, 1), at(Buffer::send, middle, 1), 0);
+  }
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const Rank kept = graph.distance(rounds - round - 1);
+    const Rank given = graph.distance(rounds - round) - kept;
+    const bool first_of_all = round == 0 && !sums.holds_own;
+    const Rank above = graph.up(rank, kept);
+    const Rank below = graph.down(rank, kept);
+    for_each_part_of_run(graph, above, given, [&](Unit first, Unit count) {
+      build.send(above, at(first_of_all ? Buffer::send : sums.buffer, first, count), round);
+    });
+    for_each_part_of_run(graph, rank, given, [&](Unit first, Unit count) {
+      const Slice sum = at(sums.buffer, first, count);
+      if (first_of_all) {
+        build.receive(below, sum, round);
+        build.combine(sum, at(Buffer::send, first, count), round);
+      } else {
+        build.receive_combine(below, sum, round);
+      }
+    });
+  }
+}
+
+void append_circulant_copies(const Circulant& graph, Rank rank, ProgramBuilder& build) {
+  for (std::uint32_t k = 0; k < graph.rounds(); ++k) {
+    const std::uint32_t round = graph.rounds() + k;
+    const Rank have = graph.distance(k);
+    const Rank more = graph.distance(k + 1) - have;
+    const Rank below = graph.down(rank, have);
+    const Rank above = graph.up(rank, have);
+    for_each_part_of_run(graph, rank, more, [&](Unit first, Unit count) {
+      build.send(below, ProgramBuilder::slice(Buffer::receive, first, count), round);
+    });
+    for_each_part_of_run(graph, above, more, [&](Unit first, Unit count) {
+      build.receive(above, ProgramBuilder::slice(Buffer::receive, first, count), round);
+    });
+  }
+}
+
+// A run of one block goes past no end; two distances may lead to the same rank, one up, one down.
+std::uint32_t circulant_tags(const Circulant& graph, bool both) {
+  const auto messages = [&](std::uint32_t k) {
+    return graph.distance(k + 1) - graph.distance(k) > 1 ? 2U : 1U;
+  };
+  std::uint32_t most = 1;
+  for (std::uint32_t k = 0; k < graph.rounds(); ++k) {
+    most = std::max(most, messages(k));
+    for (std::uint32_t other = 0; both && other < graph.rounds(); ++other) {
+      if (graph.distance(k) + graph.distance(other) != graph.ranks()) continue;
+      most = std::max(most, messages(k) + messages(other));
+    }
+  }
+  return most;
+}
+
+void append_ring_sums(Rank ranks, Rank rank, Unit segments, Sums sums, ProgramBuilder& build) {
+  std::uint32_t round = 0;
+  for (Rank t = 0; t + 1 < ranks; ++t) {
+    const Rank given = (2 * ranks + rank - 1 - t) % ranks;
+    const Rank taken = (2 * ranks + rank - 2 - t) % ranks;
+    const Buffer from = t == 0 && !sums.holds_own ? Buffer::send : sums.buffer;
+    for (Unit s = 0; s < segments; ++s, ++round) {
+      const auto at = [&](Buffer buffer, Rank block) {
+        return ProgramBuilder::slice(buffer, static_cast<Unit>(block) * segments + s);
+      };
+      build.send((rank + 1) % ranks, at(from, given), round);
+      const Rank before = (rank + ranks - 1) % ranks;
+      if (sums.holds_own) {
+        build.receive_combine(before, at(sums.buffer, taken), round);
+      } else {
+        build.receive(before, at(sums.buffer, taken), round);
+        build.combine(at(sums.buffer, taken), at(Buffer::send, taken), round);
+      }
+    }
+  }
+}
+
+}  // namespace sibyl

@@ -1,0 +1,299 @@
+// The rounds of an exchange; see exchange.hpp.
+#include <algorithm>
+
+#include "planners/clairvoyant/exchange_state.hpp"
+
+namespace sibyl::clairvoyant {
+namespace {
+
+constexpr std::size_t sending = 0;
+constexpr std::size_t receiving = 1;
+
+// Up to so many ranks every free sender is looked at for a receiver, and matchings are improved;
+// beyond, where there is more choice and less time, a few.
+constexpr std::uint32_t few_ranks = 64;
+constexpr std::uint32_t few_tries = 16;
+// Of so many senders that have something, the one with the newest result is taken.
+constexpr std::uint32_t compared = 2;
+constexpr std::uint32_t most_failures = 1;
+
+template <class Act>
+void for_each_bit(const std::uint64_t* row, std::size_t words, Act act) {
+  for (std::size_t w = 0; w < words; ++w) {
+    for (std::uint64_t bits = row[w]; bits != 0; bits &= bits - 1) {
+      act(static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    }
+  }
+}
+
+}  // namespace
+
+ClairvoyantEvents Exchange::run() {
+  events_.room(left_);
+  while (left_ > 0) {
+    if (!step_one_round()) {
+      // Nothing can move until somebody arrives.
+      std::uint32_t next = last_;
+      for (const std::uint32_t arrival : arrivals_) {
+        if (arrival > round_) next = std::min(next, arrival);
+      }
+      round_ = std::max(next, round_ + 1);
+      continue;
+    }
+    ++round_;
+  }
+  return std::move(events_);
+}
+
+bool Exchange::step_one_round() {
+  const std::uint64_t before = left_;
+  for (std::uint32_t r = 0; r < ranks_; ++r) {
+    if (arrivals_[r] <= round_) present_.set(0, r);
+  }
+  std::copy_n(present_.row(0), present_.words(), free_.row(sending));
+  std::copy_n(present_.row(0), present_.words(), free_.row(receiving));
+  before_ = results_;
+  if (source_ == no_rank) {
+    if (new_owners_ && round_ >= last_) {
+      new_owners_ = false;
+      choose_owners_among_holders();
+      note_owners();
+    }
+    merge_at_owners();
+    if (round_ < last_) merge_for_absent_owners();
+  }
+  deliver_rare();
+  deliver_rest();
+  std::erase_if(spreading_, [&](std::uint32_t result) { return holder_count_[result] == ranks_; });
+  for (const std::uint32_t segment : finished_) finish(segment);
+  finished_.clear();
+  return left_ != before;
+}
+
+void Exchange::send(std::uint32_t from, std::uint32_t to, std::uint32_t segment) {
+  free_.clear(sending, from);
+  free_.clear(receiving, to);
+  --left_;
+  *events_.room(1) = {round_, static_cast<Rank>(from), static_cast<Rank>(to), segment};
+  events_.extend(1);
+}
+
+void Exchange::merge(std::uint32_t from, std::uint32_t to, std::uint32_t segment) {
+  holds_.clear(from, segment);
+  --to_send_[from];
+  const std::uint32_t owner = owner_[segment];
+  const std::uint64_t* held = holds_.row(from);
+  if (first_common(held, owned_.row(owner), holds_.words(), 0) == nowhere) {
+    pending_.clear(from, owner);
+  }
+  send(from, to, segment);
+  if (--partials_[segment] == 1) finished_.push_back(segment);
+}
+
+void Exchange::give(std::uint32_t rank, std::uint32_t result) {
+  results_.set(rank, result);
+  holders_.set(result, rank);
+  ++holder_count_[result];
+}
+
+void Exchange::finish(std::uint32_t segment) {
+  const auto result = static_cast<std::uint32_t>(segment_of_.size());
+  segment_of_.push_back(segment);
+  holder_count_.push_back(0);
+  spreading_.push_back(result);
+  give(owner_[segment], result);
+}
+
+// The newest result that one rank had at the beginning of the round and the other lacks.
+std::uint32_t Exchange::newest(std::uint32_t from, std::uint32_t to) const {
+  const std::uint64_t* had = before_.row(from);
+  const std::uint64_t* has = results_.row(to);
+  for (std::size_t w = (segment_of_.size() + 63) / 64; w-- > 0;) {
+    const std::uint64_t more = had[w] & ~has[w];
+    if (more != 0)
+      return static_cast<std::uint32_t>(w * 64 + 63) -
+             static_cast<std::uint32_t>(std::countl_zero(more));
+  }
+  return nowhere;
+}
+
+// Every rank goes round the owners, each beginning with the one after itself.
+void Exchange::merge_at_owners() {
+  // Nearly in order since the last round.
+  for (std::size_t i = 1; i < by_work_.size(); ++i) {
+    const std::uint32_t rank = by_work_[i];
+    std::size_t at = i;
+    for (; at > 0 && to_send_[by_work_[at - 1]] < to_send_[rank]; --at)
+      by_work_[at] = by_work_[at - 1];
+    by_work_[at] = rank;
+  }
+  for (const std::uint32_t from : by_work_) {
+    if (to_send_[from] == 0) break;
+    if (!present_.has(0, from)) continue;
+    const std::uint32_t owner =
+        first_common(pending_.row(from), free_.row(receiving), pending_.words(),
+                     static_cast<std::uint32_t>((std::uint64_t{from} + 1 + round_) % ranks_));
+    if (owner == nowhere) continue;
+    merge(from, owner, first_common(holds_.row(from), owned_.row(owner), holds_.words(), 0));
+  }
+}
+
+// The ranks that came last send first, each to the one that came before it or an earlier one.
+void Exchange::merge_for_absent_owners() {
+  std::vector<std::uint64_t> movable(holds_.words(), 0);
+  std::uint32_t there = 0;
+  for (const std::uint32_t rank : by_arrival_) {
+    if (present_.has(0, rank)) {
+      ++there;
+      continue;
+    }
+    for (std::size_t w = 0; w < movable.size(); ++w) movable[w] |= owned_.row(rank)[w];
+  }
+  if (std::ranges::all_of(movable, [](std::uint64_t word) { return word == 0; })) return;
+  std::vector<std::uint64_t> both(movable.size());
+  std::vector<std::uint32_t> received(ranks_, nowhere);
+  for (std::uint32_t later = there; later-- > 1;) {
+    const std::uint32_t from = by_arrival_[later];
+    if (!free_.has(sending, from)) continue;
+    const std::uint32_t least = ranks_ <= few_ranks || later < few_tries ? 0 : later - few_tries;
+    for (std::uint32_t earlier = later; earlier-- > least;) {
+      const std::uint32_t to = by_arrival_[earlier];
+      if (!free_.has(receiving, to)) continue;
+      for (std::size_t w = 0; w < both.size(); ++w) both[w] = movable[w] & holds_.row(from)[w];
+      if (received[from] != nowhere) both[received[from] / 64] &= ~BitRows::one(received[from]);
+      const std::uint32_t segment = first_common(both.data(), holds_.row(to), both.size(), 0);
+      if (segment == nowhere) continue;
+      merge(from, to, segment);
+      received[to] = segment;
+      break;
+    }
+  }
+}
+
+// Results that few ranks have, fewest first: every holder sends it on.
+void Exchange::deliver_rare() {
+  const std::uint32_t rare = std::max(2U, ranks_ / few_ranks);
+  order_.clear();
+  for (const std::uint32_t result : spreading_) {
+    if (holder_count_[result] <= rare) order_.push_back(result);
+  }
+  std::ranges::stable_sort(order_, {}, [&](std::uint32_t r) { return holder_count_[r]; });
+  const std::size_t words = present_.words();
+  for (const std::uint32_t result : order_) {
+    senders_.clear();
+    for (std::size_t w = 0; w < words; ++w) {
+      for (std::uint64_t bits = holders_.row(result)[w] & free_.row(sending)[w]; bits != 0;
+           bits &= bits - 1) {
+        senders_.push_back(static_cast<std::uint32_t>(w * 64) +
+                           static_cast<std::uint32_t>(std::countr_zero(bits)));
+      }
+    }
+    if (senders_.empty()) continue;
+    std::size_t next = 0;
+    for (std::size_t w = 0; w < words && next < senders_.size(); ++w) {
+      std::uint64_t bits = free_.row(receiving)[w] & ~holders_.row(result)[w];
+      for (; bits != 0 && next < senders_.size(); bits &= bits - 1) {
+        const std::uint32_t to =
+            static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+        send(senders_[next++], to, segment_of_[result]);
+        give(to, result);
+      }
+    }
+  }
+}
+
+void Exchange::deliver_rest() {
+  if (spreading_.empty()) return;
+  senders_.clear();
+  receivers_.clear();
+  for_each_bit(free_.row(sending), free_.words(), [&](std::uint32_t r) { senders_.push_back(r); });
+  for_each_bit(free_.row(receiving), free_.words(),
+               [&](std::uint32_t r) { receivers_.push_back(r); });
+  if (ranks_ <= few_ranks) {
+    match_all();
+    return;
+  }
+  for (std::size_t i = 0; i < receivers_.size() && !senders_.empty(); ++i) {
+    const std::uint32_t to = receivers_[i];
+    const auto count = static_cast<std::uint32_t>(senders_.size());
+    const std::uint32_t begin = first_sender(to, count);
+    for (std::uint32_t k = 0; k < std::min(count, few_tries); ++k) {
+      const std::uint32_t at = begin + k < count ? begin + k : begin + k - count;
+      const std::uint32_t result = newest(senders_[at], to);
+      if (result == nowhere) continue;
+      send(senders_[at], to, segment_of_[result]);
+      give(to, result);
+      senders_[at] = senders_.back();
+      senders_.pop_back();
+      break;
+    }
+  }
+}
+
+// Where a receiver begins to look for a sender: not all at the same one, nor always at the same.
+std::uint32_t Exchange::first_sender(std::uint32_t receiver, std::uint32_t count) const {
+  return static_cast<std::uint32_t>((5 * std::uint64_t{round_} + 3 * std::uint64_t{receiver}) %
+                                    count);
+}
+
+// As many pairs as there can be, by augmenting paths; who has received least chooses first.
+void Exchange::match_all() {
+  const auto had = [&](std::uint32_t rank) {
+    std::uint32_t count = 0;
+    for (std::size_t w = 0; w < results_.words(); ++w) {
+      count += static_cast<std::uint32_t>(std::popcount(results_.row(rank)[w]));
+    }
+    return count;
+  };
+  order_.clear();
+  for (const std::uint32_t rank : receivers_) order_.push_back(had(rank) * few_ranks + rank);
+  std::ranges::sort(order_);
+  matched_.assign(senders_.size(), nowhere);
+  failures_ = 0;
+  for (const std::uint32_t key : order_) {
+    visited_.assign(senders_.size(), 0);
+    if (!match(key % few_ranks)) ++failures_;
+  }
+  for (std::size_t i = 0; i < senders_.size(); ++i) {
+    if (matched_[i] == nowhere) continue;
+    const std::uint32_t result = newest(senders_[i], matched_[i]);
+    send(senders_[i], matched_[i], segment_of_[result]);
+    give(matched_[i], result);
+  }
+}
+
+bool Exchange::match(std::uint32_t receiver) {
+  const auto count = static_cast<std::uint32_t>(senders_.size());
+  if (count == 0) return false;
+  const std::uint32_t begin = first_sender(receiver, count);
+  std::uint32_t best = nowhere;
+  std::uint32_t best_result = 0;
+  std::uint32_t found = 0;
+  for (std::uint32_t k = 0; k < count && found < compared; ++k) {
+    const std::uint32_t at = begin + k < count ? begin + k : begin + k - count;
+    if (visited_[at] != 0 || matched_[at] != nowhere) continue;
+    const std::uint32_t result = newest(senders_[at], receiver);
+    if (result == nowhere) continue;
+    ++found;
+    if (best != nowhere && result <= best_result) continue;
+    best = at;
+    best_result = result;
+  }
+  if (best != nowhere) {
+    matched_[best] = receiver;
+    return true;
+  }
+  // A search that fails has looked at everything, and the next ones mostly fail too.
+  if (failures_ >= most_failures) return false;
+  for (std::uint32_t at = 0; at < count; ++at) {
+    if (visited_[at] != 0 || matched_[at] == nowhere) continue;
+    if (newest(senders_[at], receiver) == nowhere) continue;
+    visited_[at] = 1;
+    if (!match(matched_[at])) continue;
+    matched_[at] = receiver;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace sibyl::clairvoyant

@@ -1,0 +1,231 @@
+// Schedules of exchanges: every message can be sent when it is, everybody ends with every result,
+// and how many rounds that takes after the last arrival (docs/exchange-rounds.md is written here).
+#include "planners/clairvoyant/exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "arrival/splitmix64.hpp"
+#include "schedule/verify.hpp"
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+namespace {
+
+enum class Shape : std::uint8_t { flat, one_late, two_late, half, one_vector, two_vectors };
+constexpr std::array shapes{Shape::flat, Shape::one_late,   Shape::two_late,
+                            Shape::half, Shape::one_vector, Shape::two_vectors};
+
+// In rounds; a vector takes as many as it has segments.
+std::vector<double> arrivals_of(Shape shape, Rank ranks, std::uint32_t segments,
+                                std::uint64_t seed) {
+  SplitMix64 random(seed);
+  std::vector<double> times(static_cast<std::size_t>(ranks), 0.0);
+  const auto any = [&] { return static_cast<std::size_t>(random.next() % times.size()); };
+  const double vector = segments;
+  const auto spread = [&](double most) {
+    for (double& time : times) time = most * random.next_unit();
+  };
+  switch (shape) {
+    case Shape::flat:
+      break;
+    case Shape::one_late:
+      times[any()] = 2 * vector;
+      break;
+    case Shape::two_late: {
+      const std::size_t first = any();
+      std::size_t second = any();
+      while (second == first) second = any();
+      times[first] = times[second] = 2 * vector;
+      break;
+    }
+    case Shape::half:
+      spread(0.5 * vector);
+      break;
+    case Shape::one_vector:
+      spread(vector);
+      break;
+    case Shape::two_vectors:
+      spread(2 * vector);
+      break;
+  }
+  return times;
+}
+
+// Follows the events as the programs do: who holds its own part still merges what it gets.
+void expect_possible(const std::vector<double>& arrivals, std::uint32_t segments, Rank source) {
+  const ClairvoyantEvents events = make_exchange({arrivals, segments, 1.0, source});
+  const std::vector<std::uint32_t> from = arrival_rounds(arrivals, 1.0);
+  const std::size_t ranks = arrivals.size();
+  enum class State : std::uint8_t { none, part, result };
+  const State begin = source == no_rank ? State::part : State::none;
+  std::vector<std::vector<State>> has(ranks, std::vector<State>(segments, begin));
+  if (source != no_rank) std::ranges::fill(has[static_cast<std::size_t>(source)], State::result);
+  std::vector<std::size_t> parts(segments, source == no_rank ? ranks : 1);
+  std::vector<std::uint32_t> sent(ranks, 0);
+  std::vector<std::uint32_t> received(ranks, 0);
+  std::uint32_t round = 0;
+  std::vector<std::vector<State>> before = has;
+  for (const ClairvoyantEvent& event : events.view()) {
+    ASSERT_GE(event.round, round);
+    if (event.round > round) before = has;
+    round = event.round;
+    const auto s = static_cast<std::size_t>(event.sender);
+    const auto r = static_cast<std::size_t>(event.receiver);
+    ASSERT_NE(s, r);
+    ASSERT_GE(round, from[s]);
+    ASSERT_GE(round, from[r]);
+    ASSERT_LE(sent[s], round) << "a second send of rank " << s;
+    ASSERT_LE(received[r], round) << "a second receive of rank " << r;
+    sent[s] = received[r] = round + 1;
+    const State given = before[s][event.segment];
+    State& place = has[r][event.segment];
+    ASSERT_NE(given, State::none);
+    if (given == State::result) {
+      ASSERT_EQ(place, State::none);
+      place = State::result;
+      continue;
+    }
+    ASSERT_EQ(has[s][event.segment], State::part);
+    ASSERT_EQ(place, State::part);
+    has[s][event.segment] = State::none;
+    if (--parts[event.segment] == 1) place = State::result;
+  }
+  for (const auto& row : has) {
+    ASSERT_TRUE(std::ranges::all_of(row, [](State state) { return state == State::result; }));
+  }
+  const std::size_t messages = segments * (ranks - 1);
+  EXPECT_EQ(events.size(), source == no_rank ? 2 * messages : messages);
+}
+
+TEST(Exchange, EveryMessageCanBeSentWhenItIsAndAllEndWithAllResults) {
+  for (const Rank ranks : {2, 3, 5, 8, 13, 48, 70}) {
+    for (const std::uint32_t segments : {1U, 7U, 64U, 65U}) {
+      for (const Shape shape : shapes) {
+        const std::vector<double> arrivals = arrivals_of(shape, ranks, segments, 17 * segments);
+        expect_possible(arrivals, segments, no_rank);
+        expect_possible(arrivals, segments, ranks - 1);
+        if (HasFatalFailure()) {
+          FAIL() << ranks << " ranks, " << segments << " segments, shape "
+                 << static_cast<int>(shape);
+        }
+      }
+    }
+  }
+}
+
+TEST(Exchange, OfOneRankOrNoSegmentsIsNothing) {
+  const std::vector<double> alone{3.0};
+  EXPECT_EQ(make_exchange({alone, 5, 1.0, no_rank}).size(), 0U);
+  const std::vector<double> two{0.0, 0.0};
+  EXPECT_EQ(make_exchange({two, 0, 1.0, no_rank}).size(), 0U);
+}
+
+TEST(Exchange, PlansForAnyArrivalsAreProved) {
+  Verifier verifier;
+  SplitMix64 random(20261123);
+  for (const Collective collective : {Collective::allreduce, Collective::bcast}) {
+    const Algorithm& row = *find_algorithm(collective, "clairvoyant");
+    for (Rank ranks = 1; ranks <= 34; ++ranks) {
+      for (const Shape shape : shapes) {
+        const std::uint32_t segments = 1 + static_cast<std::uint32_t>(random.next() % 40);
+        const std::vector<double> arrivals = arrivals_of(shape, std::max(ranks, 3), segments, 5);
+        PlanRequest request{.ranks = ranks};
+        request.root = collective == Collective::bcast ? ranks / 2 : 0;
+        request.segments = segments;
+        request.arrivals = std::span(arrivals).first(static_cast<std::size_t>(ranks));
+        request.in_place = row.in_place && ranks % 2 == 0;
+        ASSERT_EQ(check_request(row, request), "");
+        const VerifyResult result = verifier.verify(make_plan(row, request));
+        ASSERT_TRUE(result.ok) << ranks << " ranks, " << segments << " segments, shape "
+                               << static_cast<int>(shape) << ": " << result.problem;
+      }
+    }
+  }
+}
+
+// The bound of the patterns in which it is known.
+TEST(Exchange, BoundIsTwoVectorsWhereAllArriveAtOnceAndOneWhereOneIsLate) {
+  const std::vector<std::uint32_t> flat(8, 0);
+  EXPECT_DOUBLE_EQ(exchange_bound(flat, 64, true), 112.0);
+  std::vector<std::uint32_t> late = flat;
+  late[3] = 128;
+  EXPECT_DOUBLE_EQ(exchange_bound(late, 64, true), 64.0);
+  late[5] = 128;
+  EXPECT_DOUBLE_EQ(exchange_bound(late, 64, true), 72.0);
+  EXPECT_DOUBLE_EQ(exchange_bound(flat, 1, false), 3.0);
+}
+
+struct Case {
+  Rank ranks;
+  std::uint32_t segments;
+};
+constexpr std::array cases{Case{8, 64},  Case{8, 256},  Case{12, 48}, Case{12, 252},
+                           Case{16, 64}, Case{16, 256}, Case{48, 96}, Case{48, 240}};
+
+std::string page() {
+  std::string text =
+      "<!-- Written by tests/planners/clairvoyant/exchange_test.cpp when SIBYL_UPDATE_DOCS=1 is "
+      "set. -->\n"
+      "# Rounds of an allreduce after the last arrival\n"
+      "\n"
+      "What `src/planners/clairvoyant/exchange.hpp` makes of P ranks and N segments, means of 20 "
+      "seeds:\n"
+      "rounds / bound = ratio. The bound is N (P + k - 2) / P, where k parts of a segment are left "
+      "at\n"
+      "best when the last rank arrives (`exchange_bound`); a vector lasts N rounds. Late ranks "
+      "come "
+      "two\n"
+      "vectors after the others; the others are uniform over half a vector, one and two.\n"
+      "\n"
+      "| P, N | flat | one late | two late | over 1/2 | over 1 | over 2 |\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (const Case& now : cases) {
+    text += "| " + std::to_string(now.ranks) + ", " + std::to_string(now.segments) + " |";
+    for (const Shape shape : shapes) {
+      double bound = 0;
+      double taken = 0;
+      constexpr int seeds = 20;
+      for (int seed = 0; seed < seeds; ++seed) {
+        const auto number = static_cast<std::uint64_t>(seed);
+        const std::vector<double> arrivals = arrivals_of(shape, now.ranks, now.segments, number);
+        const std::vector<std::uint32_t> from = arrival_rounds(arrivals, 1.0);
+        const ClairvoyantEvents events = make_exchange({arrivals, now.segments, 1.0, no_rank});
+        bound += exchange_bound(from, now.segments, true);
+        taken += events.view().back().round + 1 - *std::ranges::max_element(from);
+      }
+      std::array<char, 64> cell{};
+      std::snprintf(cell.data(), cell.size(), " %.1f / %.1f = %.2f |", taken / seeds, bound / seeds,
+                    taken / bound);
+      text += cell.data();
+      // With segments enough the rounds in which a pipeline fills and empties weigh little.
+      if (now.segments >= 240) {
+        EXPECT_LE(taken / bound, shape == Shape::two_vectors ? 1.14 : 1.10)
+            << now.ranks << " ranks, shape " << static_cast<int>(shape);
+      }
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+TEST(Exchange, TableOfTheDocumentationIsWhatSchedulesTake) {
+  const std::string path = std::string(SIBYL_SOURCE_DIR) + "/docs/exchange-rounds.md";
+  const std::string expected = page();
+  if (std::getenv("SIBYL_UPDATE_DOCS") != nullptr) std::ofstream(path) << expected;
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_TRUE(text == expected)
+      << path << " is out of date: run this test once with SIBYL_UPDATE_DOCS=1 and commit it";
+}
+
+}  // namespace
+}  // namespace sibyl

@@ -1,0 +1,121 @@
+// Collectives without a root in simulated time: what is sent where blocks differ in size or are cut
+// into segments, and the times of algorithms against their closed forms.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "planners/ceil_log2.hpp"
+#include "sibyl/planners.hpp"
+#include "sibyl/simulator.hpp"
+
+namespace sibyl {
+namespace {
+
+constexpr double alpha = 1.0 / 16;
+constexpr double beta = 1.0 / 64;
+
+SimulationResult run(Collective collective, std::string_view name, PlanRequest request,
+                     const DataSizes& sizes) {
+  SimulationOptions options;
+  options.network.hockney = {alpha, beta};
+  const SimulationResult result =
+      simulate(make_plan(*find_algorithm(collective, name), request), sizes, options);
+  EXPECT_EQ(result.problem, "") << name;
+  return result;
+}
+
+TEST(SimulatedEverywhere, RoundsTakeWhatTheTablePromises) {
+  for (const Rank ranks : {2, 3, 5, 8, 12, 31}) {
+    const double p = ranks;
+    const double log = ceil_log2(static_cast<std::uint64_t>(ranks));
+    const std::uint64_t bytes = 64 * static_cast<std::uint64_t>(ranks);
+    const double m = beta * static_cast<double>(bytes);
+    const auto time = [&](Collective collective, std::string_view name, std::uint32_t segments,
+                          std::uint64_t of) {
+      PlanRequest request{.ranks = ranks};
+      request.segments = segments;
+      return run(collective, name, request, {.bytes = of}).run_time;
+    };
+    EXPECT_DOUBLE_EQ(time(Collective::allreduce, "ring", 1, bytes), 2 * (p - 1) * (alpha + m / p));
+    EXPECT_DOUBLE_EQ(time(Collective::bcast, "binomial", 1, bytes), log * (alpha + m));
+    EXPECT_DOUBLE_EQ(time(Collective::bcast, "chain", 4, bytes), (4 + p - 2) * (alpha + m / 4));
+    EXPECT_DOUBLE_EQ(time(Collective::bcast, "circulant", 8, bytes), (7 + log) * (alpha + m / 8));
+    EXPECT_DOUBLE_EQ(time(Collective::allgather, "circulant", 1, 64),
+                     log * alpha + (p - 1) * 64 * beta);
+    EXPECT_DOUBLE_EQ(time(Collective::allgather, "ring", 4, 64), (p - 1) * (4 * alpha + 64 * beta));
+    EXPECT_DOUBLE_EQ(time(Collective::reduce_scatter_block, "ring", 1, 64),
+                     (p - 1) * (alpha + 64 * beta));
+    EXPECT_DOUBLE_EQ(time(Collective::alltoall, "pairwise", 1, 64), (p - 1) * (alpha + 64 * beta));
+    EXPECT_DOUBLE_EQ(time(Collective::barrier, "dissemination", 1, 0), log * alpha);
+  }
+}
+
+TEST(SimulatedEverywhere, BlocksOfDifferentSizesAreSentAsLargeAsTheyAre) {
+  constexpr Rank ranks = 5;
+  const std::vector<std::uint64_t> sizes{10, 0, 700, 3, 41};
+  const std::uint64_t all = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+  for (const std::uint32_t segments : {1U, 3U}) {
+    PlanRequest request{.ranks = ranks};
+    request.segments = segments;
+    request.sizes = sizes;
+    const DataSizes data{.block_bytes = sizes};
+    EXPECT_EQ(run(Collective::allgatherv, "ring", request, data).bytes, (ranks - 1) * all);
+    EXPECT_EQ(run(Collective::reduce_scatter, "ring", request, data).bytes, (ranks - 1) * all);
+  }
+  PlanRequest request{.ranks = ranks};
+  request.sizes = sizes;
+  const DataSizes data{.block_bytes = sizes};
+  for (const std::string_view name : {"circulant", "spread"}) {
+    EXPECT_EQ(run(Collective::allgatherv, name, request, data).bytes, (ranks - 1) * all) << name;
+  }
+  for (const std::string_view name : {"circulant", "pairwise"}) {
+    EXPECT_EQ(run(Collective::reduce_scatter, name, request, data).bytes, (ranks - 1) * all)
+        << name;
+  }
+  // All ranks get all sums: what five of them tell each other.
+  EXPECT_EQ(run(Collective::reduce_scatter, "doubling", request, data).bytes,
+            ranks * (ranks - 1) * all);
+}
+
+TEST(SimulatedEverywhere, AnAllToAllSendsEveryPairsBlock) {
+  constexpr Rank ranks = 4;
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t all = 0;
+  for (std::uint64_t i = 0; i < ranks * ranks; ++i) {
+    sizes.push_back(7 * i % 23);
+    if (i % 5 != 0) all += sizes.back();  // not to oneself
+  }
+  for (const bool in_place : {false, true}) {
+    PlanRequest request{.ranks = ranks, .in_place = in_place};
+    request.sizes = sizes;
+    const DataSizes data{.block_bytes = sizes};
+    EXPECT_EQ(run(Collective::alltoallv, "shifted", request, data).bytes, all);
+  }
+}
+
+TEST(SimulatedEverywhere, AnAllreduceThatKnowsTheLateRankTakesHalfOfAFlatOne) {
+  constexpr Rank ranks = 8;
+  constexpr std::uint64_t bytes = 256 * 256;
+  const double vector = beta * bytes;
+  std::vector<double> arrivals(ranks, 0.0);
+  arrivals[3] = 3 * vector;
+  PlanRequest request{.ranks = ranks};
+  request.segments = 256;
+  request.round_time = alpha + vector / 256;
+  SimulationOptions options;
+  options.network.hockney = {alpha, beta};
+  options.arrivals = arrivals;
+  const Algorithm& row = *find_algorithm(Collective::allreduce, "clairvoyant");
+  const double flat = simulate(make_plan(row, request), {.bytes = bytes}, options).absorbed;
+  request.arrivals = arrivals;
+  const double knowing = simulate(make_plan(row, request), {.bytes = bytes}, options).absorbed;
+  EXPECT_LT(knowing, 1.15 * (vector + 256 * alpha));
+  EXPECT_LT(knowing, 0.75 * flat);
+}
+
+}  // namespace
+}  // namespace sibyl

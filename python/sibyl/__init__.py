@@ -20,6 +20,7 @@ from sibyl._core import (
     collectives,
     make_plan,
     prove,
+    served_collectives,
 )
 from sibyl.schedules import arrival_pattern, clairvoyant
 from sibyl.simulator.model import LogGP, Network, Nodes
@@ -40,5 +41,6 @@ __all__ = [
     "collectives",
     "make_plan",
     "prove",
+    "served_collectives",
     "simulate",
 ]

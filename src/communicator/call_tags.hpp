@@ -24,7 +24,7 @@ class CallTags {
  public:
   // A vector may be cut into as many parts, and two ranks exchange a message for each; a program
   // that wants more goes native.
-  static constexpr std::int64_t of_a_vector = 2048;
+  static constexpr std::int64_t of_a_vector = 4096;
   // More than the tag_span of any algorithm that moves blocks, and than a tree uses.
   static constexpr std::int64_t of_blocks = 16;
 
@@ -56,9 +56,9 @@ class CallTags {
 
  private:
   // Where the tags of each collective begin, and where all end.
-  static constexpr std::array<std::int64_t, collective_count + 1> offsets = [] {
-    std::array<std::int64_t, collective_count + 1> sums{};
-    for (std::size_t i = 0; i < collective_count; ++i) {
+  static constexpr std::array<std::int64_t, served_collective_count + 1> offsets = [] {
+    std::array<std::int64_t, served_collective_count + 1> sums{};
+    for (std::size_t i = 0; i < served_collective_count; ++i) {
       sums[i + 1] = sums[i] + (combines(static_cast<Collective>(i)) ? of_a_vector : of_blocks);
     }
     return sums;

@@ -174,7 +174,7 @@ class CommunicatorState final : public ArrivalListener {
     SegmentPlan segments;  // of an algorithm that cuts the vector
     bool follows_arrivals() const { return valid && algorithm != nullptr && algorithm->arrivals; }
   };
-  std::array<CachedChoice, collective_count> cached_choice;
+  std::array<CachedChoice, served_collective_count> cached_choice;
   // Chooses algorithm and segments; valid from then on.
   void complete(CachedChoice& choice, const Situation& now) const;
 

@@ -48,7 +48,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 bool find_collective(std::string_view name, Collective& collective) {
-  for (std::size_t i = 0; i < collective_count; ++i) {
+  for (std::size_t i = 0; i < served_collective_count; ++i) {
     collective = static_cast<Collective>(i);
     if (name_of(collective) == name) return true;
   }

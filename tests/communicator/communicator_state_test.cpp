@@ -179,7 +179,7 @@ TEST(CommunicatorState, KeepsTheTagsOfItsCallsApart) {
       tags.limit(limit);
       tags.begin_at(number);
       std::vector<std::pair<std::int64_t, std::int64_t>> taken;
-      for (std::size_t i = 0; i < collective_count; ++i) {
+      for (std::size_t i = 0; i < served_collective_count; ++i) {
         const auto collective = static_cast<Collective>(i);
         const std::int64_t span =
             combines(collective) ? CallTags::of_a_vector : CallTags::of_blocks;

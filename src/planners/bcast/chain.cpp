@@ -100,8 +100,8 @@ class Pipeline {
   // its number is last; or the last place of the level above.
   std::uint32_t latest_first_round() const {
     if (degree_ == 1) return first_round(request_.ranks - 1);
-    const auto ranks = static_cast<std::uint32_t>(request_.ranks);
-    const auto level = static_cast<std::uint32_t>(std::bit_width(ranks)) - 1;
+    const auto ranks = std::max(static_cast<std::uint32_t>(request_.ranks), 1U);
+    const auto level = static_cast<std::uint32_t>(std::bit_width(ranks) - 1);
     const std::uint32_t last = ranks - (1U << level);
     auto ones = static_cast<std::uint32_t>(std::popcount(last));
     for (std::uint32_t bit = 0; bit < level; ++bit) {

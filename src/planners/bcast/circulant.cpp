@@ -83,6 +83,7 @@ void plan_circulant(const PlanRequest& request, Rank rank, Program& program) {
   const std::uint32_t rounds = request.segments - 1 + graph.rounds();
   const Receipts own(graph, request.segments, place);
   std::vector<Receipts> receivers;
+  receivers.reserve(graph.rounds());
   for (std::uint32_t k = 0; k < graph.rounds(); ++k) {
     receivers.emplace_back(graph, request.segments, graph.up(place, graph.distance(k)));
   }

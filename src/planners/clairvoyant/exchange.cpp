@@ -60,6 +60,7 @@ void Exchange::choose_first_owners() {
     return a.left != b.left ? a.left < b.left : a.rank > b.rank;
   };
   std::vector<Room> room;
+  room.reserve(ranks_);
   for (std::uint32_t r = 0; r < ranks_; ++r) {
     room.push_back({std::min<std::int64_t>(segments_, last_ - arrivals_[r]), r});
   }

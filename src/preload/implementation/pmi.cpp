@@ -122,7 +122,7 @@ bool all_marked_by_pmi() try {
   Launcher launcher;
   if (!launcher.knows_names() || !launcher.has_mark(launcher.rank())) return true;
   for (int rank = 0; rank < launcher.ranks(); ++rank) {
-    if (!launcher.has_mark(rank)) return false;
+    if (rank != launcher.rank() && !launcher.has_mark(rank)) return false;
   }
   return true;
 } catch (const std::bad_alloc&) {

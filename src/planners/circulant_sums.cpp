@@ -89,4 +89,19 @@ void append_ring_sums(Rank ranks, Rank rank, Unit segments, Sums sums, ProgramBu
   }
 }
 
+void append_ring_copies(Rank ranks, Rank rank, Unit segments, std::uint32_t round, Gate open,
+                        ProgramBuilder& build) {
+  for (Rank t = 0; t + 1 < ranks; ++t) {
+    const Rank given = (rank - t + ranks) % ranks;
+    const Rank taken = (given - 1 + ranks) % ranks;
+    for (Unit s = 0; s < segments; ++s, ++round) {
+      const auto segment = [&](Rank block) {
+        return ProgramBuilder::slice(Buffer::receive, static_cast<Unit>(block) * segments + s);
+      };
+      build.send((rank + 1) % ranks, segment(given), round, t == 0 ? Gate::on_arrival : open);
+      build.receive((rank - 1 + ranks) % ranks, segment(taken), round, open);
+    }
+  }
+}
+
 }  // namespace sibyl

@@ -1,7 +1,8 @@
-// The reduce-scatter along a circulant graph, and around a ring, as parts of other algorithms.
+// The reduce-scatter and the allgather along a circulant graph, and around a ring, as parts of
+// other algorithms.
 //
-// The vector has a block for each rank; at the end the sum of block r is complete at rank r. Both
-// need an operator that commutes.
+// The vector has a block for each rank; after a reduce-scatter the sum of block r is complete at
+// rank r. Both need an operator that commutes.
 #pragma once
 
 #include <algorithm>
@@ -39,5 +40,9 @@ std::uint32_t circulant_tags(const Circulant& graph, bool both);
 // Idea: the sum of a block goes once around the ring and takes up an operand at every rank. Blocks
 // have `segments` units, which follow each other. Rounds 0 to segments (ranks - 1) - 1.
 void append_ring_sums(Rank ranks, Rank rank, Unit segments, Sums sums, ProgramBuilder& build);
+// The way back, from `round` on: every rank sends on what came from the one before, its own block
+// first, all in `receive`. `open`: the gate of what is not this rank's own.
+void append_ring_copies(Rank ranks, Rank rank, Unit segments, std::uint32_t round, Gate open,
+                        ProgramBuilder& build);
 
 }  // namespace sibyl

@@ -24,24 +24,12 @@ inline PlanHeader plain_header(Collective collective, std::string_view algorithm
   return header;
 }
 
-// Gather and scatter.
-inline PlanHeader blocks_header(Collective collective, std::string_view algorithm,
-                                const PlanRequest& request, std::uint32_t rounds) {
-  return plain_header(collective, algorithm, request, rounds);
-}
-
 // Inclusive and exclusive scans of whole vectors: in rank order, two messages staged.
 inline PlanHeader scan_header(Collective collective, std::string_view algorithm,
                               const PlanRequest& request, std::uint32_t rounds) {
   PlanHeader header = plain_header(collective, algorithm, request, rounds);
   header.keeps_order = true;
   return header;
-}
-
-// Reductions of vectors in parts to a root, two messages staged.
-inline PlanHeader reduce_header(std::string_view algorithm, const PlanRequest& request,
-                                std::uint32_t rounds) {
-  return plain_header(Collective::reduce, algorithm, request, rounds);
 }
 
 }  // namespace sibyl

@@ -168,7 +168,7 @@ Plan plan_along(Collective collective, const PlanRequest& request,
     for (const OrderedChild& child : node.children) rounds = std::max(rounds, child.round + 1);
   }
   Plan plan;
-  plan.header = blocks_header(collective, "ordered-tree", request, 0);
+  plan.header = plain_header(collective, "ordered-tree", request, 0);
   plan.header.tag_span = 2;
   plan.programs.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {

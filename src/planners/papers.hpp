@@ -30,6 +30,13 @@ inline constexpr std::string_view circulant_sums_paper =
 inline constexpr std::string_view doubling_paper =
     "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for All-to-All "
     "Communications in Multiport Message-Passing Systems, 1997";
+inline constexpr std::string_view recursive_multiplying_paper =
+    "M. Ruefenacht, M. Bull, S. Booth, Generalisation of Recursive Doubling for AllReduce, 2017";
+inline constexpr std::string_view rabenseifner_paper =
+    "R. Rabenseifner, Optimization of Collective Reduction Operations, 2004";
+inline constexpr std::string_view radix_k_paper =
+    "T. Peterka, D. Goodell, R. Ross, H.-W. Shen, R. Thakur, A Configurable Algorithm for Parallel "
+    "Image-Compositing Applications, 2009";
 inline constexpr std::string_view rings_paper =
     "M. Barnett, R. Littlefield, D. G. Payne, R. van de Geijn, Global Combine on Mesh "
     "Architectures, 1993";

@@ -1,4 +1,5 @@
-// What algorithms that cut the vector into as many parts as there are ranks have in common.
+// What algorithms that cut the vector into as many parts as there are ranks have in common, or the
+// block of each rank into segments.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,16 @@ inline std::string check_part_per_rank(const PlanRequest& request) {
   if (ranks * ranks <= most_units) return {};
   return "there are " + std::to_string(ranks) +
          " ranks; ask for at most 32768 where each has a part of the vector";
+}
+
+// Empty when a plan can number the segments of all blocks.
+inline std::string check_segments_of_blocks(const PlanRequest& request) {
+  if (request.segments < 1) return "there are 0 segments; cut the blocks into at least 1";
+  constexpr std::uint64_t most_units = 1U << 30;
+  const auto ranks = static_cast<std::uint64_t>(request.ranks);
+  if (ranks * request.segments <= most_units) return {};
+  return std::to_string(ranks) + " ranks with " + std::to_string(request.segments) +
+         " segments a block are more than a plan can number (2^30 in all); ask for fewer segments";
 }
 
 }  // namespace sibyl

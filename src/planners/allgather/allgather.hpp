@@ -19,9 +19,6 @@ template <Collective collective>
 PlanHeader describe_spread(const PlanRequest& request);
 void plan_spread(const PlanRequest& request, Rank rank, Program& program);
 
-// Empty when a plan can number the segments of all blocks.
-std::string check_segments(const PlanRequest& request);
-
 // What every rank begins with: its own block in `receive`, unless it lies there.
 void place_own_block(const PlanRequest& request, Rank rank, Program& program);
 

@@ -14,18 +14,10 @@
 //
 // In the background a rank takes and sends on what is not its own before it has arrived.
 #include "planners/allgather/allgather.hpp"
+#include "planners/circulant_sums.hpp"
 #include "planners/headers.hpp"
 
 namespace sibyl::allgather {
-
-std::string check_segments(const PlanRequest& request) {
-  if (request.segments < 1) return "there are 0 segments; cut the blocks into at least 1";
-  constexpr std::uint64_t most_units = 1U << 30;
-  const auto ranks = static_cast<std::uint64_t>(request.ranks);
-  if (ranks * request.segments <= most_units) return {};
-  return std::to_string(ranks) + " ranks with " + std::to_string(request.segments) +
-         " segments a block are more than a plan can number (2^30 in all); ask for fewer segments";
-}
 
 template <Collective collective>
 PlanHeader describe_ring(const PlanRequest& request) {
@@ -39,21 +31,8 @@ PlanHeader describe_ring(const PlanRequest& request) {
 void plan_ring(const PlanRequest& request, Rank rank, Program& program) {
   place_own_block(request, rank, program);
   ProgramBuilder build(program);
-  const Rank ranks = request.ranks;
   const Gate open = request.background ? Gate::on_start : Gate::on_arrival;
-  const auto segment = [&](Rank block, Unit number) {
-    return ProgramBuilder::slice(Buffer::receive,
-                                 static_cast<Unit>(block) * request.segments + number);
-  };
-  std::uint32_t round = 0;
-  for (Rank t = 0; t + 1 < ranks; ++t) {
-    const Rank given = (rank - t + ranks) % ranks;
-    const Rank taken = (given - 1 + ranks) % ranks;
-    for (Unit s = 0; s < request.segments; ++s, ++round) {
-      build.send((rank + 1) % ranks, segment(given, s), round, t == 0 ? Gate::on_arrival : open);
-      build.receive((rank - 1 + ranks) % ranks, segment(taken, s), round, open);
-    }
-  }
+  append_ring_copies(request.ranks, rank, request.segments, 0, open, build);
 }
 
 template PlanHeader describe_ring<Collective::allgather>(const PlanRequest&);

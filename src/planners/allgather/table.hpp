@@ -6,6 +6,7 @@
 
 #include "planners/allgather/allgather.hpp"
 #include "planners/papers.hpp"
+#include "planners/parts.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl::allgather {
@@ -40,7 +41,7 @@ constexpr std::array<Algorithm, 3> rows() {
                 .segments = true,
                 .describe = describe_ring<collective>,
                 .plan = plan_ring,
-                .check = check_segments},
+                .check = check_segments_of_blocks},
       Algorithm{.collective = collective,
                 .name = "spread",
                 .published = "BDR",

@@ -54,18 +54,8 @@ void plan_ring(const PlanRequest& request, Rank rank, Program& program) {
   const Rank ranks = request.ranks;
   const Unit pieces = pieces_of(request);
   append_ring_sums(ranks, rank, pieces, {Buffer::receive, request.in_place}, build);
-  std::uint32_t round = static_cast<std::uint32_t>(ranks - 1) * pieces;
-  for (Rank t = 0; t + 1 < ranks; ++t) {
-    const Rank given = (ranks + rank - t) % ranks;
-    const Rank taken = (ranks + given - 1) % ranks;
-    for (Unit s = 0; s < pieces; ++s, ++round) {
-      const auto piece = [&](Rank part) {
-        return ProgramBuilder::slice(Buffer::receive, static_cast<Unit>(part) * pieces + s);
-      };
-      build.send((rank + 1) % ranks, piece(given), round);
-      build.receive((rank + ranks - 1) % ranks, piece(taken), round);
-    }
-  }
+  append_ring_copies(ranks, rank, pieces, static_cast<std::uint32_t>(ranks - 1) * pieces,
+                     Gate::on_arrival, build);
   if (ranks == 1 && !request.in_place) {
     build.copy(ProgramBuilder::slice(Buffer::receive, 0, pieces),
                ProgramBuilder::slice(Buffer::send, 0, pieces), 0);

@@ -19,8 +19,7 @@ inline constexpr std::array algorithms{
         .idea = "Groups of neighbours, as large as p has factors, tell each other their "
                 "vectors and add them up, then groups of such groups.",
         .cost = "p = f1 f2 ...: ceil(log2 p) alpha or a little more + (sum of f_i - 1) beta m",
-        .source = "M. Ruefenacht, M. Bull, S. Booth, Generalisation of Recursive Doubling for "
-                  "AllReduce, 2017",
+        .source = recursive_multiplying_paper,
         .describe = describe_doubling,
         .plan = plan_doubling},
     Algorithm{.collective = Collective::allreduce,
@@ -64,7 +63,7 @@ inline constexpr std::array algorithms{
                       "all.",
               .cost = "2 log2 p alpha + 2 (p-1)/p beta m; 2 (alpha + beta m) more where p is no "
                       "power of two",
-              .source = "R. Rabenseifner, Optimization of Collective Reduction Operations, 2004",
+              .source = rabenseifner_paper,
               .describe = describe_rabenseifner,
               .plan = plan_rabenseifner,
               .check = check_part_per_rank},
@@ -74,8 +73,7 @@ inline constexpr std::array algorithms{
               .idea = "Groups of k ranks send each other their shares of the vector directly, k "
                       "dividing p and changing from phase to phase, and back.",
               .cost = "p = k1 k2 ...: 2 (sum of k_i - 1) alpha + 2 (p-1)/p beta m",
-              .source = "T. Peterka, D. Goodell, R. Ross, H.-W. Shen, R. Thakur, A Configurable "
-                        "Algorithm for Parallel Image-Compositing Applications, 2009",
+              .source = radix_k_paper,
               .describe = describe_radix_k,
               .plan = plan_radix_k,
               .check = check_part_per_rank},

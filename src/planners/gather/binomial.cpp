@@ -22,7 +22,7 @@
 namespace sibyl::gather {
 
 PlanHeader describe_binomial(const PlanRequest& request) {
-  return blocks_header(Collective::gather, "binomial", request, tree_steps(request.ranks));
+  return plain_header(Collective::gather, "binomial", request, tree_steps(request.ranks));
 }
 
 void plan_binomial(const PlanRequest& request, Rank rank, Program& program) {

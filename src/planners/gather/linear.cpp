@@ -20,8 +20,8 @@
 namespace sibyl::gather {
 
 PlanHeader describe_linear(const PlanRequest& request) {
-  PlanHeader header = blocks_header(Collective::gather, "linear", request,
-                                    static_cast<std::uint32_t>(request.ranks) - 1);
+  PlanHeader header = plain_header(Collective::gather, "linear", request,
+                                   static_cast<std::uint32_t>(request.ranks) - 1);
   header.window.receives = request.outstanding;
   return header;
 }

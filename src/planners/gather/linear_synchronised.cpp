@@ -23,8 +23,8 @@
 namespace sibyl::gather {
 
 PlanHeader describe_linear_synchronised(const PlanRequest& request) {
-  PlanHeader header = blocks_header(Collective::gather, "linear-synchronised", request,
-                                    static_cast<std::uint32_t>(request.ranks) - 1);
+  PlanHeader header = plain_header(Collective::gather, "linear-synchronised", request,
+                                   static_cast<std::uint32_t>(request.ranks) - 1);
   header.segments = 2;
   header.tag_span = request.ranks > 1 ? 2 : 1;
   header.one_ported = false;

@@ -19,7 +19,7 @@
 namespace sibyl::gather {
 
 PlanHeader describe_ordered_tree(const PlanRequest& request) {
-  return blocks_header(Collective::gather, "ordered-tree", request, tree_rounds(request));
+  return plain_header(Collective::gather, "ordered-tree", request, tree_rounds(request));
 }
 
 void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) {

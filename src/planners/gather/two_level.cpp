@@ -24,7 +24,7 @@ PlanHeader describe_two_level(const PlanRequest& request) {
   const std::vector<Party> parties = parties_of(request, true);
   const auto turns = static_cast<std::uint32_t>(parties.size());
   PlanHeader header =
-      blocks_header(Collective::gather, "two-level", request, turns + most_led(parties));
+      plain_header(Collective::gather, "two-level", request, turns + most_led(parties));
   header.window.receives = request.outstanding;
   return header;
 }

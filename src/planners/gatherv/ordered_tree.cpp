@@ -72,8 +72,8 @@ std::vector<StepIndex> append_construction(const PlanRequest& request, const Tre
 PlanHeader describe_ordered_tree(const PlanRequest& request) {
   const auto direct = static_cast<std::uint32_t>(TreeBlocks(request).direct().size());
   const std::uint32_t construction = construction_rounds(request);
-  PlanHeader header = blocks_header(Collective::gatherv, "ordered-tree", request,
-                                    construction + tree_rounds(request) + direct);
+  PlanHeader header = plain_header(Collective::gatherv, "ordered-tree", request,
+                                   construction + tree_rounds(request) + direct);
   // An exchange, telling in all other iterations, data along the tree, and a direct block.
   if (construction != 0) header.tag_span = tree_rounds(request) + 2;
   return header;

@@ -40,7 +40,8 @@ std::ptrdiff_t changes_of_place(const OrderedNode& node, Rank root) {
 }  // namespace
 
 PlanHeader describe_ordered_tree(const PlanRequest& request) {
-  PlanHeader header = reduce_header("ordered-tree", request, tree_rounds(request));
+  PlanHeader header =
+      plain_header(Collective::reduce, "ordered-tree", request, tree_rounds(request));
   header.keeps_order = true;
   return header;
 }

@@ -22,7 +22,7 @@ namespace sibyl::reduce {
 
 PlanHeader describe_ring(const PlanRequest& request) {
   const auto ranks = static_cast<std::uint32_t>(request.ranks);
-  PlanHeader header = reduce_header("ring", request, 2 * (ranks - 1));
+  PlanHeader header = plain_header(Collective::reduce, "ring", request, 2 * (ranks - 1));
   header.segments = ranks;
   header.tag_span = ranks;  // the rank before the root sends it its part too
   return header;

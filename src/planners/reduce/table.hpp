@@ -49,7 +49,7 @@ inline constexpr std::array algorithms{
                       "quarters with the next pair, and so on; the parts are gathered.",
               .cost = "2 log2 p alpha + 2 (p-1)/p beta m; alpha + beta m more where p is no power "
                       "of two",
-              .source = "R. Rabenseifner, Optimization of Collective Reduction Operations, 2004",
+              .source = rabenseifner_paper,
               .describe = describe_rabenseifner,
               .plan = plan_rabenseifner,
               .check = check_part_per_rank},
@@ -59,8 +59,7 @@ inline constexpr std::array algorithms{
               .idea = "Groups of k ranks send each other their shares of the vector directly, k "
                       "dividing p and changing from phase to phase; the parts are gathered.",
               .cost = "p = k1 k2 ...: 2 (sum of k_i - 1) alpha + 2 (p-1)/p beta m",
-              .source = "T. Peterka, D. Goodell, R. Ross, H.-W. Shen, R. Thakur, A Configurable "
-                        "Algorithm for Parallel Image-Compositing Applications, 2009",
+              .source = radix_k_paper,
               .describe = describe_radix_k,
               .plan = plan_radix_k,
               .check = check_part_per_rank},

@@ -57,14 +57,8 @@ void plan_circulant(const PlanRequest& request, Rank rank, Program& program) {
 }
 
 std::string check_ring(const PlanRequest& request) {
-  if (request.segments < 1) return "there are 0 segments; cut the blocks into at least 1";
-  const auto ranks = static_cast<std::uint64_t>(request.ranks);
-  if (ranks * request.segments > (1U << 30)) {
-    return std::to_string(ranks) + " ranks with " + std::to_string(request.segments) +
-           " segments a block are more than a plan can number (2^30 in all); ask for fewer "
-           "segments";
-  }
-  return check_part_per_rank(request);
+  const std::string wrong = check_segments_of_blocks(request);
+  return wrong.empty() ? check_part_per_rank(request) : wrong;
 }
 
 template <Collective collective>

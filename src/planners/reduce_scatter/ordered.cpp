@@ -8,9 +8,9 @@
 // p no power of two: no matter.
 // Commutativity: not needed.
 // In place: at any rank.
-// Cost for a vector of m: doubling as the allreduce of that name, pairwise (p-1) (alpha + beta
-// m/p). Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication
-// Operations
+// Cost for a vector of m: doubling as the allreduce of that name, pairwise
+//   (p-1) (alpha + beta m/p).
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations
 //   in MPICH, 2005, section 6 (pairwise exchange).
 #include "planners/doubling_sums.hpp"
 #include "planners/headers.hpp"

@@ -24,8 +24,7 @@ constexpr std::array<Algorithm, 4> rows() {
                         "large as p has factors, and keep their block.",
                 .cost = "p = f1 f2 ...: ceil(log2 p) alpha or a little more + (sum of f_i - 1) "
                         "beta m",
-                .source = "M. Ruefenacht, M. Bull, S. Booth, Generalisation of Recursive Doubling "
-                          "for AllReduce, 2017",
+                .source = recursive_multiplying_paper,
                 .sizes = irregular,
                 .describe = describe_doubling<collective>,
                 .plan = plan_doubling,

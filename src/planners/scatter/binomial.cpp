@@ -23,7 +23,7 @@
 namespace sibyl::scatter {
 
 PlanHeader describe_binomial(const PlanRequest& request) {
-  return blocks_header(Collective::scatter, "binomial", request, tree_steps(request.ranks));
+  return plain_header(Collective::scatter, "binomial", request, tree_steps(request.ranks));
 }
 
 void plan_binomial(const PlanRequest& request, Rank rank, Program& program) {

@@ -21,8 +21,8 @@
 namespace sibyl::scatter {
 
 PlanHeader describe_linear(const PlanRequest& request) {
-  PlanHeader header = blocks_header(Collective::scatter, "linear", request,
-                                    static_cast<std::uint32_t>(request.ranks) - 1);
+  PlanHeader header = plain_header(Collective::scatter, "linear", request,
+                                   static_cast<std::uint32_t>(request.ranks) - 1);
   header.window.sends = request.outstanding;
   return header;
 }

@@ -18,7 +18,7 @@
 namespace sibyl::scatter {
 
 PlanHeader describe_ordered_tree(const PlanRequest& request) {
-  return blocks_header(Collective::scatter, "ordered-tree", request, tree_rounds(request));
+  return plain_header(Collective::scatter, "ordered-tree", request, tree_rounds(request));
 }
 
 void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) {

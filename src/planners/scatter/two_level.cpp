@@ -22,7 +22,7 @@ PlanHeader describe_two_level(const PlanRequest& request) {
   const std::vector<Party> parties = parties_of(request, false);
   const auto turns = static_cast<std::uint32_t>(parties.size());
   PlanHeader header =
-      blocks_header(Collective::scatter, "two-level", request, turns + most_led(parties));
+      plain_header(Collective::scatter, "two-level", request, turns + most_led(parties));
   header.window.sends = request.outstanding;
   return header;
 }

@@ -23,7 +23,7 @@ namespace sibyl::scatterv {
 PlanHeader describe_ordered_tree(const PlanRequest& request) {
   const auto direct = static_cast<std::uint32_t>(TreeBlocks(request).direct().size());
   PlanHeader header =
-      blocks_header(Collective::scatterv, "ordered-tree", request, tree_rounds(request) + direct);
+      plain_header(Collective::scatterv, "ordered-tree", request, tree_rounds(request) + direct);
   if (direct != 0) header.tag_span = 2;  // its place in the tree, and its block
   return header;
 }

@@ -56,11 +56,6 @@ enum class Collective : std::uint8_t {
   barrier
 };
 inline constexpr std::size_t collective_count = 16;
-// The first so many are served by the library; the others can be planned, proved and simulated.
-inline constexpr std::size_t served_collective_count = 7;
-constexpr bool is_served(Collective collective) {
-  return static_cast<std::size_t>(collective) < served_collective_count;
-}
 enum class Partition : std::uint8_t { vector, blocks };
 enum class Buffer : std::uint8_t { send, receive, scratch };
 

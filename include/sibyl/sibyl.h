@@ -86,6 +86,53 @@ SIBYL_EXPORT int TUW_Scatterv(const void* sendbuf, const int sendcounts[], const
 SIBYL_EXPORT int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, int root, MPI_Comm comm);
 
+/* Allreduce: every rank receives V_0 (+) ... (+) V_{p-1}, the same bits at all ranks. Operators
+ * that were created as not commuting are applied in rank order. Algorithms: ../docs/algorithms.md.
+ */
+SIBYL_EXPORT int SIBYL_Allreduce(const void* sendbuf, void* recvbuf, int count,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+
+/* Broadcast: every rank receives the root's buffer. Types may differ between ranks as long as their
+ * signatures match. */
+SIBYL_EXPORT int SIBYL_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
+                             MPI_Comm comm);
+
+/* Reduce-scatter: rank r receives elements recvcounts[0] + ... + recvcounts[r-1] on, recvcounts[r]
+ * of them, of V_0 (+) ... (+) V_{p-1}. In place the vector lies in recvbuf, and the result at its
+ * begin. */
+SIBYL_EXPORT int SIBYL_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+
+/* The same with recvcount elements for every rank. */
+SIBYL_EXPORT int SIBYL_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+
+/* Allgather: every rank receives the blocks of all ranks, in rank order. */
+SIBYL_EXPORT int SIBYL_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                 MPI_Comm comm);
+
+/* Irregular allgather: block r has recvcounts[r] elements, at recvbuf + displs[r] extents. The
+ * counts are the same at all ranks, displacements and types need not be. Blocks must not overlap.
+ */
+SIBYL_EXPORT int SIBYL_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const int recvcounts[], const int displs[],
+                                  MPI_Datatype recvtype, MPI_Comm comm);
+
+/* All-to-all: rank r receives block r of every rank, in rank order. */
+SIBYL_EXPORT int SIBYL_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
+/* Irregular all-to-all: block r for rank r has sendcounts[r] elements, at sendbuf + sdispls[r]
+ * extents; that of rank r goes to recvbuf + rdispls[r] extents. A rank knows its own counts only;
+ * where those of two ranks do not fit, who has too little room raises MPI_ERR_TRUNCATE. */
+SIBYL_EXPORT int SIBYL_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                 MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                 const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+
+/* Barrier: returns when all ranks have called it. */
+SIBYL_EXPORT int SIBYL_Barrier(MPI_Comm comm);
+
 /* Says when the ranks of `comm` arrive at the collectives to come: arrivals[r] is the time of rank
  * r in seconds from any common origin, `count` the number of ranks; 0 takes back what was said.
  * Collective: all ranks give the same times, which are compared. From the next call on reduce is
@@ -213,6 +260,29 @@ SIBYL_EXPORT int SIBYL_Scatterv_c(const void* sendbuf, const MPI_Count sendcount
                                   MPI_Comm comm);
 SIBYL_EXPORT int SIBYL_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                               MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
+                                        const MPI_Count recvcounts[], MPI_Datatype datatype,
+                                        MPI_Op op, MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf,
+                                              MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
+                                              MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, const MPI_Count recvcounts[],
+                                    const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm);
+SIBYL_EXPORT int SIBYL_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                   const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                   const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                   MPI_Datatype recvtype, MPI_Comm comm);
 SIBYL_EXPORT int SIBYL_Gather_init_c(const void* sendbuf, MPI_Count sendcount,
                                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                                      MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,

@@ -118,13 +118,13 @@ void bind_algorithms(nb::module_& module) {
         return "Algorithm(" + std::string(name_of(row.collective)) + ", " + std::string(row.name) +
                ")";
       });
-  const auto names_of_first = [](std::size_t count) {
+  module.def("collectives", [] {
     nb::list names;
-    for (std::size_t i = 0; i < count; ++i) names.append(name_of(static_cast<Collective>(i)));
+    for (std::size_t i = 0; i < collective_count; ++i) {
+      names.append(name_of(static_cast<Collective>(i)));
+    }
     return nb::tuple(names);
-  };
-  module.def("collectives", [=] { return names_of_first(collective_count); });
-  module.def("served_collectives", [=] { return names_of_first(served_collective_count); });
+  });
   module.def(
       "algorithms",
       [](const std::optional<std::string>& collective) {

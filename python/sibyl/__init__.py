@@ -20,7 +20,6 @@ from sibyl._core import (
     collectives,
     make_plan,
     prove,
-    served_collectives,
 )
 from sibyl.schedules import arrival_pattern, clairvoyant
 from sibyl.simulator.model import LogGP, Network, Nodes
@@ -41,6 +40,5 @@ __all__ = [
     "collectives",
     "make_plan",
     "prove",
-    "served_collectives",
     "simulate",
 ]

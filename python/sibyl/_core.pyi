@@ -123,9 +123,6 @@ class Plan:
 def collectives() -> tuple[str, ...]:
     """The collectives that Sibyl plans."""
 
-def served_collectives() -> tuple[str, ...]:
-    """Those among them that the library serves."""
-
 def algorithms(collective: str | None = None) -> list[Algorithm]:
     """The table of algorithms, or the rows of one collective.
 

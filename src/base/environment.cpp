@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 27> variables{{
+constexpr std::array<EnvironmentVariable, 36> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -24,6 +24,16 @@ constexpr std::array<EnvironmentVariable, 27> variables{{
     {"SIBYL_SCATTER", algorithm_values, "auto", "", "The same for MPI_Scatter."},
     {"SIBYL_GATHERV", algorithm_values, "auto", "", "The same for MPI_Gatherv."},
     {"SIBYL_SCATTERV", algorithm_values, "auto", "", "The same for MPI_Scatterv."},
+    {"SIBYL_ALLREDUCE", algorithm_values, "auto", "", "The same for MPI_Allreduce."},
+    {"SIBYL_BCAST", algorithm_values, "auto", "", "The same for MPI_Bcast."},
+    {"SIBYL_REDUCE_SCATTER", algorithm_values, "auto", "", "The same for MPI_Reduce_scatter."},
+    {"SIBYL_REDUCE_SCATTER_BLOCK", algorithm_values, "auto", "",
+     "The same for MPI_Reduce_scatter_block."},
+    {"SIBYL_ALLGATHER", algorithm_values, "auto", "", "The same for MPI_Allgather."},
+    {"SIBYL_ALLGATHERV", algorithm_values, "auto", "", "The same for MPI_Allgatherv."},
+    {"SIBYL_ALLTOALL", algorithm_values, "auto", "", "The same for MPI_Alltoall."},
+    {"SIBYL_ALLTOALLV", algorithm_values, "auto", "", "The same for MPI_Alltoallv."},
+    {"SIBYL_BARRIER", algorithm_values, "auto", "", "The same for MPI_Barrier."},
     {"SIBYL_TABLE", "a file", "", "",
      "A selection table, as `sibyl guidelines --tables` writes it: decides where the variables "
      "above "
@@ -130,13 +140,9 @@ std::span<const EnvironmentVariable> environment_variables() { return variables;
 
 Environment read_environment(EnvironmentLookup lookup) {
   Environment environment;
-  read_text(lookup, "SIBYL_EXSCAN", environment.exscan);
-  read_text(lookup, "SIBYL_SCAN", environment.scan);
-  read_text(lookup, "SIBYL_REDUCE", environment.reduce);
-  read_text(lookup, "SIBYL_GATHER", environment.gather);
-  read_text(lookup, "SIBYL_SCATTER", environment.scatter);
-  read_text(lookup, "SIBYL_GATHERV", environment.gatherv);
-  read_text(lookup, "SIBYL_SCATTERV", environment.scatterv);
+  for (std::size_t i = 0; i < algorithm_variables.size(); ++i) {
+    read_text(lookup, algorithm_variables[i], environment.algorithm[i]);
+  }
   read_text(lookup, "SIBYL_TABLE", environment.table);
   read_text(lookup, "SIBYL_ARRIVALS", environment.arrivals);
   read_text(lookup, "SIBYL_PREDICT", environment.predict);

@@ -5,6 +5,7 @@
 // when a communicator is set up (rank 0's values hold), see src/communicator/agreement.hpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,16 +22,34 @@ struct EnvironmentVariable {
   std::string_view meaning;
 };
 
+// The variables that name the algorithm of a collective, in the order of Collective
+// (sibyl/schedule.hpp).
+inline constexpr std::array<const char*, 16> algorithm_variables{"SIBYL_EXSCAN",
+                                                                      "SIBYL_SCAN",
+                                                                      "SIBYL_GATHER",
+                                                                      "SIBYL_SCATTER",
+                                                                      "SIBYL_GATHERV",
+                                                                      "SIBYL_SCATTERV",
+                                                                      "SIBYL_REDUCE",
+                                                                      "SIBYL_ALLREDUCE",
+                                                                      "SIBYL_BCAST",
+                                                                      "SIBYL_REDUCE_SCATTER",
+                                                                      "SIBYL_REDUCE_SCATTER_BLOCK",
+                                                                      "SIBYL_ALLGATHER",
+                                                                      "SIBYL_ALLGATHERV",
+                                                                      "SIBYL_ALLTOALL",
+                                                                      "SIBYL_ALLTOALLV",
+                                                                      "SIBYL_BARRIER"};
+
 // The variables as the process found them, checked for form; names of algorithms are checked where
 // the table of algorithms is known (src/selection/settings.hpp).
 struct Environment {
-  std::string exscan = "auto";
-  std::string scan = "auto";
-  std::string reduce = "auto";
-  std::string gather = "auto";
-  std::string scatter = "auto";
-  std::string gatherv = "auto";
-  std::string scatterv = "auto";
+  // By collective, in the order of algorithm_variables.
+  std::array<std::string, 16> algorithm = [] {
+    std::array<std::string, 16> all;
+    all.fill("auto");
+    return all;
+  }();
   std::uint32_t first_segment = 1024;        // bytes
   std::optional<std::uint32_t> outstanding;  // transfers; by the collective where it is not set
   std::optional<std::uint32_t> direct_from;  // bytes; by the costs where it is not set

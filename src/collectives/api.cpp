@@ -75,6 +75,53 @@ int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype dat
   return sibyl::serve_reduce(caller, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
+int SIBYL_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm) {
+  return sibyl::serve_allreduce(caller, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int SIBYL_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  return sibyl::serve_bcast(caller, buffer, count, datatype, root, comm);
+}
+
+int SIBYL_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return sibyl::serve_reduce_scatter(caller, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+
+int SIBYL_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return sibyl::serve_reduce_scatter_block(caller, sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+int SIBYL_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return sibyl::serve_allgather(caller, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                comm);
+}
+
+int SIBYL_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                     MPI_Comm comm) {
+  return sibyl::serve_allgatherv(caller, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                 recvtype, comm);
+}
+
+int SIBYL_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return sibyl::serve_alltoall(caller, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                               comm);
+}
+
+int SIBYL_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                    MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  return sibyl::serve_alltoallv(caller, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                rdispls, recvtype, comm);
+}
+
+int SIBYL_Barrier(MPI_Comm comm) { return sibyl::serve_barrier(caller, comm); }
+
 int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[], int count) {
   return sibyl::set_arrivals(comm, arrivals, count);
 }
@@ -119,6 +166,53 @@ int SIBYL_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
 int SIBYL_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, int root, MPI_Comm comm) {
   return sibyl::serve_reduce(large_caller, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+int SIBYL_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm) {
+  return sibyl::serve_allreduce(large_caller, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int SIBYL_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  return sibyl::serve_bcast(large_caller, buffer, count, datatype, root, comm);
+}
+
+int SIBYL_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return sibyl::serve_reduce_scatter(large_caller, sendbuf, recvbuf, recvcounts, datatype, op,
+                                     comm);
+}
+
+int SIBYL_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return sibyl::serve_reduce_scatter_block(large_caller, sendbuf, recvbuf, recvcount, datatype, op,
+                                           comm);
+}
+
+int SIBYL_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return sibyl::serve_allgather(large_caller, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                recvtype, comm);
+}
+
+int SIBYL_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                       MPI_Datatype recvtype, MPI_Comm comm) {
+  return sibyl::serve_allgatherv(large_caller, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                 displs, recvtype, comm);
+}
+
+int SIBYL_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return sibyl::serve_alltoall(large_caller, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                               recvtype, comm);
+}
+
+int SIBYL_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                      MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  return sibyl::serve_alltoallv(large_caller, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                recvcounts, rdispls, recvtype, comm);
 }
 #endif
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "collectives/operators.hpp"
+#include "collectives/reduction_arguments.hpp"
 #include "executor/faults.hpp"
 
 namespace sibyl {
@@ -49,6 +51,16 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
   return raise(comm, state.refusal_code);
 }
 
+namespace {
+
+// Sums at all ranks may send several copies of the vector as one message.
+bool joins_copies(Collective collective) {
+  return collective == Collective::allreduce || scatters_sums(collective);
+}
+bool lie_side_by_side(const DatatypeInfo& type) { return type.extent >= type.true_extent; }
+
+}  // namespace
+
 const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Collective collective,
                                                   std::uint64_t bytes, OperatorUse use,
                                                   bool commutes, std::uint32_t elements) {
@@ -77,18 +89,32 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
   const bool countable = count <= static_cast<MPI_Count>(most) && type.size <= most;
   if (!use.has_value() || !countable || bytes == 0 || !state.combines()) return native;
+  if (joins_copies(collective) && !lie_side_by_side(type)) return native;
   return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count));
 }
 
-const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
-                                  const SegmentPlan& cut, int root, bool in_place) {
-  const ProgramSpec spec{.algorithm = &algorithm,
+const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state, Caller caller,
+                                                        Collective collective, MPI_Count count,
+                                                        const DatatypeInfo& type, MPI_Op op) {
+  const std::optional<OperatorUse> use = operator_use(state, op, type.handle, type.named);
+  const bool may_reorder = use.has_value() && commutes(op, *use);
+  const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
+  if (use.has_value() && bytes != 0) {
+    find_costs(state, caller, collective, bytes, *use, may_reorder);
+  }
+  return choose_reduction(state, collective, count, type, use, may_reorder);
+}
+
+const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm,
+                            const SegmentPlan& cut, int root, bool in_place) {
+  if (algorithm == nullptr) return nullptr;
+  const ProgramSpec spec{.algorithm = algorithm,
                          .root = root,
-                         .outstanding = outstanding_in(state.settings(), algorithm.collective),
+                         .outstanding = outstanding_in(state.settings(), algorithm->collective),
                          .in_place = in_place};
   const Prepared& prepared = state.programs.get(spec.cut_as(cut), state.arrivals.view());
-  const bool fits = prepared.header.tag_span <= CommunicatorState::tags_of_a_reduction;
-  return fits ? &prepared : nullptr;
+  return prepared.header.tag_span <= state.tags_of_a_call(algorithm->collective) ? &prepared
+                                                                                 : nullptr;
 }
 
 void find_costs(CommunicatorState& state, Caller caller, Collective collective, std::uint64_t bytes,

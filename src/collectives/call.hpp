@@ -94,10 +94,15 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
                                                         std::optional<OperatorUse> use,
                                                         bool commutes = true);
 
-// The program of a reduction or a scan; nullptr where it has more messages than a call has tags,
-// which all ranks find alike.
-const Prepared* reduction_program(CommunicatorState& state, const Algorithm& algorithm,
-                                  const SegmentPlan& cut, int root, bool in_place);
+// The same with the operator looked up, and costs measured before where the choice looks at them.
+const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state, Caller caller,
+                                                        Collective collective, MPI_Count count,
+                                                        const DatatypeInfo& type, MPI_Op op);
+
+// The program of a chosen algorithm; nullptr where there is none, or where it has more messages
+// than a call has tags, which all ranks find alike. Follows the arrivals that all ranks know.
+const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm,
+                            const SegmentPlan& cut, int root, bool in_place);
 
 // Measures what messages and operators cost before the first call whose choice looks at it; under
 // the preload once the communicator is used often enough. All ranks make the call.

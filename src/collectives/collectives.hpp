@@ -38,6 +38,29 @@ int serve_scatterv(Caller caller, const void* send, Counts send_counts, Displace
                    MPI_Datatype receive_type, int root, MPI_Comm comm);
 int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
                  MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
+int serve_allreduce(Caller caller, const void* send, void* receive, MPI_Count count,
+                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int serve_bcast(Caller caller, void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                MPI_Comm comm);
+int serve_reduce_scatter(Caller caller, const void* send, void* receive, Counts receive_counts,
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int serve_reduce_scatter_block(Caller caller, const void* send, void* receive,
+                               MPI_Count receive_count, MPI_Datatype datatype, MPI_Op op,
+                               MPI_Comm comm);
+int serve_allgather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                    void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
+                    MPI_Comm comm);
+int serve_allgatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                     void* receive, Counts receive_counts, Displacements displacements,
+                     MPI_Datatype receive_type, MPI_Comm comm);
+int serve_alltoall(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                   void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
+                   MPI_Comm comm);
+int serve_alltoallv(Caller caller, const void* send, Counts send_counts,
+                    Displacements send_displacements, MPI_Datatype send_type, void* receive,
+                    Counts receive_counts, Displacements receive_displacements,
+                    MPI_Datatype receive_type, MPI_Comm comm);
+int serve_barrier(Caller caller, MPI_Comm comm);
 
 // The arrival pattern of the calls to come; see SIBYL_Comm_set_arrivals.
 int set_arrivals(MPI_Comm comm, const double* times, int count);

@@ -16,13 +16,19 @@ namespace {
 #if MPI_VERSION >= 4
 #define LARGE_FUNCTIONS(LINE)                                                 \
   LINE(MPI_Exscan_c) LINE(MPI_Scan_c) LINE(MPI_Reduce_c) LINE(MPI_Gather_c)   \
-  LINE(MPI_Scatter_c) LINE(MPI_Gatherv_c) LINE(MPI_Scatterv_c)
+  LINE(MPI_Scatter_c) LINE(MPI_Gatherv_c) LINE(MPI_Scatterv_c)                \
+  LINE(MPI_Allreduce_c) LINE(MPI_Bcast_c) LINE(MPI_Reduce_scatter_c)          \
+  LINE(MPI_Reduce_scatter_block_c) LINE(MPI_Allgather_c)                      \
+  LINE(MPI_Allgatherv_c) LINE(MPI_Alltoall_c) LINE(MPI_Alltoallv_c)
 #else
 #define LARGE_FUNCTIONS(LINE)
 #endif
 #define SERVED_FUNCTIONS(LINE)                                                \
   LINE(MPI_Exscan) LINE(MPI_Scan) LINE(MPI_Reduce) LINE(MPI_Gather)           \
   LINE(MPI_Scatter) LINE(MPI_Gatherv) LINE(MPI_Scatterv)                      \
+  LINE(MPI_Allreduce) LINE(MPI_Bcast) LINE(MPI_Reduce_scatter)                \
+  LINE(MPI_Reduce_scatter_block) LINE(MPI_Allgather) LINE(MPI_Allgatherv)     \
+  LINE(MPI_Alltoall) LINE(MPI_Alltoallv) LINE(MPI_Barrier)                    \
   LINE(MPIX_Comm_revoke) LARGE_FUNCTIONS(LINE)
 // clang-format on
 
@@ -43,44 +49,55 @@ Next next;
 // significant here and may hold anything.
 int small(MPI_Count count) { return static_cast<int>(count); }
 
-// The root's counts and displacements as the functions with int arguments want them: as they are,
-// or narrowed where a `_c` function was called in a library that has none. Elsewhere than at the
-// root the arrays are not read.
-class SmallArrays {
- public:
-  SmallArrays(Counts counts, Displacements displacements, int root, MPI_Comm comm)
-      : counts_(counts.small()), displacements_(displacements.small()) {
-    if (counts.large() == nullptr && displacements.large() == nullptr) return;
-    int rank = 0;
-    int size = 0;
-    int inter = 0;
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return;
-    if (inter != 0) {
-      if (root != MPI_ROOT) return;
-      PMPI_Comm_remote_size(comm, &size);
-    } else {
-      PMPI_Comm_rank(comm, &rank);
-      if (rank != root) return;
-      PMPI_Comm_size(comm, &size);
-    }
-    for (Rank r = 0; r < size; ++r) narrow(counts[r]);
-    for (Rank r = 0; r < size; ++r) narrow(displacements[r]);
-    counts_ = narrowed_.data();
-    displacements_ = narrowed_.data() + size;
+// How many numbers the arrays of a call hold that are significant here: of the root's arrays, or of
+// arrays that all ranks have, an entry for each rank of the other group where there are two.
+int entries_at_root(int root, MPI_Comm comm) {
+  int rank = 0;
+  int size = 0;
+  int inter = 0;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
+  if (inter != 0) {
+    if (root == MPI_ROOT) PMPI_Comm_remote_size(comm, &size);
+    return size;
   }
-  const int* counts() const { return counts_; }
-  const int* displacements() const { return displacements_; }
-  bool fit() const { return fit_; }
+  PMPI_Comm_rank(comm, &rank);
+  if (rank == root) PMPI_Comm_size(comm, &size);
+  return size;
+}
+
+int entries_everywhere(MPI_Comm comm) {
+  int size = 0;
+  int inter = 0;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
+  if (inter != 0) {
+    PMPI_Comm_remote_size(comm, &size);
+  } else {
+    PMPI_Comm_size(comm, &size);
+  }
+  return size;
+}
+
+// An array of counts or displacements as the functions with int arguments want it: as it is, or
+// narrowed where a `_c` function was called in a library that has none. Not read without entries.
+template <class Array>
+class SmallArray {
+ public:
+  SmallArray(const Array& array, int entries) : array_(array.small()) {
+    if (array.large() == nullptr || entries == 0) return;
+    for (Rank r = 0; r < entries; ++r) {
+      const auto number = static_cast<std::int64_t>(array[r]);
+      fits_ = fits_ && std::in_range<int>(number);
+      narrowed_.push_back(static_cast<int>(number));
+    }
+    array_ = narrowed_.data();
+  }
+  const int* data() const { return array_; }
+  bool fits() const { return fits_; }
 
  private:
-  void narrow(std::int64_t number) {
-    fit_ = fit_ && std::in_range<int>(number);
-    narrowed_.push_back(static_cast<int>(number));
-  }
-  const int* counts_;
-  const int* displacements_;
+  const int* array_;
   std::vector<int> narrowed_;
-  bool fit_ = true;
+  bool fits_ = true;
 };
 
 }  // namespace
@@ -158,10 +175,12 @@ int native_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Da
 #else
   (void)caller;
 #endif
-  const SmallArrays arrays(receive_counts, displacements, root, comm);
-  if (!arrays.fit()) return raise(comm, MPI_ERR_COUNT);
-  return HAND_BACK(MPI_Gatherv, send, small(send_count), send_type, receive, arrays.counts(),
-                   arrays.displacements(), receive_type, root, comm);
+  const int entries = entries_at_root(root, comm);
+  const SmallArray counts(receive_counts, entries);
+  const SmallArray places(displacements, entries);
+  if (!counts.fits() || !places.fits()) return raise(comm, MPI_ERR_COUNT);
+  return HAND_BACK(MPI_Gatherv, send, small(send_count), send_type, receive, counts.data(),
+                   places.data(), receive_type, root, comm);
 }
 
 int native_scatterv(Caller caller, const void* send, Counts send_counts,
@@ -175,9 +194,11 @@ int native_scatterv(Caller caller, const void* send, Counts send_counts,
 #else
   (void)caller;
 #endif
-  const SmallArrays arrays(send_counts, displacements, root, comm);
-  if (!arrays.fit()) return raise(comm, MPI_ERR_COUNT);
-  return HAND_BACK(MPI_Scatterv, send, arrays.counts(), arrays.displacements(), send_type, receive,
+  const int entries = entries_at_root(root, comm);
+  const SmallArray counts(send_counts, entries);
+  const SmallArray places(displacements, entries);
+  if (!counts.fits() || !places.fits()) return raise(comm, MPI_ERR_COUNT);
+  return HAND_BACK(MPI_Scatterv, send, counts.data(), places.data(), send_type, receive,
                    small(receive_count), receive_type, root, comm);
 }
 
@@ -190,5 +211,139 @@ int native_reduce(Caller caller, const void* send, void* receive, MPI_Count coun
 #endif
   return HAND_BACK(MPI_Reduce, send, receive, small(count), datatype, op, root, comm);
 }
+
+int native_allreduce(Caller caller, const void* send, void* receive, MPI_Count count,
+                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return HAND_BACK(MPI_Allreduce_c, send, receive, count, datatype, op, comm);
+  }
+#else
+  (void)caller;
+#endif
+  return HAND_BACK(MPI_Allreduce, send, receive, small(count), datatype, op, comm);
+}
+
+int native_bcast(Caller caller, void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                 MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return HAND_BACK(MPI_Bcast_c, buffer, count, datatype, root, comm);
+  }
+#else
+  (void)caller;
+#endif
+  return HAND_BACK(MPI_Bcast, buffer, small(count), datatype, root, comm);
+}
+
+// The counts are of the ranks of one's own group.
+int native_reduce_scatter(Caller caller, const void* send, void* receive, Counts receive_counts,
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return HAND_BACK(MPI_Reduce_scatter_c, send, receive, receive_counts.large(), datatype, op,
+                     comm);
+  }
+#else
+  (void)caller;
+#endif
+  int entries = 0;
+  PMPI_Comm_size(comm, &entries);
+  const SmallArray counts(receive_counts, entries);
+  if (!counts.fits()) return raise(comm, MPI_ERR_COUNT);
+  return HAND_BACK(MPI_Reduce_scatter, send, receive, counts.data(), datatype, op, comm);
+}
+
+int native_reduce_scatter_block(Caller caller, const void* send, void* receive,
+                                MPI_Count receive_count, MPI_Datatype datatype, MPI_Op op,
+                                MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return HAND_BACK(MPI_Reduce_scatter_block_c, send, receive, receive_count, datatype, op, comm);
+  }
+#else
+  (void)caller;
+#endif
+  return HAND_BACK(MPI_Reduce_scatter_block, send, receive, small(receive_count), datatype, op,
+                   comm);
+}
+
+int native_allgather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                     void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
+                     MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return HAND_BACK(MPI_Allgather_c, send, send_count, send_type, receive, receive_count,
+                     receive_type, comm);
+  }
+#else
+  (void)caller;
+#endif
+  return HAND_BACK(MPI_Allgather, send, small(send_count), send_type, receive, small(receive_count),
+                   receive_type, comm);
+}
+
+int native_allgatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                      void* receive, Counts receive_counts, Displacements displacements,
+                      MPI_Datatype receive_type, MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return HAND_BACK(MPI_Allgatherv_c, send, send_count, send_type, receive, receive_counts.large(),
+                     displacements.large(), receive_type, comm);
+  }
+#else
+  (void)caller;
+#endif
+  const int entries = entries_everywhere(comm);
+  const SmallArray counts(receive_counts, entries);
+  const SmallArray places(displacements, entries);
+  if (!counts.fits() || !places.fits()) return raise(comm, MPI_ERR_COUNT);
+  return HAND_BACK(MPI_Allgatherv, send, small(send_count), send_type, receive, counts.data(),
+                   places.data(), receive_type, comm);
+}
+
+int native_alltoall(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                    void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
+                    MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return HAND_BACK(MPI_Alltoall_c, send, send_count, send_type, receive, receive_count,
+                     receive_type, comm);
+  }
+#else
+  (void)caller;
+#endif
+  return HAND_BACK(MPI_Alltoall, send, small(send_count), send_type, receive, small(receive_count),
+                   receive_type, comm);
+}
+
+// In place the counts of what is sent are not significant.
+int native_alltoallv(Caller caller, const void* send, Counts send_counts,
+                     Displacements send_displacements, MPI_Datatype send_type, void* receive,
+                     Counts receive_counts, Displacements receive_displacements,
+                     MPI_Datatype receive_type, MPI_Comm comm) {
+#if MPI_VERSION >= 4
+  if (caller.large) {
+    return HAND_BACK(MPI_Alltoallv_c, send, send_counts.large(), send_displacements.large(),
+                     send_type, receive, receive_counts.large(), receive_displacements.large(),
+                     receive_type, comm);
+  }
+#else
+  (void)caller;
+#endif
+  const int entries = entries_everywhere(comm);
+  const int sent_entries = send == MPI_IN_PLACE ? 0 : entries;
+  const SmallArray sent(send_counts, sent_entries);
+  const SmallArray sent_places(send_displacements, sent_entries);
+  const SmallArray counts(receive_counts, entries);
+  const SmallArray places(receive_displacements, entries);
+  if (!sent.fits() || !sent_places.fits() || !counts.fits() || !places.fits()) {
+    return raise(comm, MPI_ERR_COUNT);
+  }
+  return HAND_BACK(MPI_Alltoallv, send, sent.data(), sent_places.data(), send_type, receive,
+                   counts.data(), places.data(), receive_type, comm);
+}
+
+int native_barrier(Caller, MPI_Comm comm) { return HAND_BACK(MPI_Barrier, comm); }
 
 }  // namespace sibyl

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "arrival_service/arrival_service.hpp"
 #include "communicator/call_tags.hpp"
@@ -123,7 +124,8 @@ class CommunicatorState final : public ArrivalListener {
   int tags_of(Collective collective) const { return tags_.of(collective); }
   // Messages that are looked for from any rank need tags of their call alone.
   int next_tree_tags() { return tags_.next_of_tree(); }
-  static constexpr std::int64_t tags_of_a_reduction = CallTags::of_a_vector;
+  // How many a call has: a program with more messages between two ranks cannot run.
+  std::int64_t tags_of_a_call(Collective collective) const { return tags_.room_of(collective); }
 
   // The number of this call among those that are counted, from 1.
   std::uint64_t number_call() { return ++numbered_; }
@@ -146,6 +148,7 @@ class CommunicatorState final : public ArrivalListener {
   ArrivalService arrivals;
   ProgramStore programs;
   IrregularRoom irregular_room;
+  std::vector<MPI_Count> block_begins;  // of the call that runs; see CollectiveCall
   TreeCache gather_trees;
   TreeCache scatter_trees;
   CommunicatorReport report;
@@ -174,7 +177,7 @@ class CommunicatorState final : public ArrivalListener {
     SegmentPlan segments;  // of an algorithm that cuts the vector
     bool follows_arrivals() const { return valid && algorithm != nullptr && algorithm->arrivals; }
   };
-  std::array<CachedChoice, served_collective_count> cached_choice;
+  std::array<CachedChoice, collective_count> cached_choice;
   // Chooses algorithm and segments; valid from then on.
   void complete(CachedChoice& choice, const Situation& now) const;
 

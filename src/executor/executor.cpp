@@ -7,6 +7,7 @@
 #include "executor/faults.hpp"
 #include "executor/program/engines.hpp"
 #include "executor/program/execution.hpp"
+#include "planners/ceil_log2.hpp"
 
 namespace sibyl {
 namespace {
@@ -21,10 +22,23 @@ constexpr std::size_t lockstep_vector = 65536;
 // would copy them only then (simulated: docs/irregular.md).
 constexpr std::size_t lockstep_irregular = 256;
 
+// Of a block, or of the whole vector.
 std::size_t lockstep_up_to(const Prepared& prepared, const CollectiveCall& call) {
-  if (prepared.header.partition == Partition::vector) return lockstep_vector;
-  const bool one_at_a_time = prepared.header.window.receives == 1;
+  const PlanHeader& header = prepared.header;
+  if (header.partition == Partition::vector || combines(header.collective)) return lockstep_vector;
+  if (gathers_everywhere(header.collective)) {
+    return lockstep_vector / static_cast<std::size_t>(header.ranks);
+  }
+  const bool one_at_a_time = header.window.receives == 1;
   return call.receive.irregular != nullptr && !one_at_a_time ? lockstep_irregular : lockstep_block;
+}
+
+// Where everybody exchanges with everybody, rounds are not for anybody to wait for: a rank that is
+// late would hold up the blocks of others.
+bool has_independent_rounds(const PlanHeader& header) {
+  const bool everywhere = gathers_everywhere(header.collective) || exchanges_all(header.collective);
+  return everywhere && header.rounds > 2 * ceil_log2(static_cast<std::uint64_t>(header.ranks)) &&
+         header.window.receives != 1;
 }
 
 }  // namespace
@@ -41,7 +55,8 @@ int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& wor
   const Frame frame(prepared, call, workspace);
   if (!frame.ready()) return MPI_ERR_NO_MEM;
   // A rank that blocks in a message of one peer does not see others die.
-  const bool may_block = !prepared.lockstep.empty() && !survives_faults();
+  const bool may_block =
+      !prepared.lockstep.empty() && !survives_faults() && !has_independent_rounds(prepared.header);
   if (may_block && call.block_bytes <= lockstep_up_to(prepared, call)) {
     return run_lockstep(prepared, call, frame);
   }

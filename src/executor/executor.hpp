@@ -13,6 +13,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <span>
 
 #include "executor/datatype.hpp"
 #include "executor/irregular_blocks.hpp"
@@ -31,6 +32,16 @@ struct UserBuffer {
   MPI_Aint stride = 0;
   DatatypeInfo type;
   const IrregularBlocks* irregular = nullptr;
+
+  struct Block {
+    char* address;
+    MPI_Count count;
+  };
+  // Of a block that has elements.
+  Block block(Rank rank) const {
+    if (irregular != nullptr) return {irregular->at(rank), irregular->counts[rank]};
+    return {base + static_cast<MPI_Aint>(rank) * stride, count};
+  }
 };
 
 // The progress hook: what a rank can do while it waits for messages.
@@ -51,10 +62,13 @@ struct CollectiveCall {
   UserBuffer send;
   UserBuffer receive;
   MPI_Op op = MPI_OP_NULL;
-  std::size_t block_bytes = 0;    // packed bytes of a block, or of the vector
-  std::size_t first_segment = 0;  // bytes of segment 0 of a block that is cut in two
-  // Messages without data are not sent: both ends know of them. For programs in which no rank both
-  // sends and receives.
+  // Packed bytes of a block, of the largest where they differ, or of the vector.
+  std::size_t block_bytes = 0;
+  std::size_t first_segment = 0;  // bytes of segment 0 of a block of a gather that is cut in two
+  // Where the blocks of all ranks begin in one vector, and where the last one ends: of a
+  // reduce-scatter in elements, of an alltoallv that saves blocks in scratch in packed bytes there.
+  std::span<const MPI_Count> block_begins;
+  // Messages without data are not sent: both ends know of them.
   bool leaves_empty_out = false;
   ProgressHook* progress_hook = nullptr;
 };

@@ -82,11 +82,21 @@ const Algorithm* choose_irregular(const Situation& now) {
   return saves ? find_algorithm(now.collective, "ordered-tree") : find_linear(now.collective);
 }
 
+// Collectives without a root, and bcast: all that a rank holds is counted in an int, since it may be
+// packed.
+bool is_countable(const Situation& now) {
+  const bool of_one_block =
+      now.collective == Collective::allgather || now.collective == Collective::alltoall;
+  const std::uint64_t blocks = of_one_block ? static_cast<std::uint64_t>(now.ranks) : 1;
+  return now.bytes * blocks <= message_limit;
+}
+
 }  // namespace
 
 const Algorithm* choose(const Settings& settings, const Situation& now) {
   const bool blocks = now.collective == Collective::gather || now.collective == Collective::scatter;
   if (blocks && now.bytes > message_limit) return nullptr;
+  if (now.collective >= Collective::allreduce && !is_countable(now)) return nullptr;
   if (is_reproducible(settings, now.collective)) return choose_reproducible(settings, now);
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == serve_natively) return nullptr;
@@ -112,7 +122,7 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
       return choose_irregular(now);
     case Collective::reduce:
       return choose_reduce(settings, now);
-    default:  // not served yet
+    default:
       break;
   }
   return nullptr;

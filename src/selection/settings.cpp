@@ -56,17 +56,12 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.thread = environment.thread;
   settings.reproducible = environment.reproducible;
   std::string problem = environment.problem;
-  const auto take = [&](Collective collective, const char* variable, const std::string& value) {
-    const std::string wrong = set_algorithm(collective, variable, value, settings);
+  static_assert(algorithm_variables.size() == collective_count);
+  for (std::size_t i = 0; i < collective_count; ++i) {
+    const std::string wrong = set_algorithm(static_cast<Collective>(i), algorithm_variables[i],
+                                            environment.algorithm[i], settings);
     if (problem.empty()) problem = wrong;
-  };
-  take(Collective::exscan, "SIBYL_EXSCAN", environment.exscan);
-  take(Collective::scan, "SIBYL_SCAN", environment.scan);
-  take(Collective::reduce, "SIBYL_REDUCE", environment.reduce);
-  take(Collective::gather, "SIBYL_GATHER", environment.gather);
-  take(Collective::scatter, "SIBYL_SCATTER", environment.scatter);
-  take(Collective::gatherv, "SIBYL_GATHERV", environment.gatherv);
-  take(Collective::scatterv, "SIBYL_SCATTERV", environment.scatterv);
+  }
   if (environment.predict == "root-led") {
     settings.predict = PredictionMode::root_led;
   } else if (environment.predict == "periodic") {

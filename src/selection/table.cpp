@@ -47,14 +47,6 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-bool find_collective(std::string_view name, Collective& collective) {
-  for (std::size_t i = 0; i < served_collective_count; ++i) {
-    collective = static_cast<Collective>(i);
-    if (name_of(collective) == name) return true;
-  }
-  return false;
-}
-
 bool find_row(Collective collective, std::string_view name, std::int32_t& row) {
   if (name == "native") row = serve_natively;
   if (name == "auto") row = choose_automatically;
@@ -72,7 +64,7 @@ bool find_row(Collective collective, std::string_view name, std::int32_t& row) {
 std::string read_rule(const std::vector<std::string_view>& words, TableRule& rule) {
   if (words.size() != 4) return "a rule is COLLECTIVE RANKS BYTES ALGORITHM";
   Collective collective{};
-  if (!find_collective(words[0], collective)) return "no collective " + std::string(words[0]);
+  if (!collective_from_name(words[0], collective)) return "no collective " + std::string(words[0]);
   rule.collective = static_cast<std::int32_t>(collective);
   if (!read_range(words[1], false, rule.least_ranks, rule.most_ranks)) {
     return "ranks are N or FIRST-LAST, not " + std::string(words[1]);

@@ -63,7 +63,7 @@ class CommunicatorReport {
 
  private:
   static constexpr std::size_t rows = 16;  // native and the algorithms of one collective
-  std::array<std::array<CallCount, rows>, served_collective_count> lines_{};
+  std::array<std::array<CallCount, rows>, collective_count> lines_{};
   mutable std::mutex persistent_;
   std::map<std::pair<Collective, const Algorithm*>, CallCount> lines_of_requests_;
 };

@@ -26,8 +26,8 @@ Environment read(std::map<std::string, std::string> given) {
 TEST(Environment, HasDefaultsForWhatIsNotSetOrEmpty) {
   for (const Environment& environment :
        {read({}), read({{"SIBYL_EXSCAN", ""}, {"SIBYL_COMMUNICATORS", ""}})}) {
-    EXPECT_EQ(environment.exscan, "auto");
-    EXPECT_EQ(environment.gather, "auto");
+    EXPECT_EQ(environment.algorithm[0], "auto");
+    EXPECT_EQ(environment.algorithm[2], "auto");
     EXPECT_EQ(environment.first_segment, 1024U);
     EXPECT_EQ(environment.communicators, 256U);
     EXPECT_EQ(environment.reproducible, 0U);
@@ -47,10 +47,10 @@ TEST(Environment, TakesWhatIsSet) {
                                         {"SIBYL_TABLE", "a file"},
                                         {"SIBYL_REPORT", "a directory"}});
   EXPECT_EQ(environment.table, "a file");
-  EXPECT_EQ(environment.exscan, "hybrid");
-  EXPECT_EQ(environment.scan, "native");
-  EXPECT_EQ(environment.gather, "linear");
-  EXPECT_EQ(environment.scatter, "binomial");
+  EXPECT_EQ(environment.algorithm[0], "hybrid");
+  EXPECT_EQ(environment.algorithm[1], "native");
+  EXPECT_EQ(environment.algorithm[2], "linear");
+  EXPECT_EQ(environment.algorithm[3], "binomial");
   EXPECT_EQ(environment.first_segment, 1073741824U);
   EXPECT_EQ(environment.communicators, 0U);
   EXPECT_EQ(environment.reproducible, 1U);

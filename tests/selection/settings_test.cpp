@@ -43,7 +43,7 @@ TEST(Settings, FindEveryAlgorithmByName) {
 
 TEST(Settings, TakeNativeAndAuto) {
   Environment environment;
-  environment.scan = "native";
+  environment.algorithm[1] = "native";
   Settings settings;
   EXPECT_EQ(settings_from(environment, settings), "");
   EXPECT_EQ(settings.algorithm[static_cast<std::size_t>(Collective::scan)], serve_natively);
@@ -71,7 +71,7 @@ TEST(Settings, NameTheVariableAndItsChoicesWhenAValueIsWrong) {
 TEST(Settings, PassOnTheFirstProblemOfTheEnvironment) {
   Environment environment;
   environment.problem = "SIBYL_COMMUNICATORS=x: not a whole number";
-  environment.gather = "Quick";
+  environment.algorithm[2] = "Quick";
   Settings settings;
   EXPECT_EQ(settings_from(environment, settings), environment.problem);
 }

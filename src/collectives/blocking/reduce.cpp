@@ -5,7 +5,6 @@
 #include "collectives/blocking/predicted.hpp"
 #include "collectives/blocking/serve.hpp"
 #include "collectives/native.hpp"
-#include "collectives/operators.hpp"
 #include "collectives/reduction_arguments.hpp"
 
 namespace sibyl {
@@ -36,20 +35,12 @@ Outcome Reduce::serve(CommunicatorState& state, CountedCall& counted, int) const
   CollectiveCall call;
   call.tag_base = state.tags_of(collective);
   call.block_bytes = static_cast<std::size_t>(now.count) * buffer.type.size;
-  const std::optional<OperatorUse> use =
-      operator_use(state, now.op, now.datatype, buffer.type.named);
-  const bool may_reorder = use.has_value() && commutes(now.op, *use);
-  if (use.has_value() && call.block_bytes != 0) {
-    find_costs(state, caller, collective, call.block_bytes, *use, may_reorder);
-  }
   const CommunicatorState::CachedChoice& choice =
-      choose_reduction(state, collective, now.count, buffer.type, use, may_reorder);
+      choose_reduction(state, caller, collective, now.count, buffer.type, now.op);
   const Algorithm* algorithm =
       predicted.choose(collective, root, call.block_bytes, choice.algorithm, counted);
   const bool in_place = now.send == MPI_IN_PLACE;
-  const Prepared* prepared =
-      algorithm == nullptr ? nullptr
-                           : reduction_program(state, *algorithm, choice.segments, root, in_place);
+  const Prepared* prepared = program_for(state, algorithm, choice.segments, root, in_place);
   if (prepared == nullptr) return Outcome::library(call.block_bytes);
 
   call.op = now.op;

@@ -40,10 +40,7 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall&, int) const {
   const CommunicatorState::CachedChoice& choice =
       choose_reduction(state, collective, now.count, type, use);
   const bool in_place = now.send == MPI_IN_PLACE;
-  const Prepared* prepared =
-      choice.algorithm == nullptr
-          ? nullptr
-          : reduction_program(state, *choice.algorithm, choice.segments, 0, in_place);
+  const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
   if (prepared == nullptr) return Outcome::library(call.block_bytes);
 
   call.op = now.op;

@@ -29,8 +29,8 @@
 namespace sibyl {
 
 struct OwnData {
-  MPI_Count count;
-  MPI_Datatype type;
+  MPI_Count count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
 // How a call was served: by the program of an algorithm (nullptr where there was nothing to move),
@@ -77,7 +77,8 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
   }
   if (!served) {
     if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
-    const OwnData own = call.own_data(state->rank());
+    // Between groups the arguments belong to the other one's ranks.
+    const OwnData own = state->between_groups() ? OwnData{} : call.own_data(state->rank());
     return counted.end_native(own.count, own.type, call.native());
   }
   if (outcome.to_library) return counted.end(nullptr, outcome.bytes, call.native());

@@ -4,7 +4,7 @@
 namespace sibyl {
 
 bool Execution::needs_mirrors(const Prepared& prepared, const CollectiveCall& call) {
-  const bool cuts = prepared.header.partition == Partition::blocks && prepared.header.segments > 1;
+  const bool cuts = prepared.header.segments > 1 && !combines(prepared.header.collective);
   return cuts && !(call.send.type.dense && call.receive.type.dense);
 }
 
@@ -26,27 +26,34 @@ int Execution::bind(const Prepared& prepared, const CollectiveCall& call, Worksp
   return MPI_SUCCESS;
 }
 
-// Gather only: no scatter algorithm cuts blocks.
+// What is cut between bytes: a gather's or an allgather's blocks, of which a rank sends its own, or
+// a broadcast's vector, as one block.
 int Execution::open_mirrors(Workspace& workspace) {
   int rank = 0;
   PMPI_Comm_rank(call_.comm, &rank);
+  const bool vector = prepared_->header.partition == Partition::vector;
+  const Rank own = vector ? 0 : rank;
+  const Rank all = vector ? 1 : prepared_->header.ranks;
   const bool sends = call_.send.type.handle != MPI_DATATYPE_NULL && !prepared_->program.in_place;
   const bool receives = call_.receive.type.handle != MPI_DATATYPE_NULL;
-  const Rank blocks = (sends ? 1 : 0) + (receives ? prepared_->header.ranks : 0);
-  char* room = workspace.mirrors.reserve(static_cast<std::size_t>(blocks) * call_.block_bytes);
+  const std::size_t sent = sends ? PackedMirror::bytes_of(call_.send, own, 1) : 0;
+  const std::size_t received = receives ? PackedMirror::bytes_of(call_.receive, 0, all) : 0;
+  char* const room = workspace.mirrors.reserve(sent + received);
   if (room == nullptr) return MPI_ERR_NO_MEM;
-  if (sends) {
-    send_.open(call_.send, rank, 1, call_.block_bytes, room);
-    room += call_.block_bytes;
-  }
-  if (receives) {
-    receive_.open(call_.receive, 0, prepared_->header.ranks, call_.block_bytes, room);
-  }
+  if (sends) send_.open(call_.send, own, 1, room);
+  if (receives) receive_.open(call_.receive, 0, all, room + sent);
   return MPI_SUCCESS;
 }
 
+// In place the own block of an allgather is sent from where it is to be.
 void Execution::fill_mirror() {
   if (send_.is_open()) error_.add(send_.fill(call_.comm));
+  if (!receive_.is_open() || !prepared_->program.in_place) return;
+  int rank = 0;
+  PMPI_Comm_rank(call_.comm, &rank);
+  if (gathers_everywhere(prepared_->header.collective)) {
+    error_.add(receive_.fill(call_.comm, rank));
+  }
 }
 
 // Whichever piece was the last one: a step of this rank alone may end the program as it arrives.

@@ -1,18 +1,14 @@
-// Addresses and local steps of one run; see frame.hpp.
+// Memory and local steps of one run; see frame.hpp.
 #include "executor/program/frame.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
+#include "schedule/dependencies.hpp"
+
 namespace sibyl {
 namespace {
-
-constexpr std::size_t cache_line = 64;
-
-std::size_t round_up(std::size_t bytes) {
-  return (bytes + cache_line - 1) / cache_line * cache_line;
-}
 
 // Open MPI answers a sender only inside its calls: a gather of 800 KB blocks that copies its own in
 // one go takes 25 % longer there. A piece takes some microseconds to copy, a call a tenth of one.
@@ -35,137 +31,122 @@ void copy_bytes(const char* from, char* to, std::size_t bytes,
 
 }  // namespace
 
-const UserBuffer& Frame::vector_buffer() const {
-  // Rank 0 of an exclusive scan in place has both, others too; count and type are the same.
-  return call_.send.base != nullptr ? call_.send : call_.receive;
-}
-
-Frame::Elements Frame::elements_of(const Range& part) const {
-  const MPI_Count count = vector_buffer().count;
-  const auto segments = static_cast<MPI_Count>(prepared_.header.segments);
-  const MPI_Count first = static_cast<MPI_Count>(part.first) * count / segments;
-  const MPI_Count end = static_cast<MPI_Count>(part.first + part.count) * count / segments;
-  return {first, end - first};
-}
-
 Frame::Frame(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace)
-    : prepared_(prepared), call_(call) {
-  std::size_t scratch = 0;  // units or copies
-  std::size_t copy_bytes = 0;
-  if (moves_blocks()) {
-    scratch_bytes_ = call.block_bytes;  // contiguous, so that a run of units is one message
-    scratch = prepared.program.scratch_units;
-    if (!call.send.type.dense || !call.receive.type.dense) copy_bytes = call.block_bytes;
-  } else {
-    const UserBuffer& vector = vector_buffer();
-    const Unit segments = prepared.header.segments;
-    scratch_bytes_ = round_up(span_of(vector.type, vector.count));
-    scratch = (std::size_t{prepared.program.scratch_units} + segments - 1) / segments;
-    const MPI_Count staged = vector.count * static_cast<MPI_Count>(prepared.staged_parts);
-    staged_bytes_ = round_up(span_of(vector.type, (staged + segments - 1) / segments));
-    if (!vector.type.dense) copy_bytes = call.block_bytes;
-  }
-  scratch = round_up(scratch * scratch_bytes_);
+    : prepared_(prepared),
+      call_(call),
+      layout_(prepared.header, prepared.program, call),
+      packed_begin_(workspace.packed_begin) {
+  staged_bytes_ = in_cache_lines(bytes_to_stage());
+  const std::size_t scratch = in_cache_lines(layout_.scratch_bytes());
   const std::size_t staging = prepared.staging_slots * staged_bytes_;
-  const std::size_t packed = round_up(prepared.packed_units * call.block_bytes);
-  const std::size_t total = scratch + staging + packed + copy_bytes;
+  const std::size_t packed = in_cache_lines(place_packed_messages());
+  const bool dense = layout_.reduces() ? layout_.vector().type.dense
+                                       : call.send.type.dense && call.receive.type.dense;
+  const std::size_t total = scratch + staging + packed + (dense ? 0 : call.block_bytes);
   if (total != 0) {
-    scratch_ = workspace.frame.reserve(total);
-    if (scratch_ == nullptr) return;
-    staging_ = scratch_ + scratch;
+    char* const memory = workspace.frame.reserve(total);
+    if (memory == nullptr) return;
+    layout_.place_scratch(memory);
+    staging_ = memory + scratch;
     packed_ = staging_ + staging;
     copy_room_ = packed_ + packed;
   }
   ready_ = true;
 }
 
-// Bytes from the start of a block to the start of one of its segments, in a cut block.
-std::size_t Frame::block_offset(Unit unit) const {
-  const Unit block = unit / prepared_.header.segments;
-  const bool second = unit % prepared_.header.segments != 0;
-  return block * call_.block_bytes + (second ? call_.first_segment : 0);
+// Of the longest message that is combined.
+std::size_t Frame::bytes_to_stage() const {
+  if (prepared_.staging_slots == 0) return 0;
+  const UserBuffer& vector = layout_.vector();
+  if (call_.block_begins.empty()) {
+    const auto units = static_cast<MPI_Count>(data_units(prepared_.header));
+    const MPI_Count parts = vector.count * static_cast<MPI_Count>(prepared_.staged_parts);
+    return span_of(vector.type, (parts + units - 1) / units);
+  }
+  MPI_Count most = 0;
+  for (const StepIndex index : prepared_.receives) {
+    if (step(index).kind == StepKind::receive_combine) {
+      most = std::max(most, layout_.elements_of(step(index).slice.range));
+    }
+  }
+  return span_of(vector.type, most);
 }
 
-Piece Frame::locate(Buffer buffer, const Range& range) const {
-  if (range.count == 0) return {};
-  if (!moves_blocks()) {
-    const UserBuffer& vector = vector_buffer();
-    const Unit segments = prepared_.header.segments;
-    const bool scratch = buffer == Buffer::scratch;
-    const Elements elements =
-        elements_of({scratch ? range.first % segments : range.first, range.count});
-    char* base = scratch ? scratch_ + range.first / segments * scratch_bytes_ -
-                               lowest_of(vector.type, vector.count)
-                         : user(buffer).base;
-    return {base + static_cast<MPI_Aint>(elements.first) * vector.type.extent,
-            static_cast<int>(elements.count), vector.type.handle};
+std::size_t Frame::bytes_of(const Slice& slice) const {
+  std::size_t bytes = 0;
+  for (const Range& range : prepared_.program.ranges_of(slice)) {
+    bytes += layout_.bytes_of(slice.buffer, range);
   }
-  if (buffer == Buffer::scratch) {
-    return {scratch_ + range.first * scratch_bytes_, static_cast<int>(range.count * scratch_bytes_),
-            MPI_BYTE};
-  }
-  const UserBuffer& data = user(buffer);
-  if (data.irregular != nullptr) {
-    const auto rank = static_cast<Rank>(range.first);
-    const MPI_Count count = data.irregular->counts[rank];
-    return {count == 0 ? nullptr : data.irregular->at(rank), count, data.type.handle};
-  }
-  if (prepared_.header.segments == 1) {
-    return {data.base + static_cast<MPI_Aint>(range.first) * data.stride,
-            static_cast<MPI_Count>(range.count) * data.count, data.type.handle};
-  }
-  const std::size_t begin = block_offset(range.first);
-  return {data.base + begin, static_cast<int>(block_offset(range.first + range.count) - begin),
-          MPI_BYTE};
+  return bytes;
 }
 
-Piece Frame::packed_place(StepIndex index) const {
-  return {packed_ + prepared_.packed_unit[index] * call_.block_bytes,
-          static_cast<int>(step(index).slice.range.count * call_.block_bytes), MPI_BYTE};
+// Several ranges always are, several blocks where they may lie anywhere.
+bool Frame::is_packed(StepIndex index) const {
+  if (prepared_.packed_ordinal[index] == Prepared::not_packed) return false;
+  const Slice& slice = step(index).slice;
+  return slice.list_size > 1 || layout_.is_irregular(slice.buffer);
+}
+
+// Returns the bytes of all.
+std::size_t Frame::place_packed_messages() {
+  std::size_t end = 0;
+  packed_begin_.clear();
+  for (const StepIndex index : prepared_.packed) {
+    packed_begin_.push_back(end);
+    if (is_packed(index)) end += in_cache_lines(bytes_of(step(index).slice));
+  }
+  return end;
 }
 
 Piece Frame::message(StepIndex index) const {
-  if (prepared_.packed_unit[index] != Prepared::not_packed) return packed_place(index);
-  return locate(step(index).slice.buffer, step(index).slice.range);
+  const Slice& slice = step(index).slice;
+  if (!is_packed(index)) return layout_.locate(slice.buffer, slice.range);
+  return {packed_ + packed_begin_[prepared_.packed_ordinal[index]],
+          static_cast<MPI_Count>(bytes_of(slice)), MPI_BYTE};
 }
 
 bool Frame::is_sent(StepIndex index) const {
   if (!call_.leaves_empty_out) return true;
   const Slice& slice = step(index).slice;
-  const UserBuffer& data = user(slice.buffer);
-  if (data.irregular != nullptr) {
-    return data.irregular->bytes(static_cast<Rank>(slice.range.first)) != 0;
-  }
-  return data.count != 0 && data.type.size != 0;
+  return slice.range.count == 0 || bytes_of(slice) != 0;
 }
 
 Piece Frame::staged(StepIndex index, std::uint32_t slot) const {
-  Piece piece = locate(step(index).slice.buffer, step(index).slice.range);
-  piece.address = staging_ + slot * staged_bytes_ - lowest_of(vector_buffer().type, piece.count);
+  Piece piece = layout_.locate(step(index).slice.buffer, step(index).slice.range);
+  piece.address = staging_ + slot * staged_bytes_ - lowest_of(layout_.vector().type, piece.count);
   return piece;
 }
 
+// Blocks that lie one after the other, or one block.
+int Frame::move_block(Buffer buffer, const Range& range, bool into_packed, char* packed) const {
+  const Piece place = layout_.locate(buffer, range);
+  if (buffer == Buffer::scratch) {
+    std::memcpy(into_packed ? packed : place.address, into_packed ? place.address : packed,
+                static_cast<std::size_t>(place.count));
+    return MPI_SUCCESS;
+  }
+  const DatatypeInfo& type = layout_.user(buffer).type;
+  if (place.count == 0) return MPI_SUCCESS;
+  return into_packed ? pack(place.address, place.count, type, packed, call_.comm)
+                     : unpack(packed, place.address, place.count, type, call_.comm);
+}
+
 int Frame::move_message(StepIndex index, bool into_packed) const {
-  if (prepared_.packed_unit[index] == Prepared::not_packed) return MPI_SUCCESS;
+  if (!is_packed(index)) return MPI_SUCCESS;
   const Slice& slice = step(index).slice;
-  const UserBuffer& data = user(slice.buffer);
-  char* packed = packed_place(index).address;
+  char* packed = message(index).address;
   int first_error = MPI_SUCCESS;
-  for (const Range& range : prepared_.program.ranges_of(slice)) {
-    char* place = slice.buffer == Buffer::scratch
-                      ? scratch_ + range.first * scratch_bytes_
-                      : data.base + static_cast<MPI_Aint>(range.first) * data.stride;
-    const std::size_t bytes = range.count * call_.block_bytes;
-    int error = MPI_SUCCESS;
-    if (slice.buffer == Buffer::scratch) {
-      std::memcpy(into_packed ? packed : place, into_packed ? place : packed, bytes);
-    } else if (into_packed) {
-      error = pack(place, range.count * data.count, data.type, packed, call_.comm);
-    } else {
-      error = unpack(packed, place, range.count * data.count, data.type, call_.comm);
-    }
+  const auto move = [&](const Range& range) {
+    const int error = move_block(slice.buffer, range, into_packed, packed);
     if (first_error == MPI_SUCCESS) first_error = error;
-    packed += bytes;
+    packed += layout_.bytes_of(slice.buffer, range);
+  };
+  for (const Range& range : prepared_.program.ranges_of(slice)) {
+    if (!layout_.is_irregular(slice.buffer)) {
+      move(range);
+      continue;
+    }
+    for (Unit unit = range.first; unit < range.first + range.count; ++unit) move({unit, 1});
   }
   return first_error;
 }
@@ -185,10 +166,10 @@ int Frame::combine_staged(StepIndex index, std::uint32_t slot) const {
 }
 
 int Frame::copy(const Step& step, const std::function<void()>& between) const {
-  const Piece from = locate(step.from.buffer, step.from.range);
-  const Piece to = locate(step.slice.buffer, step.slice.range);
-  if (!moves_blocks()) {
-    return copy_elements(from.address, to.address, to.count, vector_buffer().type, copy_room_,
+  const Piece from = layout_.locate(step.from.buffer, step.from.range);
+  const Piece to = layout_.locate(step.slice.buffer, step.slice.range);
+  if (layout_.reduces()) {
+    return copy_elements(from.address, to.address, to.count, layout_.vector().type, copy_room_,
                          call_.comm);
   }
   // Between a user's buffer and packed bytes, or between the user's two buffers, whose types may
@@ -196,8 +177,8 @@ int Frame::copy(const Step& step, const std::function<void()>& between) const {
   const bool cut = prepared_.header.segments > 1;  // located as bytes
   const bool from_packed = cut || step.from.buffer == Buffer::scratch;
   const bool to_packed = cut || step.slice.buffer == Buffer::scratch;
-  const DatatypeInfo& from_type = user(step.from.buffer).type;
-  const DatatypeInfo& to_type = user(step.slice.buffer).type;
+  const DatatypeInfo& from_type = layout_.user(step.from.buffer).type;
+  const DatatypeInfo& to_type = layout_.user(step.slice.buffer).type;
   const std::size_t bytes = from_packed ? static_cast<std::size_t>(from.count)
                                         : static_cast<std::size_t>(from.count) * from_type.size;
   const std::size_t room = to_packed ? static_cast<std::size_t>(to.count)
@@ -221,8 +202,8 @@ int Frame::copy(const Step& step, const std::function<void()>& between) const {
 int Frame::run_local(StepIndex index, const std::function<void()>& between) const {
   const Step& local = step(index);
   if (local.kind == StepKind::copy) return copy(local, between);
-  const Piece from = locate(local.from.buffer, local.from.range);
-  return combine(from, locate(local.slice.buffer, local.slice.range));
+  const Piece from = layout_.locate(local.from.buffer, local.from.range);
+  return combine(from, layout_.locate(local.slice.buffer, local.slice.range));
 }
 
 }  // namespace sibyl

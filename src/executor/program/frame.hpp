@@ -1,22 +1,15 @@
-// Where the slices of one run lie in memory, and the steps that need no message.
+// The memory of one run, and the steps that need no message.
 //
-// The workspace is laid out as: scratch (packed units, or copies of the vector), staging slots (one
-// per receive_combine under way), packed area (messages that are put together from several ranges),
-// room for a copy between typed buffers.
+// The workspace is laid out as: scratch (packed blocks, or copies of the vector), staging slots
+// (one per receive_combine under way), packed area (messages that are put together from several
+// places), room for a copy between typed buffers.
 #pragma once
 
 #include <functional>
 
-#include "executor/executor.hpp"
+#include "executor/program/layout.hpp"
 
 namespace sibyl {
-
-// What one point-to-point call needs.
-struct Piece {
-  char* address = nullptr;
-  MPI_Count count = 0;
-  MPI_Datatype type = MPI_BYTE;
-};
 
 class Frame {
  public:
@@ -33,7 +26,7 @@ class Frame {
   Piece staged(StepIndex index, std::uint32_t slot) const;
 
   // Puts a packed message together before it is sent, or takes it apart after it has arrived;
-  // nothing to do for a slice of one range.
+  // nothing to do for one that lies in one piece.
   int gather_message(StepIndex index) const;
   int scatter_message(StepIndex index) const;
   // slice := staged message (+) slice.
@@ -42,29 +35,21 @@ class Frame {
   int run_local(StepIndex index, const std::function<void()>& between) const;
 
  private:
-  struct Elements {
-    MPI_Count first = 0;
-    MPI_Count count = 0;
-  };
   const Step& step(StepIndex index) const { return prepared_.program.steps[index]; }
-  bool moves_blocks() const { return prepared_.header.partition == Partition::blocks; }
-  const UserBuffer& user(Buffer buffer) const {
-    return buffer == Buffer::send ? call_.send : call_.receive;
-  }
-  const UserBuffer& vector_buffer() const;
-  Elements elements_of(const Range& part) const;
-  std::size_t block_offset(Unit unit) const;
-  Piece locate(Buffer buffer, const Range& range) const;
-  Piece packed_place(StepIndex index) const;
+  std::size_t bytes_of(const Slice& slice) const;
+  bool is_packed(StepIndex index) const;
+  std::size_t place_packed_messages();
+  std::size_t bytes_to_stage() const;
   int move_message(StepIndex index, bool into_packed) const;
+  int move_block(Buffer buffer, const Range& range, bool into_packed, char* packed) const;
   int combine(const Piece& from, const Piece& to) const;
   int copy(const Step& step, const std::function<void()>& between) const;
 
   const Prepared& prepared_;
   const CollectiveCall& call_;
-  std::size_t scratch_bytes_ = 0;  // of a unit, or of a copy of the vector
-  std::size_t staged_bytes_ = 0;   // of a staging slot
-  char* scratch_ = nullptr;
+  Layout layout_;
+  std::vector<std::size_t>& packed_begin_;  // of each message that may be packed
+  std::size_t staged_bytes_ = 0;            // of a staging slot
   char* staging_ = nullptr;
   char* packed_ = nullptr;
   char* copy_room_ = nullptr;

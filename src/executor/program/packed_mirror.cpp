@@ -4,29 +4,74 @@
 #include "executor/program/engines.hpp"
 
 namespace sibyl {
+namespace {
 
-void PackedMirror::open(UserBuffer& buffer, Rank first, Rank count, std::size_t block_bytes,
-                        char* bytes) {
+const DatatypeInfo bytes_info{MPI_BYTE, 1, 1, 0, 1, true, true};
+
+std::size_t block_bytes(const UserBuffer& buffer, Rank block) {
+  if (buffer.irregular != nullptr) return buffer.irregular->bytes(block);
+  return static_cast<std::size_t>(buffer.count) * buffer.type.size;
+}
+
+}  // namespace
+
+std::size_t PackedMirror::bytes_of(const UserBuffer& buffer, Rank first, Rank count) {
+  std::size_t bytes = 0;
+  for (Rank block = first; block < first + count; ++block) bytes += block_bytes(buffer, block);
+  return bytes;
+}
+
+void PackedMirror::open(UserBuffer& buffer, Rank first, Rank count, char* bytes) {
   original_ = buffer;
   first_ = first;
   count_ = count;
-  block_bytes_ = block_bytes;
   bytes_ = bytes;
-  buffer.base = bytes - static_cast<std::size_t>(first) * block_bytes;
-  buffer.stride = static_cast<MPI_Aint>(block_bytes);
-  buffer.count = static_cast<MPI_Count>(block_bytes);
-  buffer.type = DatatypeInfo{MPI_BYTE, 1, 1, 0, 1, true, true};
+  buffer.type = bytes_info;
+  if (original_.irregular == nullptr) {
+    const std::size_t each = block_bytes(original_, first);
+    buffer.base = bytes - static_cast<std::size_t>(first) * each;
+    buffer.stride = static_cast<MPI_Aint>(each);
+    buffer.count = static_cast<MPI_Count>(each);
+    return;
+  }
+  const auto end = static_cast<std::size_t>(first + count);
+  counts_.assign(end, 0);
+  places_.assign(end, 0);
+  for_each_block([&](Rank block, char* packed, std::size_t size) {
+    counts_[static_cast<std::size_t>(block)] = static_cast<MPI_Count>(size);
+    places_[static_cast<std::size_t>(block)] = packed - bytes;
+  });
+  blocks_ = {bytes, bytes_info, counts_.data(), places_.data()};
+  buffer.irregular = &blocks_;
 }
 
-int PackedMirror::move(MPI_Comm comm, Rank except, bool fill) {
-  FirstError error;
+template <class Act>
+void PackedMirror::for_each_block(Act act) const {
+  char* packed = bytes_;
   for (Rank block = first_; block < first_ + count_; ++block) {
-    if (block == except) continue;
-    char* packed = bytes_ + static_cast<std::size_t>(block - first_) * block_bytes_;
-    char* user = original_.base + static_cast<MPI_Aint>(block) * original_.stride;
-    error.add(fill ? pack(user, original_.count, original_.type, packed, comm)
-                   : unpack(packed, user, original_.count, original_.type, comm));
+    const std::size_t size = block_bytes(original_, block);
+    act(block, packed, size);
+    packed += size;
   }
+}
+
+int PackedMirror::fill(MPI_Comm comm, Rank only) {
+  FirstError error;
+  for_each_block([&](Rank block, char* packed, std::size_t size) {
+    if (size == 0 || (only != no_rank && block != only)) return;
+    const auto [user, count] = original_.block(block);
+    error.add(pack(user, count, original_.type, packed, comm));
+  });
+  return error.code();
+}
+
+int PackedMirror::empty(MPI_Comm comm, Rank except) {
+  FirstError error;
+  for_each_block([&](Rank block, char* packed, std::size_t size) {
+    if (size == 0 || block == except) return;
+    const auto [user, count] = original_.block(block);
+    error.add(unpack(packed, user, count, original_.type, comm));
+  });
   return error.code();
 }
 

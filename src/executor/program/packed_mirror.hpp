@@ -1,6 +1,8 @@
-// A packed copy of the user's blocks, for a program that cuts blocks at a byte offset where the
-// datatype has gaps.
+// A packed copy of the user's blocks, or of a vector as one block, for a program that cuts between
+// bytes where the datatype has gaps.
 #pragma once
+
+#include <vector>
 
 #include "executor/executor.hpp"
 
@@ -8,22 +10,32 @@ namespace sibyl {
 
 class PackedMirror {
  public:
-  // Blocks [first, first + count) of `buffer`, which are at `bytes` from now on.
-  void open(UserBuffer& buffer, Rank first, Rank count, std::size_t block_bytes, char* bytes);
+  PackedMirror() = default;
+  PackedMirror(const PackedMirror&) = delete;
+  PackedMirror& operator=(const PackedMirror&) = delete;
+
+  // Packed bytes of the blocks [first, first + count) of `buffer`.
+  static std::size_t bytes_of(const UserBuffer& buffer, Rank first, Rank count);
+  // `buffer` means these blocks at `bytes` from now on, for as long as this is open.
+  void open(UserBuffer& buffer, Rank first, Rank count, char* bytes);
   bool is_open() const { return bytes_ != nullptr; }
   void close() { bytes_ = nullptr; }
-  // Return the first error code.
-  int fill(MPI_Comm comm) { return move(comm, no_rank, true); }
-  int empty(MPI_Comm comm, Rank except) { return move(comm, except, false); }
+  // Return the first error code. `only`: this block alone, where it is one; `except`: all others.
+  int fill(MPI_Comm comm, Rank only = no_rank);
+  int empty(MPI_Comm comm, Rank except);
 
  private:
-  int move(MPI_Comm comm, Rank except, bool fill);
+  template <class Act>
+  void for_each_block(Act act) const;
 
   UserBuffer original_;
   char* bytes_ = nullptr;
   Rank first_ = 0;
   Rank count_ = 0;
-  std::size_t block_bytes_ = 0;
+  // Of blocks of any sizes, in bytes.
+  std::vector<MPI_Count> counts_;
+  std::vector<MPI_Aint> places_;
+  IrregularBlocks blocks_;
 };
 
 }  // namespace sibyl

@@ -14,13 +14,19 @@ bool is_receive(const Step& step) {
   return step.kind == StepKind::receive || step.kind == StepKind::receive_combine;
 }
 
-void place_packed_messages(Prepared& prepared) {
-  prepared.packed_unit.clear();
-  prepared.packed_units = 0;
-  for (const Step& step : prepared.program.steps) {
-    const bool packed = step.slice.list_size > 1 && step.peer != no_rank;
-    prepared.packed_unit.push_back(packed ? prepared.packed_units : Prepared::not_packed);
-    if (packed) prepared.packed_units += step.slice.range.count;
+void list_packed_messages(Prepared& prepared) {
+  prepared.packed.clear();
+  prepared.packed_ordinal.clear();
+  const bool blocks =
+      prepared.header.partition == Partition::blocks && !combines(prepared.header.collective);
+  for (StepIndex i = 0; i < prepared.program.steps.size(); ++i) {
+    const Step& step = prepared.program.steps[i];
+    const bool several =
+        step.slice.list_size > 1 || step.slice.range.count > prepared.header.segments;
+    const bool packed = blocks && several && step.peer != no_rank;
+    prepared.packed_ordinal.push_back(packed ? static_cast<std::uint32_t>(prepared.packed.size())
+                                             : Prepared::not_packed);
+    if (packed) prepared.packed.push_back(i);
   }
 }
 
@@ -148,7 +154,7 @@ void prepare(const Algorithm& algorithm, const PlanRequest& request, Rank rank,
              Prepared& prepared) {
   prepared.header = plan_one_rank(algorithm, request, rank, prepared.program);
   message_ordinals(prepared.program, prepared.tag);
-  place_packed_messages(prepared);
+  list_packed_messages(prepared);
   count_staging(prepared);
   Dependencies dependencies;
   derive_dependencies(prepared.header, prepared.program, dependencies);

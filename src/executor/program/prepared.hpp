@@ -25,17 +25,17 @@ struct LockstepOperation {
 };
 
 struct Prepared {
-  static constexpr Unit not_packed = ~Unit{0};
+  static constexpr std::uint32_t not_packed = ~std::uint32_t{0};
 
   PlanHeader header;
   Program program;
 
   // The message's tag, relative to the base of the call; 0 for local steps.
   std::vector<std::uint32_t> tag;
-  // For a message whose slice has several ranges: its first unit in the packed area of the
-  // workspace, where the message is put together or taken apart. Else not_packed.
-  std::vector<Unit> packed_unit;
-  Unit packed_units = 0;
+  // Messages of several ranges or blocks, which may have to be put together and taken apart in the
+  // packed area of the workspace, and the place of each among them; else not_packed.
+  std::vector<StepIndex> packed;
+  std::vector<std::uint32_t> packed_ordinal;
   std::uint32_t staging_slots = 0;  // for the messages of receive_combine
   Unit staged_parts = 0;            // the most parts of the vector in one of them
 

@@ -35,6 +35,8 @@ struct Workspace {
   Area frame;    // what the steps of a program need; see frame.hpp
   Area mirrors;  // packed copies of user buffers; see executor.cpp
 
+  std::vector<std::size_t> packed_begin;  // of messages in the packed area; see frame.cpp
+
   // The dataflow engine's state; see dataflow.cpp.
   std::vector<MPI_Request> requests;
   std::vector<StepIndex> request_step;

@@ -1,0 +1,147 @@
+// MPI_Allgather, MPI_Allgatherv, MPI_Alltoall and MPI_Alltoallv.
+//
+// What every rank knows steers the choice: the bytes of all blocks in an allgather, of a block in
+// an all-to-all of equal blocks. In alltoallv a rank knows its own row and column alone, so that
+// the choice goes by the number of ranks, and no size is exchanged.
+#include "collectives/blocking/serve.hpp"
+#include "collectives/exchange_arguments.hpp"
+#include "collectives/native.hpp"
+
+namespace sibyl {
+namespace {
+
+struct Exchange {
+  Collective collective;
+  int root = no_rank;
+  ExchangeArguments now;
+  MPI_Comm comm;
+  Caller caller;
+
+  Verdict judge(int rank, int ranks) const { return judge_exchange(now, rank, ranks); }
+  OwnData own_data(int rank) const {
+    if (now.in_place()) return {now.receive.count_of(rank), now.receive.type};
+    return {now.send.count_of(rank), now.send.type};
+  }
+  int native() const;
+  static constexpr bool this_rank_is_awaited = false;
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
+
+ private:
+  std::uint64_t bytes_known_to_all(const ReadExchange& read, int ranks) const;
+  std::span<const MPI_Count> saved_begins(CommunicatorState& state) const;
+};
+
+int Exchange::native() const {
+  const ExchangedSide& in = now.receive;
+  const ExchangedSide& out = now.send;
+  switch (collective) {
+    case Collective::allgather:
+      return native_allgather(caller, out.buffer, out.count, out.type, in.buffer, in.count, in.type,
+                              comm);
+    case Collective::allgatherv:
+      return native_allgatherv(caller, out.buffer, out.count, out.type, in.buffer, in.counts,
+                               in.displacements, in.type, comm);
+    case Collective::alltoall:
+      return native_alltoall(caller, out.buffer, out.count, out.type, in.buffer, in.count, in.type,
+                             comm);
+    default:
+      return native_alltoallv(caller, out.buffer, out.counts, out.displacements, out.type,
+                              in.buffer, in.counts, in.displacements, in.type, comm);
+  }
+}
+
+std::uint64_t Exchange::bytes_known_to_all(const ReadExchange& read, int ranks) const {
+  if (collective == Collective::alltoallv) return 0;
+  const std::uint64_t all = read.received_bytes();
+  return collective == Collective::allgatherv ? all : all / static_cast<std::uint64_t>(ranks);
+}
+
+// In place the blocks of alltoallv are saved in scratch, one after the other in bytes.
+std::span<const MPI_Count> Exchange::saved_begins(CommunicatorState& state) const {
+  if (collective != Collective::alltoallv || !now.in_place()) return {};
+  DatatypeInfo type;
+  if (state.type_info(now.receive.type, 0, type) != MPI_SUCCESS) return {};
+  std::vector<MPI_Count>& begins = state.block_begins;
+  begins.resize(static_cast<std::size_t>(state.size()) + 1);
+  begins[0] = 0;
+  for (Rank rank = 0; rank < state.size(); ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    begins[at + 1] = begins[at] + now.receive.counts[rank] * static_cast<MPI_Count>(type.size);
+  }
+  return begins;
+}
+
+Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
+  ReadExchange read;
+  if (const int wrong = read.read(state, now); wrong != MPI_SUCCESS) return {.error = wrong};
+  const std::uint64_t bytes = bytes_known_to_all(read, state.size());
+  if (bytes == 0 && collective != Collective::alltoallv) return {};
+  find_costs(state, caller, collective, bytes, OperatorUse::none, true);
+  const CommunicatorState::CachedChoice& choice =
+      choose_for(state, collective, bytes, OperatorUse::none);
+  const Prepared* prepared =
+      program_for(state, choice.algorithm, choice.segments, 0, now.in_place());
+  if (prepared == nullptr) return Outcome::library(read.own_bytes());
+
+  CollectiveCall call;
+  call.tag_base = state.tags_of(collective);
+  call.leaves_empty_out = now.irregular();
+  call.block_begins = saved_begins(state);
+  read.place(state, call);
+  return {choice.algorithm, read.own_bytes(), run_prepared(state, *prepared, call)};
+}
+
+ExchangedSide equal(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  return {const_cast<void*>(buffer), count, {}, {}, type};
+}
+ExchangedSide of_any_sizes(const void* buffer, Counts counts, Displacements displacements,
+                           MPI_Datatype type) {
+  return {const_cast<void*>(buffer), 0, counts, displacements, type};
+}
+
+int serve_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm) {
+  const Exchange call{.collective = now.collective, .now = now, .comm = comm, .caller = caller};
+  return serve(call, caller, comm);
+}
+
+}  // namespace
+
+int serve_allgather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                    void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
+                    MPI_Comm comm) {
+  return serve_exchange(caller,
+                        {Collective::allgather, equal(send, send_count, send_type),
+                         equal(receive, receive_count, receive_type)},
+                        comm);
+}
+
+int serve_allgatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                     void* receive, Counts receive_counts, Displacements displacements,
+                     MPI_Datatype receive_type, MPI_Comm comm) {
+  return serve_exchange(caller,
+                        {Collective::allgatherv, equal(send, send_count, send_type),
+                         of_any_sizes(receive, receive_counts, displacements, receive_type)},
+                        comm);
+}
+
+int serve_alltoall(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                   void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
+                   MPI_Comm comm) {
+  return serve_exchange(caller,
+                        {Collective::alltoall, equal(send, send_count, send_type),
+                         equal(receive, receive_count, receive_type)},
+                        comm);
+}
+
+int serve_alltoallv(Caller caller, const void* send, Counts send_counts,
+                    Displacements send_displacements, MPI_Datatype send_type, void* receive,
+                    Counts receive_counts, Displacements receive_displacements,
+                    MPI_Datatype receive_type, MPI_Comm comm) {
+  return serve_exchange(
+      caller,
+      {Collective::alltoallv, of_any_sizes(send, send_counts, send_displacements, send_type),
+       of_any_sizes(receive, receive_counts, receive_displacements, receive_type)},
+      comm);
+}
+
+}  // namespace sibyl

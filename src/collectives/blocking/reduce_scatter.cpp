@@ -1,0 +1,131 @@
+// MPI_Reduce_scatter and MPI_Reduce_scatter_block.
+//
+// Counts, datatype and operator must be equal on all ranks, so they may steer the choice; it goes
+// by the bytes of the whole vector. In place the vector lies in the receive buffer, and the result
+// at its begin.
+#include <numeric>
+
+#include "collectives/blocking/serve.hpp"
+#include "collectives/native.hpp"
+#include "collectives/reduction_arguments.hpp"
+
+namespace sibyl {
+namespace {
+
+struct ReduceScatter {
+  Collective collective;
+  const void* send;
+  void* receive;
+  MPI_Count block;  // elements of every block in reduce_scatter_block
+  Counts counts;    // and of each in reduce_scatter
+  MPI_Datatype datatype;
+  MPI_Op op;
+  MPI_Comm comm;
+  Caller caller;
+  int root = no_rank;
+
+  bool irregular() const { return collective == Collective::reduce_scatter; }
+  MPI_Count count_of(Rank rank) const { return irregular() ? counts[rank] : block; }
+  MPI_Count total(int ranks) const {
+    if (!irregular()) return block * ranks;
+    MPI_Count sum = 0;
+    for (Rank rank = 0; rank < ranks; ++rank) sum += counts[rank];
+    return sum;
+  }
+  Verdict judge(int rank, int ranks) const;
+  OwnData own_data(int rank) const { return {count_of(rank), datatype}; }
+  int native() const {
+    return irregular()
+               ? native_reduce_scatter(caller, send, receive, counts, datatype, op, comm)
+               : native_reduce_scatter_block(caller, send, receive, block, datatype, op, comm);
+  }
+  static constexpr bool this_rank_is_awaited = false;
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
+
+ private:
+  std::span<const MPI_Count> block_begins(CommunicatorState& state) const;
+};
+
+Verdict ReduceScatter::judge(int rank, int ranks) const {
+  if (irregular()) {
+    if (!counts.given()) return {MPI_ERR_ARG, openmpi_refuses};
+    for (Rank r = 0; r < ranks; ++r) {
+      if (counts[r] < 0) return {MPI_ERR_COUNT, any_refuses};
+    }
+  } else if (block < 0) {
+    return {MPI_ERR_COUNT, any_refuses};
+  }
+  return judge_scan({send, receive, total(ranks), datatype, op}, false, rank);
+}
+
+// Where the blocks begin in the vector, in elements, and where the last one ends.
+std::span<const MPI_Count> ReduceScatter::block_begins(CommunicatorState& state) const {
+  std::vector<MPI_Count>& begins = state.block_begins;
+  begins.resize(static_cast<std::size_t>(state.size()) + 1);
+  begins[0] = 0;
+  for (Rank rank = 0; rank < state.size(); ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    begins[at + 1] = begins[at] + count_of(rank);
+  }
+  return begins;
+}
+
+Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall&, int) const {
+  UserBuffer vector;
+  if (state.type_info(datatype, 0, vector.type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};
+  vector.count = total(state.size());
+  if (vector.count == 0) return {};
+  CollectiveCall call;
+  call.tag_base = state.tags_of(collective);
+  call.block_bytes = static_cast<std::size_t>(vector.count) * vector.type.size;
+  const std::uint64_t own_bytes =
+      static_cast<std::uint64_t>(count_of(state.rank())) * vector.type.size;
+  const CommunicatorState::CachedChoice& choice =
+      choose_reduction(state, caller, collective, vector.count, vector.type, op);
+  const bool in_place = send == MPI_IN_PLACE || send == receive;
+  const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
+  if (prepared == nullptr) return Outcome::library(own_bytes);
+
+  call.op = op;
+  call.block_begins = block_begins(state);
+  call.leaves_empty_out = true;
+  vector.base = static_cast<char*>(in_place ? receive : const_cast<void*>(send));
+  call.send = vector;
+  const MPI_Count begin = call.block_begins[static_cast<std::size_t>(state.rank())];
+  vector.base = static_cast<char*>(receive) - static_cast<MPI_Aint>(begin) * vector.type.extent;
+  call.receive = vector;
+  return {choice.algorithm, own_bytes, run_prepared(state, *prepared, call)};
+}
+
+}  // namespace
+
+int serve_reduce_scatter(Caller caller, const void* send, void* receive, Counts receive_counts,
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  const ReduceScatter call{.collective = Collective::reduce_scatter,
+                           .send = send,
+                           .receive = receive,
+                           .block = 0,
+                           .counts = receive_counts,
+                           .datatype = datatype,
+                           .op = op,
+                           .comm = comm,
+                           .caller = caller};
+  return serve(call, caller, comm);
+}
+
+int serve_reduce_scatter_block(Caller caller, const void* send, void* receive,
+                               MPI_Count receive_count, MPI_Datatype datatype, MPI_Op op,
+                               MPI_Comm comm) {
+  const ReduceScatter call{.collective = Collective::reduce_scatter_block,
+                           .send = send,
+                           .receive = receive,
+                           .block = receive_count,
+                           .counts = {},
+                           .datatype = datatype,
+                           .op = op,
+                           .comm = comm,
+                           .caller = caller};
+  return serve(call, caller, comm);
+}
+
+}  // namespace sibyl

@@ -86,6 +86,12 @@ const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Coll
                                                   std::uint64_t bytes, OperatorUse use,
                                                   bool commutes = true, std::uint32_t elements = 1);
 
+// Into how many parts a vector or block can be cut that is cut between bytes.
+constexpr std::uint32_t parts_of_bytes(std::uint64_t bytes) {
+  constexpr std::uint64_t most = 1U << 16;
+  return static_cast<std::uint32_t>(bytes < most ? bytes : most);
+}
+
 // The same for a reduction or a scan of `count` > 0 elements. The MPI library serves where the
 // operator is unknown (`use` empty) or cannot be applied, or counts pass what packing can count.
 const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state,

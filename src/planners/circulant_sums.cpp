@@ -67,39 +67,41 @@ std::uint32_t circulant_tags(const Circulant& graph, bool both) {
   return most;
 }
 
-void append_ring_sums(Rank ranks, Rank rank, Unit segments, Sums sums, ProgramBuilder& build) {
+void append_ring_sums(const RingSeat& seat, Unit segments, Sums sums, ProgramBuilder& build) {
   std::uint32_t round = 0;
-  for (Rank t = 0; t + 1 < ranks; ++t) {
-    const Rank given = (2 * ranks + rank - 1 - t) % ranks;
-    const Rank taken = (2 * ranks + rank - 2 - t) % ranks;
+  const Rank seats = seat.seats;
+  for (Rank t = 0; t + 1 < seats; ++t) {
+    const Rank given = (2 * seats + seat.own - 1 - t) % seats;
+    const Rank taken = (2 * seats + seat.own - 2 - t) % seats;
     const Buffer from = t == 0 && !sums.holds_own ? Buffer::send : sums.buffer;
     for (Unit s = 0; s < segments; ++s, ++round) {
       const auto at = [&](Buffer buffer, Rank block) {
         return ProgramBuilder::slice(buffer, static_cast<Unit>(block) * segments + s);
       };
-      build.send((rank + 1) % ranks, at(from, given), round);
-      const Rank before = (rank + ranks - 1) % ranks;
+      build.send(seat.next, at(from, given), round);
       if (sums.holds_own) {
-        build.receive_combine(before, at(sums.buffer, taken), round);
+        build.receive_combine(seat.before, at(sums.buffer, taken), round);
       } else {
-        build.receive(before, at(sums.buffer, taken), round);
+        build.receive(seat.before, at(sums.buffer, taken), round);
         build.combine(at(sums.buffer, taken), at(Buffer::send, taken), round);
       }
     }
   }
 }
 
-void append_ring_copies(Rank ranks, Rank rank, Unit segments, std::uint32_t round, Gate open,
-                        ProgramBuilder& build) {
-  for (Rank t = 0; t + 1 < ranks; ++t) {
-    const Rank given = (rank - t + ranks) % ranks;
-    const Rank taken = (given - 1 + ranks) % ranks;
+void append_ring_copies(const RingSeat& seat, Rank blocks, Unit segments, std::uint32_t round,
+                        Gate open, ProgramBuilder& build) {
+  for (Rank t = 0; t + 1 < seat.seats; ++t) {
+    const Rank given = (seat.own - t + seat.seats) % seat.seats;
+    const Rank taken = (given - 1 + seat.seats) % seat.seats;
     for (Unit s = 0; s < segments; ++s, ++round) {
       const auto segment = [&](Rank block) {
         return ProgramBuilder::slice(Buffer::receive, static_cast<Unit>(block) * segments + s);
       };
-      build.send((rank + 1) % ranks, segment(given), round, t == 0 ? Gate::on_arrival : open);
-      build.receive((rank - 1 + ranks) % ranks, segment(taken), round, open);
+      if (given < blocks) {
+        build.send(seat.next, segment(given), round, t == 0 ? Gate::on_arrival : open);
+      }
+      if (taken < blocks) build.receive(seat.before, segment(taken), round, open);
     }
   }
 }

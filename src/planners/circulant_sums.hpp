@@ -37,12 +37,26 @@ void append_circulant_copies(const Circulant& graph, Rank rank, ProgramBuilder& 
 // The most messages that go from one rank to another in the two together, or in the first alone.
 std::uint32_t circulant_tags(const Circulant& graph, bool both);
 
-// Idea: the sum of a block goes once around the ring and takes up an operand at every rank. Blocks
-// have `segments` units, which follow each other. Rounds 0 to segments (ranks - 1) - 1.
-void append_ring_sums(Rank ranks, Rank rank, Unit segments, Sums sums, ProgramBuilder& build);
+// A rank's seat in a ring, and the ranks in the seats before and after it.
+struct RingSeat {
+  Rank seats;
+  Rank own;
+  Rank before;
+  Rank next;
+};
+// In a ring of all ranks, in their order.
+constexpr RingSeat seat_of(Rank ranks, Rank rank) {
+  return {ranks, rank, (rank + ranks - 1) % ranks, (rank + 1) % ranks};
+}
+
+// Idea: the sum of a block goes once around the ring and takes up an operand at every rank, and
+// ends at the seat of its number. Blocks have `segments` units, which follow each other. Rounds 0
+// to segments (seats - 1) - 1.
+void append_ring_sums(const RingSeat& seat, Unit segments, Sums sums, ProgramBuilder& build);
 // The way back, from `round` on: every rank sends on what came from the one before, its own block
-// first, all in `receive`. `open`: the gate of what is not this rank's own.
-void append_ring_copies(Rank ranks, Rank rank, Unit segments, std::uint32_t round, Gate open,
-                        ProgramBuilder& build);
+// first, all in `receive`. There are `blocks` blocks, of the first so many seats. `open`: the gate
+// of what is not this rank's own.
+void append_ring_copies(const RingSeat& seat, Rank blocks, Unit segments, std::uint32_t round,
+                        Gate open, ProgramBuilder& build);
 
 }  // namespace sibyl

@@ -45,7 +45,9 @@ const Prepared& ProgramStore::find(ProgramSpec spec, const SharedView& view) {
   entry.view = now == nullptr ? nullptr : view;
   entry.asked = view;
   PlanRequest request = request_of(spec, now);
-  if (spec.algorithm->arrivals) request.schedule = prefetch_.find(request);
+  const bool scheduled =
+      spec.algorithm->arrivals && spec.algorithm->collective == Collective::reduce;
+  if (scheduled) request.schedule = prefetch_.find(request);
   prepare(*spec.algorithm, request, rank_, entry.prepared);
   if (request.schedule != nullptr) prefetch_.drop();
   entry.valid = true;

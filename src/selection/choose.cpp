@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "planners/ceil_log2.hpp"
+#include "selection/choose_exchange.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/choose_scan.hpp"
 #include "selection/model.hpp"
@@ -82,8 +83,8 @@ const Algorithm* choose_irregular(const Situation& now) {
   return saves ? find_algorithm(now.collective, "ordered-tree") : find_linear(now.collective);
 }
 
-// Collectives without a root, and bcast: all that a rank holds is counted in an int, since it may be
-// packed.
+// Collectives without a root, and bcast: all that a rank holds is counted in an int, since it may
+// be packed.
 bool is_countable(const Situation& now) {
   const bool of_one_block =
       now.collective == Collective::allgather || now.collective == Collective::alltoall;
@@ -96,7 +97,7 @@ bool is_countable(const Situation& now) {
 const Algorithm* choose(const Settings& settings, const Situation& now) {
   const bool blocks = now.collective == Collective::gather || now.collective == Collective::scatter;
   if (blocks && now.bytes > message_limit) return nullptr;
-  if (now.collective >= Collective::allreduce && !is_countable(now)) return nullptr;
+  if (now.collective > Collective::reduce && !is_countable(now)) return nullptr;
   if (is_reproducible(settings, now.collective)) return choose_reproducible(settings, now);
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == serve_natively) return nullptr;
@@ -123,9 +124,8 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     case Collective::reduce:
       return choose_reduce(settings, now);
     default:
-      break;
+      return choose_exchange(now);
   }
-  return nullptr;
 }
 
 bool tree_saves(const Situation& now, Rank blocks, Rank direct) {
@@ -156,8 +156,13 @@ bool wants_costs(const Settings& settings, const Situation& now) {
       return !now.costs.known() && now.ranks_per_node < now.ranks &&
              wanted_algorithm(settings, now) == choose_automatically &&
              !choose_irregular(now)->linear;
-    default:
+    case Collective::exscan:
+    case Collective::scan:
+    case Collective::gather:
+    case Collective::scatter:
       return false;
+    default:
+      return exchange_wants_costs(settings, now);
   }
 }
 
@@ -167,6 +172,7 @@ SegmentPlan segments_for(const Settings& settings, const Algorithm& algorithm,
   if (is_reproducible(settings, now.collective)) {
     return reproducible_segments(settings, algorithm, now);
   }
+  if (now.collective > Collective::reduce) return exchange_segments(settings, algorithm, now);
   if (algorithm.arrivals) return plan_segments(settings, now);
   return settings.segments != 0 ? SegmentPlan{settings.segments} : scan_segments(algorithm, now);
 }

@@ -39,8 +39,9 @@ const Algorithm* choose_in_rank_order(const Situation& now) {
   const bool scatters = scatters_sums(collective);
   if (now.bytes > whole_up_to) {
     const bool groups = !has_prime_above(now.ranks, largest_group);
-    const Algorithm* row =
-        find_algorithm(collective, scatters ? "pairwise" : groups ? "radix-k" : "rabenseifner");
+    const Algorithm* row = find_algorithm(collective, scatters ? "pairwise"
+                                                      : groups ? "radix-k"
+                                                               : "rabenseifner");
     if (fits(*row, now)) return row;
   }
   if (collective == Collective::reduce) return find_algorithm(collective, "binomial");

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <string>
 #include <utility>
 
@@ -13,31 +15,29 @@
 namespace sibyl {
 namespace {
 
-struct Variable {
-  Collective collective;
-  const char* name;
-  std::string Environment::* value;
-};
-const Variable variables[] = {{Collective::exscan, "SIBYL_EXSCAN", &Environment::exscan},
-                              {Collective::scan, "SIBYL_SCAN", &Environment::scan},
-                              {Collective::reduce, "SIBYL_REDUCE", &Environment::reduce},
-                              {Collective::gather, "SIBYL_GATHER", &Environment::gather},
-                              {Collective::scatter, "SIBYL_SCATTER", &Environment::scatter}};
-
 TEST(Settings, FindEveryAlgorithmByName) {
-  for (const Variable& variable : variables) {
-    const auto rows = algorithms(variable.collective);
+  for (std::size_t c = 0; c < collective_count; ++c) {
+    const auto rows = algorithms(static_cast<Collective>(c));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       Environment environment;
-      environment.*variable.value = std::string(rows[i].name);
+      environment.algorithm[c] = std::string(rows[i].name);
       Settings settings;
       EXPECT_EQ(settings_from(environment, settings), "");
-      for (std::size_t c = 0; c < collective_count; ++c) {
-        const bool named = c == static_cast<std::size_t>(variable.collective);
-        EXPECT_EQ(settings.algorithm[c],
-                  named ? static_cast<std::int32_t>(i) : choose_automatically);
+      for (std::size_t other = 0; other < collective_count; ++other) {
+        EXPECT_EQ(settings.algorithm[other],
+                  other == c ? static_cast<std::int32_t>(i) : choose_automatically);
       }
     }
+  }
+}
+
+TEST(Settings, HaveTheVariableOfEachCollectiveInItsPlace) {
+  for (std::size_t c = 0; c < collective_count; ++c) {
+    std::string name = "SIBYL_" + std::string(name_of(static_cast<Collective>(c)));
+    std::ranges::transform(name, name.begin(), [](unsigned char letter) {
+      return static_cast<char>(std::toupper(letter));
+    });
+    EXPECT_EQ(name, algorithm_variables[c]);
   }
 }
 

@@ -117,5 +117,34 @@ TEST(SimulatedEverywhere, AnAllreduceThatKnowsTheLateRankTakesHalfOfAFlatOne) {
   EXPECT_LT(knowing, 0.75 * flat);
 }
 
+// What is left is the late rank's vector and the result, and the ring's last hops.
+TEST(SimulatedEverywhere, APreReducedRingTakesAVectorsTimeAfterTheLateRank) {
+  constexpr Rank ranks = 8;
+  constexpr std::uint64_t bytes = 7 * 64 * 64;
+  const double vector = beta * bytes;
+  const Algorithm& row = *find_algorithm(Collective::allreduce, "pre-reduced-ring");
+  PlanRequest request{.ranks = ranks};
+  request.segments = 7 * 16;
+  request.round_time = alpha + vector / request.segments;
+  const auto absorbed = [&](const std::vector<double>& told, const std::vector<double>& true_ones) {
+    SimulationOptions options;
+    options.network.hockney = {alpha, beta};
+    options.arrivals = true_ones;
+    request.arrivals = told;
+    return simulate(make_plan(row, request), {.bytes = bytes}, options).absorbed;
+  };
+  const std::vector<double> nobody(ranks, 0.0);
+  std::vector<double> one = nobody;
+  one[3] = 3 * vector;
+  std::vector<double> other = nobody;
+  other[6] = 3 * vector;
+  const double bound = vector + request.segments * alpha;
+  const double flat = absorbed({}, nobody);
+  EXPECT_LT(absorbed(one, one), 1.2 * bound);
+  EXPECT_LT(absorbed(one, one), 0.65 * absorbed({}, one));
+  EXPECT_LT(absorbed(one, other), 1.15 * flat);
+  EXPECT_LT(absorbed(one, nobody), 1.15 * flat);
+}
+
 }  // namespace
 }  // namespace sibyl

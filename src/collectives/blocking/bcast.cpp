@@ -38,7 +38,8 @@ Outcome Bcast::serve(CommunicatorState& state, CountedCall&, int) const {
   if (call.block_bytes == 0) return {};
   find_costs(state, caller, collective, call.block_bytes, OperatorUse::none, true);
   const CommunicatorState::CachedChoice& choice =
-      choose_for(state, collective, call.block_bytes, OperatorUse::none, true, call.block_bytes);
+      choose_for(state, collective, call.block_bytes, OperatorUse::none, true,
+                 parts_of_bytes(call.block_bytes));
   const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, root, false);
   if (prepared == nullptr) return Outcome::library(call.block_bytes);
 

@@ -78,7 +78,7 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
   if (bytes == 0 && collective != Collective::alltoallv) return {};
   find_costs(state, caller, collective, bytes, OperatorUse::none, true);
   const CommunicatorState::CachedChoice& choice =
-      choose_for(state, collective, bytes, OperatorUse::none);
+      choose_for(state, collective, bytes, OperatorUse::none, true, parts_of_bytes(bytes));
   const Prepared* prepared =
       program_for(state, choice.algorithm, choice.segments, 0, now.in_place());
   if (prepared == nullptr) return Outcome::library(read.own_bytes());

@@ -32,7 +32,7 @@ void plan_ring(const PlanRequest& request, Rank rank, Program& program) {
   place_own_block(request, rank, program);
   ProgramBuilder build(program);
   const Gate open = request.background ? Gate::on_start : Gate::on_arrival;
-  append_ring_copies(request.ranks, rank, request.segments, 0, open, build);
+  append_ring_copies(seat_of(request.ranks, rank), request.ranks, request.segments, 0, open, build);
 }
 
 template PlanHeader describe_ring<Collective::allgather>(const PlanRequest&);

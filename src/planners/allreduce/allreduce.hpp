@@ -33,4 +33,8 @@ PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> p
 PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
 std::string check_clairvoyant(const PlanRequest& request);
 
+PlanHeader describe_pre_reduced_ring(const PlanRequest& request);
+void plan_pre_reduced_ring(const PlanRequest& request, Rank rank, Program& program);
+std::string check_pre_reduced_ring(const PlanRequest& request);
+
 }  // namespace sibyl::allreduce

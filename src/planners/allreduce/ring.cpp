@@ -53,8 +53,9 @@ void plan_ring(const PlanRequest& request, Rank rank, Program& program) {
   ProgramBuilder build(program);
   const Rank ranks = request.ranks;
   const Unit pieces = pieces_of(request);
-  append_ring_sums(ranks, rank, pieces, {Buffer::receive, request.in_place}, build);
-  append_ring_copies(ranks, rank, pieces, static_cast<std::uint32_t>(ranks - 1) * pieces,
+  const RingSeat seat = seat_of(ranks, rank);
+  append_ring_sums(seat, pieces, {Buffer::receive, request.in_place}, build);
+  append_ring_copies(seat, ranks, pieces, static_cast<std::uint32_t>(ranks - 1) * pieces,
                      Gate::on_arrival, build);
   if (ranks == 1 && !request.in_place) {
     build.copy(ProgramBuilder::slice(Buffer::receive, 0, pieces),

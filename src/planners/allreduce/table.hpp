@@ -77,6 +77,22 @@ inline constexpr std::array algorithms{
               .describe = describe_radix_k,
               .plan = plan_radix_k,
               .check = check_part_per_rank},
+    Algorithm{.collective = Collective::allreduce,
+              .name = "pre-reduced-ring",
+              .published = "PRR",
+              .idea = "Ranks that come in time add up their vectors around a ring while they wait "
+                      "for those that are late, who send theirs straight to the sums; then these "
+                      "go around to all.",
+              .cost = "after the last arrival, k ranks late: about (p-1)/(p-k) beta m; ring's "
+                      "where none is",
+              .source = "J. Proficz, Improving All-reduce Collective Operations for Imbalanced "
+                        "Process Arrival Patterns, 2018; StragglAR (arXiv 2505.23523)",
+              .commutative_only = true,
+              .segments = true,
+              .arrivals = true,
+              .describe = describe_pre_reduced_ring,
+              .plan = plan_pre_reduced_ring,
+              .check = check_pre_reduced_ring},
     Algorithm{
         .collective = Collective::allreduce,
         .name = "clairvoyant",

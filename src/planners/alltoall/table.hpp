@@ -27,6 +27,7 @@ constexpr Algorithm pairwise_row() {
           .cost = irregular ? "(p-1) alpha + beta (sum of the largest block of each round)"
                             : "(p-1) (alpha + beta m)",
           .source = exchanges_paper,
+          .background = true,
           .sizes = irregular,
           .describe = describe_pairwise<collective>,
           .plan = plan_shifted,

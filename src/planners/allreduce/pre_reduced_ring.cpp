@@ -1,0 +1,227 @@
+// Allreduce around a ring, where some ranks are late: the others have added up before they come.
+//
+// Idea: the ranks that come in time are a ring of their own and add up their vectors in parts while
+// they wait for the late ones. Who is late sends each part of its vector straight to the rank that
+// has the sum of that part. Then the sums go around the ring once more, and the rank that gets a
+// part last hands it on to those that were late: these have enough to do with their own vectors to
+// pass anything on. So what is left to do when the last rank comes is to send its vector and to
+// receive the result: half of what a ring that waited for it would take. All that goes by pieces:
+// the first piece of every part is at the late ranks while the second goes around.
+//
+// Who counts as late is what ends soonest by a model: with k late ranks and q = p - k others the
+// sums of these are there a time of (q-1)/q beta m after the last of them has come, and all is over
+// (p-1)/q beta m after that and after the last rank of all. Told wrong, it is a ring that waits for
+// the rank that is late indeed.
+//
+// p no power of two: no matter.
+// Commutativity: required; the sum of a part begins at any rank of the ring.
+// In place: at any rank.
+// Cost after the last arrival with k late ranks: about (p-1)/(p-k) beta m; without any it is the
+// ring. Source: J. Proficz, Improving all-reduce collective operations for imbalanced process
+// arrival
+//   patterns, 2018 (pre-reduced ring); StragglAR (arXiv 2505.23523) for one late rank.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "planners/allreduce/allreduce.hpp"
+#include "planners/circulant_sums.hpp"
+#include "planners/headers.hpp"
+#include "planners/parts.hpp"
+#include "sibyl/arrival.hpp"
+
+namespace sibyl::allreduce {
+namespace {
+
+// The ranks in time, then those that are late, both in rank order.
+struct Seats {
+  std::vector<Rank> ranks;
+  Rank in_time = 0;
+
+  Rank late() const { return static_cast<Rank>(ranks.size()) - in_time; }
+  Rank at(Rank seat) const { return ranks[static_cast<std::size_t>(seat)]; }
+  RingSeat in_ring(Rank own) const {
+    return {in_time, own, at((own + in_time - 1) % in_time), at((own + 1) % in_time)};
+  }
+};
+
+// In units of the round time, a vector being as many as there are segments.
+Rank count_in_time(std::span<const double> sorted, double vector_time) {
+  const auto ranks = static_cast<Rank>(sorted.size());
+  const double last = sorted.back();
+  Rank best = ranks;
+  double least = 0;
+  for (Rank in_time = ranks; in_time >= 1; --in_time) {
+    const auto q = static_cast<double>(in_time);
+    const double others = sorted[static_cast<std::size_t>(in_time - 1)];
+    const double added_up = others + (q - 1) / q * vector_time;
+    const double end = std::max(added_up, last) + (ranks - 1) / q * vector_time;
+    if (in_time == ranks || end < least) {
+      least = end;
+      best = in_time;
+    }
+  }
+  return best;
+}
+
+Seats seats_of(const PlanRequest& request) {
+  Seats seats;
+  seats.ranks.resize(static_cast<std::size_t>(request.ranks));
+  std::iota(seats.ranks.begin(), seats.ranks.end(), 0);
+  seats.in_time = request.ranks;
+  if (request.arrivals.empty()) return seats;
+  std::vector<double> sorted(request.arrivals.begin(), request.arrivals.end());
+  std::ranges::sort(sorted);
+  seats.in_time = count_in_time(sorted, request.round_time * request.segments);
+  const double end_of_time = sorted[static_cast<std::size_t>(seats.in_time - 1)];
+  // Of several that come at this moment the first in rank order are in time.
+  const auto before = std::ranges::lower_bound(sorted, end_of_time) - sorted.begin();
+  Rank room = seats.in_time - static_cast<Rank>(before);
+  std::vector<Rank> late;
+  seats.ranks.clear();
+  for (Rank rank = 0; rank < request.ranks; ++rank) {
+    const double time = request.arrivals[static_cast<std::size_t>(rank)];
+    const bool in_time = time < end_of_time || (time == end_of_time && room-- > 0);
+    (in_time ? seats.ranks : late).push_back(rank);
+  }
+  seats.ranks.insert(seats.ranks.end(), late.begin(), late.end());
+  return seats;
+}
+
+// Pieces of each part: as many as make up the segments asked for.
+Unit pieces_of(const PlanRequest& request, Rank in_time) {
+  const auto parts = static_cast<Unit>(in_time);
+  return std::max<Unit>(1, (request.segments + parts - 1) / parts);
+}
+
+// The rounds in which a piece of every part goes from the late ranks to the sums, around the ring,
+// and to the late ranks.
+std::uint32_t rounds_of_piece(std::uint32_t parts, std::uint32_t late) {
+  return late == 0 ? parts - 1 : parts * late + parts - 1 + parts * late;
+}
+
+class Rounds {
+ public:
+  Rounds(const Seats& seats, Unit pieces)
+      : parts_(static_cast<std::uint32_t>(seats.in_time)),
+        late_(static_cast<std::uint32_t>(seats.late())),
+        first_((parts_ - 1) * pieces) {}
+  // `late`: the late ranks numbered from 0.
+  std::uint32_t to_sum(Unit piece, Rank part, Rank late) const {
+    return of(piece) + place(part, late);
+  }
+  std::uint32_t in_ring(Unit piece, Rank step) const {
+    return of(piece) + parts_ * late_ + static_cast<std::uint32_t>(step);
+  }
+  std::uint32_t to_late(Unit piece, Rank part, Rank late) const {
+    return in_ring(piece, 0) + parts_ - 1 + place(part, late);
+  }
+
+ private:
+  std::uint32_t of(Unit piece) const { return first_ + piece * rounds_of_piece(parts_, late_); }
+  std::uint32_t place(Rank part, Rank late) const {
+    return static_cast<std::uint32_t>(part) * late_ + static_cast<std::uint32_t>(late);
+  }
+  std::uint32_t parts_;
+  std::uint32_t late_;
+  std::uint32_t first_;
+};
+
+void append_late_rank(const Seats& seats, Rank own, Unit pieces, Buffer operand,
+                      ProgramBuilder& build) {
+  const Rounds rounds(seats, pieces);
+  const Rank number = own - seats.in_time;
+  const auto unit = [&](Buffer buffer, Rank part, Unit piece) {
+    return ProgramBuilder::slice(buffer, static_cast<Unit>(part) * pieces + piece);
+  };
+  for (Unit piece = 0; piece < pieces; ++piece) {
+    for (Rank part = 0; part < seats.in_time; ++part) {
+      build.send(seats.at(part), unit(operand, part, piece), rounds.to_sum(piece, part, number));
+    }
+    for (Rank part = 0; part < seats.in_time; ++part) {
+      const Rank last = (part + seats.in_time - 1) % seats.in_time;
+      build.receive(seats.at(last), unit(Buffer::receive, part, piece),
+                    rounds.to_late(piece, part, number));
+    }
+  }
+}
+
+// What the late ranks send has a place of its own, so that it is taken whenever it comes.
+void append_rank_in_time(const Seats& seats, const RingSeat& seat, Unit pieces,
+                         ProgramBuilder& build) {
+  const Rounds rounds(seats, pieces);
+  const Rank parts = seats.in_time;
+  const auto unit = [&](Rank part, Unit piece) {
+    return ProgramBuilder::slice(Buffer::receive, static_cast<Unit>(part) * pieces + piece);
+  };
+  const Rank last = (seat.own + 1) % parts;
+  for (Unit piece = 0; piece < pieces; ++piece) {
+    for (Rank late = 0; late < seats.late(); ++late) {
+      const Unit copy = static_cast<Unit>(late * parts) * pieces;
+      const Slice operand = ProgramBuilder::slice(
+          Buffer::scratch, copy + static_cast<Unit>(seat.own) * pieces + piece);
+      const std::uint32_t round = rounds.to_sum(piece, seat.own, late);
+      build.receive(seats.at(parts + late), operand, round);
+      build.combine(unit(seat.own, piece), operand, round);
+    }
+    for (Rank step = 0; step + 1 < parts; ++step) {
+      const Rank given = (seat.own - step + parts) % parts;
+      const Rank taken = (given - 1 + parts) % parts;
+      build.send(seat.next, unit(given, piece), rounds.in_ring(piece, step));
+      build.receive(seat.before, unit(taken, piece), rounds.in_ring(piece, step));
+    }
+    for (Rank late = 0; late < seats.late(); ++late) {
+      build.send(seats.at(parts + late), unit(last, piece), rounds.to_late(piece, last, late));
+    }
+  }
+}
+
+}  // namespace
+
+std::string check_pre_reduced_ring(const PlanRequest& request) {
+  if (std::string wrong = check_ring(request); !wrong.empty()) return wrong;
+  return request.arrivals.empty() ? std::string() : check_times(request.arrivals, request.ranks);
+}
+
+PlanHeader describe_pre_reduced_ring(const PlanRequest& request) {
+  const Rank in_time = seats_of(request).in_time;
+  const Unit pieces = pieces_of(request, in_time);
+  const auto parts = static_cast<std::uint32_t>(in_time);
+  const auto late = static_cast<std::uint32_t>(request.ranks - in_time);
+  PlanHeader header = plain_header(Collective::allreduce, "pre-reduced-ring", request,
+                                   (parts - 1 + rounds_of_piece(parts, late)) * pieces);
+  header.segments = pieces * parts;
+  header.staging = 8;
+  header.tag_span = std::max<std::uint32_t>(1, 2 * parts * pieces);
+  header.one_ported = late == 0;
+  return header;
+}
+
+void plan_pre_reduced_ring(const PlanRequest& request, Rank rank, Program& program) {
+  program.clear();
+  program.in_place = request.in_place;
+  ProgramBuilder build(program);
+  const Seats seats = seats_of(request);
+  const Unit pieces = pieces_of(request, seats.in_time);
+  const auto own = static_cast<Rank>(std::ranges::find(seats.ranks, rank) - seats.ranks.begin());
+  if (own >= seats.in_time) {
+    append_late_rank(seats, own, pieces, request.in_place ? Buffer::receive : Buffer::send, build);
+    return;
+  }
+  const RingSeat seat = seats.in_ring(own);
+  append_ring_sums(seat, pieces, {Buffer::receive, request.in_place}, build);
+  if (seats.in_time == 1 && !request.in_place) {
+    build.copy(ProgramBuilder::slice(Buffer::receive, 0, pieces),
+               ProgramBuilder::slice(Buffer::send, 0, pieces), 0);
+  }
+  if (seats.late() == 0) {
+    append_ring_copies(seat, seat.seats, pieces,
+                       static_cast<std::uint32_t>(seat.seats - 1) * pieces, Gate::on_arrival,
+                       build);
+  } else {
+    program.scratch_units = static_cast<Unit>(seats.late() * seat.seats) * pieces;
+    append_rank_in_time(seats, seat, pieces, build);
+  }
+}
+
+}  // namespace sibyl::allreduce

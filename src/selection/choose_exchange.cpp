@@ -1,0 +1,170 @@
+// The model of collectives that go to all ranks; see choose_exchange.hpp.
+//
+// Between nodes of one rank each, where what a link carries takes longer than start-ups, all links
+// are to be busy all the time: rings, and for bcast the pipeline along a circulant graph, in
+// segments. That is where the MPI libraries lose time, as they keep whole vectors or blocks too
+// long (docs/performance.md). A stream of N segments of a vector of m bytes takes A N + B rounds of
+// overhead + beta m/N each. Everything else stays with the library: within a node its own use of
+// shared memory, on nodes of several ranks its forms for nodes.
+//
+// Short vectors. By groups that tell each other their vectors an allreduce takes ceil(log2 p)
+// rounds where p is no power of two, and the MPI libraries two more.
+#include "selection/choose_exchange.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "planners/ceil_log2.hpp"
+#include "planners/doubling_sums.hpp"
+
+namespace sibyl {
+namespace {
+
+constexpr std::array<std::uint32_t, 15> tried{1,  2,  3,  4,  6,  8,   12, 16,
+                                              24, 32, 48, 64, 96, 128, 192};
+// The most segments that are as good as the best by the model, which knows nothing of what long
+// messages do to each other: where MPICH sends segments by rendezvous, above 16 KiB, a ring takes
+// 1.5 times as long (docs/performance.md).
+constexpr double as_good = 1.2;
+// Fewer tags than any communicator has for a vector.
+constexpr std::uint32_t most_messages = 1000;
+// Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes.
+constexpr std::uint64_t worth_measuring = 65536;
+// What a link carries in a call takes at least so many latencies where links are to be kept busy.
+constexpr double long_in_latencies = 8;
+// Vectors that groups tell each other whole, in bytes of all that one rank receives.
+constexpr std::uint64_t told_whole = 16384;
+
+bool between_single_ranks(const Situation& now) { return now.ranks > 1 && now.ranks_per_node == 1; }
+
+// Bytes that every link carries each way.
+double bytes_on_a_link(const Situation& now) {
+  const auto bytes = static_cast<double>(now.bytes);
+  const double others = now.ranks - 1;
+  switch (now.collective) {
+    case Collective::allgather:
+    case Collective::alltoall:
+      return others * bytes;
+    case Collective::allreduce:
+      return 2 * others / now.ranks * bytes;
+    case Collective::bcast:
+      return bytes;
+    default:
+      return others / now.ranks * bytes;
+  }
+}
+
+bool is_long(const Situation& now) {
+  if (!between_single_ranks(now) || !now.costs.known()) return false;
+  const double rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks));
+  return now.costs.beta * bytes_on_a_link(now) >= long_in_latencies * rounds * now.costs.alpha;
+}
+
+const Algorithm* choose_allreduce(const Situation& now) {
+  if (is_long(now)) {
+    if (!now.commutes) return find_algorithm(now.collective, "rabenseifner");
+    return find_algorithm(now.collective, now.spread > 0 ? "pre-reduced-ring" : "ring");
+  }
+  const auto ranks = static_cast<std::uint64_t>(now.ranks);
+  if (!between_single_ranks(now) || (ranks & (ranks - 1)) == 0) return nullptr;
+  std::uint64_t vectors = 0;
+  for (const Rank factor : doubling_factors(now.ranks)) {
+    vectors += static_cast<std::uint64_t>(factor) - 1;
+  }
+  return vectors * now.bytes <= told_whole ? find_algorithm(now.collective, "doubling") : nullptr;
+}
+
+// The units that segments make up, and the rounds of A N + B: N segments of `bytes`.
+struct Stream {
+  double bytes;
+  double a;
+  double b;
+  std::uint32_t parts;  // segments in steps of so many
+};
+
+Stream stream_of(const Algorithm& row, const Situation& now) {
+  const auto bytes = static_cast<double>(now.bytes);
+  const double others = now.ranks - 1;
+  const double deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));
+  switch (now.collective) {
+    case Collective::bcast:
+      if (row.name == "chain") return {bytes, 1, others - 1, 1};
+      if (row.name == "binary-tree") return {bytes, 2, 2 * deep, 1};
+      return {bytes, 1, row.arrivals ? 2 * deep : deep - 1, 1};
+    case Collective::allreduce:
+      if (row.name == "clairvoyant") return {bytes, 2 * others / now.ranks, 2 * deep, 1};
+      return {bytes / now.ranks, 2 * others, 0, static_cast<std::uint32_t>(now.ranks)};
+    case Collective::allgather:
+    case Collective::alltoall:
+      return {bytes, others, 0, 1};
+    default:
+      return {bytes / now.ranks, others, 0, 1};
+  }
+}
+
+}  // namespace
+
+const Algorithm* choose_exchange(const Situation& now) {
+  switch (now.collective) {
+    case Collective::allreduce:
+      return choose_allreduce(now);
+    case Collective::bcast:
+      return is_long(now) ? find_algorithm(now.collective, "circulant") : nullptr;
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
+      if (!is_long(now)) return nullptr;
+      return find_algorithm(now.collective, now.commutes ? "ring" : "pairwise");
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return is_long(now) ? find_algorithm(now.collective, "ring") : nullptr;
+    case Collective::alltoall:
+      return is_long(now) ? find_algorithm(now.collective, "shifted") : nullptr;
+    default:  // barrier: as many rounds; alltoallv: no size is known to all
+      return nullptr;
+  }
+}
+
+bool exchange_wants_costs(const Settings& settings, const Situation& now) {
+  if (!between_single_ranks(now) || now.costs.known()) return false;
+  const std::int32_t wanted = wanted_algorithm(settings, now);
+  if (wanted == choose_automatically) {
+    return bytes_on_a_link(now) >= static_cast<double>(worth_measuring);
+  }
+  if (wanted < 0) return false;
+  const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];
+  return row.segments && (settings.segments == 0 || (row.arrivals && now.spread > 0));
+}
+
+SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
+                              const Situation& now) {
+  const Stream stream = stream_of(row, now);
+  const double gamma = combines(now.collective) ? now.costs.gamma : 0;
+  const auto planned = [&](std::uint32_t segments) {
+    const double round = now.costs.overhead + (now.costs.beta + gamma) * stream.bytes / segments;
+    return SegmentPlan{.segments = segments * stream.parts,
+                       .round_time = round,
+                       .whole_time = (stream.a * segments + stream.b) * round};
+  };
+  if (settings.segments != 0) {
+    SegmentPlan asked = planned(std::max(settings.segments / stream.parts, 1U));
+    asked.segments = settings.segments;
+    return asked;
+  }
+  if (!now.costs.known()) return planned(1);
+  const auto fits = [&](std::uint32_t segments) {
+    return segments == 1 || (stream.a + 1) * segments <= most_messages;
+  };
+  SegmentPlan best = planned(1);
+  for (const std::uint32_t segments : tried) {
+    const SegmentPlan plan = planned(segments);
+    if (fits(segments) && plan.whole_time < best.whole_time) best = plan;
+  }
+  const double least = best.whole_time;
+  for (const std::uint32_t segments : tried) {
+    const SegmentPlan plan = planned(segments);
+    if (fits(segments) && plan.whole_time <= as_good * least) best = plan;
+  }
+  return best;
+}
+
+}  // namespace sibyl

@@ -196,6 +196,13 @@ std::uint64_t Process::ordinal_of(const std::vector<int>& group) {
   return recording_.ordinal_of(group);
 }
 
+void Process::note_world(const Settings& settings, bool one_node) {
+  for (std::size_t c = 0; c < collective_count; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    left_native_[c] = one_node && is_left_native_on_one_node(settings, collective);
+  }
+}
+
 bool Process::take_private() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (no_more_privates_ || privates_ >= environment_.communicators) return false;

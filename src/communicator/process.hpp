@@ -69,6 +69,13 @@ class Process {
   // Calls are timed: for the report, or for the record.
   bool times_calls() const { return times_calls_; }
 
+  // The world was set up: all its ranks have these settings, and share a node or not.
+  void note_world(const Settings& settings, bool one_node);
+  // Whether the library serves this collective on every communicator of ranks of the world.
+  bool leaves_native(Collective collective) const {
+    return left_native_[static_cast<std::size_t>(collective)];
+  }
+
   // A communicator's state begins and ends.
   void enter(MPI_Comm comm, CommunicatorState* state);
   void retract(MPI_Comm comm);  // it did not begin
@@ -143,6 +150,7 @@ class Process {
   bool ends_with_world_ = false;
   int rank_ = 0;  // of the world; without one, of the largest communicator that had a state
   int size_ = 0;
+  std::array<bool, collective_count> left_native_{};
   std::atomic<std::uint64_t> ticks_ = 0;
   std::uint32_t privates_ = 0;
   bool no_more_privates_ = false;

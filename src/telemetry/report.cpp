@@ -4,10 +4,28 @@
 #include "base/json_text.hpp"
 
 namespace sibyl {
+namespace {
+
+// Of calls that the MPI library has served: ,"reasons":{"choice":3}
+std::string reasons(const CallCount& count) {
+  std::string json;
+  for (std::size_t i = 0; i < count.left_native.size(); ++i) {
+    if (count.left_native[i] == 0) continue;
+    json += (json.empty() ? ",\"reasons\":{" : ",") + json_quoted(left_native_names[i]) + ":" +
+            std::to_string(count.left_native[i]);
+  }
+  return json.empty() ? json : json + "}";
+}
+
+}  // namespace
+
 void ProcessReport::merge(const CommunicatorReport& report, int communicator_size) {
   report.for_each([&](Collective collective, std::string_view name, const CallCount& count) {
     CallCount& line = lines_[{collective, communicator_size, std::string(name)}];
     line.calls += count.calls;
+    for (std::size_t i = 0; i < count.left_native.size(); ++i) {
+      line.left_native[i] += count.left_native[i];
+    }
     line.bytes += count.bytes;
     line.nanoseconds += count.nanoseconds;
   });
@@ -28,7 +46,8 @@ std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_s
             ",\"algorithm\":" + json_quoted(algorithm) +
             ",\"calls\":" + std::to_string(count.calls) +
             ",\"bytes\":" + std::to_string(count.bytes) +
-            ",\"seconds\":" + std::to_string(static_cast<double>(count.nanoseconds) * 1e-9) + "}";
+            ",\"seconds\":" + std::to_string(static_cast<double>(count.nanoseconds) * 1e-9) +
+            reasons(count) + "}";
     separator = ",";
   }
   return json + "]}\n";

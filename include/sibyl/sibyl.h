@@ -176,14 +176,15 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  *
  * Info keys, of which those at rank 0 hold (MPI_INFO_NULL: the defaults):
  *   sibyl_algorithm     auto (the default), native, or a name that `sibyl algorithms` prints;
- *                       gatherv and scatterv have linear and native
- *   sibyl_order         arrival (the default): ranks are served in the order in which they are
- *                       predicted to arrive; rank: always in rank order
- *   sibyl_background    true (the default) or false: data moves before a rank has arrived
- *   sibyl_reproducible  false (the default) or true: a reduce or an exscan combines in the same
- *                       order each time and in every run (docs/reproducible.md)
- * Report edges on all ranks or on none: algorithms in which all ranks must know the pattern fall
- * back to rank order when one is missing, for that iteration and some that follow.
+ *                       gatherv and scatterv have linear and native. auto gives allgather(v) and
+ *                       alltoall, up to 64 ranks, an algorithm by which a rank that comes late
+ * finds in its buffer what the others have sent (spread: BDR of J. Proficz, 2021) sibyl_order
+ * arrival (the default): ranks are served in the order in which they are predicted to arrive; rank:
+ * always in rank order sibyl_background    true (the default) or false: data moves before a rank
+ * has arrived sibyl_reproducible  false (the default) or true: a reduce or an exscan combines in
+ * the same order each time and in every run (docs/reproducible.md) Report edges on all ranks or on
+ * none: algorithms in which all ranks must know the pattern fall back to rank order when one is
+ * missing, for that iteration and some that follow.
  *
  * Errors, raised through the handler of the request's communicator (of MPI_COMM_WORLD if that has
  * been freed) and returned; none changes the state of the request:
@@ -223,6 +224,22 @@ SIBYL_EXPORT int SIBYL_Reduce_init(const void* sendbuf, void* recvbuf, int count
 SIBYL_EXPORT int SIBYL_Exscan_init(const void* sendbuf, void* recvbuf, int count,
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                    SIBYL_Request* request);
+
+SIBYL_EXPORT int SIBYL_Allreduce_init(const void* sendbuf, void* recvbuf, int count,
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                      MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root,
+                                  MPI_Comm comm, MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                      MPI_Comm comm, MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, const int recvcounts[], const int displs[],
+                                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                       SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                     MPI_Comm comm, MPI_Info info, SIBYL_Request* request);
 
 /* The computation begins. Local. */
 SIBYL_EXPORT int SIBYL_Start(SIBYL_Request* request);
@@ -304,6 +321,24 @@ SIBYL_EXPORT int SIBYL_Scatterv_init_c(const void* sendbuf, const MPI_Count send
 SIBYL_EXPORT int SIBYL_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                      MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
                                      MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                        MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                                    MPI_Comm comm, MPI_Info info, SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Allgather_init_c(const void* sendbuf, MPI_Count sendcount,
+                                        MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                        SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount,
+                                         MPI_Datatype sendtype, void* recvbuf,
+                                         const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                         SIBYL_Request* request);
+SIBYL_EXPORT int SIBYL_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount,
+                                       MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                       SIBYL_Request* request);
 SIBYL_EXPORT int SIBYL_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                      SIBYL_Request* request);

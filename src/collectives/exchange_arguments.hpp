@@ -19,6 +19,14 @@ struct ExchangedSide {
   MPI_Count count_of(Rank rank) const { return counts.given() ? counts[rank] : count; }
 };
 
+inline ExchangedSide equal_blocks(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  return {const_cast<void*>(buffer), count, {}, {}, type};
+}
+inline ExchangedSide irregular_blocks(const void* buffer, Counts counts,
+                                      Displacements displacements, MPI_Datatype type) {
+  return {const_cast<void*>(buffer), 0, counts, displacements, type};
+}
+
 // `send` holds this rank's own block in an allgather, as a count, and else the blocks to all ranks.
 struct ExchangeArguments {
   Collective collective;

@@ -11,6 +11,8 @@ namespace {
 // Longer vectors are better cut: on clusters of slow and of fast links the tree takes 1.3 to 3
 // times as long then. Shorter ones are not, within a node least of all (docs/reproducible.md).
 constexpr std::uint64_t whole_up_to = 65536;
+// Up to here a group of a prime number of ranks may as well tell each other their vectors.
+constexpr std::uint64_t doubled_up_to = 2048;
 // A group of Radix-K is as large as the largest prime of the number of ranks; beyond, its messages
 // are too many and too small.
 constexpr Rank largest_group = 16;
@@ -31,14 +33,19 @@ bool fits(const Algorithm& row, const Situation& now) {
   return row.check == nullptr || row.check({.ranks = now.ranks}).empty();
 }
 
-// All three keep the order of the ranks, so the operator may be any.
-const Algorithm* choose_reduce_in_rank_order(const Situation& now) {
+// All keep the order of the ranks, so the operator may be any.
+const Algorithm* choose_in_rank_order(const Situation& now) {
+  const Collective collective = now.collective;
+  const bool scatters = scatters_sums(collective);
   if (now.bytes > whole_up_to) {
     const bool groups = !has_prime_above(now.ranks, largest_group);
-    const Algorithm* row = find_algorithm(Collective::reduce, groups ? "radix-k" : "rabenseifner");
+    const Algorithm* row =
+        find_algorithm(collective, scatters ? "pairwise" : groups ? "radix-k" : "rabenseifner");
     if (fits(*row, now)) return row;
   }
-  return find_algorithm(Collective::reduce, "binomial");
+  if (collective == Collective::reduce) return find_algorithm(collective, "binomial");
+  const bool short_vector = now.bytes <= doubled_up_to || scatters;
+  return find_algorithm(collective, short_vector ? "doubling" : "recursive-doubling");
 }
 
 }  // namespace
@@ -67,7 +74,10 @@ const Algorithm* choose_reproducible(const Settings& settings, const Situation& 
     case Collective::scan:
       return choose_scan(now);
     case Collective::reduce:
-      return choose_reduce_in_rank_order(now);
+    case Collective::allreduce:
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
+      return choose_in_rank_order(now);
     default:
       return nullptr;  // moves blocks, and combines nothing
   }

@@ -91,14 +91,6 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
   return {choice.algorithm, read.own_bytes(), run_prepared(state, *prepared, call)};
 }
 
-ExchangedSide equal(const void* buffer, MPI_Count count, MPI_Datatype type) {
-  return {const_cast<void*>(buffer), count, {}, {}, type};
-}
-ExchangedSide of_any_sizes(const void* buffer, Counts counts, Displacements displacements,
-                           MPI_Datatype type) {
-  return {const_cast<void*>(buffer), 0, counts, displacements, type};
-}
-
 int serve_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm) {
   const Exchange call{.collective = now.collective, .now = now, .comm = comm, .caller = caller};
   return serve(call, caller, comm);
@@ -110,8 +102,8 @@ int serve_allgather(Caller caller, const void* send, MPI_Count send_count, MPI_D
                     void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
                     MPI_Comm comm) {
   return serve_exchange(caller,
-                        {Collective::allgather, equal(send, send_count, send_type),
-                         equal(receive, receive_count, receive_type)},
+                        {Collective::allgather, equal_blocks(send, send_count, send_type),
+                         equal_blocks(receive, receive_count, receive_type)},
                         comm);
 }
 
@@ -119,8 +111,8 @@ int serve_allgatherv(Caller caller, const void* send, MPI_Count send_count, MPI_
                      void* receive, Counts receive_counts, Displacements displacements,
                      MPI_Datatype receive_type, MPI_Comm comm) {
   return serve_exchange(caller,
-                        {Collective::allgatherv, equal(send, send_count, send_type),
-                         of_any_sizes(receive, receive_counts, displacements, receive_type)},
+                        {Collective::allgatherv, equal_blocks(send, send_count, send_type),
+                         irregular_blocks(receive, receive_counts, displacements, receive_type)},
                         comm);
 }
 
@@ -128,8 +120,8 @@ int serve_alltoall(Caller caller, const void* send, MPI_Count send_count, MPI_Da
                    void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
                    MPI_Comm comm) {
   return serve_exchange(caller,
-                        {Collective::alltoall, equal(send, send_count, send_type),
-                         equal(receive, receive_count, receive_type)},
+                        {Collective::alltoall, equal_blocks(send, send_count, send_type),
+                         equal_blocks(receive, receive_count, receive_type)},
                         comm);
 }
 
@@ -139,8 +131,8 @@ int serve_alltoallv(Caller caller, const void* send, Counts send_counts,
                     MPI_Datatype receive_type, MPI_Comm comm) {
   return serve_exchange(
       caller,
-      {Collective::alltoallv, of_any_sizes(send, send_counts, send_displacements, send_type),
-       of_any_sizes(receive, receive_counts, receive_displacements, receive_type)},
+      {Collective::alltoallv, irregular_blocks(send, send_counts, send_displacements, send_type),
+       irregular_blocks(receive, receive_counts, receive_displacements, receive_type)},
       comm);
 }
 

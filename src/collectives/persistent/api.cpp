@@ -98,6 +98,58 @@ int SIBYL_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatyp
                                         handle.made()));
 }
 
+int SIBYL_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                         MPI_Op op, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_allreduce(caller, {sendbuf, recvbuf, count, datatype, op}, comm,
+                                           info, handle.made()));
+}
+
+int SIBYL_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                     MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(
+      sibyl::init_bcast(caller, {buffer, count, datatype}, root, comm, info, handle.made()));
+}
+
+int SIBYL_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                         SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_exchange(
+      caller,
+      {Collective::allgather, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
+       sibyl::equal_blocks(recvbuf, recvcount, recvtype)},
+      comm, info, handle.made()));
+}
+
+int SIBYL_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                          MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_exchange(
+      caller,
+      {Collective::allgatherv, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
+       sibyl::irregular_blocks(recvbuf, recvcounts, displs, recvtype)},
+      comm, info, handle.made()));
+}
+
+int SIBYL_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                        SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(
+      sibyl::init_exchange(caller,
+                           {Collective::alltoall, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
+                            sibyl::equal_blocks(recvbuf, recvcount, recvtype)},
+                           comm, info, handle.made()));
+}
+
 #if MPI_VERSION >= 4
 int SIBYL_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
@@ -158,6 +210,60 @@ int SIBYL_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI
   Handle handle(request);
   return handle.give(sibyl::init_exscan(large_caller, {sendbuf, recvbuf, count, datatype, op}, comm,
                                         info, handle.made()));
+}
+
+int SIBYL_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                           SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_allreduce(large_caller, {sendbuf, recvbuf, count, datatype, op},
+                                           comm, info, handle.made()));
+}
+
+int SIBYL_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                       MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(
+      sibyl::init_bcast(large_caller, {buffer, count, datatype}, root, comm, info, handle.made()));
+}
+
+int SIBYL_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                           MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_exchange(
+      large_caller,
+      {Collective::allgather, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
+       sibyl::equal_blocks(recvbuf, recvcount, recvtype)},
+      comm, info, handle.made()));
+}
+
+int SIBYL_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                            SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(sibyl::init_exchange(
+      large_caller,
+      {Collective::allgatherv, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
+       sibyl::irregular_blocks(recvbuf, recvcounts, displs, recvtype)},
+      comm, info, handle.made()));
+}
+
+int SIBYL_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                          MPI_Info info, SIBYL_Request* request) {
+  if (request == nullptr) return no_request();
+  Handle handle(request);
+  return handle.give(
+      sibyl::init_exchange(large_caller,
+                           {Collective::alltoall, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
+                            sibyl::equal_blocks(recvbuf, recvcount, recvtype)},
+                           comm, info, handle.made()));
 }
 #endif
 

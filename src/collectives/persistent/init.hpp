@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include "collectives/block_arguments.hpp"
+#include "collectives/exchange_arguments.hpp"
 #include "collectives/reduction_arguments.hpp"
 
 namespace sibyl {
@@ -19,6 +20,13 @@ int init_irregular(Caller caller, Collective collective, const IrregularSide& al
                    PersistentRequest** request);
 int init_reduce(Caller caller, const ReductionArguments& now, int root, MPI_Comm comm,
                 MPI_Info info, PersistentRequest** request);
+int init_allreduce(Caller caller, const ReductionArguments& now, MPI_Comm comm, MPI_Info info,
+                   PersistentRequest** request);
+int init_bcast(Caller caller, const BlockSide& vector, int root, MPI_Comm comm, MPI_Info info,
+               PersistentRequest** request);
+// Allgather, allgatherv and alltoall.
+int init_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm, MPI_Info info,
+                  PersistentRequest** request);
 int init_exscan(Caller caller, const ReductionArguments& now, MPI_Comm comm, MPI_Info info,
                 PersistentRequest** request);
 

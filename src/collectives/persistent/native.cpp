@@ -16,7 +16,7 @@ void NativeForm::copy_arrays(Counts all_counts, Displacements all_displacements,
   int inter = 0;
   if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return;
   PMPI_Comm_rank(comm, &rank);
-  if (inter != 0 ? root != MPI_ROOT : root != rank) return;
+  if (has_root(collective) && (inter != 0 ? root != MPI_ROOT : root != rank)) return;
   if (inter != 0) {
     PMPI_Comm_remote_size(comm, &size);
   } else {
@@ -48,6 +48,19 @@ int NativeForm::begin(MPI_Comm comm, MPI_Request* request) const {
                             receive, small(receive_count), receive_type, root, comm, request);
     case Collective::reduce:
       return PMPI_Ireduce(send, receive, small(send_count), send_type, op, root, comm, request);
+    case Collective::allreduce:
+      return PMPI_Iallreduce(send, receive, small(send_count), send_type, op, comm, request);
+    case Collective::bcast:
+      return PMPI_Ibcast(receive, small(send_count), send_type, root, comm, request);
+    case Collective::allgather:
+      return PMPI_Iallgather(send, small(send_count), send_type, receive, small(receive_count),
+                             receive_type, comm, request);
+    case Collective::allgatherv:
+      return PMPI_Iallgatherv(send, small(send_count), send_type, receive, small_counts.data(),
+                              small_displacements.data(), receive_type, comm, request);
+    case Collective::alltoall:
+      return PMPI_Ialltoall(send, small(send_count), send_type, receive, small(receive_count),
+                            receive_type, comm, request);
     case Collective::exscan:
       return PMPI_Iexscan(send, receive, small(send_count), send_type, op, comm, request);
     default:
@@ -74,6 +87,19 @@ int NativeForm::begin_large([[maybe_unused]] MPI_Comm comm,
                               receive_count, receive_type, root, comm, request);
     case Collective::reduce:
       return PMPI_Ireduce_c(send, receive, send_count, send_type, op, root, comm, request);
+    case Collective::allreduce:
+      return PMPI_Iallreduce_c(send, receive, send_count, send_type, op, comm, request);
+    case Collective::bcast:
+      return PMPI_Ibcast_c(receive, send_count, send_type, root, comm, request);
+    case Collective::allgather:
+      return PMPI_Iallgather_c(send, send_count, send_type, receive, receive_count, receive_type,
+                               comm, request);
+    case Collective::allgatherv:
+      return PMPI_Iallgatherv_c(send, send_count, send_type, receive, counts.data(),
+                                displacements.data(), receive_type, comm, request);
+    case Collective::alltoall:
+      return PMPI_Ialltoall_c(send, send_count, send_type, receive, receive_count, receive_type,
+                              comm, request);
     case Collective::exscan:
       return PMPI_Iexscan_c(send, receive, send_count, send_type, op, comm, request);
     default:

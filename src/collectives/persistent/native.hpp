@@ -23,13 +23,14 @@ struct NativeForm {
   MPI_Datatype receive_type = MPI_DATATYPE_NULL;
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
-  // Of the root of blocks of any sizes; those that the functions with int arguments take besides.
+  // Of who has blocks of any sizes; those that the functions with int arguments take besides.
   std::vector<MPI_Count> counts{};
   std::vector<MPI_Aint> displacements{};
   std::vector<int> small_counts{};
   std::vector<int> small_displacements{};
 
-  // The arrays of a root, which the program may use again at once; nothing elsewhere.
+  // The arrays of a root, or of all ranks where there is none, which the program may use again at
+  // once; nothing elsewhere.
   void copy_arrays(Counts all_counts, Displacements all_displacements, MPI_Comm comm);
   // The arrays and what else is bound must live until the request is complete.
   int begin(MPI_Comm comm, MPI_Request* request) const;

@@ -37,9 +37,9 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
   if (!bound_.counts.empty()) {
     bound_.blocks.counts = Counts(bound_.counts.data());
     bound_.blocks.displacements = Displacements(bound_.displacements.data());
-    const bool up = gathers(bound_.collective);
-    UserBuffer& all = up ? bound_.call.receive : bound_.call.send;
-    all.irregular = &bound_.blocks;
+    CollectiveCall& call = bound_.call;
+    (scatters(bound_.collective) ? call.send : call.receive).irregular = &bound_.blocks;
+    if (bound_.in_place && gathers_everywhere(bound_.collective)) call.send = call.receive;
   }
   if (bound_.progress != PersistentCall::Progress::calls) thread_ = process_->progress_thread();
   if (bound_.home != nullptr) {

@@ -55,8 +55,9 @@ bool read_algorithm(MPI_Info info, Collective collective, std::int32_t& algorith
     return true;
   }
   const Algorithm* row = find_algorithm(collective, value);
-  // Blocks of any sizes go along a tree only in calls that block.
-  if (row == nullptr || (row->sizes && row->order == OrderUse::none)) return false;
+  if (row == nullptr) return false;
+  // Irregular blocks go along a tree only in calls that block.
+  if (is_irregular(collective) && !row->linear) return false;
   algorithm = static_cast<std::int32_t>(row - algorithms(collective).data());
   return true;
 }
@@ -84,6 +85,26 @@ const Algorithm* without_agreement(const Algorithm* tree, const Situation& now,
   return now.ranks <= most_linear_ranks ? find_linear(now.collective) : tree;
 }
 
+// Where every rank's receives are open from the start, all that the others have sent is there when
+// a late rank comes; so these serve whatever a call that blocks would be served by. In an order
+// that all ranks would have to agree on there is nothing more to win.
+const Algorithm* with_early_receipt(const Algorithm* chosen, const Situation& now,
+                                    std::int32_t& by_arrival) {
+  if (now.ranks > most_linear_ranks) return chosen;
+  switch (now.collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return find_algorithm(now.collective, "spread");
+    case Collective::alltoall:
+      return find_algorithm(now.collective, "shifted");
+    case Collective::bcast:
+      by_arrival = 0;
+      return chosen != nullptr ? chosen : find_algorithm(now.collective, "binomial");
+    default:
+      return chosen;
+  }
+}
+
 // Those of the communicator with what was asked for this request.
 Settings settings_for(const CommunicatorState& state, const Terms& terms, Collective collective) {
   Settings settings = state.settings();
@@ -100,9 +121,12 @@ const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, T
                            const PersistentOffer& offer, Collective collective) {
   const Situation situation = state.situation(collective, offer.bytes, offer.use, offer.commutes);
   const Algorithm* chosen = choose(settings, situation);
+  const bool freely = wanted_algorithm(settings, situation) == choose_automatically;
+  if (freely && (!has_root(collective) || collective == Collective::bcast)) {
+    return with_early_receipt(chosen, situation, terms.by_arrival);
+  }
   const bool blocks = collective == Collective::gather || collective == Collective::scatter;
-  if (blocks && chosen != nullptr && chosen->order == OrderUse::all_ranks &&
-      wanted_algorithm(settings, situation) == choose_automatically) {
+  if (blocks && chosen != nullptr && chosen->order == OrderUse::all_ranks && freely) {
     return without_agreement(chosen, situation, terms.by_arrival);
   }
   return chosen != nullptr && is_irregular(collective) ? find_linear(collective) : chosen;

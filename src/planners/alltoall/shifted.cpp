@@ -11,6 +11,8 @@
 //   row or column, where ports never wait.
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations
 //   in MPICH, 2005, section 5.
+//
+// In the background blocks come in before a rank has arrived.
 #include <algorithm>
 
 #include "planners/alltoall/alltoall.hpp"
@@ -52,6 +54,8 @@ void plan_shifted(const PlanRequest& request, Rank rank, Program& program) {
   } else {
     build.copy(block(Buffer::receive, rank), block(Buffer::send, rank), 0);
   }
+  // In place what comes would overwrite what is to be sent.
+  const Gate open = request.background && !request.in_place ? Gate::on_start : Gate::on_arrival;
   for (Rank t = 1; t < ranks; ++t) {
     const auto round = static_cast<std::uint32_t>(t) - 1;
     const Rank to = (rank + t) % ranks;
@@ -61,7 +65,7 @@ void plan_shifted(const PlanRequest& request, Rank rank, Program& program) {
       if (from != to) build.copy(block(Buffer::scratch, from), block(Buffer::receive, from), round);
     }
     build.send(to, block(request.in_place ? Buffer::scratch : Buffer::send, to), round);
-    build.receive(from, block(Buffer::receive, from), round);
+    build.receive(from, block(Buffer::receive, from), round, open);
   }
 }
 

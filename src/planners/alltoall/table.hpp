@@ -45,6 +45,7 @@ constexpr Algorithm shifted_row() {
           .cost = irregular ? "(p-1) alpha + beta times the largest row or column"
                             : "(p-1) (alpha + beta m)",
           .source = exchanges_paper,
+          .background = true,
           .sizes = irregular,
           .describe = describe_shifted<collective>,
           .plan = plan_shifted,

@@ -3,11 +3,17 @@
 // vector.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "sibyl/planners.hpp"
 
 namespace sibyl::reduce_scatter {
+
+// Of programs that add up in scratch, `units` units of it.
+void begin_sums(const PlanRequest& request, Unit units, Program& program);
+// The block of this rank, from scratch or, alone, from the caller's vector.
+void put_own_block(const PlanRequest& request, Rank rank, Program& program, std::uint32_t round);
 
 template <Collective collective>
 PlanHeader describe_doubling(const PlanRequest& request);

@@ -1,42 +1,19 @@
-// Reduce-scatter in rank order: by doubling for small vectors, pairwise for long ones.
+// Reduce-scatter of long vectors in rank order, by messages straight between all pairs.
 //
-// Idea: by doubling all ranks get the sum of the whole vector in the fewest rounds, and keep their
-// block. Pairwise, in round t a rank sends its operand of a block to the rank t above, whose block
-// it is, and gets one from the rank t below; what comes from below stands on the left, what comes
-// around from above is added up apart and put on the right at the end.
+// Idea: in round t a rank sends its operand of a block to the rank t above, whose block it is, and
+// gets one from the rank t below; what comes from below stands on the left, what comes around from
+// above is added up apart and put on the right at the end.
 //
 // p no power of two: no matter.
 // Commutativity: not needed.
 // In place: at any rank.
-// Cost for a vector of m: doubling as the allreduce of that name, pairwise
-//   (p-1) (alpha + beta m/p).
+// Cost for a vector of m: (p-1) (alpha + beta m/p).
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations
 //   in MPICH, 2005, section 6 (pairwise exchange).
-#include "planners/doubling_sums.hpp"
 #include "planners/headers.hpp"
 #include "planners/reduce_scatter/reduce_scatter.hpp"
 
 namespace sibyl::reduce_scatter {
-
-template <Collective collective>
-PlanHeader describe_doubling(const PlanRequest& request) {
-  PlanHeader header = plain_header(collective, "doubling", request, doubling_rounds(request.ranks));
-  header.keeps_order = true;
-  return header;
-}
-
-void plan_doubling(const PlanRequest& request, Rank rank, Program& program) {
-  program.clear();
-  program.in_place = request.in_place;
-  if (request.ranks == 1 && request.in_place) return;
-  const auto units = static_cast<Unit>(request.ranks);
-  const Slice sum = append_doubling_sums(request.ranks, rank, units, Buffer::send, false, program);
-  const auto own = static_cast<Unit>(rank);
-  const std::uint32_t rounds = doubling_rounds(request.ranks);
-  ProgramBuilder(program).copy(ProgramBuilder::slice(Buffer::receive, own),
-                               ProgramBuilder::slice(sum.buffer, sum.range.first + own),
-                               rounds == 0 ? 0 : rounds - 1);
-}
 
 template <Collective collective>
 PlanHeader describe_pairwise(const PlanRequest& request) {
@@ -82,8 +59,6 @@ void plan_pairwise(const PlanRequest& request, Rank rank, Program& program) {
   build.copy(block(Buffer::receive, own), sum, last);
 }
 
-template PlanHeader describe_doubling<Collective::reduce_scatter>(const PlanRequest&);
-template PlanHeader describe_doubling<Collective::reduce_scatter_block>(const PlanRequest&);
 template PlanHeader describe_pairwise<Collective::reduce_scatter>(const PlanRequest&);
 template PlanHeader describe_pairwise<Collective::reduce_scatter_block>(const PlanRequest&);
 

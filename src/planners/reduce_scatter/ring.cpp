@@ -1,0 +1,45 @@
+// Reduce-scatter around a ring, blocks in segments.
+//
+// Idea: the sum of a block takes up one operand at every rank of the ring and ends where it
+// belongs; in segments where blocks are large or differ in size.
+//
+// p no power of two: no matter.
+// Commutativity: required; the sum of a block begins at any rank.
+// In place: at any rank.
+// Cost for a vector of m in N segments a block: (p-1) (N alpha + beta m/p).
+// Source: M. Barnett et al., Global Combine on Mesh Architectures, 1993.
+#include <algorithm>
+
+#include "planners/circulant_sums.hpp"
+#include "planners/headers.hpp"
+#include "planners/parts.hpp"
+#include "planners/reduce_scatter/reduce_scatter.hpp"
+
+namespace sibyl::reduce_scatter {
+
+std::string check_ring(const PlanRequest& request) {
+  const std::string wrong = check_segments_of_blocks(request);
+  return wrong.empty() ? check_part_per_rank(request) : wrong;
+}
+
+template <Collective collective>
+PlanHeader describe_ring(const PlanRequest& request) {
+  const auto others = static_cast<std::uint32_t>(request.ranks - 1);
+  PlanHeader header = plain_header(collective, "ring", request, others * request.segments);
+  header.segments = request.segments;
+  header.tag_span = std::max<std::uint32_t>(1, others * request.segments);
+  return header;
+}
+
+void plan_ring(const PlanRequest& request, Rank rank, Program& program) {
+  begin_sums(request, static_cast<Unit>(request.ranks) * request.segments, program);
+  ProgramBuilder build(program);
+  append_ring_sums(request.ranks, rank, request.segments, {Buffer::scratch, false}, build);
+  const std::uint32_t rounds = static_cast<std::uint32_t>(request.ranks - 1) * request.segments;
+  put_own_block(request, rank, program, rounds == 0 ? 0 : rounds - 1);
+}
+
+template PlanHeader describe_ring<Collective::reduce_scatter>(const PlanRequest&);
+template PlanHeader describe_ring<Collective::reduce_scatter_block>(const PlanRequest&);
+
+}  // namespace sibyl::reduce_scatter

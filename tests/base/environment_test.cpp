@@ -86,10 +86,7 @@ TEST(Environment, DocumentsTheDefaultsThatHold) {
   const Environment nothing = read({});
   const Environment standard = read(standards);
   EXPECT_EQ(standard.problem, "");
-  EXPECT_EQ(standard.exscan, nothing.exscan);
-  EXPECT_EQ(standard.scan, nothing.scan);
-  EXPECT_EQ(standard.gather, nothing.gather);
-  EXPECT_EQ(standard.scatter, nothing.scatter);
+  EXPECT_EQ(standard.algorithm, nothing.algorithm);
   EXPECT_EQ(standard.first_segment, nothing.first_segment);
   EXPECT_EQ(standard.communicators, nothing.communicators);
   EXPECT_EQ(standard.report, nothing.report);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -72,6 +73,9 @@ class CommunicatorReport {
 class ProcessReport {
  public:
   void merge(const CommunicatorReport& report, int communicator_size);
+  // A call of a collective that Sibyl has no algorithms for.
+  void count_native(std::string_view collective, int communicator_size,
+                    std::chrono::nanoseconds took);
   // {"version":1,"mpi":...,"rank":...,"world_size":...,"thread":...,"entries":[...]}; `thread` says
   // whether there was one in the background ("runs"), or why not.
   std::string to_json(const std::string& mpi, int rank, int world_size,
@@ -79,6 +83,7 @@ class ProcessReport {
 
  private:
   std::map<std::tuple<Collective, int, std::string>, CallCount> lines_;
+  std::map<std::pair<std::string, int>, CallCount> lines_of_others_;
 };
 
 }  // namespace sibyl

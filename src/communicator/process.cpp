@@ -191,6 +191,12 @@ void Process::leave(MPI_Comm comm, const CommunicatorReport& report, int communi
   if (!recording.group.empty()) recording_.take(std::move(recording));
 }
 
+void Process::count_native(std::string_view collective, int communicator_size,
+                           std::chrono::nanoseconds took) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (reports()) report_.count_native(collective, communicator_size, took);
+}
+
 std::uint64_t Process::ordinal_of(const std::vector<int>& group) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return recording_.ordinal_of(group);

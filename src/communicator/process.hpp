@@ -18,6 +18,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -81,6 +82,9 @@ class Process {
   void retract(MPI_Comm comm);  // it did not begin
   void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
              CommunicatorRecording recording);
+  // A call of a collective that Sibyl does not serve, for the report.
+  void count_native(std::string_view collective, int communicator_size,
+                    std::chrono::nanoseconds took);
   std::uint64_t ordinal_of(const std::vector<int>& group);
   RecordingRoom& recording_room() { return recording_.room(); }
 

@@ -31,6 +31,13 @@ void ProcessReport::merge(const CommunicatorReport& report, int communicator_siz
   });
 }
 
+void ProcessReport::count_native(std::string_view collective, int communicator_size,
+                                 std::chrono::nanoseconds took) {
+  CallCount& line = lines_of_others_[{std::string(collective), communicator_size}];
+  ++line.calls;
+  line.nanoseconds += static_cast<std::uint64_t>(took.count());
+}
+
 std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_size,
                                    std::string_view thread) const {
   std::string json = "{\"version\":1,\"mpi\":" + json_quoted(mpi) +
@@ -38,10 +45,10 @@ std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_s
                      ",\"world_size\":" + std::to_string(world_size) +
                      ",\"thread\":" + json_quoted(thread) + ",\"entries\":[";
   const char* separator = "";
-  for (const auto& [key, count] : lines_) {
-    const auto& [collective, size, algorithm] = key;
+  const auto add = [&](std::string_view collective, int size, std::string_view algorithm,
+                       const CallCount& count) {
     json += separator;
-    json += "{\"collective\":" + json_quoted(name_of(collective)) +
+    json += "{\"collective\":" + json_quoted(collective) +
             ",\"communicator_size\":" + std::to_string(size) +
             ",\"algorithm\":" + json_quoted(algorithm) +
             ",\"calls\":" + std::to_string(count.calls) +
@@ -49,7 +56,12 @@ std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_s
             ",\"seconds\":" + std::to_string(static_cast<double>(count.nanoseconds) * 1e-9) +
             reasons(count) + "}";
     separator = ",";
+  };
+  for (const auto& [key, count] : lines_) {
+    const auto& [collective, size, algorithm] = key;
+    add(name_of(collective), size, algorithm, count);
   }
+  for (const auto& [key, count] : lines_of_others_) add(key.first, key.second, "native", count);
   return json + "]}\n";
 }
 

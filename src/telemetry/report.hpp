@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -82,6 +83,9 @@ class CommunicatorReport {
 class ProcessReport {
  public:
   void merge(const CommunicatorReport& report, int communicator_size);
+  // A call of a collective that Sibyl has no algorithms for.
+  void count_native(std::string_view collective, int communicator_size,
+                    std::chrono::nanoseconds took);
   // {"version":1,"mpi":...,"rank":...,"world_size":...,"thread":...,"entries":[...]}; `thread` says
   // whether there was one in the background ("runs"), or why not; an entry of the MPI library's
   // says in "reasons" how many of its calls were left to it why.
@@ -90,6 +94,7 @@ class ProcessReport {
 
  private:
   std::map<std::tuple<Collective, int, std::string>, CallCount> lines_;
+  std::map<std::pair<std::string, int>, CallCount> lines_of_others_;
 };
 
 }  // namespace sibyl

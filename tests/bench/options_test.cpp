@@ -59,6 +59,8 @@ TEST(BenchOptions, ReadThePapersProblems) {
 TEST(BenchOptions, OfArrivalsWantACell) {
   EXPECT_NE(parse({"arrivals"}).problem, "");
   EXPECT_NE(parse({"arrivals", "--cell", "delay=1"}).problem, "");
+  EXPECT_EQ(parse({"arrivals", "--collective", "barrier", "--cell", "delay=1"}).problem, "");
+  EXPECT_NE(parse({"arrivals", "--collective", "barrier", "--cell", "bytes=1"}).problem, "");
   EXPECT_NE(parse({"arrivals", "--cell", "bytes=1,delays=1"}).problem, "");
   EXPECT_NE(parse({"departures"}).problem, "");
 }
@@ -76,7 +78,7 @@ TEST(BenchOptions, NamesWhatItCannotUse) {
   for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--counts", "1,x"},
                                                 {"--counts", "0"},
                                                 {"--repetitions", "0"},
-                                                {"--collective", "alltoall"},
+                                                {"--collective", "alltoallw"},
                                                 {"--unknown", "1"},
                                                 {"--csv", "a.csv"},
                                                 {"--batch-us", "nan"},

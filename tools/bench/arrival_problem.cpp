@@ -10,29 +10,38 @@
 namespace sibyl::bench {
 namespace {
 
+// Destinations are counted from the last rank: where only the first and the last block hold
+// anything, they travel.
+std::vector<int> reversed_rows(std::vector<int> pairs, int ranks) {
+  for (auto row = pairs.begin(); row != pairs.end(); row += ranks) std::reverse(row, row + ranks);
+  return pairs;
+}
+
 // The problem of the papers that cell.block names, as an operation sees it: irregular operations
 // have its counts, regular ones blocks as large as the largest.
 Problem paper_problem(Operation operation, const Options& options, const ArrivalCell& cell,
                       int ranks) {
-  Problem problem{operation, options.root, {}, {}};
-  const std::vector<int> counts = problem_counts(cell.counts, cell.block, ranks, options.seed);
-  const int largest = *std::max_element(counts.begin(), counts.end());
-  const auto fill = [&](int count) {
-    problem.counts.assign(static_cast<std::size_t>(ranks), count);
-  };
-  if (traits(operation).irregular) {
-    problem.counts = counts;
-  } else if (operation == Operation::bcast) {
-    fill(std::accumulate(counts.begin(), counts.end(), 0));
-  } else if (traits(operation).combines) {
-    fill(cell.block);
-  } else {
-    fill(largest);
+  if (operation == Operation::alltoallv) {
+    return Problem::of_pairs(
+        reversed_rows(problem_counts(cell.counts, cell.block, ranks * ranks, options.seed), ranks),
+        ranks);
   }
-  const bool padded =
-      operation == Operation::padded_gather || operation == Operation::padded_scatter;
-  if (padded) problem.unpadded = counts;
+  const std::vector<int> counts = problem_counts(cell.counts, cell.block, ranks, options.seed);
+  const auto equal = [&](int count) {
+    return Problem::of_equal(operation, options.root, count, ranks);
+  };
+  if (traits(operation).irregular) return {operation, options.root, counts, {}, {}};
+  if (operation == Operation::bcast) return equal(std::accumulate(counts.begin(), counts.end(), 0));
+  if (traits(operation).combines) return equal(cell.block);
+  Problem problem = equal(*std::max_element(counts.begin(), counts.end()));
+  problem.unpadded = counts;
   return problem;
+}
+
+// Whether a cell names the bytes of all blocks together.
+bool has_blocks(Operation operation) {
+  return gathers(operation) || scatters(operation) || gathers_everywhere(operation) ||
+         exchanges(operation) || scatters_sums(operation);
 }
 
 }  // namespace
@@ -42,20 +51,20 @@ Problem problem_of(Operation operation, const Options& options, const ArrivalCel
   if (cell.block > 0) return paper_problem(operation, options, cell, ranks);
   const auto element = static_cast<long long>(op.element_bytes());
   const auto elements = static_cast<int>(std::max(cell.bytes / element, 1LL));
-  Problem problem{operation, options.root, {}, {}};
-  const bool blocks =
-      gathers(operation) || scatters(operation) || operation == Operation::allgather;
-  if (!blocks) {
-    problem.counts.assign(static_cast<std::size_t>(ranks), elements);
-  } else if (!traits(operation).irregular) {
-    // Equal blocks, the nearest that the total allows.
-    problem.counts.assign(static_cast<std::size_t>(ranks),
-                          std::max((elements + ranks / 2) / ranks, 1));
-    problem.unpadded = problem.counts;
-  } else {
-    problem.counts = block_counts(cell.counts, elements, ranks, options.seed);
+  if (operation == Operation::alltoallv) {
+    return Problem::of_pairs(
+        reversed_rows(block_counts(cell.counts, static_cast<long long>(elements) * ranks,
+                                   ranks * ranks, options.seed),
+                      ranks),
+        ranks);
   }
-  return problem;
+  if (traits(operation).irregular) {
+    return {
+        operation, options.root, block_counts(cell.counts, elements, ranks, options.seed), {}, {}};
+  }
+  // Equal blocks are the nearest that the total allows.
+  const int count = has_blocks(operation) ? std::max((elements + ranks / 2) / ranks, 1) : elements;
+  return Problem::of_equal(operation, options.root, count, ranks);
 }
 
 }  // namespace sibyl::bench

@@ -124,14 +124,18 @@ Sample sample_of(const Setting& setting, const Data& data, const std::vector<Tur
   const std::vector<double> exits = column(all, contender, contenders, &Turn::exit);
   const std::vector<double> late = column(all, contender, contenders, &Turn::late);
   double planning = 0;
-  bool right = true;
+  // Nobody leaves a barrier before the last has come.
+  const bool early =
+      !bare && data.problem.operation == Operation::barrier &&
+      std::ranges::min(exits) < std::ranges::max(arrivals) - 2 * setting.clocks.worst_error();
+  bool right = !early;
   for (std::size_t i = contender; i < all.size(); i += contenders) {
     planning = std::max(planning, all[i].planning);
     right = right && all[i].right > 0;
   }
   Sample sample = bare ? slowest(arrivals, exits)
-                       : evaluate(data.problem.operation, arrivals, exits, late, data.block_bytes(),
-                                  data.problem.root, setting.network);
+                       : evaluate(data.problem.operation, arrivals, exits, late,
+                                  data.bytes_for_bound(), data.problem.root, setting.network);
   sample.planning = planning;
   sample.run += planning;
   sample.elapsed += planning;
@@ -144,7 +148,7 @@ void print_cell(const Setting& setting, std::size_t number, const Data& data) {
   const ArrivalCell& cell = setting.options.cells[number];
   Json line{{"type", "cell"},
             {"cell", number},
-            {"bytes", data.block_bytes()},
+            {"bytes", data.bytes_for_bound()},
             {"whole_vectors",
              setting.network.alpha + setting.network.beta * static_cast<double>(data.bytes)}};
   if (cell.block > 0) {
@@ -186,13 +190,17 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
     const auto iteration = static_cast<std::uint64_t>(i);
     const std::vector<double> times = patterns.times(iteration);
     const double delay = cell.bare() ? 0 : times[static_cast<std::size_t>(setting.rank)];
-    const std::vector<double> told = predicted(options.prediction, times, options.seed + iteration);
     for (auto& [operation, buffers] : data_of) buffers.fill(iteration);
     std::shuffle(turns.begin(), turns.end(), generator);
     std::vector<Turn> own(calls.size());
     for (const std::size_t c : turns) {
-      own[c] = cell.bare() ? take_bare_turn(*data[c], *contenders[c], calls[c])
-                           : take_turn(setting, *data[c], *contenders[c], calls[c], delay, told);
+      if (cell.bare()) {
+        own[c] = take_bare_turn(*data[c], *contenders[c], calls[c]);
+        continue;
+      }
+      const Prediction told = contenders[c]->prediction().value_or(options.prediction);
+      own[c] = take_turn(setting, *data[c], *contenders[c], calls[c], delay,
+                         predicted(told, times, options.seed + iteration));
     }
     const std::vector<Turn> all = gather_turns(setting, own);
     std::vector<std::vector<double>> errors;

@@ -56,19 +56,21 @@ bool shape_from_name(std::string_view name, CountShape& shape) {
 
 std::string_view name_of(CountShape shape) { return names[static_cast<std::size_t>(shape)]; }
 
-std::vector<int> block_counts(CountShape shape, int total, int ranks, std::uint64_t seed) {
+std::vector<int> block_counts(CountShape shape, long long total, int ranks, std::uint64_t seed) {
   const double mean = static_cast<double>(total) / ranks;
   const std::vector<double> weight = weights(shape, mean, ranks, seed);
   const double whole = std::accumulate(weight.begin(), weight.end(), 0.0);
   std::vector<int> counts(weight.size());
   // Rounded running sums: the blocks add up to the total exactly.
   double so_far = 0;
-  int given = 0;
+  long long given = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) {
     so_far += weight[i];
-    const int until =
-        i + 1 == weight.size() ? total : static_cast<int>(so_far / whole * total + 0.5);
-    counts[i] = until - given;
+    const long long until =
+        i + 1 == weight.size()
+            ? total
+            : static_cast<long long>(so_far / whole * static_cast<double>(total) + 0.5);
+    counts[i] = static_cast<int>(until - given);
     given = until;
   }
   return counts;

@@ -23,7 +23,7 @@ std::string_view name_of(CountShape shape);
 
 // The counts of ranks 0, 1, ...; their sum is `total`, whatever the shape. Equal blocks differ by
 // one element where the total is no multiple of the ranks.
-std::vector<int> block_counts(CountShape shape, int total, int ranks, std::uint64_t seed);
+std::vector<int> block_counts(CountShape shape, long long total, int ranks, std::uint64_t seed);
 
 // The counts as the paper defines them for the average block `block`. Spikes are drawn with
 // probability 1/5, and there is at least one; two_blocks has `block` at both ends.

@@ -2,8 +2,9 @@
 // papers: a message of m bytes takes alpha + beta m, a rank sends one message and receives one at a
 // time.
 //
-// They hold for every algorithm, also for those that work in the background: a receive buffer may
-// be filled before its rank arrives, a send buffer may not be read before.
+// A send buffer is not read before its rank arrives. Of the collectives that have a form in the
+// background a receive buffer may be filled before; of the others it is known only when its rank
+// calls (of short messages, which MPI takes in before, this is no bound).
 //
 // Where nodes have several ranks, the link is the node's: only what crosses it counts, and their
 // ranks may use it in parallel.
@@ -26,13 +27,26 @@ struct Network {
 //                     max over k of a_k + alpha + beta (blocks of ranks that arrive at a_k or
 //                     later, without those on the root's node)
 //   scatter, scatterv a_root + alpha + beta (all blocks but those of the root's node)
-//   allgather, bcast  as gather and scatter, seen from the root
-//   allreduce         a_last + alpha + beta m, a_last the last arrival
 //   reduce            a_last + alpha + beta m, a_last the last arrival on another node
 //   scan, exscan      the last rank needs all others: a_last + alpha + beta m as above, and
 //                     ceil(log2 p) alpha + beta m after the first arrival (alpha + beta m where
 //                     nodes have several ranks)
-// and never less than the last arrival. `bytes` is each rank's block, or vector.
+//   bcast             a rank's vector comes when it and the root are there: the later of the two
+//                     + alpha + beta m; and a_root + ceil(log2 p) alpha
+//   allreduce         a_last + alpha + beta m (p + kappa - 2) / p: every operand but one has to be
+//                     merged, and p - 1 results delivered; kappa - 1 merges are left at a_last,
+//                     the others have fitted on the links of the ranks that were there
+//   reduce_scatter(_block)
+//                     what a rank has for others leaves it: a_i + alpha + beta (all blocks but
+//                     those of its node)
+//   allgather(v), alltoall(v)
+//                     the rule of gather for what every rank sends, and for what it receives, each
+//                     block at the later of its two ranks' arrivals
+//   barrier           a_last
+// the last four never before a_last + ceil(log2 p) alpha (alpha where nodes have several ranks),
+// since all ranks hear of the last one, unless a block is empty; none before the last arrival.
+// `bytes` is each rank's block, or vector; of alltoall each rank's block for any other, of
+// alltoallv the block of every pair, those of rank 0 first.
 double run_time_bound(Operation operation, std::span<const double> arrivals,
                       std::span<const double> bytes, int root, const Network& network);
 

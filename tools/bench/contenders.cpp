@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "bench/baselines.hpp"
+#include "bench/collective_call.hpp"
 #include "communicator/communicator_state.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/sibyl.h"
@@ -44,6 +47,36 @@ HandScan hand_scan(Data& data, MPI_Comm comm) {
   return scan;
 }
 
+// PREFIX:NAME; no prefix where there is no colon.
+std::pair<std::string_view, std::string_view> split_prefix(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos) return {{}, name};
+  return {name.substr(0, colon), name.substr(colon + 1)};
+}
+
+// Whether Sibyl's algorithms of this operation look at arrivals.
+bool looks_at_arrivals(Operation operation) {
+  const auto served = traits(operation).served;
+  return served && std::ranges::any_of(algorithms(*served), &Algorithm::arrivals);
+}
+
+// VARIANT, or VARIANT@BYTES where the library cuts vectors into segments; nothing where there is no
+// such variant.
+std::optional<NativeVariant> find_variant(const NativeChoice& choice, std::string_view text) {
+  const std::size_t at = text.find('@');
+  const std::string_view name = text.substr(0, at);
+  for (NativeVariant& variant : choice.variants()) {
+    if (variant.name != name) continue;
+    if (at == std::string_view::npos) return variant;
+    const std::string_view bytes = text.substr(at + 1);
+    const auto [rest, error] =
+        std::from_chars(bytes.data(), bytes.data() + bytes.size(), variant.segment_bytes);
+    const bool whole = error == std::errc{} && rest == bytes.data() + bytes.size();
+    if (whole && variant.segment_bytes > 0 && choice.cuts_segments()) return variant;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_native_variant(const std::string& name) { return name.rfind(variant_prefix, 0) == 0; }
@@ -73,6 +106,15 @@ bool read_side(const std::string& text, Operation usual, Side& side) {
     const std::string name = side.algorithm.substr(history_prefix.size());
     return find_algorithm(Collective::reduce, name) != nullptr;
   }
+  const auto [prefix, name] = split_prefix(side.algorithm);
+  Prediction told{};
+  if (prediction_from_name(prefix, told)) {
+    return looks_at_arrivals(side.operation) &&
+           (name == "auto" || find_algorithm(*traits(side.operation).served, name) != nullptr);
+  }
+  if (is_native_variant(side.algorithm)) {
+    return find_variant(NativeChoice(side.operation), name).has_value();
+  }
   const std::vector<std::string> known = contender_names(side.operation);
   return std::find(known.begin(), known.end(), side.algorithm) != known.end();
 }
@@ -81,6 +123,10 @@ Contender::Contender(const Side& side)
     : operation_(side.operation), name_(side.algorithm), text_(side.text) {
   learns_ = name_.starts_with(history_prefix);
   if (learns_) name_.erase(0, history_prefix.size());
+  if (Prediction told{}; prediction_from_name(split_prefix(name_).first, told)) {
+    prediction_ = told;
+    name_.erase(0, name_.find(':') + 1);
+  }
   const std::string& name = name_;
   if (name == "native") {
     kind_ = Kind::native;
@@ -91,9 +137,7 @@ Contender::Contender(const Side& side)
   } else if (is_native_variant(name)) {
     kind_ = Kind::native_variant;
     choice_ = std::make_unique<NativeChoice>(operation_);
-    for (const NativeVariant& variant : choice_->variants()) {
-      if (variant.name == name.substr(variant_prefix.size())) variant_ = variant.value;
-    }
+    variant_ = find_variant(*choice_, split_prefix(name).second).value_or(NativeVariant{});
   }
   // Settings and variants belong to a communicator, so that each contender needs one of its own.
   if (kind_ == Kind::native || kind_ == Kind::loop) return;
@@ -117,82 +161,12 @@ void Contender::end_turn() {
   if (choice_ && NativeChoice::is_read_per_call()) choice_->reset();
 }
 
-std::function<int()> Contender::call_function(Data& data) const {
-  const void* send = data.send.data();
-  void* receive = data.receive.data();
-  const int* counts = data.problem.counts.data();
-  const int* places = data.displacements.data();
-  const int count = data.count;
-  const int root = data.problem.root;
-  MPI_Datatype type = data.op.type();
-  MPI_Op op = data.op.op();
-  MPI_Comm comm = comm_;
-  const bool sibyl = kind_ == Kind::sibyl;
-  switch (operation_) {
-    case Operation::exscan:
-    case Operation::scan: {
-      const bool inclusive = operation_ == Operation::scan;
-      const auto function = sibyl ? (inclusive ? &SIBYL_Scan : &SIBYL_Exscan)
-                                  : (inclusive ? &PMPI_Scan : &PMPI_Exscan);
-      return [=] { return function(send, receive, count, type, op, comm); };
-    }
-    case Operation::gather:
-    case Operation::scatter: {
-      const bool gather = operation_ == Operation::gather;
-      const auto function = sibyl ? (gather ? &SIBYL_Gather : &SIBYL_Scatter)
-                                  : (gather ? &PMPI_Gather : &PMPI_Scatter);
-      return [=] { return function(send, count, type, receive, count, type, root, comm); };
-    }
-    case Operation::reduce: {
-      const auto function = sibyl ? &SIBYL_Reduce : &PMPI_Reduce;
-      return [=] { return function(send, receive, count, type, op, root, comm); };
-    }
-    case Operation::gatherv: {
-      const auto function = sibyl ? &SIBYL_Gatherv : &PMPI_Gatherv;
-      return [=] { return function(send, count, type, receive, counts, places, type, root, comm); };
-    }
-    case Operation::scatterv: {
-      const auto function = sibyl ? &SIBYL_Scatterv : &PMPI_Scatterv;
-      return [=] { return function(send, counts, places, type, receive, count, type, root, comm); };
-    }
-    case Operation::allgather:
-      return [=] { return PMPI_Allgather(send, count, type, receive, count, type, comm); };
-    case Operation::bcast: {
-      // The root's data are not copied: its buffer is the one that it fills.
-      void* buffer = data.is_root() ? data.send.data() : receive;
-      return [=] { return PMPI_Bcast(buffer, count, type, root, comm); };
-    }
-    case Operation::allreduce:
-      return [=] { return PMPI_Allreduce(send, receive, count, type, op, comm); };
-    case Operation::padded_gather: {
-      const int own = data.problem.unpadded[static_cast<std::size_t>(data.rank)];
-      return [=] {
-        int largest = 0;
-        const int error = PMPI_Allreduce(&own, &largest, 1, MPI_INT, MPI_MAX, comm);
-        if (error != MPI_SUCCESS) return error;
-        return PMPI_Gather(send, largest, type, receive, largest, type, root, comm);
-      };
-    }
-    case Operation::padded_scatter: {
-      // The root has the counts at hand; the others hear of the largest.
-      const int known = data.is_root() ? count : 0;
-      return [=] {
-        int largest = known;
-        const int error = PMPI_Bcast(&largest, 1, MPI_INT, root, comm);
-        if (error != MPI_SUCCESS) return error;
-        return PMPI_Scatter(send, largest, type, receive, largest, type, root, comm);
-      };
-    }
-  }
-  return {};
-}
-
 // Settings come from the environment, once per process; a comparison in one process needs another
 // for each communicator. The first call sets the communicator up, so that there is one to replace.
 void Contender::force(Data& data) {
   if (forced_) return;
   forced_ = true;
-  call_function(data)();
+  collective_call(data, comm_, true)();
   CommunicatorState* state = CommunicatorState::get(comm_);
   if (state == nullptr) return;
   const Collective collective = *traits(operation_).served;
@@ -207,7 +181,7 @@ void Contender::force(Data& data) {
 }
 
 void Contender::expect(std::span<const double> arrivals) {
-  if (kind_ != Kind::sibyl || operation_ != Operation::reduce) return;
+  if (kind_ != Kind::sibyl || !looks_at_arrivals(operation_)) return;
   CommunicatorState* state = CommunicatorState::get(comm_);
   if (state != nullptr) state->arrivals.publish(learns_ ? learnt_->told() : arrivals);
 }
@@ -232,7 +206,7 @@ std::function<int()> Contender::call(Data& data) {
   }
   if (kind_ == Kind::sibyl) force(data);
   if (learns_) learnt_ = std::make_unique<LearntArrivals>(data.rank, data.ranks);
-  return call_function(data);
+  return collective_call(data, comm_, kind_ == Kind::sibyl);
 }
 
 std::vector<std::string> contender_names(Operation operation) {

@@ -1,13 +1,16 @@
 // What takes part in a comparison: the MPI library's own collective, its variants forced, Sibyl's
-// choice, each of Sibyl's algorithms forced, the persistent form, hand-written loops, and
-// history:NAME, a reduce that is told what its earlier turns suggest. The two sides of a
-// performance guideline are contenders for different operations on the same problem.
+// choice, each of Sibyl's algorithms forced, the persistent form, hand-written loops,
+// PREDICTION:NAME, an algorithm that is told this about the arrivals rather than what the others
+// are told (flat:clairvoyant), and history:NAME, a reduce that is told what its earlier turns
+// suggest. The two sides of a performance guideline are contenders for different operations on the
+// same problem.
 #pragma once
 
 #include <mpi.h>
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +20,7 @@
 #include "bench/native_variants.hpp"
 #include "bench/operation.hpp"
 #include "bench/persistent.hpp"
+#include "bench/prediction.hpp"
 #include "selection/choose.hpp"
 
 namespace sibyl::bench {
@@ -46,6 +50,8 @@ class Contender {
   std::function<int()> call(Data& data);
   // Hears of the computation before each of these calls.
   ComputationObserver& observer() { return bound_ ? *bound_ : deaf_; }
+  // What it is told about the arrivals, where its name says so.
+  std::optional<Prediction> prediction() const { return prediction_; }
   // Tells Sibyl when the ranks will arrive, the same on all of them; nothing for other contenders
   // and operations. What that takes is planning that a program would pay for.
   void expect(std::span<const double> arrivals);
@@ -63,7 +69,6 @@ class Contender {
  private:
   enum class Kind { native, native_variant, sibyl, persistent, loop };
 
-  std::function<int()> call_function(Data& data) const;
   void force(Data& data);
 
   Operation operation_;
@@ -72,7 +77,8 @@ class Contender {
   Kind kind_ = Kind::sibyl;
   MPI_Comm comm_ = MPI_COMM_WORLD;
   std::unique_ptr<NativeChoice> choice_;
-  int variant_ = 0;
+  NativeVariant variant_;
+  std::optional<Prediction> prediction_;
   bool forced_ = false;
   std::unique_ptr<BoundCall> bound_;  // of a contender in the persistent form, once it was called
   bool learns_ = false;

@@ -6,6 +6,45 @@
 #include <utility>
 
 namespace sibyl::bench {
+namespace {
+
+// Row `rank` of the table of pairs, or its column: what a rank sends to all, or gets from all.
+std::vector<int> row(const std::vector<int>& pairs, int rank, int ranks) {
+  const auto begin = pairs.begin() + static_cast<std::ptrdiff_t>(rank) * ranks;
+  return {begin, begin + ranks};
+}
+std::vector<int> column(const std::vector<int>& pairs, int rank, int ranks) {
+  std::vector<int> counts;
+  for (auto at = static_cast<std::size_t>(rank); at < pairs.size();
+       at += static_cast<std::size_t>(ranks)) {
+    counts.push_back(pairs[at]);
+  }
+  return counts;
+}
+
+}  // namespace
+
+Problem Problem::of_pairs(std::vector<int> pairs, int ranks) {
+  Problem problem{Operation::alltoallv, 0, {}, {}, std::move(pairs)};
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::vector<int> own = row(problem.pairs, rank, ranks);
+    problem.counts.push_back(std::accumulate(own.begin(), own.end(), 0));
+  }
+  return problem;
+}
+
+Problem Problem::of_equal(Operation operation, int root, int count, int ranks) {
+  const auto all = static_cast<std::size_t>(ranks);
+  if (operation == Operation::alltoallv) return of_pairs(std::vector(all * all, count), ranks);
+  Problem problem{operation, root, std::vector(all, count), {}, {}};
+  if (operation == Operation::barrier) problem.counts.assign(all, 0);
+  problem.unpadded = problem.counts;
+  return problem;
+}
+
+Blocks::Blocks(std::vector<int> of) : counts(std::move(of)), displacements(counts.size()) {
+  std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
+}
 
 Data::Data(Problem wanted, const Operator& of, int own_rank, int all_ranks)
     : problem(std::move(wanted)),
@@ -14,47 +53,55 @@ Data::Data(Problem wanted, const Operator& of, int own_rank, int all_ranks)
       ranks(all_ranks),
       count(problem.counts[static_cast<std::size_t>(own_rank)]),
       bytes(static_cast<std::size_t>(count) * of.element_bytes()),
-      displacements(problem.counts.size()) {
-  std::exclusive_scan(problem.counts.begin(), problem.counts.end(), displacements.begin(), 0);
-  const std::size_t all =
-      static_cast<std::size_t>(displacements.back() + problem.counts.back()) * op.element_bytes();
-  const std::size_t at_root = is_root() ? all : 0;
-  send.resize(scatters(problem.operation) ? at_root : bytes);
-  if (problem.operation == Operation::allgather) {
-    receive.resize(all);
-  } else if (gathers(problem.operation)) {
-    receive.resize(at_root);
-  } else {
-    // Of a reduce too: SMPI's arrival_pattern_aware writes every rank's receive buffer, though MPI
-    // leaves it to the root's.
-    receive.resize(bytes);
-  }
+      sent(problem.pairs.empty() ? problem.counts : row(problem.pairs, own_rank, all_ranks)),
+      received(problem.pairs.empty() ? problem.counts : column(problem.pairs, own_rank, all_ranks)),
+      send(sent_bytes()),
+      receive(received_bytes()) {
   if (problem.operation == Operation::exscan) scratch.resize(2 * bytes);
   if (traits(problem.operation).combines) expect();
   fill(0);
 }
 
-std::vector<double> Data::block_bytes() const {
+std::size_t Data::sent_bytes() const {
+  const Operation operation = problem.operation;
+  if (scatters(operation)) return is_root() ? bytes_of(sent.total()) : 0;
+  const bool blocks = exchanges(operation) || scatters_sums(operation);
+  return blocks ? bytes_of(sent.total()) : bytes;
+}
+
+// Of a reduce everywhere: SMPI's arrival_pattern_aware writes every rank's receive buffer, though
+// MPI leaves it to the root's.
+std::size_t Data::received_bytes() const {
+  const Operation operation = problem.operation;
+  if (gathers(operation)) return is_root() ? bytes_of(received.total()) : 0;
+  const bool blocks = gathers_everywhere(operation) || exchanges(operation);
+  return blocks ? bytes_of(received.total()) : bytes;
+}
+
+std::vector<double> Data::bytes_for_bound() const {
   std::vector<double> all;
-  for (const int each : problem.counts) {
-    all.push_back(static_cast<double>(each) * static_cast<double>(op.element_bytes()));
+  for (const int each : problem.pairs.empty() ? problem.counts : problem.pairs) {
+    all.push_back(static_cast<double>(bytes_of(each)));
   }
   return all;
 }
 
-char* Data::block(std::vector<char>& buffer, int of) {
-  return buffer.data() +
-         static_cast<std::size_t>(displacements[static_cast<std::size_t>(of)]) * op.element_bytes();
-}
+// The number under which an operator makes the contents of a block of an all-to-all.
+int Data::content_of(int from, int to) const { return from * ranks + to; }
 
 void Data::fill(std::uint64_t iteration) {
   iteration_ = iteration;
-  if (!scatters(problem.operation)) {
+  const Operation operation = problem.operation;
+  if (scatters_sums(operation)) {
+    op.fill(send.data(), sent.total(), rank, iteration);
+  } else if (!scatters(operation) && !exchanges(operation)) {
     op.fill(send.data(), count, rank, iteration);
-    return;
-  }
-  for (int r = 0; is_root() && r < ranks; ++r) {
-    op.fill(block(send, r), problem.counts[static_cast<std::size_t>(r)], r, iteration);
+  } else {
+    for (int r = 0; !send.empty() && r < ranks; ++r) {
+      const auto of = static_cast<std::size_t>(r);
+      op.fill(send.data() + bytes_of(sent.displacements[of]), sent.counts[of],
+              exchanges(operation) ? content_of(rank, r) : r, iteration);
+    }
   }
 }
 
@@ -80,10 +127,12 @@ void Data::expect() {
     expected_ = problem.operation == Operation::scan ? through : next;
     return;
   }
+  const bool of_a_block = scatters_sums(problem.operation);
+  const int first = of_a_block ? sent.displacements[static_cast<std::size_t>(rank)] : 0;
   expected_.resize(bytes);
-  op.fill(expected_.data(), count, 0, 0);
+  op.fill(expected_.data(), count, 0, 0, first);
   for (int r = 1; r < contributors(); ++r) {
-    op.fill(next.data(), count, r, 0);
+    op.fill(next.data(), count, r, 0, first);
     PMPI_Reduce_local(expected_.data(), next.data(), count, op.type(), op.op());
     expected_.swap(next);
   }
@@ -95,26 +144,26 @@ int Data::contributors() const {
   return problem.operation == Operation::scan ? rank + 1 : rank;
 }
 
+// Are there so many elements of this content?
+bool Data::holds(const char* at, int elements, int content) {
+  block_.resize(bytes_of(elements));
+  op.fill(block_.data(), elements, content, iteration_);
+  return op.same(block_.data(), at, elements);
+}
+
 bool Data::right() {
-  if (scatters(problem.operation)) {
-    block_.resize(bytes);
-    op.fill(block_.data(), count, rank, iteration_);
-    return op.same(block_.data(), receive.data(), count);
-  }
-  if (gathers(problem.operation) || problem.operation == Operation::allgather) {
-    for (int r = 0; has_result() && r < ranks; ++r) {
-      const int of = problem.counts[static_cast<std::size_t>(r)];
-      block_.resize(static_cast<std::size_t>(of) * op.element_bytes());
-      op.fill(block_.data(), of, r, iteration_);
-      if (!op.same(block_.data(), block(receive, r), of)) return false;
+  const Operation operation = problem.operation;
+  if (!has_result()) return true;
+  if (scatters(operation)) return holds(receive.data(), count, rank);
+  if (operation == Operation::bcast) return holds(receive.data(), count, problem.root);
+  if (gathers(operation) || gathers_everywhere(operation) || exchanges(operation)) {
+    for (int r = 0; r < ranks; ++r) {
+      const auto of = static_cast<std::size_t>(r);
+      const int content = exchanges(operation) ? content_of(r, rank) : r;
+      const char* at = receive.data() + bytes_of(received.displacements[of]);
+      if (!holds(at, received.counts[of], content)) return false;
     }
     return true;
-  }
-  if (!has_result()) return true;
-  if (problem.operation == Operation::bcast) {
-    block_.resize(bytes);
-    op.fill(block_.data(), count, problem.root, iteration_);
-    return op.same(block_.data(), receive.data(), count);
   }
   block_ = expected_;
   op.move_to(block_.data(), count, contributors(), iteration_);
@@ -122,10 +171,11 @@ bool Data::right() {
 }
 
 bool Data::has_result() const {
-  if (problem.operation == Operation::exscan) return rank > 0;
-  if (problem.operation == Operation::reduce || gathers(problem.operation)) return is_root();
-  if (problem.operation == Operation::bcast) return !is_root();
-  return true;
+  const Operation operation = problem.operation;
+  if (operation == Operation::exscan) return rank > 0;
+  if (operation == Operation::reduce || gathers(operation)) return is_root();
+  if (operation == Operation::bcast) return !is_root();
+  return operation != Operation::barrier;
 }
 
 }  // namespace sibyl::bench

@@ -16,9 +16,27 @@ namespace sibyl::bench {
 struct Problem {
   Operation operation = Operation::exscan;
   int root = 0;
-  std::vector<int> counts;  // elements of each rank's block, or of each rank's vector
+  // Elements of each rank's vector, or of each rank's block; of alltoall, of each block of each
+  // rank; of alltoallv, of what each rank sends in all.
+  std::vector<int> counts;
   // What the blocks of a padded operation hold before they are padded; empty for all others.
   std::vector<int> unpadded;
+  // Of alltoallv: from every rank to every rank, what rank 0 sends first.
+  std::vector<int> pairs;
+
+  // Vectors, or blocks, of `count` elements.
+  static Problem of_equal(Operation operation, int root, int count, int ranks);
+  // Of alltoallv: counts from the pairs.
+  static Problem of_pairs(std::vector<int> pairs, int ranks);
+};
+
+// How blocks lie in a buffer, in elements.
+struct Blocks {
+  std::vector<int> counts;
+  std::vector<int> displacements;
+
+  explicit Blocks(std::vector<int> of);
+  int total() const { return counts.empty() ? 0 : displacements.back() + counts.back(); }
 };
 
 // Buffers for one problem, the same for all contenders. Collective over MPI_COMM_WORLD.
@@ -32,13 +50,16 @@ class Data {
   const int ranks;
   const int count;          // of this rank
   const std::size_t bytes;  // of this rank's block or vector
-  std::vector<int> displacements;
+  // The blocks of all ranks; of an all-to-all those that this rank sends, and those that it gets.
+  const Blocks sent;
+  const Blocks received;
   std::vector<char> send;
   std::vector<char> receive;
   std::vector<char> scratch;  // two vectors, for the hand-written loops
 
   bool is_root() const { return rank == problem.root; }
-  std::vector<double> block_bytes() const;  // of all ranks
+  // As run_time_bound() takes them: of all ranks, or of all pairs.
+  std::vector<double> bytes_for_bound() const;
 
   // New contents of the send buffer, other ones for every iteration where the operator has them.
   void fill(std::uint64_t iteration);
@@ -50,9 +71,15 @@ class Data {
   bool has_result() const;  // is the receive buffer significant here
 
  private:
+  std::size_t bytes_of(int elements) const {
+    return static_cast<std::size_t>(elements) * op.element_bytes();
+  }
+  std::size_t sent_bytes() const;
+  std::size_t received_bytes() const;
   void expect();  // the result of iteration 0, for operations that combine
   int contributors() const;
-  char* block(std::vector<char>& buffer, int of);
+  int content_of(int from, int to) const;
+  bool holds(const char* at, int elements, int content);
 
   std::uint64_t iteration_ = 0;
   std::vector<char> expected_;

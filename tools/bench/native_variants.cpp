@@ -128,8 +128,11 @@ void allow_native_variants() {
 }
 
 NativeChoice::NativeChoice(Operation operation)
-    : variable_(std::make_unique<Variable>(variable_of(operation))) {
+    : variable_(std::make_unique<Variable>(variable_of(operation))),
+      segment_(std::make_unique<Variable>(is_openmpi ? variable_of(operation) + "_segmentsize"
+                                                     : std::string())) {
   variable_->before = variable_->read();
+  segment_->before = segment_->read();
 }
 
 NativeChoice::~NativeChoice() = default;
@@ -140,9 +143,17 @@ std::vector<NativeVariant> NativeChoice::variants() const {
                     : from_description(variable_->description());
 }
 
-void NativeChoice::set(int value) { variable_->write(value); }
+bool NativeChoice::cuts_segments() const { return segment_->found(); }
 
-void NativeChoice::reset() { variable_->write(variable_->before); }
+void NativeChoice::set(const NativeVariant& variant) {
+  variable_->write(variant.value);
+  segment_->write(variant.segment_bytes > 0 ? variant.segment_bytes : segment_->before);
+}
+
+void NativeChoice::reset() {
+  variable_->write(variable_->before);
+  segment_->write(segment_->before);
+}
 
 bool NativeChoice::is_read_per_call() { return !is_openmpi; }
 

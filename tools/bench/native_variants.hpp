@@ -1,9 +1,9 @@
 // The MPI library's own algorithms, forced one by one in a running process.
 //
 // Which algorithm a library takes is a control variable of its tools interface (MPI_T): Open MPI
-// reads coll_tuned_<operation>_algorithm when a communicator is made, MPICH reads
-// MPIR_CVAR_<OPERATION>_INTRA_ALGORITHM at every call. So a variant can take its turn beside the
-// default in one run, which variables of the environment do not allow.
+// reads coll_tuned_<operation>_algorithm (and _algorithm_segmentsize) when a communicator is made,
+// MPICH reads MPIR_CVAR_<OPERATION>_INTRA_ALGORITHM at every call. So a variant can take its turn
+// beside the default in one run, which variables of the environment do not allow.
 #pragma once
 
 #include <memory>
@@ -17,6 +17,8 @@ namespace sibyl::bench {
 struct NativeVariant {
   std::string name;
   int value = 0;  // of the control variable
+  // Segments that a vector is cut into, of libraries that can be told; 0: as the library takes it.
+  int segment_bytes = 0;
 };
 
 // To be called before MPI_Init when a variant will be wanted: Open MPI looks at its variables only
@@ -33,7 +35,9 @@ class NativeChoice {
 
   // What the library offers; empty where it offers no choice.
   std::vector<NativeVariant> variants() const;
-  void set(int value);
+  // Whether variants may be told how large segments are.
+  bool cuts_segments() const;
+  void set(const NativeVariant& variant);
   void reset();  // to what it was when this object was made
   // The library reads the variable at every call, rather than once per communicator.
   static bool is_read_per_call();
@@ -41,6 +45,7 @@ class NativeChoice {
  private:
   struct Variable;
   std::unique_ptr<Variable> variable_;
+  std::unique_ptr<Variable> segment_;
 };
 
 }  // namespace sibyl::bench

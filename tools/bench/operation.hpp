@@ -1,6 +1,5 @@
-// The collectives that the benchmark measures: those that Sibyl serves, those that it is to be
-// compared with before it does, and those that a performance guideline sets them against, among
-// them two compositions of calls that are timed as one operation.
+// The collectives that the benchmark measures: those that Sibyl serves, and two compositions of
+// calls that are timed as one operation, since a performance guideline sets them against one.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +19,15 @@ enum class Operation : std::uint8_t {
   reduce,
   gatherv,
   scatterv,
-  allgather,
-  bcast,
   allreduce,
+  bcast,
+  reduce_scatter,
+  reduce_scatter_block,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  barrier,
   padded_gather,   // an allreduce of one number, the largest block, and a gather of such blocks
   padded_scatter,  // a broadcast of that number, which the root knows, and a scatter
 };
@@ -33,9 +38,8 @@ struct OperationTraits {
   bool combines;   // has an operator
   bool rooted;     // has a root
   bool irregular;  // takes a count per rank
-  // What Sibyl serves it as; its algorithms are the rows of the table. Nothing: the MPI library's
-  // own only. An operation that Sibyl learns to serve gets its collective here, and its function
-  // in contenders.cpp.
+  // What Sibyl serves it as; its algorithms are the rows of the table. Nothing: a composition of
+  // the MPI library's own. An operation that is added gets its call in collective_call.cpp.
   std::optional<Collective> served;
 };
 
@@ -53,6 +57,18 @@ inline bool gathers(Operation operation) {
 inline bool scatters(Operation operation) {
   return operation == Operation::scatter || operation == Operation::scatterv ||
          operation == Operation::padded_scatter;
+}
+// Every rank receives all blocks.
+inline bool gathers_everywhere(Operation operation) {
+  return operation == Operation::allgather || operation == Operation::allgatherv;
+}
+// Every rank has a block for every rank.
+inline bool exchanges(Operation operation) {
+  return operation == Operation::alltoall || operation == Operation::alltoallv;
+}
+// Every rank receives its block of the sum.
+inline bool scatters_sums(Operation operation) {
+  return operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block;
 }
 inline bool scans(Operation operation) {
   return operation == Operation::exscan || operation == Operation::scan;

@@ -96,11 +96,12 @@ Operator::~Operator() {
   MPI_Type_free(&type_);
 }
 
-void Operator::fill(void* data, int count, int rank, std::uint64_t iteration) const {
+void Operator::fill(void* data, int count, int rank, std::uint64_t iteration, int first) const {
   const auto of = static_cast<std::uint64_t>(rank);
   const std::uint64_t own = change(rank, iteration);
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t x = mixed(of, static_cast<std::uint64_t>(i));
+    const std::uint64_t x =
+        mixed(of, static_cast<std::uint64_t>(first) + static_cast<std::uint64_t>(i));
     if (name_ == "sum") {
       static_cast<float*>(data)[i] = static_cast<float>((x >> 56) + own);
     } else if (name_ == "int-sum") {

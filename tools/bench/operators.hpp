@@ -30,8 +30,8 @@ class Operator {
   std::size_t element_bytes() const { return element_bytes_; }
 
   // Fills `count` elements with values that differ from rank to rank and, where the operator
-  // commutes, from iteration to iteration.
-  void fill(void* data, int count, int rank, std::uint64_t iteration) const;
+  // commutes, from iteration to iteration: elements `first` on of that rank's vector.
+  void fill(void* data, int count, int rank, std::uint64_t iteration, int first = 0) const;
   // Makes of the result of iteration 0 over ranks 0 .. ranks-1 that of another iteration.
   void move_to(void* result, int count, int ranks, std::uint64_t iteration) const;
   // Exactly but for `matrix`, which rounds.

@@ -37,7 +37,7 @@ bool read_cell(std::string_view text, ArrivalCell& cell) {
                                                : false;
     if (!understood) return false;
   }
-  return (cell.bytes > 0) != (cell.block > 0);
+  return cell.bytes == 0 || cell.block == 0;
 }
 
 std::string operation_names() {
@@ -85,11 +85,13 @@ void add_shared(CLI::App& app, Options& options) {
            "(as MPICH's) and loop-chain (as Open MPI's default) (all but the variants); arrivals "
            "takes COLLECTIVE/NAME too, to set one collective against another, and those of the "
            "persistent form: persistent, LIN, BSLS, ..., edges:NAME (NAME, told when half of the "
-           "computation is done); and history:NAME (of reduce: told what earlier turns suggest)")
+           "computation is done); PREDICTION:NAME (of reduce, allreduce, bcast: told what "
+           "--prediction of that name would say); history:NAME (of reduce: told what earlier turns "
+           "suggest); native:VARIANT@BYTES (of Open MPI: in segments of BYTES)")
       ->option_text("NAME,...");
   app.add_option("--reference", options.reference, "what the others are compared with (native)")
       ->option_text("NAME");
-  app.add_option("--root", options.root, "of gather, scatter, reduce, gatherv, scatterv (0)")
+  app.add_option("--root", options.root, "of collectives that have one (0)")
       ->check(from(0))
       ->option_text("R");
   app.add_option("--warm-up", options.warm_up, "unmeasured calls before the measured ones (15)")
@@ -102,8 +104,10 @@ void add_shared(CLI::App& app, Options& options) {
 }
 
 void add_calls(CLI::App& app, Options& options) {
-  add_list(app, "--counts", options.counts,
-           "elements of a vector, or of a block (1,10,100,...,100000)")
+  add_list(
+      app, "--counts", options.counts,
+      "elements of a vector, or of a block: of reduce-scatters, allgathers and all-to-alls too "
+      "(1,10,100,...,100000); a barrier has none")
       ->check(from(1))
       ->option_text("N,...");
   add_list(app, "--hold", options.held,
@@ -134,7 +138,9 @@ void add_arrivals(CLI::App& app, Options& options) {
              options.cells.push_back(cell);
            }
          },
-         "bytes=N,delay=SECONDS,counts=SHAPE,pattern=SHAPE|FILE; may be repeated; block=B instead "
+         "bytes=N,delay=SECONDS,counts=SHAPE,pattern=SHAPE|FILE; may be repeated; bytes in all "
+         "(gathers, scatters, allgathers) or of a rank (its vector, or all that it sends in an "
+         "all-to-all); none in a barrier; block=B instead "
          "of bytes: the problems of paper 002 with B elements on average; pattern=none: bare "
          "calls, the time of the slowest rank")
       ->allow_extra_args(false)
@@ -155,8 +161,8 @@ void add_arrivals(CLI::App& app, Options& options) {
              refuse("--prediction", name, predictions);
            }
          },
-         "what Sibyl's reduce is told about the arrivals: right, none, flat, shuffled (at other "
-         "ranks), one-late (the last rank at a tenth of its time) (right)")
+         "what Sibyl's reduce, allreduce and bcast are told about the arrivals: right, none, flat, "
+         "shuffled (at other ranks), one-late (the last rank at a tenth of its time) (right)")
       ->option_text("NAME");
   app.add_option("--alpha", options.alpha, "of the bounds (measured)")
       ->check(from(0.0))
@@ -208,6 +214,12 @@ Options parse_options(int argument_count, char** arguments) {
   }
   if (options.mode == Mode::arrivals && options.cells.empty() && !options.list) {
     options.problem = "arrivals wants at least one --cell";
+  }
+  for (const ArrivalCell& cell : options.cells) {
+    const bool has_data = cell.bytes > 0 || cell.block > 0;
+    if (has_data == (options.operation == Operation::barrier)) {
+      options.problem = has_data ? "a barrier has no bytes" : "--cell wants bytes=N or block=B";
+    }
   }
   if (options.operators.empty()) options.operators = usual_operators(options);
   return options;

@@ -19,7 +19,9 @@ enum class Mode : std::uint8_t {
 
 // One cell of `arrivals`.
 struct ArrivalCell {
-  long long bytes = 0;           // in all at the root for gather and scatter; else of each vector
+  // In all for gather, scatter and allgather, regular or not; else of each rank: its vector, or all
+  // blocks that it sends in an all-to-all. A barrier has none.
+  long long bytes = 0;
   int block = 0;                 // instead of bytes: elements, b of the paper's problems
   double max_delay = 0;          // seconds
   std::string pattern = "flat";  // shape or file; none: bare calls after a barrier

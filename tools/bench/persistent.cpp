@@ -58,8 +58,8 @@ MPI_Info info_of(const PersistentForm& form) {
 int bind(Data& data, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   const void* send = data.send.data();
   void* receive = data.receive.data();
-  const int* counts = data.problem.counts.data();
-  const int* places = data.displacements.data();
+  const int* counts = data.sent.counts.data();
+  const int* places = data.sent.displacements.data();
   const int count = data.count;
   const int root = data.problem.root;
   MPI_Datatype type = data.op.type();

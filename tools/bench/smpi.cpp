@@ -63,7 +63,8 @@ void allow_native_variants() {}
 NativeChoice::NativeChoice(Operation) {}
 NativeChoice::~NativeChoice() = default;
 std::vector<NativeVariant> NativeChoice::variants() const { return {}; }
-void NativeChoice::set(int) {}
+bool NativeChoice::cuts_segments() const { return false; }
+void NativeChoice::set(const NativeVariant&) {}
 void NativeChoice::reset() {}
 bool NativeChoice::is_read_per_call() { return false; }
 

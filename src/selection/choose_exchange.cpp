@@ -22,18 +22,19 @@ namespace {
 
 constexpr std::array<std::uint32_t, 15> tried{1,  2,  3,  4,  6,  8,   12, 16,
                                               24, 32, 48, 64, 96, 128, 192};
-// As good as the best by the model, which knows nothing of what long messages do to each other: where
-// MPICH sends segments by rendezvous, above 16 KiB, a ring takes 1.5 times as long, and whole blocks
-// overlap with nothing (docs/performance.md). So of those as good the fewest whose segments are sent
-// at once are taken, or else the most.
+// As good as the best by the model, which knows nothing of what long messages do to each other:
+// where MPICH sends segments by rendezvous, above 16 KiB, a ring takes 1.5 times as long, and whole
+// blocks overlap with nothing (docs/performance.md). So of those as good the fewest whose segments
+// are sent at once are taken, or else the most.
 constexpr double as_good = 1.25;
 constexpr double sent_at_once = 16384;
 // Fewer tags than any communicator has for a vector.
 constexpr std::uint32_t most_messages = 1000;
 // Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes.
 constexpr std::uint64_t worth_measuring = 65536;
-// What a link carries in a call takes at least so many latencies where links are to be kept busy.
-constexpr double long_in_latencies = 8;
+// What a link carries in a call takes at least so many latencies of a round where links are to be
+// kept busy.
+constexpr double long_in_latencies = 2;
 // Into how many segments blocks of an alltoallv are cut, whose sizes are not known to all: those of
 // at least 16 KiB (executor/program/layout.cpp), since smaller ones are one message.
 constexpr std::uint32_t segments_of_any_block = 8;
@@ -177,6 +178,8 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     const SegmentPlan plan = planned(segments);
     if (fits(segments) && plan.whole_time < best.whole_time) best = plan;
   }
+  if (stream.b > 0)
+    return best;  // segments have to fill a pipeline, and are as short as they may be
   const double least = best.whole_time;
   for (const std::uint32_t segments : tried) {
     const SegmentPlan plan = planned(segments);

@@ -22,6 +22,7 @@ import unittest
 import wave
 from pathlib import Path
 
+import counted_tests
 import everyone_tests
 import lifetime_tests
 import profiling_tests
@@ -580,6 +581,7 @@ def main():
             loader.loadTestsFromModule(module)
             for module in (
                 sys.modules[__name__],
+                counted_tests,
                 everyone_tests,
                 lifetime_tests,
                 profiling_tests,

@@ -53,7 +53,7 @@ Verdict ReduceScatter::judge(int rank, int ranks) const {
       if (counts[r] < 0) return {MPI_ERR_COUNT, any_refuses};
     }
   } else if (block < 0) {
-    return {MPI_ERR_COUNT, any_refuses};
+    return {MPI_ERR_COUNT, openmpi_refuses};  // MPICH does not look
   }
   return judge_scan({send, receive, total(ranks), datatype, op}, false, rank);
 }

@@ -43,11 +43,20 @@ class CountedCall {
   // A call that the MPI library has served. Its arguments are looked at only now that the library
   // has found them right, and not at all where they belong to another group of ranks.
   int end_native(MPI_Count count, MPI_Datatype datatype, int result) {
-    std::uint64_t bytes = 0;
+    const bool readable = result == MPI_SUCCESS && !state_.between_groups();
+    return end_left(LeftNative::not_served, readable ? bytes_of(count, datatype) : 0, result);
+  }
+  // Where calls are timed; else 0.
+  std::uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype) const {
     int size = 0;
-    if (timed_ && result == MPI_SUCCESS && !state_.between_groups() &&
-        PMPI_Type_size(datatype, &size) == MPI_SUCCESS && size > 0) {
-      bytes = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+    if (!timed_ || PMPI_Type_size(datatype, &size) != MPI_SUCCESS || size <= 0) return 0;
+    return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+  }
+  // A call that Sibyl could have served, or not with these arguments, and the MPI library has.
+  int end_left(LeftNative why, std::uint64_t bytes, int result) {
+    if (timed_) {
+      CallCount& line = state_.report.line(collective_, nullptr);
+      ++line.left_native[static_cast<std::size_t>(why)];
     }
     return end(nullptr, bytes, result);
   }

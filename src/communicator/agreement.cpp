@@ -184,6 +184,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
     return;
   }
   mode_ = Mode::served;
+  if (is_world()) process_.note_world(settings_, ranks_per_node() == size_);
   begin_prediction();
 }
 

@@ -23,7 +23,8 @@ namespace sibyl {
 // Vectors are cut into many parts, and blocks go around rings in many segments; other programs that
 // move blocks have few messages between two ranks.
 constexpr bool wants_many_tags(Collective collective) {
-  return combines(collective) || collective == Collective::bcast || gathers_everywhere(collective);
+  return combines(collective) || collective == Collective::bcast ||
+         gathers_everywhere(collective) || exchanges_all(collective);
 }
 
 class CallTags {

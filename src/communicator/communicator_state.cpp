@@ -115,6 +115,13 @@ bool CommunicatorState::serves_after_all(MPI_Comm comm, bool at_once) {
   return mode_ == Mode::served;
 }
 
+bool CommunicatorState::is_within_world(MPI_Comm comm) {
+  if (!within_world_.has_value()) {
+    within_world_ = !between_groups_ && Process::has_world() && holds_all_of(MPI_COMM_WORLD, comm);
+  }
+  return *within_world_;
+}
+
 void CommunicatorState::give_private_back() {
   end_prediction();
   private_.reset();

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "arrival_service/arrival_service.hpp"
@@ -58,6 +59,11 @@ class CommunicatorState final : public ArrivalListener {
   // The private communicator goes, and calls go to the MPI library until it is asked for again. All
   // ranks do so between the same two calls.
   void give_private_back();
+  // Under the preload, before set-up: whether the library serves this collective whatever its
+  // arguments, so that it is no reason for a set-up. The same on all ranks.
+  bool library_serves(Collective collective, MPI_Comm comm) {
+    return mode_ == Mode::counting && process_.leaves_native(collective) && is_within_world(comm);
+  }
   // Used often enough, under the preload, for what is done once per communicator to pay.
   bool has_repaid_set_up() const { return set_up_call_ != 0 && calls_ >= set_up_call_; }
   // All ranks of `comm` are about to make another communicator from it. Looks now and then, in a
@@ -184,6 +190,7 @@ class CommunicatorState final : public ArrivalListener {
  private:
   enum class Mode : std::uint8_t { counting, served, native, refused };
 
+  bool is_within_world(MPI_Comm comm);
   // Where more is to be looked at than that it is served.
   bool serves_after_all(MPI_Comm comm, bool at_once);
   void set_up(MPI_Comm comm);                         // agreement.cpp
@@ -208,6 +215,7 @@ class CommunicatorState final : public ArrivalListener {
   // Under the preload a communicator is set up at this call: one that is used once or twice cannot
   // repay it. Ranks that differ in it (SIBYL_SERVE_FROM) would not meet. 0: never.
   std::uint32_t set_up_call_;
+  std::optional<bool> within_world_;
   std::uint32_t creations_ = 0;  // communicators made from this one
   bool tight_ = false;           // there may be no room for many more
   std::uint64_t id_ = 0;

@@ -191,9 +191,22 @@ void Process::leave(MPI_Comm comm, const CommunicatorReport& report, int communi
   if (!recording.group.empty()) recording_.take(std::move(recording));
 }
 
+void Process::count_native(std::string_view collective, int communicator_size,
+                           std::chrono::nanoseconds took) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (reports()) report_.count_native(collective, communicator_size, took);
+}
+
 std::uint64_t Process::ordinal_of(const std::vector<int>& group) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return recording_.ordinal_of(group);
+}
+
+void Process::note_world(const Settings& settings, bool one_node) {
+  for (std::size_t c = 0; c < collective_count; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    left_native_[c] = one_node && is_left_native_on_one_node(settings, collective);
+  }
 }
 
 bool Process::take_private() {

@@ -18,6 +18,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -69,11 +70,21 @@ class Process {
   // Calls are timed: for the report, or for the record.
   bool times_calls() const { return times_calls_; }
 
+  // The world was set up: all its ranks have these settings, and share a node or not.
+  void note_world(const Settings& settings, bool one_node);
+  // Whether the library serves this collective on every communicator of ranks of the world.
+  bool leaves_native(Collective collective) const {
+    return left_native_[static_cast<std::size_t>(collective)];
+  }
+
   // A communicator's state begins and ends.
   void enter(MPI_Comm comm, CommunicatorState* state);
   void retract(MPI_Comm comm);  // it did not begin
   void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
              CommunicatorRecording recording);
+  // A call of a collective that Sibyl does not serve, for the report.
+  void count_native(std::string_view collective, int communicator_size,
+                    std::chrono::nanoseconds took);
   std::uint64_t ordinal_of(const std::vector<int>& group);
   RecordingRoom& recording_room() { return recording_.room(); }
 
@@ -143,6 +154,7 @@ class Process {
   bool ends_with_world_ = false;
   int rank_ = 0;  // of the world; without one, of the largest communicator that had a state
   int size_ = 0;
+  std::array<bool, collective_count> left_native_{};
   std::atomic<std::uint64_t> ticks_ = 0;
   std::uint32_t privates_ = 0;
   bool no_more_privates_ = false;

@@ -43,6 +43,7 @@ ARRAY = "integer, intent(in), dimension(*)"
 KINDS = {
     "in": Kind(BUFFER, BUFFER, "const void*", "fixed.buffer({})"),
     "out": Kind(BUFFER, BUFFER, "void*", "fixed.buffer({})"),
+    "inout": Kind(BUFFER, BUFFER, "void*", "fixed.buffer({})"),
     "count": Kind("integer, intent(in)", NUMBER_IN, "const MPI_Fint*", "*{}"),
     "root": Kind("integer, intent(in)", NUMBER_IN, "const MPI_Fint*", "*{}"),
     "counts": Kind(ARRAY, f"{NUMBER_IN}, dimension(*)", "const MPI_Fint*", "{}"),
@@ -67,7 +68,7 @@ KINDS = {
     "flag": Kind("logical, intent(out)", "integer(c_int), intent(out)", "MPI_Fint*", "{}"),
     "function": Kind("external", NUMBER_IN, "const MPI_Fint*", "function_of(*{})"),
 }
-BUFFERS = ("in", "out")
+BUFFERS = ("in", "out", "inout")
 
 
 @dataclass

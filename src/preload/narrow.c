@@ -1,35 +1,77 @@
-/* The root's arrays of a `_c` function that the MPI does not have, as ints; see shim.h. */
+/* The arguments of a `_c` function that the MPI does not have, for the function with int counts;
+ * see shim.h. */
 #include <stdlib.h>
 
 #include "shim.h"
 
+static void* mpi(const char* symbol) {
+  return sibyl_preload_find(symbol, sibyl_preload_first_caller());
+}
+
 static int ask(const char* symbol, word comm) {
   int answer = 0;
-  int (*function)(word, int*) =
-      (int (*)(word, int*))sibyl_preload_find(symbol, sibyl_preload_first_caller());
+  int (*function)(word, int*) = (int (*)(word, int*))mpi(symbol);
   if (function != NULL) function(comm, &answer);
   return answer;
 }
 
-int sibyl_preload_narrow(word counts, word displs, word root, word comm,
-                         struct sibyl_preload_arrays* narrow) {
-  const int between = ask("MPI_Comm_test_inter", comm);
-  narrow->counts = narrow->displs = NULL;
-  /* Between groups MPI_ROOT is -3 or -4, and MPI_PROC_NULL -1 or -2. */
-  if (between ? (int)root > -3 : (int)root != ask("MPI_Comm_rank", comm)) return 1;
-  const int size = ask(between ? "MPI_Comm_remote_size" : "MPI_Comm_size", comm);
-  int* memory = malloc(2 * (size_t)size * sizeof *memory);
-  if (memory == NULL) return 0;
-  for (int i = 0; i < size; ++i) {
-    const int64_t count = ((const int64_t*)counts)[i], place = ((const int64_t*)displs)[i];
-    if (count > INT_MAX || place > INT_MAX || place < INT_MIN) {
-      free(memory);
-      return 0;
-    }
-    memory[i] = (int)count;
-    memory[size + i] = (int)place;
+/* How many neighbours a rank sends to, or receives from; 0 where it has no topology. */
+static int neighbours(int sent_to, word comm) {
+  const int graph_of_edges = 3; /* in every ABI; the numbers of the other two are swapped */
+  const int cartesian = mpi("ompi_mpi_comm_world") != NULL ? 1 : 2, graph = 3 - cartesian;
+  const int topology = ask("PMPI_Topo_test", comm);
+  if (topology == cartesian) return 2 * ask("PMPI_Cartdim_get", comm);
+  int in = 0, out = 0, weighted = 0;
+  if (topology == graph) {
+    int (*count)(word, word, int*) = (int (*)(word, word, int*))mpi("PMPI_Graph_neighbors_count");
+    if (count != NULL) count(comm, (word)ask("PMPI_Comm_rank", comm), &in);
+    return in;
   }
-  narrow->counts = memory;
-  narrow->displs = memory + size;
-  return 1;
+  if (topology == graph_of_edges) {
+    int (*count)(word, int*, int*, int*) =
+        (int (*)(word, int*, int*, int*))mpi("PMPI_Dist_graph_neighbors_count");
+    if (count != NULL) count(comm, &in, &out, &weighted);
+  }
+  return sent_to ? out : in;
+}
+
+int sibyl_preload_entries(enum sibyl_preload_entries_of whose, word root, word comm) {
+  if (whose == entries_of_sources || whose == entries_of_destinations) {
+    return neighbours(whose == entries_of_destinations, comm);
+  }
+  const int between = ask("PMPI_Comm_test_inter", comm);
+  if (whose == entries_of_root) {
+    /* Between groups MPI_ROOT is -3 or -4, and MPI_PROC_NULL -1 or -2. */
+    if (between ? (int)root > -3 : (int)root != ask("PMPI_Comm_rank", comm)) return 0;
+  }
+  const int other_group = between && whose != entries_of_own;
+  return ask(other_group ? "PMPI_Comm_remote_size" : "PMPI_Comm_size", comm);
+}
+
+void sibyl_preload_narrow_count(struct sibyl_preload_narrowed* call, word count) {
+  if ((int64_t)count > INT_MAX) call->failed = 1;
+}
+
+static int is_in_place(word buffer) { /* Open MPI's, MPICH's; neither is any buffer's address */
+  return buffer == 1 || buffer == (word)-1;
+}
+
+void sibyl_preload_narrow_array(struct sibyl_preload_narrowed* call, word* array, word buffer,
+                                int entries) {
+  const int64_t* large = (const int64_t*)*array;
+  if (large == NULL) return;
+  *array = 0;
+  if (is_in_place(buffer) || entries <= 0) return;
+  int* memory = malloc((size_t)entries * sizeof *memory);
+  *array = (word)memory;
+  call->arrays[call->count++] = memory;
+  if (memory == NULL) call->failed = 1;
+  for (int i = 0; i < entries && !call->failed; ++i) {
+    call->failed = large[i] > INT_MAX || large[i] < INT_MIN;
+    memory[i] = (int)large[i];
+  }
+}
+
+void sibyl_preload_release(struct sibyl_preload_narrowed* call) {
+  while (call->count > 0) free(call->arrays[--call->count]);
 }

@@ -18,7 +18,8 @@ _Static_assert(sizeof(word) == 8, "the shim forwards arguments as 64-bit words")
 extern _Atomic(void*) sibyl_preload_slots[];
 
 enum sibyl_preload_kind { c_function, profiling_function, fortran_function };
-/* Functions that are served, those that are only noticed (MPI_Init), those that start processes. */
+/* Functions that are served, those that are only noticed (MPI_Init) or counted, those that start
+ * processes. */
 enum { role_served, role_hook, role_spawn };
 struct sibyl_preload_symbol {
   const char* name;
@@ -37,15 +38,28 @@ void* sibyl_preload_resolve(unsigned index, const void* caller);
 void* sibyl_preload_fallback(const char* symbol);
 
 enum { error_count = 2 }; /* MPI_ERR_COUNT, the same number in every ABI that the shim knows */
-/* The root's arrays of such a call as ints, to be freed by their first; null where they are not
- * significant. False where a number does not fit. */
-struct sibyl_preload_arrays {
-  int* counts;
-  int* displs;
+/* narrow.c: its arguments, for that function. `failed`: one does not fit into an int, or there is
+ * no memory. */
+struct sibyl_preload_narrowed {
+  int failed;
+  int count;
+  int* arrays[4];
 };
-int sibyl_preload_narrow(word counts, word displs, word root, word comm,
-                         struct sibyl_preload_arrays* narrow);
-static inline int too_large(word count) { return (int64_t)count > INT_MAX; }
+void sibyl_preload_narrow_count(struct sibyl_preload_narrowed* call, word count);
+/* Puts an array of ints in the place of `*array`, which belongs to `buffer`; a null pointer where
+ * it has no entries or is not significant. */
+void sibyl_preload_narrow_array(struct sibyl_preload_narrowed* call, word* array, word buffer,
+                                int entries);
+void sibyl_preload_release(struct sibyl_preload_narrowed* call);
+/* How many entries the arrays of a call on `comm` have; functions.txt says for whom. */
+enum sibyl_preload_entries_of {
+  entries_of_all,
+  entries_of_root,
+  entries_of_own,
+  entries_of_sources,
+  entries_of_destinations
+};
+int sibyl_preload_entries(enum sibyl_preload_entries_of whose, word root, word comm);
 
 /* symbols.c: the symbol that a caller would have reached without the shim: next in the global
  * scope; else, where Python loaded its MPI locally, in the scope of the caller; else in any loaded

@@ -11,7 +11,8 @@ include(SibylGenerate)
 
 function(sibyl_preload_generate what output)
   sibyl_generate(${SIBYL_PRELOAD_DIR}/generate.py ${what} ${output} "Generating the preload's ${what}"
-                 ${SIBYL_PRELOAD_DIR}/functions.txt ${SIBYL_PRELOAD_DIR}/fortran.txt)
+                 ${SIBYL_PRELOAD_DIR}/tables.py ${SIBYL_PRELOAD_DIR}/functions.txt
+                 ${SIBYL_PRELOAD_DIR}/fortran.txt)
 endfunction()
 
 function(sibyl_preload_sources out_var flavour)
@@ -22,7 +23,8 @@ function(sibyl_preload_sources out_var flavour)
   # A file per flavour: targets that shared one would write it at the same time in a parallel build.
   set(wrappers ${CMAKE_CURRENT_BINARY_DIR}/preload-${flavour}/wrappers.cpp)
   sibyl_preload_generate(implementation ${wrappers})
-  set(${out_var} ${SIBYL_PRELOAD_DIR}/implementation/entry.cpp
+  set(${out_var} ${SIBYL_PRELOAD_DIR}/implementation/counted.cpp
+                 ${SIBYL_PRELOAD_DIR}/implementation/entry.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/pmi.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/served_world.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/spawn.cpp

@@ -128,6 +128,13 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
   }
 }
 
+bool is_left_native_on_one_node(const Settings& settings, Collective collective) {
+  const bool chosen_freely =
+      settings.algorithm[static_cast<std::size_t>(collective)] == choose_automatically &&
+      settings.table.count == 0 && !is_reproducible(settings, collective);
+  return chosen_freely && collective > Collective::reduce;
+}
+
 bool tree_saves(const Situation& now, Rank blocks, Rank direct) {
   const StartUps all = start_ups_of(now);
   const double linear = (all.nodes > 1 ? all.between : all.within) + blocks * all.turn;

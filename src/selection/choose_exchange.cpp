@@ -97,6 +97,8 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
     case Collective::allgather:
     case Collective::alltoall:
       return {bytes, others, 0, 1};
+    case Collective::alltoallv:  // no size is known to all
+      return {0, others, 0, 1};
     default:
       return {bytes / now.ranks, others, 0, 1};
   }

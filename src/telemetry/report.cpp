@@ -4,13 +4,38 @@
 #include "base/json_text.hpp"
 
 namespace sibyl {
+namespace {
+
+// Of calls that the MPI library has served: ,"reasons":{"choice":3}
+std::string reasons(const CallCount& count) {
+  std::string json;
+  for (std::size_t i = 0; i < count.left_native.size(); ++i) {
+    if (count.left_native[i] == 0) continue;
+    json += (json.empty() ? ",\"reasons\":{" : ",") + json_quoted(left_native_names[i]) + ":" +
+            std::to_string(count.left_native[i]);
+  }
+  return json.empty() ? json : json + "}";
+}
+
+}  // namespace
+
 void ProcessReport::merge(const CommunicatorReport& report, int communicator_size) {
   report.for_each([&](Collective collective, std::string_view name, const CallCount& count) {
     CallCount& line = lines_[{collective, communicator_size, std::string(name)}];
     line.calls += count.calls;
+    for (std::size_t i = 0; i < count.left_native.size(); ++i) {
+      line.left_native[i] += count.left_native[i];
+    }
     line.bytes += count.bytes;
     line.nanoseconds += count.nanoseconds;
   });
+}
+
+void ProcessReport::count_native(std::string_view collective, int communicator_size,
+                                 std::chrono::nanoseconds took) {
+  CallCount& line = lines_of_others_[{std::string(collective), communicator_size}];
+  ++line.calls;
+  line.nanoseconds += static_cast<std::uint64_t>(took.count());
 }
 
 std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_size,
@@ -20,17 +45,23 @@ std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_s
                      ",\"world_size\":" + std::to_string(world_size) +
                      ",\"thread\":" + json_quoted(thread) + ",\"entries\":[";
   const char* separator = "";
-  for (const auto& [key, count] : lines_) {
-    const auto& [collective, size, algorithm] = key;
+  const auto add = [&](std::string_view collective, int size, std::string_view algorithm,
+                       const CallCount& count) {
     json += separator;
-    json += "{\"collective\":" + json_quoted(name_of(collective)) +
+    json += "{\"collective\":" + json_quoted(collective) +
             ",\"communicator_size\":" + std::to_string(size) +
             ",\"algorithm\":" + json_quoted(algorithm) +
             ",\"calls\":" + std::to_string(count.calls) +
             ",\"bytes\":" + std::to_string(count.bytes) +
-            ",\"seconds\":" + std::to_string(static_cast<double>(count.nanoseconds) * 1e-9) + "}";
+            ",\"seconds\":" + std::to_string(static_cast<double>(count.nanoseconds) * 1e-9) +
+            reasons(count) + "}";
     separator = ",";
+  };
+  for (const auto& [key, count] : lines_) {
+    const auto& [collective, size, algorithm] = key;
+    add(name_of(collective), size, algorithm, count);
   }
+  for (const auto& [key, count] : lines_of_others_) add(key.first, key.second, "native", count);
   return json + "]}\n";
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -16,8 +17,18 @@
 
 namespace sibyl {
 
+// Why the MPI library serves a call.
+enum class LeftNative : std::uint8_t {
+  not_served,  // the communicator is not, or not yet
+  by_choice,   // as what is asked for or takes least time
+  arguments,   // nothing of Sibyl's serves such types, operators or sizes
+};
+inline constexpr std::array<std::string_view, 3> left_native_names{"not served", "choice",
+                                                                   "arguments"};
+
 struct CallCount {
   std::uint64_t calls = 0;
+  std::array<std::uint64_t, left_native_names.size()> left_native{};  // calls, by LeftNative
   std::uint64_t bytes = 0;  // what this rank contributed or received, packed
   std::uint64_t nanoseconds = 0;
 };
@@ -72,13 +83,18 @@ class CommunicatorReport {
 class ProcessReport {
  public:
   void merge(const CommunicatorReport& report, int communicator_size);
+  // A call of a collective that Sibyl has no algorithms for.
+  void count_native(std::string_view collective, int communicator_size,
+                    std::chrono::nanoseconds took);
   // {"version":1,"mpi":...,"rank":...,"world_size":...,"thread":...,"entries":[...]}; `thread` says
-  // whether there was one in the background ("runs"), or why not.
+  // whether there was one in the background ("runs"), or why not; an entry of the MPI library's
+  // says in "reasons" how many of its calls were left to it why.
   std::string to_json(const std::string& mpi, int rank, int world_size,
                       std::string_view thread) const;
 
  private:
   std::map<std::tuple<Collective, int, std::string>, CallCount> lines_;
+  std::map<std::pair<std::string, int>, CallCount> lines_of_others_;
 };
 
 }  // namespace sibyl

@@ -86,10 +86,7 @@ TEST(Environment, DocumentsTheDefaultsThatHold) {
   const Environment nothing = read({});
   const Environment standard = read(standards);
   EXPECT_EQ(standard.problem, "");
-  EXPECT_EQ(standard.algorithm[0], nothing.algorithm[0]);
-  EXPECT_EQ(standard.algorithm[1], nothing.algorithm[1]);
-  EXPECT_EQ(standard.algorithm[2], nothing.algorithm[2]);
-  EXPECT_EQ(standard.algorithm[3], nothing.algorithm[3]);
+  EXPECT_EQ(standard.algorithm, nothing.algorithm);
   EXPECT_EQ(standard.first_segment, nothing.first_segment);
   EXPECT_EQ(standard.communicators, nothing.communicators);
   EXPECT_EQ(standard.report, nothing.report);

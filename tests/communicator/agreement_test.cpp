@@ -41,8 +41,14 @@ Environment with(std::string Environment::* member, const char* value) {
   return environment;
 }
 
+Environment serving_by(Collective collective, const char* name) {
+  Environment environment;
+  environment.algorithm[static_cast<std::size_t>(collective)] = name;
+  return environment;
+}
+
 TEST(Agreement, TheEnvironmentOfRankZeroHolds) {
-  OtherProcess other(with(&Environment::gather, rank_in() == 0 ? "binomial" : "linear"));
+  OtherProcess other(serving_by(Collective::gather, rank_in() == 0 ? "binomial" : "linear"));
   const int rank = rank_in();
   std::vector<int> all(static_cast<std::size_t>(size_of()), -1);
   ASSERT_EQ(SIBYL_Gather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, 0, other.comm()), MPI_SUCCESS);
@@ -79,7 +85,7 @@ bool mpi_keeps_texts() {
 
 TEST(Agreement, AWrongNameOnOneRankIsAnErrorOnAll) {
   const bool wrong_here = rank_in() == size_of() - 1;
-  OtherProcess other(with(&Environment::scan, wrong_here ? "no-such-thing" : "doubling"));
+  OtherProcess other(serving_by(Collective::scan, wrong_here ? "no-such-thing" : "doubling"));
   for (int call = 0; call < 2; ++call) {
     const int one = 1;
     int sum = -7;
@@ -100,7 +106,7 @@ TEST(Agreement, AWrongNameOnOneRankIsAnErrorOnAll) {
 }
 
 TEST(Agreement, UnderThePreloadAWrongNameMeansNative) {
-  OtherProcess other(with(&Environment::scan, rank_in() == 0 ? "no-such-thing" : "auto"));
+  OtherProcess other(serving_by(Collective::scan, rank_in() == 0 ? "no-such-thing" : "auto"));
   for (int call = 0; call < 4; ++call) {
     const int one = 1;
     int sum = -7;
@@ -111,7 +117,7 @@ TEST(Agreement, UnderThePreloadAWrongNameMeansNative) {
 }
 
 TEST(Agreement, NativeOnRankZeroIsNativeOnAll) {
-  OtherProcess other(with(&Environment::exscan, rank_in() == 0 ? "native" : "hybrid"));
+  OtherProcess other(serving_by(Collective::exscan, rank_in() == 0 ? "native" : "hybrid"));
   const int value = 3;
   int sum = -1;
   EXPECT_EQ(SIBYL_Exscan(&value, &sum, 1, MPI_INT, MPI_SUM, other.comm()), MPI_SUCCESS);

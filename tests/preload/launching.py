@@ -111,6 +111,22 @@ def cxx_program(name):
     return output
 
 
+def fortran_program(name, *flags):
+    if setting.mpifort is None:
+        raise unittest.SkipTest("no --mpifort")
+    # Buffers of several types in one program: an old habit that newer compilers must be told.
+    return compile_program(
+        setting.mpifort, PROGRAMS / name, "-w", "-fallow-argument-mismatch", *flags
+    )
+
+
+def symbols_of(program):
+    """The names that a program or library takes from others or gives to them."""
+    command = ["nm", "-D", str(program)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1].split("@")[0] for line in listing.splitlines()}
+
+
 def read_reports(directory):
     return [json.loads(path.read_text()) for path in sorted(directory.glob("rank-*.json"))]
 

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 #include <string>
 #include <utility>
@@ -15,29 +14,36 @@
 namespace sibyl {
 namespace {
 
-TEST(Settings, FindEveryAlgorithmByName) {
+static_assert(algorithm_variables.size() == collective_count);
+
+// SIBYL_ and the name of the collective in capitals.
+std::string variable_of(Collective collective) {
+  std::string name = "SIBYL_";
+  for (const char letter : name_of(collective)) {
+    name += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  }
+  return name;
+}
+
+TEST(Settings, HaveAVariableForEveryCollective) {
   for (std::size_t c = 0; c < collective_count; ++c) {
-    const auto rows = algorithms(static_cast<Collective>(c));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      Environment environment;
-      environment.algorithm[c] = std::string(rows[i].name);
-      Settings settings;
-      EXPECT_EQ(settings_from(environment, settings), "");
-      for (std::size_t other = 0; other < collective_count; ++other) {
-        EXPECT_EQ(settings.algorithm[other],
-                  other == c ? static_cast<std::int32_t>(i) : choose_automatically);
-      }
-    }
+    EXPECT_EQ(algorithm_variables[c], variable_of(static_cast<Collective>(c)));
   }
 }
 
-TEST(Settings, HaveTheVariableOfEachCollectiveInItsPlace) {
-  for (std::size_t c = 0; c < collective_count; ++c) {
-    std::string name = "SIBYL_" + std::string(name_of(static_cast<Collective>(c)));
-    std::ranges::transform(name, name.begin(), [](unsigned char letter) {
-      return static_cast<char>(std::toupper(letter));
-    });
-    EXPECT_EQ(name, algorithm_variables[c]);
+TEST(Settings, FindEveryAlgorithmByName) {
+  for (std::size_t own = 0; own < collective_count; ++own) {
+    const auto rows = algorithms(static_cast<Collective>(own));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Environment environment;
+      environment.algorithm[own] = std::string(rows[i].name);
+      Settings settings;
+      EXPECT_EQ(settings_from(environment, settings), "");
+      for (std::size_t c = 0; c < collective_count; ++c) {
+        EXPECT_EQ(settings.algorithm[c],
+                  c == own ? static_cast<std::int32_t>(i) : choose_automatically);
+      }
+    }
   }
 }
 
@@ -51,20 +57,19 @@ TEST(Settings, TakeNativeAndAuto) {
 }
 
 TEST(Settings, NameTheVariableAndItsChoicesWhenAValueIsWrong) {
-  for (const Variable& variable : variables) {
+  for (std::size_t c = 0; c < collective_count; ++c) {
+    const auto collective = static_cast<Collective>(c);
     Environment environment;
-    environment.*variable.value = "Quick";
+    environment.algorithm[c] = "Quick";
     Settings settings;
     const std::string problem = settings_from(environment, settings);
-    EXPECT_EQ(problem.find(std::string(variable.name) + "=Quick"), 0U) << problem;
+    EXPECT_EQ(problem.find(variable_of(collective) + "=Quick"), 0U) << problem;
     EXPECT_EQ(problem.find('\n'), std::string::npos) << "one line";
-    for (const Algorithm& row : algorithms(variable.collective)) {
+    for (const Algorithm& row : algorithms(collective)) {
       EXPECT_NE(problem.find(std::string(row.name)), std::string::npos) << problem;
     }
     EXPECT_NE(problem.find("native"), std::string::npos) << problem;
-    EXPECT_EQ(settings.algorithm[static_cast<std::size_t>(variable.collective)],
-              choose_automatically)
-        << "the default stays";
+    EXPECT_EQ(settings.algorithm[c], choose_automatically) << "the default stays";
   }
 }
 

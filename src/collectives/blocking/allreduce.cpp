@@ -36,7 +36,7 @@ Outcome Allreduce::serve(CommunicatorState& state, CountedCall&, int) const {
       choose_reduction(state, caller, collective, now.count, buffer.type, now.op);
   const bool in_place = now.send == MPI_IN_PLACE || now.send == now.receive;
   const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
-  if (prepared == nullptr) return Outcome::library(call.block_bytes);
+  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
   call.op = now.op;
   buffer.count = now.count;

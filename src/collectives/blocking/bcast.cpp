@@ -41,7 +41,7 @@ Outcome Bcast::serve(CommunicatorState& state, CountedCall&, int) const {
       choose_for(state, collective, call.block_bytes, OperatorUse::none, true,
                  parts_of_bytes(call.block_bytes));
   const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, root, false);
-  if (prepared == nullptr) return Outcome::library(call.block_bytes);
+  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
   vector.base = static_cast<char*>(buffer);
   vector.count = count;

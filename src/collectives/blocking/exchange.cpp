@@ -81,7 +81,7 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
       choose_for(state, collective, bytes, OperatorUse::none, true, parts_of_bytes(bytes));
   const Prepared* prepared =
       program_for(state, choice.algorithm, choice.segments, 0, now.in_place());
-  if (prepared == nullptr) return Outcome::library(read.own_bytes());
+  if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice);
 
   CollectiveCall call;
   call.tag_base = state.tags_of(collective);

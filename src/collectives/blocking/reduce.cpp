@@ -41,7 +41,7 @@ Outcome Reduce::serve(CommunicatorState& state, CountedCall& counted, int) const
       predicted.choose(collective, root, call.block_bytes, choice.algorithm, counted);
   const bool in_place = now.send == MPI_IN_PLACE;
   const Prepared* prepared = program_for(state, algorithm, choice.segments, root, in_place);
-  if (prepared == nullptr) return Outcome::library(call.block_bytes);
+  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
   call.op = now.op;
   buffer.count = now.count;

@@ -87,7 +87,7 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall&, int) const 
       choose_reduction(state, caller, collective, vector.count, vector.type, op);
   const bool in_place = send == MPI_IN_PLACE || send == receive;
   const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
-  if (prepared == nullptr) return Outcome::library(own_bytes);
+  if (prepared == nullptr) return Outcome::library(own_bytes, choice);
 
   call.op = op;
   call.block_begins = block_begins(state);

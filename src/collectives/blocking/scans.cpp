@@ -41,7 +41,7 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall&, int) const {
       choose_reduction(state, collective, now.count, type, use);
   const bool in_place = now.send == MPI_IN_PLACE;
   const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
-  if (prepared == nullptr) return Outcome::library(call.block_bytes);
+  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
   call.op = now.op;
   call.receive.base = static_cast<char*>(now.receive);

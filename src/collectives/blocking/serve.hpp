@@ -21,6 +21,7 @@
 #pragma once
 
 #include <new>
+#include <optional>
 
 #include "base/own_failure.hpp"
 #include "collectives/call.hpp"
@@ -39,9 +40,16 @@ struct Outcome {
   const Algorithm* algorithm = nullptr;
   std::uint64_t bytes = 0;
   int error = MPI_SUCCESS;
-  bool to_library = false;
+  std::optional<LeftNative> to_library = std::nullopt;
 
-  static Outcome library(std::uint64_t bytes) { return {nullptr, bytes, MPI_SUCCESS, true}; }
+  static Outcome library(std::uint64_t bytes, LeftNative why = LeftNative::by_choice) {
+    return {nullptr, bytes, MPI_SUCCESS, why};
+  }
+  // Where no program was found for a choice.
+  static Outcome library(std::uint64_t bytes, const CommunicatorState::CachedChoice& choice) {
+    const bool chosen = choice.valid && choice.algorithm == nullptr;
+    return library(bytes, chosen ? LeftNative::by_choice : LeftNative::arguments);
+  }
 };
 
 // MPI_ERR_NO_MEM in the place of a failed allocation.
@@ -67,6 +75,11 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
     if (!takes_part) return raise(comm, verdict.error_class);
   }
   CountedCall counted(*state, call.collective, call.root);
+  if (caller.preload && state->library_serves(call.collective, comm)) {
+    const OwnData own = call.own_data(state->rank());
+    return counted.end_left(LeftNative::by_choice, counted.bytes_of(own.count, own.type),
+                            call.native());
+  }
   bool served = false;
   Outcome outcome = guarded([&] {
     served = state->serves(comm, !caller.preload);
@@ -81,7 +94,9 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
     const OwnData own = state->between_groups() ? OwnData{} : call.own_data(state->rank());
     return counted.end_native(own.count, own.type, call.native());
   }
-  if (outcome.to_library) return counted.end(nullptr, outcome.bytes, call.native());
+  if (outcome.to_library) {
+    return counted.end_left(*outcome.to_library, outcome.bytes, call.native());
+  }
   return counted.end(outcome.algorithm, outcome.bytes, MPI_SUCCESS);
 }
 

@@ -31,29 +31,33 @@ int Execution::bind(const Prepared& prepared, const CollectiveCall& call, Worksp
 int Execution::open_mirrors(Workspace& workspace) {
   int rank = 0;
   PMPI_Comm_rank(call_.comm, &rank);
+  const Collective collective = prepared_->header.collective;
   const bool vector = prepared_->header.partition == Partition::vector;
-  const Rank own = vector ? 0 : rank;
+  const bool sends_to_all = exchanges_all(collective);
+  const Rank own = vector || sends_to_all ? 0 : rank;
   const Rank all = vector ? 1 : prepared_->header.ranks;
+  const Rank sent_blocks = sends_to_all ? all : 1;
   const bool sends = call_.send.type.handle != MPI_DATATYPE_NULL && !prepared_->program.in_place;
   const bool receives = call_.receive.type.handle != MPI_DATATYPE_NULL;
-  const std::size_t sent = sends ? PackedMirror::bytes_of(call_.send, own, 1) : 0;
+  const std::size_t sent = sends ? PackedMirror::bytes_of(call_.send, own, sent_blocks) : 0;
   const std::size_t received = receives ? PackedMirror::bytes_of(call_.receive, 0, all) : 0;
   char* const room = workspace.mirrors.reserve(sent + received);
   if (room == nullptr) return MPI_ERR_NO_MEM;
-  if (sends) send_.open(call_.send, own, 1, room);
+  if (sends) send_.open(call_.send, own, sent_blocks, room);
   if (receives) receive_.open(call_.receive, 0, all, room + sent);
   return MPI_SUCCESS;
 }
 
-// In place the own block of an allgather is sent from where it is to be.
+// In place the own block of an allgather is sent from where it is to be, and so are all of an
+// all-to-all.
 void Execution::fill_mirror() {
   if (send_.is_open()) error_.add(send_.fill(call_.comm));
   if (!receive_.is_open() || !prepared_->program.in_place) return;
   int rank = 0;
   PMPI_Comm_rank(call_.comm, &rank);
-  if (gathers_everywhere(prepared_->header.collective)) {
-    error_.add(receive_.fill(call_.comm, rank));
-  }
+  const Collective collective = prepared_->header.collective;
+  if (gathers_everywhere(collective)) error_.add(receive_.fill(call_.comm, rank));
+  if (exchanges_all(collective)) error_.add(receive_.fill(call_.comm));
 }
 
 // Whichever piece was the last one: a step of this rank alone may end the program as it arrives.

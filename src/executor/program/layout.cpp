@@ -73,10 +73,17 @@ Piece Layout::locate_elements(Buffer buffer, const Range& range) const {
 // in whose place they are.
 MPI_Count Layout::slot_begin(Unit slot) const {
   if (call_.block_begins.empty()) {
-    return static_cast<MPI_Count>(slot) * static_cast<MPI_Count>(call_.block_bytes);
+    // Of blocks that are saved in segments, side by side.
+    const Unit cut = exchanges_all(header_.collective) ? header_.segments : 1;
+    return static_cast<MPI_Count>(slot / cut * call_.block_bytes +
+                                  (cut == 1 ? 0 : segment_begin(call_.block_bytes, slot % cut)));
   }
-  return static_cast<MPI_Count>(slot / units_) * call_.block_begins.back() +
-         call_.block_begins[slot % units_];
+  const Unit unit = slot % units_;
+  const std::size_t block = unit / header_.segments;
+  const MPI_Count begin = call_.block_begins[block];
+  const auto bytes = static_cast<std::size_t>(call_.block_begins[block + 1] - begin);
+  return static_cast<MPI_Count>(slot / units_) * call_.block_begins.back() + begin +
+         static_cast<MPI_Count>(segment_begin(bytes, unit % header_.segments));
 }
 
 Piece Layout::locate_in_scratch(const Range& range) const {

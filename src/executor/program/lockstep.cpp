@@ -21,6 +21,12 @@ int after_receive(const Prepared& prepared, const Frame& frame, StepIndex index)
 
 int count_of(const Piece& piece) { return static_cast<int>(piece.count); }  // it is small here
 
+// The send that was started before a receive, which is over with it: also where that one is of a
+// message without data, which nobody sends.
+int finish_send(MPI_Request& posted) {
+  return posted == MPI_REQUEST_NULL ? MPI_SUCCESS : PMPI_Wait(&posted, MPI_STATUS_IGNORE);
+}
+
 Piece incoming(const Prepared& prepared, const Frame& frame, StepIndex index) {
   return prepared.program.steps[index].kind == StepKind::receive_combine ? frame.staged(index, 0)
                                                                          : frame.message(index);
@@ -34,7 +40,10 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
   for (const LockstepOperation& operation : prepared.lockstep) {
     const StepIndex index = operation.step;
     const Step& step = prepared.program.steps[index];
-    if (step.peer != no_rank && !frame.is_sent(index)) continue;
+    if (step.peer != no_rank && !frame.is_sent(index)) {
+      if (operation.kind == LockstepOperation::Kind::receive) error.add(finish_send(posted));
+      continue;
+    }
     const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
     switch (operation.kind) {
       case LockstepOperation::Kind::local:
@@ -58,7 +67,7 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
         const int received = PMPI_Recv(piece.address, count_of(piece), piece.type, step.peer, tag,
                                        call.comm, MPI_STATUS_IGNORE);
         error.add(received);
-        if (posted != MPI_REQUEST_NULL) error.add(PMPI_Wait(&posted, MPI_STATUS_IGNORE));
+        error.add(finish_send(posted));
         if (received == MPI_SUCCESS) error.add(after_receive(prepared, frame, index));
         break;
       }

@@ -4,6 +4,8 @@
 // to scratch first.
 #pragma once
 
+#include <string>
+
 #include "sibyl/planners.hpp"
 
 namespace sibyl::alltoall {
@@ -13,6 +15,7 @@ PlanHeader describe_pairwise(const PlanRequest& request);
 template <Collective collective>
 PlanHeader describe_shifted(const PlanRequest& request);
 void plan_shifted(const PlanRequest& request, Rank rank, Program& program);
+std::string check_shifted(const PlanRequest& request);
 
 PlanHeader describe_bruck(const PlanRequest& request);
 void plan_bruck(const PlanRequest& request, Rank rank, Program& program);

@@ -17,6 +17,7 @@
 
 #include "planners/alltoall/alltoall.hpp"
 #include "planners/headers.hpp"
+#include "planners/parts.hpp"
 
 namespace sibyl::alltoall {
 namespace {
@@ -24,7 +25,9 @@ namespace {
 PlanHeader header_of(Collective collective, std::string_view algorithm, const PlanRequest& request,
                      PortWindow window) {
   const auto others = static_cast<std::uint32_t>(request.ranks - 1);
-  PlanHeader header = plain_header(collective, algorithm, request, others);
+  PlanHeader header = plain_header(collective, algorithm, request, others * request.segments);
+  header.segments = request.segments;
+  header.tag_span = request.segments;
   header.window = window;
   return header;
 }
@@ -46,27 +49,39 @@ void plan_shifted(const PlanRequest& request, Rank rank, Program& program) {
   program.in_place = request.in_place;
   ProgramBuilder build(program);
   const Rank ranks = request.ranks;
-  const auto block = [](Buffer buffer, Rank of) {
-    return ProgramBuilder::slice(buffer, static_cast<Unit>(of));
+  const Unit segments = request.segments;
+  const auto block = [&](Buffer buffer, Rank of) {
+    return ProgramBuilder::slice(buffer, static_cast<Unit>(of) * segments, segments);
+  };
+  const auto segment = [&](Buffer buffer, Rank of, Unit s) {
+    return ProgramBuilder::slice(buffer, static_cast<Unit>(of) * segments + s);
   };
   if (request.in_place) {
-    program.scratch_units = ranks > 1 ? static_cast<Unit>(ranks) : 0;
+    program.scratch_units = ranks > 1 ? static_cast<Unit>(ranks) * segments : 0;
   } else {
     build.copy(block(Buffer::receive, rank), block(Buffer::send, rank), 0);
   }
   // In place what comes would overwrite what is to be sent.
   const Gate open = request.background && !request.in_place ? Gate::on_start : Gate::on_arrival;
+  const Buffer given = request.in_place ? Buffer::scratch : Buffer::send;
+  std::uint32_t round = 0;
   for (Rank t = 1; t < ranks; ++t) {
-    const auto round = static_cast<std::uint32_t>(t) - 1;
     const Rank to = (rank + t) % ranks;
     const Rank from = (rank - t + ranks) % ranks;
     if (request.in_place && 2 * t <= ranks) {  // later rounds meet the same two ranks again
       build.copy(block(Buffer::scratch, to), block(Buffer::receive, to), round);
       if (from != to) build.copy(block(Buffer::scratch, from), block(Buffer::receive, from), round);
     }
-    build.send(to, block(request.in_place ? Buffer::scratch : Buffer::send, to), round);
-    build.receive(from, block(Buffer::receive, from), round, open);
+    for (Unit s = 0; s < segments; ++s, ++round) {
+      build.send(to, segment(given, to, s), round);
+      build.receive(from, segment(Buffer::receive, from, s), round, open);
+    }
   }
+}
+
+std::string check_shifted(const PlanRequest& request) {
+  const std::string wrong = check_segments_of_blocks(request);
+  return wrong.empty() ? check_part_per_rank(request) : wrong;
 }
 
 template PlanHeader describe_pairwise<Collective::alltoall>(const PlanRequest&);

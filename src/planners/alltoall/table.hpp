@@ -48,9 +48,10 @@ constexpr Algorithm shifted_row() {
           .source = exchanges_paper,
           .background = true,
           .sizes = irregular,
+          .segments = true,
           .describe = describe_shifted<collective>,
           .plan = plan_shifted,
-          .check = check_part_per_rank};
+          .check = check_shifted};
 }
 
 inline constexpr std::array algorithms{

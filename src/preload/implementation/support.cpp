@@ -55,6 +55,7 @@ Constant in_place;
 Constant bottom;
 void* (*find_native)(const char*) = nullptr;
 void* (*find_hand_back)(const char*) = nullptr;
+bool reports = false;
 
 // The first number in the library's description: "Open MPI v4.1.4, ..." is 4.
 int read_library_version() {
@@ -115,11 +116,11 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   find_fortran_constants(native);
   try {
     static const std::string problem = [] {
+      const sibyl::Environment environment = sibyl::read_environment(
+          [](const char* name) -> const char* { return std::getenv(name); });
+      reports = !environment.report.empty();
       sibyl::Settings settings;
-      return sibyl::settings_from(sibyl::read_environment([](const char* name) -> const char* {
-                                    return std::getenv(name);
-                                  }),
-                                  settings);
+      return sibyl::settings_from(environment, settings);
     }();
     return problem.empty() ? nullptr : problem.c_str();
   } catch (const std::exception&) {  // no memory: a program does not end for its settings
@@ -134,6 +135,7 @@ __attribute__((visibility("default"))) void* sibyl_preload_lookup(const char* sy
     if (std::string_view(wrapper.symbol) == symbol && library_version >= wrapper.first_version &&
         library_version <= wrapper.last_version) {
       if (wrapper.native == nullptr) return wrapper.function;
+      if (wrapper.counted && !reports) return nullptr;
       void* const native = wrapper.below_tools ? find_native(("P" + std::string(symbol)).c_str())
                                                : find_hand_back(symbol);
       wrapper.native->store(native, std::memory_order_relaxed);

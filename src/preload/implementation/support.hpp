@@ -133,6 +133,7 @@ struct Wrapper {
   std::atomic<void*>* native = nullptr;
   // Which one that is: the MPI library's PMPI_X, or what a call of MPI_X would have reached.
   bool below_tools = false;
+  bool counted = false;  // wanted for the report alone
 };
 inline constexpr int any_version = 1 << 30;
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <vector>
 
 #include "communicator/communicator_state.hpp"
@@ -48,10 +49,13 @@ class Allocation : public testing::Test {
   static constexpr int count = 4;
   std::vector<int> send_ = std::vector<int>(64 * count, 1);
   std::vector<int> receive_ = std::vector<int>(64 * count, 0);
+  std::vector<int> ones_ = std::vector<int>(64, 1);  // of blocks of any sizes
+  std::vector<int> places_ = std::vector<int>(64);
 
   void expect_none(MPI_Datatype type, int elements) {
     const Duplicate comm;
     const int size = size_of();
+    std::iota(places_.begin(), places_.end(), 0);
     const auto calls = [&] {
       SIBYL_Exscan(send_.data(), receive_.data(), count, MPI_INT, MPI_SUM, comm.get());
       SIBYL_Scan(send_.data(), receive_.data(), count, MPI_INT, MPI_SUM, comm.get());
@@ -60,11 +64,23 @@ class Allocation : public testing::Test {
                      comm.get());
         SIBYL_Scatter(send_.data(), elements, type, receive_.data(), elements, type, root,
                       comm.get());
+        SIBYL_Bcast(receive_.data(), elements, type, root, comm.get());
       }
+      SIBYL_Allreduce(send_.data(), receive_.data(), count, MPI_INT, MPI_SUM, comm.get());
+      SIBYL_Reduce_scatter(send_.data(), receive_.data(), ones_.data(), MPI_INT, MPI_SUM,
+                           comm.get());
+      SIBYL_Reduce_scatter_block(send_.data(), receive_.data(), 1, MPI_INT, MPI_SUM, comm.get());
+      SIBYL_Allgather(send_.data(), elements, type, receive_.data(), elements, type, comm.get());
+      SIBYL_Allgatherv(send_.data(), 1, type, receive_.data(), ones_.data(), places_.data(), type,
+                       comm.get());
+      SIBYL_Alltoall(send_.data(), elements, type, receive_.data(), elements, type, comm.get());
+      SIBYL_Alltoallv(send_.data(), ones_.data(), places_.data(), type, receive_.data(),
+                      ones_.data(), places_.data(), type, comm.get());
+      SIBYL_Barrier(comm.get());
     };
     CommunicatorState* state = CommunicatorState::get(comm.get());
     ASSERT_TRUE(state->serves(comm.get(), true));
-    for (std::size_t row = 0; row < 4; ++row) {
+    for (std::size_t row = 0; row < 8; ++row) {
       Settings settings;
       for (std::size_t c = 0; c < collective_count; ++c) {
         const auto rows = algorithms(static_cast<Collective>(c)).size();

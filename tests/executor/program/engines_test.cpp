@@ -11,12 +11,11 @@
 
 #include "executor/executor.hpp"
 #include "executor/program/execution.hpp"
+#include "executor/program/trial.hpp"
 #include "support/mpi_test.hpp"
 
 namespace sibyl::test {
 namespace {
-
-enum class Engine { lockstep, dataflow, pieces };
 
 DatatypeInfo int64_info() {
   DatatypeInfo info;
@@ -24,133 +23,35 @@ DatatypeInfo int64_info() {
   return info;
 }
 
-// One call of an algorithm on plain vectors, and what it must give.
-class Trial {
- public:
-  Trial(const Algorithm& algorithm, Rank root, std::int64_t count, MPI_Comm comm,
-        bool background = false)
-      : algorithm_(algorithm), root_(root), rank_(rank_in(comm)), size_(size_of(comm)) {
-    PlanRequest request;
-    request.ranks = size_;
-    request.root = root;
-    if (algorithm.segments) request.segments = 7;
-    request.background = background;
-    prepare(algorithm, request, rank_, prepared_);
-    const bool blocks = prepared_.header.partition == Partition::blocks;
-    const bool is_root = rank_ == root;
-    const std::int64_t all = count * size_;
-    const bool sends_all = algorithm.collective == Collective::scatter && is_root;
-    const bool receives_all = algorithm.collective == Collective::gather && is_root;
-    send_.resize(static_cast<std::size_t>(sends_all ? all : count));
-    receive_.assign(static_cast<std::size_t>(receives_all ? all : count), -1);
-    for (std::size_t i = 0; i < send_.size(); ++i) {
-      send_[i] = value(sends_all ? 0 : rank_, static_cast<std::int64_t>(i));
-    }
-    call_.comm = comm;
-    call_.op = MPI_SUM;
-    call_.block_bytes = static_cast<std::size_t>(count) * 8;
-    call_.first_segment = call_.block_bytes / 3;
-    call_.send = side(send_, count, blocks && !sends_all);
-    call_.receive = side(receive_, count, blocks && !receives_all);
-    expected_ = receive_;
-    expect(count);
-  }
+// Trees of irregular blocks are run along the tree, not by a program.
+bool runs_as_program(const Algorithm& algorithm) {
+  const bool irregular_tree = has_root(algorithm.collective) && algorithm.sizes;
+  return !irregular_tree || algorithm.linear;
+}
 
-  bool has_lockstep() const { return !prepared_.lockstep.empty(); }
-  const Prepared& prepared() const { return prepared_; }
-
-  int run(Engine engine, int tag_base, Workspace& workspace) {
-    receive_.assign(receive_.size(), -1);
-    call_.tag_base = tag_base;
-    if (engine == Engine::pieces) return run_in_pieces(workspace);
-    const Frame frame(prepared_, call_, workspace);
-    EXPECT_TRUE(frame.ready());
-    return engine == Engine::lockstep && has_lockstep()
-               ? run_lockstep(prepared_, call_, frame)
-               : run_dataflow(prepared_, call_, frame, workspace);
-  }
-  bool right() const { return receive_ == expected_; }
-
- private:
-  // What is significant from the arrival on is there no sooner.
-  int run_in_pieces(Workspace& workspace) {
-    const std::vector<std::int64_t> contribution = send_;
-    std::fill(send_.begin(), send_.end(), -2);
-    Execution execution;
-    EXPECT_EQ(execution.bind(prepared_, call_, workspace), MPI_SUCCESS);
-    execution.start(false);
-    for (int i = 0; i < 3; ++i) {
-      execution.progress();
-      usleep(static_cast<useconds_t>(300 * (rank_ % 3)));
-    }
-    std::copy(contribution.begin(), contribution.end(), send_.begin());
-    execution.arrive();
-    if (rank_ % 2 == 0) {
-      execution.finish();
-    } else {
-      while (!execution.progress()) usleep(20);
-    }
-    EXPECT_TRUE(execution.ended());
-    return execution.error();
-  }
-
-  static std::int64_t value(Rank rank, std::int64_t i) { return 1000 * rank + i * i + 7; }
-
-  UserBuffer side(std::vector<std::int64_t>& data, std::int64_t count, bool own_block) const {
-    UserBuffer buffer;
-    buffer.type = int64_info();
-    buffer.count = count;
-    buffer.stride = static_cast<MPI_Aint>(count) * 8;
-    buffer.base = reinterpret_cast<char*>(data.data());
-    if (own_block) buffer.base -= rank_ * buffer.stride;
-    return buffer;
-  }
-
-  void expect(std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      switch (algorithm_.collective) {
-        case Collective::exscan:
-        case Collective::scan: {
-          const Rank end = algorithm_.collective == Collective::exscan ? rank_ : rank_ + 1;
-          if (end == 0) break;
-          expected_[at] = 0;
-          for (Rank r = 0; r < end; ++r) expected_[at] += value(r, i);
-          break;
-        }
-        case Collective::gather:
-          if (rank_ != root_) break;
-          for (Rank r = 0; r < size_; ++r) {
-            expected_[static_cast<std::size_t>(r * count + i)] = value(r, i);
-          }
-          break;
-        case Collective::gatherv:
-        case Collective::scatterv:
-          break;
-        case Collective::reduce:
-          if (rank_ != root_) break;
-          expected_[at] = 0;
-          for (Rank r = 0; r < size_; ++r) expected_[at] += value(r, i);
-          break;
-        case Collective::scatter:
-          expected_[at] = value(0, rank_ * count + i);
-          break;
-        default:
-          FAIL() << "nothing is expected of a collective that is not served";
-      }
+std::vector<Rank> some_roots(Collective collective) {
+  const Rank size = size_of();
+  if (!has_root(collective)) return {0};
+  std::vector<Rank> roots;
+  for (Rank root = 0; root < size; ++root) {
+    // A broadcast has to come from anywhere.
+    if (root == 0 || root == size - 1 || (collective == Collective::bcast && size <= 8)) {
+      roots.push_back(root);
     }
   }
+  return roots;
+}
 
-  const Algorithm& algorithm_;
-  Rank root_;
-  Rank rank_;
-  Rank size_;
-  Prepared prepared_;
-  CollectiveCall call_;
-  std::vector<std::int64_t> send_;
-  std::vector<std::int64_t> receive_;
-  std::vector<std::int64_t> expected_;
-};
+// Vectors shorter than they have parts, and parts of uneven sizes.
+std::vector<std::int64_t> some_counts(const Algorithm& algorithm) {
+  std::vector<std::int64_t> counts{3, 5000};
+  if (partition_of(algorithm.collective) == Partition::vector ||
+      scatters_sums(algorithm.collective)) {
+    counts.insert(counts.end(), {1, size_of() + 1});
+  }
+  if (algorithm.collective == Collective::barrier) counts = {0};
+  return counts;
+}
 
 TEST(Engines, AgreeOnEveryAlgorithmWhoeverIsLate) {
   const Duplicate comm;
@@ -159,25 +60,46 @@ TEST(Engines, AgreeOnEveryAlgorithmWhoeverIsLate) {
   const int size = size_of();
   int tag = 0;
   for (const Algorithm& algorithm : algorithms()) {
-    // Blocks of different sizes do not run through these engines.
-    if (algorithm.sizes || !is_served(algorithm.collective)) continue;
-    const bool rooted = has_root(algorithm.collective);
-    for (const Rank root : {0, size - 1}) {
-      if (root != 0 && !rooted) continue;
-      std::vector<std::int64_t> counts{3, 5000};
-      // Parts of uneven sizes, some of them empty.
-      if (algorithm.collective == Collective::reduce) counts.insert(counts.end(), {1, size + 1});
-      for (const std::int64_t count : counts) {
-        Trial trial(algorithm, root, count, comm.get());
-        for (const Engine engine : {Engine::lockstep, Engine::dataflow}) {
-          if (size > 8 && (engine == Engine::lockstep) != (count < 1000)) continue;
-          SCOPED_TRACE(std::string(name_of(algorithm.collective)) + " " +
-                       std::string(algorithm.name) + ", root " + std::to_string(root) + ", " +
-                       std::to_string(count) + " elements");
-          usleep(random() % 3000);
-          ASSERT_EQ(trial.run(engine, tag, workspace), MPI_SUCCESS);
+    if (!runs_as_program(algorithm)) continue;
+    for (const Rank root : some_roots(algorithm.collective)) {
+      for (const std::int64_t count : some_counts(algorithm)) {
+        for (const bool in_place : {false, true}) {
+          if (in_place && !algorithm.in_place) continue;
+          for (const bool gaps : {false, true}) {
+            Trial trial(algorithm,
+                        {.root = root, .count = count, .in_place = in_place, .gaps = gaps},
+                        comm.get());
+            SCOPED_TRACE(trial.text());
+            for (const Engine engine : {Engine::lockstep, Engine::dataflow, Engine::usual}) {
+              if (size > 5 && (engine == Engine::lockstep) != (count < 1000)) continue;
+              usleep(random() % 500);
+              ASSERT_EQ(trial.run(engine, tag, workspace), MPI_SUCCESS);
+              EXPECT_TRUE(trial.right()) << "by engine " << static_cast<int>(engine);
+              tag += trial.tags();
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Engines, CutVectorsAndBlocksInAnyNumberOfSegments) {
+  const Duplicate comm;
+  Workspace workspace;
+  int tag = 0;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!algorithm.segments || !runs_as_program(algorithm)) continue;
+    for (const std::uint32_t segments : {1U, 2U, 13U}) {
+      for (const std::int64_t count : {2, 40}) {
+        for (const bool gaps : {false, true}) {
+          const Rank root = has_root(algorithm.collective) ? size_of() - 1 : 0;
+          Trial trial(algorithm, {.root = root, .count = count, .gaps = gaps, .segments = segments},
+                      comm.get());
+          SCOPED_TRACE(trial.text() + ", " + std::to_string(segments) + " segments");
+          ASSERT_EQ(trial.run(Engine::usual, tag, workspace), MPI_SUCCESS);
           EXPECT_TRUE(trial.right());
-          tag += 64;
+          tag += trial.tags();
         }
       }
     }
@@ -190,20 +112,75 @@ TEST(Engines, StepsOfOneRunInPiecesAreThoseOfOneInOneCallWhateverIsGated) {
   const int size = size_of();
   int tag = 0;
   for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.sizes || !is_served(algorithm.collective)) continue;
+    if (!runs_as_program(algorithm)) continue;
     for (const bool background : {false, true}) {
       if (background && !algorithm.background) continue;
       for (const std::int64_t count : {3, 5000}) {
         if (size > 5 && count == 3) continue;
-        const Rank root = has_root(algorithm.collective) ? size / 2 : 0;
-        Trial trial(algorithm, root, count, comm.get(), background);
-        SCOPED_TRACE(std::string(name_of(algorithm.collective)) + " " +
-                     std::string(algorithm.name) + (background ? ", background" : ""));
-        ASSERT_EQ(trial.run(Engine::pieces, tag, workspace), MPI_SUCCESS);
-        EXPECT_TRUE(trial.right());
-        tag += 64;
+        for (const bool in_place : {false, true}) {
+          if (in_place && !algorithm.in_place) continue;
+          const Rank root = has_root(algorithm.collective) ? size / 2 : 0;
+          Trial trial(algorithm,
+                      {.root = root,
+                       .count = count,
+                       .in_place = in_place,
+                       .gaps = in_place != background,
+                       .background = background},
+                      comm.get());
+          SCOPED_TRACE(trial.text());
+          ASSERT_EQ(trial.run(Engine::pieces, tag, workspace), MPI_SUCCESS);
+          EXPECT_TRUE(trial.right());
+          tag += trial.tags();
+        }
       }
     }
+  }
+}
+
+// A rank may change its buffers as soon as its call is over, also where what it was to receive
+// meanwhile holds nothing and so is no message.
+TEST(Engines, SendsAreOverWhenTheCallIs) {
+  if (size_of() < 2) GTEST_SKIP() << "needs a message";
+  const Duplicate comm;
+  Workspace workspace;
+  const int rank = rank_in();
+  const auto ranks = static_cast<std::size_t>(size_of());
+  constexpr MPI_Count count = 20000;  // more than is sent eagerly
+  std::vector<MPI_Count> counts(ranks, 0);
+  counts.back() = count;
+  const std::vector<MPI_Aint> places(ranks, 0);
+  int tag = 0;
+  for (const Algorithm& algorithm : algorithms(Collective::allgatherv)) {
+    SCOPED_TRACE(algorithm.name);
+    PlanRequest request;
+    request.ranks = size_of();
+    Prepared prepared;
+    prepare(algorithm, request, rank, prepared);
+    std::vector<std::int64_t> own(count, 7);
+    std::vector<std::int64_t> all(count, -1);
+    CollectiveCall call;
+    call.comm = comm.get();
+    call.tag_base = tag;
+    call.block_bytes = 8 * count;
+    call.leaves_empty_out = true;
+    const MPI_Count own_count = counts[static_cast<std::size_t>(rank)];
+    call.send = {reinterpret_cast<char*>(own.data()) - rank * 8 * own_count, own_count,
+                 static_cast<MPI_Aint>(8 * own_count), int64_info()};
+    const IrregularBlocks blocks{reinterpret_cast<char*>(all.data()), int64_info(), counts.data(),
+                                 places.data()};
+    call.receive.type = int64_info();
+    call.receive.irregular = &blocks;
+    if (rank != size_of() - 1) usleep(20000);
+    const Frame frame(prepared, call, workspace);
+    ASSERT_TRUE(frame.ready());
+    ASSERT_EQ(prepared.lockstep.empty() ? run_dataflow(prepared, call, frame, workspace)
+                                        : run_lockstep(prepared, call, frame),
+              MPI_SUCCESS);
+    const std::vector<std::int64_t> got = all;
+    std::fill(own.begin(), own.end(), -5);
+    std::fill(all.begin(), all.end(), -5);
+    EXPECT_EQ(got, std::vector<std::int64_t>(count, 7));
+    tag += static_cast<int>(prepared.header.tag_span);
   }
 }
 
@@ -283,7 +260,7 @@ TEST(Engines, LockstepServesEveryOnePortedProgramOfAScan) {
   const Duplicate comm;
   for (const Collective collective : {Collective::exscan, Collective::scan}) {
     for (const Algorithm& algorithm : algorithms(collective)) {
-      const Trial trial(algorithm, 0, 4, comm.get());
+      const Trial trial(algorithm, {.count = 4}, comm.get());
       const Prepared& prepared = trial.prepared();
       if (!prepared.header.one_ported || prepared.program.steps.empty()) continue;
       EXPECT_TRUE(trial.has_lockstep()) << algorithm.name;

@@ -92,6 +92,18 @@ TEST(Bounds, OfAnAllToAllAreTheLargestRowOrColumnThatIsLeft) {
                    1 + 1e-4 + 2e-2);
 }
 
+TEST(Bounds, OfPersistentFormsLetReceiveBuffersBeFilledBefore) {
+  const std::vector<double> bytes(4, 1e6);
+  const std::vector<double> late{0, 0, 0, 1};
+  const auto early = [&](Operation operation) {
+    return run_time_bound(operation, late, bytes, 0, network, true);
+  };
+  EXPECT_DOUBLE_EQ(early(Operation::bcast), 1);
+  EXPECT_DOUBLE_EQ(early(Operation::allgather), 1 + 1e-4 + 1e-2);
+  EXPECT_DOUBLE_EQ(early(Operation::alltoall), 1 + 1e-4 + 3e-2);
+  EXPECT_DOUBLE_EQ(early(Operation::allreduce), 1 + 1e-4 + 1e-2);
+}
+
 TEST(Bounds, OfABarrierAreItsRounds) {
   EXPECT_DOUBLE_EQ(bound(Operation::barrier, {0, 0.5, 0, 0, 0}, std::vector<double>(5, 0)),
                    0.5 + 3e-4);

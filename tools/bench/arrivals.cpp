@@ -119,23 +119,23 @@ std::vector<double> column(const std::vector<Turn>& all, std::size_t contender,
 }
 
 Sample sample_of(const Setting& setting, const Data& data, const std::vector<Turn>& all,
-                 std::size_t contender, std::size_t contenders, bool bare) {
+                 std::size_t contender, std::size_t contenders, bool bare, bool early) {
   const std::vector<double> arrivals = column(all, contender, contenders, &Turn::arrival);
   const std::vector<double> exits = column(all, contender, contenders, &Turn::exit);
   const std::vector<double> late = column(all, contender, contenders, &Turn::late);
   double planning = 0;
   // Nobody leaves a barrier before the last has come.
-  const bool early =
-      !bare && data.problem.operation == Operation::barrier &&
-      std::ranges::min(exits) < std::ranges::max(arrivals) - 2 * setting.clocks.worst_error();
-  bool right = !early;
+  bool right =
+      bare || data.problem.operation != Operation::barrier ||
+      std::ranges::min(exits) >= std::ranges::max(arrivals) - 2 * setting.clocks.worst_error();
   for (std::size_t i = contender; i < all.size(); i += contenders) {
     planning = std::max(planning, all[i].planning);
     right = right && all[i].right > 0;
   }
-  Sample sample = bare ? slowest(arrivals, exits)
-                       : evaluate(data.problem.operation, arrivals, exits, late,
-                                  data.bytes_for_bound(), data.problem.root, setting.network);
+  Sample sample = bare
+                      ? slowest(arrivals, exits)
+                      : evaluate(data.problem.operation, arrivals, exits, late,
+                                 data.bytes_for_bound(), data.problem.root, setting.network, early);
   sample.planning = planning;
   sample.run += planning;
   sample.elapsed += planning;
@@ -210,7 +210,8 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
       std::ranges::sort(errors.back());
     }
     for (std::size_t c = 0; setting.rank == 0 && c < calls.size(); ++c) {
-      const Sample sample = sample_of(setting, *data[c], all, c, calls.size(), cell.bare());
+      const Sample sample = sample_of(setting, *data[c], all, c, calls.size(), cell.bare(),
+                                      contenders[c]->receives_early());
       right = right && sample.right;
       Json line{{"type", "sample"},
                 {"cell", number},

@@ -83,10 +83,11 @@ std::vector<double> node_arrivals(std::span<const double> arrivals, const Networ
   return first;
 }
 
-// A node takes the vector in once one of its ranks is there.
-double bcast_end(std::span<const double> arrivals, double bytes, std::size_t root,
-                 const Network& network) {
-  const std::vector<double> nodes = node_arrivals(arrivals, network);
+// In what follows a rank takes in what it receives once `known` has come. A node takes the vector
+// in once one of its ranks does.
+double bcast_end(std::span<const double> arrivals, std::span<const double> known, double bytes,
+                 std::size_t root, const Network& network) {
+  const std::vector<double> nodes = node_arrivals(known, network);
   double end = arrivals[root] + rounds_to_all(arrivals.size(), network) * network.alpha;
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     if (node == root / static_cast<std::size_t>(network.ranks_per_node)) continue;
@@ -160,11 +161,11 @@ double exchange_end(std::size_t ranks, BytesOf bytes_of, Earliest earliest,
   return end;
 }
 
-// A node takes each block of the others in once, when one of its ranks is there. What goes out is
+// A node takes each block of the others in once. What goes out is
 // no bound: a block need not be sent to all by the rank that has it.
-double allgather_end(std::span<const double> arrivals, std::span<const double> bytes,
-                     const Network& network) {
-  const std::vector<double> nodes = node_arrivals(arrivals, network);
+double allgather_end(std::span<const double> arrivals, std::span<const double> known,
+                     std::span<const double> bytes, const Network& network) {
+  const std::vector<double> nodes = node_arrivals(known, network);
   const auto per_node = static_cast<std::size_t>(network.ranks_per_node);
   double end = 0;
   for (std::size_t node = 0; node < nodes.size(); ++node) {
@@ -179,13 +180,14 @@ double allgather_end(std::span<const double> arrivals, std::span<const double> b
 }
 
 double alltoall_end(Operation operation, std::span<const double> arrivals,
-                    std::span<const double> bytes, const Network& network) {
+                    std::span<const double> known, std::span<const double> bytes,
+                    const Network& network) {
   const std::size_t ranks = arrivals.size();
   const auto bytes_of = [&](std::size_t from, std::size_t to) {
     return operation == Operation::alltoallv ? bytes[from * ranks + to] : bytes[from];
   };
   const auto earliest = [&](std::size_t from, std::size_t to) {
-    return std::max(arrivals[from], arrivals[to]);
+    return std::max(arrivals[from], known[to]);
   };
   return exchange_end(ranks, bytes_of, earliest, network);
 }
@@ -193,7 +195,7 @@ double alltoall_end(Operation operation, std::span<const double> arrivals,
 }  // namespace
 
 double run_time_bound(Operation operation, std::span<const double> arrivals,
-                      std::span<const double> bytes, int root, const Network& network) {
+                      std::span<const double> bytes, int root, const Network& network, bool early) {
   if (arrivals.empty()) return 0;
   const auto [least, most] = std::minmax_element(arrivals.begin(), arrivals.end());
   const double first = *least;
@@ -203,6 +205,7 @@ double run_time_bound(Operation operation, std::span<const double> arrivals,
   if (share_a_node(0, ranks - 1, network)) return spread;
   std::vector<double> after(arrivals.begin(), arrivals.end());
   for (double& each : after) each -= first;
+  const std::vector<double> known = early ? std::vector<double>(ranks, 0.0) : after;
   const auto at = static_cast<std::size_t>(root);
   const int rounds = rounds_to_all(ranks, network);
   // All ranks hear of the last one, in whatever all of them wait for.
@@ -211,14 +214,15 @@ double run_time_bound(Operation operation, std::span<const double> arrivals,
       spread + (all_wait || operation == Operation::barrier ? rounds * network.alpha : 0);
   if (gathers(operation)) return std::max(gather_end(after, bytes, at, network), spread);
   if (scatters(operation)) return std::max(scatter_end(after, bytes, at, network), spread);
-  if (gathers_everywhere(operation)) return std::max(allgather_end(after, bytes, network), heard);
+  if (gathers_everywhere(operation))
+    return std::max(allgather_end(after, known, bytes, network), heard);
   if (exchanges(operation)) {
-    return std::max(alltoall_end(operation, after, bytes, network), heard);
+    return std::max(alltoall_end(operation, after, known, bytes, network), heard);
   }
   if (scatters_sums(operation)) return std::max(reduce_scatter_end(after, bytes, network), heard);
   switch (operation) {
     case Operation::bcast:
-      return std::max(bcast_end(after, bytes[at], at, network), spread);
+      return std::max(bcast_end(after, known, bytes[at], at, network), spread);
     case Operation::allreduce:
       return std::max(allreduce_end(after, spread, bytes[at], network), heard);
     case Operation::reduce:

@@ -2,9 +2,10 @@
 // papers: a message of m bytes takes alpha + beta m, a rank sends one message and receives one at a
 // time.
 //
-// A send buffer is not read before its rank arrives. Of the collectives that have a form in the
-// background a receive buffer may be filled before; of the others it is known only when its rank
-// calls (of short messages, which MPI takes in before, this is no bound).
+// A send buffer is not read before its rank arrives. A receive buffer of gathers, scatters, reduce
+// and scans may be filled before, that of the others only where `early` says that it is known
+// before the call, as in the persistent form (of short messages, which MPI takes in before, this is
+// no bound).
 //
 // Where nodes have several ranks, the link is the node's: only what crosses it counts, and their
 // ranks may use it in parallel.
@@ -48,6 +49,7 @@ struct Network {
 // `bytes` is each rank's block, or vector; of alltoall each rank's block for any other, of
 // alltoallv the block of every pair, those of rank 0 first.
 double run_time_bound(Operation operation, std::span<const double> arrivals,
-                      std::span<const double> bytes, int root, const Network& network);
+                      std::span<const double> bytes, int root, const Network& network,
+                      bool early = false);
 
 }  // namespace sibyl::bench

@@ -50,6 +50,8 @@ class Contender {
   std::function<int()> call(Data& data);
   // Hears of the computation before each of these calls.
   ComputationObserver& observer() { return bound_ ? *bound_ : deaf_; }
+  // Its receive buffers are known before it is called.
+  bool receives_early() const { return kind_ == Kind::persistent; }
   // What it is told about the arrivals, where its name says so.
   std::optional<Prediction> prediction() const { return prediction_; }
   // Tells Sibyl when the ranks will arrive, the same on all of them; nothing for other contenders

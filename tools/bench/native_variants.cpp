@@ -42,10 +42,10 @@ std::vector<NativeVariant> from_enumeration(MPI_T_enum enumeration) {
 
 // MPICH numbers the values in the order in which the description explains them, "auto" first:
 // "...auto - Internal ...)binomial   - Force binomial algorithmnb    - Force nonblocking
-// algorithm", the ends of the lines left out.
+// algorithm", the ends of the lines left out before MPICH 5.
 std::vector<NativeVariant> from_description(const std::string& description) {
   constexpr std::string_view explained = " - Force";
-  constexpr std::string_view line_end = "algorithm";
+  constexpr std::array<std::string_view, 4> line_ends{"algorithm", "Tree", "Allgather", "Ring"};
   std::vector<NativeVariant> variants;
   int value = 0;
   for (std::size_t at = description.find(explained); at != std::string::npos;
@@ -57,7 +57,9 @@ std::vector<NativeVariant> from_description(const std::string& description) {
       --first;
     }
     std::string name = description.substr(first, last + 1 - first);
-    if (name.rfind(line_end, 0) == 0) name.erase(0, line_end.size());
+    for (const std::string_view line_end : line_ends) {
+      if (name.starts_with(line_end)) name.erase(0, line_end.size());
+    }
     variants.push_back({name, ++value});
   }
   return variants;

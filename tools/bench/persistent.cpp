@@ -79,6 +79,18 @@ int bind(Data& data, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
       return SIBYL_Reduce_init(send, receive, count, type, op, root, comm, info, request);
     case Operation::exscan:
       return SIBYL_Exscan_init(send, receive, count, type, op, comm, info, request);
+    case Operation::allreduce:
+      return SIBYL_Allreduce_init(send, receive, count, type, op, comm, info, request);
+    case Operation::bcast:
+      return SIBYL_Bcast_init(data.is_root() ? data.send.data() : receive, count, type, root, comm,
+                              info, request);
+    case Operation::allgather:
+      return SIBYL_Allgather_init(send, count, type, receive, count, type, comm, info, request);
+    case Operation::allgatherv:
+      return SIBYL_Allgatherv_init(send, count, type, receive, counts, places, type, comm, info,
+                                   request);
+    case Operation::alltoall:
+      return SIBYL_Alltoall_init(send, count, type, receive, count, type, comm, info, request);
     default:
       return MPI_ERR_OTHER;
   }
@@ -96,6 +108,11 @@ std::span<const PersistentForm> persistent_forms(Operation operation) {
     case Operation::scatterv:
     case Operation::reduce:
     case Operation::exscan:
+    case Operation::allreduce:
+    case Operation::bcast:
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::alltoall:
       return other_forms;
     default:
       return {};

@@ -8,7 +8,7 @@ namespace sibyl::bench {
 
 Sample evaluate(Operation operation, std::span<const double> arrivals,
                 std::span<const double> exits, std::span<const double> late,
-                std::span<const double> bytes, int root, const Network& network) {
+                std::span<const double> bytes, int root, const Network& network, bool early) {
   Sample sample;
   const double first_in = *std::min_element(arrivals.begin(), arrivals.end());
   const double last_in = *std::max_element(arrivals.begin(), arrivals.end());
@@ -18,7 +18,7 @@ Sample evaluate(Operation operation, std::span<const double> arrivals,
   sample.spread = last_in - first_in;
   for (std::size_t i = 0; i < arrivals.size(); ++i) sample.elapsed += exits[i] - arrivals[i];
   sample.elapsed /= static_cast<double>(arrivals.size());
-  sample.bound = run_time_bound(operation, arrivals, bytes, root, network);
+  sample.bound = run_time_bound(operation, arrivals, bytes, root, network, early);
   sample.late = *std::max_element(late.begin(), late.end());
   return sample;
 }

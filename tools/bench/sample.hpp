@@ -22,9 +22,10 @@ struct Sample {
 // clock; nobody is late.
 Sample slowest(std::span<const double> arrivals, std::span<const double> exits);
 
-// `arrivals` and `exits` on one common clock, `late` per rank.
+// `arrivals` and `exits` on one common clock, `late` per rank; `early` as in run_time_bound().
 Sample evaluate(Operation operation, std::span<const double> arrivals,
                 std::span<const double> exits, std::span<const double> late,
-                std::span<const double> bytes, int root, const Network& network);
+                std::span<const double> bytes, int root, const Network& network,
+                bool early = false);
 
 }  // namespace sibyl::bench

@@ -15,14 +15,12 @@ from sibyl.bench import calls_output
 from sibyl.bench.calls_output import Line, Run
 from sibyl.bench.options import Outputs
 from sibyl.errors import CommandError
-from sibyl.experiment.grid import SCANS
+from sibyl.experiment.grid import ROOTED_BLOCKS, SCANS
 from sibyl.experiment.judge import MARGIN, SIGNIFICANCE, p_values
 from sibyl.experiment.statistics import holm, median, median_interval, quantile
 from sibyl.files import write_result
 
 USAGE = "pipe in what it prints: mpiexec -n 2 sibyl-bench-openmpi | sibyl bench calls"
-# A vector can be cut into segments that follow each other up a tree.
-REDUCTIONS = ("reduce", "allreduce")
 
 
 @dataclass(frozen=True)
@@ -76,11 +74,18 @@ def limits(begin: dict[str, Any], cell: dict[str, Any]) -> tuple[float, float]:
     beta_m = max(cell["message_s"] - alpha, 0.0)
     if ranks == 1:
         return 0.0, 0.0
-    if collective in (*SCANS, *REDUCTIONS):
-        rounds = (ranks - 1).bit_length() if collective in SCANS else 1
+    rounds = (ranks - 1).bit_length()  # until all have heard of one, or one of all
+    if collective in SCANS:
         return rounds * alpha + beta_m, rounds * cell["message_s"]
-    # The root's link carries every other rank's block.
+    if collective == "reduce":  # segments of the vector follow each other up a tree
+        return alpha + beta_m, cell["message_s"]
+    if collective in ("allreduce", "bcast"):
+        vectors = 2 * (ranks - 1) / ranks if collective == "allreduce" else 1
+        return max(rounds * alpha, alpha + vectors * beta_m), rounds * cell["message_s"]
+    # A link carries every other rank's block: the root's, or everybody's.
     limit = alpha + (ranks - 1) * beta_m
+    if collective not in ROOTED_BLOCKS:
+        limit = max(limit, rounds * alpha)
     return limit, limit
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from sibyl.errors import CommandError
-from sibyl.experiment.grid import ROOTED_BLOCKS, Cell
+from sibyl.experiment.grid import ROOTED_BLOCKS, SIZES_IN_ALL, Cell
 from sibyl.experiment.units import size_text
 
 ELEMENT_BYTES = {"sum": 4, "int-sum": 4, "bxor": 8, "matrix": 32, "modular": 32}
@@ -42,7 +42,7 @@ def check_memory(collective: str, operator: str, cells: Sequence[Cell]) -> None:
             )
         needed = bytes_needed(collective, cell)
         if needed > SHARE * there:
-            each = "in all" if collective in ROOTED_BLOCKS else "a rank"
+            each = "in all" if collective in SIZES_IN_ALL else "a rank"
             size = f"--blocks {cell.block}" if cell.block else f"--size {size_text(cell.size)}"
             raise CommandError(
                 f"{size} {each} on {cell.ranks} ranks takes about {size_text(needed)} of memory, "

@@ -20,10 +20,12 @@ class Wishes(MeasureOptions):
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Contenders: native, native:VARIANT, auto, names from `sibyl algorithms`; in the "
-            "persistent form persistent, the papers' LIN, LS, SLS, BSLS, BNOM, ... and "
-            "edges:NAME; of reduce history:NAME, told what earlier turns suggest. "
-            "native, auto and all of Sibyl's if absent.",
+            help="Contenders: native, native:VARIANT (native:* for all that the library has), "
+            "auto, names from `sibyl algorithms` (sibyl:* for all of them); in the persistent form "
+            "persistent, the papers' LIN, LS, SLS, BSLS, BNOM, ... and edges:NAME; of reduce, "
+            "allreduce and bcast PREDICTION:NAME, told what --prediction of that name says; of "
+            "reduce history:NAME, told what earlier turns suggest. native, auto and all of Sibyl's "
+            "if absent.",
         ),
     ] = None
     reference: Annotated[
@@ -33,23 +35,25 @@ class Wishes(MeasureOptions):
         str,
         typer.Option(
             metavar="BYTES,...",
-            help="In all at the root (gather, scatter), of each rank's vector (reduce, scans).",
+            help="In all (gather, scatter, allgather, irregular or not); of each rank's vector "
+            "(bcast, scans and reductions, of reduce_scatter before it is cut); of all that a rank "
+            "sends (alltoall; alltoallv on average). A barrier has none.",
         ),
     ] = "1MiB"
     blocks: Annotated[
         str | None,
         typer.Option(
             metavar="B,...",
-            help="Instead of --size (gatherv, scatterv): average blocks of the problems of paper "
-            "002, in elements, as in `sibyl guidelines`.",
+            help="Instead of --size (irregular collectives): average blocks of the problems of "
+            "paper 002, in elements, as in `sibyl guidelines`.",
         ),
     ] = None
     counts: Annotated[
         str,
         typer.Option(
             metavar="SHAPE,...",
-            help="Block sizes of gatherv and scatterv: same, random, spikes, decreasing, "
-            "alternating, two-blocks.",
+            help="Block sizes of gatherv, scatterv, reduce_scatter, allgatherv and alltoallv (of "
+            "pairs of ranks): same, random, spikes, decreasing, alternating, two-blocks.",
         ),
     ] = "same"
     iterations: Annotated[
@@ -63,7 +67,7 @@ class Wishes(MeasureOptions):
         str,
         typer.Option(
             metavar="right|none|flat|shuffled|one-late",
-            help="What Sibyl's reduce is told about the arrivals.",
+            help="What Sibyl's reduce, allreduce and bcast are told about the arrivals.",
         ),
     ] = "right"
     operator: Annotated[

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sibyl.experiment.grid import BARE, IRREGULAR, SCANS, Cell, Grid
+from sibyl.experiment.grid import BARE, IRREGULAR, Cell, Grid
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import size_text, time_text
@@ -31,10 +31,11 @@ MANY_CELLS = 4
 
 def cell_title(grid: Grid, cell: Cell) -> str:
     """A cell in words."""
-    each = grid.collective in (*SCANS, "reduce")
-    words = [grid.collective, _amount(cell) + (" a rank" if each else " in all")]
-    if cell.block:
-        words[-1] = _amount(cell)
+    words = [grid.collective]
+    if cell.size:
+        words.append(f"{_amount(cell)} {grid.amount}")
+    elif cell.block:
+        words.append(_amount(cell))
     words.append(f"{cell.ranks} ranks")
     if grid.collective in IRREGULAR:
         words.append(f"{cell.counts} counts")
@@ -90,7 +91,7 @@ def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) 
         table.add_column("algorithm", no_wrap=True)
         reference = "/ native" if grid.algorithms[0] == "native" else "/ reference"
         for heading in ("run time", "quartiles", "elapsed", "absorbed", reference, "/ bound"):
-            table.add_column(heading, justify="right")
+            table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("verdict")
         for row in block:
             table.add_row(
@@ -103,8 +104,10 @@ def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) 
                 f"{row.to_bound:.2f}",
                 Text(row.verdict, style=STYLES.get(row.verdict, "")),
             )
+        bound, spread = block[0].bound, block[0].spread
         table.caption = (
-            f"bound {time_text(block[0].bound)}, arrivals {time_text(block[0].spread)} apart"
+            f"bound {time_text(bound)}, arrivals {time_text(spread)} apart: "
+            f"{time_text(max(bound - spread, 0))} after the last"
         )
         table.caption_justify = "left"
         console.print(table)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sibyl.errors import CommandError
-from sibyl.experiment.grid import IRREGULAR, SCANS, Cell, Grid
+from sibyl.experiment.grid import IRREGULAR, SIZELESS, Cell, Grid
 from sibyl.experiment.judge import Row
 from sibyl.experiment.plots import (
     COLOURS,
@@ -74,8 +74,10 @@ def _heading(grid: Grid, rows: Sequence[Row], axis: int | None) -> str:
         if number != axis and len(values) == 1 and (number != 0 or max(values) > 0):
             text = other.text(values.pop())
             suffix = {"ranks": " ranks", "maximum delay": " delay"}.get(other.label, "")
+            if other.label == "size" and grid.collective == SIZELESS:
+                continue
             if other.label == "size":
-                suffix = " a rank" if grid.collective in (*SCANS, "reduce") else " in all"
+                suffix = f" {grid.amount}"
             common.append(text + suffix)
     patterns = {cell.pattern for cell in cells}
     if len(patterns) == 1:

@@ -1,7 +1,8 @@
 """One `sibyl bench` from its options to its files."""
 
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -14,6 +15,8 @@ from sibyl.bench.predictions import prediction_lines
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
 from sibyl.experiment.grid import (
+    ALL_OF_SIBYL,
+    ALL_VARIANTS,
     COLLECTIVES,
     COUNTS,
     IRREGULAR,
@@ -23,6 +26,8 @@ from sibyl.experiment.grid import (
     PREDICTING,
     PREDICTIONS,
     SCANS,
+    SIZELESS,
+    TOLD,
     Grid,
     make_cells,
 )
@@ -40,29 +45,67 @@ from sibyl.experiment.options import (
 )
 from sibyl.experiment.places import find_launcher, measure, open_journal, place, samples_bar
 from sibyl.experiment.provenance import provenance
-from sibyl.experiment.runner import Interrupted, signals_interrupt
+from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, signals_interrupt
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import write_result
+from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.library import find_benchmark
 
+# Of Open MPI: they fail on any other number of ranks.
+OF_TWO_RANKS = ("native:two_proc",)
 MEASURED, SIMULATED = (32, 3), (5, 1)  # iterations and warm-up
 
 
-def _algorithms(collective: str, text: str | None, reference: str) -> tuple[str, ...]:
+def _algorithms(
+    collective: str, text: str | None, reference: str, variants: Callable[[], Sequence[str]]
+) -> tuple[str, ...]:
     """The contenders, what they are compared with first."""
     own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
     bound = PERSISTENT.get(collective, ())
     known = ["native", *own, *bound, *(LOOPS if collective == "exscan" else ())]
     prefixes = [p for p in PREDICTING if bound and (p == "edges" or collective == "reduce")]
     predicting = [f"{prefix}:{name}" for prefix in prefixes for name in own[1:]]
+    if collective in TOLD:
+        prefixes += PREDICTIONS
+        predicting += [f"{prediction}:{name}" for prediction in PREDICTIONS for name in own]
     described = [*known, "native:VARIANT", *(f"{prefix}:NAME" for prefix in prefixes)]
-    wanted = [reference, *own] if text is None else words_of("--algorithms", text)
+    wanted = [reference, *own] if text is None else []
+    for word in words_of("--algorithms", text) if text is not None else ():
+        if word == ALL_VARIANTS:
+            wanted += variants()
+        else:
+            wanted += own[1:] if word == ALL_OF_SIBYL else [word]
     for option, names in (("--reference", [reference]), ("--algorithms", wanted)):
         for name in names:
             if not name.startswith("native:") and name not in predicting:
                 of_known(option, name, described)
     return tuple(dict.fromkeys([reference, *wanted]))
+
+
+def _native_variants(collective: str, wishes: Wishes, ranks: Sequence[int]) -> list[str]:
+    """The contenders that native:* stands for: what the MPI library says that it has.
+
+    Raises:
+        CommandError: it does not say.
+    """
+    if wishes.simulated:
+        raise CommandError(f"{ALL_VARIANTS}: SMPI does not list its algorithms; name them")
+    launcher = choose_benchmark_launcher(wishes.mpi)
+    words = [str(find_benchmark(launcher.flavour)), "--list", "--collective", collective]
+    done = subprocess.run(
+        launcher_command(launcher, 1, {}, words),
+        env=launcher_environment(launcher),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["the benchmark failed"]
+        raise CommandError(f"{ALL_VARIANTS}: {said[-1]}")
+    names = [name for name in done.stdout.split() if name.startswith("native:")]
+    return [name for name in names if set(ranks) == {2} or name not in OF_TWO_RANKS]
 
 
 def make_grid(collective: str, wishes: Wishes) -> Grid:
@@ -80,10 +123,10 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
     patterns = read_patterns(wishes.pattern, ranks)
     counts = [of_known("--counts", word, COUNTS) for word in words_of("--counts", wishes.counts)]
     if collective not in IRREGULAR and counts != ["same"]:
-        raise CommandError(f"--counts is for {' and '.join(IRREGULAR)}; {collective} has one count")
+        raise CommandError(f"--counts is for {', '.join(IRREGULAR)}; {collective} has one count")
     blocks = [] if wishes.blocks is None else numbers_of("--blocks", wishes.blocks, 100_000_000)
     if collective not in IRREGULAR and blocks:
-        raise CommandError(f"--blocks is for {' and '.join(IRREGULAR)}; {collective} has --size")
+        raise CommandError(f"--blocks is for {', '.join(IRREGULAR)}; {collective} has --size")
     delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
     default = SIMULATED if wishes.simulated else MEASURED
     iterations, warm_up = repetitions(wishes.iterations, wishes.warm_up, wishes.seed, default)
@@ -92,11 +135,18 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
     operator = wishes.operator or ("bxor" if collective in SCANS else "sum")
     of_known("--operator", operator, OPERATORS)
     sizes = [read_size(word) for word in words_of("--size", wishes.size)]
+    if collective == SIZELESS:
+        sizes = [0]
     cells = make_cells(ranks, sizes, counts, patterns, delays, blocks)
     check_memory(collective, operator, cells)
     return Grid(
         collective=collective,
-        algorithms=_algorithms(collective, wishes.algorithms, wishes.reference),
+        algorithms=_algorithms(
+            collective,
+            wishes.algorithms,
+            wishes.reference,
+            lambda: _native_variants(collective, wishes, ranks),
+        ),
         cells=cells,
         iterations=iterations,
         warm_up=warm_up,

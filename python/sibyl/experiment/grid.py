@@ -12,14 +12,22 @@ from dataclasses import asdict, dataclass, replace
 
 SHAPES = ("flat", "uniform", "skewed", "root-late", "fixed", "normal", "exponential")
 COUNTS = ("same", "random", "spikes", "decreasing", "alternating", "two-blocks")
-COLLECTIVES = ("gather", "scatter", "reduce", "gatherv", "scatterv", "exscan", "scan")
-IRREGULAR = ("gatherv", "scatterv")
+COLLECTIVES = (
+    *("gather", "scatter", "reduce", "gatherv", "scatterv", "exscan", "scan"),
+    *("allreduce", "bcast", "reduce_scatter", "reduce_scatter_block"),
+    *("allgather", "allgatherv", "alltoall", "alltoallv", "barrier"),
+)
+IRREGULAR = ("gatherv", "scatterv", "reduce_scatter", "allgatherv", "alltoallv")
 # One link is busy, the root's; in all others every rank sends.
 ROOTED_BLOCKS = ("gather", "scatter", "gatherv", "scatterv")
+# A size is that of all blocks together; else of a rank: its vector, or all that it sends.
+SIZES_IN_ALL = (*ROOTED_BLOCKS, "allgather", "allgatherv")
+SIZELESS = "barrier"
 SCANS = ("exscan", "scan")
 OPERATORS = ("sum", "int-sum", "bxor", "matrix", "modular")
-# What Sibyl's reduce is told about the arrivals of a turn.
+# What those of Sibyl's collectives that plan for arrivals are told about those of a turn.
 PREDICTIONS = ("right", "none", "flat", "shuffled", "one-late")
+TOLD = ("reduce", "allreduce", "bcast")
 # In the place of a pattern: bare calls after a barrier, the time of the slowest rank.
 BARE = "none"
 # Exclusive scans written by hand over point-to-point, as MPICH, Open MPI and paper 003 have them.
@@ -33,10 +41,18 @@ PERSISTENT = {
     "scatterv": ("persistent",),
     "reduce": ("persistent",),
     "exscan": ("persistent",),
+    "allreduce": ("persistent",),
+    "bcast": ("persistent",),
+    "allgather": ("persistent",),
+    "allgatherv": ("persistent",),
+    "alltoall": ("persistent",),
 }
 # PREFIX:NAME, an algorithm of the table that predicts the arrivals itself: from edges of the
-# computation, in the persistent form; of reduce also from its earlier turns.
+# computation, in the persistent form; of reduce also from its earlier turns. With a PREFIX of
+# PREDICTIONS it is told that, whatever the others are told.
 PREDICTING = ("edges", "history")
+# Words that stand for all of the MPI library's own algorithms, forced, and for all of Sibyl's.
+ALL_VARIANTS, ALL_OF_SIBYL = "native:*", "sibyl:*"
 
 
 @dataclass(frozen=True)
@@ -45,8 +61,9 @@ class Cell:
 
     Attributes:
         ranks: of the job.
-        size: bytes in all at the root for gather and scatter, else of each rank's vector.
-        counts: how the total is cut into blocks (gatherv, scatterv).
+        size: bytes in all (SIZES_IN_ALL), else of each rank's vector, or of all that it sends; 0
+            for a barrier.
+        counts: how the total is cut into blocks (IRREGULAR).
         pattern: shape of the arrival times, the name of a pattern file, or BARE.
         max_delay: the largest delay in seconds; 0 for flat patterns and files.
         block: instead of size: the average block of a problem of paper 002, in elements.
@@ -63,8 +80,8 @@ class Cell:
         """The options of the MPI program for this cell."""
         known = self.pattern in (*SHAPES, BARE)
         pattern = self.pattern if known or pattern_file is None else pattern_file
-        size = f"block={self.block}" if self.block else f"bytes={self.size}"
-        text = f"{size},delay={self.max_delay!r},counts={self.counts},pattern={pattern}"
+        size = f"block={self.block}," if self.block else f"bytes={self.size}," if self.size else ""
+        text = f"{size}delay={self.max_delay!r},counts={self.counts},pattern={pattern}"
         return ["--cell", text]
 
 
@@ -79,8 +96,8 @@ class Grid:
         iterations: measurements per cell and contender.
         warm_up: unmeasured ones before them.
         compute: emulated computation in seconds, without the delay.
-        operator: of reduce and scans; gives the element type of the others.
-        prediction: what Sibyl's reduce is told about the arrivals of a turn.
+        operator: of reductions and scans; gives the element type of the others.
+        prediction: what Sibyl's collectives that plan for arrivals are told about those of a turn.
         on: local, cluster or smpi.
         mpi: openmpi, mpich or a prefix; None for the first in PATH.
         rate: of each host's link, cluster only.
@@ -103,6 +120,11 @@ class Grid:
     prediction: str = "right"
     platform: str = ""
     ranks_per_node: int = 1
+
+    @property
+    def amount(self) -> str:
+        """Whose bytes a cell's size counts, in words."""
+        return "in all" if self.collective in SIZES_IN_ALL else "a rank"
 
     def jobs(self) -> list["Grid"]:
         """One grid for each number of ranks, in the order of the cells."""

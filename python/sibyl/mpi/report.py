@@ -6,11 +6,15 @@ The library writes one file per process at MPI_Finalize, rank-<world rank>-<pid>
       {"collective": "exscan", "communicator_size": 4, "algorithm": "123-doubling",
        "calls": 12, "bytes": 96, "seconds": 0.000123}]}
 
+An entry of the MPI library's own has "reasons" too, where Sibyl has algorithms for the collective:
+how many of its calls were left to the library by choice, since the communicator is not served (or
+not yet), or since no algorithm takes their arguments.
+
 A rank may write several files (a script that starts MPI programs one after the other).
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 Key = tuple[str, int, str]  # collective, communicator size, algorithm
+NATIVE = "native"
+BY_CHOICE = "choice"  # of the reasons
 
 
 @dataclass
@@ -33,6 +39,7 @@ class Report:
         damaged: names of files that could not be read.
         threads: per rank, whether it had a thread in the background ("runs"), or why not.
         ranks: per entry, per rank: calls, bytes, seconds.
+        reasons: per entry, per rank: calls that were left to the MPI library, by the reason.
     """
 
     mpi: list[str] = field(default_factory=list)
@@ -44,6 +51,10 @@ class Report:
         default_factory=lambda: defaultdict(lambda: defaultdict(lambda: [0, 0, 0.0]))
     )
 
+    reasons: dict[Key, dict[int, Counter[str]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
+    )
+
     @property
     def missing(self) -> list[int]:
         """Ranks without a report, in order."""
@@ -52,11 +63,12 @@ class Report:
     def entries(self) -> list[dict[str, Any]]:
         """The merged entries, by collective, communicator size, algorithm.
 
-        `calls` is the maximum over ranks (all ranks of a communicator make the same calls),
+        `calls` is the maximum over ranks (all ranks of a communicator make the same calls), that
+        of each of the `reasons` too,
         `bytes` the sum over ranks, seconds are the mean and the maximum over the ranks that took
         part.
         """
-        merged = []
+        merged: list[dict[str, Any]] = []
         for (collective, size, algorithm), of_rank in sorted(self.ranks.items()):
             seconds = [values[2] for values in of_rank.values()]
             merged.append(
@@ -71,7 +83,29 @@ class Report:
                     "ranks": len(of_rank),
                 }
             )
+            why: Counter[str] = Counter()
+            for counts in self.reasons.get((collective, size, algorithm), {}).values():
+                why |= counts
+            if why:
+                merged[-1]["reasons"] = dict(why.most_common())
         return merged
+
+    def choice_line(self) -> str:
+        """How many calls were served or left to the MPI library by choice; empty without calls.
+
+        Those of collectives that Sibyl has no algorithms for are not counted.
+        """
+        entries = [e for e in self.entries() if e["algorithm"] != NATIVE or "reasons" in e]
+        calls = sum(e["calls"] for e in entries)
+        left = sum(e["calls"] for e in entries if e["algorithm"] == NATIVE)
+        chosen = sum(e.get("reasons", {}).get(BY_CHOICE, 0) for e in entries)
+        if not calls or not left:
+            return ""
+        share = (calls - left + chosen) / calls
+        return (
+            f"{calls - left} of {calls} calls were served and {chosen} left to the MPI library by "
+            f"choice, {share:.0%} together"
+        )
 
     def thread_line(self) -> str:
         """What the ranks had of a thread in the background; empty where nobody asked for one."""
@@ -115,6 +149,7 @@ def merge_reports(directory: Path) -> Report:
                 (
                     (str(e["collective"]), int(e["communicator_size"]), str(e["algorithm"])),
                     (int(e["calls"]), int(e["bytes"]), float(e["seconds"])),
+                    {str(why): int(calls) for why, calls in e.get("reasons", {}).items()},
                 )
                 for e in data["entries"]
             ]
@@ -128,7 +163,8 @@ def merge_reports(directory: Path) -> Report:
         report.world_size = max(report.world_size, size)
         report.present.add(rank)
         report.threads[rank] = thread
-        for key, values in entries:
+        for key, values, reasons in entries:
+            report.reasons[key][rank].update(reasons)
             total = report.ranks[key][rank]
             for i, value in enumerate(values):
                 total[i] += value
@@ -154,6 +190,13 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
+def _reasons_text(reasons: dict[str, int]) -> str:
+    """The one reason of all calls, or how many there were of each."""
+    if len(reasons) == 1:
+        return next(iter(reasons))
+    return ", ".join(f"{reason} {calls}" for reason, calls in reasons.items())
+
+
 def print_report(report: Report, console: Console) -> None:
     """Print the table of a run, and what is missing from it."""
     if not report.present and not report.damaged:
@@ -174,7 +217,10 @@ def print_report(report: Report, console: Console) -> None:
         table.add_column("bytes", justify="right")
         table.add_column("mean time", justify="right")
         table.add_column("max time", justify="right")
+        if any("reasons" in entry for entry in entries):
+            table.add_column("native since")
         for entry in entries:
+            reasons = entry.get("reasons", {})
             table.add_row(
                 entry["collective"],
                 str(entry["communicator_size"]),
@@ -183,11 +229,12 @@ def print_report(report: Report, console: Console) -> None:
                 _bytes_text(entry["bytes"]),
                 seconds_text(entry["seconds_mean"]),
                 seconds_text(entry["seconds_max"]),
+                *([_reasons_text(reasons)] if reasons else []),
             )
         console.print(table)
     elif report.present:
         console.print("sibyl: the program called no collective that Sibyl serves", highlight=False)
-    notes = [line] if (line := report.thread_line()) else []
+    notes = [line for line in (report.choice_line(), report.thread_line()) if line]
     if report.missing:
         shown = ", ".join(str(rank) for rank in report.missing[:8])
         more = len(report.missing) - 8

@@ -55,7 +55,10 @@ Verdict ReduceScatter::judge(int rank, int ranks) const {
   } else if (block < 0) {
     return {MPI_ERR_COUNT, openmpi_refuses};  // MPICH does not look
   }
-  return judge_scan({send, receive, total(ranks), datatype, op}, false, rank);
+  // Who receives nothing may have nowhere to put it.
+  const bool written = receive != nullptr || count_of(rank) > 0 || send == MPI_IN_PLACE;
+  void* const into = written ? receive : const_cast<ReduceScatter*>(this);
+  return judge_scan({send, into, total(ranks), datatype, op}, false, rank);
 }
 
 // Where the blocks begin in the vector, in elements, and where the last one ends.
@@ -92,7 +95,8 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall&, int) const 
   vector.base = static_cast<char*>(in_place ? receive : const_cast<void*>(send));
   call.send = vector;
   const MPI_Count begin = call.block_begins[static_cast<std::size_t>(state.rank())];
-  vector.base = static_cast<char*>(receive) - static_cast<MPI_Aint>(begin) * vector.type.extent;
+  vector.base = static_cast<char*>(receive);
+  if (receive != nullptr) vector.base -= static_cast<MPI_Aint>(begin) * vector.type.extent;
   call.receive = vector;
   return {choice.algorithm, own_bytes, run_prepared(state, *prepared, call)};
 }

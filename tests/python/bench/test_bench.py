@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND, Mpi, Sibyl, assert_usage_error
 
+from sibyl import algorithms as rows_of
 from sibyl.errors import CommandError
-from sibyl.experiment.grid import PERSISTENT
+from sibyl.experiment.grid import IRREGULAR, PERSISTENT, TOLD
 from sibyl.mpi.library import find_benchmark
 
 QUICK = ["--size", "4K", "--iterations", "3", "--warm-up", "1", "--compute", "1ms"]
@@ -47,6 +48,54 @@ def test_every_collective_is_measured_and_its_results_are_right(bench: Sibyl, mp
             assert float(row["ratio_to_bound"]) > 0
         if collective in ("gather", "scatter", "exscan", "scan"):
             assert "auto" in {row["algorithm"] for row in rows}
+
+
+WITHOUT_A_ROOT_OF_BLOCKS = (
+    *("allreduce", "bcast", "reduce_scatter", "reduce_scatter_block"),
+    *("allgather", "allgatherv", "alltoall", "alltoallv", "barrier"),
+)
+
+
+@pytest.mark.parametrize("collective", WITHOUT_A_ROOT_OF_BLOCKS)
+def test_all_of_sibyl_s_algorithms_take_part_and_their_results_are_right(
+    bench: Sibyl, mpi: Mpi, collective: str
+) -> None:
+    words = ["bench", collective, "-n", 3, "--mpi", mpi.option, *QUICK, "--max-delay", "1ms"]
+    words += ["--root", 1] if collective == "bcast" else []
+    words += ["--counts", "same,spikes,two-blocks"] if collective in IRREGULAR else []
+    told = ["none:clairvoyant", "shuffled:clairvoyant"] if collective in TOLD else []
+    result = bench(*words, "--algorithms", ",".join(["sibyl:*", *told]), "--csv", "a.csv")
+    assert result.returncode == 0, result
+    rows = list(csv.DictReader((bench.directory / "a.csv").open()))
+    names = ["native", *(row.name for row in rows_of(collective)), *told]
+    cells = 3 if collective in IRREGULAR else 1
+    assert [row["algorithm"] for row in rows] == names * cells
+    assert all(row["verdict"] != "WRONG" for row in rows)
+    for row in rows:
+        assert float(row["absorbed_us"]) > 0
+        assert float(row["bound_us"]) >= float(row["spread_us"])
+
+
+def test_all_of_the_library_s_algorithms_take_part(bench: Sibyl, mpi: Mpi) -> None:
+    for collective in ("allgather", "bcast"):
+        words = ["bench", collective, "-n", 3, "--mpi", mpi.option, *QUICK, "--csv", "a.csv"]
+        result = bench(*words, "--algorithms", "native:*")
+        assert result.returncode == 0, result
+        names = [row["algorithm"] for row in csv.DictReader((bench.directory / "a.csv").open())]
+        assert names[0] == "native"
+        assert len(names) > 3
+        assert all(name.startswith("native:") for name in names[1:])
+        assert "native:two_proc" not in names
+
+
+def test_segments_of_open_mpi_s_algorithms_have_a_size(bench: Sibyl, mpi: Mpi) -> None:
+    words = ["bench", "bcast", "-n", 3, "--mpi", mpi.option, *QUICK, "--csv", "a.csv"]
+    result = bench(*words, "--algorithms", "native:pipeline@1024")
+    if mpi.launcher.family == "openmpi":
+        assert result.returncode == 0, result
+    else:
+        assert result.returncode == 1, result
+        assert "native:pipeline@1024" in result.stderr
 
 
 def test_the_names_of_the_papers_take_part_and_their_results_are_right(
@@ -233,7 +282,10 @@ def test_another_contender_can_be_the_reference(simulated: Sibyl) -> None:
 
 def test_bad_input_ends_in_one_line(bench: Sibyl) -> None:
     for words, part in (
-        (["bench", "bcast"], "bcast"),
+        (["bench", "alltoallw"], "alltoallw"),
+        (["bench", "allgather", "--algorithms", "none:ring"], "none:ring"),
+        (["bench", "reduce", "--on", "smpi", "--algorithms", "native:*"], "native:*"),
+        (["bench", "allgather", "--counts", "random"], "--counts"),
         (["bench", "gather", "--algorithms", "quick"], "quick"),
         (["bench", "gather", "--pattern", "absent.txt"], "absent.txt"),
         (["bench", "gather", "--max-delay", "1h"], "1h"),

@@ -90,6 +90,12 @@ def test_limits_follow_the_direction_of_the_data() -> None:
     assert limits(four, cell) == pytest.approx((2e-6 + 4e-6, 10e-6))
     assert limits({**four, "collective": "reduce"}, cell) == pytest.approx((5e-6, 5e-6))
     assert limits({**four, "collective": "gather"}, cell) == pytest.approx((13e-6, 13e-6))
+    assert limits({**four, "collective": "bcast"}, cell) == pytest.approx((5e-6, 10e-6))
+    assert limits({**four, "collective": "allreduce"}, cell) == pytest.approx((7e-6, 10e-6))
+    assert limits({**four, "collective": "alltoall"}, cell) == pytest.approx((13e-6, 13e-6))
+    nothing = {"message_s": 1e-6}
+    assert limits({**four, "collective": "barrier"}, nothing) == pytest.approx((2e-6, 2e-6))
+    assert limits({**four, "collective": "allgather"}, nothing) == pytest.approx((2e-6, 2e-6))
     assert limits({**BEGIN, "ranks": 1}, cell) == (0, 0)
 
 

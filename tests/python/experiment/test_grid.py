@@ -1,6 +1,6 @@
 """Grids: all combinations, each once."""
 
-from sibyl.experiment.grid import Cell, Grid, make_cells
+from sibyl.experiment.grid import COLLECTIVES, Cell, Grid, make_cells
 
 
 def test_cells_are_all_combinations_each_once() -> None:
@@ -11,3 +11,11 @@ def test_cells_are_all_combinations_each_once() -> None:
     assert [len(job.cells) for job in grid.jobs()] == [3, 3]
     assert grid.fingerprint("a") != grid.fingerprint("b")
     assert grid.without(cells[:2]).cells == cells[2:]
+
+
+def test_whose_bytes_a_size_counts_depends_on_the_collective() -> None:
+    cells = make_cells([8], [0], ["same"], ["flat"], [0.0])
+    assert cells[0].words() == ["--cell", "delay=0.0,counts=same,pattern=flat"]
+    amounts = {name: Grid(name, ("native",), cells).amount for name in COLLECTIVES}
+    in_all = {name for name, amount in amounts.items() if amount == "in all"}
+    assert in_all == {"gather", "scatter", "gatherv", "scatterv", "allgather", "allgatherv"}

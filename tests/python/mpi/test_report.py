@@ -17,14 +17,14 @@ def write(
     pid: int = 7,
     thread: str = "not asked for",
 ) -> None:
-    names = ("collective", "communicator_size", "algorithm", "calls", "bytes", "seconds")
+    names = ("collective", "communicator_size", "algorithm", "calls", "bytes", "seconds", "reasons")
     data = {
         "version": 1,
         "mpi": "Open MPI v5.0.11",
         "rank": rank,
         "world_size": size,
         "thread": thread,
-        "entries": [dict(zip(names, entry, strict=True)) for entry in entries],
+        "entries": [dict(zip(names, entry, strict=False)) for entry in entries],
     }
     (directory / f"rank-{rank}-{pid}.json").write_text(json.dumps(data))
 
@@ -53,6 +53,26 @@ def test_entries_are_merged_per_collective_size_and_algorithm(tmp_path: Path) ->
     }
     assert merged["gather", "linear"]["ranks"] == 1
     assert "missing" not in text_of(report)
+
+
+def test_why_calls_are_native_is_told(tmp_path: Path) -> None:
+    for rank, choice in ((0, 4), (1, 5)):
+        reasons = {"not served": 2, "choice": choice}
+        entries = [
+            ("allreduce", 2, "native", 2 + choice, 0, 1.0, reasons),
+            ("allreduce", 2, "ring", 3, 24, 1.0),
+            ("alltoallw", 2, "native", 9, 0, 1.0),
+            ("bcast", 2, "native", 1, 0, 1.0, {"arguments": 1}),
+        ]
+        write(tmp_path, rank, 2, entries)
+    report = merge_reports(tmp_path)
+    merged = {(e["collective"], e["algorithm"]): e for e in report.entries()}
+    assert merged["allreduce", "native"]["reasons"] == {"choice": 5, "not served": 2}
+    assert "reasons" not in merged["allreduce", "ring"]
+    text = text_of(report)
+    assert "choice 5, not served 2" in text
+    assert "arguments" in text
+    assert "3 of 11 calls were served and 5 left to the MPI library by choice, 73% together" in text
 
 
 def test_several_programs_of_one_rank_add_up(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ line is a rule of four words:
 
 ranks: of the communicator, both ends included. bytes: packed bytes of a block or of a vector, both
 ends included, without an end above if it is missing; `*` where the call has no size that all ranks
-know (gatherv, scatterv). algorithm: a name from `sibyl algorithms`, or native. The first rule that
-fits a call decides; where none does, Sibyl chooses as without a table. The reader is
-src/selection/table.cpp.
+know (gatherv, scatterv, alltoallv, barrier). algorithm: a name from `sibyl algorithms`, or native.
+The first rule that fits a call decides; where none does, Sibyl chooses as without a table. The
+reader is src/selection/table.cpp.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from sibyl.guidelines.selection.choices import RankRules
 
 HEADING = "sibyl-selection 1"
-SIZELESS = ("gatherv", "scatterv")
+SIZELESS = ("gatherv", "scatterv", "alltoallv", "barrier")
 FILE = "sibyl-selection.txt"
 HOW = "SIBYL_TABLE={path} sibyl run ..."
 

@@ -175,8 +175,9 @@ void Dataflow::post() {
   bool progress = true;
   while (progress) {
     progress = false;
-    // In the order in which they were released, which is that of the program at the start: receivers
-    // look for messages in that order, too. Posting one that is not sent may release others.
+    // In the order in which they were released, which is that of the program at the start:
+    // receivers look for messages in that order, too. Posting one that is not sent may release
+    // others.
     for (std::size_t i = 0; i < work_.ready.size(); ++i) {
       post_message(work_.ready[i]);
       progress = true;

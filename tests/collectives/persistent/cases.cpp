@@ -24,8 +24,17 @@ struct InitFunctions {
                   int, MPI_Comm, MPI_Info, SIBYL_Request*);
   int (*reduce)(const void*, void*, Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info,
                 SIBYL_Request*);
-  int (*exscan)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info,
-                SIBYL_Request*);
+  using Sums = int (*)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info,
+                       SIBYL_Request*);
+  Sums exscan;
+  Sums allreduce;
+  int (*bcast)(void*, Count, MPI_Datatype, int, MPI_Comm, MPI_Info, SIBYL_Request*);
+  using Exchange = int (*)(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, MPI_Comm,
+                           MPI_Info, SIBYL_Request*);
+  Exchange allgather;
+  Exchange alltoall;
+  int (*allgatherv)(const void*, Count, MPI_Datatype, void*, const Count*, const Place*,
+                    MPI_Datatype, MPI_Comm, MPI_Info, SIBYL_Request*);
 };
 
 std::string PersistentCase::text() const {
@@ -36,17 +45,19 @@ std::string PersistentCase::text() const {
 }
 
 PersistentCase any_persistent_case(Random& random, int size) {
-  constexpr std::array<Collective, 6> collectives{Collective::gather,  Collective::scatter,
-                                                  Collective::gatherv, Collective::scatterv,
-                                                  Collective::reduce,  Collective::exscan};
+  constexpr std::array<Collective, 11> collectives{
+      Collective::gather,    Collective::scatter,  Collective::gatherv,   Collective::scatterv,
+      Collective::reduce,    Collective::exscan,   Collective::allreduce, Collective::bcast,
+      Collective::allgather, Collective::alltoall, Collective::allgatherv};
   PersistentCase now;
   now.collective = collectives[pick(random, collectives.size())];
-  const bool irregular =
+  const bool rooted_irregular =
       now.collective == Collective::gatherv || now.collective == Collective::scatterv;
+  const bool irregular = rooted_irregular || now.collective == Collective::allgatherv;
   std::vector<std::string> names{"auto", "native"};
   for (const Algorithm& row : algorithms(now.collective)) {
     const bool fits = row.check == nullptr || row.check({.ranks = size}).empty();
-    if (fits && (!irregular || row.name == "linear")) names.emplace_back(row.name);
+    if (fits && (!rooted_irregular || row.name == "linear")) names.emplace_back(row.name);
   }
   now.algorithm = names[pick(random, names.size())];
   now.by_arrival = pick(random, 4) != 0;
@@ -99,9 +110,11 @@ void PersistentTrial::lay_out() {
   }
   const auto own = static_cast<std::size_t>(stride_ * block(rank_));
   const auto whole = static_cast<std::size_t>(all);
-  const bool up = gathers(now_.collective);
-  send_.resize(root_side && !up ? whole : own);
-  receive_.resize(root_side && up ? whole : own);
+  const bool to_all = exchanges_all(now_.collective);
+  send_.resize(root_side && scatters(now_.collective) ? whole : own);
+  if (to_all) send_.resize(whole * static_cast<std::size_t>(stride_));
+  const bool collects = gathers(now_.collective) ? is_root_ : holds_all();
+  receive_.resize(collects ? whole : own);
 }
 
 int PersistentTrial::make(MPI_Info info) {
@@ -109,13 +122,16 @@ int PersistentTrial::make(MPI_Info info) {
   if (now_.large) {
     const std::vector<MPI_Count> counts(counts_.begin(), counts_.end());
     const std::vector<MPI_Aint> places(places_.begin(), places_.end());
-    return make_by({SIBYL_Gather_init_c, SIBYL_Scatter_init_c, SIBYL_Gatherv_init_c,
-                    SIBYL_Scatterv_init_c, SIBYL_Reduce_init_c, SIBYL_Exscan_init_c},
-                   counts, places, info);
+    return make_by(
+        {SIBYL_Gather_init_c, SIBYL_Scatter_init_c, SIBYL_Gatherv_init_c, SIBYL_Scatterv_init_c,
+         SIBYL_Reduce_init_c, SIBYL_Exscan_init_c, SIBYL_Allreduce_init_c, SIBYL_Bcast_init_c,
+         SIBYL_Allgather_init_c, SIBYL_Alltoall_init_c, SIBYL_Allgatherv_init_c},
+        counts, places, info);
   }
 #endif
   return make_by({SIBYL_Gather_init, SIBYL_Scatter_init, SIBYL_Gatherv_init, SIBYL_Scatterv_init,
-                  SIBYL_Reduce_init, SIBYL_Exscan_init},
+                  SIBYL_Reduce_init, SIBYL_Exscan_init, SIBYL_Allreduce_init, SIBYL_Bcast_init,
+                  SIBYL_Allgather_init, SIBYL_Alltoall_init, SIBYL_Allgatherv_init},
                  counts_, places_, info);
 }
 
@@ -146,6 +162,17 @@ int PersistentTrial::make_by(const InitFunctions<Count, Place>& init,
                            now_.root, comm_, info, &request_);
     case Collective::reduce:
       return init.reduce(send, receive, own, type, MPI_SUM, now_.root, comm_, info, &request_);
+    case Collective::allreduce:
+      return init.allreduce(send, receive, own, type, MPI_SUM, comm_, info, &request_);
+    case Collective::bcast:
+      return init.bcast(receive, own, own_type_, now_.root, comm_, info, &request_);
+    case Collective::allgather:
+      return init.allgather(send, own, own_type_, receive, count, type, comm_, info, &request_);
+    case Collective::alltoall:
+      return init.alltoall(send, own, own_type_, receive, count, type, comm_, info, &request_);
+    case Collective::allgatherv:
+      return init.allgatherv(send, own, type, receive, counts.data(), places.data(), type, comm_,
+                             info, &request_);
     default:
       return init.exscan(send, receive, own, type, MPI_SUM, comm_, info, &request_);
   }
@@ -166,11 +193,21 @@ void PersistentTrial::arrive() {
   const bool in_place = now_.in_place && (is_root_ || !has_root(now_.collective));
   const auto stride = static_cast<std::size_t>(stride_);
   const auto own = static_cast<std::size_t>(block(rank_));
-  if (scatters(now_.collective)) {
+  if (now_.collective == Collective::bcast) {
+    for (std::size_t i = 0; is_root_ && i < own; ++i) {
+      receive_[i * stride] = value(rank_, static_cast<int>(i));
+    }
+  } else if (exchanges_all(now_.collective)) {
+    std::vector<std::int64_t>& data = in_place ? receive_ : send_;
+    const std::size_t step = in_place ? 1 : stride;
+    for (std::size_t i = 0; i * step < data.size(); ++i) {
+      data[i * step] = value(rank_, static_cast<int>(i));
+    }
+  } else if (scatters(now_.collective)) {
     for (std::size_t i = 0; is_root_ && i < send_.size(); ++i)
       send_[i] = value(0, static_cast<int>(i));
   } else {
-    const bool at_place = in_place && gathers(now_.collective);
+    const bool at_place = in_place && (gathers(now_.collective) || holds_all());
     const auto first =
         at_place ? static_cast<std::size_t>(places_[static_cast<std::size_t>(rank_)]) : 0;
     std::vector<std::int64_t>& data = in_place ? receive_ : send_;
@@ -199,7 +236,9 @@ void PersistentTrial::check() const {
   switch (now_.collective) {
     case Collective::gather:
     case Collective::gatherv:
-      for (int rank = 0; is_root_ && rank < size_; ++rank) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+      for (int rank = 0; (is_root_ || holds_all()) && rank < size_; ++rank) {
         const auto first = static_cast<std::size_t>(places_[static_cast<std::size_t>(rank)]);
         for (int i = 0; i < block(rank); ++i) {
           ASSERT_EQ(receive_[first + static_cast<std::size_t>(i)], value(rank, i)) << rank;
@@ -214,9 +253,24 @@ void PersistentTrial::check() const {
         ASSERT_EQ(receive_[i], i % stride == 0 ? value(0, place) : nothing);
       }
       return;
+    case Collective::bcast:
+      for (std::size_t i = 0; i < receive_.size(); ++i) {
+        const auto element = static_cast<int>(i / stride);
+        ASSERT_EQ(receive_[i], i % stride == 0 ? value(now_.root, element) : nothing);
+      }
+      return;
+    case Collective::alltoall:
+      for (int rank = 0; rank < size_; ++rank) {
+        for (int i = 0; i < now_.count; ++i) {
+          const auto at = static_cast<std::size_t>(rank * now_.count + i);
+          ASSERT_EQ(receive_[at], value(rank, rank_ * now_.count + i)) << "from " << rank;
+        }
+      }
+      return;
     default: {
-      const bool reduces = now_.collective == Collective::reduce;
-      if (reduces ? !is_root_ : rank_ == 0) return;
+      const bool everywhere = now_.collective == Collective::allreduce;
+      const bool reduces = now_.collective == Collective::reduce || everywhere;
+      if (reduces ? !is_root_ && !everywhere : rank_ == 0) return;
       for (std::size_t i = 0; i < own; ++i) {
         std::int64_t sum = 0;
         for (int rank = 0; rank < (reduces ? size_ : rank_); ++rank) {

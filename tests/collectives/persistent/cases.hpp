@@ -19,7 +19,7 @@ struct PersistentCase {
   int root = 0;
   int count = 1;  // elements of a vector, or of rank 0's block
   bool in_place = false;
-  bool gaps = false;   // in gather and scatter: a type with gaps at every second rank
+  bool gaps = false;   // where types may differ: one with gaps at every second rank
   bool large = false;  // made by the function with large counts
   std::string text() const;
 };
@@ -53,7 +53,12 @@ class PersistentTrial {
 
  private:
   bool irregular() const {
-    return now_.collective == Collective::gatherv || now_.collective == Collective::scatterv;
+    return now_.collective == Collective::gatherv || now_.collective == Collective::scatterv ||
+           now_.collective == Collective::allgatherv;
+  }
+  // Every rank's receive buffer has the blocks of all.
+  bool holds_all() const {
+    return gathers_everywhere(now_.collective) || exchanges_all(now_.collective);
   }
   int block(int rank) const { return irregular() ? (now_.count * (rank + 1)) % 67 : now_.count; }
   std::int64_t value(int rank, int element) const;

@@ -106,6 +106,37 @@ program persistent
   end do
   call SIBYL_Request_free(request)
 
+  ! To all ranks: blocks of any sizes, a sum, and a vector of rank 0's.
+  call SIBYL_Allgatherv_init(mine, rank + 1, MPI_INTEGER, many, counts, places, MPI_INTEGER, &
+      comm, MPI_INFO_NULL, request)
+  do iteration = 1, 5
+    call SIBYL_Start(request)
+    mine = [(places(rank) + i + iteration, i = 1, rank + 1)]
+    call SIBYL_Arrive(request)
+    call SIBYL_Wait(request)
+    call expect(all(many == [(i + iteration, i = 1, size(many))]), 'persistent allgatherv')
+  end do
+  call SIBYL_Request_free(request)
+  call SIBYL_Allreduce_init(MPI_IN_PLACE, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, comm, &
+      MPI_INFO_NULL, request)
+  do iteration = 1, 5
+    call SIBYL_Start(request)
+    total = rank + iteration
+    call SIBYL_Arrive(request)
+    call SIBYL_Wait(request)
+    call expect(total == ranks * (ranks - 1) / 2 + ranks * iteration, 'persistent allreduce')
+  end do
+  call SIBYL_Request_free(request)
+  call SIBYL_Bcast_init(total, 1, MPI_DOUBLE_PRECISION, 0, comm, MPI_INFO_NULL, request)
+  do iteration = 1, 5
+    call SIBYL_Start(request)
+    if (rank == 0) total = 7 * iteration
+    call SIBYL_Arrive(request)
+    call SIBYL_Wait(request)
+    call expect(total == 7 * iteration, 'persistent bcast')
+  end do
+  call SIBYL_Request_free(request)
+
   ! An operator of the program's own.
   call MPI_Op_create(add, .true., op, error)
   call SIBYL_Reduce_init(value, total, 1, MPI_DOUBLE_PRECISION, op, 0, comm, MPI_INFO_NULL, request)

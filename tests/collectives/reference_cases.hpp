@@ -72,6 +72,7 @@ struct Limits {
   bool element_sizes_differ = true;  // between the ranks and sides of an allgatherv
   bool places_of_one_rank = true;    // of an allgatherv
   bool products_scattered = true;    // reduce-scatters by operators that do not commute
+  bool derived_sums_for_all = true;  // sums for all ranks by a user's operator on a derived type
   bool in_place_at_some = true;      // of sums for all ranks, at some of them only
 };
 // The limits of the MPI library that runs, where its own collectives take the calls.

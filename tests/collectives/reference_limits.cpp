@@ -121,6 +121,9 @@ Limits native_limits() {
   // Allgatherv's algorithm is chosen by the counts of the receive buffer and the element of the
   // send buffer, and so differently where they differ between ranks: it hangs.
   limits.element_sizes_differ = false;
+  // Rings have temporary vectors for elements that begin where they are said to, and write beside
+  // them where a lower bound is not 0.
+  limits.derived_sums_for_all = false;
 #else
   // MPICH 4.0's reduce in place at other roots than 0 crashes.
   limits.in_place_at_any_root = false;

@@ -141,7 +141,7 @@ ReductionCase draw_reduction_case(Call call, int ranks, std::uint64_t seed, cons
   now.seed = seed;
   now.root = static_cast<int>(between(random, 0, ranks - 1));
   std::size_t element = 0;
-  if (one_in(random, 2)) {
+  if (one_in(random, 2) || (call >= Call::allreduce && !limits.derived_sums_for_all)) {
     const auto& types = operand_types();
     do {
       now.operand = &types[pick(random, types.size())];

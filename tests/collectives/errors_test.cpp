@@ -1,84 +1,14 @@
 // Wrong arguments: the right class, raised once through the communicator's own error handler, no
 // hang, nothing written, and the communicator serves the next call.
-#include <array>
-#include <functional>
-
-#include "collectives/harness.hpp"
+#include "collectives/errors.hpp"
 
 namespace sibyl::test {
 namespace {
 
-int handler_calls = 0;
-int handler_class = MPI_SUCCESS;
-MPI_Comm handler_comm = MPI_COMM_NULL;
-
-void remember(MPI_Comm* comm, int* code, ...) {
-  ++handler_calls;
-  handler_comm = *comm;
-  MPI_Error_class(*code, &handler_class);
-}
-
-int class_of(int code) {
-  int result = MPI_SUCCESS;
-  MPI_Error_class(code, &result);
-  return result;
-}
-
 void undefined_product(void*, void*, int*, MPI_Datatype*) {}
 
-class Errors : public testing::Test {
+class Truncation : public Errors {
  protected:
-  static constexpr int count = 6;
-  std::array<int, 64 * 16> send_{};
-  std::array<int, 64 * 16> receive_{};
-  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
-
-  void SetUp() override {
-    send_.fill(1);
-    receive_.fill(-7);
-    MPI_Comm_create_errhandler(&remember, &handler_);
-  }
-  void TearDown() override { MPI_Errhandler_free(&handler_); }
-
-  bool untouched() const {
-    for (const int value : receive_) {
-      if (value != -7) return false;
-    }
-    return true;
-  }
-
-  // The communicator still gathers, scatters and scans.
-  void expect_alive(MPI_Comm comm) {
-    const int rank = rank_in(comm);
-    const int size = size_of(comm);
-    std::vector<int> all(static_cast<std::size_t>(size), -1);
-    ASSERT_EQ(SIBYL_Gather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, size - 1, comm), MPI_SUCCESS);
-    if (rank == size - 1) {
-      for (int r = 0; r < size; ++r) ASSERT_EQ(all[static_cast<std::size_t>(r)], r);
-    }
-    int own = -1;
-    ASSERT_EQ(SIBYL_Scatter(all.data(), 1, MPI_INT, &own, 1, MPI_INT, size - 1, comm), MPI_SUCCESS);
-    ASSERT_EQ(own, rank);
-    ASSERT_EQ(SIBYL_Scan(&rank, &own, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
-    ASSERT_EQ(own, rank * (rank + 1) / 2);
-  }
-
-  // Runs a call that is wrong on all ranks, with errors returned and with a handler.
-  void expect_error(int wanted, const char* what, const std::function<int(MPI_Comm)>& call) {
-    SCOPED_TRACE(what);
-    const Duplicate comm;
-    expect_alive(comm.get());  // set up: what is tested is Sibyl, not the MPI library
-    EXPECT_EQ(class_of(call(comm.get())), wanted);
-    MPI_Comm_set_errhandler(comm.get(), handler_);
-    handler_calls = 0;
-    call(comm.get());  // MPICH 5 returns no error that a handler has taken
-    EXPECT_EQ(handler_calls, 1);
-    EXPECT_EQ(handler_class, wanted);
-    EXPECT_EQ(handler_comm, comm.get()) << "raised on another communicator";
-    EXPECT_TRUE(untouched());
-    expect_alive(comm.get());
-  }
-
   // Too little room in both engines of every algorithm.
   void truncate(MPI_Errhandler handler) {
     const int size = size_of();
@@ -269,7 +199,7 @@ TEST_F(Errors, CallsThatOneRankAloneMakesAndIsRefusedChangeNothing) {
 
 // More arrives than the receiver has room for. The handlers of the world and of MPI_COMM_SELF are
 // the default ones, which end the job: nothing may be raised there.
-TEST_F(Errors, TruncatedReceivesAreReportedByEveryAlgorithm) {
+TEST_F(Truncation, IsReportedByEveryAlgorithm) {
   for (const MPI_Errhandler handler : {MPI_ERRORS_RETURN, handler_}) truncate(handler);
 }
 

@@ -55,6 +55,57 @@ TEST_F(Large, GatherAndScatterOfMoreThan2To31BytesInAll) {
   }
 }
 
+// Up to 2^31 bytes by Sibyl, more by the MPI library.
+TEST_F(Large, BcastAroundTwoTo31Bytes) {
+  const std::int64_t most = limit / 8 - 1;
+  const Algorithm* row = find_algorithm(Collective::bcast, "chain");
+  for (const std::int64_t count : {most, most + 2}) {
+    Served served(Collective::bcast, row);
+    served.force(row, 16);
+    Words data(count);
+    const std::int64_t places[] = {0, 1, count / 2, count - 1};
+    for (const std::int64_t i : places) data[i] = rank_in() == 1 ? 3 * i + 1 : -1;
+    ASSERT_EQ(SIBYL_Bcast(data.data(), static_cast<int>(count), MPI_INT64_T, 1, served.get()),
+              MPI_SUCCESS);
+    EXPECT_EQ(served.served_by(), count == most ? row : nullptr);
+    for (const std::int64_t i : places) EXPECT_EQ(data[i], 3 * i + 1) << "element " << i;
+  }
+}
+
+// Displacements whose bytes no int can count.
+TEST_F(Large, ExchangesOfBlocksThatLieFarApart) {
+  constexpr int count = 1 << 20;
+  const int rank = rank_in();
+  const int far = static_cast<int>(limit / 8) + 5;
+  const std::vector<int> counts{count, count};
+  const std::vector<int> places{far, 0};
+  for (const Collective collective : {Collective::allgatherv, Collective::alltoallv}) {
+    for (const Algorithm& row : algorithms(collective)) {
+      SCOPED_TRACE(row.name);
+      Served served(collective, &row);
+      Words all(std::int64_t{far} + count);
+      Words own(std::int64_t{far} + count);
+      for (const std::int64_t i : {0, count - 1}) {
+        own[i] = 7 * i + rank;
+        own[far + i] = 9 * i + rank;
+      }
+      const bool gathers = collective == Collective::allgatherv;
+      ASSERT_EQ(gathers ? SIBYL_Allgatherv(own.data(), count, MPI_INT64_T, all.data(),
+                                           counts.data(), places.data(), MPI_INT64_T, served.get())
+                        : SIBYL_Alltoallv(own.data(), counts.data(), places.data(), MPI_INT64_T,
+                                          all.data(), counts.data(), places.data(), MPI_INT64_T,
+                                          served.get()),
+                MPI_SUCCESS);
+      EXPECT_EQ(served.served_by(), &row);
+      const int factor = gathers || rank == 1 ? 7 : 9;  // blocks for rank 0 lie far away
+      for (const std::int64_t i : {0, count - 1}) {
+        EXPECT_EQ(all[far + i], factor * i) << "element " << i << " of rank 0";
+        EXPECT_EQ(all[i], factor * i + 1) << "element " << i << " of rank 1";
+      }
+    }
+  }
+}
+
 // A user's operator on one element whose bytes no int can count.
 void add_ends(void* in, void* inout, int*, MPI_Datatype* type) {
   MPI_Aint low = 0;

@@ -1,68 +1,20 @@
 // Random gathers and scatters beside the serial reference; see reference_cases.hpp.
 #include <algorithm>
-#include <array>
-#include <numeric>
 #include <optional>
 
-#include "collectives/reference_cases.hpp"
+#include "collectives/reference_sides.hpp"
 
 namespace sibyl::reference {
 namespace {
 
-constexpr std::size_t most_entries = 24;  // of a type
-
 bool goes_up(Call call) { return call == Call::gather || call == Call::gatherv; }
 bool is_irregular(Call call) { return call == Call::gatherv || call == Call::scatterv; }
 
-int draw_divisor(int number, int at_most, Random& random) {
-  std::vector<int> divisors;
-  for (int d = 1; d <= std::min(number, at_most); ++d) {
-    if (number % d == 0) divisors.push_back(d);
-  }
-  return divisors.empty() ? 1 : divisors[pick(random, divisors.size())];
-}
-
-Signature draw_unit(Random& random) {
-  const auto basic = [&] { return static_cast<Basic>(pick(random, basic_count)); };
-  Signature unit;
-  if (one_in(random, 25)) return unit;  // types of no bytes
-  const std::uint64_t basics = one_in(random, 2) ? 1 : 2 + pick(random, 4);
-  for (std::uint64_t i = 0; i < basics; ++i) unit.push_back(basic());
-  // The signatures of MPI's pairs.
-  if (basics == 2 && one_in(random, 2)) unit[1] = Basic::integer;
-  return unit;
-}
-
-// Units of a block of about so many bytes, whole elements of the root's type.
-int draw_units(const BlockCase& now, Random& random, const Limits& limits) {
-  const auto bytes = static_cast<std::size_t>(bytes_of(now.unit));
-  if (bytes == 0) return now.root_units * static_cast<int>(pick(random, 5));
-  const std::size_t element = bytes * static_cast<std::size_t>(now.root_units);
-  // Messages along a tree hold the blocks of several ranks.
-  const std::size_t mixed = limits.largest_mixed / static_cast<std::size_t>(now.ranks);
-  const std::size_t largest = is_mixed(now.unit) ? std::min(limits.largest, mixed) : limits.largest;
-  const std::size_t wanted = draw_bytes(random, largest);
-  return now.root_units *
-         static_cast<int>(std::min(wanted + one_in(random, 2) * (element - 1), largest) / element);
-}
-
-void draw_places(BlockCase& now, Random& random) {
-  std::vector<std::size_t> order(static_cast<std::size_t>(now.ranks));
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (is_irregular(now.call)) std::shuffle(order.begin(), order.end(), random);
-  const bool gaps = is_irregular(now.call) && one_in(random, 2);
-  std::ptrdiff_t cursor =
-      is_irregular(now.call) && one_in(random, 2) ? between(random, -40, 10) : 0;
-  now.displacements.assign(order.size(), 0);
-  for (const std::size_t rank : order) {
-    const int count = now.units[rank] / now.root_units;
-    if (gaps) cursor += between(random, 0, 3);
-    now.displacements[rank] = static_cast<int>(cursor);
-    cursor += count;
-    if (count == 0 && is_irregular(now.call)) {  // never looked at
-      now.displacements[rank] = static_cast<int>(between(random, -1000, 1000));
-    }
-  }
+void draw_displacements(BlockCase& now, Random& random) {
+  std::vector<int> counts;
+  for (const int units : now.units) counts.push_back(units / now.root_units);
+  now.displacements =
+      is_irregular(now.call) ? draw_places(counts, random) : places_in_a_row(counts);
 }
 
 Random generator(const BlockCase& now, int rank) {
@@ -80,33 +32,6 @@ Type root_type(const BlockCase& now, const Limits& limits) {
   Random random = generator(now, -1);
   return make_type(repeated(now.unit, now.root_units), Overlap::forbidden, limits.types, random);
 }
-
-// A type that lies where its buffer does, to be given with MPI_BOTTOM.
-class Absolute {
- public:
-  Absolute(const Type& type, void* base) {
-    MPI_Aint address = 0;
-    MPI_Get_address(base, &address);
-    MPI_Type_create_hindexed_block(1, 1, &address, type.handle(), &handle_);
-    MPI_Type_commit(&handle_);
-  }
-  ~Absolute() { MPI_Type_free(&handle_); }
-  Absolute(const Absolute&) = delete;
-  Absolute& operator=(const Absolute&) = delete;
-  MPI_Datatype handle() const { return handle_; }
-
- private:
-  MPI_Datatype handle_ = MPI_DATATYPE_NULL;
-};
-
-// One side as MPI is given it.
-struct Side {
-  void* buffer = wild();
-  int count = wild_count;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  const int* counts = static_cast<const int*>(wild());
-  const int* places = static_cast<const int*>(wild());
-};
 
 int invoke(const BlockCase& now, const Library& library, const Side& all, const Side& own,
            MPI_Comm comm) {
@@ -147,11 +72,6 @@ Bytes sent_by(const BlockCase& now, std::size_t rank, const Limits& limits) {
   return buffer.take(region.first, region.count);
 }
 
-std::string compared(const char* what, const Buffer& now, const Buffer& expected) {
-  const std::string difference = now.difference(expected);
-  return difference.empty() ? difference : std::string(what) + ": " + difference;
-}
-
 }  // namespace
 
 BlockCase draw_block_case(Call call, int ranks, std::uint64_t seed, const Limits& limits) {
@@ -166,14 +86,18 @@ BlockCase draw_block_case(Call call, int ranks, std::uint64_t seed, const Limits
   const auto length = std::max<std::size_t>(now.unit.size(), 1);
   const auto at_most = static_cast<int>(most_entries / length);
   now.root_units = static_cast<int>(between(random, 1, one_in(random, 2) ? at_most : 4));
+  // Messages along a tree hold the blocks of several ranks.
+  const auto units = [&] {
+    return draw_units(now.unit, now.root_units, ranks, limits.largest, limits, random);
+  };
   if (is_irregular(call)) {
     const bool sparse = one_in(random, 4);
     for (int rank = 0; rank < ranks; ++rank) {
       const bool empty = one_in(random, sparse ? 2 : 8);
-      now.units.push_back(empty ? 0 : draw_units(now, random, limits));
+      now.units.push_back(empty ? 0 : units());
     }
   } else {
-    now.units.assign(static_cast<std::size_t>(ranks), draw_units(now, random, limits));
+    now.units.assign(static_cast<std::size_t>(ranks), units());
   }
   for (const int units : now.units) {
     now.own_units.push_back(units == 0 ? static_cast<int>(between(random, 1, 3))
@@ -184,7 +108,7 @@ BlockCase draw_block_case(Call call, int ranks, std::uint64_t seed, const Limits
   now.root_bottom = limits.bottom && !now.unit.empty() && one_in(random, 16);
   now.sends_overlap = goes_up(call) && one_in(random, 6);
   now.garbage = limits.garbage_where_not_significant && !one_in(random, 4);
-  draw_places(now, random);
+  draw_displacements(now, random);
   return now;
 }
 
@@ -270,13 +194,7 @@ std::string run(const BlockCase& now, const Limits& limits, const Library& libra
     all_side = {nullptr, 0, MPI_BYTE, nullptr, nullptr};
   }
   const int result = invoke(now, library, all_side, own_side, comm);
-  std::string wrong;
-  if (result != MPI_SUCCESS) {
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    MPI_Error_string(result, text.data(), &length);
-    wrong = std::string("returned an error: ") + text.data() + "\n";
-  }
+  std::string wrong = text_of_error(result);
   wrong += compared(up ? "send buffer" : "receive buffer", own_buffer, own_expected);
   if (is_root) wrong += compared("root's buffer", all_buffer, all_expected);
   return wrong;

@@ -14,18 +14,48 @@
 
 namespace sibyl::reference {
 
-enum class Call : std::uint8_t { gather, scatter, gatherv, scatterv, reduce, scan, exscan };
-constexpr std::size_t call_count = 7;
+enum class Call : std::uint8_t {
+  gather,
+  scatter,
+  gatherv,
+  scatterv,
+  bcast,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  barrier,
+  reduce,
+  scan,
+  exscan,
+  allreduce,
+  reduce_scatter,
+  reduce_scatter_block
+};
+constexpr std::size_t call_count = 16;
 const char* name_of(Call call);
+// Three kinds besides the barrier.
+constexpr bool moves_blocks_of_root(Call call) { return call <= Call::scatterv; }
+constexpr bool exchanges(Call call) { return call >= Call::bcast && call <= Call::alltoallv; }
+constexpr bool reduces(Call call) { return call >= Call::reduce; }
 
 struct Library {
   decltype(&MPI_Gather) gather;
   decltype(&MPI_Scatter) scatter;
   decltype(&MPI_Gatherv) gatherv;
   decltype(&MPI_Scatterv) scatterv;
+  decltype(&MPI_Bcast) bcast;
+  decltype(&MPI_Allgather) allgather;
+  decltype(&MPI_Allgatherv) allgatherv;
+  decltype(&MPI_Alltoall) alltoall;
+  decltype(&MPI_Alltoallv) alltoallv;
+  decltype(&MPI_Barrier) barrier;
   decltype(&MPI_Reduce) reduce;
   decltype(&MPI_Scan) scan;
   decltype(&MPI_Exscan) exscan;
+  decltype(&MPI_Allreduce) allreduce;
+  decltype(&MPI_Reduce_scatter) reduce_scatter;
+  decltype(&MPI_Reduce_scatter_block) reduce_scatter_block;
 };
 
 // What a library cannot do natively, and so is not asked for (reference_limits.cpp says which and
@@ -39,6 +69,11 @@ struct Limits {
   bool bottom = true;                // MPI_BOTTOM with a type of absolute addresses
   bool in_place_at_any_root = true;  // of a reduce
   bool gaps_of_pairs = true;         // MINLOC and MAXLOC on types with padding
+  bool element_sizes_differ = true;  // between the ranks and sides of an allgatherv
+  bool places_of_one_rank = true;    // of an allgatherv
+  bool products_scattered = true;    // reduce-scatters by operators that do not commute
+  bool derived_sums_for_all = true;  // sums for all ranks by a user's operator on a derived type
+  bool in_place_at_some = true;      // of sums for all ranks, at some of them only
 };
 // The limits of the MPI library that runs, where its own collectives take the calls.
 Limits native_limits();
@@ -68,6 +103,30 @@ std::string describe(const BlockCase& now, const Limits& limits);
 // Collective; empty when all is as it must be on this rank.
 std::string run(const BlockCase& now, const Limits& limits, const Library& library, MPI_Comm comm);
 
+// Bcast, allgather, allgatherv, alltoall, alltoallv. Every rank has types of its own on both sides.
+struct ExchangeCase {
+  Call call = Call::bcast;
+  int ranks = 1;
+  int root = 0;
+  bool in_place = false;  // at all ranks
+  std::uint64_t seed = 0;
+  Signature unit;
+  std::vector<std::vector<int>> units;  // of the block from one rank to another
+  // By rank: units in an element of its types, and where its blocks lie, in extents.
+  std::vector<int> send_units;
+  std::vector<int> receive_units;
+  std::vector<std::vector<int>> send_places;
+  std::vector<std::vector<int>> receive_places;
+  bool sends_overlap = false;  // elements of an own block that goes to all share bytes
+  std::vector<bool> send_bottom;
+  std::vector<bool> receive_bottom;
+  bool garbage = false;  // where an argument is not significant
+};
+ExchangeCase draw_exchange_case(Call call, int ranks, std::uint64_t seed, const Limits& limits);
+std::string describe(const ExchangeCase& now, const Limits& limits);
+std::string run(const ExchangeCase& now, const Limits& limits, const Library& library,
+                MPI_Comm comm);
+
 struct ReductionCase {
   Call call = Call::reduce;
   int ranks = 1;
@@ -77,13 +136,18 @@ struct ReductionCase {
   Operator op = Operator::sum;
   const OperandType* operand = nullptr;  // of a predefined operator
   Signature signature;                   // of an element of a user's operator
-  int count = 0;
+  int count = 0;                         // of the whole vector
+  std::vector<int> counts;               // of a reduce-scatter: of the ranks' blocks
   bool garbage = false;
 };
 ReductionCase draw_reduction_case(Call call, int ranks, std::uint64_t seed, const Limits& limits);
 std::string describe(const ReductionCase& now, const Limits& limits);
 std::string run(const ReductionCase& now, const Limits& limits, const Library& library,
                 MPI_Comm comm);
+
+// Any of them, and the barrier: empty when all is right, else what is wrong and with what case.
+std::string run_drawn(Call call, std::uint64_t seed, const Limits& limits, const Library& library,
+                      MPI_Comm comm);
 
 // How many bytes a block or vector shall have: around the sizes at which algorithms and engines
 // change, often nothing or little, seldom much.

@@ -1,16 +1,67 @@
 // What is drawn for every case, and what the MPI libraries cannot do; see reference_cases.hpp.
 #include <array>
-#include <cstdlib>
-#include <cstring>
+#include <chrono>
+#include <thread>
 
-#include "collectives/reference_cases.hpp"
+#include "collectives/reference_sides.hpp"
 
 namespace sibyl::reference {
 
 const char* name_of(Call call) {
-  constexpr std::array names{"gather", "scatter", "gatherv", "scatterv",
-                             "reduce", "scan",    "exscan"};
+  constexpr std::array<const char*, call_count> names{
+      "gather",    "scatter",   "gatherv",        "scatterv",
+      "bcast",     "allgather", "allgatherv",     "alltoall",
+      "alltoallv", "barrier",   "reduce",         "scan",
+      "exscan",    "allreduce", "reduce_scatter", "reduce_scatter_block"};
   return names[static_cast<std::size_t>(call)];
+}
+
+namespace {
+
+// Nobody leaves a barrier before all have come to it, by the one clock that all ranks share.
+// Whether they do is known at all ranks.
+std::string run_barrier(std::uint64_t seed, const Library& library, MPI_Comm comm) {
+  using Clock = std::chrono::steady_clock;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  Random random(seed + static_cast<std::uint64_t>(rank));
+  const auto until = Clock::now() + std::chrono::microseconds(pick(random, 800));
+  if (one_in(random, 3)) std::this_thread::sleep_until(until);
+  const auto since_start = [] {
+    return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  };
+  double times[2] = {since_start(), 0};
+  std::string wrong = text_of_error(library.barrier(comm));
+  times[1] = -since_start();
+  double latest[2];
+  PMPI_Allreduce(times, latest, 2, MPI_DOUBLE, MPI_MAX, comm);
+  if (latest[0] > -latest[1]) {
+    wrong += "somebody left " + std::to_string(latest[0] + latest[1]) + " s before the last came\n";
+  }
+  return wrong;
+}
+
+template <class Case>
+std::string run_and_tell(const Case& now, const Limits& limits, const Library& library,
+                         MPI_Comm comm) {
+  const std::string wrong = run(now, limits, library, comm);
+  return wrong.empty() ? wrong : wrong + describe(now, limits);
+}
+
+}  // namespace
+
+std::string run_drawn(Call call, std::uint64_t seed, const Limits& limits, const Library& library,
+                      MPI_Comm comm) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  if (call == Call::barrier) return run_barrier(seed, library, comm);
+  if (moves_blocks_of_root(call)) {
+    return run_and_tell(draw_block_case(call, ranks, seed, limits), limits, library, comm);
+  }
+  if (exchanges(call)) {
+    return run_and_tell(draw_exchange_case(call, ranks, seed, limits), limits, library, comm);
+  }
+  return run_and_tell(draw_reduction_case(call, ranks, seed, limits), limits, library, comm);
 }
 
 std::size_t draw_bytes(Random& random, std::size_t largest) {
@@ -67,9 +118,22 @@ Limits native_limits() {
   // A block that a rank sends to itself, from one derived type into another, goes in pieces of
   // 64 KiB, and bytes around the end of a piece inside an element are mixed up.
   limits.largest = 65000;
+  // Allgatherv's algorithm is chosen by the counts of the receive buffer and the element of the
+  // send buffer, and so differently where they differ between ranks: it hangs.
+  limits.element_sizes_differ = false;
+  // Rings have temporary vectors for elements that begin where they are said to, and write beside
+  // them where a lower bound is not 0.
+  limits.derived_sums_for_all = false;
 #else
   // MPICH 4.0's reduce in place at other roots than 0 crashes.
   limits.in_place_at_any_root = false;
+  // Its allgatherv of one rank puts the block at the begin, whatever the displacement.
+  limits.places_of_one_rank = false;
+  // A reduce-scatter by an operator that does not commute has temporary vectors for elements
+  // without gaps at their ends, and writes past them where there are some.
+  limits.products_scattered = false;
+  // The standard wants it at all ranks or none (an allreduce), and its reduce-scatters do, too.
+  limits.in_place_at_some = false;
   limits.largest_mixed = message_limits().largest_mixed;
   limits.types.integer_pairs = message_limits().types.integer_pairs;
 #endif

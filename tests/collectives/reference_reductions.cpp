@@ -1,10 +1,10 @@
 // Random reduces and scans beside the serial reference; see reference_cases.hpp.
 #include <algorithm>
-#include <array>
 #include <memory>
+#include <numeric>
 #include <optional>
 
-#include "collectives/reference_cases.hpp"
+#include "collectives/reference_sides.hpp"
 
 namespace sibyl::reference {
 namespace {
@@ -72,11 +72,59 @@ void clean(const ReductionCase& now, const Region& region, Buffer& buffer) {
 
 int invoke(const ReductionCase& now, const Library& library, const void* send, void* receive,
            MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  if (now.call == Call::reduce) {
-    return library.reduce(send, receive, now.count, type, op, now.root, comm);
+  switch (now.call) {
+    case Call::reduce:
+      return library.reduce(send, receive, now.count, type, op, now.root, comm);
+    case Call::scan:
+      return library.scan(send, receive, now.count, type, op, comm);
+    case Call::exscan:
+      return library.exscan(send, receive, now.count, type, op, comm);
+    case Call::allreduce:
+      return library.allreduce(send, receive, now.count, type, op, comm);
+    case Call::reduce_scatter:
+      return library.reduce_scatter(send, receive, now.counts.data(), type, op, comm);
+    default:
+      return library.reduce_scatter_block(send, receive, now.counts.front(), type, op, comm);
   }
-  return (now.call == Call::scan ? library.scan : library.exscan)(send, receive, now.count, type,
-                                                                  op, comm);
+}
+
+bool scatters_sums(Call call) {
+  return call == Call::reduce_scatter || call == Call::reduce_scatter_block;
+}
+
+// How many ranks' vectors a rank gets the sum of.
+int operands_of(const ReductionCase& now, int rank) {
+  switch (now.call) {
+    case Call::reduce:
+      return rank == now.root ? now.ranks : 0;
+    case Call::scan:
+      return rank + 1;
+    case Call::exscan:
+      return rank;
+    default:
+      return now.ranks;
+  }
+}
+
+// Blocks of the vector: equal ones, or of any sizes, some of them empty.
+void draw_counts(ReductionCase& now, Random& random) {
+  const auto ranks = static_cast<std::size_t>(now.ranks);
+  if (now.call == Call::reduce_scatter_block) {
+    now.counts.assign(ranks, now.count / now.ranks);
+  } else {
+    std::vector<int> cuts{0, now.count};
+    const bool sparse = one_in(random, 4);
+    for (std::size_t i = 1; i < ranks; ++i) {
+      cuts.push_back(
+          sparse && one_in(random, 2)
+              ? 0
+              : static_cast<int>(pick(random, static_cast<std::uint64_t>(now.count) + 1)));
+    }
+    std::ranges::sort(cuts);
+    for (std::size_t i = 0; i < ranks; ++i) now.counts.push_back(cuts[i + 1] - cuts[i]);
+    std::shuffle(now.counts.begin(), now.counts.end(), random);
+  }
+  now.count = std::accumulate(now.counts.begin(), now.counts.end(), 0);
 }
 
 bool has_gaps(const OperandType& type) {
@@ -93,14 +141,14 @@ ReductionCase draw_reduction_case(Call call, int ranks, std::uint64_t seed, cons
   now.seed = seed;
   now.root = static_cast<int>(between(random, 0, ranks - 1));
   std::size_t element = 0;
-  if (one_in(random, 2)) {
+  if (one_in(random, 2) || (call >= Call::allreduce && !limits.derived_sums_for_all)) {
     const auto& types = operand_types();
     do {
       now.operand = &types[pick(random, types.size())];
     } while (!limits.gaps_of_pairs && has_gaps(*now.operand));
     now.op = now.operand->operators[pick(random, now.operand->operators.size())];
     element = now.operand->layout.packed;
-  } else if (one_in(random, 2)) {
+  } else if (one_in(random, 2) && (limits.products_scattered || !scatters_sums(call))) {
     now.op = Operator::user_product;
     now.signature = signature_of_matrices(static_cast<int>(between(random, 1, 4)), random);
   } else {
@@ -121,7 +169,10 @@ ReductionCase draw_reduction_case(Call call, int ranks, std::uint64_t seed, cons
                   ? static_cast<int>(pick(random, 4))
                   : static_cast<int>(std::min(wanted + one_in(random, 2) * (element - 1), largest) /
                                      element);
-  const std::uint64_t places = pick(random, 4);  // none, all, or each as it likes
+  if (scatters_sums(call)) draw_counts(now, random);
+  // None, all, or each as it likes.
+  const std::uint64_t places =
+      pick(random, call < Call::allreduce || limits.in_place_at_some ? 4 : 3);
   for (int rank = 0; rank < ranks; ++rank) {
     now.in_place.push_back(places == 2 || (places == 3 && one_in(random, 2)));
   }
@@ -149,6 +200,8 @@ std::string describe(const ReductionCase& now, const Limits& limits) {
   for (std::size_t rank = 0; rank < now.in_place.size(); ++rank) {
     if (now.in_place[rank]) text += " " + std::to_string(rank);
   }
+  if (scatters_sums(now.call)) text += "\n  in blocks of";
+  for (const int count : now.counts) text += " " + std::to_string(count);
   return text + "\n";
 }
 
@@ -163,39 +216,43 @@ std::string run(const ReductionCase& now, const Limits& limits, const Library& l
     user = std::make_unique<UserOperator>(now.op, now.signature, *elements.made);
   }
   const Region vector{"vector", 0, now.count};
+  // What this rank gets: in place at the begin of the vector.
+  const std::vector<int>& counts = now.counts;
+  const Region result{"result", 0,
+                      counts.empty() ? now.count : counts[static_cast<std::size_t>(rank)]};
+  const int first = counts.empty() ? 0 : std::accumulate(counts.begin(), counts.begin() + rank, 0);
   const std::size_t bytes = elements.layout.packed;
   const Bytes input = input_of(now, rank, bytes);
   Buffer send(elements.layout, {vector}, now.seed + 10 + static_cast<std::uint64_t>(rank));
-  Buffer receive(elements.layout, {vector}, now.seed + 50 + static_cast<std::uint64_t>(rank));
+  Buffer receive(elements.layout, {in_place ? vector : result},
+                 now.seed + 50 + static_cast<std::uint64_t>(rank));
   send.put(vector, input);
   if (in_place) receive.put(vector, input);
   const Buffer sent = send;
   Buffer expected = receive;
-  // How many ranks' vectors this rank gets.
-  const int operands = now.call == Call::reduce ? (rank == now.root ? now.ranks : 0)
-                       : now.call == Call::scan ? rank + 1
-                                                : rank;
-  if (operands > 0) expected.put(vector, combined(now, operands, bytes));
+  const int operands = operands_of(now, rank);
+  if (operands > 0) {
+    const Bytes sum = combined(now, operands, bytes);
+    expected.put(result.first, result.count, sum.data() + static_cast<std::size_t>(first) * bytes);
+  }
   void* to = receive.base();
   if (operands == 0 && !in_place && now.garbage) to = wild();
-  const int result = invoke(now, library, in_place ? MPI_IN_PLACE : send.base(), to, elements.type,
-                            user != nullptr ? user->handle() : handle_of(now.op), comm);
-  std::string wrong;
-  if (result != MPI_SUCCESS) {
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    MPI_Error_string(result, text.data(), &length);
-    wrong = std::string("returned an error: ") + text.data() + "\n";
-  }
+  if (result.count == 0 && !in_place && now.garbage) to = nullptr;
+  std::string wrong =
+      text_of_error(invoke(now, library, in_place ? MPI_IN_PLACE : send.base(), to, elements.type,
+                           user != nullptr ? user->handle() : handle_of(now.op), comm));
   const std::string send_difference = send.difference(sent);
   if (!send_difference.empty()) wrong += "send buffer: " + send_difference;
   if (operands > 0) {
-    clean(now, vector, receive);
-    clean(now, vector, expected);
+    clean(now, result, receive);
+    clean(now, result, expected);
   }
-  const std::string difference = receive.difference(expected);
-  if (!difference.empty()) wrong += "receive buffer: " + difference;
-  return wrong;
+  // What becomes of the rest of the vector is not said.
+  if (in_place && !counts.empty()) {
+    const Region rest{"rest", result.count, vector.count - result.count};
+    expected.put(rest, receive.take(rest.first, rest.count));
+  }
+  return wrong + compared("receive buffer", receive, expected);
 }
 
 }  // namespace sibyl::reference

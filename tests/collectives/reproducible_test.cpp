@@ -13,7 +13,9 @@
 namespace sibyl::test {
 namespace {
 
-constexpr std::array combining{Collective::reduce, Collective::scan, Collective::exscan};
+constexpr std::array combining{Collective::reduce,         Collective::scan,
+                               Collective::exscan,         Collective::allreduce,
+                               Collective::reduce_scatter, Collective::reduce_scatter_block};
 // Both engines: lockstep up to 64 KiB, dataflow above; the last is more than a MiB.
 constexpr std::array counts{1, 1000, 8192, 8193, 140001};
 
@@ -48,24 +50,47 @@ testing::AssertionResult same(const Bits& now, const Bits& first) {
   return testing::AssertionFailure() << "element " << at - now.begin() << " of " << now.size();
 }
 
+// A reduce-scatter is of at least one element a rank, and of all that is left for the last one.
 Bits call(Collective collective, MPI_Comm comm, int root, int count, bool in_place = false) {
   const int rank = rank_in(comm);
+  const int size = size_of(comm);
+  const int block = std::max(1, count / size);
+  if (scatters_sums(collective)) count = std::max(count, size);
+  if (collective == Collective::reduce_scatter_block) count = block * size;
+  std::vector<int> blocks(static_cast<std::size_t>(size), block);
+  blocks.back() += count - block * size;
   std::vector<double> send = operands(rank, count);
   std::vector<double> receive(send.size());
   const bool reduces = collective == Collective::reduce;
   const bool here = in_place && (!reduces || rank == root);
   if (here) receive = send;
   const void* const from = here ? MPI_IN_PLACE : send.data();
+  void* const to = receive.data();
   int error = MPI_SUCCESS;
-  if (reduces) {
-    error = SIBYL_Reduce(from, receive.data(), count, MPI_DOUBLE, MPI_SUM, root, comm);
-  } else if (collective == Collective::scan) {
-    error = SIBYL_Scan(from, receive.data(), count, MPI_DOUBLE, MPI_SUM, comm);
-  } else {
-    error = SIBYL_Exscan(from, receive.data(), count, MPI_DOUBLE, MPI_SUM, comm);
+  switch (collective) {
+    case Collective::reduce:
+      error = SIBYL_Reduce(from, to, count, MPI_DOUBLE, MPI_SUM, root, comm);
+      break;
+    case Collective::scan:
+      error = SIBYL_Scan(from, to, count, MPI_DOUBLE, MPI_SUM, comm);
+      break;
+    case Collective::exscan:
+      error = SIBYL_Exscan(from, to, count, MPI_DOUBLE, MPI_SUM, comm);
+      break;
+    case Collective::allreduce:
+      error = SIBYL_Allreduce(from, to, count, MPI_DOUBLE, MPI_SUM, comm);
+      break;
+    case Collective::reduce_scatter:
+      error = SIBYL_Reduce_scatter(from, to, blocks.data(), MPI_DOUBLE, MPI_SUM, comm);
+      break;
+    default:
+      error = SIBYL_Reduce_scatter_block(from, to, block, MPI_DOUBLE, MPI_SUM, comm);
   }
   EXPECT_EQ(error, MPI_SUCCESS);
-  const bool has_result = reduces ? rank == root : collective == Collective::scan || rank > 0;
+  if (scatters_sums(collective)) {
+    receive.resize(static_cast<std::size_t>(blocks[static_cast<std::size_t>(rank)]));
+  }
+  const bool has_result = reduces ? rank == root : collective != Collective::exscan || rank > 0;
   return has_result ? bits_of(receive) : Bits{};
 }
 
@@ -106,6 +131,7 @@ TEST(Reproducible, BitsStayWhoeverIsLateAndWhateverIsKnown) {
       Served served(collective, nullptr);
       served.state().replace_settings(reproducible(collective, row));
       for (const int count : counts) {
+        if (row != nullptr && count == counts.back() && !long_tests()) continue;
         const int root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of())));
         SCOPED_TRACE(std::string(name_of(collective)) + " " + name_or_auto(row) + ", " +
                      std::to_string(count) + " elements, root " + std::to_string(root));
@@ -113,7 +139,7 @@ TEST(Reproducible, BitsStayWhoeverIsLateAndWhateverIsKnown) {
         const Algorithm* const by = served.served_by();
         EXPECT_NE(by, nullptr) << "left to the MPI library";
         EXPECT_TRUE(row == nullptr || by == row);
-        for (int i = 0; i < cases(6); ++i) {
+        for (int i = 0; i < cases(4); ++i) {
           know_something_else(served.state(), random);
           be_late(own);
           EXPECT_TRUE(same(call(collective, served.get(), root, count), first));
@@ -215,6 +241,50 @@ TEST(Reproducible, NeitherRootNorPlaceShows) {
         MPI_Bcast(bits.data(), count, MPI_UINT64_T, root, served.get());
         if (first.empty()) first = bits;
         EXPECT_TRUE(same(bits, first)) << "root " << root;
+      }
+    }
+  }
+}
+
+TEST(Reproducible, PlaceDoesNotShowInSumsForAllRanks) {
+  for (const Collective collective :
+       {Collective::allreduce, Collective::reduce_scatter, Collective::reduce_scatter_block}) {
+    for (const Algorithm* row : rows_and_auto(collective)) {
+      Served served(collective, nullptr);
+      served.state().replace_settings(reproducible(collective, row));
+      for (const int count : {5, 9000}) {
+        SCOPED_TRACE(std::string(name_of(collective)) + " " + name_or_auto(row));
+        const Bits first = call(collective, served.get(), 0, count);
+        const bool in_place = rank_in() % 2 == 0;
+        EXPECT_TRUE(same(call(collective, served.get(), 0, count, in_place), first));
+      }
+    }
+  }
+}
+
+// Whatever the settings: a program may compare what its ranks have, and branch on it.
+TEST(Reproducible, AnAllreduceHasTheSameBitsAtAllRanksInEveryCall) {
+  SIBYL_TRACE_SEED();
+  Random random(run_seed() + 45);
+  Random own(run_seed() + 46 + static_cast<std::uint64_t>(rank_in()));
+  for (const Algorithm& row : algorithms(Collective::allreduce)) {
+    Served served(Collective::allreduce, &row);
+    for (const int count : counts) {
+      if (count == counts.back() && !long_tests()) continue;
+      SCOPED_TRACE(std::string(row.name) + ", " + std::to_string(count) + " elements");
+      Bits first;
+      for (int i = 0; i < cases(4); ++i) {
+        know_something_else(served.state(), random);
+        be_late(own);
+        const Bits bits = call(Collective::allreduce, served.get(), 0, count, i % 2 == 1);
+        EXPECT_EQ(served.served_by(), &row);
+        Bits of_rank_0 = bits;
+        MPI_Bcast(of_rank_0.data(), count, MPI_UINT64_T, 0, served.get());
+        EXPECT_TRUE(same(bits, of_rank_0)) << "call " << i;
+        if (i == 0) first = bits;
+        if (!row.commutative_only) {
+          EXPECT_TRUE(same(bits, first)) << "call " << i;
+        }
       }
     }
   }

@@ -55,10 +55,11 @@ Verdict ReduceScatter::judge(int rank, int ranks) const {
   } else if (block < 0) {
     return {MPI_ERR_COUNT, openmpi_refuses};  // MPICH does not look
   }
-  // Who receives nothing may have nowhere to put it.
-  const bool written = receive != nullptr || count_of(rank) > 0 || send == MPI_IN_PLACE;
-  void* const into = written ? receive : const_cast<ReduceScatter*>(this);
-  return judge_scan({send, into, total(ranks), datatype, op}, false, rank);
+  ReductionArguments now{send, receive, total(ranks), datatype, op};
+  // Who gets nothing needs no room for it.
+  const bool gets_nothing = send != MPI_IN_PLACE && count_of(rank) == 0;
+  if (gets_nothing && receive == nullptr) now.receive = &now;
+  return judge_scan(now, false, rank);
 }
 
 // Where the blocks begin in the vector, in elements, and where the last one ends.

@@ -19,8 +19,11 @@ namespace {
 
 using namespace sibyl::reference;
 
-constexpr Library by_name{MPI_Gather, MPI_Scatter, MPI_Gatherv, MPI_Scatterv,
-                          MPI_Reduce, MPI_Scan,    MPI_Exscan};
+constexpr Library by_name{
+    MPI_Gather,    MPI_Scatter,   MPI_Gatherv,        MPI_Scatterv,
+    MPI_Bcast,     MPI_Allgather, MPI_Allgatherv,     MPI_Alltoall,
+    MPI_Alltoallv, MPI_Barrier,   MPI_Reduce,         MPI_Scan,
+    MPI_Exscan,    MPI_Allreduce, MPI_Reduce_scatter, MPI_Reduce_scatter_block};
 
 // A communicator of some of the ranks in any order; the same on all of them.
 MPI_Comm draw_communicator(Random& random) {
@@ -68,28 +71,15 @@ int main(int argc, char** argv) {
       Random random(seed + 7919 * (i / cases_of_a_communicator));
       comm = draw_communicator(random);
     }
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
     Random random(seed + 1000003 * i);
     const auto call = static_cast<Call>(pick(random, call_count));
-    const std::uint64_t case_seed = random();
-    std::string wrong;
-    std::string text;
-    if (call < Call::reduce) {
-      const BlockCase now = draw_block_case(call, ranks, case_seed, limits);
-      wrong = run(now, limits, by_name, comm);
-      if (!wrong.empty()) text = describe(now, limits);
-    } else {
-      const ReductionCase now = draw_reduction_case(call, ranks, case_seed, limits);
-      wrong = run(now, limits, by_name, comm);
-      if (!wrong.empty()) text = describe(now, limits);
-    }
+    const std::string wrong = run_drawn(call, random(), limits, by_name, comm);
     if (!wrong.empty() && ++failures <= 5) {
       int rank = 0;
       MPI_Comm_rank(comm, &rank);
-      std::printf("case %llu of seed %llu, rank %d (%d of the world): %s  %s",
+      std::printf("case %llu of seed %llu, rank %d (%d of the world): %s",
                   static_cast<unsigned long long>(i), static_cast<unsigned long long>(seed), rank,
-                  world_rank, text.c_str(), wrong.c_str());
+                  world_rank, wrong.c_str());
       std::fflush(stdout);
     }
   }

@@ -259,7 +259,7 @@ class Faults(PreloadTest):
     Open MPI 5 beside --library-dir of the usual build."""
 
     ULFM = ("--with-ft", "ulfm")
-    CALLS = 7  # in the loop of faults.c
+    CALLS = 16  # in the loop of faults.c
     launcher_knows: bool | None = None
 
     def setUp(self):
@@ -274,7 +274,7 @@ class Faults(PreloadTest):
         self.program = c_program(PROGRAMS / "faults.c")
 
     def recover(self, how, ranks, elements, calls, **extra):
-        extra = {"LD_PRELOAD": str(shim()), **extra}
+        extra = {"LD_PRELOAD": str(shim()), **everyone_tests.SERVED, **extra}
         command = [self.program, how, elements, *calls]
         done = run(command, ranks=ranks, options=self.ULFM, **extra)
         text = f"{done.args}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
@@ -307,6 +307,7 @@ class Faults(PreloadTest):
                 with self.subTest(ranks=ranks, elements=elements):
                     self.recover("inside", ranks, elements, (0, 1))
                     self.recover("inside", ranks, elements, (2, 0))
+                    self.recover("inside", ranks, elements, (7, 9))
 
     def test_survivors_recover_while_costs_are_measured_and_arrivals_predicted(self):
         extra = {"SIBYL_SERVE_FROM": "1", "SIBYL_REDUCE": "clairvoyant"}

@@ -21,9 +21,47 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { calls = 7, longest = 20, most_ranks = 16 };
-static const char* const names[calls] = {"reduce",  "scan",    "exscan",  "gather",
-                                         "scatter", "gatherv", "scatterv"};
+enum {
+  reduce,
+  scan,
+  exscan,
+  gather,
+  scatter,
+  gatherv,
+  scatterv,
+  allreduce,
+  bcast,
+  reduce_scatter,
+  reduce_scatter_block,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  barrier,
+  calls,
+  longest = 20,
+  most_ranks = 16
+};
+static const char* const names[calls] = {"reduce",
+                                         "scan",
+                                         "exscan",
+                                         "gather",
+                                         "scatter",
+                                         "gatherv",
+                                         "scatterv",
+                                         "allreduce",
+                                         "bcast",
+                                         "reduce_scatter",
+                                         "reduce_scatter_block",
+                                         "allgather",
+                                         "allgatherv",
+                                         "alltoall",
+                                         "alltoallv",
+                                         "barrier"};
+static int applies_operator(int index) {
+  return index <= exscan || index == allreduce || index == reduce_scatter ||
+         index == reduce_scatter_block;
+}
 
 static int elements = 0;
 static int rank = 0, size = 0, own_name = 0;
@@ -83,36 +121,63 @@ static int call(int index, MPI_Op op, MPI_Comm comm) {
   int result = MPI_SUCCESS;
   now = names[index];
   memset(receive, 0xFF, (size_t)size * elements * sizeof *receive);
-  fill(send, rank, elements);
-  if (index == 4 || index == 6) {
-    for (int r = 0; r < size; ++r) fill(send + r * elements, r, elements);
-  }
+  /* In a scatter a block is of the rank that gets it, else of the one that gives it. */
+  const int scatters = index == scatter || index == scatterv;
+  for (int r = 0; r < size; ++r) fill(send + r * elements, scatters ? r : rank, elements);
+  if (index == bcast && rank == 0) fill(receive, rank, elements);
   for (int r = 0; r < size; ++r) {
     counts[r] = elements;
     displs[r] = r * elements;
   }
   alarm(longest);
   switch (index) {
-    case 0:
+    case reduce:
       result = MPI_Reduce(send, receive, elements, MPI_INT, op, 0, comm);
       break;
-    case 1:
+    case scan:
       result = MPI_Scan(send, receive, elements, MPI_INT, op, comm);
       break;
-    case 2:
+    case exscan:
       result = MPI_Exscan(send, receive, elements, MPI_INT, op, comm);
       break;
-    case 3:
+    case gather:
       result = MPI_Gather(send, elements, MPI_INT, receive, elements, MPI_INT, 0, comm);
       break;
-    case 4:
+    case scatter:
       result = MPI_Scatter(send, elements, MPI_INT, receive, elements, MPI_INT, 0, comm);
       break;
-    case 5:
+    case gatherv:
       result = MPI_Gatherv(send, elements, MPI_INT, receive, counts, displs, MPI_INT, 0, comm);
       break;
-    default:
+    case scatterv:
       result = MPI_Scatterv(send, counts, displs, MPI_INT, receive, elements, MPI_INT, 0, comm);
+      break;
+    case allreduce:
+      result = MPI_Allreduce(send, receive, elements, MPI_INT, op, comm);
+      break;
+    case bcast:
+      result = MPI_Bcast(receive, elements, MPI_INT, 0, comm);
+      break;
+    case reduce_scatter:
+      result = MPI_Reduce_scatter(send, receive, counts, MPI_INT, op, comm);
+      break;
+    case reduce_scatter_block:
+      result = MPI_Reduce_scatter_block(send, receive, elements, MPI_INT, op, comm);
+      break;
+    case allgather:
+      result = MPI_Allgather(send, elements, MPI_INT, receive, elements, MPI_INT, comm);
+      break;
+    case allgatherv:
+      result = MPI_Allgatherv(send, elements, MPI_INT, receive, counts, displs, MPI_INT, comm);
+      break;
+    case alltoall:
+      result = MPI_Alltoall(send, elements, MPI_INT, receive, elements, MPI_INT, comm);
+      break;
+    case alltoallv:
+      result = MPI_Alltoallv(send, counts, displs, MPI_INT, receive, counts, displs, MPI_INT, comm);
+      break;
+    default:
+      result = MPI_Barrier(comm);
       break;
   }
   alarm(0);
@@ -122,11 +187,14 @@ static int call(int index, MPI_Op op, MPI_Comm comm) {
     if (class != MPIX_ERR_PROC_FAILED && class != MPIX_ERR_REVOKED) wrong("error class", class);
     return class;
   }
-  if (index == 0 && rank == 0) expect_sum(0, size);
-  if (index == 1) expect_sum(0, rank + 1);
-  if (index == 2 && rank > 0) expect_sum(0, rank);
-  if ((index == 3 || index == 5) && rank == 0) expect_blocks();
-  if (index == 4 || index == 6) expect_sum(rank, rank + 1);
+  if (index == reduce && rank == 0) expect_sum(0, size);
+  if (index == scan) expect_sum(0, rank + 1);
+  if (index == exscan && rank > 0) expect_sum(0, rank);
+  if ((index == gather || index == gatherv) && rank == 0) expect_blocks();
+  if (scatters) expect_sum(rank, rank + 1);
+  if (applies_operator(index) && index > exscan) expect_sum(0, size);
+  if (index == bcast) expect_sum(0, 1);
+  if (index >= allgather && index <= alltoallv) expect_blocks();
   return MPI_SUCCESS;
 }
 
@@ -143,7 +211,7 @@ static int run_into_fault(const char* how, int at, int victim, MPI_Op op, MPI_Co
         MPIX_Comm_revoke(comm);
         return 1;
       }
-      if (strcmp(how, "inside") != 0 || index > 2 || rank == 0) raise(SIGKILL);
+      if (strcmp(how, "inside") != 0 || !applies_operator(index) || rank == 0) raise(SIGKILL);
       applications_left = 2;
     }
     met = call(index, op, comm) != MPI_SUCCESS;
@@ -177,7 +245,7 @@ static MPI_Comm recover(const char* how, int met, int deaths, MPI_Comm comm) {
   MPIX_Comm_agree(comm, &flag);
   if (flag) wrong("agreed that nothing happened", flag);
   /* After the revocation, and whatever the call before was, this ends as well. */
-  const int late = strcmp(how, "agree") == 0 ? MPI_SUCCESS : call(0, MPI_SUM, comm);
+  const int late = strcmp(how, "agree") == 0 ? MPI_SUCCESS : call(reduce, MPI_SUM, comm);
   if (met && strcmp(how, "agree") != 0 && late != MPIX_ERR_REVOKED) wrong("late class", late);
   alarm(longest);
   now = "shrink";
@@ -211,7 +279,8 @@ int main(int argc, char** argv) {
     MPI_Comm_size(comm, &size);
     for (int round = 0; round < 2; ++round) {
       for (int index = 0; index < calls; ++index) {
-        if (call(index, index == 0 ? MPI_SUM : op, comm) != MPI_SUCCESS) wrong("without fault", 0);
+        if (call(index, index == reduce ? MPI_SUM : op, comm) != MPI_SUCCESS)
+          wrong("without fault", 0);
       }
     }
     if (fault + 3 >= argc) break;

@@ -11,11 +11,12 @@ namespace {
 // The blocks of all ranks in one buffer.
 Verdict judge_blocks_of_all(const ExchangedSide& side, bool irregular, int ranks) {
   if (!irregular) return judge_data(side.buffer, side.count, side.type);
-  if (!side.counts.given() || !side.displacements.given()) return {MPI_ERR_ARG, openmpi_refuses};
+  if (!side.counts.given()) return {MPI_ERR_ARG, false};
+  if (!side.displacements.given()) return {MPI_ERR_ARG, openmpi_refuses};
   MPI_Count largest = 0;
   for (Rank rank = 0; rank < ranks; ++rank) {
     const MPI_Count count = side.counts[rank];
-    if (count < 0) return {MPI_ERR_COUNT, any_refuses};
+    if (count < 0) return {MPI_ERR_COUNT, mpich_refuses};  // Open MPI looks in alltoallv alone
     if (MPI_VERSION < 4 && needs_large_count(count)) return {MPI_ERR_COUNT, false};
     largest = std::max(largest, count);
   }

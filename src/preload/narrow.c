@@ -59,9 +59,7 @@ static int is_in_place(word buffer) { /* Open MPI's, MPICH's; neither is any buf
 void sibyl_preload_narrow_array(struct sibyl_preload_narrowed* call, word* array, word buffer,
                                 int entries) {
   const int64_t* large = (const int64_t*)*array;
-  if (large == NULL) return;
-  *array = 0;
-  if (is_in_place(buffer) || entries <= 0) return;
+  if (large == NULL || is_in_place(buffer) || entries <= 0) return;
   int* memory = malloc((size_t)entries * sizeof *memory);
   *array = (word)memory;
   call->arrays[call->count++] = memory;

@@ -46,8 +46,8 @@ struct sibyl_preload_narrowed {
   int* arrays[4];
 };
 void sibyl_preload_narrow_count(struct sibyl_preload_narrowed* call, word count);
-/* Puts an array of ints in the place of `*array`, which belongs to `buffer`; a null pointer where
- * it has no entries or is not significant. */
+/* Puts an array of ints in the place of `*array`, which belongs to `buffer`. One that has no
+ * entries or is not significant stays, since nobody reads it. */
 void sibyl_preload_narrow_array(struct sibyl_preload_narrowed* call, word* array, word buffer,
                                 int entries);
 void sibyl_preload_release(struct sibyl_preload_narrowed* call);

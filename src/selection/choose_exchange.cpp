@@ -22,16 +22,24 @@ namespace {
 
 constexpr std::array<std::uint32_t, 15> tried{1,  2,  3,  4,  6,  8,   12, 16,
                                               24, 32, 48, 64, 96, 128, 192};
-// The most segments that are as good as the best by the model, which knows nothing of what long
-// messages do to each other: where MPICH sends segments by rendezvous, above 16 KiB, a ring takes
-// 1.5 times as long (docs/performance.md).
-constexpr double as_good = 1.2;
+// As good as the best by the model, which knows nothing of what long messages do to each other:
+// where MPICH sends segments by rendezvous, above 16 KiB, a ring takes 1.5 times as long, and whole
+// blocks overlap with nothing (docs/performance.md). So of those as good the fewest whose segments
+// are sent at once are taken, or else the most.
+constexpr double as_good = 1.25;
+constexpr double sent_at_once = 16384;
 // Fewer tags than any communicator has for a vector.
 constexpr std::uint32_t most_messages = 1000;
 // Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes.
 constexpr std::uint64_t worth_measuring = 65536;
-// What a link carries in a call takes at least so many latencies where links are to be kept busy.
-constexpr double long_in_latencies = 8;
+// What a link carries in a call takes at least so many latencies of a round where links are to be
+// kept busy.
+constexpr double long_in_latencies = 2;
+// Into how many segments blocks of an alltoallv are cut, whose sizes are not known to all: those of
+// at least 16 KiB (executor/program/layout.cpp), since smaller ones are one message.
+constexpr std::uint32_t segments_of_any_block = 8;
+// Up to so many ranks it is a message to each, as in the MPI libraries.
+constexpr Rank most_ranks_of_any_blocks = 64;
 // Vectors that groups tell each other whole, in bytes of all that one rank receives.
 constexpr std::uint64_t told_whole = 16384;
 
@@ -97,8 +105,8 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
     case Collective::allgather:
     case Collective::alltoall:
       return {bytes, others, 0, 1};
-    case Collective::alltoallv:  // no size is known to all
-      return {0, others, 0, 1};
+    case Collective::allgatherv:  // one block may hold most of it
+      return {bytes / 2, others, 0, 1};
     default:
       return {bytes / now.ranks, others, 0, 1};
   }
@@ -121,13 +129,19 @@ const Algorithm* choose_exchange(const Situation& now) {
       return is_long(now) ? find_algorithm(now.collective, "ring") : nullptr;
     case Collective::alltoall:
       return is_long(now) ? find_algorithm(now.collective, "shifted") : nullptr;
-    default:  // barrier: as many rounds; alltoallv: no size is known to all
+    case Collective::alltoallv:
+      return between_single_ranks(now) && now.ranks <= most_ranks_of_any_blocks
+                 ? find_algorithm(now.collective, "shifted")
+                 : nullptr;
+    default:  // barrier: the library's has as few rounds
       return nullptr;
   }
 }
 
 bool exchange_wants_costs(const Settings& settings, const Situation& now) {
   if (!between_single_ranks(now) || now.costs.known()) return false;
+  if (now.collective == Collective::barrier || now.collective == Collective::alltoallv)
+    return false;
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == choose_automatically) {
     return bytes_on_a_link(now) >= static_cast<double>(worth_measuring);
@@ -139,6 +153,9 @@ bool exchange_wants_costs(const Settings& settings, const Situation& now) {
 
 SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
                               const Situation& now) {
+  if (now.collective == Collective::alltoallv) {
+    return {.segments = settings.segments != 0 ? settings.segments : segments_of_any_block};
+  }
   const Stream stream = stream_of(row, now);
   const double gamma = combines(now.collective) ? now.costs.gamma : 0;
   const auto planned = [&](std::uint32_t segments) {
@@ -161,10 +178,14 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     const SegmentPlan plan = planned(segments);
     if (fits(segments) && plan.whole_time < best.whole_time) best = plan;
   }
+  if (stream.b > 0)
+    return best;  // segments have to fill a pipeline, and are as short as they may be
   const double least = best.whole_time;
   for (const std::uint32_t segments : tried) {
     const SegmentPlan plan = planned(segments);
-    if (fits(segments) && plan.whole_time <= as_good * least) best = plan;
+    if (!fits(segments) || plan.whole_time > as_good * least) continue;
+    best = plan;
+    if (stream.bytes <= sent_at_once * segments) break;
   }
   return best;
 }

@@ -219,7 +219,8 @@ TEST(CommunicatorState, TakesAsManyTagsForVectorsAsThereIsRoomFor) {
   EXPECT_EQ(tags.of_a_vector(), 4096);
   EXPECT_EQ(tags.room_of(Collective::bcast), 4096);
   EXPECT_EQ(tags.room_of(Collective::allgatherv), 4096);
-  EXPECT_EQ(tags.room_of(Collective::alltoallv), CallTags::of_blocks);
+  EXPECT_EQ(tags.room_of(Collective::alltoallv), 4096);
+  EXPECT_EQ(tags.room_of(Collective::gather), CallTags::of_blocks);
 }
 
 // Around a ring all messages of a rank go to the next one, so that they are as many as ranks.

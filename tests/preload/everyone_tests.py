@@ -18,12 +18,12 @@ ALGORITHMS = {
     "alltoallv": "shifted",
     "barrier": "dissemination",
 }
+SERVED = {f"SIBYL_{name.upper()}": value for name, value in ALGORITHMS.items()}
 
 
 class EveryonesResults(PreloadTest):
     def compare_served(self, program, ranks=None):
-        settings = {f"SIBYL_{name.upper()}": value for name, value in ALGORITHMS.items()}
-        self.compare(program, expected=set(ALGORITHMS), ranks=ranks, **settings)
+        self.compare(program, expected=set(ALGORITHMS), ranks=ranks, **SERVED)
 
     def test_c(self):
         for ranks in (1, setting.ranks, 5):

@@ -1,5 +1,6 @@
 """Programs that MPI lets fail, or begin and end MPI in an unusual way: as without Sibyl."""
 
+from everyone_tests import SERVED
 from launching import PROGRAMS, PreloadTest, c_program, run, run_apart, setting, shim
 
 # From the first call of every communicator on, and as it comes.
@@ -29,6 +30,32 @@ class AsWithoutSibyl(PreloadTest):
         for between in ("nothing", "barrier"):
             for ranks in (1, 4):
                 self.check("refused.c", between, ranks=ranks)
+
+    def test_collectives_for_everyone_that_one_rank_is_refused(self):
+        if run([c_program(PROGRAMS / "refused_everyone.c")], ranks=1).returncode != 0:
+            self.skipTest("this MPI itself ends with them")
+        for settings in ({}, SERVED):
+            for ranks in (1, 4):
+                self.check("refused_everyone.c", ranks=ranks, **settings)
+
+    def test_what_some_libraries_let_pass_in_collectives_for_everyone(self):
+        """Sibyl raises it where the library does not."""
+        command = [c_program(PROGRAMS / "refused_everyone.c"), "more"]
+        for settings in ({}, SERVED):
+            lines = self.lines(run_apart(command, ranks=3, LD_PRELOAD=str(shim()), **settings))
+            classes = dict(line[2:].split(": ") for line in lines if line.startswith("0 "))
+            count = classes["allgather of less than nothing"]
+            for what in ("allreduce", "reduce_scatter_block", "allgatherv"):
+                self.assertEqual(classes[f"{what} of less than nothing"], count)
+            for what in (
+                "allgatherv without counts",
+                "reduce_scatter without counts",
+                "bcast of MPI_IN_PLACE",
+                "allreduce of no buffer",
+                "bcast of no buffer",
+                "alltoall of no buffer",
+            ):
+                self.assertNotEqual(classes[what], "0", what)
 
     def test_irregular_blocks_that_a_rank_within_the_tree_refuses(self):
         tree = {"SIBYL_GATHERV": "ordered-tree", "SIBYL_SCATTERV": "ordered-tree"}

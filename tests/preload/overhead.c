@@ -1,7 +1,7 @@
-/* What the preload costs a call that it hands back to the MPI library: MPI_Exscan, which goes
- * through shim, re-entry guard and Sibyl's decision, beside PMPI_Exscan, which is called directly;
- * on one rank, so that no message hides the difference. Batches of the two alternate; printed are
- * the medians. Run it with SIBYL_EXSCAN=native.
+/* What the preload costs a call that it hands back to the MPI library: MPI_X, which goes through
+ * shim, re-entry guard and Sibyl's decision, beside PMPI_X, which is called directly; on one rank,
+ * so that no message hides the difference. Batches of the two alternate; printed are the medians.
+ * Run it with SIBYL_EXSCAN=native for exscan; the others go to the library by default.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -14,34 +14,47 @@ static int ascending(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-typedef int exscan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+typedef int reduction(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+typedef int broadcast(void*, int, MPI_Datatype, int, MPI_Comm);
+typedef int barrier(MPI_Comm);
+static long value = 1, result;
 
-/* The function is read from a volatile variable so that both are called in the same way. */
-static double batch(exscan* volatile function) {
-  long value = 1, result = 0;
-  const double start = MPI_Wtime();
-  for (int i = 0; i < calls; ++i) {
-    function(&value, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+/* The functions are read from volatile variables so that both are called in the same way. */
+#define BATCH(type, name, arguments)                             \
+  static double batch_of_##name(int direct) {                    \
+    type* volatile function = direct ? PMPI_##name : MPI_##name; \
+    const double start = MPI_Wtime();                            \
+    for (int i = 0; i < calls; ++i) function arguments;          \
+    return (MPI_Wtime() - start) / calls * 1e9;                  \
   }
-  return (MPI_Wtime() - start) / calls * 1e9;
-}
+BATCH(reduction, Exscan, (&value, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD))
+BATCH(reduction, Allreduce, (&value, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD))
+BATCH(broadcast, Bcast, (&value, 1, MPI_LONG, 0, MPI_COMM_WORLD))
+BATCH(barrier, Barrier, (MPI_COMM_WORLD))
 
-int main(int argc, char** argv) {
+static void measure(const char* name, double (*batch)(int)) {
   static double direct[batches], intercepted[batches], difference[batches];
-  MPI_Init(&argc, &argv);
-  batch(PMPI_Exscan);
-  batch(MPI_Exscan);
+  batch(1);
+  batch(0);
   for (int i = 0; i < batches; ++i) {
-    direct[i] = batch(PMPI_Exscan);
-    intercepted[i] = batch(MPI_Exscan);
+    direct[i] = batch(1);
+    intercepted[i] = batch(0);
     difference[i] = intercepted[i] - direct[i];
   }
   qsort(direct, batches, sizeof *direct, ascending);
   qsort(intercepted, batches, sizeof *intercepted, ascending);
   qsort(difference, batches, sizeof *difference, ascending);
-  printf("direct %.1f ns, intercepted %.1f ns, difference %.1f ns (quartiles %.1f to %.1f)\n",
-         direct[batches / 2], intercepted[batches / 2], difference[batches / 2],
+  printf("%s direct %.1f ns, intercepted %.1f ns, difference %.1f ns (quartiles %.1f to %.1f)\n",
+         name, direct[batches / 2], intercepted[batches / 2], difference[batches / 2],
          difference[batches / 4], difference[3 * batches / 4]);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  measure("exscan", batch_of_Exscan);
+  measure("allreduce", batch_of_Allreduce);
+  measure("bcast", batch_of_Bcast);
+  measure("barrier", batch_of_Barrier);
   MPI_Finalize();
   return 0;
 }

@@ -22,6 +22,7 @@ import unittest
 import wave
 from pathlib import Path
 
+import counted_tests
 import everyone_tests
 import lifetime_tests
 import profiling_tests
@@ -135,9 +136,11 @@ class CPrograms(PreloadTest):
         """The program of docs/performance.md runs; how long a call takes is the machine's."""
         program = c_program(HERE / "overhead.c")
         done = self.succeed(run([program], ranks=1, LD_PRELOAD=str(shim()), SIBYL_EXSCAN="native"))
-        words = done.stdout.split()
-        for what in ("direct", "intercepted"):
-            self.assertGreater(float(words[words.index(what) + 1]), 0, done.stdout)
+        lines = [line.split() for line in done.stdout.splitlines()]
+        self.assertEqual([line[0] for line in lines], ["exscan", "allreduce", "bcast", "barrier"])
+        for words in lines:
+            for what in ("direct", "intercepted"):
+                self.assertGreater(float(words[words.index(what) + 1]), 0, done.stdout)
 
 
 MPICH_ERR_IN_STATUS = 17
@@ -580,6 +583,7 @@ def main():
             loader.loadTestsFromModule(module)
             for module in (
                 sys.modules[__name__],
+                counted_tests,
                 everyone_tests,
                 lifetime_tests,
                 profiling_tests,

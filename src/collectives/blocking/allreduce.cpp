@@ -16,7 +16,10 @@ struct Allreduce {
   MPI_Comm comm;
   Caller caller;
 
-  Verdict judge(int rank, int) const { return judge_scan(now, false, rank); }
+  Verdict judge(int rank, int) const {
+    if (now.count < 0) return {MPI_ERR_COUNT, openmpi_refuses};  // MPICH does not look
+    return judge_scan(now, false, rank);
+  }
   OwnData own_data(int) const { return {now.count, now.datatype}; }
   int native() const {
     return native_allreduce(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);

@@ -20,7 +20,7 @@ struct Bcast {
 
   Verdict judge(int, int ranks) const {
     if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses};
-    if (buffer == MPI_IN_PLACE) return {MPI_ERR_BUFFER, any_refuses};
+    if (buffer == MPI_IN_PLACE) return {MPI_ERR_BUFFER, openmpi_refuses};
     return judge_data(buffer, count, datatype);
   }
   OwnData own_data(int) const { return {count, datatype}; }

@@ -3,6 +3,8 @@
 // What every rank knows steers the choice: the bytes of all blocks in an allgather, of a block in
 // an all-to-all of equal blocks. In alltoallv a rank knows its own row and column alone, so that
 // the choice goes by the number of ranks, and no size is exchanged.
+#include <limits>
+
 #include "collectives/blocking/serve.hpp"
 #include "collectives/exchange_arguments.hpp"
 #include "collectives/native.hpp"
@@ -71,6 +73,12 @@ std::span<const MPI_Count> Exchange::saved_begins(CommunicatorState& state) cons
   return begins;
 }
 
+// Of an alltoallv, whose sizes are not known to all, as many as are asked for.
+std::uint32_t most_segments(std::uint64_t known_bytes) {
+  constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
+  return parts_of_bytes(known_bytes == 0 ? any : known_bytes);
+}
+
 Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
   ReadExchange read;
   if (const int wrong = read.read(state, now); wrong != MPI_SUCCESS) return {.error = wrong};
@@ -78,7 +86,7 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
   if (bytes == 0 && collective != Collective::alltoallv) return {};
   find_costs(state, caller, collective, bytes, OperatorUse::none, true);
   const CommunicatorState::CachedChoice& choice =
-      choose_for(state, collective, bytes, OperatorUse::none, true, parts_of_bytes(bytes));
+      choose_for(state, collective, bytes, OperatorUse::none, true, most_segments(bytes));
   const Prepared* prepared =
       program_for(state, choice.algorithm, choice.segments, 0, now.in_place());
   if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice);

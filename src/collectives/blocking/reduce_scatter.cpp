@@ -53,7 +53,7 @@ Verdict ReduceScatter::judge(int rank, int ranks) const {
       if (counts[r] < 0) return {MPI_ERR_COUNT, any_refuses};
     }
   } else if (block < 0) {
-    return {MPI_ERR_COUNT, any_refuses};
+    return {MPI_ERR_COUNT, openmpi_refuses};  // MPICH does not look
   }
   // Who receives nothing may have nowhere to put it.
   const bool written = receive != nullptr || count_of(rank) > 0 || send == MPI_IN_PLACE;

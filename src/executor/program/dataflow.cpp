@@ -175,12 +175,14 @@ void Dataflow::post() {
   bool progress = true;
   while (progress) {
     progress = false;
-    while (!work_.ready.empty()) {
-      const StepIndex index = work_.ready.back();
-      work_.ready.pop_back();
-      post_message(index);
+    // In the order in which they were released, which is that of the program at the start:
+    // receivers look for messages in that order, too. Posting one that is not sent may release
+    // others.
+    for (std::size_t i = 0; i < work_.ready.size(); ++i) {
+      post_message(work_.ready[i]);
       progress = true;
     }
+    work_.ready.clear();
     progress = (prepared_.header.window.in_order ? post_sends_in_program_order()
                                                  : post_earliest_sends()) ||
                progress;

@@ -43,8 +43,8 @@ int Execution::open_mirrors(Workspace& workspace) {
   const std::size_t received = receives ? PackedMirror::bytes_of(call_.receive, 0, all) : 0;
   char* const room = workspace.mirrors.reserve(sent + received);
   if (room == nullptr) return MPI_ERR_NO_MEM;
-  if (sends) send_.open(call_.send, own, sent_blocks, room);
-  if (receives) receive_.open(call_.receive, 0, all, room + sent);
+  if (sends) send_.open(call_.send, own, sent_blocks, room, workspace.mirrored[0]);
+  if (receives) receive_.open(call_.receive, 0, all, room + sent, workspace.mirrored[1]);
   return MPI_SUCCESS;
 }
 

@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace sibyl {
+namespace {
+
+// Up to here MPICH sends a message at once rather than by rendezvous.
+constexpr std::size_t least_segment = 16384;
+
+}  // namespace
 
 Layout::Layout(const PlanHeader& header, const Program& program, const CollectiveCall& call)
     : header_(header), call_(call) {
@@ -96,10 +102,17 @@ std::size_t Layout::block_bytes(const UserBuffer& buffer, Unit block) const {
   return static_cast<std::size_t>(buffer.count) * buffer.type.size;
 }
 
-// A gather's block has a first segment of given size, all others equal parts.
+// A gather's block has a first segment of given size. Blocks of any sizes are cut as far as their
+// segments are worth a message; the others are empty, and no message. All else has equal parts.
 std::size_t Layout::segment_begin(std::size_t block_bytes, Unit segment) const {
-  if (gathers(header_.collective)) return segment == 0 ? 0 : call_.first_segment;
-  return segment * block_bytes / header_.segments;
+  const Collective collective = header_.collective;
+  if (gathers(collective)) return segment == 0 ? 0 : call_.first_segment;
+  const std::size_t segments = header_.segments;
+  if (collective == Collective::allgatherv || collective == Collective::alltoallv) {
+    const std::size_t each = std::max(least_segment, (block_bytes + segments - 1) / segments);
+    return std::min(block_bytes, segment * each);
+  }
+  return segment * block_bytes / segments;
 }
 
 Piece Layout::locate(Buffer buffer, const Range& range) const {

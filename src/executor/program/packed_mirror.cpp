@@ -21,7 +21,8 @@ std::size_t PackedMirror::bytes_of(const UserBuffer& buffer, Rank first, Rank co
   return bytes;
 }
 
-void PackedMirror::open(UserBuffer& buffer, Rank first, Rank count, char* bytes) {
+void PackedMirror::open(UserBuffer& buffer, Rank first, Rank count, char* bytes,
+                        MirroredBlocks& arrays) {
   original_ = buffer;
   first_ = first;
   count_ = count;
@@ -35,13 +36,13 @@ void PackedMirror::open(UserBuffer& buffer, Rank first, Rank count, char* bytes)
     return;
   }
   const auto end = static_cast<std::size_t>(first + count);
-  counts_.assign(end, 0);
-  places_.assign(end, 0);
+  arrays.counts.assign(end, 0);
+  arrays.places.assign(end, 0);
   for_each_block([&](Rank block, char* packed, std::size_t size) {
-    counts_[static_cast<std::size_t>(block)] = static_cast<MPI_Count>(size);
-    places_[static_cast<std::size_t>(block)] = packed - bytes;
+    arrays.counts[static_cast<std::size_t>(block)] = static_cast<MPI_Count>(size);
+    arrays.places[static_cast<std::size_t>(block)] = packed - bytes;
   });
-  blocks_ = {bytes, bytes_info, counts_.data(), places_.data()};
+  blocks_ = {bytes, bytes_info, arrays.counts.data(), arrays.places.data()};
   buffer.irregular = &blocks_;
 }
 

@@ -2,8 +2,6 @@
 // bytes where the datatype has gaps.
 #pragma once
 
-#include <vector>
-
 #include "executor/executor.hpp"
 
 namespace sibyl {
@@ -16,8 +14,9 @@ class PackedMirror {
 
   // Packed bytes of the blocks [first, first + count) of `buffer`.
   static std::size_t bytes_of(const UserBuffer& buffer, Rank first, Rank count);
-  // `buffer` means these blocks at `bytes` from now on, for as long as this is open.
-  void open(UserBuffer& buffer, Rank first, Rank count, char* bytes);
+  // `buffer` means these blocks at `bytes` from now on, for as long as this is open. `arrays` is
+  // for blocks of any sizes.
+  void open(UserBuffer& buffer, Rank first, Rank count, char* bytes, MirroredBlocks& arrays);
   bool is_open() const { return bytes_ != nullptr; }
   void close() { bytes_ = nullptr; }
   // Return the first error code. `only`: this block alone, where it is one; `except`: all others.
@@ -32,9 +31,6 @@ class PackedMirror {
   char* bytes_ = nullptr;
   Rank first_ = 0;
   Rank count_ = 0;
-  // Of blocks of any sizes, in bytes.
-  std::vector<MPI_Count> counts_;
-  std::vector<MPI_Aint> places_;
   IrregularBlocks blocks_;
 };
 

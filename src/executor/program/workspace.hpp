@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -31,9 +32,16 @@ class Area {
   std::size_t size_ = 0;
 };
 
+// Where the packed copies of blocks of any sizes lie, in bytes.
+struct MirroredBlocks {
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> places;
+};
+
 struct Workspace {
-  Area frame;    // what the steps of a program need; see frame.hpp
-  Area mirrors;  // packed copies of user buffers; see executor.cpp
+  Area frame;                              // what the steps of a program need; see frame.hpp
+  Area mirrors;                            // packed copies of user buffers; see packed_mirror.hpp
+  std::array<MirroredBlocks, 2> mirrored;  // of the send and the receive buffer
 
   std::vector<std::size_t> packed_begin;  // of messages in the packed area; see frame.cpp
 

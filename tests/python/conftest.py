@@ -140,6 +140,12 @@ def reduction_order(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled("reduction_order", mpi, tmp_path_factory.mktemp("reduction_order"))
 
 
+@pytest.fixture(scope="session")
+def to_all(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """programs/to_all.c, compiled for `mpi`."""
+    return compiled("to_all", mpi, tmp_path_factory.mktemp("to_all"))
+
+
 def mpi_library_dir(mpi: Mpi) -> Path:
     """Where the MPI's libraries lie; MPIs from pip do not tell the loader."""
     from sibyl.mpi.installation import library_of_launcher

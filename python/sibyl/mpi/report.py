@@ -190,13 +190,6 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
-def _reasons_text(reasons: dict[str, int]) -> str:
-    """The one reason of all calls, or how many there were of each."""
-    if len(reasons) == 1:
-        return next(iter(reasons))
-    return ", ".join(f"{reason} {calls}" for reason, calls in reasons.items())
-
-
 def print_report(report: Report, console: Console) -> None:
     """Print the table of a run, and what is missing from it."""
     if not report.present and not report.damaged:
@@ -217,19 +210,16 @@ def print_report(report: Report, console: Console) -> None:
         table.add_column("bytes", justify="right")
         table.add_column("mean time", justify="right")
         table.add_column("max time", justify="right")
-        if any("reasons" in entry for entry in entries):
-            table.add_column("native since")
         for entry in entries:
-            reasons = entry.get("reasons", {})
+            reasons = [f"  {why} {calls}" for why, calls in entry.get("reasons", {}).items()]
             table.add_row(
                 entry["collective"],
                 str(entry["communicator_size"]),
-                entry["algorithm"],
+                "\n".join([entry["algorithm"], *reasons]),
                 str(entry["calls"]),
                 _bytes_text(entry["bytes"]),
                 seconds_text(entry["seconds_mean"]),
                 seconds_text(entry["seconds_max"]),
-                *([_reasons_text(reasons)] if reasons else []),
             )
         console.print(table)
     elif report.present:

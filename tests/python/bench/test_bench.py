@@ -161,7 +161,7 @@ def test_a_recorded_program_is_replayed(bench: Sibyl, mpi: Mpi, job: Path) -> No
     result = bench(*words)
     assert result.returncode == 0, result
     recording = json.loads((bench.directory / "recorded.json").read_text())
-    (site,) = recording["sites"]
+    (site,) = [site for site in recording["sites"] if site["collective"] != "barrier"]
     assert (site["collective"], site["bytes"], site["group"]) == ("exscan", 8, [0, 1])
     assert [call["number"] for call in site["calls"]] == list(range(1, 21))
     for call in site["calls"]:

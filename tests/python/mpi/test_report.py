@@ -70,8 +70,8 @@ def test_why_calls_are_native_is_told(tmp_path: Path) -> None:
     assert merged["allreduce", "native"]["reasons"] == {"choice": 5, "not served": 2}
     assert "reasons" not in merged["allreduce", "ring"]
     text = text_of(report)
-    assert "choice 5, not served 2" in text
-    assert "arguments" in text
+    for reason in ("choice 5", "not served 2", "arguments 1"):
+        assert reason in text
     assert "3 of 11 calls were served and 5 left to the MPI library by choice, 73% together" in text
 
 

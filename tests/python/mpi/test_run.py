@@ -37,6 +37,45 @@ def test_a_program_is_served_by_the_chosen_algorithm(sibyl: Sibyl, mpi: Mpi, job
     assert result.stdout == ""
 
 
+TO_ALL = {
+    "allreduce": "ring",
+    "bcast": "chain",
+    "reduce_scatter": "pairwise",
+    "reduce_scatter_block": "circulant",
+    "allgather": "ring",
+    "allgatherv": "spread",
+    "alltoall": "bruck",
+    "alltoallv": "shifted",
+    "barrier": "dissemination",
+}
+
+
+def test_collectives_that_go_to_all_ranks_are_served_by_name(
+    sibyl: Sibyl, mpi: Mpi, to_all: Path
+) -> None:
+    words = ["run", "-n", 3, "--mpi", mpi.option, "--report", "report.json"]
+    for collective, algorithm in TO_ALL.items():
+        words += ["--set", f"{collective}={algorithm}"]
+    result = sibyl(*words, "--", to_all)
+    assert result.returncode == 0, result
+    entries = json.loads((sibyl.directory / "report.json").read_text())["entries"]
+    calls = {(e["collective"], e["algorithm"]): e["calls"] for e in entries}
+    assert calls == dict.fromkeys(TO_ALL.items(), 6)
+
+
+def test_the_report_says_why_calls_are_left_to_the_library(
+    sibyl: Sibyl, mpi: Mpi, to_all: Path
+) -> None:
+    words = ["run", "-n", 2, "--mpi", mpi.option, "--report", "report.json"]
+    result = sibyl(*words, "--set", "bcast=native", "--", to_all)
+    assert result.returncode == 0, result
+    entries = json.loads((sibyl.directory / "report.json").read_text())["entries"]
+    (bcasts,) = [e for e in entries if e["collective"] == "bcast"]
+    assert (bcasts["algorithm"], bcasts["reasons"]) == ("native", {"choice": 6})
+    assert "choice 6" in result.stderr
+    assert "left to the MPI library by choice" in result.stderr
+
+
 def test_the_mpi_is_told_from_the_program_s_linkage(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
     result = sibyl("run", "-n", 2, "--report", "report.json", "--", job)
     assert result.returncode == 0, result

@@ -1,5 +1,5 @@
 // Point-to-point calls with counts of any size: the large-count functions where an int is too
-// small. A count that needs one can only come through a `_c` function, which the MPI then has.
+// small, or a type of many elements in an MPI library that has none.
 #pragma once
 
 #include <mpi.h>
@@ -7,10 +7,22 @@
 #include <limits>
 
 #include "executor/faults.hpp"
+#include "executor/large_message.hpp"
 
 namespace sibyl {
 
 inline bool needs_large_count(MPI_Count count) { return count > std::numeric_limits<int>::max(); }
+
+// Calls `post` with one element of a type that stands for all of them.
+template <class Post>
+int post_many(MPI_Count count, MPI_Datatype type, Post post) {
+  MPI_Datatype many = MPI_DATATYPE_NULL;
+  const int error = make_type_of_many(count, type, many);
+  if (error != MPI_SUCCESS) return error;
+  const int posted = post(many);
+  PMPI_Type_free(&many);
+  return posted;
+}
 
 // `until_taken`: the request is complete only once the receiver takes the message.
 inline int post_send(const void* data, MPI_Count count, MPI_Datatype type, int peer, int tag,
@@ -22,6 +34,11 @@ inline int post_send(const void* data, MPI_Count count, MPI_Datatype type, int p
   }
 #endif
   const auto post = until_taken ? &PMPI_Issend : &PMPI_Isend;
+  if (needs_large_count(count)) {
+    return post_many(count, type, [&](MPI_Datatype many) {
+      return post(data, 1, many, peer, tag, comm, request);
+    });
+  }
   return post(data, static_cast<int>(count), type, peer, tag, comm, request);
 }
 
@@ -32,6 +49,11 @@ inline int post_receive(void* data, MPI_Count count, MPI_Datatype type, int peer
     return PMPI_Irecv_c(data, count, type, peer, tag, comm, request);
   }
 #endif
+  if (needs_large_count(count)) {
+    return post_many(count, type, [&](MPI_Datatype many) {
+      return PMPI_Irecv(data, 1, many, peer, tag, comm, request);
+    });
+  }
   return PMPI_Irecv(data, static_cast<int>(count), type, peer, tag, comm, request);
 }
 
@@ -60,6 +82,11 @@ inline int receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int
     return PMPI_Recv_c(data, count, type, peer, tag, comm, MPI_STATUS_IGNORE);
   }
 #endif
+  if (needs_large_count(count)) {
+    return post_many(count, type, [&](MPI_Datatype many) {
+      return PMPI_Recv(data, 1, many, peer, tag, comm, MPI_STATUS_IGNORE);
+    });
+  }
   return PMPI_Recv(data, static_cast<int>(count), type, peer, tag, comm, MPI_STATUS_IGNORE);
 }
 

@@ -29,7 +29,7 @@ struct Series {
 struct Cell {
   std::string operator_name;
   int count = 0;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  // of a vector, or of a block
   int batch_size = 1;
   double message_seconds = 0;  // half a round trip of a message of this size, ranks 0 and 1
   std::vector<Series> series;
@@ -109,7 +109,7 @@ Cell measure(const Options& options, const Operator& op, int count,
   Cell cell;
   cell.operator_name = op.name();
   cell.count = count;
-  cell.bytes = data.bytes;
+  cell.bytes = static_cast<std::size_t>(count) * op.element_bytes();
 
   std::vector<Call> calls;
   std::vector<Contender*> taking_part;
@@ -123,7 +123,7 @@ Cell measure(const Options& options, const Operator& op, int count,
     }
   }
   if (taking_part.empty() || taking_part.front() != contenders.front().get()) return cell;
-  cell.message_seconds = half_round_trip(data.bytes, ranks > 1 ? 1 : 0, trips(options));
+  cell.message_seconds = half_round_trip(cell.bytes, ranks > 1 ? 1 : 0, trips(options));
   cell.batch_size = batch_size(calls.front(), options.batch_seconds);
 
   const auto repetitions = static_cast<std::size_t>(options.repetitions);

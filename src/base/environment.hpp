@@ -25,21 +25,21 @@ struct EnvironmentVariable {
 // The variables that name the algorithm of a collective, in the order of Collective
 // (sibyl/schedule.hpp).
 inline constexpr std::array<const char*, 16> algorithm_variables{"SIBYL_EXSCAN",
-                                                                      "SIBYL_SCAN",
-                                                                      "SIBYL_GATHER",
-                                                                      "SIBYL_SCATTER",
-                                                                      "SIBYL_GATHERV",
-                                                                      "SIBYL_SCATTERV",
-                                                                      "SIBYL_REDUCE",
-                                                                      "SIBYL_ALLREDUCE",
-                                                                      "SIBYL_BCAST",
-                                                                      "SIBYL_REDUCE_SCATTER",
-                                                                      "SIBYL_REDUCE_SCATTER_BLOCK",
-                                                                      "SIBYL_ALLGATHER",
-                                                                      "SIBYL_ALLGATHERV",
-                                                                      "SIBYL_ALLTOALL",
-                                                                      "SIBYL_ALLTOALLV",
-                                                                      "SIBYL_BARRIER"};
+                                                                 "SIBYL_SCAN",
+                                                                 "SIBYL_GATHER",
+                                                                 "SIBYL_SCATTER",
+                                                                 "SIBYL_GATHERV",
+                                                                 "SIBYL_SCATTERV",
+                                                                 "SIBYL_REDUCE",
+                                                                 "SIBYL_ALLREDUCE",
+                                                                 "SIBYL_BCAST",
+                                                                 "SIBYL_REDUCE_SCATTER",
+                                                                 "SIBYL_REDUCE_SCATTER_BLOCK",
+                                                                 "SIBYL_ALLGATHER",
+                                                                 "SIBYL_ALLGATHERV",
+                                                                 "SIBYL_ALLTOALL",
+                                                                 "SIBYL_ALLTOALLV",
+                                                                 "SIBYL_BARRIER"};
 
 // The variables as the process found them, checked for form; names of algorithms are checked where
 // the table of algorithms is known (src/selection/settings.hpp).

@@ -64,9 +64,11 @@ Bytes sent_by(const ExchangeCase& now, std::size_t from, std::size_t to, const L
 void draw_units_of_blocks(ExchangeCase& now, int element, Random& random, const Limits& limits) {
   // Of ranks that hold the blocks of all.
   const std::size_t share = limits.largest / static_cast<std::size_t>(now.ranks);
-  const std::size_t largest = now.call == Call::bcast
-                                  ? limits.largest
-                                  : std::min(limits.largest, std::max<std::size_t>(share, 20000));
+  const bool swaps = now.in_place && sends_to_each(now.call);
+  std::size_t largest = now.call == Call::bcast
+                            ? limits.largest
+                            : std::min(limits.largest, std::max<std::size_t>(share, 20000));
+  if (swaps) largest = std::min(largest, limits.largest_swapped);
   const auto any = [&] {
     return draw_units(now.unit, element, now.ranks, largest, limits, random);
   };

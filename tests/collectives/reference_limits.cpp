@@ -127,6 +127,8 @@ Limits native_limits() {
 #else
   // MPICH 4.0's reduce in place at other roots than 0 crashes.
   limits.in_place_at_any_root = false;
+  // Blocks that change places are packed at one end only, which is as if types were mixed.
+  limits.largest_swapped = 4000;
   // Its allgatherv of one rank puts the block at the begin, whatever the displacement.
   limits.places_of_one_rank = false;
   // A reduce-scatter by an operator that does not commute has temporary vectors for elements

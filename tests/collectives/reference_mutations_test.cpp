@@ -207,10 +207,10 @@ int alltoallv_that_scribbles(const void* send, const int* send_counts, const int
 // Waits for nobody.
 int barrier_that_is_open(MPI_Comm) { return MPI_SUCCESS; }
 
-int allreduce_backwards(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                        MPI_Comm comm) {
-  const Backwards backwards(comm);
-  return PMPI_Allreduce(send, receive, count, type, op, backwards.get());
+// Every rank gets what a scan would give it.
+int allreduce_that_scans(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm) {
+  return PMPI_Scan(send, receive, count, type, op, comm);
 }
 
 // Every rank gets the block of another.
@@ -243,7 +243,7 @@ constexpr reference::Library faulty{gather_that_swaps,
                                     reduce_backwards,
                                     scan_that_leaves_itself_out,
                                     exscan_that_takes_itself_in,
-                                    allreduce_backwards,
+                                    allreduce_that_scans,
                                     reduce_scatter_backwards,
                                     reduce_scatter_block_that_swaps};
 

@@ -24,7 +24,7 @@ constexpr std::uint32_t looks_before_yield = 1000;
 void ExpectedMessages::begin(Rank ranks, std::size_t most) {
   messages_.clear();
   messages_.reserve(most);
-  silent_tags_.reserve(few);
+  silent_tags_.reserve(most);
   silent_in_.assign(static_cast<std::size_t>(ranks), 0);
   look_ = 0;
   fruitless_ = 0;

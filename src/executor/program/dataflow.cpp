@@ -178,10 +178,9 @@ void Dataflow::post() {
     // In the order in which they were released, which is that of the program at the start:
     // receivers look for messages in that order, too. Posting one that is not sent may release
     // others.
-    for (std::size_t i = 0; i < work_.ready.size(); ++i) {
-      post_message(work_.ready[i]);
-      progress = true;
-    }
+    std::size_t posted = 0;
+    while (posted < work_.ready.size()) post_message(work_.ready[posted++]);
+    progress = posted != 0;
     work_.ready.clear();
     progress = (prepared_.header.window.in_order ? post_sends_in_program_order()
                                                  : post_earliest_sends()) ||

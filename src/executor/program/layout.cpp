@@ -81,8 +81,9 @@ MPI_Count Layout::slot_begin(Unit slot) const {
   if (call_.block_begins.empty()) {
     // Of blocks that are saved in segments, side by side.
     const Unit cut = exchanges_all(header_.collective) ? header_.segments : 1;
-    return static_cast<MPI_Count>(slot / cut * call_.block_bytes +
-                                  (cut == 1 ? 0 : segment_begin(call_.block_bytes, slot % cut)));
+    const std::size_t within = cut == 1 ? 0 : segment_begin(call_.block_bytes, slot % cut);
+    const std::size_t begin = slot / cut * call_.block_bytes + within;
+    return static_cast<MPI_Count>(begin);
   }
   const Unit unit = slot % units_;
   const std::size_t block = unit / header_.segments;

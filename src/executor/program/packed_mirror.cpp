@@ -35,7 +35,7 @@ void PackedMirror::open(UserBuffer& buffer, Rank first, Rank count, char* bytes,
     buffer.count = static_cast<MPI_Count>(each);
     return;
   }
-  const auto end = static_cast<std::size_t>(first + count);
+  const auto end = static_cast<std::size_t>(first) + static_cast<std::size_t>(count);
   arrays.counts.assign(end, 0);
   arrays.places.assign(end, 0);
   for_each_block([&](Rank block, char* packed, std::size_t size) {

@@ -124,7 +124,7 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     case Collective::reduce:
       return choose_reduce(settings, now);
     default:
-      return choose_exchange(now);
+      return choose_exchange(settings, now);
   }
 }
 

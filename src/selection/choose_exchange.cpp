@@ -35,9 +35,11 @@ constexpr std::uint64_t worth_measuring = 65536;
 // What a link carries in a call takes at least so many latencies of a round where links are to be
 // kept busy.
 constexpr double long_in_latencies = 2;
-// Into how many segments blocks of an alltoallv are cut, whose sizes are not known to all: those of
-// at least 16 KiB (executor/program/layout.cpp), since smaller ones are one message.
-constexpr std::uint32_t segments_of_any_block = 8;
+// Into how many segments all blocks together of an alltoallv are cut at most, whose sizes are not
+// known to all: those of at least 16 KiB (executor/program/layout.cpp), since smaller ones are one
+// message.
+constexpr std::uint32_t segments_of_any_blocks = 256;
+constexpr std::uint32_t most_of_any_block = 32;
 // Up to so many ranks it is a message to each, as in the MPI libraries.
 constexpr Rank most_ranks_of_any_blocks = 64;
 // Vectors that groups tell each other whole, in bytes of all that one rank receives.
@@ -82,6 +84,18 @@ const Algorithm* choose_allreduce(const Situation& now) {
   return vectors * now.bytes <= told_whole ? find_algorithm(now.collective, "doubling") : nullptr;
 }
 
+// A chain takes longer to fill. But its messages have one way each, while those of the circulant
+// graph meet at their receivers: 1 MiB on 8 hosts takes 1.06 times the wire's time along the one
+// and 1.15 along the other (docs/performance.md).
+const Algorithm* choose_pipeline(const Settings& settings, const Situation& now) {
+  constexpr double meeting = 1.1;
+  const Algorithm* chain = find_algorithm(now.collective, "chain");
+  const Algorithm* circulant = find_algorithm(now.collective, "circulant");
+  const double by_chain = exchange_segments(settings, *chain, now).whole_time;
+  const double by_circulant = exchange_segments(settings, *circulant, now).whole_time;
+  return by_chain < meeting * by_circulant ? chain : circulant;
+}
+
 // The units that segments make up, and the rounds of A N + B: N segments of `bytes`.
 struct Stream {
   double bytes;
@@ -114,12 +128,12 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
 
 }  // namespace
 
-const Algorithm* choose_exchange(const Situation& now) {
+const Algorithm* choose_exchange(const Settings& settings, const Situation& now) {
   switch (now.collective) {
     case Collective::allreduce:
       return choose_allreduce(now);
     case Collective::bcast:
-      return is_long(now) ? find_algorithm(now.collective, "circulant") : nullptr;
+      return is_long(now) ? choose_pipeline(settings, now) : nullptr;
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
       if (!is_long(now)) return nullptr;
@@ -154,7 +168,9 @@ bool exchange_wants_costs(const Settings& settings, const Situation& now) {
 SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
                               const Situation& now) {
   if (now.collective == Collective::alltoallv) {
-    return {.segments = settings.segments != 0 ? settings.segments : segments_of_any_block};
+    const std::uint32_t each = segments_of_any_blocks / static_cast<std::uint32_t>(now.ranks);
+    const std::uint32_t chosen = std::clamp<std::uint32_t>(each, 1, most_of_any_block);
+    return {.segments = settings.segments != 0 ? settings.segments : chosen};
   }
   const Stream stream = stream_of(row, now);
   const double gamma = combines(now.collective) ? now.costs.gamma : 0;
@@ -178,14 +194,17 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     const SegmentPlan plan = planned(segments);
     if (fits(segments) && plan.whole_time < best.whole_time) best = plan;
   }
-  if (stream.b > 0)
-    return best;  // segments have to fill a pipeline, and are as short as they may be
   const double least = best.whole_time;
+  const bool pipeline = stream.b > 0;  // which segments have to fill
+  bool at_once = false;
   for (const std::uint32_t segments : tried) {
     const SegmentPlan plan = planned(segments);
+    const bool now_at_once = stream.bytes <= sent_at_once * segments;
     if (!fits(segments) || plan.whole_time > as_good * least) continue;
+    if (pipeline && at_once == now_at_once && plan.whole_time >= best.whole_time) continue;
     best = plan;
-    if (stream.bytes <= sent_at_once * segments) break;
+    if (now_at_once && !pipeline) break;
+    at_once = now_at_once;
   }
   return best;
 }

@@ -6,7 +6,7 @@
 namespace sibyl {
 
 // nullptr: the MPI library's own.
-const Algorithm* choose_exchange(const Situation& now);
+const Algorithm* choose_exchange(const Settings& settings, const Situation& now);
 
 // Whether the choice looks at costs.
 bool exchange_wants_costs(const Settings& settings, const Situation& now);

@@ -1,0 +1,116 @@
+// The choice for bcast and for what goes to all ranks: long vectors between nodes of one rank,
+// short allreduces where rounds are saved, and everything else the MPI library's.
+#include "selection/choose_exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace sibyl {
+namespace {
+
+// 8 hosts on 100 Mbit/s.
+Situation between_hosts(Collective collective, std::uint64_t bytes, Rank ranks = 8) {
+  Situation now;
+  now.collective = collective;
+  now.ranks = ranks;
+  now.bytes = bytes;
+  now.ranks_per_node = 1;
+  now.operator_use = combines(collective) ? OperatorUse::predefined : OperatorUse::none;
+  now.costs.alpha = 300e-6;
+  now.costs.overhead = 100e-6;
+  now.costs.beta = 80e-9;
+  now.costs.gamma = 1e-10;
+  return now;
+}
+
+std::string chosen(const Situation& now, const Settings& settings = {}) {
+  const Algorithm* row = choose(settings, now);
+  return row == nullptr ? "native" : std::string(row->name);
+}
+
+constexpr std::uint64_t mebi = std::uint64_t{1} << 20U;
+
+TEST(ChooseExchange, KeepsAllLinksBusyWithLongVectorsBetweenHosts) {
+  EXPECT_EQ(chosen(between_hosts(Collective::allreduce, mebi)), "ring");
+  EXPECT_EQ(chosen(between_hosts(Collective::bcast, mebi)), "chain");
+  EXPECT_EQ(chosen(between_hosts(Collective::bcast, mebi / 4, 48)), "circulant");
+  EXPECT_EQ(chosen(between_hosts(Collective::reduce_scatter, mebi)), "ring");
+  EXPECT_EQ(chosen(between_hosts(Collective::reduce_scatter_block, mebi)), "ring");
+  EXPECT_EQ(chosen(between_hosts(Collective::allgather, mebi / 8)), "ring");
+  EXPECT_EQ(chosen(between_hosts(Collective::allgatherv, mebi)), "ring");
+  EXPECT_EQ(chosen(between_hosts(Collective::alltoall, mebi / 8)), "shifted");
+}
+
+TEST(ChooseExchange, KnowsALateRank) {
+  Situation now = between_hosts(Collective::allreduce, mebi);
+  now.spread = 0.15;
+  EXPECT_EQ(chosen(now), "pre-reduced-ring");
+  now.commutes = false;
+  EXPECT_EQ(chosen(now), "rabenseifner");
+}
+
+TEST(ChooseExchange, LeavesWhatIsShortToTheLibraryUnlessRoundsAreSaved) {
+  EXPECT_EQ(chosen(between_hosts(Collective::bcast, 64)), "native");
+  EXPECT_EQ(chosen(between_hosts(Collective::allgather, 64)), "native");
+  EXPECT_EQ(chosen(between_hosts(Collective::alltoall, 64)), "native");
+  EXPECT_EQ(chosen(between_hosts(Collective::barrier, 0)), "native");
+  EXPECT_EQ(chosen(between_hosts(Collective::allreduce, 8)), "native");
+  EXPECT_EQ(chosen(between_hosts(Collective::allreduce, 8, 12)), "doubling");
+  // A group of 47 would tell each other 46 vectors.
+  EXPECT_EQ(chosen(between_hosts(Collective::allreduce, 4096, 47)), "native");
+}
+
+TEST(ChooseExchange, SizesOfAnAlltoallvAreNotKnownToAll) {
+  EXPECT_EQ(chosen(between_hosts(Collective::alltoallv, 0)), "shifted");
+  EXPECT_EQ(chosen(between_hosts(Collective::alltoallv, 0, 65)), "native");
+}
+
+TEST(ChooseExchange, LeavesNodesOfSeveralRanksToTheLibrary) {
+  for (std::size_t c = 0; c < collective_count; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    if (collective <= Collective::reduce) continue;
+    for (const Rank per_node : {4, 8}) {
+      Situation now = between_hosts(collective, mebi);
+      now.ranks_per_node = per_node;
+      EXPECT_EQ(chosen(now), "native") << name_of(collective);
+    }
+    EXPECT_TRUE(is_left_native_on_one_node({}, collective)) << name_of(collective);
+    Settings asked;
+    asked.algorithm[c] = 0;
+    EXPECT_FALSE(is_left_native_on_one_node(asked, collective)) << name_of(collective);
+  }
+}
+
+TEST(ChooseExchange, WantsCostsWhereTheyMayPay) {
+  Situation now = between_hosts(Collective::bcast, mebi);
+  now.costs = {};
+  EXPECT_TRUE(wants_costs({}, now));
+  now.bytes = 1000;
+  EXPECT_FALSE(wants_costs({}, now));
+  now.bytes = mebi;
+  now.ranks_per_node = now.ranks;
+  EXPECT_FALSE(wants_costs({}, now));
+  now = between_hosts(Collective::alltoallv, 0);
+  now.costs = {};
+  EXPECT_FALSE(wants_costs({}, now));
+}
+
+TEST(ChooseExchange, CutsIntoWhatIsSentAtOnce) {
+  for (const Collective collective : {Collective::allreduce, Collective::bcast}) {
+    const Situation now = between_hosts(collective, mebi);
+    const Algorithm* row = choose({}, now);
+    ASSERT_NE(row, nullptr);
+    const SegmentPlan plan = segments_for({}, *row, now);
+    EXPECT_LE(mebi / plan.segments, 16384U) << name_of(collective);
+    EXPECT_GE(mebi / plan.segments, 4096U) << name_of(collective);
+  }
+  Settings asked;
+  asked.segments = 7;
+  const Situation now = between_hosts(Collective::bcast, mebi);
+  EXPECT_EQ(segments_for(asked, *choose(asked, now), now).segments, 7U);
+}
+
+}  // namespace
+}  // namespace sibyl

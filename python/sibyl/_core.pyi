@@ -169,7 +169,7 @@ def make_plan(
         root_order: reduce: first or availability, where the root stands when a sender is sought.
         ranks_per_node: two-level exscan, ordered trees: consecutive ranks that share a node.
         sizes: gatherv, scatterv: of each rank's block, in any unit; all alike if None.
-        direct_from: gatherv, scatterv: from this size on blocks go straight; None: none does.
+        direct_from: gatherv, scatterv: from this size on blocks go direct; None: none does.
         in_order: reduce: ranks send strictly in the order of the schedule; else what is ready goes,
             the earliest first.
 

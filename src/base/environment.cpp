@@ -47,14 +47,14 @@ constexpr std::array<EnvironmentVariable, 36> variables{{
      "all-to-all has. Not set: no limit for scatter, 4 where it is "
      "persistent and leaves receive in the background, 24 for others."},
     {"SIBYL_DIRECT_FROM", "0 to 1073741824", "", "bytes",
-     "Blocks of gatherv and scatterv of at least this size travel straight between their rank and "
+     "Blocks of gatherv and scatterv of at least this size travel direct between their rank and "
      "the root, beside the ordered tree. Not set: 4096, or what a link carries in 30 us, where the "
      "network has been measured and that is less."},
     {"SIBYL_CONSTRUCT_EVERY", "0 to 1000000", "64", "calls",
      "How often gatherv builds its tree anew from the sizes of the blocks: at every so many calls "
      "with one root, and before that at calls 2, 4, 8 and so on. 0 is never, 1 is every call. In "
      "the call after, the root of a gatherv or scatterv says whether blocks had better go "
-     "straight."},
+     "direct."},
     {"SIBYL_SEGMENTS", "0 to 1024", "0", "segments",
      "Into how many segments vectors or blocks are cut by algorithms that do so; 0 chooses by bytes "
      "and ranks, between nodes with the costs below."},

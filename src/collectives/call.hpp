@@ -40,6 +40,7 @@ class CountedCall {
       number_ = state.number_call();
     }
   }
+  bool is_timed() const { return timed_; }
   // A call that the MPI library has served. Its arguments are looked at only now that the library
   // has found them right, and not at all where they belong to another group of ranks.
   int end_native(MPI_Count count, MPI_Datatype datatype, int result) {

@@ -61,7 +61,7 @@ class PlanOptions:
     ] = None
     direct_from: Annotated[
         int | None,
-        typer.Option(metavar="SIZE", help="Gatherv, scatterv: blocks of this size go straight."),
+        typer.Option(metavar="SIZE", help="Gatherv, scatterv: blocks of this size go direct."),
     ] = None
     arrivals: Annotated[
         str | None,

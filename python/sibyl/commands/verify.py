@@ -84,7 +84,7 @@ def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
     Each root is proven with and without MPI_IN_PLACE, in rank order with closed gates and, where
     the algorithm takes them, in a shuffled order with open gates; for few ranks in all
     combinations of the three. Where blocks may differ in size, plans for equal and for different
-    sizes are proven, the largest going straight to the root. Where data are cut into segments,
+    sizes are proven, the largest going direct to the root. Where data are cut into segments,
     plans for one and for several are, these for different arrival times where they are planned for.
     """
     orders = (False, True) if row.order != "none" else (False,)

@@ -20,7 +20,7 @@ struct Allreduce {
     if (now.count < 0) return {MPI_ERR_COUNT, openmpi_refuses};  // MPICH does not look
     return judge_scan(now, false, rank);
   }
-  OwnData own_data(int) const { return {now.count, now.datatype}; }
+  OwnData own_data(int, int) const { return {now.count, now.datatype}; }
   int native() const {
     return native_allreduce(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);
   }

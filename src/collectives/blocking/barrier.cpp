@@ -12,7 +12,7 @@ struct Barrier {
   Caller caller;
 
   Verdict judge(int, int) const { return {}; }
-  OwnData own_data(int) const { return {0, MPI_BYTE}; }
+  OwnData own_data(int, int) const { return {0, MPI_BYTE}; }
   int native() const { return native_barrier(caller, comm); }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall&, int) const {

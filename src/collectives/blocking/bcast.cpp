@@ -23,7 +23,7 @@ struct Bcast {
     if (buffer == MPI_IN_PLACE) return {MPI_ERR_BUFFER, openmpi_refuses};
     return judge_data(buffer, count, datatype);
   }
-  OwnData own_data(int) const { return {count, datatype}; }
+  OwnData own_data(int, int) const { return {count, datatype}; }
   int native() const { return native_bcast(caller, buffer, count, datatype, root, comm); }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;

@@ -37,7 +37,7 @@ struct Blocks {
   Caller caller;
 
   Verdict judge(int rank, int ranks) const { return judge_blocks(now, rank, ranks); }
-  OwnData own_data(int rank) const {
+  OwnData own_data(int rank, int) const {
     const BlockSide& mine = rank == root && now.own.buffer == MPI_IN_PLACE ? now.all : now.own;
     return {mine.count, mine.type};
   }

@@ -20,9 +20,13 @@ struct Exchange {
   Caller caller;
 
   Verdict judge(int rank, int ranks) const { return judge_exchange(now, rank, ranks); }
-  OwnData own_data(int rank) const {
-    if (now.in_place()) return {now.receive.count_of(rank), now.receive.type};
-    return {now.send.count_of(rank), now.send.type};
+  // What this rank contributes.
+  OwnData own_data(int rank, int ranks) const {
+    const ExchangedSide& side = now.in_place() ? now.receive : now.send;
+    if (!now.sends_to_all()) return {side.count_of(rank), side.type};
+    MPI_Count count = 0;
+    for (Rank r = 0; r < ranks; ++r) count += side.count_of(r);
+    return {count, side.type};
   }
   int native() const;
   static constexpr bool this_rank_is_awaited = false;

@@ -126,7 +126,7 @@ struct Irregular {
 
   bool in_place(int rank) const { return rank == root && own.buffer == MPI_IN_PLACE; }
   Verdict judge(int rank, int ranks) const { return judge_irregular(all, own, root, rank, ranks); }
-  OwnData own_data(int rank) const {
+  OwnData own_data(int rank, int) const {
     return in_place(rank) ? OwnData{0, all.type} : OwnData{own.count, own.type};
   }
   int native() const {

@@ -18,7 +18,7 @@ struct Reduce {
   Caller caller;
 
   Verdict judge(int rank, int ranks) const { return judge_reduce(now, root, rank, ranks); }
-  OwnData own_data(int) const { return {now.count, now.datatype}; }
+  OwnData own_data(int, int) const { return {now.count, now.datatype}; }
   int native() const {
     return native_reduce(caller, now.send, now.receive, now.count, now.datatype, now.op, root,
                          comm);

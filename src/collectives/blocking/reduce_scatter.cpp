@@ -33,7 +33,7 @@ struct ReduceScatter {
     return sum;
   }
   Verdict judge(int rank, int ranks) const;
-  OwnData own_data(int rank) const { return {count_of(rank), datatype}; }
+  OwnData own_data(int rank, int) const { return {count_of(rank), datatype}; }
   int native() const {
     return irregular()
                ? native_reduce_scatter(caller, send, receive, counts, datatype, op, comm)

@@ -20,7 +20,7 @@ struct Scan {
   Verdict judge(int rank, int) const {
     return judge_scan(now, collective == Collective::exscan, rank);
   }
-  OwnData own_data(int) const { return {now.count, now.datatype}; }
+  OwnData own_data(int, int) const { return {now.count, now.datatype}; }
   int native() const {
     const auto library = collective == Collective::exscan ? &native_exscan : &native_scan;
     return library(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);

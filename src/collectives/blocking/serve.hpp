@@ -6,8 +6,8 @@
 //     Collective collective;
 //     int root;                                   // no_rank where there is none
 //     Verdict judge(int rank, int ranks) const;   // of the arguments, without looking further
-//     OwnData own_data(int rank) const;           // what the report counts of a native call
-//     int native() const;                         // the MPI library's own collective
+//     OwnData own_data(int rank, int ranks) const;           // what the report counts of a native
+//     call int native() const;                         // the MPI library's own collective
 //     // May throw std::bad_alloc. `wrong`: the class of what is wrong here, where this rank takes
 //     // part all the same, without data (in the C API, with this_rank_is_awaited).
 //     Outcome serve(CommunicatorState&, CountedCall&, int wrong) const;
@@ -76,7 +76,8 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
   }
   CountedCall counted(*state, call.collective, call.root);
   if (caller.preload && state->library_serves(call.collective, comm)) {
-    const OwnData own = call.own_data(state->rank());
+    const OwnData own =
+        counted.is_timed() ? call.own_data(state->rank(), state->size()) : OwnData{};
     return counted.end_left(LeftNative::by_choice, counted.bytes_of(own.count, own.type),
                             call.native());
   }
@@ -91,7 +92,8 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
   if (!served) {
     if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
     // Between groups the arguments belong to the other one's ranks.
-    const OwnData own = state->between_groups() ? OwnData{} : call.own_data(state->rank());
+    const bool readable = counted.is_timed() && !state->between_groups();
+    const OwnData own = readable ? call.own_data(state->rank(), state->size()) : OwnData{};
     return counted.end_native(own.count, own.type, call.native());
   }
   if (outcome.to_library) {

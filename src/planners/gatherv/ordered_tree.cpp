@@ -2,7 +2,7 @@
 //
 // Idea: cubes of consecutive ranks tell each other how much they hold and join; of two gather roots
 // the one whose gather takes less long will send. Then data moves along that tree as consecutive
-// ranges in rank order. Blocks above a threshold go straight to the root, which knows all sizes as
+// ranges in rank order. Blocks above a threshold go direct to the root, which knows all sizes as
 // each rank knows its own: the tree would only move them several times.
 //
 // p no power of two: the last cube of an iteration may be smaller or have no neighbour.

@@ -30,7 +30,7 @@ inline constexpr std::array algorithms{
         .name = "ordered-tree",
         .published = "TUW_Gatherv",
         .idea = "Ranks build a tree by telling each other how much they hold; blocks move along it "
-                "as consecutive ranges in rank order, large ones straight to the root.",
+                "as consecutive ranges in rank order, large ones direct to the root.",
         .cost = "d = ceil(log2 p): (2d-1) alpha to build the tree, d alpha + beta (sum of all m_i "
                 "but the root's) to use it",
         .source = irregular_paper,

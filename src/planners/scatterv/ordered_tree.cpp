@@ -2,7 +2,7 @@
 //
 // Idea: the root knows all sizes and works out the tree. Every message says which cube it is for
 // and how large its blocks are, so that whoever receives it can serve the cube's ranks in turn.
-// Blocks above a threshold come straight from the root.
+// Blocks above a threshold come direct from the root.
 //
 // p no power of two: the last cube of an iteration may be smaller or have no neighbour.
 // Commutativity: no operator.

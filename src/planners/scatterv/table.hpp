@@ -31,7 +31,7 @@ inline constexpr std::array algorithms{
               .published = "TUW_Scatterv",
               .idea =
                   "The root works out the tree and its messages say how large the blocks are, so "
-                  "that nothing is built beforehand; large blocks come straight from the root.",
+                  "that nothing is built beforehand; large blocks come direct from the root.",
               .cost = "ceil(log2 p) alpha + beta (sum of all m_i but the root's)",
               .source = irregular_paper,
               .nodes = true,

@@ -56,15 +56,18 @@ constexpr std::array<EnvironmentVariable, 36> variables{{
      "the call after, the root of a gatherv or scatterv says whether blocks had better go "
      "direct."},
     {"SIBYL_SEGMENTS", "0 to 1024", "0", "segments",
-     "Into how many segments vectors or blocks are cut by algorithms that do so; 0 chooses by bytes "
+     "Into how many segments vectors or blocks are cut by algorithms that do so; 0 chooses by "
+     "bytes "
      "and ranks, between nodes with the costs below."},
     {"SIBYL_ARRIVALS", "an arrival pattern", "", "",
-     "When ranks arrive at a reduce, allreduce or bcast: uniform:0.02:7 or another pattern of `sibyl plan --arrivals`, "
+     "When ranks arrive at a reduce, allreduce or bcast: uniform:0.02:7 or another pattern of "
+     "`sibyl plan --arrivals`, "
      "or a file with one time a line, in seconds, which holds for communicators of as many ranks. "
      "Not set: nothing is known. All ranks must be able to read it: a regular file of at most "
      "16 MiB."},
     {"SIBYL_ALPHA", "0 to 4294967295", "0", "nanoseconds",
-     "Latency of a message, for the choice of segments and algorithm of a reduce and of what goes to "
+     "Latency of a message, for the choice of segments and algorithm of a reduce and of what goes "
+     "to "
      "all ranks; 0: measured."},
     {"SIBYL_OVERHEAD", "0 to 4294967295", "0", "nanoseconds",
      "Time that a message adds to a stream of several under way, to many ranks as well; 0: "
@@ -81,8 +84,10 @@ constexpr std::array<EnvironmentVariable, 36> variables{{
      "set: from the third, since one that is used once or twice cannot repay its set-up; "
      "MPI_COMM_WORLD, which is set up in MPI_Init, from the first. Must be the same on all ranks."},
     {"SIBYL_REPRODUCIBLE", "0 or 1", "0", "",
-     "1: MPI_Reduce, MPI_Allreduce, MPI_Reduce_scatter(_block), MPI_Scan and MPI_Exscan combine in an "
-     "order that follows from ranks, bytes, operator and root alone, and give the same bits in every "
+     "1: MPI_Reduce, MPI_Allreduce, MPI_Reduce_scatter(_block), MPI_Scan and MPI_Exscan combine in "
+     "an "
+     "order that follows from ranks, bytes, operator and root alone, and give the same bits in "
+     "every "
      "call and run "
      "(docs/reproducible.md). Under the preload Sibyl then serves from the first call of a "
      "communicator on. No costs are measured. Set it on all ranks or on none."},

@@ -98,12 +98,14 @@ void ArrivalService::predict(PredictionMode mode, ProgressThread* thread, Progre
     return;
   }
   predictor_->work_in(thread);
-  // A reduce needs the same view on all ranks: only where all hear of it at the same call.
+  // Reductions need the same view on all ranks: only where all hear of it at the same call.
   const bool tells_all = mode != PredictionMode::root_led;
   predictor_->on_new_pattern([this, tells_all](const CallSite& site, const ArrivalPattern& pattern,
                                                const SharedView& before) {
     listener_.site_predicted(site, pattern, before);
-    if (tells_all && site.collective == Collective::reduce) publish(pattern.times, pattern.error);
+    const bool reduces =
+        site.collective == Collective::reduce || site.collective == Collective::allreduce;
+    if (tells_all && reduces) publish(pattern.times, pattern.error);
   });
   if (!tells_all) return;
   predictor_->work_ahead(&hook);

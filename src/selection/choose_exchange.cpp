@@ -153,16 +153,17 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
 }
 
 bool exchange_wants_costs(const Settings& settings, const Situation& now) {
-  if (!between_single_ranks(now) || now.costs.known()) return false;
-  if (now.collective == Collective::barrier || now.collective == Collective::alltoallv)
-    return false;
+  if (now.ranks < 2 || now.costs.known()) return false;
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == choose_automatically) {
-    return bytes_on_a_link(now) >= static_cast<double>(worth_measuring);
+    const bool looks = between_single_ranks(now) && now.collective != Collective::barrier &&
+                       now.collective != Collective::alltoallv;
+    return looks && bytes_on_a_link(now) >= static_cast<double>(worth_measuring);
   }
   if (wanted < 0) return false;
   const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];
-  return row.segments && (settings.segments == 0 || (row.arrivals && now.spread > 0));
+  if (row.arrivals && now.spread > 0) return true;
+  return row.segments && settings.segments == 0 && between_single_ranks(now);
 }
 
 SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,

@@ -2,6 +2,7 @@
 //
 // Count, datatype and operator must be equal on all ranks, so they may steer the choice. Programs
 // that give the same buffer twice, where they mean MPI_IN_PLACE, are served as if they had said so.
+#include "collectives/blocking/predicted.hpp"
 #include "collectives/blocking/serve.hpp"
 #include "collectives/native.hpp"
 #include "collectives/reduction_arguments.hpp"
@@ -28,7 +29,8 @@ struct Allreduce {
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
-Outcome Allreduce::serve(CommunicatorState& state, CountedCall&, int) const {
+Outcome Allreduce::serve(CommunicatorState& state, CountedCall& counted, int) const {
+  PredictedCall predicted(state);
   UserBuffer buffer;
   if (state.type_info(now.datatype, 0, buffer.type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};
   if (now.count == 0) return {};
@@ -37,8 +39,10 @@ Outcome Allreduce::serve(CommunicatorState& state, CountedCall&, int) const {
   call.block_bytes = static_cast<std::size_t>(now.count) * buffer.type.size;
   const CommunicatorState::CachedChoice& choice =
       choose_reduction(state, caller, collective, now.count, buffer.type, now.op);
+  const Algorithm* algorithm =
+      predicted.choose(collective, 0, call.block_bytes, choice.algorithm, counted);
   const bool in_place = now.send == MPI_IN_PLACE || now.send == now.receive;
-  const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
+  const Prepared* prepared = program_for(state, algorithm, choice.segments, 0, in_place);
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
   call.op = now.op;
@@ -47,7 +51,7 @@ Outcome Allreduce::serve(CommunicatorState& state, CountedCall&, int) const {
   call.receive = buffer;
   if (!in_place) buffer.base = static_cast<char*>(const_cast<void*>(now.send));
   call.send = buffer;
-  return {choice.algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
+  return {algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
 }
 
 }  // namespace

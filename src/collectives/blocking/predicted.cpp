@@ -9,8 +9,11 @@ const Algorithm* PredictedCall::choose(Collective collective, int root, std::uin
                                        const Algorithm* algorithm, CountedCall& counted) {
   // Nor may a trial have the MPI library serve.
   if (is_reproducible(state_.settings(), collective)) return algorithm;
-  // Once its ranks' arrivals are known, a reduce may have an algorithm that it has not now.
-  const bool learns = algorithm != nullptr || collective == Collective::reduce;
+  // Once its ranks' arrivals are known, a reduce may have an algorithm that it has not now, and so
+  // may an allreduce between nodes.
+  const bool between_nodes = state_.ranks_per_node() < state_.size();
+  const bool learns = algorithm != nullptr || collective == Collective::reduce ||
+                      (collective == Collective::allreduce && between_nodes);
   if (predictor_ == nullptr || !learns) return algorithm;
   const bool everywhere = predictor_->mode() != PredictionMode::root_led;
   const OrderUse use = algorithm == nullptr ? OrderUse::none : algorithm->order;

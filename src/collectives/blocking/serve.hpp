@@ -45,10 +45,10 @@ struct Outcome {
   static Outcome library(std::uint64_t bytes, LeftNative why = LeftNative::by_choice) {
     return {nullptr, bytes, MPI_SUCCESS, why};
   }
-  // Where no program was found for a choice.
+  // Where no program serves a choice; one that is not valid was none, for what was to be chosen
+  // for.
   static Outcome library(std::uint64_t bytes, const CommunicatorState::CachedChoice& choice) {
-    const bool chosen = choice.valid && choice.algorithm == nullptr;
-    return library(bytes, chosen ? LeftNative::by_choice : LeftNative::arguments);
+    return library(bytes, choice.valid ? LeftNative::by_choice : LeftNative::arguments);
   }
 };
 

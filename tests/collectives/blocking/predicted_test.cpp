@@ -1,5 +1,6 @@
 // Gather and scatter in a predicted order: the data are the same whatever the order, and the order
 // is really followed.
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -195,6 +196,36 @@ void reduce_once(const Served& served, int count, int call) {
   for (int i = 0; i < count && rank_in() == 0; ++i) {
     ASSERT_EQ(sum[static_cast<std::size_t>(i)], size * call + i * (size * (size - 1) / 2));
   }
+}
+
+// All ranks hear of the pattern at the same call, and leave the late rank out of the ring from then
+// on.
+TEST(PredictedCalls, OfAnAllreduceKnowTheLateRank) {
+  const int size = size_of();
+  if (size < 3) GTEST_SKIP() << "needs a ring without one rank";
+  const Algorithm* const ring = find_algorithm(Collective::allreduce, "pre-reduced-ring");
+  const Served served(Collective::allreduce, ring);
+  CommunicatorState& state = *CommunicatorState::get(served.get());
+  Settings settings = forced(Collective::allreduce, ring);
+  settings.predict = PredictionMode::periodic;
+  state.replace_settings(settings);
+  state.replace_costs(some_costs);
+  constexpr int count = 8192;
+  std::vector<int> own(count);
+  std::vector<int> sum(count);
+  for (int call = 0; call < calls; ++call) {
+    if (rank_in() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = call + i * rank_in();
+    ASSERT_EQ(SIBYL_Allreduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, served.get()),
+              MPI_SUCCESS);
+    for (int i = 0; i < count; ++i) {
+      ASSERT_EQ(sum[static_cast<std::size_t>(i)], size * call + i * (size * (size - 1) / 2));
+    }
+  }
+  const SharedView view = state.arrivals.view();
+  ASSERT_EQ(view->times.size(), static_cast<std::size_t>(size));
+  EXPECT_TRUE(state.programs.holds(*ring, view));
+  EXPECT_EQ(std::ranges::max_element(view->times) - view->times.begin(), 1);
 }
 
 // The schedule of the predicted arrivals is made while ranks wait in the calls before.

@@ -174,7 +174,6 @@ void Dataflow::combine(StepIndex index) {
 void Dataflow::post() {
   bool progress = true;
   while (progress) {
-    progress = false;
     // In the order in which they were released, which is that of the program at the start:
     // receivers look for messages in that order, too. Posting one that is not sent may release
     // others.

@@ -95,8 +95,9 @@ constexpr std::array<EnvironmentVariable, 36> variables{{
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
     {"SIBYL_PREDICT", "off, root-led, periodic or background", "off", "",
-     "Whether gather and scatter follow a predicted order of arrival. `root-led`: the roots of "
-     "linear algorithms alone; `periodic`: all ranks, in binomial algorithms too; `background`: "
+     "Whether gather, scatter, reduce and allreduce follow predicted arrivals. `root-led`: the "
+     "roots "
+     "of linear algorithms alone; `periodic`: all ranks, reductions among them; `background`: "
      "the same, exchanged by the thread where there is one, for which the preload has MPI_Init "
      "give MPI_THREAD_MULTIPLE (docs/prediction.md)."},
     {"SIBYL_REPORT", "a directory", "", "",

@@ -40,6 +40,11 @@ from sibyl.mpi.request import PAPER_ALGORITHMS, Request, info_keys, make_request
 __all__ = [
     "PAPER_ALGORITHMS",
     "Request",
+    "allgather_init",
+    "allgatherv_init",
+    "allreduce_init",
+    "alltoall_init",
+    "bcast_init",
     "exscan_init",
     "gather_init",
     "gatherv_init",
@@ -284,3 +289,131 @@ def exscan_init(
 
     keys = info_keys(algorithm, None, None, False)
     return make_request("SIBYL_Exscan_init", prepare, comm, keys, op)
+
+
+def allreduce_init(
+    send: Spec,
+    receive: Spec,
+    comm: MPI.Comm,
+    *,
+    op: MPI.Op = MPI.SUM,
+    algorithm: str = "auto",
+    reproducible: bool = False,
+) -> Request:
+    """Bind an allreduce: every rank receives V_0 (+) ... (+) V_{p-1}. Collective.
+
+    The arguments and errors are those of `reduce_init`, for every rank what they are for its root.
+    """
+
+    def prepare() -> tuple[tuple[Any, ...], tuple[Buffer, Buffer]]:
+        own, out, vector = _vectors(send, receive, True)
+        return (*vector, handle(op)), (own, out)
+
+    keys = info_keys(algorithm, None, None, reproducible)
+    return make_request("SIBYL_Allreduce_init", prepare, comm, keys, op)
+
+
+def bcast_init(
+    buffer: Spec,
+    comm: MPI.Comm,
+    root: int = 0,
+    *,
+    algorithm: str = "auto",
+    background: bool | None = None,
+) -> Request:
+    """Bind a broadcast: every rank receives the root's buffer. Collective.
+
+    Args:
+        buffer: of as many bytes at all ranks; the root's is the send buffer, the others' are
+            written from `start` on.
+        comm: all its ranks call this.
+        root: the rank that sends.
+        algorithm: `auto`, `native`, or a name of `sibyl algorithms bcast`.
+        background: as in `gather_init`.
+
+    Raises:
+        as `gather_init`, with the classes of MPI_Bcast.
+    """
+
+    def prepare() -> tuple[tuple[Any, ...], tuple[Buffer]]:
+        data = read_buffer(buffer, "buffer", writable=not _is_root(comm, root))
+        return (data.address, data.elements, data.type, root), (data,)
+
+    keys = info_keys(algorithm, None, background, False)
+    return make_request("SIBYL_Bcast_init", prepare, comm, keys)
+
+
+def _bind_exchange(
+    name: str, send: Spec, receive: Spec, comm: MPI.Comm, keys: dict[str, str]
+) -> Request:
+    """Bind a collective in which every rank receives a block of every rank."""
+
+    def prepare() -> tuple[tuple[Any, ...], tuple[Buffer, Buffer]]:
+        own = read_buffer(send, "send")
+        all_ = read_buffer(receive, "receive", writable=True)
+        to_all = name.startswith("SIBYL_Alltoall")
+        given = own.share(_ranks(comm), "send") if to_all else own.elements
+        if name.endswith("v_init"):
+            sizes = all_.blocks(_ranks(comm), "receive")
+        else:
+            sizes = (all_.share(_ranks(comm), "receive"),)
+        return (own.address, given, own.type, all_.address, *sizes, all_.type), (own, all_)
+
+    return make_request(name, prepare, comm, keys)
+
+
+def allgather_init(
+    send: Spec,
+    receive: Spec,
+    comm: MPI.Comm,
+    *,
+    algorithm: str = "auto",
+    background: bool | None = None,
+) -> Request:
+    """Bind an allgather: every rank receives the blocks of all, in rank order. Collective.
+
+    A rank that comes late finds in `receive` what the others have sent. The arguments and errors
+    are those of `gather_init`, for every rank what they are for its root.
+    """
+    keys = info_keys(algorithm, None, background, False)
+    return _bind_exchange("SIBYL_Allgather_init", send, receive, comm, keys)
+
+
+def allgatherv_init(
+    send: Spec,
+    receive: Spec,
+    comm: MPI.Comm,
+    *,
+    algorithm: str = "auto",
+    background: bool | None = None,
+) -> Request:
+    """Bind an irregular allgather: blocks may be of any sizes, named in `receive`. Collective.
+
+    The arguments and errors are those of `gatherv_init`, for every rank what they are for its root.
+    """
+    keys = info_keys(algorithm, None, background, False)
+    return _bind_exchange("SIBYL_Allgatherv_init", send, receive, comm, keys)
+
+
+def alltoall_init(
+    send: Spec,
+    receive: Spec,
+    comm: MPI.Comm,
+    *,
+    algorithm: str = "auto",
+    background: bool | None = None,
+) -> Request:
+    """Bind an all-to-all: rank r receives block r of every rank, in rank order. Collective.
+
+    Args:
+        send: a block for every rank, all of one size; MPI.IN_PLACE where they lie in `receive`.
+        receive: room for a block of every rank.
+        comm: all its ranks call this.
+        algorithm: `auto`, `native`, or a name of `sibyl algorithms alltoall`.
+        background: as in `gather_init`.
+
+    Raises:
+        as `gather_init`, with the classes of MPI_Alltoall.
+    """
+    keys = info_keys(algorithm, None, background, False)
+    return _bind_exchange("SIBYL_Alltoall_init", send, receive, comm, keys)

@@ -11,6 +11,11 @@ from mpi4py import MPI
 
 from sibyl.persistent import (
     PAPER_ALGORITHMS,
+    allgather_init,
+    allgatherv_init,
+    allreduce_init,
+    alltoall_init,
+    bcast_init,
     exscan_init,
     gather_init,
     gatherv_init,
@@ -96,6 +101,38 @@ def irregular():
     with scatterv_init(sent, own, comm, algorithm="BSLIN") as request:
         turn(request, lambda: None)
     assert mine.tolist() == [*range(places[rank], places[rank] + counts[rank]), -7]
+
+
+def to_all():
+    mine, everyones = np.empty(5, np.int32), np.empty((size, 5), np.int32)
+    for algorithm in ("auto", "native", "ring"):
+        with allgather_init(mine, everyones, comm, algorithm=algorithm) as request:
+            for k in range(3):
+                turn(request, lambda k=k: mine.fill(10 * k + rank), edge=k != 1)
+                assert (everyones == np.arange(size)[:, None] + 10 * k).all(), algorithm
+    with allgather_init(MPI.IN_PLACE, everyones, comm) as request:
+        turn(request, lambda: everyones[rank].fill(-rank))
+    assert (everyones == -np.arange(size)[:, None]).all()
+    counts = [r % 3 + 1 for r in range(size)]
+    places = [sum(counts[:r]) for r in range(size)]
+    own, all_of_them = np.empty(counts[rank]), np.empty(sum(counts))
+    into = [all_of_them, (counts, places), MPI.DOUBLE]
+    with allgatherv_init(own, into, comm) as request:
+        turn(request, lambda: own.fill(rank))
+    assert all_of_them.tolist() == [r for r in range(size) for _ in range(counts[r])]
+    sent, got = np.empty((size, 2), np.int32), np.empty((size, 2), np.int32)
+    with alltoall_init(sent, got, comm) as request:
+        turn(request, lambda: np.copyto(sent, np.arange(size)[:, None] + 100 * rank))
+    assert (got == 100 * np.arange(size)[:, None] + rank).all()
+    word = np.empty(3)
+    with bcast_init(word, comm, last) as request:
+        for k in range(3):
+            turn(request, lambda k=k: word.fill(k) if rank == last else None)
+            assert (word == k).all()
+    total = np.empty(3)
+    with allreduce_init(word, total, comm, reproducible=True) as request:
+        turn(request, lambda: word.fill(rank))
+    assert (total == size * last / 2).all()
 
 
 def reductions():
@@ -204,6 +241,7 @@ for check in (
     gathers_in_place,
     scatters,
     irregular,
+    to_all,
     reductions,
     misuse,
     what_is_wrong_at_one_rank_is_refused_at_all,

@@ -204,14 +204,21 @@ bool Dataflow::take(Some some) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < work_.requests.size(); ++i) {
     if (work_.request_step[i] == gone) continue;
+    if (result != MPI_SUCCESS && work_.requests[i] == MPI_REQUEST_NULL) {
+      batch.push_back(work_.request_step[i]);
+      continue;
+    }
     work_.requests[kept] = work_.requests[i];
     work_.request_step[kept++] = work_.request_step[i];
   }
   work_.requests.resize(kept);
   work_.request_step.resize(kept);
-  for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    finish_message(batch[at], work_.statuses[at].MPI_ERROR);
+  const auto reported = static_cast<std::size_t>(count);
+  for (std::size_t i = 0; i < reported; ++i) finish_message(batch[i], work_.statuses[i].MPI_ERROR);
+  // Where a message fails, Open MPI 4.1 lets go of others that are under way in objects of messages
+  // that failed earlier, and does not say so: they still travel, and nobody can wait for them.
+  for (std::size_t i = reported; i < batch.size(); ++i) {
+    finish_message(batch[i], step(batch[i]).kind == StepKind::send ? MPI_SUCCESS : result);
   }
   return true;
 }

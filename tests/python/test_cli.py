@@ -61,7 +61,7 @@ def test_every_command_has_help(sibyl: Sibyl, command: str) -> None:
         (["run", "--set", "=hybrid", "--", "true"], "COLLECTIVE=ALGORITHM"),
         (["run", "--set", "exscan=", "--", "true"], "COLLECTIVE=ALGORITHM"),
         (["run", "--set", "exscan=fast", "--", "true"], "123-doubling"),
-        (["run", "--set", "bcast=native", "--", "true"], "exscan, scan, gather, scatter"),
+        (["run", "--set", "alltoallw=native", "--", "true"], "exscan, scan, gather, scatter"),
         (["run", "--report", "no/file.json", "--", "true"], "no directory"),
         (["run", "--report", ".", "--", "true"], "directory"),
         (["run", "--mpi", "no-such-directory", "--", "true"], "no-such-directory"),

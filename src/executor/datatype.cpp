@@ -4,16 +4,40 @@
 #include <climits>
 #include <cstring>
 
+#if MPI_VERSION >= 4
+// Other libraries of the same binary interface may be older.
+#pragma weak PMPI_Type_get_envelope_c
+#endif
+
 namespace sibyl {
+
+int envelope_of(MPI_Datatype datatype, Envelope& envelope) {
+#if MPI_VERSION >= 4
+  if (&PMPI_Type_get_envelope_c != nullptr) {
+    MPI_Count integers = 0;
+    MPI_Count addresses = 0;
+    MPI_Count large_counts = 0;
+    MPI_Count datatypes = 0;
+    const int error = PMPI_Type_get_envelope_c(datatype, &integers, &addresses, &large_counts,
+                                               &datatypes, &envelope.combiner);
+    // A large count cannot be asked for with the others: whoever wants exactly one finds two.
+    envelope.integers = static_cast<int>(integers + 2 * large_counts);
+    envelope.addresses = static_cast<int>(addresses);
+    envelope.datatypes = static_cast<int>(datatypes);
+    return error;
+  }
+#endif
+  return PMPI_Type_get_envelope(datatype, &envelope.integers, &envelope.addresses,
+                                &envelope.datatypes, &envelope.combiner);
+}
+
 namespace {
 
 // True for named types without gaps, and for contiguous runs and duplicates of dense types.
 int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
-  int integers = 0;
-  int addresses = 0;
-  int datatypes = 0;
-  int combiner = 0;
-  int error = PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  Envelope envelope;
+  int error = envelope_of(datatype, envelope);
+  const auto [integers, addresses, datatypes, combiner] = envelope;
   if (error != MPI_SUCCESS) return error;
   named = combiner == MPI_COMBINER_NAMED;
   dense = false;

@@ -20,6 +20,17 @@ struct DatatypeInfo {
   bool dense = true;
 };
 
+// How a datatype was made.
+struct Envelope {
+  int integers = 0;  // a large count among them stands for two
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = 0;
+};
+// An error code. Asked in the way that also knows types which a `_c` function has made: the other
+// one refuses those, through the world's error handler.
+int envelope_of(MPI_Datatype datatype, Envelope& envelope);
+
 // Cost: a few calls into the MPI library; returns its error code.
 int inspect(MPI_Datatype datatype, DatatypeInfo& info);
 

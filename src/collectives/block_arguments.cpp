@@ -40,6 +40,12 @@ Verdict judge_overlap(const BlockSide& all, MPI_Aint place, const BlockSide& own
 
 }  // namespace
 
+Verdict judge_vector(const BlockSide& vector, int root, int ranks) {
+  if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses};
+  if (vector.buffer == MPI_IN_PLACE) return {MPI_ERR_BUFFER, openmpi_refuses};
+  return judge_data(vector.buffer, vector.count, vector.type);
+}
+
 Verdict judge_blocks(const BlockArguments& now, int rank, int ranks) {
   const auto& [all, own, root] = now;
   const Verdict places = judge_in_place(all.buffer, own.buffer, root, rank, ranks);

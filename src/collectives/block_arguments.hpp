@@ -41,6 +41,8 @@ struct CheckedBlocks {
   }
 };
 
+// The vector of a broadcast, as one block.
+Verdict judge_vector(const BlockSide& vector, int root, int ranks);
 Verdict judge_blocks(const BlockArguments& now, int rank, int ranks);
 // Of arguments that were judged right.
 int check_blocks(CommunicatorState& state, const BlockArguments& now, CheckedBlocks& out);

@@ -57,7 +57,6 @@ namespace {
 bool joins_copies(Collective collective) {
   return collective == Collective::allreduce || scatters_sums(collective);
 }
-bool lie_side_by_side(const DatatypeInfo& type) { return type.extent >= type.true_extent; }
 
 }  // namespace
 
@@ -89,7 +88,7 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
   const bool countable = count <= static_cast<MPI_Count>(most) && type.size <= most;
   if (!use.has_value() || !countable || bytes == 0 || !state.combines()) return native;
-  if (joins_copies(collective) && !lie_side_by_side(type)) return native;
+  if (joins_copies(collective) && !type.lie_side_by_side()) return native;
   return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count));
 }
 

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "collectives/collectives.hpp"
 #include "communicator/communicator_state.hpp"
@@ -124,6 +126,18 @@ const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm
 // the preload once the communicator is used often enough. All ranks make the call.
 void find_costs(CommunicatorState& state, Caller caller, Collective collective, std::uint64_t bytes,
                 OperatorUse use, bool commutes);
+
+// Where blocks begin that lie one after the other, and where the last one ends: `size_of(rank)`
+// each. In the state's memory, until the next call.
+template <class Size>
+std::span<const MPI_Count> begins_of_blocks(CommunicatorState& state, Size size_of) {
+  std::vector<MPI_Count>& begins = state.block_begins;
+  begins.assign(1, 0);
+  for (Rank rank = 0; rank < state.size(); ++rank) {
+    begins.push_back(begins.back() + size_of(rank));
+  }
+  return begins;
+}
 
 // Runs a program of this communicator with buffers that are filled in. Returns its error.
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call);

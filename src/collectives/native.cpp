@@ -49,42 +49,18 @@ Next next;
 // significant here and may hold anything.
 int small(MPI_Count count) { return static_cast<int>(count); }
 
-// How many numbers the arrays of a call hold that are significant here: of the root's arrays, or of
-// arrays that all ranks have, an entry for each rank of the other group where there are two.
-int entries_at_root(int root, MPI_Comm comm) {
-  int rank = 0;
-  int size = 0;
-  int inter = 0;
-  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
-  if (inter != 0) {
-    if (root == MPI_ROOT) PMPI_Comm_remote_size(comm, &size);
-    return size;
-  }
-  PMPI_Comm_rank(comm, &rank);
-  if (rank == root) PMPI_Comm_size(comm, &size);
-  return size;
-}
-
-int entries_everywhere(MPI_Comm comm) {
-  int size = 0;
-  int inter = 0;
-  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
-  if (inter != 0) {
-    PMPI_Comm_remote_size(comm, &size);
-  } else {
-    PMPI_Comm_size(comm, &size);
-  }
-  return size;
-}
-
 // An array of counts or displacements as the functions with int arguments want it: as it is, or
-// narrowed where a `_c` function was called in a library that has none. Not read without entries.
+// narrowed where a `_c` function was called in a library that has none: only then is it asked how
+// many entries there are to be read.
 template <class Array>
 class SmallArray {
  public:
-  SmallArray(const Array& array, int entries) : array_(array.small()) {
-    if (array.large() == nullptr || entries == 0) return;
-    for (Rank r = 0; r < entries; ++r) {
+  template <class Entries>
+  SmallArray(const Array& array, Entries entries) : array_(array.small()) {
+    if (array.large() == nullptr) return;
+    const int size = entries();
+    if (size == 0) return;
+    for (Rank r = 0; r < size; ++r) {
       const auto number = static_cast<std::int64_t>(array[r]);
       fits_ = fits_ && std::in_range<int>(number);
       narrowed_.push_back(static_cast<int>(number));
@@ -101,6 +77,21 @@ class SmallArray {
 };
 
 }  // namespace
+
+int significant_entries(Collective collective, int root, MPI_Comm comm) {
+  int rank = 0;
+  int size = 0;
+  int inter = 0;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
+  PMPI_Comm_rank(comm, &rank);
+  if (has_root(collective) && root != (inter != 0 ? MPI_ROOT : rank)) return 0;
+  if (inter != 0 && !scatters_sums(collective)) {
+    PMPI_Comm_remote_size(comm, &size);
+  } else {
+    PMPI_Comm_size(comm, &size);
+  }
+  return size;
+}
 
 void hand_back_to(std::string_view name, void* function) {
 #define SET(known) \
@@ -175,7 +166,7 @@ int native_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Da
 #else
   (void)caller;
 #endif
-  const int entries = entries_at_root(root, comm);
+  const auto entries = [&] { return significant_entries(Collective::gatherv, root, comm); };
   const SmallArray counts(receive_counts, entries);
   const SmallArray places(displacements, entries);
   if (!counts.fits() || !places.fits()) return raise(comm, MPI_ERR_COUNT);
@@ -194,7 +185,7 @@ int native_scatterv(Caller caller, const void* send, Counts send_counts,
 #else
   (void)caller;
 #endif
-  const int entries = entries_at_root(root, comm);
+  const auto entries = [&] { return significant_entries(Collective::scatterv, root, comm); };
   const SmallArray counts(send_counts, entries);
   const SmallArray places(displacements, entries);
   if (!counts.fits() || !places.fits()) return raise(comm, MPI_ERR_COUNT);
@@ -247,8 +238,7 @@ int native_reduce_scatter(Caller caller, const void* send, void* receive, Counts
 #else
   (void)caller;
 #endif
-  int entries = 0;
-  PMPI_Comm_size(comm, &entries);
+  const auto entries = [&] { return significant_entries(Collective::reduce_scatter, 0, comm); };
   const SmallArray counts(receive_counts, entries);
   if (!counts.fits()) return raise(comm, MPI_ERR_COUNT);
   return HAND_BACK(MPI_Reduce_scatter, send, receive, counts.data(), datatype, op, comm);
@@ -294,7 +284,7 @@ int native_allgatherv(Caller caller, const void* send, MPI_Count send_count, MPI
 #else
   (void)caller;
 #endif
-  const int entries = entries_everywhere(comm);
+  const auto entries = [&] { return significant_entries(Collective::allgatherv, 0, comm); };
   const SmallArray counts(receive_counts, entries);
   const SmallArray places(displacements, entries);
   if (!counts.fits() || !places.fits()) return raise(comm, MPI_ERR_COUNT);
@@ -331,8 +321,8 @@ int native_alltoallv(Caller caller, const void* send, Counts send_counts,
 #else
   (void)caller;
 #endif
-  const int entries = entries_everywhere(comm);
-  const int sent_entries = send == MPI_IN_PLACE ? 0 : entries;
+  const auto entries = [&] { return significant_entries(Collective::alltoallv, 0, comm); };
+  const auto sent_entries = [&] { return send == MPI_IN_PLACE ? 0 : entries(); };
   const SmallArray sent(send_counts, sent_entries);
   const SmallArray sent_places(send_displacements, sent_entries);
   const SmallArray counts(receive_counts, entries);

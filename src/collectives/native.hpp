@@ -9,12 +9,18 @@
 #include <string_view>
 
 #include "collectives/collectives.hpp"
+#include "sibyl/schedule.hpp"
 
 namespace sibyl {
 
 // Calls of MPI_X (`name`) that are handed back go to `function`; null: to PMPI_X. Called before the
 // first call of any.
 void hand_back_to(std::string_view name, void* function);
+
+// How many entries the count arrays of a collective have that are significant here, one for each
+// rank of the other group where there are two: of the root's arrays, or of those that all ranks
+// have. 0 where none is, or MPI refuses.
+int significant_entries(Collective collective, int root, MPI_Comm comm);
 
 // MPI_ERR_OTHER where the library has no such function.
 int native_mpix_comm_revoke(Caller caller, MPI_Comm comm);

@@ -21,6 +21,23 @@ Verdict judge_scan(const ReductionArguments& now, bool exclusive, int rank) {
   return twice && mpich_refuses ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
+// MPICH does not look at a negative count of an allreduce.
+Verdict judge_allreduce(const ReductionArguments& now, int rank) {
+  return now.count < 0 ? Verdict{MPI_ERR_COUNT, openmpi_refuses} : judge_scan(now, false, rank);
+}
+
+void place_vectors(const ReductionArguments& now, const DatatypeInfo& type, bool in_place,
+                   bool receives, CollectiveCall& call) {
+  UserBuffer vector;
+  vector.type = type;
+  vector.count = now.count;
+  vector.base = static_cast<char*>(in_place ? now.receive : const_cast<void*>(now.send));
+  call.send = vector;
+  vector.base = receives ? static_cast<char*>(now.receive) : nullptr;
+  call.receive = vector;
+  call.op = now.op;
+}
+
 Verdict judge_reduce(const ReductionArguments& now, int root, int rank, int ranks) {
   if (now.op == MPI_OP_NULL) return {MPI_ERR_OP, any_refuses};
   if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses};

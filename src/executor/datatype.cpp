@@ -20,8 +20,8 @@ int envelope_of(MPI_Datatype datatype, Envelope& envelope) {
     MPI_Count datatypes = 0;
     const int error = PMPI_Type_get_envelope_c(datatype, &integers, &addresses, &large_counts,
                                                &datatypes, &envelope.combiner);
-    // A large count cannot be asked for with the others: whoever wants exactly one finds two.
-    envelope.integers = static_cast<int>(integers + 2 * large_counts);
+    envelope.integers = static_cast<int>(integers);
+    envelope.large_counts = static_cast<int>(large_counts);
     envelope.addresses = static_cast<int>(addresses);
     envelope.datatypes = static_cast<int>(datatypes);
     return error;
@@ -37,7 +37,7 @@ namespace {
 int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
   Envelope envelope;
   int error = envelope_of(datatype, envelope);
-  const auto [integers, addresses, datatypes, combiner] = envelope;
+  const auto [integers, large_counts, addresses, datatypes, combiner] = envelope;
   if (error != MPI_SUCCESS) return error;
   named = combiner == MPI_COMBINER_NAMED;
   dense = false;
@@ -50,9 +50,10 @@ int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
     dense = named && size == extent && lower_bound == 0;
     return error;
   }
-  // The two combiners have one inner type and at most one count; one that was given a large count
-  // has none here and cannot be asked: it is taken not to be dense.
-  if (datatypes != 1 || addresses != 0 || integers != (combiner == MPI_COMBINER_DUP ? 0 : 1)) {
+  // The two combiners have one inner type and at most one count; one that is large is not among the
+  // contents that are asked for below: such a type is taken not to be dense.
+  if (large_counts != 0 || datatypes != 1 || addresses != 0 ||
+      integers != (combiner == MPI_COMBINER_DUP ? 0 : 1)) {
     return MPI_SUCCESS;
   }
   int count = 0;

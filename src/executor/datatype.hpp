@@ -18,11 +18,15 @@ struct DatatypeInfo {
   MPI_Aint true_extent = 0;
   bool named = false;  // predefined: never freed, so it may be remembered by its handle
   bool dense = true;
+
+  // Elements one after the other do not reach into each other.
+  bool lie_side_by_side() const { return extent >= true_extent; }
 };
 
 // How a datatype was made.
 struct Envelope {
-  int integers = 0;  // a large count among them stands for two
+  int integers = 0;
+  int large_counts = 0;
   int addresses = 0;
   int datatypes = 0;
   int combiner = 0;

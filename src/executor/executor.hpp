@@ -33,6 +33,11 @@ struct UserBuffer {
   DatatypeInfo type;
   const IrregularBlocks* irregular = nullptr;
 
+  // Packed bytes of a block.
+  std::size_t bytes_of(Rank rank) const {
+    return irregular != nullptr ? irregular->bytes(rank)
+                                : static_cast<std::size_t>(count) * type.size;
+  }
   struct Block {
     char* address;
     MPI_Count count;

@@ -28,4 +28,10 @@ inline std::string check_segments_of_blocks(const PlanRequest& request) {
          " segments a block are more than a plan can number (2^30 in all); ask for fewer segments";
 }
 
+// Both.
+inline std::string check_part_per_rank_in_segments(const PlanRequest& request) {
+  const std::string wrong = check_segments_of_blocks(request);
+  return wrong.empty() ? check_part_per_rank(request) : wrong;
+}
+
 }  // namespace sibyl

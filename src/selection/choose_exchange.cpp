@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "planners/ceil_log2.hpp"
 #include "planners/doubling_sums.hpp"
@@ -195,19 +196,19 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     const SegmentPlan plan = planned(segments);
     if (fits(segments) && plan.whole_time < best.whole_time) best = plan;
   }
-  const double least = best.whole_time;
+  const double enough = as_good * best.whole_time;
   const bool pipeline = stream.b > 0;  // which segments have to fill
-  bool at_once = false;
+  std::optional<SegmentPlan> at_once;
   for (const std::uint32_t segments : tried) {
     const SegmentPlan plan = planned(segments);
-    const bool now_at_once = stream.bytes <= sent_at_once * segments;
-    if (!fits(segments) || plan.whole_time > as_good * least) continue;
-    if (pipeline && at_once == now_at_once && plan.whole_time >= best.whole_time) continue;
-    best = plan;
-    if (now_at_once && !pipeline) break;
-    at_once = now_at_once;
+    if (!fits(segments) || plan.whole_time > enough) continue;
+    if (stream.bytes > sent_at_once * segments) {
+      if (!pipeline) best = plan;
+    } else if (!at_once || (pipeline && plan.whole_time < at_once->whole_time)) {
+      at_once = plan;
+    }
   }
-  return best;
+  return at_once.value_or(best);
 }
 
 }  // namespace sibyl

@@ -58,17 +58,20 @@ inline bool scatters(Operation operation) {
   return operation == Operation::scatter || operation == Operation::scatterv ||
          operation == Operation::padded_scatter;
 }
+// Of those that Sibyl serves, as sibyl/schedule.hpp tells collectives apart.
+inline bool is_served_and(Operation operation, bool (*kind)(Collective)) {
+  const std::optional<Collective> served = traits(operation).served;
+  return served.has_value() && kind(*served);
+}
 // Every rank receives all blocks.
 inline bool gathers_everywhere(Operation operation) {
-  return operation == Operation::allgather || operation == Operation::allgatherv;
+  return is_served_and(operation, sibyl::gathers_everywhere);
 }
 // Every rank has a block for every rank.
-inline bool exchanges(Operation operation) {
-  return operation == Operation::alltoall || operation == Operation::alltoallv;
-}
+inline bool exchanges(Operation operation) { return is_served_and(operation, exchanges_all); }
 // Every rank receives its block of the sum.
 inline bool scatters_sums(Operation operation) {
-  return operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block;
+  return is_served_and(operation, sibyl::scatters_sums);
 }
 inline bool scans(Operation operation) {
   return operation == Operation::exscan || operation == Operation::scan;

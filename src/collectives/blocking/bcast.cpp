@@ -3,6 +3,7 @@
 // The bytes are equal on all ranks although counts and types may differ, so the choice goes by
 // them. For the same reason a vector that is cut is cut between bytes; where it is not, each rank
 // has its own type.
+#include "collectives/block_arguments.hpp"
 #include "collectives/blocking/serve.hpp"
 #include "collectives/native.hpp"
 
@@ -19,9 +20,7 @@ struct Bcast {
   Caller caller;
 
   Verdict judge(int, int ranks) const {
-    if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses};
-    if (buffer == MPI_IN_PLACE) return {MPI_ERR_BUFFER, openmpi_refuses};
-    return judge_data(buffer, count, datatype);
+    return judge_vector({buffer, count, datatype}, root, ranks);
   }
   OwnData own_data(int, int) const { return {count, datatype}; }
   int native() const { return native_bcast(caller, buffer, count, datatype, root, comm); }

@@ -34,7 +34,6 @@ struct Exchange {
 
  private:
   std::uint64_t bytes_known_to_all(const ReadExchange& read, int ranks) const;
-  std::span<const MPI_Count> saved_begins(CommunicatorState& state) const;
 };
 
 int Exchange::native() const {
@@ -62,21 +61,6 @@ std::uint64_t Exchange::bytes_known_to_all(const ReadExchange& read, int ranks) 
   return collective == Collective::allgatherv ? all : all / static_cast<std::uint64_t>(ranks);
 }
 
-// In place the blocks of alltoallv are saved in scratch, one after the other in bytes.
-std::span<const MPI_Count> Exchange::saved_begins(CommunicatorState& state) const {
-  if (collective != Collective::alltoallv || !now.in_place()) return {};
-  DatatypeInfo type;
-  if (state.type_info(now.receive.type, 0, type) != MPI_SUCCESS) return {};
-  std::vector<MPI_Count>& begins = state.block_begins;
-  begins.resize(static_cast<std::size_t>(state.size()) + 1);
-  begins[0] = 0;
-  for (Rank rank = 0; rank < state.size(); ++rank) {
-    const auto at = static_cast<std::size_t>(rank);
-    begins[at + 1] = begins[at] + now.receive.counts[rank] * static_cast<MPI_Count>(type.size);
-  }
-  return begins;
-}
-
 // Of an alltoallv, whose sizes are not known to all, as many as are asked for.
 std::uint32_t most_segments(std::uint64_t known_bytes) {
   constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
@@ -98,8 +82,13 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
   CollectiveCall call;
   call.tag_base = state.tags_of(collective);
   call.leaves_empty_out = now.irregular();
-  call.block_begins = saved_begins(state);
   read.place(state, call);
+  // In place the blocks of alltoallv are saved in scratch, one after the other in bytes.
+  if (collective == Collective::alltoallv && now.in_place()) {
+    const auto size = static_cast<MPI_Count>(call.receive.type.size);
+    call.block_begins =
+        begins_of_blocks(state, [&](Rank rank) { return now.receive.counts[rank] * size; });
+  }
   return {choice.algorithm, read.own_bytes(), run_prepared(state, *prepared, call)};
 }
 

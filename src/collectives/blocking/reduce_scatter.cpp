@@ -3,8 +3,6 @@
 // Counts, datatype and operator must be equal on all ranks, so they may steer the choice; it goes
 // by the bytes of the whole vector. In place the vector lies in the receive buffer, and the result
 // at its begin.
-#include <numeric>
-
 #include "collectives/blocking/serve.hpp"
 #include "collectives/native.hpp"
 #include "collectives/reduction_arguments.hpp"
@@ -41,9 +39,6 @@ struct ReduceScatter {
   }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
-
- private:
-  std::span<const MPI_Count> block_begins(CommunicatorState& state) const;
 };
 
 Verdict ReduceScatter::judge(int rank, int ranks) const {
@@ -60,18 +55,6 @@ Verdict ReduceScatter::judge(int rank, int ranks) const {
   const bool gets_nothing = send != MPI_IN_PLACE && count_of(rank) == 0;
   if (gets_nothing && receive == nullptr) now.receive = &now;
   return judge_scan(now, false, rank);
-}
-
-// Where the blocks begin in the vector, in elements, and where the last one ends.
-std::span<const MPI_Count> ReduceScatter::block_begins(CommunicatorState& state) const {
-  std::vector<MPI_Count>& begins = state.block_begins;
-  begins.resize(static_cast<std::size_t>(state.size()) + 1);
-  begins[0] = 0;
-  for (Rank rank = 0; rank < state.size(); ++rank) {
-    const auto at = static_cast<std::size_t>(rank);
-    begins[at + 1] = begins[at] + count_of(rank);
-  }
-  return begins;
 }
 
 Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall&, int) const {
@@ -91,7 +74,7 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall&, int) const 
   if (prepared == nullptr) return Outcome::library(own_bytes, choice);
 
   call.op = op;
-  call.block_begins = block_begins(state);
+  call.block_begins = begins_of_blocks(state, [&](Rank rank) { return count_of(rank); });
   call.leaves_empty_out = true;
   vector.base = static_cast<char*>(in_place ? receive : const_cast<void*>(send));
   call.send = vector;

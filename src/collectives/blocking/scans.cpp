@@ -31,7 +31,7 @@ struct Scan {
 
 Outcome Scan::serve(CommunicatorState& state, CountedCall&, int) const {
   CollectiveCall call;
-  DatatypeInfo& type = call.receive.type;
+  DatatypeInfo type;
   if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};
   if (now.count == 0) return {};
   call.tag_base = state.tags_of(collective);
@@ -43,11 +43,7 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall&, int) const {
   const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
-  call.op = now.op;
-  call.receive.base = static_cast<char*>(now.receive);
-  call.receive.count = now.count;
-  call.send = call.receive;
-  if (!in_place) call.send.base = static_cast<char*>(const_cast<void*>(now.send));
+  place_vectors(now, type, in_place, true, call);
   return {choice.algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
 }
 

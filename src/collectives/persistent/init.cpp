@@ -96,15 +96,8 @@ int init_reduce(Caller caller, const ReductionArguments& now, int root, MPI_Comm
       [&](CommunicatorState& state, PersistentCall& call) -> int {
         const int error = keep_type(type, call);
         call.in_place = now.send == MPI_IN_PLACE;
-        UserBuffer buffer;
-        buffer.count = now.count;
-        buffer.type = type;
-        buffer.base = static_cast<char*>(call.in_place ? now.receive : const_cast<void*>(now.send));
-        call.call.send = buffer;
-        buffer.base = state.rank() == root ? static_cast<char*>(now.receive) : nullptr;
-        call.call.receive = buffer;
+        place_vectors(now, type, call.in_place, state.rank() == root, call.call);
         call.call.block_bytes = call.bytes;
-        call.call.op = now.op;
         return error;
       });
 }
@@ -131,16 +124,8 @@ int init_exscan(Caller caller, const ReductionArguments& now, MPI_Comm comm, MPI
       [&](CommunicatorState&, PersistentCall& call) -> int {
         const int error = keep_type(type, call);
         call.in_place = now.send == MPI_IN_PLACE;
-        UserBuffer& receive = call.call.receive;
-        receive.base = static_cast<char*>(now.receive);
-        receive.count = now.count;
-        receive.type = type;
-        call.call.send = receive;
-        if (!call.in_place) {
-          call.call.send.base = static_cast<char*>(const_cast<void*>(now.send));
-        }
+        place_vectors(now, type, call.in_place, true, call.call);
         call.call.block_bytes = call.bytes;
-        call.call.op = now.op;
         return error;
       });
 }

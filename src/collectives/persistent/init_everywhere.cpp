@@ -19,7 +19,7 @@ int init_allreduce(Caller caller, const ReductionArguments& now, MPI_Comm comm, 
   return init(
       Collective::allreduce, 0, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) -> int {
-        const int wrong = judge_scan(now, false, state.rank()).error_class;
+        const int wrong = judge_allreduce(now, state.rank()).error_class;
         if (wrong != MPI_SUCCESS) return wrong;
         if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return MPI_ERR_TYPE;
         offer_reduction(state, now, type, offer, call);
@@ -27,16 +27,9 @@ int init_allreduce(Caller caller, const ReductionArguments& now, MPI_Comm comm, 
       },
       [&](CommunicatorState&, PersistentCall& call) -> int {
         const int error = keep_type(type, call);
-        call.in_place = now.send == MPI_IN_PLACE || now.send == now.receive;
-        UserBuffer buffer;
-        buffer.count = now.count;
-        buffer.type = type;
-        buffer.base = static_cast<char*>(now.receive);
-        call.call.receive = buffer;
-        if (!call.in_place) buffer.base = static_cast<char*>(const_cast<void*>(now.send));
-        call.call.send = buffer;
+        call.in_place = sums_in_place(now);
+        place_vectors(now, type, call.in_place, true, call.call);
         call.call.block_bytes = call.bytes;
-        call.call.op = now.op;
         return error;
       });
 }
@@ -53,9 +46,7 @@ int init_bcast(Caller caller, const BlockSide& vector, int root, MPI_Comm comm, 
   return init(
       Collective::bcast, root, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) -> int {
-        if (root < 0 || root >= state.size()) return MPI_ERR_ROOT;
-        if (vector.buffer == MPI_IN_PLACE) return MPI_ERR_BUFFER;
-        const int wrong = judge_data(vector.buffer, vector.count, vector.type).error_class;
+        const int wrong = judge_vector(vector, root, state.size()).error_class;
         if (wrong != MPI_SUCCESS) return wrong;
         if (state.type_info(vector.type, 0, type) != MPI_SUCCESS) return MPI_ERR_TYPE;
         offer.bytes = static_cast<std::uint64_t>(vector.count) * type.size;

@@ -1,6 +1,8 @@
 // Begins the MPI library's nonblocking collectives; see native.hpp.
 #include "collectives/persistent/native.hpp"
 
+#include "collectives/native.hpp"
+
 namespace sibyl {
 namespace {
 
@@ -11,17 +13,7 @@ int small(MPI_Count count) { return static_cast<int>(count); }
 
 void NativeForm::copy_arrays(Counts all_counts, Displacements all_displacements, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || !all_counts.given() || !all_displacements.given()) return;
-  int rank = 0;
-  int size = 0;
-  int inter = 0;
-  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return;
-  PMPI_Comm_rank(comm, &rank);
-  if (has_root(collective) && (inter != 0 ? root != MPI_ROOT : root != rank)) return;
-  if (inter != 0) {
-    PMPI_Comm_remote_size(comm, &size);
-  } else {
-    PMPI_Comm_size(comm, &size);
-  }
+  const int size = significant_entries(collective, root, comm);
   for (Rank r = 0; r < size; ++r) {
     counts.push_back(all_counts[r]);
     displacements.push_back(all_displacements[r]);

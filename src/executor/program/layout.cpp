@@ -27,9 +27,9 @@ Layout::Layout(const PlanHeader& header, const Program& program, const Collectiv
   // into each other lie apart; no program that joins copies is run for it.
   const UserBuffer& all = vector();
   const std::size_t copies = (std::size_t{used} + units_ - 1) / units_;
-  const bool side_by_side = all.type.extent >= all.type.true_extent;
-  copy_bytes_ = side_by_side ? static_cast<MPI_Aint>(all.count) * all.type.extent
-                             : static_cast<MPI_Aint>(in_cache_lines(span_of(all.type, all.count)));
+  copy_bytes_ = all.type.lie_side_by_side()
+                    ? static_cast<MPI_Aint>(all.count) * all.type.extent
+                    : static_cast<MPI_Aint>(in_cache_lines(span_of(all.type, all.count)));
   if (copies == 0 || all.count == 0) return;
   scratch_bytes_ =
       (copies - 1) * static_cast<std::size_t>(copy_bytes_) + span_of(all.type, all.count);
@@ -98,11 +98,6 @@ Piece Layout::locate_in_scratch(const Range& range) const {
   return {scratch_ + begin, slot_begin(range.first + range.count) - begin, MPI_BYTE};
 }
 
-std::size_t Layout::block_bytes(const UserBuffer& buffer, Unit block) const {
-  if (buffer.irregular != nullptr) return buffer.irregular->bytes(static_cast<Rank>(block));
-  return static_cast<std::size_t>(buffer.count) * buffer.type.size;
-}
-
 // A gather's block has a first segment of given size. Blocks of any sizes are cut as far as their
 // segments are worth a message; the others are empty, and no message. All else has equal parts.
 std::size_t Layout::segment_begin(std::size_t block_bytes, Unit segment) const {
@@ -134,7 +129,7 @@ Piece Layout::locate(Buffer buffer, const Range& range) const {
   const bool whole = kind_ == Kind::vector;
   const Unit block = whole ? 0 : range.first / header_.segments;
   const Unit segment = whole ? range.first : range.first % header_.segments;
-  const std::size_t own = block_bytes(data, block);
+  const std::size_t own = data.bytes_of(static_cast<Rank>(block));
   if (own == 0) return {};
   char* const base = data.irregular != nullptr
                          ? data.irregular->at(static_cast<Rank>(block))
@@ -154,13 +149,13 @@ std::size_t Layout::bytes_of(Buffer buffer, const Range& range) const {
   const UserBuffer& data = user(buffer);
   const Unit segments = header_.segments;
   if (kind_ == Kind::vector) {
-    const std::size_t all = block_bytes(data, 0);
+    const std::size_t all = data.bytes_of(0);
     return segment_begin(all, range.first + range.count) - segment_begin(all, range.first);
   }
-  if (data.irregular == nullptr && segments == 1) return range.count * block_bytes(data, 0);
+  if (data.irregular == nullptr && segments == 1) return range.count * data.bytes_of(0);
   std::size_t bytes = 0;
   for (Unit unit = range.first; unit < range.first + range.count;) {
-    const std::size_t block = block_bytes(data, unit / segments);
+    const std::size_t block = data.bytes_of(static_cast<Rank>(unit / segments));
     const Unit end = std::min(range.first + range.count, (unit / segments + 1) * segments);
     const Unit last = (end - 1) % segments + 1;  // counted within the block
     bytes += (last == segments ? block : segment_begin(block, last)) -

@@ -62,7 +62,6 @@ class Layout {
   Elements elements(const Range& range) const;
   Piece locate_elements(Buffer buffer, const Range& range) const;
   Piece locate_in_scratch(const Range& range) const;
-  std::size_t block_bytes(const UserBuffer& buffer, Unit block) const;
   std::size_t segment_begin(std::size_t block_bytes, Unit segment) const;
   MPI_Count slot_begin(Unit slot) const;
 

@@ -8,16 +8,11 @@ namespace {
 
 const DatatypeInfo bytes_info{MPI_BYTE, 1, 1, 0, 1, true, true};
 
-std::size_t block_bytes(const UserBuffer& buffer, Rank block) {
-  if (buffer.irregular != nullptr) return buffer.irregular->bytes(block);
-  return static_cast<std::size_t>(buffer.count) * buffer.type.size;
-}
-
 }  // namespace
 
 std::size_t PackedMirror::bytes_of(const UserBuffer& buffer, Rank first, Rank count) {
   std::size_t bytes = 0;
-  for (Rank block = first; block < first + count; ++block) bytes += block_bytes(buffer, block);
+  for (Rank block = first; block < first + count; ++block) bytes += buffer.bytes_of(block);
   return bytes;
 }
 
@@ -29,7 +24,7 @@ void PackedMirror::open(UserBuffer& buffer, Rank first, Rank count, char* bytes,
   bytes_ = bytes;
   buffer.type = bytes_info;
   if (original_.irregular == nullptr) {
-    const std::size_t each = block_bytes(original_, first);
+    const std::size_t each = original_.bytes_of(first);
     buffer.base = bytes - static_cast<std::size_t>(first) * each;
     buffer.stride = static_cast<MPI_Aint>(each);
     buffer.count = static_cast<MPI_Count>(each);
@@ -50,7 +45,7 @@ template <class Act>
 void PackedMirror::for_each_block(Act act) const {
   char* packed = bytes_;
   for (Rank block = first_; block < first_ + count_; ++block) {
-    const std::size_t size = block_bytes(original_, block);
+    const std::size_t size = original_.bytes_of(block);
     act(block, packed, size);
     packed += size;
   }

@@ -15,7 +15,6 @@ PlanHeader describe_pairwise(const PlanRequest& request);
 template <Collective collective>
 PlanHeader describe_shifted(const PlanRequest& request);
 void plan_shifted(const PlanRequest& request, Rank rank, Program& program);
-std::string check_shifted(const PlanRequest& request);
 
 PlanHeader describe_bruck(const PlanRequest& request);
 void plan_bruck(const PlanRequest& request, Rank rank, Program& program);

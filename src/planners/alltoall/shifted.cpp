@@ -79,11 +79,6 @@ void plan_shifted(const PlanRequest& request, Rank rank, Program& program) {
   }
 }
 
-std::string check_shifted(const PlanRequest& request) {
-  const std::string wrong = check_segments_of_blocks(request);
-  return wrong.empty() ? check_part_per_rank(request) : wrong;
-}
-
 template PlanHeader describe_pairwise<Collective::alltoall>(const PlanRequest&);
 template PlanHeader describe_pairwise<Collective::alltoallv>(const PlanRequest&);
 template PlanHeader describe_shifted<Collective::alltoall>(const PlanRequest&);

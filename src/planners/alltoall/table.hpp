@@ -51,7 +51,7 @@ constexpr Algorithm shifted_row() {
           .segments = true,
           .describe = describe_shifted<collective>,
           .plan = plan_shifted,
-          .check = check_shifted};
+          .check = check_part_per_rank_in_segments};
 }
 
 inline constexpr std::array algorithms{

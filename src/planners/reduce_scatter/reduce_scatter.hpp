@@ -26,7 +26,6 @@ void plan_circulant(const PlanRequest& request, Rank rank, Program& program);
 template <Collective collective>
 PlanHeader describe_ring(const PlanRequest& request);
 void plan_ring(const PlanRequest& request, Rank rank, Program& program);
-std::string check_ring(const PlanRequest& request);
 
 template <Collective collective>
 PlanHeader describe_pairwise(const PlanRequest& request);

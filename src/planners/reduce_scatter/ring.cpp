@@ -17,11 +17,6 @@
 
 namespace sibyl::reduce_scatter {
 
-std::string check_ring(const PlanRequest& request) {
-  const std::string wrong = check_segments_of_blocks(request);
-  return wrong.empty() ? check_part_per_rank(request) : wrong;
-}
-
 template <Collective collective>
 PlanHeader describe_ring(const PlanRequest& request) {
   const auto others = static_cast<std::uint32_t>(request.ranks - 1);

@@ -53,7 +53,7 @@ constexpr std::array<Algorithm, 4> rows() {
                 .segments = true,
                 .describe = describe_ring<collective>,
                 .plan = plan_ring,
-                .check = check_ring},
+                .check = check_part_per_rank_in_segments},
       Algorithm{.collective = collective,
                 .name = "pairwise",
                 .published = "pairwise exchange",

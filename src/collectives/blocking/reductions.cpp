@@ -1,0 +1,70 @@
+// MPI_Reduce and MPI_Allreduce.
+//
+// Count, datatype, operator and root must be equal on all ranks, so they may steer the choice. Only
+// the root of a reduce may have MPI_IN_PLACE, and only its receive buffer is looked at. Programs
+// that give an allreduce the same buffer twice, where they mean MPI_IN_PLACE, are served as if they
+// had said so.
+#include "collectives/blocking/predicted.hpp"
+#include "collectives/blocking/serve.hpp"
+#include "collectives/native.hpp"
+#include "collectives/reduction_arguments.hpp"
+
+namespace sibyl {
+namespace {
+
+struct Reduction {
+  Collective collective;
+  int root;  // no_rank of an allreduce
+  ReductionArguments now;
+  MPI_Comm comm;
+  Caller caller;
+
+  bool to_all() const { return collective == Collective::allreduce; }
+  Verdict judge(int rank, int ranks) const {
+    return to_all() ? judge_allreduce(now, rank) : judge_reduce(now, root, rank, ranks);
+  }
+  OwnData own_data(int, int) const { return {now.count, now.datatype}; }
+  int native() const {
+    const auto& [send, receive, count, datatype, op] = now;
+    return to_all() ? native_allreduce(caller, send, receive, count, datatype, op, comm)
+                    : native_reduce(caller, send, receive, count, datatype, op, root, comm);
+  }
+  static constexpr bool this_rank_is_awaited = false;
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
+};
+
+Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) const {
+  PredictedCall predicted(state);
+  DatatypeInfo type;
+  if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};
+  if (now.count == 0) return {};
+  CollectiveCall call;
+  call.tag_base = state.tags_of(collective);
+  call.block_bytes = static_cast<std::size_t>(now.count) * type.size;
+  const CommunicatorState::CachedChoice& choice =
+      choose_reduction(state, caller, collective, now.count, type, now.op);
+  const int led_by = to_all() ? 0 : root;
+  const Algorithm* algorithm =
+      predicted.choose(collective, led_by, call.block_bytes, choice.algorithm, counted);
+  const bool in_place = to_all() ? sums_in_place(now) : now.send == MPI_IN_PLACE;
+  const Prepared* prepared = program_for(state, algorithm, choice.segments, led_by, in_place);
+  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
+  place_vectors(now, type, in_place, to_all() || state.rank() == root, call);
+  return {algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
+}
+
+}  // namespace
+
+int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
+                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+  const ReductionArguments now{send, receive, count, datatype, op};
+  return serve(Reduction{Collective::reduce, root, now, comm, caller}, caller, comm);
+}
+
+int serve_allreduce(Caller caller, const void* send, void* receive, MPI_Count count,
+                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  const ReductionArguments now{send, receive, count, datatype, op};
+  return serve(Reduction{Collective::allreduce, no_rank, now, comm, caller}, caller, comm);
+}
+
+}  // namespace sibyl

@@ -7,7 +7,7 @@
 namespace sibyl {
 namespace {
 
-constexpr std::size_t pattern_head = 2;
+constexpr std::size_t arrivals_head = 2;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 void cancel(MPI_Request& request) {
@@ -24,7 +24,7 @@ void ArrivalExchange::open(const Parties& parties) {
   const auto ranks = static_cast<std::size_t>(parties.ranks);
   arrivals_.assign(ranks, unknown);
   said_.assign(ranks, false);
-  pattern_.assign(ranks + pattern_head, 0);
+  pattern_.assign(ranks + arrivals_head, 0);
   if (!is_root()) return;
   incoming_.resize(ranks);
   listening_.resize(ranks, MPI_REQUEST_NULL);
@@ -249,7 +249,7 @@ bool ArrivalExchange::advance_root() {
 void ArrivalExchange::send_pattern() {
   pattern_[0] = none_ == 0 ? 1 : 0;
   pattern_[1] = clock_error_;
-  std::ranges::copy(arrivals_, pattern_.begin() + pattern_head);
+  std::ranges::copy(arrivals_, pattern_.begin() + arrivals_head);
   for (Rank rank = 0; rank < parties_.ranks; ++rank) {
     if (rank == parties_.root) continue;
     MPI_Request& request = pattern_sends_.emplace_back(MPI_REQUEST_NULL);
@@ -267,7 +267,7 @@ bool ArrivalExchange::advance_leaf() {
   missing_ = 0;
   none_ = pattern_[0] == 0 ? 1 : 0;
   clock_error_ = pattern_[1];
-  std::copy(pattern_.begin() + pattern_head, pattern_.end(), arrivals_.begin());
+  std::copy(pattern_.begin() + arrivals_head, pattern_.end(), arrivals_.begin());
   ended_ = true;
   return true;
 }

@@ -13,7 +13,7 @@
 namespace sibyl {
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_step = std::numeric_limits<std::uint32_t>::max();
 
 class Placement {
  public:
@@ -44,7 +44,7 @@ class Placement {
     for (const std::uint32_t round : rounds_) {
       if (place_.levels.size() <= round) place_.levels.resize(round + 1, 1);
     }
-    place_.partner.resize(rounds_.size(), none);
+    place_.partner.resize(rounds_.size(), no_step);
     Matcher matcher;
     std::uint32_t tags = 0;
     std::string problem;
@@ -52,7 +52,7 @@ class Placement {
   }
 
   void add(std::uint32_t from, std::uint32_t to) {
-    if (from != none && rounds_[from] == rounds_[to]) edges_.push_back({from, to});
+    if (from != no_step && rounds_[from] == rounds_[to]) edges_.push_back({from, to});
   }
 
   void collect_edges(bool one_port) {
@@ -62,9 +62,9 @@ class Placement {
     for (std::size_t r = 0; r < plan_.programs.size(); ++r) {
       const Program& program = plan_.programs[r];
       deriver.derive(plan_.header, program, dependencies);
-      std::uint32_t last_send = none;
-      std::uint32_t last_receive = none;
-      std::uint32_t last_local = none;
+      std::uint32_t last_send = no_step;
+      std::uint32_t last_receive = no_step;
+      std::uint32_t last_local = no_step;
       for (StepIndex i = 0; i < program.steps.size(); ++i) {
         const std::uint32_t number = place_.first_step[r] + i;
         for (const StepIndex earlier : dependencies.all_of(i)) {
@@ -120,11 +120,11 @@ class Placement {
 
   // A message moves when both ends are there: its send stands as late as what follows allows.
   void delay(std::uint32_t send, std::uint32_t begin, std::uint32_t end) {
-    std::uint32_t latest = none;
+    std::uint32_t latest = no_step;
     for (std::uint32_t e = begin; e < end; ++e) {
       latest = std::min(latest, place_.level[edges_[e].to] - 1);
     }
-    if (latest != none) place_.level[send] = latest;
+    if (latest != no_step) place_.level[send] = latest;
   }
 
   const Plan& plan_;

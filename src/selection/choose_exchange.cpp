@@ -28,7 +28,7 @@ constexpr std::array<std::uint32_t, 15> tried{1,  2,  3,  4,  6,  8,   12, 16,
 // blocks overlap with nothing (docs/performance.md). So of those as good the fewest whose segments
 // are sent at once are taken, or else the most.
 constexpr double as_good = 1.25;
-constexpr double sent_at_once = 16384;
+constexpr double segment_sent_at_once = 16384;
 // Fewer tags than any communicator has for a vector.
 constexpr std::uint32_t most_messages = 1000;
 // Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes.
@@ -202,7 +202,7 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
   for (const std::uint32_t segments : tried) {
     const SegmentPlan plan = planned(segments);
     if (!fits(segments) || plan.whole_time > enough) continue;
-    if (stream.bytes > sent_at_once * segments) {
+    if (stream.bytes > segment_sent_at_once * segments) {
       if (!pipeline) best = plan;
     } else if (!at_once || (pipeline && plan.whole_time < at_once->whole_time)) {
       at_once = plan;

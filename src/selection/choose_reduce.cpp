@@ -26,20 +26,20 @@ namespace sibyl {
 namespace {
 
 // Into how many segments a vector may be cut.
-constexpr std::array<std::uint32_t, 18> tried{1,  2,  3,  4,  6,   8,   12,  16,  24,
-                                              32, 48, 64, 96, 128, 192, 256, 384, 512};
+constexpr std::array<std::uint32_t, 18> segments_tried{1,  2,  3,  4,  6,   8,   12,  16,  24,
+                                                       32, 48, 64, 96, 128, 192, 256, 384, 512};
 // The most of those that are as good as the best by the model, which knows nothing of what long
 // messages do to each other: where MPICH sends segments by rendezvous, which it does above 16 KiB,
 // 1 MiB on 8 hosts takes 1.55 times the wire's time, and 1.07 in 128 segments
 // (docs/performance.md).
-constexpr double as_good = 1.05;
+constexpr double nearly_as_good = 1.05;
 // An order is kept where a latency is no longer than so many rounds; ranks wait for it.
 constexpr double most_latency = 2;
 constexpr double clear_win = 0.8;
 // Fewer leave whole vectors to be sent one after the other: a tree does the same.
 constexpr std::uint32_t fewest_segments = 4;
 // Ranks that nothing is known of measure costs only for vectors that may bring it back, in bytes.
-constexpr std::uint64_t worth_measuring = 65536;
+constexpr std::uint64_t vector_worth_measuring = 65536;
 
 bool between_nodes(const Situation& now) { return now.ranks_per_node < now.ranks; }
 
@@ -56,7 +56,7 @@ bool reduce_wants_costs(const Settings& settings, const Situation& now) {
   if (now.ranks < 2 || !now.commutes) return false;
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == choose_automatically) {
-    return now.spread > 0 || (between_nodes(now) && now.bytes >= worth_measuring);
+    return now.spread > 0 || (between_nodes(now) && now.bytes >= vector_worth_measuring);
   }
   return asks_for_clairvoyant(wanted) && (settings.segments == 0 || now.spread > 0);
 }
@@ -77,14 +77,15 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
   };
   SegmentPlan best = planned(std::max(settings.segments, 1U));
   if (settings.segments == 0) {
-    for (const std::uint32_t segments : tried) {
+    for (const std::uint32_t segments : segments_tried) {
       if (const SegmentPlan plan = planned(segments); plan.whole_time < best.whole_time)
         best = plan;
     }
     const SegmentPlan fastest = best;
-    for (const std::uint32_t segments : tried) {
+    for (const std::uint32_t segments : segments_tried) {
       const SegmentPlan plan = planned(segments);
-      if (plan.in_order == fastest.in_order && plan.whole_time <= as_good * fastest.whole_time) {
+      if (plan.in_order == fastest.in_order &&
+          plan.whole_time <= nearly_as_good * fastest.whole_time) {
         best = plan;
       }
     }

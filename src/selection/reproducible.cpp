@@ -19,7 +19,7 @@ constexpr Rank largest_group = 16;
 // Clairvoyant's segments, in bytes, and how many at most: what the model finds for the networks of
 // docs/performance.md lies around it.
 constexpr std::uint64_t segment_bytes = 8192;
-constexpr std::uint64_t most_segments = 256;
+constexpr std::uint64_t segments_at_most = 256;
 
 bool has_prime_above(Rank ranks, Rank limit) {
   for (Rank factor = 2; factor <= limit; ++factor) {
@@ -92,9 +92,10 @@ SegmentPlan reproducible_segments(const Settings& settings, const Algorithm& alg
   }
   SegmentPlan plan;
   plan.together = true;
-  plan.segments = settings.segments != 0 ? settings.segments
-                                         : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-                                               situation.bytes / segment_bytes, 1, most_segments));
+  plan.segments = settings.segments != 0
+                      ? settings.segments
+                      : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+                            situation.bytes / segment_bytes, 1, segments_at_most));
   return plan;
 }
 

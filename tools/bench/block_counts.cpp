@@ -9,8 +9,8 @@
 namespace sibyl::bench {
 namespace {
 
-constexpr std::array<std::string_view, 6> names{"same",       "random",      "spikes",
-                                                "decreasing", "alternating", "two-blocks"};
+constexpr std::array<std::string_view, 6> count_names{"same",       "random",      "spikes",
+                                                      "decreasing", "alternating", "two-blocks"};
 constexpr int spike_every = 5;  // rho of the paper
 
 // Relative sizes of the blocks.
@@ -46,15 +46,15 @@ std::vector<double> weights(CountShape shape, double mean, int ranks, std::uint6
 }  // namespace
 
 bool shape_from_name(std::string_view name, CountShape& shape) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] != name) continue;
+  for (std::size_t i = 0; i < count_names.size(); ++i) {
+    if (count_names[i] != name) continue;
     shape = static_cast<CountShape>(i);
     return true;
   }
   return false;
 }
 
-std::string_view name_of(CountShape shape) { return names[static_cast<std::size_t>(shape)]; }
+std::string_view name_of(CountShape shape) { return count_names[static_cast<std::size_t>(shape)]; }
 
 std::vector<int> block_counts(CountShape shape, long long total, int ranks, std::uint64_t seed) {
   const double mean = static_cast<double>(total) / ranks;

@@ -9,7 +9,7 @@
 namespace sibyl::bench {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Prediction>, 5> names{{
+constexpr std::array<std::pair<std::string_view, Prediction>, 5> prediction_names{{
     {"right", Prediction::right},
     {"none", Prediction::none},
     {"flat", Prediction::flat},
@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, Prediction>, 5> names{{
 }  // namespace
 
 bool prediction_from_name(std::string_view name, Prediction& prediction) {
-  for (const auto& [known, value] : names) {
+  for (const auto& [known, value] : prediction_names) {
     if (known != name) continue;
     prediction = value;
     return true;

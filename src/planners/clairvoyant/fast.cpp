@@ -48,7 +48,7 @@ std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 
 // Words of one vector; rows and columns are one word or a multiple.
 constexpr std::size_t wide = 8;
-constexpr std::uint32_t nowhere = 0xffffffff;
+constexpr std::uint32_t no_place = 0xffffffff;
 
 std::size_t padded_words(std::size_t bits) {
   const std::size_t words = words_for(bits);
@@ -80,7 +80,7 @@ class LargeRounds final : public RoundMaker {
         column_words_(padded_words(segments_)),
         root_(request.root),
         root_first_(request.root_order == RootOrder::first),
-        place_of_(request.arrivals.size(), nowhere) {
+        place_of_(request.arrivals.size(), no_place) {
     state_.high_digits = static_cast<std::size_t>(std::bit_width(place_of_.size()));
     by_segment_.assign((2 + FastState::count_words + state_.high_digits) * column_words_, 0);
     Word* at = by_segment_.data();
@@ -100,7 +100,7 @@ class LargeRounds final : public RoundMaker {
 
   // Those who are there already; nobody else has a place.
   void take_over(std::span<const SmallMember> members) {
-    for (const Rank rank : rank_at_) place_of_[index(rank)] = nowhere;
+    for (const Rank rank : rank_at_) place_of_[index(rank)] = no_place;
     columns_.assign((members.size() + 1) * column_words_, 0);
     left_.clear();
     for (const SmallMember& member : members) {
@@ -114,7 +114,7 @@ class LargeRounds final : public RoundMaker {
     members.clear();
     for (const Rank rank : group) {
       const std::uint32_t p = place(rank);
-      if (p == nowhere || (present_[p / 64] & bit(p)) == 0) continue;
+      if (p == no_place || (present_[p / 64] & bit(p)) == 0) continue;
       members.push_back({rank, state_.columns[p]});
     }
   }
@@ -198,7 +198,7 @@ class LargeRounds final : public RoundMaker {
     }
     group_changed_ = true;
     for (const Rank rank : joined) {
-      if (place(rank) == nowhere) return begin_epoch(membership);
+      if (place(rank) == no_place) return begin_epoch(membership);
     }
     for (const Rank rank : joined) present_[place(rank) / 64] |= bit(place(rank));
   }
@@ -266,7 +266,7 @@ class LargeRounds final : public RoundMaker {
     std::vector<std::uint32_t> left(rank_at_.size(), static_cast<std::uint32_t>(segments_));
     for (std::size_t p = 0; p < rank_at_.size(); ++p) {
       std::uint32_t& from = place_of_[index(rank_at_[p])];
-      const bool is_new = from == nowhere;
+      const bool is_new = from == no_place;
       std::copy_n(is_new ? state_.all : state_.columns + from * column_words_, column_words_,
                   columns.data() + p * column_words_);
       if (!is_new) left[p] = left_[from];

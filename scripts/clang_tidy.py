@@ -7,8 +7,8 @@
 A file is looked at again when it, a header of this checkout that it includes, .clang-tidy or the
 version of clang-tidy has changed. A file that is compiled for several MPIs is looked at once.
 With --changed-since only files that differ from that commit, or include one that does, are looked
-at; all of them where .clang-tidy does. Headers are read by each file itself, not precompiled, so
-that a file that includes less than it uses is found.
+at; all of them where .clang-tidy does. In the build directory each source is to be compiled by
+itself, without precompiled headers, so that a file that includes less than it uses is found.
 Standard library only. Exit status 1 when anything was found.
 """
 
@@ -17,7 +17,6 @@ import concurrent.futures
 import hashlib
 import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -76,25 +75,13 @@ def of_changed(commands, changed):
     return chosen
 
 
-def without_precompiled(command):
-    """Return a compile command that reads its headers itself."""
-    words = shlex.split(command["command"])
-    kept = []
-    for word in words:
-        if word.endswith("/cmake_pch.hxx") and kept and kept[-1] == "-include":
-            kept.pop()
-        elif word not in ("-Winvalid-pch", "-fpch-preprocess"):
-            kept.append(word)
-    return {**command, "command": shlex.join(kept)}
-
-
 def first_commands(build):
     """Return the compile command of each file of src/; the first one where it has several."""
     commands = {}
     for command in json.loads((build / "compile_commands.json").read_text()):
         path = Path(command["directory"], command["file"]).resolve()
         if (ROOT / "src") in path.parents and path.is_file():
-            commands.setdefault(path, without_precompiled(command))
+            commands.setdefault(path, command)
     return commands
 
 
@@ -104,7 +91,7 @@ def main():
     parser.add_argument("--tidy", required=True)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--stamps", type=Path, default=ROOT / "build" / "lint")
+    parser.add_argument("--stamps", type=Path, default=ROOT / "build/lint/stamps")
     parser.add_argument("--changed-since", metavar="COMMIT")
     options = parser.parse_args()
 

@@ -34,6 +34,17 @@ def environment(**extra):
     return result
 
 
+def yielding(env):
+    """Has MPICH's waiting ranks yield, as Open MPI's do when they are told to; behind what is
+    preloaded already."""
+    library = setting.work / "libyield-when-idle.so"
+    if not library.exists():
+        source = HERE.parent / "support" / "yield_when_idle.c"
+        command = ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(source), "-ldl"]
+        subprocess.run(command, check=True)
+    return {**env, "LD_PRELOAD": f"{env.get('LD_PRELOAD', '')} {library}".strip()}
+
+
 def shim():
     return setting.library_dir / "libsibyl-preload.so"
 
@@ -45,9 +56,12 @@ def run(command, *, ranks=None, options=(), **extra):
     if ranks is not None:
         command = [setting.mpiexec, *options, "-n", str(ranks), *command]
     command = [str(word) for word in command]
+    env = environment(**extra)
+    if ranks is not None and setting.mpi == "mpich":
+        env = yielding(env)
     with subprocess.Popen(
         command,
-        env=environment(**extra),
+        env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

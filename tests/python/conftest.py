@@ -1,9 +1,11 @@
 """What the tests of the command share: starting it, and the MPIs of this machine."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from sibyl.experiment.simulated import find_launcher
 from sibyl.mpi.installation import Launcher, installed_launchers, library_of_program
 
 PROGRAMS = Path(__file__).parent / "programs"
+YIELD_WHEN_IDLE = Path(__file__).parents[1] / "support" / "yield_when_idle.c"
 COMMAND = [sys.executable, "-m", "sibyl"]
 
 # A shell that starts the suite in the background has it ignore interrupts, and so all its children.
@@ -29,6 +32,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {"mpi", "python"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group("mpi"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def yield_when_idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """MPICH's waiting ranks yield, as Open MPI's do when it is told to."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        yield
+        return
+    library = tmp_path_factory.mktemp("support") / "libyield-when-idle.so"
+    words = [compiler, "-shared", "-fPIC", "-O2", "-o", library, YIELD_WHEN_IDLE, "-ldl"]
+    subprocess.run(words, check=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(
+            "LD_PRELOAD", str(library), prepend=":" if "LD_PRELOAD" in os.environ else None
+        )
+        yield
 
 
 @dataclass

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/input_file.hpp"
+#include "base/read_number.hpp"
 #include "sibyl/arrival.hpp"
 
 namespace sibyl {
@@ -156,8 +157,7 @@ PatternResult pattern_from_text(std::string_view text, Rank ranks, Rank root) {
                    std::string(wrong) + "; write " + usage + " with MAX in seconds");
   }
   if (!rest.empty()) {
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), request.seed);
-    if (!is_drawn(request.shape) || error != std::errc() || end != rest.data() + rest.size()) {
+    if (!is_drawn(request.shape) || !read_number(rest, request.seed)) {
       return refused("'" + std::string(text) + "' is no pattern; write " + usage +
                      (is_drawn(request.shape) ? " with a whole number as SEED" : ""));
     }

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <system_error>
 
+#include "base/read_number.hpp"
 #include "sibyl/predictors.hpp"
 
 namespace sibyl {
@@ -26,12 +26,6 @@ constexpr std::array standard{
 
 // What one error weighs among those before it.
 constexpr double error_weight = 0.125;
-
-template <class Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 }  // namespace
 

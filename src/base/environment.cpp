@@ -127,8 +127,8 @@ void read_text(EnvironmentLookup lookup, const char* name, std::string& value) {
   if (text != nullptr && *text != '\0') value = text;
 }
 
-void read_number(EnvironmentLookup lookup, const char* name, std::uint32_t limit,
-                 std::uint32_t& value, std::string& problem) {
+void read_whole_number(EnvironmentLookup lookup, const char* name, std::uint32_t limit,
+                       std::uint32_t& value, std::string& problem) {
   const char* text = lookup(name);
   if (text == nullptr || *text == '\0') return;
   std::uint32_t number = 0;
@@ -156,29 +156,29 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_PREDICT", environment.predict);
   read_text(lookup, "SIBYL_REPORT", environment.report);
   read_text(lookup, "SIBYL_RECORD", environment.record);
-  read_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,
-              environment.problem);
+  read_whole_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,
+                    environment.problem);
   constexpr std::uint32_t unset = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t outstanding = unset;
-  read_number(lookup, "SIBYL_OUTSTANDING", 1000000, outstanding, environment.problem);
+  read_whole_number(lookup, "SIBYL_OUTSTANDING", 1000000, outstanding, environment.problem);
   if (outstanding != unset) environment.outstanding = outstanding;
   std::uint32_t direct_from = unset;
-  read_number(lookup, "SIBYL_DIRECT_FROM", 1U << 30, direct_from, environment.problem);
+  read_whole_number(lookup, "SIBYL_DIRECT_FROM", 1U << 30, direct_from, environment.problem);
   if (direct_from != unset) environment.direct_from = direct_from;
-  read_number(lookup, "SIBYL_CONSTRUCT_EVERY", 1000000, environment.construct_every,
-              environment.problem);
-  read_number(lookup, "SIBYL_SEGMENTS", 1024, environment.segments, environment.problem);
+  read_whole_number(lookup, "SIBYL_CONSTRUCT_EVERY", 1000000, environment.construct_every,
+                    environment.problem);
+  read_whole_number(lookup, "SIBYL_SEGMENTS", 1024, environment.segments, environment.problem);
   constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();
-  read_number(lookup, "SIBYL_ALPHA", any, environment.alpha, environment.problem);
-  read_number(lookup, "SIBYL_OVERHEAD", any, environment.overhead, environment.problem);
-  read_number(lookup, "SIBYL_BETA", any, environment.beta, environment.problem);
+  read_whole_number(lookup, "SIBYL_ALPHA", any, environment.alpha, environment.problem);
+  read_whole_number(lookup, "SIBYL_OVERHEAD", any, environment.overhead, environment.problem);
+  read_whole_number(lookup, "SIBYL_BETA", any, environment.beta, environment.problem);
   std::uint32_t serve_from = unset;
-  read_number(lookup, "SIBYL_SERVE_FROM", 1000000, serve_from, environment.problem);
+  read_whole_number(lookup, "SIBYL_SERVE_FROM", 1000000, serve_from, environment.problem);
   if (serve_from != unset) environment.serve_from = serve_from;
-  read_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
-  read_number(lookup, "SIBYL_REPRODUCIBLE", 1, environment.reproducible, environment.problem);
-  read_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
-              environment.problem);
+  read_whole_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
+  read_whole_number(lookup, "SIBYL_REPRODUCIBLE", 1, environment.reproducible, environment.problem);
+  read_whole_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
+                    environment.problem);
   return environment;
 }
 

@@ -19,6 +19,9 @@ struct Caller {
   bool preload = false;
   bool large = false;
 };
+// The two kinds of function of the C API.
+inline constexpr Caller c_api{};
+inline constexpr Caller large_c_api{false, true};
 
 int serve_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);

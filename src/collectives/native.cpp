@@ -45,10 +45,6 @@ Next next;
 
 #define HAND_BACK(name, ...) (next.name != nullptr ? next.name(__VA_ARGS__) : P##name(__VA_ARGS__))
 
-// A count of a call that did not come through a `_c` function, or of an argument that is not
-// significant here and may hold anything.
-int small(MPI_Count count) { return static_cast<int>(count); }
-
 // An array of counts or displacements as the functions with int arguments want it: as it is, or
 // narrowed where a `_c` function was called in a library that has none: only then is it asked how
 // many entries there are to be read.
@@ -337,3 +333,7 @@ int native_alltoallv(Caller caller, const void* send, Counts send_counts,
 int native_barrier(Caller, MPI_Comm comm) { return HAND_BACK(MPI_Barrier, comm); }
 
 }  // namespace sibyl
+
+#undef HAND_BACK
+#undef SERVED_FUNCTIONS
+#undef LARGE_FUNCTIONS

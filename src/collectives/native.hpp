@@ -22,6 +22,10 @@ void hand_back_to(std::string_view name, void* function);
 // have. 0 where none is, or MPI refuses.
 int significant_entries(Collective collective, int root, MPI_Comm comm);
 
+// A count of a call that did not come through a `_c` function, or of an argument that is not
+// significant here and may hold anything.
+inline int small(MPI_Count count) { return static_cast<int>(count); }
+
 // MPI_ERR_OTHER where the library has no such function.
 int native_mpix_comm_revoke(Caller caller, MPI_Comm comm);
 int native_exscan(Caller caller, const void* send, void* receive, MPI_Count count,

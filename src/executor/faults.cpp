@@ -68,7 +68,7 @@ int find_class(std::string_view name, int near) {
 
 // Looks for failures cost as much as those for messages.
 constexpr std::uint32_t looks_for_a_fault = 16;
-constexpr std::uint32_t looks_before_yield = 64;
+constexpr std::uint32_t fault_looks_before_yield = 64;
 
 }  // namespace
 
@@ -114,7 +114,7 @@ void FaultWatch::look() {
 
 void FaultWatch::pause() {
   look();
-  if (looks_ >= looks_before_yield) sched_yield();
+  if (looks_ >= fault_looks_before_yield) sched_yield();
 }
 
 #else

@@ -14,7 +14,7 @@
 namespace sibyl {
 namespace {
 
-constexpr std::uint32_t staging = 8;
+constexpr std::uint32_t exchange_staging = 8;
 
 // Two sends in the order of the schedule. Others that are ready earlier would keep receivers from
 // what is due: simulated, 8 ranks with one late and 256 segments then take 308 to 355 rounds, in
@@ -38,15 +38,15 @@ PlanHeader header_of(Collective collective, const PlanRequest& request,
                                    events.empty() ? 0 : events.back().round + 1);
   header.segments = request.segments;
   header.window = window;
-  if (combines(collective)) header.staging = staging;
+  if (combines(collective)) header.staging = exchange_staging;
   header.tag_span = most_messages_of_a_pair(events, request.ranks);
   return header;
 }
 
 // Writes one rank's program, fed with its events in the order of the schedule.
-class RankProgram {
+class ExchangeProgram {
  public:
-  RankProgram(Collective collective, const PlanRequest& request, Rank rank, Program& program)
+  ExchangeProgram(Collective collective, const PlanRequest& request, Rank rank, Program& program)
       : build_(program), place_(request.segments, Place::own) {
     program.clear();
     if (collective == Collective::allreduce) {
@@ -125,7 +125,7 @@ std::string check_exchange(Collective collective, const PlanRequest& request) {
 PlanHeader plan_all_exchange(Collective collective, const PlanRequest& request,
                              std::span<Program> programs) {
   const ClairvoyantEvents events = events_of(collective, request);
-  std::vector<RankProgram> writers;
+  std::vector<ExchangeProgram> writers;
   writers.reserve(programs.size());
   for (std::size_t r = 0; r < programs.size(); ++r) {
     writers.emplace_back(collective, request, static_cast<Rank>(r), programs[r]);
@@ -134,14 +134,14 @@ PlanHeader plan_all_exchange(Collective collective, const PlanRequest& request,
     writers[static_cast<std::size_t>(event.sender)].send(event);
     writers[static_cast<std::size_t>(event.receiver)].receive(event);
   }
-  for (RankProgram& writer : writers) writer.finish();
+  for (ExchangeProgram& writer : writers) writer.finish();
   return header_of(collective, request, events.view());
 }
 
 PlanHeader plan_one_exchange(Collective collective, const PlanRequest& request, Rank rank,
                              Program& program) {
   const ClairvoyantEvents events = events_of(collective, request);
-  RankProgram writer(collective, request, rank, program);
+  ExchangeProgram writer(collective, request, rank, program);
   for (const ClairvoyantEvent& event : events.view()) {
     if (event.sender == rank) writer.send(event);
     if (event.receiver == rank) writer.receive(event);

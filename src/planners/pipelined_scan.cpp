@@ -21,7 +21,7 @@ namespace sibyl {
 namespace {
 
 // Sums that come in one after the other and are combined at once.
-constexpr std::uint32_t staging = 4;
+constexpr std::uint32_t scan_staging = 4;
 
 // What a rank does with one segment, in this order where rounds are the same.
 enum class Part : std::uint8_t {
@@ -41,9 +41,9 @@ struct Event {
   friend auto operator<=>(const Event&, const Event&) = default;
 };
 
-class RankProgram {
+class ScanProgram {
  public:
-  RankProgram(Collective collective, const PlanRequest& request, Program& program)
+  ScanProgram(Collective collective, const PlanRequest& request, Program& program)
       : exclusive_(collective == Collective::exscan),
         in_place_(request.in_place),
         segments_(request.segments),
@@ -217,7 +217,7 @@ PlanHeader describe_pipelined(const PlanRequest& request) {
                        segments > 1 ? rounds(ScanTree::odd, segments - (odd_ends ? 1 : 2)) : 0);
   PlanHeader header = scan_header(collective, chain ? "pipelined-chain" : "two-tree", request, all);
   header.segments = request.segments;
-  header.staging = staging;
+  header.staging = scan_staging;
   header.tag_span = request.segments;
   header.one_ported = chain;
   return header;
@@ -225,7 +225,7 @@ PlanHeader describe_pipelined(const PlanRequest& request) {
 
 template <Collective collective, Pipeline pipeline>
 void plan_pipelined(const PlanRequest& request, Rank rank, Program& program) {
-  RankProgram writer(collective, request, program);
+  ScanProgram writer(collective, request, program);
   if (pipeline == Pipeline::chain) {
     const std::array tree{scan_tree_node(ScanTree::chain, rank, request.ranks)};
     writer.write(tree);

@@ -21,16 +21,16 @@ struct Subtree {
 };
 
 // A subtree and what its top exchanges with the rank above.
-struct Place {
+struct TreePlace {
   Subtree here;
   bool sends_up = false;
   bool prefix_comes = false;
   std::uint32_t down = 0;
 
   // What goes down follows what came down and, to the right, what the left subtree sums to.
-  Place left() const { return {here.left(), true, prefix_comes, down + 1}; }
+  TreePlace left() const { return {here.left(), true, prefix_comes, down + 1}; }
   // A right subtree's sum is of use only above a rank whose own subtree's sum is.
-  Place right() const {
+  TreePlace right() const {
     const Subtree left = here.left();
     return {here.right(), sends_up, true,
             std::max(prefix_comes ? down + 1 : 0, left.empty() ? 0 : left.level() + 1)};
@@ -38,12 +38,12 @@ struct Place {
 };
 
 std::uint32_t shift_of(ScanTree tree) { return tree == ScanTree::odd ? 1 : 0; }
-Place top_of(ScanTree tree, Rank ranks) {
+TreePlace top_of(ScanTree tree, Rank ranks) {
   return {{shift_of(tree), static_cast<std::uint32_t>(ranks) + shift_of(tree)}};
 }
 
 // One more than the last round in which a message of the subtree or to it travels.
-std::uint32_t rounds_of(const Place& place) {
+std::uint32_t rounds_of(const TreePlace& place) {
   if (place.here.empty()) return 0;
   return std::max({place.sends_up ? place.here.level() + 1 : 0,
                    place.prefix_comes ? place.down + 1 : 0, rounds_of(place.left()),
@@ -70,13 +70,13 @@ ScanTreeNode scan_tree_node(ScanTree tree, Rank rank, Rank ranks) {
     return static_cast<Rank>(position - shift_of(tree));
   };
   Rank parent = no_rank;
-  Place place = top_of(tree, ranks);
+  TreePlace place = top_of(tree, ranks);
   while (place.here.top() != wanted) {
     parent = rank_at(place.here.top());
     place = wanted < place.here.top() ? place.left() : place.right();
   }
-  const Place left = place.left();
-  const Place right = place.right();
+  const TreePlace left = place.left();
+  const TreePlace right = place.right();
   ScanTreeNode node;
   node.parent = parent;
   node.sends_up = place.sends_up;

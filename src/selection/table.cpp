@@ -1,24 +1,17 @@
 // Reads selection tables, and looks calls up in them; see table.hpp.
 #include "selection/table.hpp"
 
-#include <charconv>
 #include <limits>
-#include <system_error>
 #include <vector>
 
 #include "base/input_file.hpp"
+#include "base/read_number.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl {
 namespace {
 
 constexpr std::string_view heading = "sibyl-selection 1";
-
-template <class Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return !text.empty() && error == std::errc{} && rest == text.data() + text.size();
-}
 
 // FIRST-LAST, FIRST- where an end may be missing, or one number.
 template <class Number>

@@ -8,16 +8,13 @@
 #include <thread>
 #include <vector>
 
+#include "arrival_service/clocks.hpp"
 #include "support/mpi_test.hpp"
 
 namespace sibyl::test {
 namespace {
 
-constexpr std::int64_t second = 1'000'000'000;
 constexpr double most_drift = 1e-2;
-
-// Of rank r: all ranks of the test read one true clock, so all know what each other's says.
-LocalClock clock_of(int rank) { return {rank * (rank % 2 == 0 ? 3 : -2) * second, rank * 1e-4}; }
 
 double true_seconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();

@@ -10,13 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "arrival_service/clocks.hpp"
 #include "sibyl/schedule.hpp"
 #include "support/mpi_test.hpp"
 
 namespace sibyl::test {
 namespace {
-
-constexpr std::int64_t second = 1'000'000'000;
 
 // Rank r is this many seconds late: no two ranks alike, since the machine would decide between
 // them.

@@ -22,9 +22,9 @@ struct Heard final : ArrivalListener {
   std::vector<SharedView> expected;
 };
 
-class Service {
+class OpenService {
  public:
-  Service() : service_(heard) {
+  OpenService() : service_(heard) {
     service_.open({.comm = comm_.get(), .rank = rank_in(), .ranks = size_of(), .tag = 7});
   }
   ArrivalService* operator->() { return &service_; }
@@ -42,13 +42,13 @@ std::vector<double> stairs(double from) {
 }
 
 TEST(ArrivalService, KnowsNothingAtFirst) {
-  Service service;
+  OpenService service;
   EXPECT_FALSE(service->view()->known());
   EXPECT_EQ(service->view()->version, 0U);
 }
 
 TEST(ArrivalService, PublishesAViewOfTheNextVersion) {
-  Service service;
+  OpenService service;
   const SharedView before = service->view();
   ASSERT_TRUE(service->publish(stairs(3), 0.25));
   EXPECT_EQ(service->view()->times, stairs(0));
@@ -63,7 +63,7 @@ TEST(ArrivalService, PublishesAViewOfTheNextVersion) {
 }
 
 TEST(ArrivalService, RefusesTimesThatCannotBeUsed) {
-  Service service;
+  OpenService service;
   ASSERT_TRUE(service->publish(stairs(0)));
   std::vector<double> too_many = stairs(0);
   too_many.push_back(1);
@@ -76,7 +76,7 @@ TEST(ArrivalService, RefusesTimesThatCannotBeUsed) {
 }
 
 TEST(ArrivalService, AgreesOnTimesThatAllRanksGiveAlike) {
-  Service service;
+  OpenService service;
   EXPECT_TRUE(service->agree_on(stairs(1)));
   EXPECT_EQ(service->view()->times, stairs(0));
   if (size_of() == 1) return;
@@ -87,13 +87,13 @@ TEST(ArrivalService, AgreesOnTimesThatAllRanksGiveAlike) {
 }
 
 TEST(ArrivalService, TakesWhatRankZeroWasGiven) {
-  Service service;
+  OpenService service;
   ASSERT_TRUE(service->take_given(rank_in() == 0 ? "skewed:2" : "flat"));
   EXPECT_EQ(service->view()->spread, size_of() > 1 ? 2.0 : 0.0);
 }
 
 TEST(ArrivalService, SaysWhatIsToComeWithoutPuttingItIntoForce) {
-  Service service;
+  OpenService service;
   const CallSite site{Collective::reduce, 0, 64};
   service->expect(site, stairs(5));
   ASSERT_EQ(service.heard.expected.size(), 1U);

@@ -7,16 +7,12 @@
 #include <thread>
 
 #include "arrival/splitmix64.hpp"
+#include "arrival_service/clocks.hpp"
 #include "cost/placement.hpp"
 #include "support/mpi_test.hpp"
 
 namespace sibyl::test {
 namespace {
-
-constexpr std::int64_t second = 1'000'000'000;
-
-// Rank r's clock: all ranks of the test read one true clock, so each can reckon what rank 0's says.
-LocalClock clock_of(int rank) { return {rank * (rank % 2 == 0 ? 3 : -2) * second, rank * 1e-4}; }
 
 // How far the common clock is from rank 0's clock now, in seconds.
 double distance(const CommonClock& clock, std::chrono::steady_clock::time_point now) {

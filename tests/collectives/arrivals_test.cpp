@@ -19,12 +19,6 @@ int set(Served& served, const std::vector<double>& times) {
   return SIBYL_Comm_set_arrivals(served.get(), times.data(), static_cast<int>(times.size()));
 }
 
-int class_of(int code) {
-  int error_class = code;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
-
 // Sums of integers of every root, right whatever was said about arrivals.
 void expect_right_sums(Served& served, int count) {
   const int size = size_of();

@@ -20,12 +20,6 @@ inline void remember(MPI_Comm* comm, int* code, ...) {
   MPI_Error_class(*code, &handler_class);
 }
 
-inline int class_of(int code) {
-  int result = MPI_SUCCESS;
-  MPI_Error_class(code, &result);
-  return result;
-}
-
 class Errors : public testing::Test {
  protected:
   static constexpr int count = 6;

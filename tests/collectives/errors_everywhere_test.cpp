@@ -5,8 +5,6 @@
 namespace sibyl::test {
 namespace {
 
-using Call = std::function<int(MPI_Comm)>;
-
 TEST_F(Errors, SumsForAllRanksRefuseWrongArguments) {
   const void* from = send_.data();
   void* to = receive_.data();

@@ -41,6 +41,15 @@ inline bool long_tests() { return std::getenv("SIBYL_TEST_LONG") != nullptr; }
 // A uniform number of [0, below).
 inline std::uint64_t pick(Random& random, std::uint64_t below) { return random() % below; }
 
+inline int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+// What is passed where an argument is not significant.
+inline void* wild() { return reinterpret_cast<void*>(0xdead0); }
+
 // How many of `wanted` cases fit the machine: with more ranks than cores every message is a change
 // of context.
 inline int cases(int wanted) {
@@ -106,6 +115,19 @@ class Served {
   Duplicate duplicate_;
   Collective collective_;
   CommunicatorState* state_ = nullptr;
+};
+
+// Some of the ranks, in the order of their keys.
+class Part {
+ public:
+  Part(int color, int key) { MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm_); }
+  ~Part() { MPI_Comm_free(&comm_); }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
 // A datatype of int32 components at given byte offsets, in the order of the type.

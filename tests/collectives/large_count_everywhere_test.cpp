@@ -11,9 +11,9 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-// Blocks one after the other, of `count` elements and one more at every other rank.
-struct Blocks {
-  explicit Blocks(MPI_Count count, bool uneven) {
+// LargeBlocks one after the other, of `count` elements and one more at every other rank.
+struct LargeBlocks {
+  explicit LargeBlocks(MPI_Count count, bool uneven) {
     for (int r = 0; r < size_of(); ++r) counts.push_back(count + (uneven ? r % 2 : 0));
     places.resize(counts.size());
     std::exclusive_scan(counts.begin(), counts.end(), places.begin(), MPI_Aint{0});
@@ -50,7 +50,7 @@ class LargeCountEverywhere : public testing::TestWithParam<Collective> {
     const auto elements = static_cast<std::size_t>(count);
     const bool uneven = GetParam() == Collective::reduce_scatter ||
                         GetParam() == Collective::allgatherv || GetParam() == Collective::alltoallv;
-    const Blocks blocks(count, uneven);
+    const LargeBlocks blocks(count, uneven);
     const auto own = static_cast<std::size_t>(blocks.counts[rank_]);
     const auto place = static_cast<std::size_t>(blocks.places[rank_]);
     const Values mine = values(rank_, 0, blocks.total);

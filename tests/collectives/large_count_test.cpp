@@ -66,11 +66,6 @@ TEST(LargeCount, GathersAndScattersOfFewElementsAreServed) {
 TEST(LargeCount, NegativeCountsAreRefusedAndZeroIsNothing) {
   const Served served(Collective::gather, nullptr);
   int word = 0;
-  const auto class_of = [](int code) {
-    int result = MPI_SUCCESS;
-    MPI_Error_class(code, &result);
-    return result;
-  };
   for (const MPI_Count count : {MPI_Count{-1}, MPI_Count{-1} << 33, MPI_Count{0}}) {
     const int wanted = count < 0 ? MPI_ERR_COUNT : MPI_SUCCESS;
     const MPI_Comm comm = served.get();

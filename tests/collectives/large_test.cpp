@@ -4,14 +4,14 @@
 namespace sibyl::test {
 namespace {
 
-using Words = Zeros<std::int64_t>;
+using ZeroWords = Zeros<std::int64_t>;
 
 TEST_F(Large, ExscanOfMoreThan2To31Bytes) {
   const std::int64_t count = limit / 8 + 1000;
   const Algorithm* row = find_algorithm(Collective::exscan, "123-doubling");
   Served served(Collective::exscan, row);
-  Words send(count);
-  Words receive(count);
+  ZeroWords send(count);
+  ZeroWords receive(count);
   const std::int64_t places[] = {0, 1, count / 2, limit / 8 - 1, limit / 8, count - 1};
   for (const std::int64_t i : places) send[i] = 5 * i + 1 + rank_in();
   ASSERT_EQ(SIBYL_Exscan(send.data(), receive.data(), static_cast<int>(count), MPI_INT64_T, MPI_SUM,
@@ -28,8 +28,8 @@ TEST_F(Large, GatherAndScatterOfMoreThan2To31BytesInAll) {
   const int rank = rank_in();
   for (const Collective collective : {Collective::gather, Collective::scatter}) {
     Served served(collective, nullptr);
-    Words all(rank == 1 ? 2 * count : 1);
-    Words own(count);
+    ZeroWords all(rank == 1 ? 2 * count : 1);
+    ZeroWords own(count);
     const std::int64_t places[] = {0, 1, count / 2, count - 1};
     if (collective == Collective::gather) {
       for (const std::int64_t i : places) own[i] = 9 * i + 1 + rank;
@@ -62,7 +62,7 @@ TEST_F(Large, BcastAroundTwoTo31Bytes) {
   for (const std::int64_t count : {most, most + 2}) {
     Served served(Collective::bcast, row);
     served.force(row, 16);
-    Words data(count);
+    ZeroWords data(count);
     const std::int64_t places[] = {0, 1, count / 2, count - 1};
     for (const std::int64_t i : places) data[i] = rank_in() == 1 ? 3 * i + 1 : -1;
     ASSERT_EQ(SIBYL_Bcast(data.data(), static_cast<int>(count), MPI_INT64_T, 1, served.get()),
@@ -83,8 +83,8 @@ TEST_F(Large, ExchangesOfBlocksThatLieFarApart) {
     for (const Algorithm& row : algorithms(collective)) {
       SCOPED_TRACE(row.name);
       Served served(collective, &row);
-      Words all(std::int64_t{far} + count);
-      Words own(std::int64_t{far} + count);
+      ZeroWords all(std::int64_t{far} + count);
+      ZeroWords own(std::int64_t{far} + count);
       for (const std::int64_t i : {0, count - 1}) {
         own[i] = 7 * i + rank;
         own[far + i] = 9 * i + rank;

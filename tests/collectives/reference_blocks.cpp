@@ -8,7 +8,6 @@ namespace sibyl::reference {
 namespace {
 
 bool goes_up(Call call) { return call == Call::gather || call == Call::gatherv; }
-bool is_irregular(Call call) { return call == Call::gatherv || call == Call::scatterv; }
 
 void draw_displacements(BlockCase& now, Random& random) {
   std::vector<int> counts;

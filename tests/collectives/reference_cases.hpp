@@ -38,6 +38,10 @@ const char* name_of(Call call);
 constexpr bool moves_blocks_of_root(Call call) { return call <= Call::scatterv; }
 constexpr bool exchanges(Call call) { return call >= Call::bcast && call <= Call::alltoallv; }
 constexpr bool reduces(Call call) { return call >= Call::reduce; }
+constexpr bool is_irregular(Call call) {
+  return call == Call::gatherv || call == Call::scatterv || call == Call::allgatherv ||
+         call == Call::alltoallv;
+}
 
 struct Library {
   decltype(&MPI_Gather) gather;

@@ -9,7 +9,6 @@
 namespace sibyl::reference {
 namespace {
 
-bool is_irregular(Call call) { return call == Call::allgatherv || call == Call::alltoallv; }
 bool sends_to_each(Call call) { return call == Call::alltoall || call == Call::alltoallv; }
 
 enum class End { send, receive };

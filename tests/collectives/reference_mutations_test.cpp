@@ -11,21 +11,18 @@
 namespace sibyl::test {
 namespace {
 
-using reference::Buffer;
-using reference::Bytes;
 using reference::Call;
-using reference::Limits;
 
 // Two ints with a gap between them, and one after them.
-Buffer example() {
-  Buffer buffer({{{8, 4}, {0, 4}}, 16, 8}, {{"vector", -1, 5}}, 3);
+reference::Buffer example() {
+  reference::Buffer buffer({{{8, 4}, {0, 4}}, 16, 8}, {{"vector", -1, 5}}, 3);
   buffer.put({"vector", -1, 5}, reference::noise(4, 40));
   return buffer;
 }
 
 TEST(ReferenceComparison, FindsOneBitAnywhere) {
-  const Buffer expected = example();
-  Buffer now = example();
+  const reference::Buffer expected = example();
+  reference::Buffer now = example();
   EXPECT_EQ(now.difference(expected), "");
   for (std::size_t i = 0; i < now.bytes().size(); ++i) {
     now.bytes()[i] ^= 4;
@@ -35,9 +32,9 @@ TEST(ReferenceComparison, FindsOneBitAnywhere) {
 }
 
 TEST(ReferenceComparison, SaysWhatDiffers) {
-  const Buffer expected = example();
+  const reference::Buffer expected = example();
   const auto text_of_flip = [&](std::ptrdiff_t at) {
-    Buffer now = example();
+    reference::Buffer now = example();
     static_cast<unsigned char*>(now.base())[at] ^= 1;
     return now.difference(expected);
   };
@@ -49,9 +46,9 @@ TEST(ReferenceComparison, SaysWhatDiffers) {
 }
 
 TEST(ReferenceComparison, FindsElementsInAnotherOrder) {
-  const Buffer expected = example();
-  Buffer now = example();
-  Bytes packed = now.take(-1, 5);
+  const reference::Buffer expected = example();
+  reference::Buffer now = example();
+  reference::Bytes packed = now.take(-1, 5);
   std::swap_ranges(packed.begin(), packed.begin() + 8, packed.begin() + 16);
   now.put({"vector", -1, 5}, packed);
   EXPECT_NE(now.difference(expected), "");
@@ -248,8 +245,8 @@ constexpr reference::Library faulty{gather_that_swaps,
                                     reduce_scatter_block_that_swaps};
 
 // What the natives cannot take, and what the faults above cannot.
-Limits plain_limits() {
-  Limits limits = reference::native_limits();
+reference::Limits plain_limits() {
+  reference::Limits limits = reference::native_limits();
   limits.bottom = false;
   limits.in_place_at_any_root = false;
   limits.in_place_at_some = false;
@@ -264,7 +261,7 @@ TEST_P(FaultyLibrary, IsFound) {
   SIBYL_TRACE_SEED();
   if (size_of() < 2) GTEST_SKIP() << "a rank alone has no others to be wrong about";
   const Duplicate comm;
-  const Limits limits = plain_limits();
+  const reference::Limits limits = plain_limits();
   int found = 0;
   const int tries = 60;
   for (int i = 0; i < tries; ++i) {

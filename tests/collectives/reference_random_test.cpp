@@ -33,26 +33,16 @@ Collective collective_of(Call call) {
 }
 
 // Some of the ranks in any order; the same on all of them.
-class Part {
- public:
-  explicit Part(Random& random) {
-    std::vector<int> order(static_cast<std::size_t>(size_of()));
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), random);
-    std::vector<int> colors(order.size());
-    const bool whole = one_in(random, 2);
-    for (int& color : colors) color = !whole && one_in(random, 3) ? 1 : 0;
-    const auto me = static_cast<std::size_t>(rank_in());
-    MPI_Comm_split(MPI_COMM_WORLD, colors[me], order[me], &comm_);
-  }
-  ~Part() { MPI_Comm_free(&comm_); }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-  MPI_Comm get() const { return comm_; }
-
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
+Part any_part(Random& random) {
+  std::vector<int> order(static_cast<std::size_t>(size_of()));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  std::vector<int> colors(order.size());
+  const bool whole = one_in(random, 2);
+  for (int& color : colors) color = !whole && one_in(random, 3) ? 1 : 0;
+  const auto me = static_cast<std::size_t>(rank_in());
+  return Part(colors[me], order[me]);
+}
 
 // By which algorithm, in how many segments, and on what nodes; the same on all ranks.
 std::string draw_service(Served& served, Collective collective, const Algorithm* row,
@@ -122,9 +112,9 @@ void run_case(Served& served, std::uint64_t number) {
 
 // Cases of the long run with one number of ranks, of which there are ten.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int many = 3200;
+constexpr int many_calls = 3200;
 #else
-constexpr int many = 16000;
+constexpr int many_calls = 16000;
 #endif
 
 TEST(AtRandom, EveryCollectiveEqualsTheSerialReference) {
@@ -134,10 +124,10 @@ TEST(AtRandom, EveryCollectiveEqualsTheSerialReference) {
   Random random(run_seed() + 17);
   communicators.push_back(std::make_unique<Served>(Collective::gather, nullptr));
   for (int i = 0; i < 4; ++i) {
-    const Part part(random);
+    const Part part = any_part(random);
     communicators.push_back(std::make_unique<Served>(Collective::gather, nullptr, part.get()));
   }
-  const auto wanted = static_cast<std::uint64_t>(long_tests() ? many : cases(900));
+  const auto wanted = static_cast<std::uint64_t>(long_tests() ? many_calls : cases(900));
   const char* text = std::getenv("SIBYL_TEST_CASE");
   const std::uint64_t only = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
   for (std::uint64_t i = text == nullptr ? 0 : only; i < (text == nullptr ? wanted : only + 1);

@@ -17,7 +17,7 @@ constexpr std::array combining{Collective::reduce,         Collective::scan,
                                Collective::exscan,         Collective::allreduce,
                                Collective::reduce_scatter, Collective::reduce_scatter_block};
 // Both engines: lockstep up to 64 KiB, dataflow above; the last is more than a MiB.
-constexpr std::array counts{1, 1000, 8192, 8193, 140001};
+constexpr std::array vector_counts{1, 1000, 8192, 8193, 140001};
 
 std::vector<double> operands(int rank, int count) {
   Random random(static_cast<std::uint64_t>(rank) + 99);
@@ -130,8 +130,8 @@ TEST(Reproducible, BitsStayWhoeverIsLateAndWhateverIsKnown) {
     for (const Algorithm* row : rows_and_auto(collective)) {
       Served served(collective, nullptr);
       served.state().replace_settings(reproducible(collective, row));
-      for (const int count : counts) {
-        if (row != nullptr && count == counts.back() && !long_tests()) continue;
+      for (const int count : vector_counts) {
+        if (row != nullptr && count == vector_counts.back() && !long_tests()) continue;
         const int root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of())));
         SCOPED_TRACE(std::string(name_of(collective)) + " " + name_or_auto(row) + ", " +
                      std::to_string(count) + " elements, root " + std::to_string(root));
@@ -269,8 +269,8 @@ TEST(Reproducible, AnAllreduceHasTheSameBitsAtAllRanksInEveryCall) {
   Random own(run_seed() + 46 + static_cast<std::uint64_t>(rank_in()));
   for (const Algorithm& row : algorithms(Collective::allreduce)) {
     Served served(Collective::allreduce, &row);
-    for (const int count : counts) {
-      if (count == counts.back() && !long_tests()) continue;
+    for (const int count : vector_counts) {
+      if (count == vector_counts.back() && !long_tests()) continue;
       SCOPED_TRACE(std::string(row.name) + ", " + std::to_string(count) + " elements");
       Bits first;
       for (int i = 0; i < cases(4); ++i) {

@@ -8,6 +8,7 @@
 
 #include "collectives/call.hpp"
 #include "collectives/collectives.hpp"
+#include "communicator/served.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/sibyl.h"
 #include "support/mpi_test.hpp"
@@ -23,8 +24,6 @@ int scan_sum(MPI_Comm comm, Caller caller = {}) {
   EXPECT_EQ(serve_scan(caller, &one, &sum, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
   return sum;
 }
-
-bool served(MPI_Comm comm) { return CommunicatorState::get(comm)->private_comm() != MPI_COMM_NULL; }
 
 TEST(CommunicatorState, IsSetUpAtTheFirstCallOfTheApi) {
   const Duplicate comm;

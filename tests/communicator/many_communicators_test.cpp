@@ -3,13 +3,12 @@
 #include <vector>
 
 #include "communicator/communicator_state.hpp"
+#include "communicator/served.hpp"
 #include "sibyl/sibyl.h"
 #include "support/mpi_test.hpp"
 
 namespace sibyl::test {
 namespace {
-
-bool served(MPI_Comm comm) { return CommunicatorState::get(comm)->private_comm() != MPI_COMM_NULL; }
 
 void expect_scan(MPI_Comm comm, int calls = 1) {
   for (int call = 0; call < calls; ++call) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "planners/program_text.hpp"
+#include "planners/rows.hpp"
 
 namespace sibyl {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 const Algorithm& row(Collective collective, std::string_view name) {
   return *find_algorithm(collective, name);
 }
-
-bool has_root(const Algorithm& algorithm) { return has_root(algorithm.collective); }
 
 TEST(Algorithms, TableIsOrderedByCollectiveAndNamesEachAlgorithmOnce) {
   std::set<std::pair<Collective, std::string_view>> seen;

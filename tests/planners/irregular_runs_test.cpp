@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "planners/irregular_sizes.hpp"
 #include "planners/ordered_programs.hpp"
 #include "schedule/verify.hpp"
 #include "sibyl/planners.hpp"
@@ -18,10 +19,9 @@
 namespace sibyl {
 namespace {
 
-using Sizes = std::vector<std::uint64_t>;
 using Nodes = std::vector<OrderedNode>;
 
-constexpr Rank most_ranks = 70;
+constexpr Rank most_irregular_ranks = 70;
 
 bool all_roots() { return std::getenv("SIBYL_TEST_LONG") != nullptr; }
 
@@ -56,7 +56,7 @@ void prove(Collective collective, const PlanRequest& request, const Nodes& nodes
 template <class Run>
 void for_requests(Run run) {
   std::mt19937_64 random(20170917);
-  for (Rank ranks = 1; ranks <= most_ranks; ++ranks) {
+  for (Rank ranks = 1; ranks <= most_irregular_ranks; ++ranks) {
     for (Rank root = 0; root < ranks; ++root) {
       if (!all_roots() && root != 0 && root != ranks - 1 && random() % 8 != 0) continue;
       for (const std::uint64_t direct_from : {std::uint64_t{1}, std::uint64_t{40}, UINT64_MAX}) {

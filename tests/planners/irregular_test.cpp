@@ -10,30 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "planners/irregular_sizes.hpp"
 #include "schedule/verify.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl {
 namespace {
-
-using Sizes = std::vector<std::uint64_t>;
-
-Sizes problem(int number, Rank ranks, std::uint64_t b, std::mt19937_64& random) {
-  const auto p = static_cast<std::uint64_t>(ranks);
-  Sizes sizes(p, 0);
-  for (std::uint64_t i = 0; i < p; ++i) {
-    const Sizes choice{b,
-                       random() % (2 * b) + 1,
-                       random() % 5 == 0 ? 5 * b : 1,
-                       2 * b * (p - i) / p + 1,
-                       i % 2 == 0 ? b + b / 2 : b - b / 2,
-                       i == 0 || i + 1 == p ? b : 0,
-                       random() % 3 == 0 ? 0 : random() % 1000};
-    sizes[i] = choice[static_cast<std::size_t>(number)];
-  }
-  return sizes;
-}
-constexpr int problems = 7;
 
 class Irregular : public testing::TestWithParam<Collective> {
  protected:
@@ -101,8 +83,7 @@ TEST_P(Irregular, EveryProblemIsProvedWithItsVolume) {
   for (Rank ranks = 1; ranks <= 300; ranks += all_roots || ranks < 34 ? 1 : 19) {
     const Rank step = all_roots || ranks < 12 ? 1 : ranks / 5;
     for (Rank root = 0; root < ranks; root += step) {
-      for (int number = 0; number < problems; ++number) {
-        const Sizes sizes = problem(number, ranks, 100, random_);
+      for (const Sizes& sizes : problems(ranks, 100, static_cast<std::uint32_t>(random_()))) {
         const std::uint64_t direct_from = random_() % 3 == 0 ? ~std::uint64_t{0} : random_() % 300;
         const Rank per_node = random_() % 2 == 0 ? 1 : 1 + static_cast<Rank>(random_() % 9);
         ASSERT_NO_FATAL_FAILURE(prove(sizes, root, direct_from, per_node));
@@ -113,7 +94,8 @@ TEST_P(Irregular, EveryProblemIsProvedWithItsVolume) {
 
 TEST_P(Irregular, SamplesUpTo1100RanksAreProved) {
   for (const Rank ranks : {511, 560, 1099, 1100}) {
-    const Sizes sizes = problem(static_cast<int>(random_() % problems), ranks, 1000, random_);
+    const auto all = problems(ranks, 1000, static_cast<std::uint32_t>(random_()));
+    const Sizes& sizes = all[random_() % all.size()];
     const auto root = static_cast<Rank>(random_() % static_cast<std::uint64_t>(ranks));
     ASSERT_NO_FATAL_FAILURE(prove(sizes, root, 900, ranks == 560 ? 16 : 1));
   }

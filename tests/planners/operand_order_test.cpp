@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "planners/rows.hpp"
 #include "schedule/dependencies.hpp"
 #include "schedule/semantics.hpp"
 #include "sibyl/planners.hpp"
@@ -255,33 +256,19 @@ TEST(OperandOrderHashes, TellSchedulesApart) {
   EXPECT_FALSE(std::ranges::all_of(cut, [&](Hash part) { return part == whole; }));
 }
 
-// The rows of the table that combine and for which `has` holds.
-template <typename Has>
-auto rows(Has has) {
-  std::vector<const Algorithm*> list;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (combines(algorithm.collective) && has(algorithm)) list.push_back(&algorithm);
-  }
-  return testing::ValuesIn(list);
-}
-
-std::string test_name(const testing::TestParamInfo<const Algorithm*>& row) {
-  std::string text =
-      std::string(name_of(row.param->collective)) + "_" + std::string(row.param->name);
-  std::ranges::replace(text, '-', '_');
-  return text;
-}
-
-INSTANTIATE_TEST_SUITE_P(Table, OperandOrder, rows([](const Algorithm&) { return true; }),
-                         test_name);
+INSTANTIATE_TEST_SUITE_P(Table, OperandOrder, rows([](const Algorithm& algorithm) {
+                           return combines(algorithm.collective);
+                         }),
+                         name_of_row);
 INSTANTIATE_TEST_SUITE_P(Table, OperandOrderEverywhere, rows([](const Algorithm& algorithm) {
                            return algorithm.collective == Collective::allreduce;
                          }),
-                         test_name);
+                         name_of_row);
 INSTANTIATE_TEST_SUITE_P(Table, OperandOrderByRank, rows([](const Algorithm& algorithm) {
-                           return algorithm.describe({.ranks = 4}).keeps_order;
+                           return combines(algorithm.collective) &&
+                                  algorithm.describe({.ranks = 4}).keeps_order;
                          }),
-                         test_name);
+                         name_of_row);
 
 }  // namespace
 }  // namespace sibyl

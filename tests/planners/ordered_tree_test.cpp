@@ -11,31 +11,13 @@
 #include <string>
 
 #include "planners/ceil_log2.hpp"
+#include "planners/irregular_sizes.hpp"
 
 namespace sibyl {
 namespace {
 
-using Sizes = std::vector<std::uint64_t>;
-
 std::uint64_t sum(const Sizes& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
-}
-
-// The six problems of the paper with base size b, and a random one with holes.
-std::vector<Sizes> problems(Rank ranks, std::uint64_t b, std::uint32_t seed) {
-  const auto p = static_cast<std::uint64_t>(ranks);
-  std::mt19937_64 random(seed);
-  std::vector<Sizes> all(7, Sizes(p, 0));
-  for (std::uint64_t i = 0; i < p; ++i) {
-    all[0][i] = b;
-    all[1][i] = random() % (2 * b) + 1;
-    all[2][i] = random() % 5 == 0 ? 5 * b : 1;
-    all[3][i] = 2 * b * (p - i) / p + 1;
-    all[4][i] = i % 2 == 0 ? b + b / 2 : b - b / 2;
-    all[5][i] = i == 0 || i + 1 == p ? b : 0;
-    all[6][i] = random() % 3 == 0 ? 0 : random() % 1000;
-  }
-  return all;
 }
 
 std::vector<OrderedNode> tree(const Sizes& sizes, Rank root, Rank per_node = 1) {

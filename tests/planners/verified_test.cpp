@@ -11,14 +11,13 @@
 
 #include "planners/exscan/doubling_family.hpp"
 #include "planners/program_text.hpp"
+#include "planners/rows.hpp"
 #include "schedule/verify.hpp"
 
 namespace sibyl {
 namespace {
 
 constexpr Rank most_ranks = 40;
-
-bool has_root(const Algorithm& algorithm) { return has_root(algorithm.collective); }
 
 std::string text_of(const PlanRequest& request) {
   std::string text = std::to_string(request.ranks) + " ranks, root " + std::to_string(request.root);
@@ -60,23 +59,6 @@ class VerifiedOrders : public VerifiedAlgorithms {};
 class VerifiedSegments : public VerifiedAlgorithms {};
 class VerifiedRootOrders : public VerifiedAlgorithms {};
 class VerifiedScans : public VerifiedAlgorithms {};
-
-// The rows of the table for which `has` holds.
-template <typename Has>
-auto rows(Has has) {
-  std::vector<const Algorithm*> list;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (has(algorithm)) list.push_back(&algorithm);
-  }
-  return testing::ValuesIn(list);
-}
-
-std::string test_name(const testing::TestParamInfo<const Algorithm*>& row) {
-  std::string text =
-      std::string(name_of(row.param->collective)) + "_" + std::string(row.param->name);
-  std::replace(text.begin(), text.end(), '-', '_');
-  return text;
-}
 
 TEST_P(VerifiedAlgorithms, EveryPlanWithoutAnOrderIsProved) {
   for (Rank ranks = 1; ranks <= most_ranks; ++ranks) {
@@ -174,22 +156,22 @@ TEST_P(VerifiedScans, InPlaceMayDifferFromRankToRank) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, VerifiedAlgorithms, rows([](const Algorithm&) { return true; }),
-                         test_name);
+                         name_of_row);
 INSTANTIATE_TEST_SUITE_P(Table, VerifiedSegments,
                          rows([](const Algorithm& algorithm) { return algorithm.segments; }),
-                         test_name);
+                         name_of_row);
 INSTANTIATE_TEST_SUITE_P(Table, VerifiedOrders, rows([](const Algorithm& algorithm) {
                            return algorithm.order != OrderUse::none;
                          }),
-                         test_name);
+                         name_of_row);
 INSTANTIATE_TEST_SUITE_P(Table, VerifiedRootOrders, rows([](const Algorithm& algorithm) {
                            return algorithm.order == OrderUse::root_only;
                          }),
-                         test_name);
+                         name_of_row);
 INSTANTIATE_TEST_SUITE_P(Table, VerifiedScans, rows([](const Algorithm& algorithm) {
                            return !has_root(algorithm) && algorithm.in_place;
                          }),
-                         test_name);
+                         name_of_row);
 
 TEST(VerifiedFamily, EveryParameterOfTheExclusiveScanIsProvedWithItsCounts) {
   const Algorithm& algorithm = *find_algorithm(Collective::exscan, "hybrid");

@@ -10,12 +10,11 @@
 #include "planners/scatter/estimates.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/simulator.hpp"
+#include "simulator/network.hpp"
 
 namespace sibyl {
 namespace {
 
-constexpr double alpha = 1.0 / 16;
-constexpr double beta = 1.0 / 64;
 constexpr std::uint64_t block_bytes = 48;
 
 Estimate estimate_of(Rank ranks) {

@@ -11,12 +11,10 @@
 #include "planners/ceil_log2.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/simulator.hpp"
+#include "simulator/network.hpp"
 
 namespace sibyl {
 namespace {
-
-constexpr double alpha = 1.0 / 16;
-constexpr double beta = 1.0 / 64;
 
 SimulationResult run(Collective collective, std::string_view name, PlanRequest request,
                      const DataSizes& sizes) {

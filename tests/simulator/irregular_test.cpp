@@ -10,12 +10,10 @@
 #include "planners/ordered_tree.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/simulator.hpp"
+#include "simulator/network.hpp"
 
 namespace sibyl {
 namespace {
-
-constexpr double alpha = 1.0 / 16;
-constexpr double beta = 1.0 / 64;
 
 SimulationResult gather(Rank ranks, Rank root, const std::vector<std::uint64_t>& sizes,
                         bool construct = true) {

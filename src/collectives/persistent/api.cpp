@@ -10,11 +10,6 @@ namespace {
 using sibyl::Collective;
 using sibyl::PersistentRequest;
 
-constexpr sibyl::Caller caller{};
-#if MPI_VERSION >= 4
-constexpr sibyl::Caller large_caller{false, true};
-#endif
-
 PersistentRequest* behind(const SIBYL_Request* request) {
   return request == nullptr ? nullptr : reinterpret_cast<PersistentRequest*>(*request);
 }
@@ -46,7 +41,7 @@ int SIBYL_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_blocks(
-      caller, Collective::gather,
+      sibyl::c_api, Collective::gather,
       {{recvbuf, recvcount, recvtype}, {const_cast<void*>(sendbuf), sendcount, sendtype}, root},
       comm, info, handle.made()));
 }
@@ -57,7 +52,7 @@ int SIBYL_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_blocks(
-      caller, Collective::scatter,
+      sibyl::c_api, Collective::scatter,
       {{const_cast<void*>(sendbuf), sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root},
       comm, info, handle.made()));
 }
@@ -68,7 +63,7 @@ int SIBYL_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_irregular(
-      caller, Collective::gatherv, {recvbuf, recvcounts, displs, recvtype},
+      sibyl::c_api, Collective::gatherv, {recvbuf, recvcounts, displs, recvtype},
       {const_cast<void*>(sendbuf), sendcount, sendtype}, root, comm, info, handle.made()));
 }
 
@@ -77,33 +72,34 @@ int SIBYL_Scatterv_init(const void* sendbuf, const int sendcounts[], const int d
                         int root, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(sibyl::init_irregular(
-      caller, Collective::scatterv, {const_cast<void*>(sendbuf), sendcounts, displs, sendtype},
-      {recvbuf, recvcount, recvtype}, root, comm, info, handle.made()));
+  return handle.give(
+      sibyl::init_irregular(sibyl::c_api, Collective::scatterv,
+                            {const_cast<void*>(sendbuf), sendcounts, displs, sendtype},
+                            {recvbuf, recvcount, recvtype}, root, comm, info, handle.made()));
 }
 
 int SIBYL_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                       MPI_Op op, int root, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(sibyl::init_reduce(caller, {sendbuf, recvbuf, count, datatype, op}, root, comm,
-                                        info, handle.made()));
+  return handle.give(sibyl::init_reduce(sibyl::c_api, {sendbuf, recvbuf, count, datatype, op}, root,
+                                        comm, info, handle.made()));
 }
 
 int SIBYL_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(sibyl::init_exscan(caller, {sendbuf, recvbuf, count, datatype, op}, comm, info,
-                                        handle.made()));
+  return handle.give(sibyl::init_exscan(sibyl::c_api, {sendbuf, recvbuf, count, datatype, op}, comm,
+                                        info, handle.made()));
 }
 
 int SIBYL_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                          MPI_Op op, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(sibyl::init_allreduce(caller, {sendbuf, recvbuf, count, datatype, op}, comm,
-                                           info, handle.made()));
+  return handle.give(sibyl::init_allreduce(sibyl::c_api, {sendbuf, recvbuf, count, datatype, op},
+                                           comm, info, handle.made()));
 }
 
 int SIBYL_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
@@ -111,7 +107,7 @@ int SIBYL_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, M
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(
-      sibyl::init_bcast(caller, {buffer, count, datatype}, root, comm, info, handle.made()));
+      sibyl::init_bcast(sibyl::c_api, {buffer, count, datatype}, root, comm, info, handle.made()));
 }
 
 int SIBYL_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -120,7 +116,7 @@ int SIBYL_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendty
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_exchange(
-      caller,
+      sibyl::c_api,
       {Collective::allgather, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
        sibyl::equal_blocks(recvbuf, recvcount, recvtype)},
       comm, info, handle.made()));
@@ -132,7 +128,7 @@ int SIBYL_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendt
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_exchange(
-      caller,
+      sibyl::c_api,
       {Collective::allgatherv, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
        sibyl::irregular_blocks(recvbuf, recvcounts, displs, recvtype)},
       comm, info, handle.made()));
@@ -144,7 +140,7 @@ int SIBYL_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(
-      sibyl::init_exchange(caller,
+      sibyl::init_exchange(sibyl::c_api,
                            {Collective::alltoall, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
                             sibyl::equal_blocks(recvbuf, recvcount, recvtype)},
                            comm, info, handle.made()));
@@ -157,7 +153,7 @@ int SIBYL_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_blocks(
-      large_caller, Collective::gather,
+      sibyl::large_c_api, Collective::gather,
       {{recvbuf, recvcount, recvtype}, {const_cast<void*>(sendbuf), sendcount, sendtype}, root},
       comm, info, handle.made()));
 }
@@ -168,7 +164,7 @@ int SIBYL_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_blocks(
-      large_caller, Collective::scatter,
+      sibyl::large_c_api, Collective::scatter,
       {{const_cast<void*>(sendbuf), sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root},
       comm, info, handle.made()));
 }
@@ -180,7 +176,7 @@ int SIBYL_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_irregular(
-      large_caller, Collective::gatherv, {recvbuf, recvcounts, displs, recvtype},
+      sibyl::large_c_api, Collective::gatherv, {recvbuf, recvcounts, displs, recvtype},
       {const_cast<void*>(sendbuf), sendcount, sendtype}, root, comm, info, handle.made()));
 }
 
@@ -191,7 +187,7 @@ int SIBYL_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(
-      sibyl::init_irregular(large_caller, Collective::scatterv,
+      sibyl::init_irregular(sibyl::large_c_api, Collective::scatterv,
                             {const_cast<void*>(sendbuf), sendcounts, displs, sendtype},
                             {recvbuf, recvcount, recvtype}, root, comm, info, handle.made()));
 }
@@ -200,16 +196,16 @@ int SIBYL_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI
                         MPI_Op op, int root, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(sibyl::init_reduce(large_caller, {sendbuf, recvbuf, count, datatype, op}, root,
-                                        comm, info, handle.made()));
+  return handle.give(sibyl::init_reduce(sibyl::large_c_api, {sendbuf, recvbuf, count, datatype, op},
+                                        root, comm, info, handle.made()));
 }
 
 int SIBYL_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                         MPI_Op op, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(sibyl::init_exscan(large_caller, {sendbuf, recvbuf, count, datatype, op}, comm,
-                                        info, handle.made()));
+  return handle.give(sibyl::init_exscan(sibyl::large_c_api, {sendbuf, recvbuf, count, datatype, op},
+                                        comm, info, handle.made()));
 }
 
 int SIBYL_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -217,16 +213,16 @@ int SIBYL_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                            SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(sibyl::init_allreduce(large_caller, {sendbuf, recvbuf, count, datatype, op},
-                                           comm, info, handle.made()));
+  return handle.give(sibyl::init_allreduce(
+      sibyl::large_c_api, {sendbuf, recvbuf, count, datatype, op}, comm, info, handle.made()));
 }
 
 int SIBYL_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
                        MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
   Handle handle(request);
-  return handle.give(
-      sibyl::init_bcast(large_caller, {buffer, count, datatype}, root, comm, info, handle.made()));
+  return handle.give(sibyl::init_bcast(sibyl::large_c_api, {buffer, count, datatype}, root, comm,
+                                       info, handle.made()));
 }
 
 int SIBYL_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -235,7 +231,7 @@ int SIBYL_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_exchange(
-      large_caller,
+      sibyl::large_c_api,
       {Collective::allgather, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
        sibyl::equal_blocks(recvbuf, recvcount, recvtype)},
       comm, info, handle.made()));
@@ -248,7 +244,7 @@ int SIBYL_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Dataty
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(sibyl::init_exchange(
-      large_caller,
+      sibyl::large_c_api,
       {Collective::allgatherv, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
        sibyl::irregular_blocks(recvbuf, recvcounts, displs, recvtype)},
       comm, info, handle.made()));
@@ -260,7 +256,7 @@ int SIBYL_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
   if (request == nullptr) return no_request();
   Handle handle(request);
   return handle.give(
-      sibyl::init_exchange(large_caller,
+      sibyl::init_exchange(sibyl::large_c_api,
                            {Collective::alltoall, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
                             sibyl::equal_blocks(recvbuf, recvcount, recvtype)},
                            comm, info, handle.made()));

@@ -4,12 +4,6 @@
 #include "collectives/native.hpp"
 
 namespace sibyl {
-namespace {
-
-// A count that came as an int, or one that is not significant here and may hold anything.
-int small(MPI_Count count) { return static_cast<int>(count); }
-
-}  // namespace
 
 void NativeForm::copy_arrays(Counts all_counts, Displacements all_displacements, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || !all_counts.given() || !all_displacements.given()) return;

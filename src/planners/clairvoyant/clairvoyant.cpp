@@ -21,7 +21,7 @@ using Generator = ClairvoyantGenerator;
 constexpr std::array generators{Generator::linear, Generator::pairing_heap, Generator::segment_tree,
                                 Generator::fast};
 constexpr double most_rounds = 2147483648.0;  // until the last arrival; events hold 32 bits
-constexpr std::uint32_t most_segments = 1U << 28;
+constexpr std::uint32_t most_clairvoyant_segments = 1U << 28;
 
 std::string gibibytes(double bytes) {
   char text[32];
@@ -155,9 +155,9 @@ std::string check_clairvoyant(Generator generator, const ClairvoyantRequest& req
     return "the root is " + std::to_string(request.root) + "; choose one of the ranks 0 to " +
            std::to_string(ranks - 1);
   }
-  if (request.segments > most_segments) {
+  if (request.segments > most_clairvoyant_segments) {
     return "there are " + std::to_string(request.segments) + " segments; ask for at most " +
-           std::to_string(most_segments);
+           std::to_string(most_clairvoyant_segments);
   }
   if (std::isnan(request.round_time) || std::isinf(request.round_time)) {
     return "the round time is not a finite number; give seconds, more than 0";

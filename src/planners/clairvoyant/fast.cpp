@@ -55,8 +55,11 @@ std::size_t padded_words(std::size_t bits) {
   return words == 1 ? 1 : (words + wide - 1) / wide * wide;
 }
 
-// Words at an address that is a multiple of the vector's size.
-class Bits {
+}  // namespace
+
+// Words at an address that is a multiple of the vector's size. LargeRounds has a name that others
+// see, so its parts have too.
+class AlignedWords {
  public:
   void assign(std::size_t words, Word value) {
     blocks_.assign((words + wide - 1) / wide, Block{});
@@ -70,8 +73,6 @@ class Bits {
   };
   std::vector<Block> blocks_;
 };
-
-}  // namespace
 
 class LargeRounds final : public RoundMaker {
  public:
@@ -224,7 +225,7 @@ class LargeRounds final : public RoundMaker {
       const double fb = membership.key(b).rest;
       return fa != fb ? fa < fb : a < b;
     });
-    rows_ = Bits();  // written again from the columns
+    rows_ = AlignedWords();  // written again from the columns
     move_columns();
 
     row_words_ = padded_words(rank_at_.size());
@@ -261,7 +262,7 @@ class LargeRounds final : public RoundMaker {
 
   // Columns and what is left go where rank_at_ says; an empty column follows the last.
   void move_columns() {
-    Bits columns;
+    AlignedWords columns;
     columns.assign((rank_at_.size() + 1) * column_words_, 0);
     std::vector<std::uint32_t> left(rank_at_.size(), static_cast<std::uint32_t>(segments_));
     for (std::size_t p = 0; p < rank_at_.size(); ++p) {
@@ -292,11 +293,11 @@ class LargeRounds final : public RoundMaker {
   bool group_changed_ = true;
   std::vector<std::uint32_t> left_;
   std::vector<Word> sent_;
-  Bits by_segment_;
-  Bits columns_;
-  Bits rows_;
-  Bits by_place_;
-  Bits slot_of_;
+  AlignedWords by_segment_;
+  AlignedWords columns_;
+  AlignedWords rows_;
+  AlignedWords by_place_;
+  AlignedWords slot_of_;
   Word* present_ = nullptr;  // places of members
   FastState state_;
 };

@@ -18,11 +18,11 @@
 namespace sibyl::preload {
 namespace {
 
-struct Process {
+struct PmixProcess {
   char name_space[256];
   std::uint32_t rank;
 };
-struct Value {
+struct PmixValue {
   std::uint16_t type;
   union {
     bool flag;
@@ -30,12 +30,12 @@ struct Value {
     std::uint64_t room[3];
   };
 };
-struct Info {
+struct PmixInfo {
   char key[512];
   std::uint32_t flags;
-  Value value;
+  PmixValue value;
 };
-using Get = int(const Process*, const char*, const Info*, std::size_t, Value**);
+using PmixGet = int(const PmixProcess*, const char*, const PmixInfo*, std::size_t, PmixValue**);
 
 constexpr std::uint16_t type_bool = 1;
 constexpr std::uint16_t type_uint32 = 14;
@@ -43,12 +43,13 @@ constexpr std::uint32_t any_rank = UINT32_MAX - 1;
 constexpr const char* mark = "sibyl.preload";
 
 // Whether PMIx has the value, of this type.
-bool find(Get* get, const Process& process, const char* key, std::uint16_t type, Value& value) {
-  Info at_once{};  // not waiting for one that may never come
+bool find(PmixGet* get, const PmixProcess& process, const char* key, std::uint16_t type,
+          PmixValue& value) {
+  PmixInfo at_once{};  // not waiting for one that may never come
   std::strcpy(at_once.key, "pmix.immediate");
   at_once.value.type = type_bool;
   at_once.value.flag = true;
-  Value* found = nullptr;
+  PmixValue* found = nullptr;
   if (get(&process, key, &at_once, 1, &found) != 0 || found == nullptr) return false;
   const bool right = found->type == type;
   value = *found;
@@ -61,11 +62,11 @@ bool all_marked_by_pmix() {
   const char* rank = std::getenv("PMIX_RANK");
   void* library = dlopen("libpmix.so.2", RTLD_NOLOAD | RTLD_LAZY);
   if (name_space == nullptr || rank == nullptr || library == nullptr) return true;
-  auto* const get = reinterpret_cast<Get*>(dlsym(library, "PMIx_Get"));
-  Process process{};
+  auto* const get = reinterpret_cast<PmixGet*>(dlsym(library, "PMIx_Get"));
+  PmixProcess process{};
   if (get == nullptr || std::strlen(name_space) >= sizeof process.name_space) return true;
   std::strcpy(process.name_space, name_space);
-  Value value{};
+  PmixValue value{};
   process.rank = static_cast<std::uint32_t>(std::strtoul(rank, nullptr, 10));
   if (!find(get, process, mark, type_bool, value)) return true;  // nobody marks here
   process.rank = any_rank;

@@ -6,19 +6,17 @@
 namespace sibyl::test {
 namespace {
 
-struct Call {
+struct BlockCall {
   int root = 0;
   int count = 0;  // elements of `all` per block, `own` elements of this rank's block
   bool in_place = false;
   bool native = false;
 };
 
-// What is passed for arguments that are not significant at a rank.
-void* wild() { return reinterpret_cast<void*>(0xdead0); }
-constexpr int wild_count = -5;
+constexpr int wild_count = -5;  // where a count is not significant
 
 // The value of component c of element e of a block.
-std::int32_t value_of(std::uint64_t seed, int rank, std::int64_t element, int component) {
+std::int32_t block_value(std::uint64_t seed, int rank, std::int64_t element, int component) {
   std::uint64_t x = seed + static_cast<std::uint64_t>(rank) * 0x9e3779b97f4a7c15ULL +
                     static_cast<std::uint64_t>(element * 4 + component) * 0xbf58476d1ce4e5b9ULL;
   x ^= x >> 31;
@@ -26,8 +24,8 @@ std::int32_t value_of(std::uint64_t seed, int rank, std::int64_t element, int co
   return static_cast<std::int32_t>(x >> 29);
 }
 
-int invoke(Collective collective, const Call& call, GuardedBuffer* all, const Layout& all_layout,
-           GuardedBuffer& own, const Layout& own_layout, MPI_Comm comm) {
+int invoke(Collective collective, const BlockCall& call, GuardedBuffer* all,
+           const Layout& all_layout, GuardedBuffer& own, const Layout& own_layout, MPI_Comm comm) {
   const bool is_root = all != nullptr;
   void* all_base = is_root ? all->base() : wild();
   const int all_count = is_root ? call.count : wild_count;
@@ -46,7 +44,7 @@ int invoke(Collective collective, const Call& call, GuardedBuffer* all, const La
 }
 
 // One call; all buffers are checked byte by byte.
-void check(Collective collective, const Call& call, const Layout& all_layout,
+void check(Collective collective, const BlockCall& call, const Layout& all_layout,
            const Layout& own_layout, std::uint64_t seed, MPI_Comm comm) {
   SCOPED_TRACE("root " + std::to_string(call.root) + ", " + std::to_string(call.count) +
                " elements, root's layout: " + all_layout.name + ", own: " + own_layout.name +
@@ -60,13 +58,13 @@ void check(Collective collective, const Call& call, const Layout& all_layout,
   const auto fill_all = [&](int block) {
     for (int e = 0; e < call.count; ++e) {
       for (int c = 0; c < 4; ++c) {
-        all.set(std::int64_t{block} * call.count + e, c, value_of(seed, block, e, c));
+        all.set(std::int64_t{block} * call.count + e, c, block_value(seed, block, e, c));
       }
     }
   };
   if (gathers) {
     for (int e = 0; e < call.count; ++e) {
-      for (int c = 0; c < 4; ++c) own.set(e, c, value_of(seed, rank, e, c));
+      for (int c = 0; c < 4; ++c) own.set(e, c, block_value(seed, rank, e, c));
     }
     if (is_root && call.in_place) fill_all(rank);
   } else if (is_root) {
@@ -83,7 +81,8 @@ void check(Collective collective, const Call& call, const Layout& all_layout,
     for (int block = 0; block < size; ++block) {
       for (int e = 0; e < call.count; ++e) {
         for (int c = 0; c < 4; ++c) {
-          ASSERT_EQ(all.get(std::int64_t{block} * call.count + e, c), value_of(seed, block, e, c))
+          ASSERT_EQ(all.get(std::int64_t{block} * call.count + e, c),
+                    block_value(seed, block, e, c))
               << "block " << block << ", element " << e << ", component " << c;
         }
       }
@@ -98,14 +97,14 @@ void check(Collective collective, const Call& call, const Layout& all_layout,
   EXPECT_TRUE(own.surroundings_untouched());
   for (int e = 0; e < call.count; ++e) {
     for (int c = 0; c < 4; ++c) {
-      ASSERT_EQ(own.get(e, c), value_of(seed, rank, e, c))
+      ASSERT_EQ(own.get(e, c), block_value(seed, rank, e, c))
           << "element " << e << ", component " << c;
     }
   }
 }
 
 // 4096 bytes of a block part trees from linear, 16384 part the engines; 16 bytes an element.
-constexpr std::array<int, 10> counts{0, 1, 3, 63, 64, 65, 255, 257, 1024, 1025};
+constexpr std::array<int, 10> block_counts{0, 1, 3, 63, 64, 65, 255, 257, 1024, 1025};
 
 }  // namespace
 
@@ -126,7 +125,7 @@ void serves_every_root(Collective collective) {
     const int roots = cases(size * 20) >= size ? size : cases(size * 20);
     const int first = static_cast<int>(pick(random, static_cast<std::uint64_t>(size)));
     for (int i = 0; i < roots; ++i) {
-      Call call;
+      BlockCall call;
       call.root = (first + i) % size;
       call.count = 1 + static_cast<int>(pick(random, 4));
       const std::uint64_t seed = random();
@@ -154,9 +153,9 @@ void moves_between_layouts(Collective collective) {
     SCOPED_TRACE(name_or_auto(row));
     served.force(row);
     for (int i = 0; i < cases(60); ++i) {
-      Call call;
+      BlockCall call;
       call.root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of())));
-      call.count = counts[pick(random, counts.size())];
+      call.count = block_counts[pick(random, block_counts.size())];
       call.in_place = pick(random, 2) == 0 && rank == call.root;
       const std::uint64_t seed = random();
       const Layout& all_layout = layouts.any(random);
@@ -180,7 +179,7 @@ void cuts_anywhere(Collective collective) {
       const std::uint32_t bytes = segments[pick(random, segments.size())];
       SCOPED_TRACE("first segment of " + std::to_string(bytes) + " bytes");
       served.first_segment(bytes);
-      Call call;
+      BlockCall call;
       call.root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of())));
       call.count = 10;
       const std::uint64_t seed = random();
@@ -199,7 +198,7 @@ void ignores_insignificant_arguments(Collective collective) {
   for (const Algorithm* row : rows_and_auto(collective)) {
     SCOPED_TRACE(name_or_auto(row));
     served.force(row);
-    Call call;
+    BlockCall call;
     call.root = size_of() - 1;
     call.count = 2;
     call.in_place = rank_in() == call.root;

@@ -10,7 +10,7 @@
 namespace sibyl::test {
 namespace {
 
-std::int32_t value_of(std::uint64_t seed, int rank, int element, int component) {
+std::int32_t irregular_value(std::uint64_t seed, int rank, int element, int component) {
   std::uint64_t x = seed + static_cast<std::uint64_t>(rank) * 0x9e3779b97f4a7c15ULL +
                     static_cast<std::uint64_t>(element * 4 + component) * 0xbf58476d1ce4e5b9ULL;
   x ^= x >> 31;
@@ -18,16 +18,16 @@ std::int32_t value_of(std::uint64_t seed, int rank, int element, int component) 
 }
 
 // The same on all ranks: who has how much, and where it lies at the root.
-struct Blocks {
+struct ScatteredBlocks {
   std::vector<int> counts;
   std::vector<int> places;
   int elements = 0;  // of the root's buffer
 };
 
-Blocks random_blocks(Random& random, int size) {
+ScatteredBlocks random_blocks(Random& random, int size) {
   // Up to 96 KB a block: beyond, Open MPI 4.1 itself mixes up some pairs of derived datatypes.
   constexpr std::array<std::uint64_t, 5> scales{1, 2, 8, 65, 300};
-  Blocks blocks;
+  ScatteredBlocks blocks;
   const auto scale = scales[pick(random, scales.size())];
   const auto shape = pick(random, 4);
   for (int r = 0; r < size; ++r) {
@@ -50,8 +50,6 @@ Blocks random_blocks(Random& random, int size) {
   return blocks;
 }
 
-void* wild() { return reinterpret_cast<void*>(0xdead0); }
-
 class IrregularBlocksOverMpi : public testing::TestWithParam<Collective> {
  protected:
   bool up() const { return gathers(GetParam()); }
@@ -72,8 +70,8 @@ class IrregularBlocksOverMpi : public testing::TestWithParam<Collective> {
   }
 
   // One call, with all buffers checked.
-  void check(const Blocks& blocks, const Layout& all_layout, const Layout& own_layout, int root,
-             bool in_place, std::uint64_t seed, MPI_Comm comm) {
+  void check(const ScatteredBlocks& blocks, const Layout& all_layout, const Layout& own_layout,
+             int root, bool in_place, std::uint64_t seed, MPI_Comm comm) {
     const int rank = rank_in(comm);
     const bool is_root = rank == root;
     const int count = blocks.counts[static_cast<std::size_t>(rank)];
@@ -83,7 +81,7 @@ class IrregularBlocksOverMpi : public testing::TestWithParam<Collective> {
       for (int e = 0; e < blocks.counts[static_cast<std::size_t>(block)]; ++e) {
         for (int c = 0; c < 4; ++c) {
           all.set(blocks.places[static_cast<std::size_t>(block)] + e, c,
-                  value_of(seed, block, e, c));
+                  irregular_value(seed, block, e, c));
         }
       }
     };
@@ -97,7 +95,7 @@ class IrregularBlocksOverMpi : public testing::TestWithParam<Collective> {
     }
     if (up()) {
       for (int e = 0; e < count; ++e) {
-        for (int c = 0; c < 4; ++c) own.set(e, c, value_of(seed, rank, e, c));
+        for (int c = 0; c < 4; ++c) own.set(e, c, irregular_value(seed, rank, e, c));
       }
     }
     own.take_snapshot();
@@ -117,7 +115,7 @@ class IrregularBlocksOverMpi : public testing::TestWithParam<Collective> {
       EXPECT_TRUE(own.surroundings_untouched());
       for (int e = 0; e < count; ++e) {
         for (int c = 0; c < 4; ++c) {
-          ASSERT_EQ(own.get(e, c), value_of(seed, rank, e, c)) << "element " << e;
+          ASSERT_EQ(own.get(e, c), irregular_value(seed, rank, e, c)) << "element " << e;
         }
       }
       return;
@@ -130,7 +128,7 @@ class IrregularBlocksOverMpi : public testing::TestWithParam<Collective> {
       for (int e = 0; e < blocks.counts[static_cast<std::size_t>(block)]; ++e) {
         for (int c = 0; c < 4; ++c) {
           expected[(at + static_cast<std::size_t>(e)) * 4 + static_cast<std::size_t>(c)] =
-              value_of(seed, block, e, c);
+              irregular_value(seed, block, e, c);
         }
       }
     }
@@ -155,7 +153,7 @@ TEST_P(IrregularBlocksOverMpi, MovesEveryBlockToItsPlace) {
       constexpr std::array<std::uint32_t, 3> every{0, 1, 4};
       const std::uint32_t direct_from = thresholds[pick(random, thresholds.size())];
       settings(served, row, direct_from, every[pick(random, every.size())]);
-      const Blocks blocks = random_blocks(random, size_of());
+      const ScatteredBlocks blocks = random_blocks(random, size_of());
       const auto root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of())));
       const bool in_place = pick(random, 3) == 0 && rank == root;
       const std::uint64_t seed = random();
@@ -205,7 +203,7 @@ TEST_P(IrregularBlocksOverMpi, ServesNewSizesAlongAnOldTree) {
   Served served(GetParam(), nullptr);
   settings(served, find_algorithm(GetParam(), "ordered-tree"), 4096, 5);
   const int root = size_of() / 2;
-  Blocks blocks = random_blocks(random, size_of());
+  ScatteredBlocks blocks = random_blocks(random, size_of());
   for (int i = 0; i < cases(40); ++i) {
     if (i % 3 == 2) blocks = random_blocks(random, size_of());
     check(blocks, plain, plain, root, false, random(), served.get());
@@ -229,13 +227,13 @@ TEST_P(IrregularBlocksOverMpi, FewBlocksGoStraightOnceTheRootHasSaidSo) {
   served.state().replace_settings(now);
   const int rank = rank_in();
   const int root = size / 2;
-  Blocks two;
+  ScatteredBlocks two;
   two.elements = size;
   for (int r = 0; r < size; ++r) {
     two.counts.push_back(r == root || r == 1 ? 1 : 0);
     two.places.push_back(r);
   }
-  const auto serve = [&](const Blocks& blocks) {
+  const auto serve = [&](const ScatteredBlocks& blocks) {
     check(blocks, plain, plain, root, false, random(), served.get());
     return !testing::Test::HasFatalFailure();
   };
@@ -380,11 +378,6 @@ TEST_P(IrregularBlocksOverMpi, WrongArgumentsOfOneRankHangNobody) {
   for (int r = 0; r < size; ++r) places.push_back(2 * r);
   std::vector<int> all(static_cast<std::size_t>(size) * 2, 1);
   std::array<int, 2> own{rank, rank};
-  const auto class_of = [](int code) {
-    int error_class = MPI_SUCCESS;
-    MPI_Error_class(code, &error_class);
-    return error_class;
-  };
   for (int culprit = 0; culprit < size; ++culprit) {
     const int root = 0;
     const bool wrong = rank == culprit;

@@ -17,11 +17,11 @@ constexpr int calls = 30;  // the order holds from call 22 on
 int value(int call, int rank, int element) { return call * 1'000'000 + rank * 10'000 + element; }
 
 // The blocks of an irregular call: of `count` elements at every third rank, of more at others.
-struct Blocks {
+struct UnevenBlocks {
   std::vector<int> counts;
   std::vector<int> places;
   int all = 0;
-  Blocks(int size, int count) {
+  UnevenBlocks(int size, int count) {
     for (int r = 0; r < size; ++r) {
       counts.push_back(count + r % 3);
       places.push_back(all);
@@ -34,7 +34,7 @@ void call_irregular(Collective collective, const Served& served, int root, int c
   const int rank = rank_in();
   const int size = size_of();
   const bool at_root = rank == root;
-  const Blocks blocks(size, count);
+  const UnevenBlocks blocks(size, count);
   const int mine = blocks.counts[static_cast<std::size_t>(rank)];
   std::vector<int> all(at_root ? static_cast<std::size_t>(blocks.all) : 0, -1);
   std::vector<int> own(static_cast<std::size_t>(mine), -1);

@@ -7,9 +7,6 @@
 namespace sibyl::test {
 namespace {
 
-// What is passed where an argument is not significant.
-void* wild() { return reinterpret_cast<void*>(0xdead0); }
-
 int any_root(const Served& served, Random& random) {
   return static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of(served.get()))));
 }

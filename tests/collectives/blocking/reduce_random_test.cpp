@@ -14,25 +14,12 @@ namespace {
 
 // Cases of the long run with one number of ranks.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int many = 300;
+constexpr int many_reduces = 300;
 #else
-constexpr int many = 1700;
+constexpr int many_reduces = 1700;
 #endif
 
 const Algorithm& clairvoyant() { return *find_algorithm(Collective::reduce, "clairvoyant"); }
-
-// A communicator of some of the ranks in some order.
-class Part {
- public:
-  Part(int color, int key) { MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm_); }
-  ~Part() { MPI_Comm_free(&comm_); }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-  MPI_Comm get() const { return comm_; }
-
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
 
 // Times of up to 20 ms: any, all the same, or one rank late; some of them foreseen, and some of
 // their schedule made ahead, by each rank as much as it likes.
@@ -94,7 +81,7 @@ TEST(ReduceAtRandom, EqualsTheMpiLibrarysOwn) {
   communicators.push_back(std::make_unique<Served>(Collective::reduce, nullptr));
   communicators.back()->state().programs.set_ranks_per_node(1);
   communicators.back()->state().replace_costs({1e-6, 1e-6, 1e-8, 1e-10, true});
-  const int wanted = long_tests() ? many : cases(150);
+  const int wanted = long_tests() ? many_reduces : cases(150);
   for (int i = 0; i < wanted; ++i) {
     // A generator for each case: groups that draw different numbers are in step at the next.
     Random random(run_seed() + 1000003 * static_cast<std::uint64_t>(i));

@@ -2,13 +2,12 @@
 // same. The hosts are pretended, each rank on one of its own.
 #include <cmath>
 
+#include "arrival_service/clocks.hpp"
 #include "collectives/persistent/cases.hpp"
 #include "collectives/persistent/request.hpp"
 
 namespace sibyl::test {
 namespace {
-
-constexpr std::int64_t second = 1'000'000'000;
 
 TEST(PersistentClock, PredictionsAreRightThoughClocksDifferBySeconds) {
   const int size = size_of();

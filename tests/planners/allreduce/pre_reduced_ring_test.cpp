@@ -12,7 +12,9 @@
 namespace sibyl {
 namespace {
 
-const Algorithm& row() { return *find_algorithm(Collective::allreduce, "pre-reduced-ring"); }
+const Algorithm& pre_reduced_ring() {
+  return *find_algorithm(Collective::allreduce, "pre-reduced-ring");
+}
 
 TEST(PreReducedRing, IsProvedWhoeverIsLate) {
   SplitMix64 random(1);
@@ -29,7 +31,7 @@ TEST(PreReducedRing, IsProvedWhoeverIsLate) {
         request.in_place = in_place;
         request.arrivals = arrivals;
         request.segments = static_cast<std::uint32_t>(1 + random.next() % 40);
-        const VerifyResult result = verify_algorithm(row(), request, storage);
+        const VerifyResult result = verify_algorithm(pre_reduced_ring(), request, storage);
         ASSERT_TRUE(result.ok) << ranks << " ranks, " << late << " late: " << result.problem;
       }
     }
@@ -42,7 +44,7 @@ std::uint32_t parts_for(const std::vector<double>& arrivals) {
   request.arrivals = arrivals;
   request.segments = 1;
   request.round_time = 10;  // of the whole vector
-  return row().describe(request).segments;
+  return pre_reduced_ring().describe(request).segments;
 }
 
 TEST(PreReducedRing, LeavesOutWhomItPaysToLeaveOut) {
@@ -58,7 +60,7 @@ TEST(PreReducedRing, LeavesOutWhomItPaysToLeaveOut) {
 TEST(PreReducedRing, TakesTheRingsPathWhereNothingIsKnown) {
   PlanRequest request{.ranks = 6};
   request.segments = 12;
-  const Plan own = make_plan(row(), request);
+  const Plan own = make_plan(pre_reduced_ring(), request);
   const Plan ring = make_plan(*find_algorithm(Collective::allreduce, "ring"), request);
   for (std::size_t r = 0; r < 6; ++r) {
     ASSERT_EQ(own.programs[r].steps.size(), ring.programs[r].steps.size());
@@ -76,7 +78,7 @@ TEST(PreReducedRing, WantsAnArrivalForEachRank) {
   const std::vector<double> two{0, 1};
   PlanRequest request{.ranks = 3};
   request.arrivals = two;
-  EXPECT_NE(check_request(row(), request), "");
+  EXPECT_NE(check_request(pre_reduced_ring(), request), "");
 }
 
 }  // namespace

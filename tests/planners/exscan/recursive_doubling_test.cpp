@@ -14,13 +14,15 @@
 namespace sibyl::exscan {
 namespace {
 
-const Algorithm& algorithm() { return *find_algorithm(Collective::exscan, "recursive-doubling"); }
+const Algorithm& recursive_doubling() {
+  return *find_algorithm(Collective::exscan, "recursive-doubling");
+}
 
 TEST(RecursiveDoubling, RoundsAreTheFewestAndApplicationsWithinTheirBound) {
   Verifier verifier;
   for (Rank ranks = 1; ranks <= 300; ++ranks) {
     for (const bool in_place : {false, true}) {
-      const Plan plan = make_plan(algorithm(), {.ranks = ranks, .in_place = in_place});
+      const Plan plan = make_plan(recursive_doubling(), {.ranks = ranks, .in_place = in_place});
       const VerifyResult result = verifier.verify(plan);
       ASSERT_TRUE(result.ok) << ranks << " ranks: " << result.problem;
       EXPECT_EQ(result.rounds, ceil_log2(static_cast<std::uint64_t>(ranks)));
@@ -35,7 +37,7 @@ TEST(RecursiveDoubling, RoundsAreTheFewestAndApplicationsWithinTheirBound) {
 TEST(RecursiveDoubling, TheBoundOnApplicationsIsReachedAtPowersOfTwo) {
   Verifier verifier;
   for (Rank ranks = 4; ranks <= 256; ranks *= 2) {
-    const Plan plan = make_plan(algorithm(), {.ranks = ranks});
+    const Plan plan = make_plan(recursive_doubling(), {.ranks = ranks});
     EXPECT_EQ(verifier.verify(plan).max_operator_applications,
               recursive_doubling_applications(ranks));
   }
@@ -44,7 +46,7 @@ TEST(RecursiveDoubling, TheBoundOnApplicationsIsReachedAtPowersOfTwo) {
 // What the algorithm is there for.
 TEST(RecursiveDoubling, ItsFirstRoundsStayWithinNodesOfConsecutiveRanks) {
   constexpr Rank per_node = 8;
-  const Plan plan = make_plan(algorithm(), {.ranks = 45});
+  const Plan plan = make_plan(recursive_doubling(), {.ranks = 45});
   for (Rank rank = 0; rank < 45; ++rank) {
     for (const Step& step : plan.programs[static_cast<std::size_t>(rank)].steps) {
       if (step.peer != no_rank && step.round < 3) {
@@ -58,7 +60,7 @@ TEST(RecursiveDoubling, RankZeroReadsItsReceiveBufferInPlaceAndNeverWritesIt) {
   Program program;
   for (Rank ranks = 1; ranks <= 70; ++ranks) {
     for (const bool in_place : {false, true}) {
-      algorithm().plan({.ranks = ranks, .in_place = in_place}, 0, program);
+      recursive_doubling().plan({.ranks = ranks, .in_place = in_place}, 0, program);
       for (const Step& step : program.steps) {
         const bool writes = step.kind != StepKind::send;
         EXPECT_FALSE(writes && step.slice.buffer != Buffer::scratch);
@@ -73,7 +75,7 @@ TEST(RecursiveDoubling, NoRankNeedsMoreThanTwoSlotsOfScratch) {
   for (Rank ranks = 1; ranks <= 130; ++ranks) {
     for (Rank rank = 0; rank < ranks; ++rank) {
       for (const bool in_place : {false, true}) {
-        algorithm().plan({.ranks = ranks, .in_place = in_place}, rank, program);
+        recursive_doubling().plan({.ranks = ranks, .in_place = in_place}, rank, program);
         EXPECT_LE(program.scratch_units, 2U);
       }
     }

@@ -15,7 +15,7 @@
 namespace sibyl::exscan {
 namespace {
 
-const Algorithm& algorithm() { return *find_algorithm(Collective::exscan, "two-level"); }
+const Algorithm& two_level() { return *find_algorithm(Collective::exscan, "two-level"); }
 
 std::uint32_t log2_up(Rank n) { return ceil_log2(static_cast<std::uint64_t>(n)); }
 
@@ -25,8 +25,8 @@ TEST(TwoLevel, IsProvedForEveryNodeSizeWithItsRounds) {
     for (Rank per_node = 1; per_node <= ranks + 1; ++per_node) {
       for (const bool in_place : {false, true}) {
         const PlanRequest request{.ranks = ranks, .in_place = in_place, .ranks_per_node = per_node};
-        ASSERT_EQ(check_request(algorithm(), request), "");
-        const VerifyResult result = verifier.verify(make_plan(algorithm(), request));
+        ASSERT_EQ(check_request(two_level(), request), "");
+        const VerifyResult result = verifier.verify(make_plan(two_level(), request));
         ASSERT_TRUE(result.ok) << ranks << " ranks, " << per_node << " a node: " << result.problem;
         const TwoLevelRounds phases = two_level_rounds(ranks, per_node);
         EXPECT_EQ(result.rounds, phases.within + phases.between + phases.broadcast);
@@ -43,7 +43,7 @@ TEST(TwoLevel, IsProvedOnLargeMachines) {
   Verifier verifier;
   for (const auto& [ranks, per_node] :
        {std::pair<Rank, Rank>{1152, 32}, {1152, 48}, {1131, 32}, {560, 16}, {2000, 7}}) {
-    const Plan plan = make_plan(algorithm(), {.ranks = ranks, .ranks_per_node = per_node});
+    const Plan plan = make_plan(two_level(), {.ranks = ranks, .ranks_per_node = per_node});
     const VerifyResult result = verifier.verify(plan);
     EXPECT_TRUE(result.ok) << ranks << " ranks: " << result.problem;
     EXPECT_EQ(result.last_rank_operator_applications > 0, true);
@@ -53,7 +53,7 @@ TEST(TwoLevel, IsProvedOnLargeMachines) {
 // What the algorithm is there for: in a round one vector at most leaves a node, and one enters it.
 TEST(TwoLevel, OneVectorARoundLeavesANode) {
   constexpr Rank per_node = 12;
-  const Plan plan = make_plan(algorithm(), {.ranks = 187, .ranks_per_node = per_node});
+  const Plan plan = make_plan(two_level(), {.ranks = 187, .ranks_per_node = per_node});
   std::set<std::pair<std::uint32_t, Rank>> leaves;
   std::set<std::pair<std::uint32_t, Rank>> enters;
   for (Rank rank = 0; rank < 187; ++rank) {

@@ -10,28 +10,28 @@
 namespace sibyl {
 namespace {
 
-Lines text(const PlanRequest& request, Rank rank) {
+Lines binomial_reduce(const PlanRequest& request, Rank rank) {
   return text_of(program_of(Collective::reduce, "binomial", request, rank));
 }
 
 TEST(ReduceBinomial, WhatComesFromAboveChangesThePlaceOfTheSum) {
   const PlanRequest request{.ranks = 4};
-  EXPECT_EQ(text(request, 0),
+  EXPECT_EQ(binomial_reduce(request, 0),
             (Lines{"0: receive scratch[0] from 1", "0: scratch[0] := send[0] (+) scratch[0]",
                    "1: receive receive[0] from 2", "1: receive[0] := scratch[0] (+) receive[0]"}));
-  EXPECT_EQ(text(request, 2),
+  EXPECT_EQ(binomial_reduce(request, 2),
             (Lines{"0: receive scratch[0] from 3", "0: scratch[0] := send[0] (+) scratch[0]",
                    "1: send scratch[0] to 0"}));
-  EXPECT_EQ(text(request, 3), (Lines{"0: send send[0] to 2"}));
+  EXPECT_EQ(binomial_reduce(request, 3), (Lines{"0: send send[0] to 2"}));
 }
 
 TEST(ReduceBinomial, WhatComesFromBelowIsPutOnTheLeft) {
   const PlanRequest request{.ranks = 3, .root = 2};
-  EXPECT_EQ(text(request, 2),
+  EXPECT_EQ(binomial_reduce(request, 2),
             (Lines{"1: receive[0] := send[0]", "1: receive[0] := from 0 (+) receive[0]"}));
   PlanRequest in_place = request;
   in_place.in_place = true;
-  EXPECT_EQ(text(in_place, 2), (Lines{"1: receive[0] := from 0 (+) receive[0]"}));
+  EXPECT_EQ(binomial_reduce(in_place, 2), (Lines{"1: receive[0] := from 0 (+) receive[0]"}));
 }
 
 TEST(ReduceBinomial, EveryRootHasTheFewestRoundsAndOneMessageForEachOtherRank) {

@@ -11,7 +11,7 @@
 namespace sibyl {
 namespace {
 
-const Algorithm& row() { return *find_algorithm(Collective::reduce, "ordered-tree"); }
+const Algorithm& ordered_tree() { return *find_algorithm(Collective::reduce, "ordered-tree"); }
 
 TEST(ReduceOrderedTree, IsProvedInOrderForEveryRootWhereRanksShareNodes) {
   ProofStorage storage;
@@ -22,10 +22,10 @@ TEST(ReduceOrderedTree, IsProvedInOrderForEveryRootWhereRanksShareNodes) {
                                   .root = root,
                                   .in_place = (root + per_node) % 2 == 0,
                                   .ranks_per_node = per_node};
-        const VerifyResult result = verify_algorithm(row(), request, storage);
+        const VerifyResult result = verify_algorithm(ordered_tree(), request, storage);
         ASSERT_TRUE(result.ok) << ranks << " ranks, " << per_node << " a node, root " << root
                                << ": " << result.problem;
-        ASSERT_TRUE(row().describe(request).keeps_order);
+        ASSERT_TRUE(ordered_tree().describe(request).keeps_order);
         ASSERT_EQ(result.messages, static_cast<std::uint64_t>(ranks - 1));
       }
     }
@@ -34,7 +34,7 @@ TEST(ReduceOrderedTree, IsProvedInOrderForEveryRootWhereRanksShareNodes) {
 
 TEST(ReduceOrderedTree, TakesTheRoundsOfANodeAndThoseBetweenNodes) {
   const PlanRequest request{.ranks = 48, .ranks_per_node = 6};
-  EXPECT_EQ(row().describe(request).rounds, ceil_log2(6) + ceil_log2(8));
+  EXPECT_EQ(ordered_tree().describe(request).rounds, ceil_log2(6) + ceil_log2(8));
 }
 
 TEST(ReduceOrderedTree, LetsOneVectorLeaveANode) {

@@ -9,13 +9,13 @@
 namespace sibyl {
 namespace {
 
-Lines text(const PlanRequest& request, Rank rank) {
+Lines ring_reduce(const PlanRequest& request, Rank rank) {
   return text_of(program_of(Collective::reduce, "ring", request, rank));
 }
 
 TEST(ReduceRing, SumsTakeUpAnOperandAtEveryRank) {
   const PlanRequest request{.ranks = 3};
-  EXPECT_EQ(text(request, 1),
+  EXPECT_EQ(ring_reduce(request, 1),
             (Lines{"0: send send[0] to 2", "0: receive scratch[2] from 0",
                    "0: scratch[2] := send[2] (+) scratch[2]", "1: send scratch[2] to 2",
                    "1: receive scratch[1] from 0", "1: scratch[1] := send[1] (+) scratch[1]",
@@ -24,13 +24,13 @@ TEST(ReduceRing, SumsTakeUpAnOperandAtEveryRank) {
 
 TEST(ReduceRing, TheRootAddsUpWhereTheResultBelongs) {
   PlanRequest request{.ranks = 3};
-  EXPECT_EQ(text(request, 0),
+  EXPECT_EQ(ring_reduce(request, 0),
             (Lines{"0: send send[2] to 1", "0: receive receive[1] from 2",
                    "0: receive[1] := send[1] (+) receive[1]", "1: send receive[1] to 1",
                    "1: receive receive[0] from 2", "1: receive[0] := send[0] (+) receive[0]",
                    "2: receive receive[1] from 1", "3: receive receive[2] from 2"}));
   request.in_place = true;
-  EXPECT_EQ(text(request, 0),
+  EXPECT_EQ(ring_reduce(request, 0),
             (Lines{"0: send send[2] to 1", "0: receive scratch[1] from 2",
                    "0: scratch[1] := send[1] (+) scratch[1]", "1: send scratch[1] to 1",
                    "1: receive[0] := from 2 (+) receive[0]", "2: receive receive[1] from 1",

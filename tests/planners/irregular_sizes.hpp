@@ -1,0 +1,31 @@
+// The sizes of irregular blocks with which trees are tried.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+
+using Sizes = std::vector<std::uint64_t>;
+
+// The six problems of the paper with base size b, and a random one with holes.
+inline std::vector<Sizes> problems(Rank ranks, std::uint64_t b, std::uint32_t seed) {
+  const auto p = static_cast<std::uint64_t>(ranks);
+  std::mt19937_64 random(seed);
+  std::vector<Sizes> all(7, Sizes(p, 0));
+  for (std::uint64_t i = 0; i < p; ++i) {
+    all[0][i] = b;
+    all[1][i] = random() % (2 * b) + 1;
+    all[2][i] = random() % 5 == 0 ? 5 * b : 1;
+    all[3][i] = 2 * b * (p - i) / p + 1;
+    all[4][i] = i % 2 == 0 ? b + b / 2 : b - b / 2;
+    all[5][i] = i == 0 || i + 1 == p ? b : 0;
+    all[6][i] = random() % 3 == 0 ? 0 : random() % 1000;
+  }
+  return all;
+}
+
+}  // namespace sibyl

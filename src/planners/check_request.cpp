@@ -44,6 +44,33 @@ std::string check_order(const PlanRequest& request) {
   return {};
 }
 
+// Requires a valid number of ranks.
+std::string check_nodes(const Algorithm& algorithm, const PlanRequest& request) {
+  if (request.lanes != 1 && !algorithm.any_placement) {
+    return full_name(algorithm) + " has one lane between nodes; leave lanes at 1";
+  }
+  if (request.lanes < 1 || request.lanes > static_cast<std::uint32_t>(request.ranks)) {
+    return "there are " + std::to_string(request.lanes) + " lanes; ask for 1 to " +
+           std::to_string(request.ranks) + ", one per rank of a node at most";
+  }
+  if (request.nodes.empty()) return {};
+  if (!algorithm.any_placement) {
+    return full_name(algorithm) + " takes nodes of consecutive ranks only; leave out nodes";
+  }
+  if (request.ranks_per_node != 1) return "ranks per node and nodes are both given; leave out one";
+  if (request.nodes.size() != static_cast<std::size_t>(request.ranks)) {
+    return "there are nodes for " + std::to_string(request.nodes.size()) + " of " +
+           std::to_string(request.ranks) + " ranks; name the node of each";
+  }
+  for (const Rank node : request.nodes) {
+    if (node < 0 || node >= request.ranks) {
+      return "a rank is on node " + std::to_string(node) + "; number the nodes 0 to " +
+             std::to_string(request.ranks - 1);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string check_request(const Algorithm& algorithm, const PlanRequest& request) {
@@ -79,6 +106,7 @@ std::string check_request(const Algorithm& algorithm, const PlanRequest& request
   if (request.ranks_per_node != 1 && !algorithm.nodes) {
     return full_name(algorithm) + " does not plan for nodes; leave ranks per node at 1";
   }
+  if (std::string wrong = check_nodes(algorithm, request); !wrong.empty()) return wrong;
   if (request.operator_rounds != 0 && !algorithm.operator_rounds) {
     return full_name(algorithm) + " has no operator rounds; leave them at 0";
   }

@@ -43,5 +43,8 @@ inline constexpr std::string_view rings_paper =
 inline constexpr std::string_view pipelines_paper =
     "J. Pjesivac-Grbovic et al., Performance Analysis of MPI Collective Operations, 2007, section "
     "3";
+inline constexpr std::string_view lanes_paper =
+    "J. L. Traeff, S. Hunold, Decomposing MPI Collectives for Exploiting Multi-lane Communication, "
+    "2020 (arXiv 1910.13373), section 3";
 
 }  // namespace sibyl

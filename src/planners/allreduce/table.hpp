@@ -112,6 +112,22 @@ inline constexpr std::array algorithms{
         .plan_all = plan_all_clairvoyant,
         .plan_one = plan_one_clairvoyant,
         .check = check_clairvoyant},
+    Algorithm{.collective = Collective::allreduce,
+              .name = "two-level",
+              .published = "two levels, pre-reduced ring between nodes",
+              .idea = "A leader on each node adds up what its ranks bring and hands them the sums, "
+                      "which go around a ring of nodes.",
+              .cost = "n nodes: 2 (n-1) (ceil(N/n) alpha + beta m/n)",
+              .source = lanes_paper,
+              .commutative_only = true,
+              .nodes = true,
+              .any_placement = true,
+              .segments = true,
+              .arrivals = true,
+              .describe = describe_two_level,
+              .plan = plan_two_level,
+              .plan_one = plan_one_two_level,
+              .check = check_two_level},
 };
 
 }  // namespace sibyl::allreduce

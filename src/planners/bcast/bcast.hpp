@@ -32,4 +32,9 @@ PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> p
 PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
 std::string check_clairvoyant(const PlanRequest& request);
 
+PlanHeader describe_two_level(const PlanRequest& request);
+void plan_two_level(const PlanRequest& request, Rank rank, Program& program);
+PlanHeader plan_one_two_level(const PlanRequest& request, Rank rank, Program& program);
+std::string check_two_level(const PlanRequest& request);
+
 }  // namespace sibyl::bcast

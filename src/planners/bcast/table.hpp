@@ -93,6 +93,22 @@ inline constexpr std::array algorithms{
         .plan_all = plan_all_clairvoyant,
         .plan_one = plan_one_clairvoyant,
         .check = check_clairvoyant},
+    Algorithm{.collective = Collective::bcast,
+              .name = "two-level",
+              .published = "two levels, pipeline between nodes",
+              .idea = "Segments go from node to node along a chain or a circulant graph, and from "
+                      "a leader on each to its ranks.",
+              .cost = "n nodes: (N + n - 2) or (N - 1 + ceil(log2 n)) times (alpha + beta m/N)",
+              .source = lanes_paper,
+              .in_place = false,
+              .nodes = true,
+              .any_placement = true,
+              .segments = true,
+              .arrivals = true,
+              .describe = describe_two_level,
+              .plan = plan_two_level,
+              .plan_one = plan_one_two_level,
+              .check = check_two_level},
 };
 
 }  // namespace sibyl::bcast

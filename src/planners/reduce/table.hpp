@@ -11,6 +11,7 @@
 #include "planners/reduce/rabenseifner.hpp"
 #include "planners/reduce/radix_k.hpp"
 #include "planners/reduce/ring.hpp"
+#include "planners/reduce/two_level.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl::reduce {
@@ -93,6 +94,23 @@ inline constexpr std::array algorithms{
         .plan_all = plan_all_clairvoyant,
         .plan_one = plan_one_clairvoyant,
         .check = check_clairvoyant},
+    Algorithm{
+        .collective = Collective::reduce,
+        .name = "two-level",
+        .published = "two levels, Clairvoyant between nodes",
+        .idea = "A leader on each node adds up what its ranks bring; between nodes the leaders "
+                "follow Clairvoyant, segments of both levels at a time.",
+        .cost = "after the last arrival, n nodes: about (N + ceil(log2 n)) (alpha + beta m/N)",
+        .source = lanes_paper,
+        .commutative_only = true,
+        .nodes = true,
+        .any_placement = true,
+        .segments = true,
+        .arrivals = true,
+        .describe = describe_two_level,
+        .plan = plan_two_level,
+        .plan_one = plan_one_two_level,
+        .check = check_two_level},
 };
 
 }  // namespace sibyl::reduce

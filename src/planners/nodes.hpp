@@ -1,0 +1,31 @@
+// Which ranks share a node, wherever they lie.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sibyl/planners.hpp"
+
+namespace sibyl {
+
+// Nodes are numbered in the order of their lowest ranks. A node's members stand in rank order, the
+// request's root before all others (rank 0 where a collective has none).
+class Nodes {
+ public:
+  explicit Nodes(const PlanRequest& request);
+
+  Rank count() const { return static_cast<Rank>(begin_.size()) - 1; }
+  Rank node_of(Rank rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  std::span<const Rank> members(Rank node) const {
+    const auto at = static_cast<std::size_t>(node);
+    return std::span(members_).subspan(begin_[at], begin_[at + 1] - begin_[at]);
+  }
+  Rank smallest() const;
+
+ private:
+  std::vector<Rank> node_of_;
+  std::vector<std::size_t> begin_;  // of each node in members_, and its end
+  std::vector<Rank> members_;
+};
+
+}  // namespace sibyl

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 36> variables{{
+constexpr std::array<EnvironmentVariable, 37> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -117,6 +117,10 @@ constexpr std::array<EnvironmentVariable, 36> variables{{
      "By which names the preload library takes a program's calls: MPI_X, or PMPI_X below profiling "
      "tools, which then see all calls (docs/preload.md). All ranks must have the same. Read by it "
      "only."},
+    {"SIBYL_TEST_PLACEMENT", "numbers of nodes", "", "",
+     "For tests, on one machine: 0,0,1 has ranks 0 and 1 of MPI_COMM_WORLD share a node and rank 2 "
+     "be on another, and so on from the first number again. Not set: ranks on one host share a "
+     "node. The same on all ranks."},
     {"SIBYL_PYTHON", "a Python interpreter", "the command sibyl in PATH", "",
      "By which sibyl-fft starts `sibyl fft-plot` to draw its picture. `sibyl run` sets it. Read by "
      "sibyl-fft only."},
@@ -156,6 +160,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_PREDICT", environment.predict);
   read_text(lookup, "SIBYL_REPORT", environment.report);
   read_text(lookup, "SIBYL_RECORD", environment.record);
+  read_text(lookup, "SIBYL_TEST_PLACEMENT", environment.test_placement);
   read_whole_number(lookup, "SIBYL_FIRST_SEGMENT", 1U << 30, environment.first_segment,
                     environment.problem);
   constexpr std::uint32_t unset = std::numeric_limits<std::uint32_t>::max();

@@ -67,6 +67,7 @@ struct Environment {
   std::string arrivals;                      // pattern or file; empty: nothing is known
   std::string report;                        // directory; empty: no report
   std::string record;                        // directory; empty: no arrivals are recorded
+  std::string test_placement;                // nodes of ranks; empty: their hosts
   std::string problem;  // empty, or one line that says which value is wrong and how to mend it
 };
 

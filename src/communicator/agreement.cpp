@@ -173,7 +173,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   tags_.begin_at(terms.tag_start);
   id_ = terms.id;
   last_used_ = process_.tick();
-  programs.set_ranks_per_node(find_ranks_per_node(made, host_number()));
+  programs.set_placement(find_placement(made, node_number(process_.environment().test_placement)));
   arrivals.open({.comm = made,
                  .rank = rank_,
                  .ranks = size_,
@@ -191,7 +191,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
 void CommunicatorState::find_costs(int tag) {
   if (costs_sought_) return;
   costs_sought_ = true;
-  Costs found = process_.known_costs(size_, ranks_per_node());
+  Costs found = process_.known_costs(size_, placement());
   const bool set = settings_.alpha != 0 && settings_.overhead != 0 && settings_.beta != 0;
   if (set && rank_ == 0) {
     found.gamma = measure_gamma();
@@ -203,10 +203,10 @@ void CommunicatorState::find_costs(int tag) {
   };
   if (!from_rank_zero()) return;
   if (!found.known()) {
-    found = measure_costs(private_comm(), tag, ranks_per_node());
+    found = measure_costs(private_comm(), tag, placement());
     if (!from_rank_zero()) return;
   }
-  if (!set && found.known()) process_.keep_costs(size_, ranks_per_node(), found);
+  if (!set && found.known()) process_.keep_costs(size_, placement(), found);
   costs_ = with_settings(found, settings_);
   cached_choice = {};
 }

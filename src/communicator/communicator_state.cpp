@@ -140,6 +140,7 @@ Situation CommunicatorState::situation(Collective collective, std::uint64_t byte
   now.operator_use = use;
   now.commutes = commutes;
   now.ranks_per_node = ranks_per_node();
+  now.nodes = placement().count;
   now.spread = arrivals.view()->spread;
   now.costs = costs_;
   return now;

@@ -90,8 +90,10 @@ class CommunicatorState final : public ArrivalListener {
   MPI_Comm private_comm() const { return private_ == nullptr ? MPI_COMM_NULL : private_->get(); }
   const std::shared_ptr<PrivateCommunicator>& shared_private() const { return private_; }
   const std::shared_ptr<CommunicatorLink>& link() const { return link_; }
-  // How many consecutive ranks share a node; 1 where that is no one number. Agreed at set-up.
-  Rank ranks_per_node() const { return programs.ranks_per_node(); }
+  // How ranks lie on nodes; agreed at set-up.
+  const Placement& placement() const { return programs.placement(); }
+  // How many consecutive ranks share a node; 1 where that is no one number.
+  Rank ranks_per_node() const { return placement().ranks_per_node; }
   const Settings& settings() const { return settings_; }
   // What stands for a call of this communicator where an algorithm is chosen.
   Situation situation(Collective collective, std::uint64_t bytes, OperatorUse use,

@@ -263,15 +263,24 @@ CommunicatorState* Process::state_of(std::uint64_t id) const {
   return found == attached_.end() ? nullptr : found->state;
 }
 
-Costs Process::known_costs(int ranks, Rank ranks_per_node) const {
+namespace {
+
+// Communicators of one kind: where ranks lie anyhow the number of nodes says as much as is needed.
+std::pair<int, Rank> kind_of(int ranks, const Placement& placement) {
+  return {ranks, placement.nodes.empty() ? placement.ranks_per_node : -placement.count};
+}
+
+}  // namespace
+
+Costs Process::known_costs(int ranks, const Placement& placement) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = costs_.find({ranks, ranks_per_node});
+  const auto found = costs_.find(kind_of(ranks, placement));
   return found == costs_.end() ? Costs{} : found->second;
 }
 
-void Process::keep_costs(int ranks, Rank ranks_per_node, const Costs& costs) {
+void Process::keep_costs(int ranks, const Placement& placement, const Costs& costs) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  costs_[{ranks, ranks_per_node}] = costs;
+  costs_[kind_of(ranks, placement)] = costs;
 }
 
 std::int64_t Process::next_tag_start() {

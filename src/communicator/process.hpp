@@ -30,6 +30,7 @@
 
 #include "base/environment.hpp"
 #include "communicator/active_requests.hpp"
+#include "planners/nodes.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/settings.hpp"
 #include "telemetry/recording.hpp"
@@ -112,8 +113,8 @@ class Process {
   std::atomic<std::int64_t> live_communicators = 0;
   // What was measured on a communicator of so many ranks that lie so on nodes; nothing is known at
   // first.
-  Costs known_costs(int ranks, Rank ranks_per_node) const;
-  void keep_costs(int ranks, Rank ranks_per_node, const Costs& costs);
+  Costs known_costs(int ranks, const Placement& placement) const;
+  void keep_costs(int ranks, const Placement& placement, const Costs& costs);
   // Whether there may be a thread in the background: not where the MPI gives less than
   // MPI_THREAD_MULTIPLE, or the environment forbids it. The report then says so.
   bool may_have_thread();

@@ -18,6 +18,8 @@
 #include <array>
 #include <memory>
 #include <new>
+#include <numeric>
+#include <vector>
 
 namespace sibyl {
 namespace {
@@ -44,10 +46,13 @@ constexpr int operands = 1024;  // they stay in a cache, as segments do
 
 class Calibration {
  public:
-  Calibration(MPI_Comm comm, int tag, int ranks_per_node)
-      : comm_(comm), tag_(tag), ranks_per_node_(ranks_per_node) {
+  Calibration(MPI_Comm comm, int tag, const Placement& placement)
+      : comm_(comm), tag_(tag), ranks_per_node_(placement.ranks_per_node) {
     PMPI_Comm_rank(comm, &rank_);
     PMPI_Comm_size(comm, &size_);
+    left_ = (rank_ + size_ - 1) % size_;
+    right_ = (rank_ + 1) % size_;
+    if (!placement.nodes.empty()) sit_by_nodes(placement.nodes);
   }
 
   Costs measure() {
@@ -70,8 +75,8 @@ class Calibration {
     constexpr double free_of_charge = 1e-12;  // nothing is: 1 TB/s
     costs.beta =
         std::max((full - empty) / stream_length / static_cast<double>(length), free_of_charge);
-    costs.fifo_links =
-        size_ >= turn_nodes * ranks_per_node_ && links_are_fifo(length_for_turns(length, costs));
+    costs.fifo_links = !by_nodes_ && size_ >= turn_nodes * ranks_per_node_ &&
+                       links_are_fifo(length_for_turns(length, costs));
     costs.gathered = crowd(true);
     costs.scattered = crowd(false);
     costs.gamma = slowest(measure_gamma());
@@ -79,11 +84,21 @@ class Calibration {
   }
 
  private:
+  // Where ranks lie anyhow the neighbours are those in the order of the nodes, so that one rank of
+  // each sends to another.
+  void sit_by_nodes(const std::vector<Rank>& nodes) {
+    std::vector<Rank> seats(nodes.size());
+    std::iota(seats.begin(), seats.end(), 0);
+    std::ranges::stable_sort(seats, {}, [&](Rank rank) { return nodes[at(rank)]; });
+    const auto own = static_cast<int>(std::ranges::find(seats, rank_) - seats.begin());
+    left_ = seats[at((own + size_ - 1) % size_)];
+    right_ = seats[at((own + 1) % size_)];
+    by_nodes_ = true;
+  }
+
   // Seconds until this rank's messages are taken and those of its left neighbour have come.
   double stream(std::size_t length, int messages) {
     const auto bytes = static_cast<int>(length);
-    const int right = (rank_ + 1) % size_;
-    const int left = (rank_ + size_ - 1) % size_;
     std::array<MPI_Request, long_stream> receives;
     std::array<MPI_Request, under_way> sends;
     sends.fill(MPI_REQUEST_NULL);
@@ -91,12 +106,12 @@ class Calibration {
     const double begin = PMPI_Wtime();
     for (int i = 0; i < messages; ++i) {
       char* place = room_.get() + static_cast<std::size_t>(i + 1) * length;
-      check(PMPI_Irecv(place, bytes, MPI_BYTE, left, tag_, comm_, &receives[at(i)]));
+      check(PMPI_Irecv(place, bytes, MPI_BYTE, left_, tag_, comm_, &receives[at(i)]));
     }
     for (int i = 0; i < messages; ++i) {
       MPI_Request& request = sends[at(i % under_way)];
       check(PMPI_Wait(&request, MPI_STATUS_IGNORE));
-      check(PMPI_Issend(room_.get(), bytes, MPI_BYTE, right, tag_, comm_, &request));
+      check(PMPI_Issend(room_.get(), bytes, MPI_BYTE, right_, tag_, comm_, &request));
     }
     check(PMPI_Waitall(messages, receives.data(), MPI_STATUSES_IGNORE));
     check(PMPI_Waitall(under_way, sends.data(), MPI_STATUSES_IGNORE));
@@ -217,6 +232,9 @@ class Calibration {
   int ranks_per_node_;
   int rank_ = 0;
   int size_ = 1;
+  int left_ = 0;
+  int right_ = 0;
+  bool by_nodes_ = false;
   bool failed_ = false;
   std::unique_ptr<char[]> room_;
 };
@@ -237,8 +255,8 @@ double measure_gamma() {
   return std::max(least, 0.0) / (operands * sizeof(double));
 }
 
-Costs measure_costs(MPI_Comm comm, int tag, int ranks_per_node) {
-  return Calibration(comm, tag, ranks_per_node).measure();
+Costs measure_costs(MPI_Comm comm, int tag, const Placement& placement) {
+  return Calibration(comm, tag, placement).measure();
 }
 
 Costs with_settings(Costs costs, const Settings& settings) {

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include "planners/nodes.hpp"
 #include "selection/choose_reduce.hpp"
 
 namespace sibyl {
@@ -10,8 +11,8 @@ namespace sibyl {
 // Collective over `comm`, whose messages with the given tag are ours alone; takes some
 // milliseconds, some tens on a slow network. Nothing is known where MPI fails or there is no
 // memory, or where there is one rank. Whether links carry messages in turn is looked for between
-// ranks that are `ranks_per_node` apart, with at least four nodes.
-Costs measure_costs(MPI_Comm comm, int tag, int ranks_per_node);
+// nodes of consecutive ranks, of which there are at least four.
+Costs measure_costs(MPI_Comm comm, int tag, const Placement& placement);
 // Of these only what the operator costs, on this rank alone.
 double measure_gamma();
 

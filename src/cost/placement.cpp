@@ -1,17 +1,46 @@
-// Finds nodes of consecutive ranks; see placement.hpp.
-//
-// Every rank compares its host with that of the rank below: where they differ a node begins, and
-// all must begin at multiples of the first such rank. Ranks dealt out to hosts in turn count as
-// one rank per node, which costs time at most.
+// Asks all ranks for their hosts; see placement.hpp.
 #include "cost/placement.hpp"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstddef>
+#include <map>
 #include <string_view>
+#include <vector>
 
 #include "base/hash.hpp"
 
 namespace sibyl {
+namespace {
+
+// Of "0,0,1"; empty where it is no such list.
+std::vector<std::int64_t> numbers_of(std::string_view list) {
+  std::vector<std::int64_t> numbers;
+  const char* text = list.data();
+  const char* const end = text + list.size();
+  while (text < end) {
+    std::int64_t number = 0;
+    const auto [rest, error] = std::from_chars(text, end, number);
+    if (error != std::errc{} || (rest != end && *rest != ',')) return {};
+    numbers.push_back(number);
+    text = rest == end ? end : rest + 1;
+  }
+  return numbers;
+}
+
+// Nodes of so many consecutive ranks, but for the last; 0 where they are not.
+Rank consecutive_ranks(const std::vector<Rank>& nodes) {
+  const auto ranks = static_cast<Rank>(nodes.size());
+  const auto first = std::ranges::find_if(nodes, [](Rank node) { return node != 0; });
+  const auto per_node = static_cast<Rank>(first - nodes.begin());
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    if (nodes[static_cast<std::size_t>(rank)] != rank / per_node) return 0;
+  }
+  return per_node;
+}
+
+}  // namespace
 
 std::int64_t host_number() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
@@ -21,26 +50,32 @@ std::int64_t host_number() {
       fnv1a(std::string_view(name.data(), static_cast<std::size_t>(length))));
 }
 
-Rank find_ranks_per_node(MPI_Comm comm, std::int64_t own_host) {
+std::int64_t node_number(std::string_view test_placement) {
+  const std::vector<std::int64_t> nodes = numbers_of(test_placement);
   int rank = 0;
+  if (nodes.empty() || PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS) return host_number();
+  return nodes[static_cast<std::size_t>(rank) % nodes.size()];
+}
+
+Placement find_placement(MPI_Comm comm, std::int64_t own_node) {
   int size = 1;
-  if (PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS || PMPI_Comm_size(comm, &size) != MPI_SUCCESS) {
-    return 1;
+  if (PMPI_Comm_size(comm, &size) != MPI_SUCCESS) return {};
+  std::vector<std::int64_t> hosts(static_cast<std::size_t>(size));
+  if (PMPI_Allgather(&own_node, 1, MPI_INT64_T, hosts.data(), 1, MPI_INT64_T, comm) !=
+      MPI_SUCCESS) {
+    return {};
   }
-  std::int64_t host_below = own_host;
-  const int above = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
-  const int below = rank > 0 ? rank - 1 : MPI_PROC_NULL;
-  const int error = PMPI_Sendrecv(&own_host, 1, MPI_INT64_T, above, 0, &host_below, 1, MPI_INT64_T,
-                                  below, 0, comm, MPI_STATUS_IGNORE);
-  const bool begins = rank > 0 && host_below != own_host;
-  std::int64_t first = begins ? rank : size;
-  std::int64_t per_node = size;
-  if (PMPI_Allreduce(&first, &per_node, 1, MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS) return 1;
-  const bool should_begin = rank > 0 && rank % per_node == 0;
-  std::int64_t fits = error == MPI_SUCCESS && begins == should_begin ? 1 : 0;
-  std::int64_t all_fit = 0;
-  if (PMPI_Allreduce(&fits, &all_fit, 1, MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS) return 1;
-  return all_fit == 1 ? static_cast<Rank>(per_node) : 1;
+  Placement placement;
+  std::map<std::int64_t, Rank> number;
+  for (const std::int64_t host : hosts) {
+    const auto next = static_cast<Rank>(number.size());
+    placement.nodes.push_back(number.try_emplace(host, next).first->second);
+  }
+  placement.count = static_cast<Rank>(number.size());
+  if (const Rank per_node = consecutive_ranks(placement.nodes); per_node != 0) {
+    placement = {.ranks_per_node = per_node};
+  }
+  return placement;
 }
 
 }  // namespace sibyl

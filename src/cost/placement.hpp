@@ -4,16 +4,21 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <string_view>
 
-#include "sibyl/schedule.hpp"
+#include "planners/nodes.hpp"
 
 namespace sibyl {
 
 // A number for the host of this rank: equal on one host, different on two as good as surely.
 std::int64_t host_number();
+// The same, or what SIBYL_TEST_PLACEMENT names for this rank of the world: a list of numbers of
+// nodes, from whose first entry it goes on after the last. Empty, or no such list: the host's.
+std::int64_t node_number(std::string_view test_placement);
 
-// How many consecutive ranks share a node, where that is the same number on all nodes but the last,
-// which may hold fewer; else 1. Collective; all ranks get the same answer.
-Rank find_ranks_per_node(MPI_Comm comm, std::int64_t own_host);
+// Where all ranks lie. Consecutive ranks, the same number on all nodes but the last, which may hold
+// fewer, are named by that number; any other placement rank by rank. Every rank counts as a node of
+// its own where they cannot be asked. Collective; all ranks get the same answer.
+Placement find_placement(MPI_Comm comm, std::int64_t own_node);
 
 }  // namespace sibyl

@@ -29,6 +29,14 @@ std::vector<Rank> numbered(const PlanRequest& request) {
 
 }  // namespace
 
+void place(const Algorithm& algorithm, const Placement& placement, PlanRequest& request) {
+  if (algorithm.any_placement && !placement.nodes.empty()) {
+    request.nodes = placement.nodes;
+  } else if (algorithm.nodes) {
+    request.ranks_per_node = placement.ranks_per_node;
+  }
+}
+
 Nodes::Nodes(const PlanRequest& request) : node_of_(numbered(request)) {
   const Rank last = *std::ranges::max_element(node_of_);
   begin_.assign(static_cast<std::size_t>(last) + 2, 0);

@@ -8,6 +8,18 @@
 
 namespace sibyl {
 
+// How the ranks of a communicator lie on nodes, as a request names it.
+struct Placement {
+  Rank ranks_per_node = 1;  // consecutive ranks; 1 where nodes say more
+  std::vector<Rank> nodes = {};  // of each rank; empty: as ranks_per_node says
+  Rank count = 0;           // of nodes; 0: as ranks_per_node says
+  bool operator==(const Placement&) const = default;
+};
+
+// Has a request of this algorithm say where ranks lie, as far as the algorithm plans for it; the
+// placement must live as long as the request.
+void place(const Algorithm& algorithm, const Placement& placement, PlanRequest& request);
+
 // Nodes are numbered in the order of their lowest ranks. A node's members stand in rank order, the
 // request's root before all others (rank 0 where a collective has none).
 class Nodes {

@@ -18,11 +18,16 @@ const ArrivalView* seen(const ProgramSpec& spec, const SharedView& view) {
   return view != nullptr && view->known() && follows_arrivals(spec) ? view.get() : nullptr;
 }
 
+// A flat schedule of all ranks is what the prefetch makes.
+bool is_scheduled_ahead(const Algorithm& algorithm) {
+  return algorithm.arrivals && !algorithm.nodes && algorithm.collective == Collective::reduce;
+}
+
 }  // namespace
 
-void ProgramStore::set_ranks_per_node(Rank ranks_per_node) {
-  if (ranks_per_node == ranks_per_node_) return;
-  ranks_per_node_ = ranks_per_node;
+void ProgramStore::set_placement(const Placement& placement) {
+  if (placement == placement_) return;
+  placement_ = placement;
   for (const auto& entry : entries_) entry->valid = false;
 }
 
@@ -45,8 +50,7 @@ const Prepared& ProgramStore::find(ProgramSpec spec, const SharedView& view) {
   entry.view = now == nullptr ? nullptr : view;
   entry.asked = view;
   PlanRequest request = request_of(spec, now);
-  const bool scheduled =
-      spec.algorithm->arrivals && spec.algorithm->collective == Collective::reduce;
+  const bool scheduled = is_scheduled_ahead(*spec.algorithm);
   if (scheduled) request.schedule = prefetch_.find(request);
   prepare(*spec.algorithm, request, rank_, entry.prepared);
   if (request.schedule != nullptr) prefetch_.drop();
@@ -90,7 +94,7 @@ PlanRequest ProgramStore::request_of(const ProgramSpec& spec, const ArrivalView*
       request.order = latest_first_;
     }
   }
-  if (algorithm.nodes) request.ranks_per_node = ranks_per_node_;
+  place(algorithm, placement_, request);
   return request;
 }
 
@@ -101,6 +105,7 @@ void ProgramStore::prefetch(const ProgramSpec& spec, const SharedView& coming) {
            entry->spec.round_time == spec.round_time && entry->spec.in_order == spec.in_order &&
            entry->spec.together;
   };
+  if (!is_scheduled_ahead(*spec.algorithm)) return;
   if (spec.together && std::ranges::any_of(entries_, serves)) return;
   prefetch_.begin(request_of(spec, seen(spec, coming)));
 }

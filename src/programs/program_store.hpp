@@ -18,6 +18,7 @@
 
 #include "arrival/view.hpp"
 #include "executor/program/prepared.hpp"
+#include "planners/nodes.hpp"
 #include "programs/plan_prefetch.hpp"
 #include "selection/choose.hpp"
 
@@ -59,9 +60,10 @@ class ProgramStore {
 
   ProgramStore(Rank rank, Rank ranks, std::size_t capacity = usual_capacity)
       : rank_(rank), ranks_(ranks), capacity_(capacity) {}
-  // Drops what was planned for another number.
-  void set_ranks_per_node(Rank ranks_per_node);
-  Rank ranks_per_node() const { return ranks_per_node_; }
+  // Drops what was planned for another placement.
+  void set_placement(const Placement& placement);
+  void set_ranks_per_node(Rank ranks) { set_placement({.ranks_per_node = ranks}); }
+  const Placement& placement() const { return placement_; }
 
   // The program of this rank. The reference holds until the next call. May throw std::bad_alloc.
   const Prepared& get(const ProgramSpec& spec, const SharedView& view = nullptr) {
@@ -103,7 +105,7 @@ class ProgramStore {
 
   Rank rank_;
   Rank ranks_;
-  Rank ranks_per_node_ = 1;
+  Placement placement_;
   std::size_t capacity_;
   PlanPrefetch prefetch_;
   std::vector<std::unique_ptr<Entry>> entries_;

@@ -180,7 +180,9 @@ SegmentPlan segments_for(const Settings& settings, const Algorithm& algorithm,
     return reproducible_segments(settings, algorithm, now);
   }
   if (now.collective > Collective::reduce) return exchange_segments(settings, algorithm, now);
-  if (algorithm.arrivals) return plan_segments(settings, now);
+  if (algorithm.arrivals) {
+    return plan_segments(settings, algorithm.any_placement ? now.of_nodes() : now);
+  }
   return settings.segments != 0 ? SegmentPlan{settings.segments} : scan_segments(algorithm, now);
 }
 

@@ -38,9 +38,22 @@ struct Situation {
   OperatorUse operator_use = OperatorUse::none;
   bool commutes = true;     // the operator; only reduce has algorithms that ask for it
   Rank ranks_per_node = 1;  // as in PlanRequest
+  Rank nodes = 0;           // how many, where ranks lie anyhow; 0: as ranks_per_node says
   // Of reduce:
   double spread = 0;  // seconds from the first agreed arrival to the last
   Costs costs;
+
+  Rank node_count() const {
+    return nodes != 0 ? nodes : (ranks + ranks_per_node - 1) / ranks_per_node;
+  }
+  // Of the nodes, each as if it were one rank.
+  Situation of_nodes() const {
+    Situation over = *this;
+    over.ranks = node_count();
+    over.ranks_per_node = 1;
+    over.nodes = 0;
+    return over;
+  }
 };
 
 // How an algorithm that cuts vectors into segments is to run.

@@ -46,7 +46,13 @@ constexpr Rank most_ranks_of_any_blocks = 64;
 // Vectors that groups tell each other whole, in bytes of all that one rank receives.
 constexpr std::uint64_t told_whole = 16384;
 
-bool between_single_ranks(const Situation& now) { return now.ranks > 1 && now.ranks_per_node == 1; }
+bool between_single_ranks(const Situation& now) {
+  return now.ranks > 1 && now.node_count() == now.ranks;
+}
+// On several nodes, of which some hold several ranks.
+bool between_shared_nodes(const Situation& now) {
+  return now.node_count() > 1 && now.node_count() < now.ranks;
+}
 
 // Bytes that every link carries each way.
 double bytes_on_a_link(const Situation& now) {
@@ -71,7 +77,15 @@ bool is_long(const Situation& now) {
   return now.costs.beta * bytes_on_a_link(now) >= long_in_latencies * rounds * now.costs.alpha;
 }
 
+// A vector leaves each node once, in segments that other nodes take in while the next ones come
+// together.
+const Algorithm* choose_two_level(const Situation& now) {
+  const bool pays = now.commutes && is_long(now.of_nodes());
+  return pays ? find_algorithm(now.collective, "two-level") : nullptr;
+}
+
 const Algorithm* choose_allreduce(const Situation& now) {
+  if (between_shared_nodes(now)) return choose_two_level(now);
   if (is_long(now)) {
     if (!now.commutes) return find_algorithm(now.collective, "rabenseifner");
     return find_algorithm(now.collective, now.spread > 0 ? "pre-reduced-ring" : "ring");
@@ -113,6 +127,7 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
     case Collective::bcast:
       if (row.name == "chain") return {bytes, 1, others - 1, 1};
       if (row.name == "binary-tree") return {bytes, 2, 2 * deep, 1};
+      if (row.any_placement) return {bytes, 1, std::min(others - 1, deep), 1};
       return {bytes, 1, row.arrivals ? 2 * deep : deep - 1, 1};
     case Collective::allreduce:
       if (row.name == "clairvoyant") return {bytes, 2 * others / now.ranks, 2 * deep, 1};
@@ -134,6 +149,7 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
     case Collective::allreduce:
       return choose_allreduce(now);
     case Collective::bcast:
+      if (between_shared_nodes(now)) return choose_two_level(now);
       return is_long(now) ? choose_pipeline(settings, now) : nullptr;
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
@@ -157,18 +173,24 @@ bool exchange_wants_costs(const Settings& settings, const Situation& now) {
   if (now.ranks < 2 || now.costs.known()) return false;
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == choose_automatically) {
-    const bool looks = between_single_ranks(now) && now.collective != Collective::barrier &&
-                       now.collective != Collective::alltoallv;
-    return looks && bytes_on_a_link(now) >= static_cast<double>(worth_measuring);
+    const bool on_two_levels =
+        now.collective == Collective::allreduce || now.collective == Collective::bcast;
+    const bool looks =
+        between_single_ranks(now)
+            ? now.collective != Collective::barrier && now.collective != Collective::alltoallv
+            : between_shared_nodes(now) && on_two_levels && now.commutes;
+    return looks && bytes_on_a_link(now.of_nodes()) >= static_cast<double>(worth_measuring);
   }
   if (wanted < 0) return false;
   const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];
   if (row.arrivals && now.spread > 0) return true;
-  return row.segments && settings.segments == 0 && between_single_ranks(now);
+  const bool between = between_single_ranks(now) || (row.any_placement && now.node_count() > 1);
+  return row.segments && settings.segments == 0 && between;
 }
 
 SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
-                              const Situation& now) {
+                              const Situation& all) {
+  const Situation now = row.any_placement ? all.of_nodes() : all;
   if (now.collective == Collective::alltoallv) {
     const std::uint32_t each = segments_of_any_blocks / static_cast<std::uint32_t>(now.ranks);
     const std::uint32_t chosen = std::clamp<std::uint32_t>(each, 1, most_of_any_block);

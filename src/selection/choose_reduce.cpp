@@ -41,7 +41,8 @@ constexpr std::uint32_t fewest_segments = 4;
 // Ranks that nothing is known of measure costs only for vectors that may bring it back, in bytes.
 constexpr std::uint64_t vector_worth_measuring = 65536;
 
-bool between_nodes(const Situation& now) { return now.ranks_per_node < now.ranks; }
+bool between_nodes(const Situation& now) { return now.node_count() > 1; }
+bool share_nodes(const Situation& now) { return now.node_count() < now.ranks; }
 
 // Beyond those of the segments.
 double rounds_in_order(Rank ranks) { return 1.5 * ceil_log2(static_cast<std::uint64_t>(ranks)); }
@@ -106,8 +107,10 @@ SegmentPlan at_spread(SegmentPlan plan, Rank ranks, double spread) {
 // Where ranks are so late that what the others do meanwhile is a whole reduce, Clairvoyant has no
 // rival. Else, and where nothing is known of them, it must win on the wire, which no MPI library's
 // own reduce uses so well between nodes: they move the vector about twice.
-const Algorithm* choose_reduce(const Settings& settings, const Situation& now) {
-  if (!now.costs.known() || !now.commutes || now.ranks < 2) return nullptr;
+const Algorithm* choose_reduce(const Settings& settings, const Situation& all) {
+  if (!all.costs.known() || !all.commutes || all.ranks < 2) return nullptr;
+  const bool on_two_levels = between_nodes(all) && share_nodes(all);
+  const Situation now = on_two_levels ? all.of_nodes() : all;
   const SegmentPlan plan = plan_segments(settings, now);
   if (plan.segments < fewest_segments) return nullptr;
   const double deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));
@@ -115,7 +118,8 @@ const Algorithm* choose_reduce(const Settings& settings, const Situation& now) {
       2 * (deep * now.costs.alpha + now.costs.beta * static_cast<double>(now.bytes));
   const bool pays =
       now.spread > plan.whole_time || (between_nodes(now) && plan.whole_time < clear_win * twice);
-  return pays ? find_algorithm(Collective::reduce, "clairvoyant") : nullptr;
+  if (!pays) return nullptr;
+  return find_algorithm(Collective::reduce, on_two_levels ? "two-level" : "clairvoyant");
 }
 
 }  // namespace sibyl

@@ -56,6 +56,7 @@ Situation without_the_moment(const Situation& now) {
   lasting.spread = 0;
   lasting.costs = {};
   lasting.ranks_per_node = 1;
+  lasting.nodes = 0;
   return lasting;
 }
 

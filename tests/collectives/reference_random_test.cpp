@@ -44,6 +44,18 @@ Part any_part(Random& random) {
   return Part(colors[me], order[me]);
 }
 
+// Ranks that lie anyhow, numbered as find_placement numbers nodes.
+Placement draw_placement(Rank ranks, Random& random) {
+  Placement placement;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const auto node =
+        static_cast<Rank>(pick(random, static_cast<std::uint64_t>(placement.count) + 1));
+    placement.nodes.push_back(node);
+    placement.count = std::max(placement.count, node + 1);
+  }
+  return placement;
+}
+
 // By which algorithm, in how many segments, and on what nodes; the same on all ranks.
 std::string draw_service(Served& served, Collective collective, const Algorithm* row,
                          Random& random) {
@@ -59,11 +71,12 @@ std::string draw_service(Served& served, Collective collective, const Algorithm*
   CommunicatorState& state = served.state();
   state.replace_settings(settings);
   const auto ranks = static_cast<std::uint64_t>(state.size());
-  const auto per_node = static_cast<Rank>(1 + pick(random, ranks));
-  state.programs.set_ranks_per_node(per_node);
-  return name_or_auto(row) + ", " + std::to_string(per_node) + " ranks a node, segments " +
-         std::to_string(settings.segments) + ", first segment " +
-         std::to_string(settings.first_segment) + ", direct from " +
+  Placement placement{.ranks_per_node = static_cast<Rank>(1 + pick(random, ranks))};
+  if (one_in(random, 3)) placement = draw_placement(state.size(), random);
+  state.programs.set_placement(placement);
+  return name_or_auto(row) + ", " + std::to_string(placement.ranks_per_node) + " ranks a node or " +
+         std::to_string(placement.count) + " nodes, segments " + std::to_string(settings.segments) +
+         ", first segment " + std::to_string(settings.first_segment) + ", direct from " +
          (settings.direct_from ? std::to_string(*settings.direct_from) : "any") +
          ", construct every " + std::to_string(settings.construct_every) + ", outstanding " +
          (settings.outstanding ? std::to_string(*settings.outstanding) : "any");

@@ -18,7 +18,7 @@ CommunicatorState& served_state(const Duplicate& duplicate) {
 
 TEST(Calibration, MeasuresWhatCanBe) {
   const Duplicate duplicate;
-  const Costs costs = measure_costs(duplicate.get(), tag, 1);
+  const Costs costs = measure_costs(duplicate.get(), tag, {});
   EXPECT_EQ(costs.known(), size_of() > 1);
   if (!costs.known()) return;
   EXPECT_GT(costs.alpha, 0);

@@ -1,4 +1,4 @@
-// Nodes of consecutive ranks are found, everything else counts as one rank per node.
+// Nodes are found wherever their ranks lie; those of consecutive ranks are named by their number.
 #include "cost/placement.hpp"
 
 #include "communicator/communicator_state.hpp"
@@ -10,20 +10,35 @@ namespace {
 
 TEST(Placement, NodesOfEqualSizeAreFoundWhateverTheLastOneHolds) {
   for (int per_node = 1; per_node <= size_of(); ++per_node) {
-    EXPECT_EQ(find_ranks_per_node(MPI_COMM_WORLD, 1000 + rank_in() / per_node), per_node);
+    const Placement placement = find_placement(MPI_COMM_WORLD, 1000 + rank_in() / per_node);
+    EXPECT_EQ(placement, (Placement{.ranks_per_node = per_node}));
   }
 }
 
-TEST(Placement, NodesOfUnequalSizeCountAsOneRankEach) {
+TEST(Placement, NodesOfUnequalSizeAreNamedRankByRank) {
   if (size_of() < 4) GTEST_SKIP() << "needs two nodes after one of another size";
-  EXPECT_EQ(find_ranks_per_node(MPI_COMM_WORLD, rank_in() == 0 ? 1 : 2 + (rank_in() - 1) / 2), 1);
-  // The first node is smaller than the last.
-  EXPECT_EQ(find_ranks_per_node(MPI_COMM_WORLD, rank_in() < 1 ? 1 : 2), 1);
+  const Placement placement =
+      find_placement(MPI_COMM_WORLD, rank_in() == 0 ? 7 : 2 + (rank_in() - 1) / 2);
+  EXPECT_EQ(placement.ranks_per_node, 1);
+  EXPECT_EQ(placement.count, 1 + size_of() / 2);
+  for (int rank = 0; rank < size_of(); ++rank) {
+    EXPECT_EQ(placement.nodes[static_cast<std::size_t>(rank)], (rank + 1) / 2);
+  }
 }
 
-TEST(Placement, RanksDealtOutInTurnCountAsOneRankEach) {
-  if (size_of() < 2) GTEST_SKIP() << "needs two hosts";
-  EXPECT_EQ(find_ranks_per_node(MPI_COMM_WORLD, rank_in() % 2), 1);
+TEST(Placement, RanksDealtOutInTurnAreFound) {
+  if (size_of() < 3) GTEST_SKIP() << "needs a second rank on a host";
+  const Placement placement = find_placement(MPI_COMM_WORLD, 5 - rank_in() % 2);
+  EXPECT_EQ(placement.count, 2);
+  for (int rank = 0; rank < size_of(); ++rank) {
+    EXPECT_EQ(placement.nodes[static_cast<std::size_t>(rank)], rank % 2);
+  }
+}
+
+TEST(Placement, TestsNameNodesOfTheirOwn) {
+  EXPECT_EQ(node_number("4,4,9"), rank_in() % 3 == 2 ? 9 : 4);
+  EXPECT_EQ(node_number(""), host_number());
+  EXPECT_EQ(node_number("4;4"), host_number());
 }
 
 TEST(Placement, HostNumbersAreEqualOnOneHost) {

@@ -33,7 +33,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       ranks_(state.size()),
       outstanding_(outstanding_in(state.settings(), bound_.collective, in_background())),
       programs_(rank_, ranks_, 1) {
-  programs_.set_ranks_per_node(state.ranks_per_node());
+  programs_.set_placement(state.placement());
   if (!bound_.counts.empty()) {
     bound_.blocks.counts = Counts(bound_.counts.data());
     bound_.blocks.displacements = Displacements(bound_.displacements.data());

@@ -139,7 +139,7 @@ std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
   request.root = call.root;
   request.outstanding = outstanding_in(state.settings(), call.collective);
   request.segments = call.cut.segments;
-  if (call.algorithm->nodes) request.ranks_per_node = state.ranks_per_node();
+  place(*call.algorithm, state.placement(), request);
   const std::int64_t span = call.algorithm->describe(request).tag_span;
   // As a rule enough for a schedule made for arrivals; one that takes more is not used.
   const std::int64_t scheduled = call.algorithm->arrivals ? 2 * std::int64_t{call.cut.segments} : 0;

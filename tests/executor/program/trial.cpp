@@ -74,7 +74,14 @@ Trial::Trial(const Algorithm& algorithm, const TrialOptions& options, MPI_Comm c
   request.in_place = in_place_;
   request.background = options.background;
   if (algorithm.segments) request.segments = options.segments;
-  if (algorithm.nodes) request.ranks_per_node = 2;
+  std::vector<Rank> nodes;
+  if (algorithm.any_placement && options.count % 2 != 0) {  // dealt out in turn
+    for (Rank rank = 0; rank < size_; ++rank) nodes.push_back(rank % ((size_ + 2) / 3));
+    request.nodes = nodes;
+    request.lanes = static_cast<std::uint32_t>(std::min(size_, 2));
+  } else if (algorithm.nodes) {
+    request.ranks_per_node = 2;
+  }
   EXPECT_EQ(check_request(algorithm, request), "");
   prepare(algorithm, request, rank_, prepared_);
   const bool everywhere = combines(collective_);  // operators want one type

@@ -1,0 +1,102 @@
+// What is chosen for ranks that share nodes, wherever these lie, and that it gives what the MPI
+// library gives. The nodes are pretended, and so are the costs of messages between them.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "collectives/harness.hpp"
+
+namespace sibyl::test {
+namespace {
+
+// 100 Mbit/s, 20 us.
+constexpr Costs slow_network{.alpha = 20e-6, .overhead = 5e-6, .beta = 80e-9, .gamma = 1e-10};
+
+struct NamedPlacement {
+  std::string name;
+  Placement placement;
+};
+
+// Nodes of two or three ranks, dealt out in turn, and of one, two, three ... ranks.
+std::vector<NamedPlacement> placements() {
+  const Rank size = size_of();
+  std::vector<NamedPlacement> all{{"nodes of 2", {.ranks_per_node = 2}},
+                                  {"nodes of 3", {.ranks_per_node = 3}}};
+  Placement cyclic{.count = (size + 1) / 2};
+  Placement uneven;
+  for (Rank rank = 0, left = 1; rank < size; ++rank, --left) {
+    cyclic.nodes.push_back(rank % cyclic.count);
+    if (left == 0) left = ++uneven.count + 1;
+    uneven.nodes.push_back(uneven.count);
+  }
+  ++uneven.count;
+  all.push_back({"in turn", cyclic});
+  all.push_back({"uneven", uneven});
+  return all;
+}
+
+// Calls a collective as MPI and as Sibyl serves it, and returns what Sibyl took.
+class OnNodes : public testing::TestWithParam<Collective> {
+ protected:
+  void call(bool by_sibyl, std::vector<std::int32_t>& data, std::vector<std::int32_t>& result,
+            int root, MPI_Comm comm) const {
+    const int count = static_cast<int>(data.size());
+    int error = MPI_SUCCESS;
+    if (GetParam() == Collective::reduce) {
+      error = (by_sibyl ? SIBYL_Reduce : MPI_Reduce)(data.data(), result.data(), count, MPI_INT32_T,
+                                                     MPI_SUM, root, comm);
+    } else if (GetParam() == Collective::allreduce) {
+      error = (by_sibyl ? SIBYL_Allreduce : MPI_Allreduce)(data.data(), result.data(), count,
+                                                           MPI_INT32_T, MPI_SUM, comm);
+    } else {
+      result = data;
+      error = (by_sibyl ? SIBYL_Bcast : MPI_Bcast)(result.data(), count, MPI_INT32_T, root, comm);
+    }
+    EXPECT_EQ(error, MPI_SUCCESS);
+  }
+};
+
+TEST_P(OnNodes, LongVectorsGoOnTwoLevels) {
+  SIBYL_TRACE_SEED();
+  const int size = size_of();
+  Random random(run_seed() + 51);
+  for (const NamedPlacement& lie : placements()) {
+    SCOPED_TRACE(lie.name);
+    Served served(GetParam(), nullptr);
+    served.state().programs.set_placement(lie.placement);
+    served.state().replace_costs(slow_network);
+    for (int i = 0; i < cases(6); ++i) {
+      const int root = has_root(GetParam()) ? static_cast<int>(pick(random, size_of())) : 0;
+      std::vector<std::int32_t> data(40000 + pick(random, 30000));
+      std::iota(data.begin(), data.end(), rank_in() * 7 + i);
+      std::vector<std::int32_t> expected(data.size(), -1);
+      std::vector<std::int32_t> found(data.size(), -1);
+      call(false, data, expected, root, MPI_COMM_WORLD);
+      call(true, data, found, root, served.get());
+      ASSERT_EQ(found, expected) << "root " << root;
+    }
+    const Placement& placed = lie.placement;
+    const Rank nodes = placed.nodes.empty()
+                           ? (size + placed.ranks_per_node - 1) / placed.ranks_per_node
+                           : placed.count;
+    const Algorithm* const row = served.served_by();
+    if (nodes > 1 && nodes < size) {
+      ASSERT_NE(row, nullptr);
+      EXPECT_EQ(row->name, "two-level");
+    } else {
+      EXPECT_TRUE(row == nullptr || row->name != "two-level");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OnNodes,
+                         testing::Values(Collective::reduce, Collective::allreduce,
+                                         Collective::bcast),
+                         [](const testing::TestParamInfo<Collective>& collective) {
+                           return std::string(name_of(collective.param));
+                         });
+
+}  // namespace
+}  // namespace sibyl::test

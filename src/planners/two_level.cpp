@@ -1,7 +1,11 @@
 // Two-level plans; see two_level.hpp.
 //
+// Groups. Within a node messages carry several segments, a sixteenth of the lane each: members that
+// share processors with their leader are woken less often, and what the memory takes for a group is
+// little beside the wire.
+//
 // Order. A rank's steps stand by round, lane, phase - what is collected, what goes between nodes,
-// what is handed out - and then by unit or by the order of the program between nodes. Both ends of
+// what is handed out - and then by group or by the order of the program between nodes. Both ends of
 // each message see the same keys, so the messages of a pair come in one order at both.
 #include "planners/two_level.hpp"
 
@@ -15,7 +19,8 @@ namespace sibyl {
 namespace {
 
 // Messages of members that a leader may have under way or not yet added up.
-constexpr std::uint32_t least_staging = 8;
+constexpr std::uint32_t least_staging = 4;
+constexpr Unit groups_of_a_lane = 16;
 
 enum class Phase : std::uint8_t { collect, between, hand_out };
 
@@ -23,10 +28,10 @@ struct Item {
   std::uint32_t round = 0;
   std::uint32_t lane = 0;
   Phase phase = Phase::collect;
-  std::uint32_t sequence = 0;  // unit within the lane; step of the program between nodes
+  std::uint32_t sequence = 0;  // group of the lane; step of the program between nodes
   Rank peer = no_rank;
   bool sends = false;
-  bool first = false;  // of what a leader collects of a unit: nothing of it is there yet
+  bool first = false;  // of what a leader collects of a group: nothing of it is there yet
 };
 
 // What is asked of the algorithm between nodes.
@@ -86,7 +91,8 @@ class NodePlan {
     header.root = request_.root;
     header.segments = lanes * header_.segments;
     const bool shares = nodes_.count() < request_.ranks;
-    const std::uint32_t within = shares ? 2 * header_.segments : 0;  // both ways, of a lane
+    // Between members who lead a lane each, what one collects and what the other hands out.
+    const std::uint32_t within = shares ? groups() * (lanes > 1 ? 2 : 1) : 0;
     header.tag_span = led * std::max(header_.tag_span, within);
     header.rounds = std::max(header_.rounds, shares ? 1U : 0U);
     header.one_ported = false;
@@ -113,31 +119,38 @@ class NodePlan {
   Rank leader(std::uint32_t lane) const { return members_[lane % members_.size()]; }
   bool sums() const { return combines(collective_); }
 
-  // When a unit is first needed between nodes, and when it is complete.
+  Unit group_size() const { return (units() + groups_of_a_lane - 1) / groups_of_a_lane; }
+  Unit groups() const { return (units() + group_size() - 1) / group_size(); }
+  Unit size_of_group(Unit group) const {
+    return std::min(group_size(), units() - group * group_size());
+  }
+
+  // When a unit of a group is first needed between nodes, and when all of them are complete.
   void find_rounds() {
-    first_.assign(units(), header_.rounds);
-    last_.assign(units(), 0);
-    std::vector<bool> is_written(units(), false);
+    first_.assign(groups(), header_.rounds);
+    last_.assign(groups(), 0);
+    std::vector<bool> is_written(groups(), false);
     for (const Step& step : program_.steps) {
       note(step.slice, step.round, step.kind != StepKind::send, is_written);
       if (step.kind == StepKind::copy || step.kind == StepKind::combine) {
         note(step.from, step.round, false, is_written);
       }
     }
-    for (Unit unit = 0; unit < units(); ++unit) {
-      if (first_[unit] == header_.rounds) first_[unit] = 0;
+    for (Unit group = 0; group < groups(); ++group) {
+      if (first_[group] == header_.rounds) first_[group] = 0;
       // What nobody writes, as at the root of a bcast, is complete from the first on.
-      if (!is_written[unit]) last_[unit] = first_[unit];
+      if (!is_written[group]) last_[group] = first_[group];
     }
   }
   void note(const Slice& slice, std::uint32_t round, bool writes, std::vector<bool>& is_written) {
     if (slice.buffer == Buffer::scratch) return;
     for (const Range& range : program_.ranges_of(slice)) {
       for (Unit unit = range.first; unit < range.first + range.count; ++unit) {
-        first_[unit] = std::min(first_[unit], round);
+        const Unit group = unit / group_size();
+        first_[group] = std::min(first_[group], round);
         if (!writes) continue;
-        last_[unit] = std::max(last_[unit], round);
-        is_written[unit] = true;
+        last_[group] = std::max(last_[group], round);
+        is_written[group] = true;
       }
     }
   }
@@ -176,18 +189,18 @@ class NodePlan {
     bool first = true;
     for (const Rank giver : givers(lane)) {
       if (leads || giver == rank_) {
-        for (Unit unit = 0; unit < units(); ++unit) {
-          items_.push_back({first_[unit], lane, Phase::collect, unit, leads ? giver : leader(lane),
-                            !leads, first});
+        for (Unit group = 0; group < groups(); ++group) {
+          items_.push_back({first_[group], lane, Phase::collect, group,
+                            leads ? giver : leader(lane), !leads, first});
         }
       }
       first = false;
     }
     for (const Rank taker : takers(lane)) {
       if (!leads && taker != rank_) continue;
-      for (Unit unit = 0; unit < units(); ++unit) {
-        items_.push_back(
-            {last_[unit], lane, Phase::hand_out, unit, leads ? taker : leader(lane), leads, false});
+      for (Unit group = 0; group < groups(); ++group) {
+        items_.push_back({last_[group], lane, Phase::hand_out, group, leads ? taker : leader(lane),
+                          leads, false});
       }
     }
     if (!leads) return;
@@ -200,6 +213,9 @@ class NodePlan {
 
   Slice at(Buffer buffer, std::uint32_t lane, Unit unit, Unit count = 1) const {
     return ProgramBuilder::slice(buffer, lane * units() + unit, count);
+  }
+  Slice at_group(Buffer buffer, const Item& item) const {
+    return at(buffer, item.lane, item.sequence * group_size(), size_of_group(item.sequence));
   }
   bool is_root() const { return has_root(collective_) && rank_ == request_.root; }
   // Of what a leader has of its node: the result's place, or the first copy in scratch where the
@@ -231,30 +247,29 @@ class NodePlan {
     } else if (item.phase == Phase::collect) {
       emit_collect(item, build);
     } else if (item.sends) {
-      build.send(item.peer, at(node_buffer(), item.lane, item.sequence), item.round);
+      build.send(item.peer, at_group(node_buffer(), item), item.round);
     } else {
-      build.receive(item.peer, at(Buffer::receive, item.lane, item.sequence), item.round);
+      build.receive(item.peer, at_group(Buffer::receive, item), item.round);
     }
   }
 
   void emit_collect(const Item& item, ProgramBuilder& build) {
-    const Unit unit = item.sequence;
     if (item.sends) {
       const bool own_in_receive = request_.in_place && (is_root() || !has_root(collective_));
       const Buffer own = own_in_receive && sums() ? Buffer::receive : Buffer::send;
-      build.send(item.peer, at(own, item.lane, unit), item.round);
+      build.send(item.peer, at_group(own, item), item.round);
       return;
     }
     const Buffer buffer = node_buffer();
     if (buffer == Buffer::scratch) copies_ = std::max(copies_, Unit{1});
-    const Slice sum = at(buffer, item.lane, unit);
+    const Slice sum = at_group(buffer, item);
     const bool own_is_there =
         buffer == Buffer::receive && request_.in_place && (is_root() || !has_root(collective_));
     if (!sums()) {
       build.receive(item.peer, sum, item.round);
     } else if (item.first && !own_is_there) {
       build.receive(item.peer, sum, item.round);
-      build.combine(sum, at(Buffer::send, item.lane, unit), item.round);
+      build.combine(sum, at_group(Buffer::send, item), item.round);
     } else {
       build.receive_combine(item.peer, sum, item.round);
     }

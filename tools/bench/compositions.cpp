@@ -97,6 +97,16 @@ Call gather_bcast(const Arguments& a) {
   };
 }
 
+Call gatherv_bcast(Data& data, const Arguments& a) {
+  const Blocks& blocks = data.received;
+  return [a, &blocks] {
+    const int error = PMPI_Gatherv(a.send, a.count, a.type, a.receive, blocks.counts.data(),
+                                   blocks.displacements.data(), a.type, a.root, a.comm);
+    if (error != MPI_SUCCESS) return error;
+    return PMPI_Bcast(a.receive, blocks.total(), a.type, a.root, a.comm);
+  };
+}
+
 // A vector of all blocks, in which the others' are zero.
 Call allgather_by_allreduce(Data& data, const Arguments& a) {
   char* all = scratch_for(data, a.count * a.ranks);
@@ -217,6 +227,8 @@ std::function<int()> composition(Data& data, MPI_Comm comm) {
       return padded_alltoall(data, arguments);
     case Operation::gather_bcast:
       return gather_bcast(arguments);
+    case Operation::gatherv_bcast:
+      return gatherv_bcast(data, arguments);
     case Operation::scatter_allgather:
       return scatter_allgather(arguments);
     case Operation::reduce_bcast:

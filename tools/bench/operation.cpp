@@ -6,7 +6,7 @@
 namespace sibyl::bench {
 namespace {
 
-constexpr std::array<OperationTraits, 31> table{{
+constexpr std::array<OperationTraits, 32> table{{
     {Operation::exscan, "exscan", Collective::exscan},
     {Operation::scan, "scan", Collective::scan},
     {Operation::gather, "gather", Collective::gather},
@@ -27,6 +27,7 @@ constexpr std::array<OperationTraits, 31> table{{
     {Operation::padded_scatter, "padded-scatter", Collective::scatter, true},
     {Operation::padded_alltoall, "padded-alltoall", Collective::alltoall, true},
     {Operation::gather_bcast, "gather+bcast", Collective::allgather, true},
+    {Operation::gatherv_bcast, "gatherv+bcast", Collective::allgatherv, true},
     {Operation::scatter_allgather, "scatter+allgather", Collective::bcast, true, true},
     {Operation::reduce_bcast, "reduce+bcast", Collective::allreduce, true},
     {Operation::reduce_scatter_block_allgather, "reduce_scatter_block+allgather",

@@ -33,6 +33,7 @@ enum class Operation : std::uint8_t {
   padded_scatter,  // a broadcast of that number, which the root knows, and a scatter
   padded_alltoall,
   gather_bcast,  // X_Y: X, then Y
+  gatherv_bcast,
   scatter_allgather,
   reduce_bcast,
   reduce_scatter_block_allgather,

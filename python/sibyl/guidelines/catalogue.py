@@ -177,6 +177,15 @@ GUIDELINES = (
         "call MPI_Gather, then MPI_Bcast",
     ),
     Guideline(
+        "(6av)",
+        "allgatherv",
+        "gatherv+bcast",
+        "Allgatherv(m) <= Gatherv(m) + Bcast(m)",
+        True,
+        "allgather",
+        "call MPI_Gatherv, then MPI_Bcast",
+    ),
+    Guideline(
         "(3b)",
         "bcast",
         "bcast-by-allgatherv",
@@ -258,7 +267,7 @@ GUIDELINES = (
         "call MPI_Reduce, then MPI_Scatter",
     ),
     Guideline(
-        "(6v)",
+        "(6rv)",
         "reduce_scatter",
         "reduce+scatterv",
         "Reduce_scatter(m) <= Reduce(m) + Scatterv(m)",

@@ -26,6 +26,7 @@ TITLES = {
     "alltoall": "MPI_Alltoall",
     "allgather-by-allreduce": "Allreduce of all",
     "gather+bcast": "Gather + Bcast",
+    "gatherv+bcast": "Gatherv + Bcast",
     "bcast-by-allgatherv": "Allgatherv of one",
     "scatter+allgather": "Scatter + Allgather",
     "reduce+bcast": "Reduce + Bcast",
@@ -48,7 +49,7 @@ COLUMNS = {
     "reduce": ("reduce", "allreduce", "reduce_scatter_block+gather", "reduce_scatter+gatherv"),
     "allgather": (
         *("allgather", "allgatherv", "alltoall"),
-        *("allgather-by-allreduce", "gather+bcast"),
+        *("allgather-by-allreduce", "gather+bcast", "gatherv+bcast"),
     ),
     "bcast": ("bcast", "bcast-by-allgatherv", "scatter+allgather"),
     "allreduce": (

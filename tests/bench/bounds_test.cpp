@@ -41,6 +41,8 @@ TEST(Bounds, OfWhatGuidelinesCompareWith) {
   EXPECT_DOUBLE_EQ(bound(Operation::padded_gather, {0, 0, 0, 1}, bytes), 1 + 1e-4 + 1e-2);
   EXPECT_DOUBLE_EQ(bound(Operation::padded_scatter, {1, 0, 0, 0}, bytes), 1 + 1e-4 + 3e-2);
   EXPECT_DOUBLE_EQ(bound(Operation::allgather, {0, 0, 0, 0}, bytes), 1e-4 + 3e-2);
+  EXPECT_DOUBLE_EQ(bound(Operation::gather_bcast, {0, 0, 0, 0}, bytes), 1e-4 + 3e-2);
+  EXPECT_DOUBLE_EQ(bound(Operation::scatter_allgather, {1, 0, 0, 0}, bytes), 1 + 1e-4 + 1e-2);
   EXPECT_DOUBLE_EQ(bound(Operation::bcast, {1, 0, 0, 0}, bytes), 1 + 1e-4 + 1e-2);
   EXPECT_DOUBLE_EQ(bound(Operation::allreduce, {1, 0, 0, 0}, bytes), 1 + 1e-4 + 1e-2);
 }

@@ -184,7 +184,7 @@ double alltoall_end(Operation operation, std::span<const double> arrivals,
                     const Network& network) {
   const std::size_t ranks = arrivals.size();
   const auto bytes_of = [&](std::size_t from, std::size_t to) {
-    return operation == Operation::alltoallv ? bytes[from * ranks + to] : bytes[from];
+    return is_irregular(operation) ? bytes[from * ranks + to] : bytes[from];
   };
   const auto earliest = [&](std::size_t from, std::size_t to) {
     return std::max(arrivals[from], known[to]);
@@ -220,14 +220,14 @@ double run_time_bound(Operation operation, std::span<const double> arrivals,
     return std::max(alltoall_end(operation, after, known, bytes, network), heard);
   }
   if (scatters_sums(operation)) return std::max(reduce_scatter_end(after, bytes, network), heard);
-  switch (operation) {
-    case Operation::bcast:
+  switch (gives(operation)) {
+    case Collective::bcast:
       return std::max(bcast_end(after, known, bytes[at], at, network), spread);
-    case Operation::allreduce:
+    case Collective::allreduce:
       return std::max(allreduce_end(after, spread, bytes[at], network), heard);
-    case Operation::reduce:
+    case Collective::reduce:
       return std::max(combined_end(after, bytes[at], at, network), spread);
-    case Operation::barrier:
+    case Collective::barrier:
       return heard;
     default: {
       const double vector = bytes.back();

@@ -1,41 +1,10 @@
-// One case for each operation; see collective_call.hpp.
+// One case for each collective; see collective_call.hpp.
 #include "bench/collective_call.hpp"
 
+#include "bench/compositions.hpp"
 #include "sibyl/sibyl.h"
 
 namespace sibyl::bench {
-namespace {
-
-// Two calls that are timed as one operation: ranks hear how large the largest block is, then blocks
-// of that size travel.
-std::function<int()> padded_gather(Data& data, MPI_Comm comm) {
-  const int own = data.problem.unpadded[static_cast<std::size_t>(data.rank)];
-  return [&data, comm, own] {
-    int largest = 0;
-    const int error = PMPI_Allreduce(&own, &largest, 1, MPI_INT, MPI_MAX, comm);
-    if (error != MPI_SUCCESS) return error;
-    MPI_Datatype type = data.op.type();
-    return PMPI_Gather(data.send.data(), largest, type, data.receive.data(), largest, type,
-                       data.problem.root, comm);
-  };
-}
-
-// The root has the counts at hand; the others hear of the largest.
-std::function<int()> padded_scatter(Data& data, MPI_Comm comm) {
-  const int known = data.is_root() ? data.count : 0;
-  return [&data, comm, known] {
-    int largest = known;
-    const int root = data.problem.root;
-    const int error = PMPI_Bcast(&largest, 1, MPI_INT, root, comm);
-    if (error != MPI_SUCCESS) return error;
-    MPI_Datatype type = data.op.type();
-    return PMPI_Scatter(data.send.data(), largest, type, data.receive.data(), largest, type, root,
-                        comm);
-  };
-}
-
-}  // namespace
-
 std::function<int()> collective_call(Data& data, MPI_Comm comm, bool sibyl) {
   const void* send = data.send.data();
   void* receive = data.receive.data();
@@ -113,12 +82,9 @@ std::function<int()> collective_call(Data& data, MPI_Comm comm, bool sibyl) {
       const auto function = sibyl ? &SIBYL_Barrier : &PMPI_Barrier;
       return [=] { return function(comm); };
     }
-    case Operation::padded_gather:
-      return padded_gather(data, comm);
-    case Operation::padded_scatter:
-      return padded_scatter(data, comm);
+    default:
+      return composition(data, comm);
   }
-  return {};
 }
 
 }  // namespace sibyl::bench

@@ -56,8 +56,8 @@ std::pair<std::string_view, std::string_view> split_prefix(std::string_view name
 
 // Whether Sibyl's algorithms of this operation look at arrivals.
 bool looks_at_arrivals(Operation operation) {
-  const auto served = traits(operation).served;
-  return served && std::ranges::any_of(algorithms(*served), &Algorithm::arrivals);
+  const auto collective = served(operation);
+  return collective && std::ranges::any_of(algorithms(*collective), &Algorithm::arrivals);
 }
 
 // VARIANT, or VARIANT@BYTES where the library cuts vectors into segments; nothing where there is no
@@ -110,7 +110,7 @@ bool read_side(const std::string& text, Operation usual, Side& side) {
   Prediction told{};
   if (prediction_from_name(prefix, told)) {
     return looks_at_arrivals(side.operation) &&
-           (name == "auto" || find_algorithm(*traits(side.operation).served, name) != nullptr);
+           (name == "auto" || find_algorithm(gives(side.operation), name) != nullptr);
   }
   if (is_native_variant(side.algorithm)) {
     return find_variant(NativeChoice(side.operation), name).has_value();
@@ -169,7 +169,7 @@ void Contender::force(Data& data) {
   collective_call(data, comm_, true)();
   CommunicatorState* state = CommunicatorState::get(comm_);
   if (state == nullptr) return;
-  const Collective collective = *traits(operation_).served;
+  const Collective collective = gives(operation_);
   Settings settings = state->settings();
   std::int32_t& chosen = settings.algorithm[static_cast<std::size_t>(collective)];
   chosen = choose_automatically;
@@ -211,9 +211,9 @@ std::function<int()> Contender::call(Data& data) {
 
 std::vector<std::string> contender_names(Operation operation) {
   std::vector<std::string> names{"native"};
-  if (const auto served = traits(operation).served) {
+  if (const auto collective = served(operation)) {
     names.emplace_back("auto");
-    for (const Algorithm& algorithm : algorithms(*served)) names.emplace_back(algorithm.name);
+    for (const Algorithm& algorithm : algorithms(*collective)) names.emplace_back(algorithm.name);
   }
   for (const PersistentForm& form : persistent_forms(operation)) names.emplace_back(form.name);
   if (operation == Operation::exscan) names.insert(names.end(), loops.begin(), loops.end());

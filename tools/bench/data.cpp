@@ -36,7 +36,8 @@ Problem Problem::of_pairs(std::vector<int> pairs, int ranks) {
 Problem Problem::of_equal(Operation operation, int root, int count, int ranks) {
   const auto all = static_cast<std::size_t>(ranks);
   if (operation == Operation::alltoallv) return of_pairs(std::vector(all * all, count), ranks);
-  Problem problem{operation, root, std::vector(all, count), {}, {}};
+  const int elements = traits(operation).whole_blocks ? (count + ranks - 1) / ranks * ranks : count;
+  Problem problem{operation, root, std::vector(all, elements), {}, {}};
   if (operation == Operation::barrier) problem.counts.assign(all, 0);
   problem.unpadded = problem.counts;
   return problem;
@@ -58,7 +59,7 @@ Data::Data(Problem wanted, const Operator& of, int own_rank, int all_ranks)
       send(sent_bytes()),
       receive(received_bytes()) {
   if (problem.operation == Operation::exscan) scratch.resize(2 * bytes);
-  if (traits(problem.operation).combines) expect();
+  if (combines(problem.operation)) expect();
   fill(0);
 }
 
@@ -111,7 +112,7 @@ void Data::clear() { std::fill(receive.begin(), receive.end(), '\0'); }
 // cannot pay that, a chain of messages carries the running result from rank to rank.
 void Data::expect() {
   const bool reduces = !scans(problem.operation);
-  if (problem.operation == Operation::reduce && !is_root()) return;
+  if (gives(problem.operation) == Collective::reduce && !is_root()) return;
   std::vector<char> next(bytes);
   const bool chain = !reduces && static_cast<double>(ranks) * ranks * count > 1e9;
   if (chain) {
@@ -155,7 +156,9 @@ bool Data::right() {
   const Operation operation = problem.operation;
   if (!has_result()) return true;
   if (scatters(operation)) return holds(receive.data(), count, rank);
-  if (operation == Operation::bcast) return holds(receive.data(), count, problem.root);
+  if (gives(operation) == Collective::bcast) {
+    return holds(is_root() ? send.data() : receive.data(), count, problem.root);
+  }
   if (gathers(operation) || gathers_everywhere(operation) || exchanges(operation)) {
     for (int r = 0; r < ranks; ++r) {
       const auto of = static_cast<std::size_t>(r);
@@ -173,8 +176,7 @@ bool Data::right() {
 bool Data::has_result() const {
   const Operation operation = problem.operation;
   if (operation == Operation::exscan) return rank > 0;
-  if (operation == Operation::reduce || gathers(operation)) return is_root();
-  if (operation == Operation::bcast) return !is_root();
+  if (gives(operation) == Collective::reduce || gathers(operation)) return is_root();
   return operation != Operation::barrier;
 }
 

@@ -19,12 +19,13 @@ struct Problem {
   // Elements of each rank's vector, or of each rank's block; of alltoall, of each block of each
   // rank; of alltoallv, of what each rank sends in all.
   std::vector<int> counts;
-  // What the blocks of a padded operation hold before they are padded; empty for all others.
+  // What the blocks of a padded operation hold before they are padded, of an all-to-all a rank's
+  // largest; empty for irregular operations.
   std::vector<int> unpadded;
   // Of alltoallv: from every rank to every rank, what rank 0 sends first.
   std::vector<int> pairs;
 
-  // Vectors, or blocks, of `count` elements.
+  // Vectors, or blocks, of `count` elements, and more where the operation wants whole blocks.
   static Problem of_equal(Operation operation, int root, int count, int ranks);
   // Of alltoallv: counts from the pairs.
   static Problem of_pairs(std::vector<int> pairs, int ranks);
@@ -55,7 +56,7 @@ class Data {
   const Blocks received;
   std::vector<char> send;
   std::vector<char> receive;
-  std::vector<char> scratch;  // two vectors, for the hand-written loops
+  std::vector<char> scratch;  // of the hand-written loops, and of compositions
 
   bool is_root() const { return rank == problem.root; }
   // As run_time_bound() takes them: of all ranks, or of all pairs.

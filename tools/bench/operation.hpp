@@ -1,5 +1,6 @@
-// The collectives that the benchmark measures: those that Sibyl serves, and two compositions of
-// calls that are timed as one operation, since a performance guideline sets them against one.
+// The operations that the benchmark measures: the collectives that Sibyl serves, and what can stand
+// in for one of them, by other collectives of the MPI library (compositions.hpp), timed as one
+// operation, since a performance guideline sets it against the one.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +31,31 @@ enum class Operation : std::uint8_t {
   barrier,
   padded_gather,   // an allreduce of one number, the largest block, and a gather of such blocks
   padded_scatter,  // a broadcast of that number, which the root knows, and a scatter
+  padded_alltoall,
+  gather_bcast,  // X_Y: X, then Y
+  gatherv_bcast,
+  scatter_allgather,
+  reduce_bcast,
+  reduce_scatter_block_allgather,
+  reduce_scatter_allgatherv,
+  reduce_scatter_block_gather,
+  reduce_scatter_gatherv,
+  reduce_and_scatter,
+  reduce_and_scatterv,
+  allgather_by_allreduce,  // X_by_Y: Y does more than X has to
+  bcast_by_allgatherv,
+  reduce_scatter_block_by_allreduce,
 };
 
 struct OperationTraits {
   Operation operation;
   std::string_view name;
-  bool combines;   // has an operator
-  bool rooted;     // has a root
-  bool irregular;  // takes a count per rank
-  // What Sibyl serves it as; its algorithms are the rows of the table. Nothing: a composition of
-  // the MPI library's own. An operation that is added gets its call in collective_call.cpp.
-  std::optional<Collective> served;
+  // Whose data it has, and whose result it must give.
+  Collective gives;
+  // Of calls of the MPI library's, in place of that collective.
+  bool composed = false;
+  // Of the vector, as many elements as the ranks divide: what is missing is padded.
+  bool whole_blocks = false;
 };
 
 std::span<const OperationTraits> operations();
@@ -49,32 +64,30 @@ const OperationTraits& traits(Operation operation);
 bool operation_from_name(std::string_view name, Operation& operation);
 
 inline std::string_view name_of(Operation operation) { return traits(operation).name; }
-// Blocks travel to the root, or away from it.
-inline bool gathers(Operation operation) {
-  return operation == Operation::gather || operation == Operation::gatherv ||
-         operation == Operation::padded_gather;
+inline Collective gives(Operation operation) { return traits(operation).gives; }
+// What Sibyl serves it as, by the algorithms of its table; nothing: it serves no compositions.
+inline std::optional<Collective> served(Operation operation) {
+  if (traits(operation).composed) return std::nullopt;
+  return gives(operation);
 }
-inline bool scatters(Operation operation) {
-  return operation == Operation::scatter || operation == Operation::scatterv ||
-         operation == Operation::padded_scatter;
-}
-// Of those that Sibyl serves, as sibyl/schedule.hpp tells collectives apart.
-inline bool is_served_and(Operation operation, bool (*kind)(Collective)) {
-  const std::optional<Collective> served = traits(operation).served;
-  return served.has_value() && kind(*served);
-}
+
+// What tells operations apart, by what they give, as sibyl/schedule.hpp has it of collectives.
+inline bool gathers(Operation operation) { return sibyl::gathers(gives(operation)); }
+inline bool scatters(Operation operation) { return sibyl::scatters(gives(operation)); }
 // Every rank receives all blocks.
 inline bool gathers_everywhere(Operation operation) {
-  return is_served_and(operation, sibyl::gathers_everywhere);
+  return sibyl::gathers_everywhere(gives(operation));
 }
 // Every rank has a block for every rank.
-inline bool exchanges(Operation operation) { return is_served_and(operation, exchanges_all); }
+inline bool exchanges(Operation operation) { return exchanges_all(gives(operation)); }
 // Every rank receives its block of the sum.
-inline bool scatters_sums(Operation operation) {
-  return is_served_and(operation, sibyl::scatters_sums);
-}
+inline bool scatters_sums(Operation operation) { return sibyl::scatters_sums(gives(operation)); }
+// Has an operator.
+inline bool combines(Operation operation) { return sibyl::combines(gives(operation)); }
 inline bool scans(Operation operation) {
   return operation == Operation::exscan || operation == Operation::scan;
 }
+// Takes a count per rank.
+bool is_irregular(Operation operation);
 
 }  // namespace sibyl::bench

@@ -72,7 +72,8 @@ void add_shared(CLI::App& app, Options& options) {
          },
          "one of " + operation_names() +
              "; padded-gather (allreduce of one number, gather of blocks that are as large as the "
-             "largest) and padded-scatter (bcast, scatter) stand for two calls (exscan)")
+             "largest), padded-scatter (bcast, scatter), padded-alltoall and X+Y stand for two "
+             "calls, X-by-Y for an X by a call of Y (exscan)")
       ->option_text("NAME");
   add_list(app, "--operators", options.operators,
            "sum (MPI_FLOAT, MPI_SUM), int-sum (MPI_INT, MPI_SUM), bxor (MPI_LONG, MPI_BXOR), "

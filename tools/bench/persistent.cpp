@@ -126,7 +126,7 @@ std::optional<PersistentForm> find_persistent_form(Operation operation, std::str
   }
   if (forms.empty() || !name.starts_with(edges_prefix)) return {};
   const std::string_view algorithm = name.substr(edges_prefix.size());
-  if (find_algorithm(*traits(operation).served, algorithm) == nullptr) return {};
+  if (find_algorithm(gives(operation), algorithm) == nullptr) return {};
   return PersistentForm{name, algorithm};
 }
 

@@ -1,11 +1,17 @@
-"""The performance guidelines, and which measurements they need.
+"""The performance guidelines.
 
-(1) and (2) are those of paper 002, section 4, with their twins for scatter; the others are
-self-consistent guidelines between regular collectives, of which the left side delivers a part of
-what the right side does.
+The number of a name says what the right side is, the letters whose guideline it is: s scatter(v), a
+allgather(v), b bcast, r reduce-scatters, t all-to-all(v), v what goes by irregular collectives.
+
+    (1) the irregular collective         (6) by way of a root
+    (2) the regular one, padded          (7), (8) by way of a part for each rank
+    (3) to (5) one that delivers more    (9) a barrier
+
+(1) and (2) are those of paper 002, section 4, the others are from Traeff, Gropp and Thakur and from
+Hunold and Carpen-Amarie (docs/guidelines.md).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sibyl.experiment.grid import COUNTS
@@ -107,91 +113,202 @@ GUIDELINES = (
         "reduce",
         "call MPI_Allreduce and use the result at the root only",
     ),
+    Guideline(
+        "(8)",
+        "reduce",
+        "reduce_scatter_block+gather",
+        "Reduce(b) <= Reduce_scatter_block(b') + Gather(b')",
+        False,
+        "reduce",
+        "pad the vector, call MPI_Reduce_scatter_block, then MPI_Gather",
+    ),
+    Guideline(
+        "(8v)",
+        "reduce",
+        "reduce_scatter+gatherv",
+        "Reduce(b) <= Reduce_scatter(b) + Gatherv(b)",
+        False,
+        "reduce",
+        "call MPI_Reduce_scatter, then MPI_Gatherv",
+    ),
+    Guideline(
+        "(1a)",
+        "allgather",
+        "allgatherv",
+        "Allgather(m) <= Allgatherv(m)",
+        False,
+        "allgather",
+        "call MPI_Allgatherv where MPI_Allgather would do",
+    ),
+    Guideline(
+        "(2a)",
+        "allgatherv",
+        "allgather",
+        "Allgatherv(m) <= Allgather(m')",
+        True,
+        "allgather",
+        "call MPI_Allgather on blocks padded to the largest, which all ranks know",
+    ),
+    Guideline(
+        "(3a)",
+        "allgather",
+        "alltoall",
+        "Allgather(m) <= Alltoall(m)",
+        False,
+        "allgather",
+        "call MPI_Alltoall with a copy of the block for every rank",
+    ),
+    Guideline(
+        "(5a)",
+        "allgather",
+        "allgather-by-allreduce",
+        "Allgather(m) <= Allreduce(m)",
+        False,
+        "allgather",
+        "call MPI_Allreduce (MPI_BOR) on vectors that are zero but for the own block",
+    ),
+    Guideline(
+        "(6a)",
+        "allgather",
+        "gather+bcast",
+        "Allgather(m) <= Gather(m) + Bcast(m)",
+        False,
+        "allgather",
+        "call MPI_Gather, then MPI_Bcast",
+    ),
+    Guideline(
+        "(6av)",
+        "allgatherv",
+        "gatherv+bcast",
+        "Allgatherv(m) <= Gatherv(m) + Bcast(m)",
+        True,
+        "allgather",
+        "call MPI_Gatherv, then MPI_Bcast",
+    ),
+    Guideline(
+        "(3b)",
+        "bcast",
+        "bcast-by-allgatherv",
+        "Bcast(m) <= Allgatherv(m)",
+        False,
+        "bcast",
+        "call MPI_Allgatherv with empty blocks but for the root's",
+    ),
+    Guideline(
+        "(7b)",
+        "bcast",
+        "scatter+allgather",
+        "Bcast(m) <= Scatter(m) + Allgather(m)",
+        False,
+        "bcast",
+        "call MPI_Scatter, then MPI_Allgather",
+    ),
+    Guideline(
+        "(6)",
+        "allreduce",
+        "reduce+bcast",
+        "Allreduce(b) <= Reduce(b) + Bcast(b)",
+        False,
+        "allreduce",
+        "call MPI_Reduce, then MPI_Bcast",
+    ),
+    Guideline(
+        "(7)",
+        "allreduce",
+        "reduce_scatter_block+allgather",
+        "Allreduce(b) <= Reduce_scatter_block(b') + Allgather(b')",
+        False,
+        "allreduce",
+        "pad the vector, call MPI_Reduce_scatter_block, then MPI_Allgather",
+    ),
+    Guideline(
+        "(7v)",
+        "allreduce",
+        "reduce_scatter+allgatherv",
+        "Allreduce(b) <= Reduce_scatter(b) + Allgatherv(b)",
+        False,
+        "allreduce",
+        "call MPI_Reduce_scatter, then MPI_Allgatherv",
+    ),
+    Guideline(
+        "(1r)",
+        "reduce_scatter_block",
+        "reduce_scatter",
+        "Reduce_scatter_block(m) <= Reduce_scatter(m)",
+        False,
+        "reduce_scatter_block",
+        "call MPI_Reduce_scatter where MPI_Reduce_scatter_block would do",
+    ),
+    Guideline(
+        "(2r)",
+        "reduce_scatter",
+        "reduce_scatter_block",
+        "Reduce_scatter(m) <= Reduce_scatter_block(m')",
+        True,
+        "reduce_scatter_block",
+        "call MPI_Reduce_scatter_block on blocks padded to the largest",
+    ),
+    Guideline(
+        "(5r)",
+        "reduce_scatter_block",
+        "reduce_scatter_block-by-allreduce",
+        "Reduce_scatter_block(m) <= Allreduce(m)",
+        False,
+        "reduce_scatter_block",
+        "call MPI_Allreduce and use the own block",
+    ),
+    Guideline(
+        "(6r)",
+        "reduce_scatter_block",
+        "reduce+scatter",
+        "Reduce_scatter_block(m) <= Reduce(m) + Scatter(m)",
+        False,
+        "reduce_scatter_block",
+        "call MPI_Reduce, then MPI_Scatter",
+    ),
+    Guideline(
+        "(6rv)",
+        "reduce_scatter",
+        "reduce+scatterv",
+        "Reduce_scatter(m) <= Reduce(m) + Scatterv(m)",
+        True,
+        "reduce_scatter_block",
+        "call MPI_Reduce, then MPI_Scatterv",
+    ),
+    Guideline(
+        "(1t)",
+        "alltoall",
+        "alltoallv",
+        "Alltoall(m) <= Alltoallv(m)",
+        False,
+        "alltoall",
+        "call MPI_Alltoallv where MPI_Alltoall would do",
+    ),
+    Guideline(
+        "(2t)",
+        "alltoallv",
+        "padded-alltoall",
+        "Alltoallv(m) <= Allreduce(1) + Alltoall(m')",
+        True,
+        "alltoall",
+        "agree on the largest block and call MPI_Alltoall on padded blocks",
+    ),
+    Guideline(
+        "(9)",
+        "barrier",
+        "allreduce",
+        "Barrier <= Allreduce(1)",
+        False,
+        "barrier",
+        "call MPI_Allreduce on one element",
+    ),
 )
 LEFT_SIDES = tuple(dict.fromkeys(guideline.left for guideline in GUIDELINES))
 REGULAR = "same"
 PROBLEMS = COUNTS
-
-# How a table names what it times.
-TITLES = {
-    "gather": "MPI_Gather",
-    "gatherv": "MPI_Gatherv",
-    "padded-gather": "Guideline (2)",
-    "allgather": "MPI_Allgather",
-    "scatter": "MPI_Scatter",
-    "scatterv": "MPI_Scatterv",
-    "padded-scatter": "Guideline (2s)",
-    "bcast": "MPI_Bcast",
-    "exscan": "MPI_Exscan",
-    "scan": "MPI_Scan",
-    "reduce": "MPI_Reduce",
-    "allreduce": "MPI_Allreduce",
-}
-# The order of a family's columns: the paper's for gather.
-COLUMNS = {
-    "gather": ("gather", "padded-gather", "gatherv", "allgather"),
-    "scatter": ("scatter", "padded-scatter", "scatterv", "bcast"),
-    "exscan": ("exscan", "scan"),
-    "reduce": ("reduce", "allreduce"),
-}
 
 
 def chosen(left_sides: Iterable[str]) -> list[Guideline]:
     """The guidelines that judge these collectives."""
     wanted = set(left_sides)
     return [guideline for guideline in GUIDELINES if guideline.left in wanted]
-
-
-def side(operation: str, algorithm: str = "native") -> str:
-    """A contender of the benchmark."""
-    return f"{operation}/{algorithm}"
-
-
-def side_title(text: str) -> str:
-    """The heading of a contender's column."""
-    operation, _, algorithm = text.partition("/")
-    if algorithm == "native":
-        return TITLES[operation]
-    if algorithm == "auto":
-        return TITLES[operation].replace("MPI_", "SIBYL_")
-    return f"{TITLES[operation]} {algorithm.removeprefix('native:')}"
-
-
-@dataclass(frozen=True)
-class Group:
-    """Guidelines of one family on problems that they share: measured in one run, in turns.
-
-    Attributes:
-        collective: of the grid; says how many links a measurement keeps busy.
-        operations: what is timed, in the order of the columns.
-    """
-
-    family: str
-    collective: str
-    problems: tuple[str, ...]
-    guidelines: tuple[Guideline, ...]
-    operations: tuple[str, ...]
-
-
-def groups(guidelines: Sequence[Guideline], problems: Sequence[str]) -> list[Group]:
-    """What has to be measured together, irregular problems of a family in one group."""
-    found = []
-    for family in dict.fromkeys(guideline.family for guideline in guidelines):
-        of_family = [guideline for guideline in guidelines if guideline.family == family]
-        for regular in (True, False):
-            here = tuple(problem for problem in problems if (problem == REGULAR) == regular)
-            apply = tuple(g for g in of_family if regular or g.everywhere)
-            if not here or not apply:
-                continue
-            found.append(_group(family, here, apply))
-    return found
-
-
-def _group(family: str, problems: tuple[str, ...], apply: tuple[Guideline, ...]) -> Group:
-    needed = {operation for g in apply for operation in (g.left, g.right)}
-    if any(g.everywhere for g in apply):
-        needed.add(family)  # the regular collective on padded blocks, as in the paper
-    operations = tuple(name for name in COLUMNS[family] if name in needed)
-    # A guideline between collectives in which everybody sends keeps all links busy.
-    busy = {"allgather", "scan", "allreduce"} & needed
-    return Group(family, "reduce" if busy else family, problems, apply, operations)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, instrument_limit
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.statistics import holm, median, rank_sum_greater
-from sibyl.guidelines.catalogue import Guideline, side
+from sibyl.guidelines.catalogue import Guideline
+from sibyl.guidelines.groups import side
 
 VIOLATED = "VIOLATED"
 HOLDS = "holds"

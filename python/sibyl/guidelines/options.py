@@ -18,8 +18,9 @@ class Wishes(MeasureOptions):
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Whose guidelines: gather, gatherv, scatter, scatterv, exscan, reduce; all if "
-            "absent.",
+            help="Whose guidelines: gather, gatherv, scatter, scatterv, exscan, reduce, allgather, "
+            "allgatherv, bcast, allreduce, reduce_scatter, reduce_scatter_block, alltoall, "
+            "alltoallv, barrier; all if absent.",
         ),
     ] = None
     problems: Annotated[

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
 from sibyl.experiment.samples import CellResult
-from sibyl.guidelines.catalogue import Guideline, side_title
+from sibyl.guidelines.catalogue import Guideline
+from sibyl.guidelines.groups import side_title
 from sibyl.guidelines.judge import (
     HOLDS,
     NONE,
@@ -38,6 +39,11 @@ CSV_COLUMNS = (
 def microseconds(seconds: float) -> str:
     """As in the paper's tables."""
     return f"{seconds * 1e6:.2f}"
+
+
+def block_title(block: int) -> str:
+    """The average block in words."""
+    return f"b = {block}" if block else "no data"
 
 
 def factor_text(finding: Finding) -> str:
@@ -79,7 +85,8 @@ def _section_table(section: Section, report: Report) -> Table:
         cell = result.cell
         if before not in ("", cell.counts):
             table.add_section()
-        row: list[str | Text] = [cell.counts if cell.counts != before else "", str(cell.block)]
+        row: list[str | Text] = [cell.counts if cell.counts != before else ""]
+        row.append(str(cell.block or ""))
         before = cell.counts
         row += [str(result.problem.get(n, "")) for n in ("elements", "padded_elements")]
         for column in section.columns:
@@ -117,7 +124,7 @@ def _factor_table(section: Section, kind: tuple[Guideline, str], report: Report)
     table = Table()
     table.add_column("problem", no_wrap=True)
     for block in blocks:
-        table.add_column(f"b = {block}", justify="right", no_wrap=True)
+        table.add_column(block_title(block), justify="right", no_wrap=True)
     for problem in dict.fromkeys(problem for problem, _ in findings):
         row: list[str | Text] = [problem]
         published = []
@@ -197,7 +204,7 @@ def _guideline_line(name: str, findings: Sequence[Finding]) -> str:
         worst = max(bad, key=lambda f: f.factor)
         return (
             f"{name}: VIOLATED in {len(bad)} of {len(judged)} cases, worst {worst.factor:.2f} "
-            f"times ({worst.result.cell.counts}, b = {worst.result.cell.block}); remedy: "
+            f"times ({worst.result.cell.counts}, {block_title(worst.result.cell.block)}); remedy: "
             f"{worst.guideline.remedy}"
         )
     shown = sum(f.verdict == HOLDS for f in judged)

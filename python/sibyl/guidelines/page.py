@@ -17,7 +17,8 @@ from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
 from sibyl.experiment.plots import COLOURS, MARKERS
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.statistics import quantile
-from sibyl.guidelines.catalogue import Guideline, side_title
+from sibyl.guidelines.catalogue import Guideline
+from sibyl.guidelines.groups import side_title
 from sibyl.guidelines.judge import HOLDS, NONE, VIOLATED, WRONG, Finding, run_times, times
 from sibyl.guidelines.output import (
     closing_lines,
@@ -138,7 +139,8 @@ def _draw_contender(
 def _finish_times(place: Any, problem: str, blocks: Sequence[int]) -> None:
     from matplotlib import ticker
 
-    place.set_xscale("log")
+    if 0 not in blocks:  # a barrier
+        place.set_xscale("log")
     place.set_yscale("log")
     place.set_xticks(blocks, [str(block) for block in blocks], fontsize=8)
     place.xaxis.set_minor_locator(ticker.NullLocator())
@@ -234,7 +236,7 @@ def _table(section: Section, report: Report) -> str:
     for result in section.results:
         begins = result.cell.counts != before
         before = result.cell.counts
-        row = [_cell(before if begins else ""), _cell(str(result.cell.block))]
+        row = [_cell(before if begins else ""), _cell(str(result.cell.block or ""))]
         row += [_cell(str(result.problem.get(n, ""))) for n in ("elements", "padded_elements")]
         for column in section.columns:
             row += _time_cells(result, column, report)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sibyl.experiment.samples import CellResult
-from sibyl.guidelines.catalogue import COLUMNS, Guideline, side, side_title
+from sibyl.guidelines.catalogue import Guideline
+from sibyl.guidelines.groups import COLUMNS, side, side_title
 from sibyl.guidelines.judge import VIOLATED, Finding
 from sibyl.guidelines.published import Published, published
 

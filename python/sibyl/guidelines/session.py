@@ -29,16 +29,8 @@ from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_time
 from sibyl.files import write_result
 from sibyl.guidelines import output
-from sibyl.guidelines.catalogue import (
-    LEFT_SIDES,
-    PROBLEMS,
-    REGULAR,
-    Group,
-    Guideline,
-    chosen,
-    groups,
-    side,
-)
+from sibyl.guidelines.catalogue import LEFT_SIDES, PROBLEMS, REGULAR, Guideline, chosen
+from sibyl.guidelines.groups import HOLD_ALL, Group, groups, side
 from sibyl.guidelines.judge import judge
 from sibyl.guidelines.options import Outputs, Wishes
 from sibyl.guidelines.report import Report
@@ -138,11 +130,12 @@ def _check_sizes(
         raise CommandError(
             f"--blocks {max(blocks)} on {max(ranks)} ranks: more than 2^31 elements when padded"
         )
-    everybody = {name for group in found for name in group.operations} & {"allgather", "bcast"}
+    operations = [name for group in found for name in group.operations if name in HOLD_ALL]
     memory = 4 * max(ranks) ** 2 * max(blocks)
-    if wishes.simulated and everybody and memory > simulated.MEMORY_MOST:
+    if wishes.simulated and operations and memory > simulated.MEMORY_MOST:
+        everybody = " and ".join(dict.fromkeys(operations))
         raise CommandError(
-            f"--blocks {max(blocks)} on {max(ranks)} simulated ranks: {' and '.join(everybody)} "
+            f"--blocks {max(blocks)} on {max(ranks)} simulated ranks: {everybody} "
             f"would take {memory >> 30} GiB; choose smaller ones, or --collectives gatherv,scatterv"
         )
 
@@ -185,7 +178,7 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
                 Cell(number, 0, problem, pattern, delay, block)
                 for pattern, delay in arrivals
                 for problem in group.problems
-                for block in blocks
+                for block in group.blocks(blocks)
             )
             grid = Grid(
                 collective=group.collective,

@@ -9,13 +9,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sibyl.experiment.grid import Cell
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, instrument_limit
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.statistics import holm, median, rank_sum_greater
-from sibyl.guidelines.catalogue import REGULAR, side
+from sibyl.guidelines.catalogue import REGULAR
+from sibyl.guidelines.groups import side
 from sibyl.guidelines.judge import run_times
 
 ELEMENT = 4  # bytes of an MPI_INT
+# A rule counts the bytes of all blocks together; else of a vector, or of one block.
+WHOLE_SIZES = ("allgatherv", "bcast", "reduce_scatter", "reduce_scatter_block")
 # Measured numbers of ranks stand for others that are nearer than this factor.
 NEAR = math.sqrt(2)
 
@@ -25,7 +29,7 @@ class Comparison:
     """A candidate against the usual algorithm at one size.
 
     Attributes:
-        bytes: of a block, or of the vector.
+        bytes: of a block, of the vector, or of all blocks (WHOLE_SIZES).
         ratio: its median over the usual one's.
         gains: it is shown to be faster.
         loses: it is slower by more than the slack, as far as medians tell.
@@ -56,6 +60,12 @@ class RankRules:
     least: int
     most: int
     rules: tuple[Rule, ...]
+
+
+def _known_bytes(collective: str, cell: Cell) -> int:
+    """The bytes that a rule counts: what all ranks know."""
+    blocks = cell.ranks if collective in WHOLE_SIZES else 1
+    return blocks * cell.block * ELEMENT
 
 
 def compare(
@@ -96,7 +106,7 @@ def compare(
             Comparison(
                 collective,
                 cell.ranks,
-                cell.block * ELEMENT,
+                _known_bytes(collective, cell),
                 name,
                 ratio,
                 p < SIGNIFICANCE,

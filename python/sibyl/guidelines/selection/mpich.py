@@ -19,6 +19,8 @@ from typing import Any
 from sibyl.errors import CommandError
 from sibyl.guidelines.selection.choices import RankRules
 
+# What goes to all ranks has algorithms with conditions of their own, which nobody has listed yet.
+COLLECTIVES = ("gather", "gatherv", "scatter", "scatterv", "exscan", "reduce")
 BY_SIZE = ("reduce",)
 # reduce: smp wants ranks on several nodes; nb is the non-blocking reduce, the same once more.
 UNUSABLE = {"reduce": ("smp", "nb")}
@@ -55,7 +57,7 @@ def algorithm_name(collective: str, variant: str, library: bytes) -> str | None:
 
 def usable(collective: str, variant: str, library: bytes) -> bool:
     """May the file name this algorithm?"""
-    if variant in UNUSABLE.get(collective, ()):
+    if collective not in COLLECTIVES or variant in UNUSABLE.get(collective, ()):
         return False
     return algorithm_name(collective, variant, library) is not None
 

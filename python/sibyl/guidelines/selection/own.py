@@ -9,9 +9,10 @@ line is a rule of four words:
     gather        6-11   2048-   native
     gatherv       6-11   *       ordered-tree
 
-ranks: of the communicator, both ends included. bytes: packed bytes of a block or of a vector, both
-ends included, without an end above if it is missing; `*` where the call has no size that all ranks
-know (gatherv, scatterv, alltoallv, barrier). algorithm: a name from `sibyl algorithms`, or native.
+ranks: of the communicator, both ends included. bytes: packed bytes of a block or of a vector, of
+allgatherv and reduce-scatters of all blocks together, both ends included, without an end above if
+it is missing; `*` where the call has no size that all ranks know (gatherv, scatterv, alltoallv,
+barrier). algorithm: a name from `sibyl algorithms`, or native.
 The first rule that fits a call decides; where none does, Sibyl chooses as without a table. The
 reader is src/selection/table.cpp.
 """
@@ -22,6 +23,7 @@ from sibyl.guidelines.selection.choices import RankRules
 
 HEADING = "sibyl-selection 1"
 SIZELESS = ("gatherv", "scatterv", "alltoallv", "barrier")
+MOST_RULES = 64  # that the reader takes
 FILE = "sibyl-selection.txt"
 HOW = "SIBYL_TABLE={path} sibyl run ..."
 
@@ -40,6 +42,9 @@ def to_text(learned: Sequence[RankRules], comment: Sequence[str]) -> str:
             if each.collective in SIZELESS:
                 sizes = "*"
             rows.append((each.collective, ranks, sizes, rule.algorithm))
+    if len(rows) > MOST_RULES:
+        lines.append(f"# {len(rows) - MOST_RULES} more rules were learned than a table may have")
+        rows = rows[:MOST_RULES]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
     for row in rows:
         words = [word.ljust(width) for word, width in zip(row, widths, strict=False)]

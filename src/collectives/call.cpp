@@ -62,17 +62,21 @@ bool joins_copies(Collective collective) {
 
 const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Collective collective,
                                                   std::uint64_t bytes, OperatorUse use,
-                                                  bool commutes, std::uint32_t elements) {
+                                                  bool commutes, std::uint32_t elements,
+                                                  std::uint64_t largest) {
   CommunicatorState::CachedChoice& known =
       state.cached_choice[static_cast<std::size_t>(collective)];
   if (!known.valid || known.bytes != bytes || known.operator_use != use ||
-      known.commutes != commutes || known.elements != elements) {
+      known.commutes != commutes || known.elements != elements || known.largest != largest) {
     known = {};
     known.bytes = bytes;
     known.elements = elements;
     known.operator_use = use;
     known.commutes = commutes;
-    state.complete(known, state.situation(collective, bytes, use, commutes));
+    known.largest = largest;
+    Situation now = state.situation(collective, bytes, use, commutes);
+    now.largest = largest;
+    state.complete(known, now);
   }
   return known;
 }
@@ -81,7 +85,7 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
                                                         Collective collective, MPI_Count count,
                                                         const DatatypeInfo& type,
                                                         std::optional<OperatorUse> use,
-                                                        bool commutes) {
+                                                        bool commutes, MPI_Count largest) {
   static constexpr CommunicatorState::CachedChoice native;
   // Pack counts bytes in an int, and one element is not cut.
   constexpr std::size_t most = std::numeric_limits<int>::max();
@@ -89,19 +93,21 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
   const bool countable = count <= static_cast<MPI_Count>(most) && type.size <= most;
   if (!use.has_value() || !countable || bytes == 0 || !state.combines()) return native;
   if (joins_copies(collective) && !type.lie_side_by_side()) return native;
-  return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count));
+  return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count),
+                    static_cast<std::uint64_t>(largest) * type.size);
 }
 
 const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state, Caller caller,
                                                         Collective collective, MPI_Count count,
-                                                        const DatatypeInfo& type, MPI_Op op) {
+                                                        const DatatypeInfo& type, MPI_Op op,
+                                                        MPI_Count largest) {
   const std::optional<OperatorUse> use = operator_use(state, op, type.handle, type.named);
   const bool may_reorder = use.has_value() && commutes(op, *use);
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
   if (use.has_value() && bytes != 0) {
     find_costs(state, caller, collective, bytes, *use, may_reorder);
   }
-  return choose_reduction(state, collective, count, type, use, may_reorder);
+  return choose_reduction(state, collective, count, type, use, may_reorder, largest);
 }
 
 const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm,

@@ -93,10 +93,12 @@ class CountedCall {
 };
 
 // The algorithm for a call of this communicator and its segments, no more than `elements`; the last
-// choice of each collective is remembered. `commutes` says whether the operator does.
+// choice of each collective is remembered. `commutes` says whether the operator does, `largest` is
+// that of Situation.
 const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Collective collective,
                                                   std::uint64_t bytes, OperatorUse use,
-                                                  bool commutes = true, std::uint32_t elements = 1);
+                                                  bool commutes = true, std::uint32_t elements = 1,
+                                                  std::uint64_t largest = 0);
 
 // Into how many parts a vector or block can be cut that is cut between bytes.
 constexpr std::uint32_t parts_of_bytes(std::uint64_t bytes) {
@@ -104,18 +106,18 @@ constexpr std::uint32_t parts_of_bytes(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(bytes < most ? bytes : most);
 }
 
-// The same for a reduction or a scan of `count` > 0 elements. The MPI library serves where the
-// operator is unknown (`use` empty) or cannot be applied, or counts pass what packing can count.
-const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state,
-                                                        Collective collective, MPI_Count count,
-                                                        const DatatypeInfo& type,
-                                                        std::optional<OperatorUse> use,
-                                                        bool commutes = true);
+// The same for a reduction or a scan of `count` > 0 elements, `largest` of them in a block. The MPI
+// library serves where the operator is unknown (`use` empty) or cannot be applied, or counts pass
+// what packing can count.
+const CommunicatorState::CachedChoice& choose_reduction(
+    CommunicatorState& state, Collective collective, MPI_Count count, const DatatypeInfo& type,
+    std::optional<OperatorUse> use, bool commutes = true, MPI_Count largest = 0);
 
 // The same with the operator looked up, and costs measured before where the choice looks at them.
 const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state, Caller caller,
                                                         Collective collective, MPI_Count count,
-                                                        const DatatypeInfo& type, MPI_Op op);
+                                                        const DatatypeInfo& type, MPI_Op op,
+                                                        MPI_Count largest = 0);
 
 // The program of a chosen algorithm; nullptr where there is none, or where it has more messages
 // than a call has tags, which all ranks find alike. Follows the arrivals that all ranks know.

@@ -178,6 +178,7 @@ class CommunicatorState final : public ArrivalListener {
   struct CachedChoice {
     bool valid = false;
     std::uint64_t bytes = 0;
+    std::uint64_t largest = 0;   // as in Situation
     std::uint32_t elements = 1;  // of a vector: it is cut into no more segments
     OperatorUse operator_use = OperatorUse::none;
     bool commutes = true;

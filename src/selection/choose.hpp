@@ -35,6 +35,9 @@ struct Situation {
   Collective collective = Collective::exscan;
   Rank ranks = 1;
   std::uint64_t bytes = 0;  // packed bytes of the vector, or of one block
+  // Of the largest block, where blocks of any sizes, `bytes` in all, are known to all ranks; 0: all
+  // are alike.
+  std::uint64_t largest = 0;
   OperatorUse operator_use = OperatorUse::none;
   bool commutes = true;     // the operator; only reduce has algorithms that ask for it
   Rank ranks_per_node = 1;  // as in PlanRequest

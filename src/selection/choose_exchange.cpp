@@ -119,6 +119,17 @@ struct Stream {
   std::uint32_t parts;  // segments in steps of so many
 };
 
+// Blocks go around: where all are alike, `others` of them over each link, one after the other. One
+// that is larger than they are on average goes from rank to rank besides, while links that have
+// sent the others on wait for it.
+Stream ring_of_blocks(const Situation& now) {
+  const double others = now.ranks - 1;
+  const double average = static_cast<double>(now.bytes) / now.ranks;
+  const double largest = std::max(static_cast<double>(now.largest), average);
+  const double share = average / largest;
+  return {largest, std::max(others * share, 1.0), (others - 1) * (1 - share), 1};
+}
+
 Stream stream_of(const Algorithm& row, const Situation& now) {
   const auto bytes = static_cast<double>(now.bytes);
   const double others = now.ranks - 1;
@@ -135,10 +146,8 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
     case Collective::allgather:
     case Collective::alltoall:
       return {bytes, others, 0, 1};
-    case Collective::allgatherv:  // one block may hold most of it
-      return {bytes / 2, others, 0, 1};
     default:
-      return {bytes / now.ranks, others, 0, 1};
+      return ring_of_blocks(now);
   }
 }
 
@@ -210,8 +219,10 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     return asked;
   }
   if (!now.costs.known()) return planned(1);
+  const double messages =
+      partition_of(now.collective) == Partition::blocks ? now.ranks : stream.a + 1;
   const auto fits = [&](std::uint32_t segments) {
-    return segments == 1 || (stream.a + 1) * segments <= most_messages;
+    return segments == 1 || messages * segments <= most_messages;
   };
   SegmentPlan best = planned(1);
   for (const std::uint32_t segments : tried) {

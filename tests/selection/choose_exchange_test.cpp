@@ -67,14 +67,53 @@ TEST(ChooseExchange, SizesOfAnAlltoallvAreNotKnownToAll) {
   EXPECT_EQ(chosen(between_hosts(Collective::alltoallv, 0, 65)), "native");
 }
 
-TEST(ChooseExchange, LeavesNodesOfSeveralRanksToTheLibrary) {
+TEST(ChooseExchange, LongVectorsBetweenNodesOfSeveralRanksGoOnTwoLevels) {
+  for (const Collective collective : {Collective::allreduce, Collective::bcast}) {
+    Situation now = between_hosts(collective, mebi);
+    now.ranks_per_node = 2;
+    EXPECT_EQ(chosen(now), "two-level");
+    now.ranks_per_node = 1;
+    now.nodes = 3;
+    EXPECT_EQ(chosen(now), "two-level");
+    now.bytes = 64;
+    EXPECT_EQ(chosen(now), "native");
+    now.costs = {};
+    EXPECT_FALSE(wants_costs({}, now));
+    now.bytes = mebi;
+    EXPECT_TRUE(wants_costs({}, now));
+  }
+  Situation now = between_hosts(Collective::allreduce, mebi);
+  now.nodes = 3;
+  now.commutes = false;
+  EXPECT_EQ(chosen(now), "native");
+}
+
+// One large block goes from rank to rank in segments, as along a chain.
+TEST(ChooseExchange, UnevenBlocksAreCutByTheLargest) {
+  for (const Collective collective : {Collective::allgatherv, Collective::reduce_scatter}) {
+    Situation now = between_hosts(collective, mebi);
+    const Algorithm& ring = *find_algorithm(collective, "ring");
+    const std::uint32_t alike = segments_for({}, ring, now).segments;
+    now.largest = mebi / static_cast<std::uint64_t>(now.ranks);
+    EXPECT_EQ(segments_for({}, ring, now).segments, alike);
+    now.largest = mebi;
+    const SegmentPlan plan = segments_for({}, ring, now);
+    EXPECT_GE(plan.segments, mebi / 16384);
+    const double wire = now.costs.beta * static_cast<double>(mebi);
+    EXPECT_LT(plan.whole_time, 1.3 * wire) << plan.segments;
+  }
+}
+
+TEST(ChooseExchange, LeavesTheRestOfNodesOfSeveralRanksToTheLibrary) {
   for (std::size_t c = 0; c < collective_count; ++c) {
     const auto collective = static_cast<Collective>(c);
     if (collective <= Collective::reduce) continue;
     for (const Rank per_node : {4, 8}) {
       Situation now = between_hosts(collective, mebi);
       now.ranks_per_node = per_node;
-      EXPECT_EQ(chosen(now), "native") << name_of(collective);
+      const bool on_two_levels = per_node < now.ranks && (collective == Collective::allreduce ||
+                                                          collective == Collective::bcast);
+      EXPECT_EQ(chosen(now), on_two_levels ? "two-level" : "native") << name_of(collective);
     }
     EXPECT_TRUE(is_left_native_on_one_node({}, collective)) << name_of(collective);
     Settings asked;

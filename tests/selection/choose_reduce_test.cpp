@@ -117,12 +117,41 @@ TEST(ChooseReduce, ArrivalsAreDrawnTogetherThatAreFarApart) {
   }
 }
 
-// The schedule does not know that ranks of a node share its link.
-TEST(ChooseReduce, NodesOfSeveralRanksKeepTheirOwnReduce) {
+// Wherever their ranks lie: a vector leaves a node once. Within one node it is the library's.
+TEST(ChooseReduce, NodesOfSeveralRanksHaveTwoLevels) {
   Situation now = reduce_of(1 << 22, 0);
-  ASSERT_NE(choose_reduce(Settings{}, now), nullptr);
+  const auto name = [&] {
+    const Algorithm* chosen = choose_reduce(Settings{}, now);
+    return chosen == nullptr ? "native" : chosen->name;
+  };
+  EXPECT_EQ(name(), "clairvoyant");
   now.ranks_per_node = 2;
-  EXPECT_EQ(choose_reduce(Settings{}, now), nullptr);
+  EXPECT_EQ(name(), "two-level");
+  now.ranks_per_node = 1;
+  now.nodes = 3;  // ranks lie anyhow
+  EXPECT_EQ(name(), "two-level");
+  now.commutes = false;
+  EXPECT_EQ(name(), "native");
+  now.commutes = true;
+  now.nodes = 1;
+  EXPECT_EQ(name(), "native");
+  now.nodes = 0;
+  now.ranks_per_node = now.ranks;
+  EXPECT_EQ(name(), "native");
+}
+
+// As if each node were one rank.
+TEST(ChooseReduce, SegmentsOfTwoLevelsAreThoseOfTheNodes) {
+  Situation now = reduce_of(1 << 22, 0);
+  const SegmentPlan between = plan_segments(Settings{}, now);
+  const Rank nodes = now.ranks;
+  now.ranks *= 4;
+  now.ranks_per_node = 4;
+  const Algorithm& row = *find_algorithm(Collective::reduce, "two-level");
+  const SegmentPlan found = segments_for(Settings{}, row, now);
+  EXPECT_EQ(now.node_count(), nodes);
+  EXPECT_EQ(found.segments, between.segments);
+  EXPECT_EQ(found.round_time, between.round_time);
 }
 
 // Whoever shares links, or has to wait long for a message beside what it takes to carry one.

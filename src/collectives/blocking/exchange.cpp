@@ -74,7 +74,8 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
   if (bytes == 0 && collective != Collective::alltoallv) return {};
   find_costs(state, caller, collective, bytes, OperatorUse::none, true);
   const CommunicatorState::CachedChoice& choice =
-      choose_for(state, collective, bytes, OperatorUse::none, true, most_segments(bytes));
+      choose_for(state, collective, bytes, OperatorUse::none, true, most_segments(bytes),
+                 collective == Collective::allgatherv ? read.largest_block() : 0);
   const Prepared* prepared =
       program_for(state, choice.algorithm, choice.segments, 0, now.in_place());
   if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice);

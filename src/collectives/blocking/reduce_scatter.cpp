@@ -30,6 +30,13 @@ struct ReduceScatter {
     for (Rank rank = 0; rank < ranks; ++rank) sum += counts[rank];
     return sum;
   }
+  // Elements of the largest block; 0 where all are alike.
+  MPI_Count largest(int ranks) const {
+    if (!irregular()) return 0;
+    MPI_Count most = 0;
+    for (Rank rank = 0; rank < ranks; ++rank) most = std::max(most, count_of(rank));
+    return most;
+  }
   Verdict judge(int rank, int ranks) const;
   OwnData own_data(int rank, int) const { return {count_of(rank), datatype}; }
   int native() const {
@@ -67,8 +74,8 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall&, int) const 
   call.block_bytes = static_cast<std::size_t>(vector.count) * vector.type.size;
   const std::uint64_t own_bytes =
       static_cast<std::uint64_t>(count_of(state.rank())) * vector.type.size;
-  const CommunicatorState::CachedChoice& choice =
-      choose_reduction(state, caller, collective, vector.count, vector.type, op);
+  const CommunicatorState::CachedChoice& choice = choose_reduction(
+      state, caller, collective, vector.count, vector.type, op, largest(state.size()));
   const bool in_place = send == MPI_IN_PLACE || send == receive;
   const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
   if (prepared == nullptr) return Outcome::library(own_bytes, choice);

@@ -50,7 +50,13 @@ MPI_Count Layout::begin_of(Unit unit) const {
   const MPI_Count begin = call_.block_begins[block];
   if (unit % header_.segments == 0) return begin;
   const MPI_Count count = call_.block_begins[block + 1] - begin;
-  return begin + static_cast<MPI_Count>(unit % header_.segments) * count / segments;
+  const auto segment = static_cast<MPI_Count>(unit % header_.segments);
+  if (header_.collective != Collective::reduce_scatter) return begin + segment * count / segments;
+  // Of any sizes: cut as far as it is worth a message, as in segment_begin.
+  const auto size = static_cast<MPI_Count>(std::max<std::size_t>(vector().type.size, 1));
+  const MPI_Count least = (static_cast<MPI_Count>(least_segment) + size - 1) / size;
+  const MPI_Count each = std::max(least, (count + segments - 1) / segments);
+  return begin + std::min(count, segment * each);
 }
 
 // Within one copy, or of whole copies.

@@ -49,6 +49,9 @@ struct NetworkModel {
   bool full_duplex = true;  // false: one port for both directions
   // Nodes hold this many consecutive ranks. Messages inside a node cost `inside`.
   Rank ranks_per_node = 1;
+  // The same for ranks that lie anyhow, as PlanRequest::nodes: the number of each rank's node,
+  // below the number of ranks; empty: as ranks_per_node says.
+  std::vector<Rank> nodes;
   HockneyModel inside;
   // The ranks of a node share a link out and a link in, which a message to or from another node
   // holds for beta m (G m), or link_beta m where that is given: its latency does not keep the link

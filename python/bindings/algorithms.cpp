@@ -80,6 +80,16 @@ std::unique_ptr<Request> read_request(const std::string& collective, const std::
   request.generator = read_generator(asked.generator);
   request.root_order = read_root_order(asked.root_order);
   request.ranks_per_node = narrow<Rank>(asked.ranks_per_node, "number of ranks per node");
+  if (asked.nodes) {
+    // An empty list is a wrong one, not "as ranks_per_node says".
+    if (asked.nodes->empty())
+      throw nb::value_error("there are no nodes; name the node of each rank");
+    for (const std::int64_t node : *asked.nodes) {
+      result->nodes.push_back(narrow<Rank>(node, "node"));
+    }
+    request.nodes = result->nodes;
+  }
+  request.lanes = narrow<std::uint32_t>(asked.lanes, "number of lanes");
   if (asked.sizes) {
     // An empty list is a wrong one, not "all alike".
     if (asked.sizes->empty()) throw nb::value_error("there are no sizes; give one per rank");
@@ -109,6 +119,7 @@ void bind_algorithms(nb::module_& module) {
       .def_prop_ro("commutative_only", [](const Algorithm& row) { return row.commutative_only; })
       .def_prop_ro("in_place", [](const Algorithm& row) { return row.in_place; })
       .def_prop_ro("nodes", [](const Algorithm& row) { return row.nodes; })
+      .def_prop_ro("any_placement", [](const Algorithm& row) { return row.any_placement; })
       .def_prop_ro("segments", [](const Algorithm& row) { return row.segments; })
       .def_prop_ro("arrivals", [](const Algorithm& row) { return row.arrivals; })
       .def_prop_ro("rooted", [](const Algorithm& row) { return has_root(row.collective); })

@@ -19,13 +19,14 @@
 
 namespace sibyl::python {
 
-// What Python asks of a planner: PlanRequest with storage of its own for the order.
+// What Python asks of a planner: PlanRequest with storage of its own for its lists.
 struct Request {
   const Algorithm* algorithm = nullptr;
   PlanRequest request;
   std::vector<Rank> order;
   std::vector<double> arrivals;
   std::vector<std::uint64_t> sizes;
+  std::vector<Rank> nodes;
 };
 
 // What make_plan and prove take in Python, besides collective and algorithm.
@@ -45,6 +46,8 @@ struct Asked {
   std::optional<std::vector<std::int64_t>> sizes;
   std::optional<std::int64_t> direct_from;
   bool in_order = false;
+  std::optional<std::vector<std::int64_t>> nodes;
+  std::int64_t lanes = 1;
 };
 
 // Raises ValueError with one line when there is no such algorithm or it cannot plan this.
@@ -67,12 +70,13 @@ void define_on_request(nanobind::module_& module, const char* name, Call call) {
              std::optional<std::vector<double>> arrivals, std::int64_t segments, double round_time,
              std::string generator, std::string root_order, std::int64_t ranks_per_node,
              std::optional<std::vector<std::int64_t>> sizes,
-             std::optional<std::int64_t> direct_from, bool in_order) {
+             std::optional<std::int64_t> direct_from, bool in_order,
+             std::optional<std::vector<std::int64_t>> nodes, std::int64_t lanes) {
         auto request = read_request(
             collective, algorithm,
             {ranks, root, std::move(order), background, in_place, operator_rounds,
              std::move(arrivals), segments, round_time, std::move(generator), std::move(root_order),
-             ranks_per_node, std::move(sizes), direct_from, in_order});
+             ranks_per_node, std::move(sizes), direct_from, in_order, std::move(nodes), lanes});
         if constexpr (std::is_invocable_v<Call, std::unique_ptr<Request>>) {
           return call(std::move(request));
         } else {
@@ -84,7 +88,8 @@ void define_on_request(nanobind::module_& module, const char* name, Call call) {
       nb::arg("operator_rounds") = 0, nb::arg("arrivals") = nb::none(), nb::arg("segments") = 1,
       nb::arg("round_time") = 1.0, nb::arg("generator") = "fast", nb::arg("root_order") = "first",
       nb::arg("ranks_per_node") = 1, nb::arg("sizes") = nb::none(),
-      nb::arg("direct_from") = nb::none(), nb::arg("in_order") = false);
+      nb::arg("direct_from") = nb::none(), nb::arg("in_order") = false,
+      nb::arg("nodes") = nb::none(), nb::arg("lanes") = 1);
 }
 
 // Raises ValueError when there is no collective of that name.

@@ -152,7 +152,8 @@ void bind_simulation(nb::module_& module) {
            })
       .def("set_nodes",
            [](SimulationOptions& options, Rank ranks, double alpha, double beta, bool shared_link,
-              double link_beta) {
+              double link_beta, std::vector<Rank> of_each) {
+             options.network.nodes = std::move(of_each);
              options.network.ranks_per_node = ranks;
              options.network.inside = {alpha, beta};
              options.network.shared_link = shared_link;

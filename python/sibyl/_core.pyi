@@ -23,7 +23,8 @@ class Algorithm:
         background: has gates that can be opened.
         commutative_only: not for operators that do not commute.
         in_place: has a program for MPI_IN_PLACE.
-        nodes: plans for several ranks a node.
+        nodes: plans for several consecutive ranks a node.
+        any_placement: plans for ranks that lie on nodes in any way, and for lanes, too.
         segments: cuts the vector into segments.
         arrivals: plans for arrival times, in rounds.
         sizes: plans for blocks of different sizes.
@@ -57,6 +58,8 @@ class Algorithm:
     def in_place(self) -> bool: ...
     @property
     def nodes(self) -> bool: ...
+    @property
+    def any_placement(self) -> bool: ...
     @property
     def segments(self) -> bool: ...
     @property
@@ -148,6 +151,8 @@ def make_plan(
     sizes: Sequence[int] | None = None,
     direct_from: int | None = None,
     in_order: bool = False,
+    nodes: Sequence[int] | None = None,
+    lanes: int = 1,
 ) -> Plan:
     """Plan a collective for all ranks.
 
@@ -167,11 +172,15 @@ def make_plan(
         round_time: reduce: seconds that a round with one segment takes.
         generator: reduce: linear, pairing-heap, segment-tree or fast; all plan the same.
         root_order: reduce: first or availability, where the root stands when a sender is sought.
-        ranks_per_node: two-level exscan, ordered trees: consecutive ranks that share a node.
+        ranks_per_node: two-level algorithms, ordered trees: consecutive ranks that share a node.
         sizes: gatherv, scatterv: of each rank's block, in any unit; all alike if None.
         direct_from: gatherv, scatterv: from this size on blocks go direct; None: none does.
         in_order: reduce: ranks send strictly in the order of the schedule; else what is ready goes,
             the earliest first.
+        nodes: algorithms for any placement: the number of each rank's node, below `ranks`; as
+            ranks_per_node says if None.
+        lanes: algorithms for any placement: how many ranks of every node send and receive between
+            nodes, each a part of the vector.
 
     Raises:
         ValueError: the algorithm cannot plan this; one line says why.
@@ -195,6 +204,8 @@ def prove(
     sizes: Sequence[int] | None = None,
     direct_from: int | None = None,
     in_order: bool = False,
+    nodes: Sequence[int] | None = None,
+    lanes: int = 1,
 ) -> int:
     """Plan and verify without keeping the plan; other Python threads run meanwhile.
 
@@ -278,7 +289,13 @@ class SimulationOptions:
         self, latency: float, overhead: float, gap: float, gap_per_byte: float
     ) -> None: ...
     def set_nodes(
-        self, ranks: int, alpha: float, beta: float, shared_link: bool, link_beta: float
+        self,
+        ranks: int,
+        alpha: float,
+        beta: float,
+        shared_link: bool,
+        link_beta: float,
+        of_each: Sequence[int],
     ) -> None: ...
     def set_eager(self, bytes: int) -> None: ...
     def set_compute(self, combine: float, copy: float, planning: float) -> None: ...
@@ -337,6 +354,8 @@ def plan_request(
     sizes: Sequence[int] | None = None,
     direct_from: int | None = None,
     in_order: bool = False,
+    nodes: Sequence[int] | None = None,
+    lanes: int = 1,
 ) -> Request:
     """Read and check what make_plan takes."""
 

@@ -21,6 +21,7 @@ from sibyl.commands.reproduce import reproduce
 from sibyl.commands.simulate import simulate
 from sibyl.errors import CommandError, one_line
 from sibyl.mpi.run import RunOptions, run_program
+from sibyl.node_options import NodeOptions
 from sibyl.option_classes import takes_options
 
 app = typer.Typer(
@@ -105,10 +106,11 @@ def algorithms(
 def plan(
     collective: Annotated[str, typer.Argument(metavar="COLLECTIVE", show_default=False)],
     options: PlanOptions,
+    nodes: NodeOptions,
     outputs: PlanOutputs,
 ) -> int:
     """Plan a collective: print a summary, or write the plan as JSON, SVG or GOAL."""
-    return write_plan(collective, options, outputs)
+    return write_plan(collective, options, nodes, outputs)
 
 
 @app.command()

@@ -2,13 +2,35 @@
 #include "simulator/network.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace sibyl::simulator {
+namespace {
+
+Resource count_nodes(const NetworkModel& model, Rank ranks) {
+  if (model.nodes.empty()) {
+    return static_cast<Resource>((ranks + model.ranks_per_node - 1) / model.ranks_per_node);
+  }
+  return static_cast<Resource>(*std::ranges::max_element(model.nodes)) + 1;
+}
+
+bool has_node_of_several(const NetworkModel& model) {
+  if (model.nodes.empty()) return model.ranks_per_node > 1;
+  std::vector<bool> taken(model.nodes.size(), false);
+  for (const Rank node : model.nodes) {
+    if (taken[static_cast<std::size_t>(node)]) return true;
+    taken[static_cast<std::size_t>(node)] = true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Network::Network(const NetworkModel& model, Rank ranks)
     : model_(model),
       ranks_(static_cast<Resource>(ranks)),
-      nodes_(static_cast<Resource>((ranks + model.ranks_per_node - 1) / model.ranks_per_node)),
+      nodes_(count_nodes(model, ranks)),
+      shares_nodes_(has_node_of_several(model)),
       eager_(model.eager_bytes != NetworkModel::never_eager) {
   resources_ = 2 * ranks_ + (has_links() ? 2 * nodes_ : 0);
 }
@@ -28,7 +50,7 @@ MessageResources Network::resources_of(Rank source, Rank destination) const {
 
 MessageCost Network::cost(Rank source, Rank destination, std::uint64_t bytes) const {
   const auto size = static_cast<double>(bytes);
-  const bool inside = model_.ranks_per_node > 1 && within_node(source, destination);
+  const bool inside = shares_nodes_ && within_node(source, destination);
   if (inside || model_.kind == NetworkKind::hockney) {
     const HockneyModel& hockney = inside ? model_.inside : model_.hockney;
     const double all = hockney.alpha + hockney.beta * size;

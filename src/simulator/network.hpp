@@ -41,15 +41,17 @@ class Network {
  private:
   bool within_node(Rank a, Rank b) const { return node_of(a) == node_of(b); }
   Rank node_of(Rank rank) const {
+    if (!model_.nodes.empty()) return model_.nodes[static_cast<std::size_t>(rank)];
     return model_.ranks_per_node == 1 ? rank : rank / model_.ranks_per_node;
   }
   double link_beta(double beta) const { return model_.link_beta > 0 ? model_.link_beta : beta; }
-  bool has_links() const { return model_.ranks_per_node > 1 && model_.shared_link; }
+  bool has_links() const { return shares_nodes_ && model_.shared_link; }
 
   NetworkModel model_;
   Resource ranks_ = 0;
   Resource nodes_ = 0;
   Resource resources_ = 0;
+  bool shares_nodes_ = false;  // some node has several ranks
   bool eager_ = false;
 };
 

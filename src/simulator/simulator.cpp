@@ -50,6 +50,27 @@ std::uint64_t simulation_memory(std::uint64_t ranks, std::uint64_t steps, bool r
   return steps * a_step + ranks * 256;
 }
 
+namespace {
+
+std::string check_placement(const NetworkModel& network, Rank ranks) {
+  if (network.ranks_per_node < 1) return "a node holds at least 1 rank";
+  if (network.nodes.empty()) return "";
+  if (network.ranks_per_node != 1) return "ranks per node and nodes are both given; leave out one";
+  if (network.nodes.size() != static_cast<std::size_t>(ranks)) {
+    return "there are nodes for " + std::to_string(network.nodes.size()) + " of " +
+           std::to_string(ranks) + " ranks";
+  }
+  for (const Rank node : network.nodes) {
+    if (node < 0 || node >= ranks) {
+      return "a rank is on node " + std::to_string(node) + "; nodes are numbered 0 to " +
+             std::to_string(ranks - 1);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string check_options(const SimulationOptions& options, Rank ranks) {
   const NetworkModel& network = options.network;
   const std::pair<double, const char*> numbers[] = {
@@ -72,7 +93,7 @@ std::string check_options(const SimulationOptions& options, Rank ranks) {
       return std::string(name) + " is " + std::to_string(value) + "; it is a time, not negative";
     }
   }
-  if (network.ranks_per_node < 1) return "a node holds at least 1 rank";
+  if (std::string wrong = check_placement(network, ranks); !wrong.empty()) return wrong;
   if (!options.arrivals.empty() && options.arrivals.size() != static_cast<std::size_t>(ranks)) {
     return "there are " + std::to_string(options.arrivals.size()) + " arrival times for " +
            std::to_string(ranks) + " ranks";

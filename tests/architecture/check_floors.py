@@ -66,9 +66,11 @@ FORBIDDEN = {("simulator", "planners"): "the simulator reads programs and never 
 PYTHON_ROOMS = {
     "_core": 0,
     "errors": 1,
+    "placement": 1,
     "schedules": 1,
     "arguments": 2,
     "files": 2,
+    "node_options": 2,
     "option_classes": 2,
     "processes": 2,
     "progress": 2,

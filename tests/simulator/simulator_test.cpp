@@ -10,45 +10,10 @@
 
 #include "sibyl/arrival.hpp"
 #include "sibyl/planners.hpp"
+#include "simulator/by_hand.hpp"
 
 namespace sibyl {
 namespace {
-
-Plan blocks_plan(Rank ranks) {
-  Plan plan;
-  plan.header.collective = Collective::gather;
-  plan.header.algorithm = "by hand";
-  plan.header.ranks = ranks;
-  plan.header.partition = Partition::blocks;
-  plan.header.rounds = 8;
-  plan.programs.resize(static_cast<std::size_t>(ranks));
-  return plan;
-}
-
-Slice block(Buffer buffer, Unit unit) { return ProgramBuilder::slice(buffer, unit); }
-
-// Rank `from` sends its block to rank `to`.
-void message(Plan& plan, Rank from, Rank to, std::uint32_t round = 0,
-             Gate gate = Gate::on_arrival) {
-  const auto unit = static_cast<Unit>(from);
-  ProgramBuilder(plan.programs[static_cast<std::size_t>(from)])
-      .send(to, block(Buffer::send, unit), round);
-  ProgramBuilder(plan.programs[static_cast<std::size_t>(to)])
-      .receive(from, block(Buffer::receive, unit), round, gate);
-}
-
-SimulationOptions unit_network() {
-  SimulationOptions options;
-  options.network.hockney = {1, 0.5};
-  options.record = true;
-  return options;
-}
-
-DataSizes sized(std::uint64_t bytes) {
-  DataSizes sizes;
-  sizes.bytes = bytes;
-  return sizes;
-}
 
 TEST(Simulator, OneMessageTakesAlphaPlusBetaTimesItsBytes) {
   Plan plan = blocks_plan(2);
@@ -141,23 +106,6 @@ TEST(Simulator, LogGPChargesOverheadAtBothEndsAndTheGapBetweenMessages) {
   EXPECT_EQ(result.exits[1], 1 + body);
   EXPECT_EQ(result.exits[2], (4 + body) + 1 + body);
   EXPECT_EQ(result.exits[0], (4 + body) + 1 + body + 16 + 1);
-}
-
-TEST(Simulator, RanksOfANodeShareItsLinkButNotItsLatency) {
-  Plan plan = blocks_plan(4);
-  message(plan, 0, 2);
-  message(plan, 1, 3);
-  SimulationOptions options = unit_network();
-  options.network.ranks_per_node = 2;
-  options.network.inside = {0.25, 0};
-  EXPECT_EQ(simulate(plan, sized(6), options).run_time, 3 + 4);
-  options.network.link_beta = 0.125;
-  EXPECT_EQ(simulate(plan, sized(6), options).run_time, 0.75 + 4);
-  options.network.shared_link = false;
-  EXPECT_EQ(simulate(plan, sized(6), options).run_time, 4);
-  Plan inside = blocks_plan(4);
-  message(inside, 0, 1);
-  EXPECT_EQ(simulate(inside, sized(6), options).run_time, 0.25);
 }
 
 TEST(Simulator, CombinationsOfARankTakePlaceOneAfterTheOtherBesideItsMessages) {
@@ -321,9 +269,6 @@ TEST(Simulator, RefusesNumbersThatMakeNoSense) {
   const std::vector<double> one = {0};
   options.arrivals = one;
   EXPECT_EQ(simulate(plan, sized(1), options).problem, "there are 1 arrival times for 2 ranks");
-  options.arrivals = {};
-  options.network.ranks_per_node = 0;
-  EXPECT_EQ(simulate(plan, sized(1), options).problem, "a node holds at least 1 rank");
 }
 
 }  // namespace

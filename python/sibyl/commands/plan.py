@@ -5,20 +5,22 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import sibyl
-from sibyl.arguments import check_algorithm, read_order, read_sizes
-from sibyl.errors import CommandError
+from sibyl.arguments import check_algorithm, check_collective, read_order, read_sizes
+from sibyl.commands.plan_summary import print_summary
+from sibyl.errors import CommandError, one_line
 from sibyl.files import write_result
+from sibyl.node_options import NodeOptions
 
 if TYPE_CHECKING:
     import numpy
 
-# Up to this many ranks the summary shows every step.
-STEPS_UP_TO = 16
+# What --nodes without --algorithm plans.
+ON_NODES = "two-level"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +28,23 @@ class PlanOptions:
     """What is planned."""
 
     algorithm: Annotated[
-        str, typer.Option(metavar="NAME", help="See: sibyl algorithms.", show_default=False)
-    ]
-    ranks: Annotated[int, typer.Option(metavar="P", help="Number of ranks.", show_default=False)]
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="See: sibyl algorithms; with --nodes two-level if absent.",
+            show_default=False,
+        ),
+    ] = None
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--ranks",
+            metavar="P",
+            help="Number of ranks; may be left out with --nodes.",
+            show_default=False,
+        ),
+    ] = None
     root: Annotated[
         int, typer.Option(metavar="R", help="Root of gather, scatter, reduce, bcast.")
     ] = 0
@@ -47,10 +63,6 @@ class PlanOptions:
     operator_rounds: Annotated[
         int, typer.Option(metavar="Q", help="Scan family: rounds with the operator; 0: its own.")
     ] = 0
-    ranks_per_node: Annotated[
-        int,
-        typer.Option(metavar="K", help="Two-level, trees: consecutive ranks that share a node."),
-    ] = 1
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -118,61 +130,106 @@ class PlanOutputs:
     ] = None
 
 
-def make_plan(collective: str, options: PlanOptions) -> sibyl.Plan:
+@dataclass(frozen=True)
+class Asked:
+    """What is planned, once what options leave out is known."""
+
+    collective: str
+    row: sibyl.Algorithm
+    ranks: int
+    options: PlanOptions
+    nodes: NodeOptions
+
+    @property
+    def title(self) -> str:
+        """Collective and algorithm."""
+        return f"{self.collective} {self.row.name}"
+
+
+def read_asked(collective: str, options: PlanOptions, nodes: NodeOptions) -> Asked:
+    """Check the options and find what they leave out.
+
+    Raises:
+        CommandError: one line on what is wrong with them.
+    """
+    check_collective(collective)
+    algorithm = options.algorithm
+    if algorithm is None:
+        if nodes.nodes is None:
+            raise CommandError("Missing option '--algorithm'. (see: sibyl --help)")
+        algorithm = ON_NODES
+        if algorithm not in (row.name for row in sibyl.algorithms(collective)):
+            raise CommandError(
+                f"{collective} has no algorithm {ON_NODES}; say --algorithm (see: sibyl algorithms)"
+            )
+    check_algorithm(collective, algorithm)
+    nodes.check()
+    named = nodes.named()
+    ranks = options.ranks
+    if ranks is None:
+        if named is None:
+            raise CommandError("Missing option '--ranks'. (see: sibyl --help)")
+        ranks = len(named)
+    if ranks < 1:
+        raise CommandError(f"--ranks {ranks}: a plan has at least 1 rank")
+    nodes.check_ranks(ranks)
+    if not 0 <= options.root < ranks:
+        raise CommandError(f"--root {options.root} is not a rank; {ranks} ranks are 0..{ranks - 1}")
+    if options.count is not None and options.count < 0:
+        raise CommandError(f"--count {options.count}: a count of elements is not negative")
+    row = next(row for row in sibyl.algorithms(collective) if row.name == algorithm)
+    return Asked(collective, row, ranks, options, nodes)
+
+
+def make_plan(asked: Asked) -> sibyl.Plan:
     """Plan it.
 
     Raises:
         CommandError: the table's own line on what is wrong with the request.
     """
-    check_algorithm(collective, options.algorithm)
-    if options.ranks < 1:
-        raise CommandError(f"--ranks {options.ranks}: a plan has at least 1 rank")
-    if not 0 <= options.root < options.ranks:
-        raise CommandError(
-            f"--root {options.root} is not a rank; {options.ranks} ranks are 0..{options.ranks - 1}"
-        )
-    if options.count is not None and options.count < 0:
-        raise CommandError(f"--count {options.count}: a count of elements is not negative")
+    options = asked.options
     order = None
     if options.order is not None:
-        order = read_order(options.order, options.ranks, options.root)
+        order = read_order(options.order, asked.ranks, options.root)
     try:
         return sibyl.make_plan(
-            collective,
-            options.algorithm,
-            options.ranks,
+            asked.collective,
+            asked.row.name,
+            asked.ranks,
             root=options.root,
             order=order,
             background=options.background,
             in_place=options.in_place,
             operator_rounds=options.operator_rounds,
-            arrivals=_arrivals(options),
+            arrivals=_arrivals(asked),
             segments=options.segments,
             round_time=options.round_time,
             generator=options.generator,
             root_order=options.root_order,
-            ranks_per_node=options.ranks_per_node,
+            lanes=asked.nodes.lanes,
             sizes=None if options.sizes is None else read_sizes(options.sizes),
             direct_from=options.direct_from,
+            **asked.nodes.placed().asked(),
         )
     except ValueError as error:
-        raise CommandError(f"{collective} {options.algorithm}: {error}") from error
+        raise CommandError(f"{asked.title}: {error}") from error
 
 
-def _arrivals(options: PlanOptions) -> list[float] | None:
+def _arrivals(asked: Asked) -> list[float] | None:
     """The arrival time of each rank; ValueError where there is no such pattern."""
+    options = asked.options
     if options.arrivals is None:
         return None
-    return sibyl.arrival_pattern(options.arrivals, options.ranks, options.root).tolist()
+    return sibyl.arrival_pattern(options.arrivals, asked.ranks, options.root).tolist()
 
 
-def events_text(collective: str, options: PlanOptions, plan: sibyl.Plan) -> str:
+def events_text(asked: Asked, plan: sibyl.Plan) -> str:
     """The schedule of segments as CSV: round, sender, receiver, segment."""
-    if collective == "reduce":
-        _, events = _schedule(collective, options, "--events", "")
+    if asked.collective == "reduce":
+        _, events = _schedule(asked, "--events", "")
         rows = events.tolist()
     else:
-        _check_arrivals(collective, options, "--events", "")
+        _check_arrivals(asked, "--events", "")
         rows = sorted(
             (step["round"], sender, step["peer"], step["first"])
             for sender, program in enumerate(json.loads(plan.to_json())["programs"])
@@ -184,27 +241,28 @@ def events_text(collective: str, options: PlanOptions, plan: sibyl.Plan) -> str:
     return "\n".join(lines)
 
 
-def page_text(collective: str, options: PlanOptions) -> str:
+def page_text(asked: Asked) -> str:
     """The schedule of a reduce as a page that plays it."""
     from sibyl.simulator.schedule_page import check_size, schedule_page
 
-    check_size(options.ranks, options.segments)
+    options = asked.options
+    check_size(asked.ranks, options.segments)
     hint = "; sibyl simulate --html draws any algorithm"
-    times, events = _schedule(collective, options, "--html", hint)
+    times, events = _schedule(asked, "--html", hint)
     return schedule_page(times, options.segments, options.round_time, options.root, events)
 
 
-def _schedule(
-    collective: str, options: PlanOptions, option: str, hint: str
-) -> tuple["numpy.ndarray", "numpy.ndarray"]:
+def _schedule(asked: Asked, option: str, hint: str) -> tuple["numpy.ndarray", "numpy.ndarray"]:
     """Arrival times and events of a schedule; CommandError where the algorithm has none."""
     import numpy
 
-    _check_arrivals(collective, options, option, hint)
-    if collective != "reduce":
-        raise CommandError(f"{option} plays the schedule of a reduce, not of {collective}{hint}")
-    arrivals = _arrivals(options)
-    times = numpy.zeros(options.ranks) if arrivals is None else numpy.array(arrivals)
+    _check_arrivals(asked, option, hint)
+    if asked.collective != "reduce":
+        raise CommandError(
+            f"{option} plays the schedule of a reduce, not of {asked.collective}{hint}"
+        )
+    options, arrivals = asked.options, _arrivals(asked)
+    times = numpy.zeros(asked.ranks) if arrivals is None else numpy.array(arrivals)
     events = sibyl.clairvoyant(
         times,
         options.segments,
@@ -216,49 +274,64 @@ def _schedule(
     return times, events
 
 
-def _check_arrivals(collective: str, options: PlanOptions, option: str, hint: str) -> None:
-    if not any(row.arrivals for row in _rows(collective, options)):
+def _check_arrivals(asked: Asked, option: str, hint: str) -> None:
+    # A plan for nodes has a schedule of nodes, not of ranks.
+    if not asked.row.arrivals or asked.row.nodes:
         raise CommandError(
-            f"{option}: {collective} {options.algorithm} has no schedule of segments; "
+            f"{option}: {asked.title} has no schedule of segments; "
             f"it is for reduce --algorithm clairvoyant{hint}"
         )
 
 
-def _rows(collective: str, options: PlanOptions) -> list[sibyl.Algorithm]:
-    return [row for row in sibyl.algorithms(collective) if row.name == options.algorithm]
-
-
-def write_plan(collective: str, options: PlanOptions, outputs: PlanOutputs) -> int:
+def write_plan(
+    collective: str, options: PlanOptions, nodes: NodeOptions, outputs: PlanOutputs
+) -> int:
     """Plan and write; see `sibyl plan --help`. Returns the exit code.
 
-    Where no output is asked for, a summary goes to stdout.
+    Where no output is asked for, a summary goes to stdout; that of a plan for --nodes proves it.
     """
     wanted = {name: to for name, to in vars(outputs).items() if to is not None}
     to_stdout = [f"--{name}" for name in ("events", "html", "json", "svg", "goal")]
     to_stdout = [option for option in to_stdout if wanted.get(option[2:]) == "-"]
     if len(to_stdout) > 1:
         raise CommandError(f"{' and '.join(to_stdout)}: only one can be written to '-'")
-    plan = make_plan(collective, options)
+    asked = read_asked(collective, options, nodes)
+    plan = make_plan(asked)
     texts: dict[str, Callable[[], str]] = {
-        "events": lambda: events_text(collective, options, plan),
-        "html": lambda: page_text(collective, options),
-        "json": lambda: _with_count(plan.to_json(), options.count),
+        "events": lambda: events_text(asked, plan),
+        "html": lambda: page_text(asked),
+        "json": lambda: _with_request(plan.to_json(), asked),
         "svg": plan.to_svg,
         "goal": lambda: plan.to_goal(1 if options.count is None else options.count),
     }
     for name, text in texts.items():
         if name in wanted:
             _write(wanted[name], text())
-    if not wanted:
-        print_summary(plan, options)
-    return 0
+    if wanted:
+        return 0
+    named = nodes.named()
+    problem = None if named is None else _problem_of(plan)
+    print_summary(plan, options.count, named, nodes.lanes, problem)
+    return 1 if problem else 0
 
 
-def _with_count(text: str, count: int | None) -> str:
-    """The plan's JSON with `count` recorded where the user gave one."""
-    if count is None:
+def _problem_of(plan: sibyl.Plan) -> str:
+    """Why a plan is wrong; empty where it is proven."""
+    try:
+        plan.verify()
+    except sibyl.VerificationError as error:
+        return one_line(str(error))
+    return ""
+
+
+def _with_request(text: str, asked: Asked) -> str:
+    """The plan's JSON with count, nodes and lanes recorded where the user gave them."""
+    lanes = None if asked.nodes.lanes == 1 else asked.nodes.lanes
+    fields = {"count": asked.options.count, "nodes": asked.nodes.named(), "lanes": lanes}
+    given = {name: value for name, value in fields.items() if value is not None}
+    if not given:
         return text
-    return json.dumps({**json.loads(text), "count": count}, separators=(",", ":"))
+    return json.dumps({**json.loads(text), **given}, separators=(",", ":"))
 
 
 def _write(name: str, text: str) -> None:
@@ -269,60 +342,3 @@ def _write(name: str, text: str) -> None:
         sys.stdout.flush()
         return
     write_result(Path(name), text)
-
-
-def _slice_text(buffer: str, ranges: list[list[int]]) -> str:
-    parts = [str(f) if n == 1 else f"{f}..{f + n - 1}" for f, n in ranges]
-    return f"{buffer}[{', '.join(parts)}]"
-
-
-def _data_text(data: dict[str, Any], count: int) -> str:
-    ranges = data.get("ranges") or [[data["first"], data.get("count", count)]]
-    total = sum(n for _, n in ranges)
-    return _slice_text(data["buffer"], ranges) if total else "nothing"
-
-
-def step_text(step: dict[str, Any]) -> str:
-    """One step of the plan's JSON in words."""
-    data = _data_text(step, step["count"])
-    kind, peer = step["kind"], step.get("peer")
-    if kind == "send":
-        text = f"send {data} to {peer}"
-    elif kind == "receive":
-        text = f"receive {data} from {peer}"
-    elif kind == "receive_combine":
-        text = f"receive from {peer} and combine: {data} := message (+) {data}"
-    elif kind == "copy":
-        text = f"copy {data} := {_data_text(step['from'], step['count'])}"
-    else:
-        text = f"combine {data} := {_data_text(step['from'], step['count'])} (+) {data}"
-    if step["gate"] == "on_start":
-        text += ", in the background"
-    if step["after"]:
-        text += f", after step {', '.join(str(s) for s in step['after'])}"
-    return text
-
-
-def print_summary(plan: sibyl.Plan, options: PlanOptions) -> None:
-    """Print measures and, for few ranks, every step."""
-    row = next(row for row in sibyl.algorithms(plan.collective) if row.name == plan.algorithm)
-    title = f"{plan.collective} {plan.algorithm}, {plan.ranks} ranks"
-    print(f"{title}, root {plan.root}" if row.rooted else title)
-    unit = "vector" if plan.partition == "vector" else "block"
-    print(f"  rounds      {plan.rounds}")
-    print(f"  messages    {plan.messages}")
-    print(f"  steps       {plan.steps}")
-    size = "" if options.count is None else f" of {options.count} element(s)"
-    print(f"  partition   {plan.segments} part(s) a {unit}{size}")
-    print(f"  one-ported  {'yes' if plan.one_ported else 'no'}")
-    if row.combines:
-        print(f"  operands    {'in rank order' if plan.keeps_order else 'in any order'}")
-    if plan.ranks > STEPS_UP_TO:
-        print(f"(steps are shown up to {STEPS_UP_TO} ranks; --json FILE writes them all)")
-        return
-    for rank, program in enumerate(json.loads(plan.to_json())["programs"]):
-        print(f"rank {rank}")
-        if not program:
-            print("  nothing to do")
-        for number, step in enumerate(program):
-            print(f"  {number:>3}  round {step['round']:>2}  {step_text(step)}")

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sibyl.node_options import NodeOptions
 from sibyl.option_classes import takes_options
 from sibyl.simulator.options import NetworkOptions, Outputs, SettingsOptions, Wishes
 
@@ -14,6 +15,7 @@ def simulate(
     wishes: Wishes,
     settings: SettingsOptions,
     network: NetworkOptions,
+    nodes: NodeOptions,
     outputs: Outputs,
 ) -> int:
     """Simulate a collective on a model of a network: run times, and who waits for whom."""
@@ -21,9 +23,11 @@ def simulate(
 
     settings.check(collective)
     network.check()
+    nodes.check()
     outputs.check()
     known = network.calibrated()
-    described = settings.settings(collective, network.network(known))
+    model = network.network(known, nodes.placed())
+    described = settings.settings(collective, model, nodes.lanes)
     if known.origin:
         print(f"alpha and beta {known.origin}")
-    return run(described, wishes, outputs)
+    return run(described, wishes, nodes, outputs)

@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import sibyl
 from sibyl.arguments import check_algorithm, check_collective, parse_ranks
@@ -17,6 +18,9 @@ ALL_VARIANTS_UP_TO = 16
 SAMPLED_ROOTS = 8
 DIRECT_FROM = 500
 SEGMENTS = 5
+PLACEMENTS = ("consecutive", "cyclic", "uneven")
+RANKS_PER_NODE = 4
+MOST_LANES = 3
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,20 @@ class Case:
     in_place: bool
     irregular: bool
     segments: int = 1
+    placement: str = ""
+    lanes: int = 1
+
+    def placed(self) -> dict[str, Any]:
+        """Where the ranks lie, as arguments of make_plan; one a node where nothing is said."""
+        nodes = -(-self.ranks // RANKS_PER_NODE)
+        if self.placement == "consecutive":
+            return {"ranks_per_node": RANKS_PER_NODE}
+        if self.placement == "cyclic":
+            return {"nodes": [rank % nodes for rank in range(self.ranks)]}
+        if self.placement == "uneven":
+            draw = random.Random(self.ranks * 1_000_003 + self.root)
+            return {"nodes": [draw.randrange(nodes) for _ in range(self.ranks)]}
+        return {}
 
     def sizes(self, collective: str) -> list[int] | None:
         """Sizes of the blocks with holes, the same ones every time; None: all alike."""
@@ -62,6 +80,8 @@ class Case:
         words += ["in place"] * self.in_place
         words += ["blocks of different sizes"] * self.irregular
         words += [f"{self.segments} segments"] * (self.segments > 1)
+        words += [f"{self.placement} ranks on nodes"] * bool(self.placement)
+        words += [f"{self.lanes} lanes"] * (self.lanes > 1)
         return ", ".join(words)
 
 
@@ -78,6 +98,22 @@ def roots_of(row: sibyl.Algorithm, ranks: int, choice: str) -> list[int]:
     return sorted(roots)
 
 
+def placements_of(row: sibyl.Algorithm, ranks: int) -> list[tuple[str, int]]:
+    """How ranks lie on nodes, and how many lanes go between these.
+
+    Few ranks lie in every way with every number of lanes, more in every way with one of them.
+    """
+    if not row.nodes:
+        return [("", 1)]
+    if not row.any_placement:
+        return [("", 1), ("consecutive", 1)]
+    lanes = range(1, min(MOST_LANES, ranks) + 1)
+    if ranks <= ALL_VARIANTS_UP_TO:
+        return [("", 1), *itertools.product(PLACEMENTS, lanes)]
+    turned = (lanes[(ranks + number) % len(lanes)] for number in range(len(PLACEMENTS)))
+    return [("", 1), *zip(PLACEMENTS, turned, strict=True)]
+
+
 def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
     """Every plan of an algorithm to prove for a number of ranks.
 
@@ -86,6 +122,8 @@ def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
     combinations of the three. Where blocks may differ in size, plans for equal and for different
     sizes are proven, the largest going direct to the root. Where data are cut into segments,
     plans for one and for several are, these for different arrival times where they are planned for.
+    Where it plans for nodes, plans for one rank a node and for several are, and where these may lie
+    in any way, for consecutive, cyclic and uneven ones with up to three lanes.
     """
     orders = (False, True) if row.order != "none" else (False,)
     gates = (False, True) if row.background else (False,)
@@ -98,9 +136,12 @@ def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
         (False, True) if row.in_place else (False,),
         (False, True) if row.sizes else (False,),
         (1, SEGMENTS) if row.segments else (1,),
+        placements_of(row, ranks),
     )
-    for root, (shuffled, background), in_place, irregular, segments in choices:
-        yield Case(ranks, root, shuffled, background, in_place, irregular, segments)
+    for root, (shuffled, background), in_place, irregular, segments, (placement, lanes) in choices:
+        yield Case(
+            ranks, root, shuffled, background, in_place, irregular, segments, placement, lanes
+        )
 
 
 def verify_plans(collective: str, algorithm: str | None, ranks_text: str, roots: str) -> int:
@@ -162,4 +203,6 @@ def _prove(row: sibyl.Algorithm, case: Case) -> int:
         segments=case.segments,
         arrivals=case.arrivals() if row.arrivals else None,
         direct_from=DIRECT_FROM,
+        lanes=case.lanes,
+        **case.placed(),
     )

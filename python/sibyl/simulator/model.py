@@ -1,8 +1,11 @@
 """What is simulated: a network, the cost of computing, and how it is told to the simulator."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sibyl import _core
+from sibyl.placement import Placement, placement_of
 
 
 @dataclass(frozen=True)
@@ -15,13 +18,19 @@ class Nodes:
         beta: seconds per byte between them.
         shared_link: the ranks of a node share one link to the others.
         link_beta: seconds per byte of that link; 0: as a single message.
+        of: the number of each rank's node, where ranks lie in another way; `ranks` is 1 then.
     """
 
-    ranks: int
+    ranks: int = 1
     alpha: float = 0.0
     beta: float = 0.0
     shared_link: bool = True
     link_beta: float = 0.0
+    of: Sequence[int] = ()
+
+    def placement(self) -> Placement:
+        """Where the ranks lie, for planners."""
+        return placement_of(self.of) if self.of else Placement(self.ranks)
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,7 @@ class Network:
         if self.nodes is not None:
             nodes = self.nodes
             options.set_nodes(
-                nodes.ranks, nodes.alpha, nodes.beta, nodes.shared_link, nodes.link_beta
+                nodes.ranks, nodes.alpha, nodes.beta, nodes.shared_link, nodes.link_beta, nodes.of
             )
         if self.eager is not None:
             options.set_eager(self.eager)
@@ -84,6 +93,16 @@ class Network:
         options.start = self.start
         options.record = record
         return options
+
+    def asked_of(self, row: _core.Algorithm) -> dict[str, Any]:
+        """What an algorithm plans for of the nodes, as arguments of make_plan."""
+        return {} if self.nodes is None else self.nodes.placement().asked_of(row)
+
+    def count_nodes(self, ranks: int) -> int:
+        """How many nodes hold so many ranks."""
+        if self.nodes is None:
+            return ranks
+        return len(set(self.nodes.of)) if self.nodes.of else -(-ranks // self.nodes.ranks)
 
     def message(self, size: float) -> float:
         """Seconds that a message between nodes takes."""

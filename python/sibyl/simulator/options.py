@@ -11,6 +11,7 @@ from sibyl.errors import CommandError
 from sibyl.experiment.plots import check_plot
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import check_all_writable
+from sibyl.placement import Placement
 from sibyl.simulator.calibration import Calibration, measure, read
 from sibyl.simulator.model import LogGP, Network, Nodes
 from sibyl.simulator.session import Settings
@@ -28,7 +29,12 @@ class Wishes:
             "SLIN, BSBN, ... All of the table if absent.",
         ),
     ] = None
-    ranks: Annotated[str, typer.Option("-n", "--ranks", metavar="N,...", help="Ranks.")] = "48"
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            "-n", "--ranks", metavar="N,...", help="Ranks.", show_default="48, or as --nodes say"
+        ),
+    ] = None
     size: Annotated[
         str,
         typer.Option(
@@ -91,7 +97,7 @@ class SettingsOptions:
         if self.root < 0:
             raise CommandError(f"--root {self.root}: a root is one of the ranks")
 
-    def settings(self, collective: str, network: Network) -> Settings:
+    def settings(self, collective: str, network: Network, lanes: int) -> Settings:
         """What they describe."""
         return Settings(
             collective,
@@ -102,6 +108,7 @@ class SettingsOptions:
             read_time(self.compute),
             self.segments,
             in_order=self.in_order,
+            lanes=lanes,
         )
 
 
@@ -137,9 +144,6 @@ class NetworkOptions:
             help="alpha and beta (seconds) from a file, such as `sibyl cluster check` writes.",
         ),
     ] = None
-    ranks_per_node: Annotated[
-        int, typer.Option(metavar="K", help="Consecutive ranks that share a node and its link.")
-    ] = 1
     inside: Annotated[str, typer.Option(metavar="T,T/B", help="alpha and beta inside a node.")] = (
         "0.5us,0.2ns/B"
     )
@@ -165,17 +169,13 @@ class NetworkOptions:
         """Raise CommandError for what can be seen to be wrong before anything is measured."""
         if self.model not in ("hockney", "loggp"):
             raise CommandError(f"--model {self.model}: there are hockney and loggp")
-        if self.ranks_per_node < 1:
-            raise CommandError(
-                f"--ranks-per-node {self.ranks_per_node}: a node holds at least 1 rank"
-            )
         if (self.calibrate or self.calibration is not None) and self.model == "loggp":
             raise CommandError("--calibrate and --calibration are for --model hockney")
         if self.calibrate and self.calibration is not None:
             raise CommandError("--calibrate measures what --calibration reads: say one of them")
         if self.mpi is not None and not self.calibrate:
             raise CommandError("--mpi says what --calibrate measures, which is absent")
-        self._nodes()
+        self._inside()
         self._loggp()
         _per_byte(self.beta, "--beta")
         _per_byte(self.operator_cost, "--operator-cost")
@@ -189,11 +189,12 @@ class NetworkOptions:
             return measure(self.mpi)
         return Calibration(25e-6, 8e-9, None, "")
 
-    def network(self, known: Calibration) -> Network:
+    def network(self, known: Calibration, placement: Placement) -> Network:
         """What they describe.
 
         Args:
             known: what holds where no option says it.
+            placement: where the ranks lie.
         """
         alpha, beta = _time(self.alpha), _per_byte(self.beta, "--beta")
         combine = _per_byte(self.operator_cost, "--operator-cost")
@@ -201,7 +202,7 @@ class NetworkOptions:
             alpha=known.alpha if alpha is None else alpha,
             beta=known.beta if beta is None else beta,
             loggp=self._loggp(),
-            nodes=self._nodes(),
+            nodes=self._nodes(placement),
             full_duplex=not self.half_duplex,
             eager=None if self.eager is None else read_size(self.eager),
             combine=(known.gamma or 0.0) if combine is None else combine,
@@ -209,12 +210,14 @@ class NetworkOptions:
             blocking=self.blocking,
         )
 
-    def _nodes(self) -> Nodes | None:
-        if self.ranks_per_node == 1:
+    def _nodes(self, placement: Placement) -> Nodes | None:
+        if placement == Placement():
             return None
+        return Nodes(placement.ranks_per_node, *self._inside(), of=placement.nodes)
+
+    def _inside(self) -> tuple[float, float]:
         words = _words(self.inside, 2, "--inside", "0.5us,0.2ns/B")
-        beta = read_time_per_byte(words[1], "--inside")
-        return Nodes(self.ranks_per_node, read_time(words[0]), beta)
+        return read_time(words[0]), read_time_per_byte(words[1], "--inside")
 
     def _loggp(self) -> LogGP | None:
         if self.model != "loggp":

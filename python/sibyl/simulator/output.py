@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from sibyl.experiment.plots import (
     time_scale,
 )
 from sibyl.experiment.units import size_text, time_text
-from sibyl.simulator.model import Network
+from sibyl.simulator.model import Network, Nodes
 from sibyl.simulator.session import SIZES_IN_ALL, Problem, Row, Settings
 
 COLUMNS = (
@@ -47,7 +48,7 @@ def network_text(network: Network) -> str:
         )
     if network.nodes is not None:
         inside = network.nodes
-        text += f"; {inside.ranks} ranks a node, inside alpha {time_text(inside.alpha)}, "
+        text += f"; {_nodes_text(inside)}, inside alpha {time_text(inside.alpha)}, "
         text += f"beta {inside.beta * 1e9:.4g} ns/B"
     if network.combine:
         text += f"; operator {network.combine * 1e9:.4g} ns/B"
@@ -60,6 +61,15 @@ def network_text(network: Network) -> str:
     if network.blocking:
         text += "; blocking calls"
     return text
+
+
+def _nodes_text(nodes: Nodes) -> str:
+    if not nodes.of:
+        return f"{nodes.ranks} ranks a node"
+    sizes = sorted(Counter(nodes.of).values())
+    each = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
+    text = f"{len(sizes)} nodes of {each} ranks"
+    return text if list(nodes.of) == sorted(nodes.of) else f"{text} that are not consecutive"
 
 
 def problem_title(problem: Problem, settings: Settings) -> str:
@@ -98,7 +108,9 @@ def print_table(rows: Sequence[Row], settings: Settings, console: Console) -> No
         table.caption = f"lower bound {time_text(block[0].bound)}"
         table.caption_justify = "left"
         console.print(table)
-    console.print(f"simulated: {network_text(settings.network)}", highlight=False, soft_wrap=True)
+    text = f"simulated: {network_text(settings.network)}"
+    text += f"; {settings.lanes} lanes" if settings.lanes != 1 else ""
+    console.print(text, highlight=False, soft_wrap=True)
 
 
 def _values(row: Row, first: Row, settings: Settings) -> list[Any]:
@@ -144,9 +156,12 @@ def json_text(rows: Sequence[Row], settings: Settings) -> str:
         }
         for row in rows
     ]
+    nodes = settings.network.nodes
     document = {
         "collective": settings.collective,
         "network": network_text(settings.network),
+        **({"nodes": list(nodes.of)} if nodes is not None and nodes.of else {}),
+        **({"lanes": settings.lanes} if settings.lanes != 1 else {}),
         "root": settings.root,
         "iterations": settings.iterations,
         "seed": settings.seed,

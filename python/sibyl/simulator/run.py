@@ -80,6 +80,7 @@ def simulate(
     segments: int = 1,
     round_time: float | None = None,
     in_order: bool = False,
+    lanes: int = 1,
     block_sizes: Sequence[int] | None = None,
     element_bytes: int = 1,
     first_segment: int = 1024,
@@ -102,6 +103,8 @@ def simulate(
         round_time: clairvoyant: seconds of a round; that of a message of one segment if None.
         in_order: clairvoyant: ranks send strictly in the order of the schedule, as the library does
             where links carry messages in turn; else what is ready goes, the earliest first.
+        lanes: two-level reduce, allreduce, bcast: ranks of a node that send and receive, each a
+            part of the vector.
         block_sizes: gatherv and the like: bytes of each rank's block; alltoallv: of each pair's,
             row by row.
         element_bytes: vectors are cut between elements.
@@ -123,7 +126,6 @@ def simulate(
     rows = {row.name: row for row in _core.algorithms(collective)}
     row = rows.get(algorithm)
     planned = times.tolist() if row is not None and row.arrivals else None
-    per_node = network.nodes.ranks if network.nodes is not None and row and row.nodes else 1
     if round_time is None:
         round_time = network.message(size / segments) if planned is not None else 1.0
     request = _core.plan_request(
@@ -137,8 +139,9 @@ def simulate(
         segments=segments,
         round_time=round_time or 1e-9,
         in_order=in_order,
-        ranks_per_node=per_node,
         sizes=block_sizes,
+        lanes=lanes,
+        **(network.asked_of(row) if row is not None else {}),
     )
     prepared = _core.simulation(request, size, element_bytes, first_segment)
     return run_prepared(prepared, network, times, record)

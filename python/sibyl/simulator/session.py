@@ -53,6 +53,7 @@ class Settings:
         segments: parts of a vector, of algorithms that cut it; 0: from alpha and beta.
         first_segment: bytes, of linear-synchronised.
         in_order: clairvoyant: ranks send strictly in the order of the schedule.
+        lanes: of algorithms that can have several.
     """
 
     collective: str
@@ -65,6 +66,7 @@ class Settings:
     first_segment: int = 1024
     element_bytes: int = 1
     in_order: bool = False
+    lanes: int = 1
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,8 @@ def segments_of(problem: Problem, contender: Contender, settings: Settings) -> i
     deep = math.log2(max(problem.ranks, 2))
     fills = {"two-tree": 2 * deep, "clairvoyant": 2.0, "circulant": deep, "binary-tree": deep}
     fill = fills.get(contender.row.name, problem.ranks)
+    if contender.row.any_placement:  # segments go between nodes, those of a reduce by Clairvoyant
+        fill = 2.0 if settings.collective == "reduce" else network.count_nodes(problem.ranks)
     if contender.row.collective not in WHOLE_VECTORS:
         return 1  # blocks are parts already
     best = (fill * data / latency) ** 0.5 if latency > 0 else 256
@@ -147,8 +151,9 @@ def request_of(
             segments=segments,
             round_time=max(round_time, 1e-9),
             in_order=settings.in_order,
-            ranks_per_node=network.nodes.ranks if network.nodes and row.nodes else 1,
             sizes=_sizes(problem, row, settings),
+            lanes=settings.lanes if row.any_placement else 1,
+            **network.asked_of(row),
         )
     except ValueError as error:
         raise CommandError(f"{settings.collective} {contender.name}: {error}") from error

@@ -10,6 +10,7 @@ from sibyl.experiment.grid import SHAPES, make_cells
 from sibyl.experiment.options import words_of
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import write_result
+from sibyl.node_options import NodeOptions
 from sibyl.progress import progress_bar
 from sibyl.simulator import output, picture
 from sibyl.simulator.contenders import Contender, contenders
@@ -27,6 +28,9 @@ from sibyl.simulator.session import (
     simulation_of,
 )
 
+# Where neither --ranks nor --nodes say it.
+USUAL_RANKS = 48
+
 
 def _numbers(option: str, text: str) -> list[int]:
     words = words_of(option, text)
@@ -36,10 +40,13 @@ def _numbers(option: str, text: str) -> list[int]:
     return [int(word) for word in words]
 
 
-def problems_of(settings: Settings, wishes: Wishes) -> list[Problem]:
+def problems_of(settings: Settings, wishes: Wishes, nodes: NodeOptions) -> list[Problem]:
     """The cells."""
-    ranks = _numbers("--ranks", wishes.ranks)
+    named = nodes.named()
+    usual = USUAL_RANKS if named is None else len(named)
+    ranks = [usual] if wishes.ranks is None else _numbers("--ranks", wishes.ranks)
     for count in ranks:
+        nodes.check_ranks(count)
         if settings.root >= count:
             raise CommandError(f"--root {settings.root} is not a rank; there are {count}")
     patterns = words_of("--pattern", wishes.pattern)
@@ -58,13 +65,15 @@ def problems_of(settings: Settings, wishes: Wishes) -> list[Problem]:
     return [Problem(cell.ranks, cell.size, cell.pattern, cell.max_delay) for cell in cells]
 
 
-def run(settings: Settings, wishes: Wishes, outputs: Outputs) -> int:
+def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs) -> int:
     """Simulate and write; returns the exit code.
 
     Interrupted, it writes what is finished and returns 130.
     """
     entrants = contenders(settings.collective, wishes.algorithms)
-    problems = problems_of(settings, wishes)
+    if settings.lanes != 1 and not any(entrant.row.any_placement for entrant in entrants):
+        raise CommandError(f"--lanes {settings.lanes}: none of the algorithms has several")
+    problems = problems_of(settings, wishes, nodes)
     outputs.check()
     pictured = problems[0] if outputs.svg is not None or outputs.html is not None else None
     check_memory(problems, entrants, settings, pictured)

@@ -51,6 +51,12 @@ def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
                         count = ranks**2 if row.collective == "alltoallv" else ranks
                         request["sizes"] = [draw.choice((0, 3, 70)) for _ in range(count)]
                         request["direct_from"] = draw.choice((1, 50, 100))
+                    if row.nodes:
+                        request["ranks_per_node"] = draw.randint(1, 5)
+                    if row.any_placement and (root + in_place) % 2 == 0:
+                        request["ranks_per_node"] = 1
+                        request["nodes"] = [draw.randrange(1 + ranks // 3) for _ in range(ranks)]
+                        request["lanes"] = draw.randint(1, min(ranks, 3))
                     found.append(request)
     return found
 

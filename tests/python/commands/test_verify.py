@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from typing import Any
 
 import pytest
 from conftest import COMMAND, Sibyl
@@ -40,6 +41,35 @@ def test_one_algorithm_can_be_chosen(sibyl: Sibyl) -> None:
     result = sibyl("verify", "exscan", "--algorithm", "hybrid", "--ranks", "5..9")
     assert result.stdout.startswith("exscan hybrid: 10 plans proven (5..9 ranks)")
     assert len(result.stdout.splitlines()) == 1
+
+
+def test_nodes_of_every_placement_and_several_lanes_are_proven(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from sibyl.commands.verify import verify_plans
+
+    seen: dict[int, set[tuple[object, ...]]] = {}
+    real = package.prove
+
+    def prove(collective: str, algorithm: str, ranks: int, **request: Any) -> int:
+        nodes = request.get("nodes")
+        lies = "anyhow"
+        if nodes is None:
+            lies = f"{request.get('ranks_per_node', 1)} a node"
+        elif nodes == [rank % (max(nodes) + 1) for rank in range(ranks)]:
+            lies = "cyclic"
+        seen.setdefault(ranks, set()).add((lies, request["lanes"]))
+        return real(collective, algorithm, ranks, **request)
+
+    monkeypatch.setattr(package, "prove", prove)
+    assert verify_plans("allreduce", "two-level", "13..19", "sample") == 0
+    ways = ("4 a node", "cyclic", "anyhow")
+    several = {(lies, lanes) for lies in ways for lanes in (1, 2, 3)}
+    assert seen[13] == several | {("1 a node", 1)}
+    assert seen[17] | seen[18] | seen[19] == seen[13]
+    seen.clear()
+    assert verify_plans("gather", "two-level", "9", "sample") == 0
+    assert seen[9] == {("1 a node", 1), ("4 a node", 1)}
 
 
 def test_a_plan_that_fails_ends_in_exit_code_1_with_the_reason(

@@ -118,6 +118,44 @@ def test_nodes_and_loggp_and_operator_cost_are_taken(sibyl: Sibyl, tmp_path: Pat
     assert len(set(times)) == 3
 
 
+def test_equal_nodes_in_a_row_are_ranks_per_node(sibyl: Sibyl, tmp_path: Path) -> None:
+    words = ("simulate", "reduce", "--algorithms", "two-level,ordered-tree,ring", "--size", "64K")
+    words += ("--max-delay", "5ms", "--iterations", "3")
+    assert sibyl(*words, "-n", 10, "--ranks-per-node", 4, "--json", "a.json").returncode == 0
+    assert sibyl(*words, "--nodes", "4,4,2", "--json", "b.json").returncode == 0
+    assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
+
+
+def test_uneven_and_cyclic_nodes_share_their_links(sibyl: Sibyl, tmp_path: Path) -> None:
+    words = ("simulate", "allreduce", "--algorithms", "two-level,ring", "--size", "1MiB")
+    words += ("--inside", "0us,0ns/B", "--nodes", "3,1,4")
+    result = sibyl(*words, "--json", "a.json")
+    assert result.returncode == 0, result
+    assert "8 ranks" in result.stdout and "3 nodes of 1 to 4 ranks, inside" in result.stdout
+    more = ("--placement", "cyclic", "--lanes", "2", "--json", "b.json")
+    result = sibyl(*words, *more)
+    assert "not consecutive" in result.stdout and "2 lanes" in result.stdout
+    filled, dealt = (json.loads((tmp_path / name).read_text()) for name in ("a.json", "b.json"))
+    assert filled["nodes"] == [0, 0, 0, 1, 2, 2, 2, 2] and "lanes" not in filled
+    assert dealt["nodes"] == [0, 1, 2, 0, 2, 0, 2, 2] and dealt["lanes"] == 2
+    two_level, ring = (entry["run_s"] for entry in dealt["entries"])
+    # A ring that goes from node to node at every step sends all vectors over a node's link.
+    assert ring > 1.5 * filled["entries"][1]["run_s"]
+    assert two_level < 0.6 * ring
+
+
+def test_nodes_of_any_kind_are_simulated_from_python() -> None:
+    of = [0, 1, 0, 1, 2]
+    network = package.Network(alpha=1.0, beta=0.5, nodes=package.Nodes(of=of))
+    result = package.simulate("bcast", "two-level", 5, 6, network=network, segments=1, record=True)
+    assert result.events is not None
+    # Between three nodes along a chain or a tree; inside a node nothing costs anything.
+    assert sum(1 for source, to, *_ in result.events if of[int(source)] != of[int(to)]) == 2
+    assert result.run_time == 2 * (1 + 6 * 0.5)
+    with pytest.raises(ValueError, match="nodes"):
+        package.simulate("bcast", "chain", 4, 6, network=network)
+
+
 def test_long_vectors_are_cut_for_scans_that_can(sibyl: Sibyl, tmp_path: Path) -> None:
     words = ("simulate", "exscan", "--algorithms", "123-doubling,pipelined-chain,two-tree")
     words += ("--ranks", "36", "--size", "800000", "--alpha", "3us", "--beta", "0.27ns/B")
@@ -179,6 +217,13 @@ def test_without_an_mpi_calibration_says_so(sibyl: Sibyl, tmp_path: Path) -> Non
         (("gather", "--mpi", "openmpi"), "--calibrate"),
         (("gather", "--model", "token"), "--model token"),
         (("gather", "--csv", "no/such/place.csv"), "cannot be written"),
+        (("reduce", "--nodes", "3,1", "-n", "5"), "--nodes 3,1 hold 4"),
+        (("reduce", "--nodes", "3,1", "-n", "4,8"), "--ranks 8"),
+        (("reduce", "--nodes", "3,0"), "'0'"),
+        (("reduce", "--nodes", "2,2", "--ranks-per-node", "2"), "say one"),
+        (("reduce", "--placement", "cyclic"), "--nodes"),
+        (("reduce", "--ranks-per-node", "0"), "at least 1 rank"),
+        (("gather", "--nodes", "2,2", "--lanes", "2"), "--lanes 2"),
         (("exscan", "--ranks", "2147483647", "--algorithms", "hybrid"), "of memory"),
         (("gather", "--algorithms", "BNOM", "-n", "65536", "--svg", "a.svg"), "are drawn"),
     ],

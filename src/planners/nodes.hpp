@@ -10,9 +10,9 @@ namespace sibyl {
 
 // How the ranks of a communicator lie on nodes, as a request names it.
 struct Placement {
-  Rank ranks_per_node = 1;  // consecutive ranks; 1 where nodes say more
+  Rank ranks_per_node = 1;       // consecutive ranks; 1 where nodes say more
   std::vector<Rank> nodes = {};  // of each rank; empty: as ranks_per_node says
-  Rank count = 0;           // of nodes; 0: as ranks_per_node says
+  Rank count = 0;                // of nodes; 0: as ranks_per_node says
   bool operator==(const Placement&) const = default;
 };
 

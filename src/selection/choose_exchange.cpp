@@ -102,10 +102,11 @@ const Algorithm* choose_allreduce(const Situation& now) {
 // A chain takes longer to fill. But its messages have one way each, while those of the circulant
 // graph meet at their receivers: 1 MiB on 8 hosts takes 1.06 times the wire's time along the one
 // and 1.15 along the other (docs/performance.md).
-const Algorithm* choose_pipeline(const Settings& settings, const Situation& now) {
+const Algorithm* choose_pipeline(const Settings& settings, const Situation& now,
+                                 std::string_view along, std::string_view over_graph) {
   constexpr double meeting = 1.1;
-  const Algorithm* chain = find_algorithm(now.collective, "chain");
-  const Algorithm* circulant = find_algorithm(now.collective, "circulant");
+  const Algorithm* chain = find_algorithm(now.collective, along);
+  const Algorithm* circulant = find_algorithm(now.collective, over_graph);
   const double by_chain = exchange_segments(settings, *chain, now).whole_time;
   const double by_circulant = exchange_segments(settings, *circulant, now).whole_time;
   return by_chain < meeting * by_circulant ? chain : circulant;
@@ -144,8 +145,13 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
       if (row.name == "clairvoyant") return {bytes, 2 * others / now.ranks, 2 * deep, 1};
       return {bytes / now.ranks, 2 * others, 0, static_cast<std::uint32_t>(now.ranks)};
     case Collective::allgather:
+      if (row.name == "all-broadcast") return {others * bytes, 1, deep - 1, 1};
+      return {bytes, others, 0, 1};
     case Collective::alltoall:
       return {bytes, others, 0, 1};
+    case Collective::allgatherv:
+      if (row.name == "all-broadcast") return {bytes, 1, deep - 1, 1};
+      return ring_of_blocks(now);
     default:
       return ring_of_blocks(now);
   }
@@ -159,14 +165,15 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
       return choose_allreduce(now);
     case Collective::bcast:
       if (between_shared_nodes(now)) return choose_two_level(now);
-      return is_long(now) ? choose_pipeline(settings, now) : nullptr;
+      return is_long(now) ? choose_pipeline(settings, now, "chain", "circulant") : nullptr;
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
       if (!is_long(now)) return nullptr;
       return find_algorithm(now.collective, now.commutes ? "ring" : "pairwise");
     case Collective::allgather:
-    case Collective::allgatherv:
       return is_long(now) ? find_algorithm(now.collective, "ring") : nullptr;
+    case Collective::allgatherv:  // a large block goes round the ring as along a chain
+      return is_long(now) ? choose_pipeline(settings, now, "ring", "all-broadcast") : nullptr;
     case Collective::alltoall:
       return is_long(now) ? find_algorithm(now.collective, "shifted") : nullptr;
     case Collective::alltoallv:
@@ -219,8 +226,9 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     return asked;
   }
   if (!now.costs.known()) return planned(1);
-  const double messages =
-      partition_of(now.collective) == Partition::blocks ? now.ranks : stream.a + 1;
+  const bool blocks_apart =
+      partition_of(now.collective) == Partition::blocks && row.name != "all-broadcast";
+  const double messages = blocks_apart ? now.ranks : stream.a + 1;
   const auto fits = [&](std::uint32_t segments) {
     return segments == 1 || messages * segments <= most_messages;
   };

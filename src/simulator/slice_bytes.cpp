@@ -17,6 +17,7 @@ SliceBytes::SliceBytes(const PlanHeader& header, const DataSizes& sizes)
   const auto ranks = static_cast<std::size_t>(header.ranks);
   const bool rows = exchanges_all(header.collective);
   if (!block_bytes_.empty()) block_bytes_.resize(rows ? ranks * ranks : ranks, 0);
+  largest_ = block_bytes_.empty() ? bytes_ : std::ranges::max(block_bytes_);
 }
 
 void SliceBytes::begin(const Program& program) {
@@ -52,6 +53,10 @@ std::uint64_t SliceBytes::unit(Rank rank, Buffer buffer, Unit unit) const {
   if (gathers(header_.collective) || scatters(header_.collective)) {
     const std::uint64_t first = std::min(first_segment_, block);
     return segment == 0 ? first : block - first;
+  }
+  if (header_.collective == Collective::allgatherv) {  // segments of one size
+    const std::uint64_t each = (largest_ + header_.segments - 1) / header_.segments;
+    return std::min(block, (segment + 1) * each) - std::min(block, segment * each);
   }
   return cut(block, segment + 1) - cut(block, segment);
 }

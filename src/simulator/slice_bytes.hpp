@@ -38,6 +38,7 @@ class SliceBytes {
   std::uint64_t element_bytes_;
   std::uint64_t first_segment_;
   std::vector<std::uint64_t> block_bytes_;
+  std::uint64_t largest_ = 0;      // of all blocks
   Rank rank_ = -1;                 // of the program that was begun last
   std::vector<Program> programs_;  // only where blocks differ and must be followed
 };

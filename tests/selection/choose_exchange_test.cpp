@@ -43,6 +43,24 @@ TEST(ChooseExchange, KeepsAllLinksBusyWithLongVectorsBetweenHosts) {
   EXPECT_EQ(chosen(between_hosts(Collective::alltoall, mebi / 8)), "shifted");
 }
 
+TEST(ChooseExchange, SendsAHugeBlockThroughFewRanks) {
+  Situation now = between_hosts(Collective::allgatherv, mebi, 48);
+  now.largest = mebi / 48;
+  EXPECT_EQ(chosen(now), "ring");
+  now.largest = mebi;
+  EXPECT_EQ(chosen(now), "all-broadcast");
+  // Its segments fill 46 ranks of a ring, or the rounds of a broadcast.
+  const auto time_by = [&](const char* name) {
+    return exchange_segments({}, *find_algorithm(now.collective, name), now).whole_time;
+  };
+  const double wire = now.costs.beta * static_cast<double>(mebi);
+  EXPECT_GT(time_by("ring"), 1.5 * wire);
+  EXPECT_LT(time_by("all-broadcast"), 1.25 * wire);
+  // Where a ring is short they are as good, and the ring's messages have one way each.
+  now.ranks = 8;
+  EXPECT_EQ(chosen(now), "ring");
+}
+
 TEST(ChooseExchange, KnowsALateRank) {
   Situation now = between_hosts(Collective::allreduce, mebi);
   now.spread = 0.15;

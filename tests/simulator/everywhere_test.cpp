@@ -45,10 +45,28 @@ TEST(SimulatedEverywhere, RoundsTakeWhatTheTablePromises) {
     EXPECT_DOUBLE_EQ(time(Collective::allgather, "circulant", 1, 64),
                      log * alpha + (p - 1) * 64 * beta);
     EXPECT_DOUBLE_EQ(time(Collective::allgather, "ring", 4, 64), (p - 1) * (4 * alpha + 64 * beta));
+    EXPECT_DOUBLE_EQ(time(Collective::allgather, "all-broadcast", 1, 64),
+                     log * alpha + (p - 1) * 64 * beta);
     EXPECT_DOUBLE_EQ(time(Collective::reduce_scatter_block, "ring", 1, 64),
                      (p - 1) * (alpha + 64 * beta));
     EXPECT_DOUBLE_EQ(time(Collective::alltoall, "pairwise", 1, 64), (p - 1) * (alpha + 64 * beta));
     EXPECT_DOUBLE_EQ(time(Collective::barrier, "dissemination", 1, 0), log * alpha);
+  }
+}
+
+// A block that holds everything takes as long as its broadcast.
+TEST(SimulatedEverywhere, AHugeBlockFillsNoRing) {
+  constexpr std::uint64_t bytes = 6400;
+  for (const Rank ranks : {2, 3, 5, 8, 12, 31}) {
+    std::vector<std::uint64_t> sizes(static_cast<std::size_t>(ranks), 0);
+    sizes[sizes.size() / 2] = bytes;
+    PlanRequest request{.ranks = ranks};
+    request.segments = 64;
+    const double log = ceil_log2(static_cast<std::uint64_t>(ranks));
+    const double time =
+        run(Collective::allgatherv, "all-broadcast", request, {.bytes = 0, .block_bytes = sizes})
+            .run_time;
+    EXPECT_LE(time, (63 + log) * (alpha + beta * bytes / 64) + 1e-12) << ranks;
   }
 }
 
@@ -93,6 +111,28 @@ TEST(SimulatedEverywhere, AnAllToAllSendsEveryPairsBlock) {
     const DataSizes data{.block_bytes = sizes};
     EXPECT_EQ(run(Collective::alltoallv, "shifted", request, data).bytes, all);
   }
+}
+
+// Rank 0 has asked for all blocks by then, in the background.
+TEST(SimulatedEverywhere, AnAllgatherWhoseFirstRankIsLateOnlyBroadcasts) {
+  constexpr Rank ranks = 8;
+  constexpr std::uint64_t bytes = 640;
+  std::vector<double> arrivals(ranks, 0.0);
+  arrivals[0] = 1000;  // the others take less to gather
+  SimulationOptions options;
+  options.network.hockney = {alpha, beta};
+  options.arrivals = arrivals;
+  PlanRequest request{.ranks = ranks};
+  const auto after_the_last = [&](bool background) {
+    request.background = background;
+    const Algorithm& row = *find_algorithm(Collective::allgather, "gather-broadcast");
+    return simulate(make_plan(row, request), {.bytes = bytes}, options).absorbed;
+  };
+  const double gather = (ranks - 1) * (2 * alpha + beta * bytes) + alpha;
+  const double broadcast = 3 * (alpha + beta * bytes * ranks);
+  EXPECT_NEAR(after_the_last(true), broadcast, 1e-9);
+  EXPECT_GT(after_the_last(false), broadcast + beta * bytes * (ranks - 1));
+  EXPECT_LE(after_the_last(false), gather + broadcast + 1e-9);
 }
 
 TEST(SimulatedEverywhere, AnAllreduceThatKnowsTheLateRankTakesHalfOfAFlatOne) {

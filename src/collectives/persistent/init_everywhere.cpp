@@ -88,7 +88,11 @@ int init_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm, MP
         if (const int unread = read.read(state, now); unread != MPI_SUCCESS) return unread;
         call.in_place = now.in_place();
         offer.bytes = read.received_bytes();
-        if (!now.irregular()) offer.bytes /= static_cast<std::uint64_t>(state.size());
+        if (now.irregular()) {
+          offer.largest = read.largest_block();
+        } else {
+          offer.bytes /= static_cast<std::uint64_t>(state.size());
+        }
         call.elements = offer.bytes;
         return MPI_SUCCESS;
       },

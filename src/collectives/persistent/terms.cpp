@@ -115,11 +115,18 @@ Settings settings_for(const CommunicatorState& state, const Terms& terms, Collec
   return settings;
 }
 
+Situation situation_of(const CommunicatorState& state, const PersistentOffer& offer,
+                       Collective collective) {
+  Situation now = state.situation(collective, offer.bytes, offer.use, offer.commutes);
+  now.largest = offer.largest;
+  return now;
+}
+
 // The algorithm. Where following the order of arrival would cost more than it brings, `terms` no
 // longer asks for it.
 const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, Terms& terms,
                            const PersistentOffer& offer, Collective collective) {
-  const Situation situation = state.situation(collective, offer.bytes, offer.use, offer.commutes);
+  const Situation situation = situation_of(state, offer, collective);
   const Algorithm* chosen = choose(settings, situation);
   const bool freely = wanted_algorithm(settings, situation) == choose_automatically;
   if (freely && (!has_root(collective) || collective == Collective::bcast)) {
@@ -196,9 +203,7 @@ void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agre
   const bool fixed = is_reproducible(settings, call.collective);
   if (call.algorithm->arrivals && !fixed) state.find_costs(state.tags_of(call.collective));
   if (call.algorithm->segments) {
-    call.cut =
-        segments_for(settings, *call.algorithm,
-                     state.situation(call.collective, offer.bytes, offer.use, offer.commutes));
+    call.cut = segments_for(settings, *call.algorithm, situation_of(state, offer, call.collective));
     const std::uint64_t segments = std::min<std::uint64_t>(call.cut.segments, call.elements);
     call.cut.segments = static_cast<std::uint32_t>(segments);
   }

@@ -16,8 +16,9 @@ namespace sibyl {
 
 // What this rank knows of its arguments before the agreement.
 struct PersistentOffer {
-  int wrong = MPI_SUCCESS;  // class of what is wrong with them
-  std::uint64_t bytes = 0;  // of a block or vector; the same on all ranks
+  int wrong = MPI_SUCCESS;    // class of what is wrong with them
+  std::uint64_t bytes = 0;    // of a block or vector; the same on all ranks
+  std::uint64_t largest = 0;  // as in Situation
   OperatorUse use = OperatorUse::none;
   bool commutes = true;
   bool eligible = true;  // by arguments that are the same on all ranks

@@ -117,16 +117,16 @@ Piece Frame::staged(StepIndex index, std::uint32_t slot) const {
   return piece;
 }
 
-// Blocks that lie one after the other, or one block.
+// Blocks that lie one after the other, one block, or a part of one.
 int Frame::move_block(Buffer buffer, const Range& range, bool into_packed, char* packed) const {
   const Piece place = layout_.locate(buffer, range);
-  if (buffer == Buffer::scratch) {
+  if (place.count == 0) return MPI_SUCCESS;
+  if (buffer == Buffer::scratch || prepared_.header.segments > 1) {  // located as bytes
     std::memcpy(into_packed ? packed : place.address, into_packed ? place.address : packed,
                 static_cast<std::size_t>(place.count));
     return MPI_SUCCESS;
   }
   const DatatypeInfo& type = layout_.user(buffer).type;
-  if (place.count == 0) return MPI_SUCCESS;
   return into_packed ? pack(place.address, place.count, type, packed, call_.comm)
                      : unpack(packed, place.address, place.count, type, call_.comm);
 }

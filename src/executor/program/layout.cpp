@@ -104,13 +104,18 @@ Piece Layout::locate_in_scratch(const Range& range) const {
   return {scratch_ + begin, slot_begin(range.first + range.count) - begin, MPI_BYTE};
 }
 
-// A gather's block has a first segment of given size. Blocks of any sizes are cut as far as their
-// segments are worth a message; the others are empty, and no message. All else has equal parts.
+// A gather's block has a first segment of given size. Where all ranks know all sizes, blocks of any
+// sizes are cut into segments of one size, of which the largest has all; where they do not, as far
+// as their segments are worth a message. The others are empty, and no message. All else has equal
+// parts.
 std::size_t Layout::segment_begin(std::size_t block_bytes, Unit segment) const {
   const Collective collective = header_.collective;
   if (gathers(collective)) return segment == 0 ? 0 : call_.first_segment;
   const std::size_t segments = header_.segments;
-  if (collective == Collective::allgatherv || collective == Collective::alltoallv) {
+  if (collective == Collective::allgatherv) {
+    return std::min(block_bytes, segment * ((call_.block_bytes + segments - 1) / segments));
+  }
+  if (collective == Collective::alltoallv) {
     const std::size_t each = std::max(least_segment, (block_bytes + segments - 1) / segments);
     return std::min(block_bytes, segment * each);
   }

@@ -21,8 +21,10 @@ void list_packed_messages(Prepared& prepared) {
       prepared.header.partition == Partition::blocks && !combines(prepared.header.collective);
   for (StepIndex i = 0; i < prepared.program.steps.size(); ++i) {
     const Step& step = prepared.program.steps[i];
+    const Range& range = step.slice.range;
+    const Unit within = range.first % prepared.header.segments;
     const bool several =
-        step.slice.list_size > 1 || step.slice.range.count > prepared.header.segments;
+        step.slice.list_size > 1 || within + range.count > prepared.header.segments;
     const bool packed = blocks && several && step.peer != no_rank;
     prepared.packed_ordinal.push_back(packed ? static_cast<std::uint32_t>(prepared.packed.size())
                                              : Prepared::not_packed);

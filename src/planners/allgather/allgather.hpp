@@ -16,6 +16,14 @@ PlanHeader describe_ring(const PlanRequest& request);
 void plan_ring(const PlanRequest& request, Rank rank, Program& program);
 
 template <Collective collective>
+PlanHeader describe_all_broadcast(const PlanRequest& request);
+void plan_all_broadcast(const PlanRequest& request, Rank rank, Program& program);
+
+template <Collective collective>
+PlanHeader describe_gather_broadcast(const PlanRequest& request);
+void plan_gather_broadcast(const PlanRequest& request, Rank rank, Program& program);
+
+template <Collective collective>
 PlanHeader describe_spread(const PlanRequest& request);
 void plan_spread(const PlanRequest& request, Rank rank, Program& program);
 

@@ -11,9 +11,12 @@
 
 namespace sibyl::allgather {
 
+inline constexpr std::string_view resilient_allgathers_paper =
+    "J. Proficz, All-gather Algorithms Resilient to Imbalanced Process Arrival Patterns, 2021";
+
 // m is the size of one block, M of all of them.
 template <Collective collective>
-constexpr std::array<Algorithm, 3> rows() {
+constexpr std::array<Algorithm, 5> rows() {
   constexpr bool irregular = collective == Collective::allgatherv;
   return {
       Algorithm{.collective = collective,
@@ -43,18 +46,44 @@ constexpr std::array<Algorithm, 3> rows() {
                 .plan = plan_ring,
                 .check = check_segments_of_blocks},
       Algorithm{.collective = collective,
+                .name = "all-broadcast",
+                .published = "round-optimal all-broadcast",
+                .idea = "All ranks broadcast their blocks along one circulant graph; the segments "
+                        "that are due in a round, one of each block, are one message.",
+                .cost = irregular ? "(N - 1 + ceil(log2 p)) (alpha + about beta M/N)"
+                                  : "(N - 1 + ceil(log2 p)) (alpha + beta (p-1) m/N)",
+                .source = circulant_broadcast_paper,
+                .sizes = irregular,
+                .segments = true,
+                .describe = describe_all_broadcast<collective>,
+                .plan = plan_all_broadcast,
+                .check = check_segments_of_blocks},
+      Algorithm{.collective = collective,
                 .name = "spread",
                 .published = "BDR",
                 .idea = "Every rank sends its block to all others, the next one first; a late rank "
                         "delays only its own block.",
                 .cost = irregular ? "(p-1) alpha + beta (p-1) times the largest block"
                                   : "(p-1) (alpha + beta m)",
-                .source = "J. Proficz, All-gather Algorithms Resilient to Imbalanced Process "
-                          "Arrival Patterns, 2021",
+                .source = resilient_allgathers_paper,
                 .background = true,
                 .sizes = irregular,
                 .describe = describe_spread<collective>,
                 .plan = plan_spread},
+      Algorithm{.collective = collective,
+                .name = "gather-broadcast",
+                .published = "BSLB",
+                .idea = "Rank 0 asks one rank after the other for its block, in rank order or "
+                        "earliest arrival first, and broadcasts all blocks.",
+                .cost = irregular ? "(2p-1) alpha + beta M + ceil(log2 p) (alpha + beta M)"
+                                  : "(p-1) (2 alpha + beta m) + alpha + ceil(log2 p) (alpha + "
+                                    "beta p m)",
+                .source = resilient_allgathers_paper,
+                .order = OrderUse::root_only,
+                .background = true,
+                .sizes = irregular,
+                .describe = describe_gather_broadcast<collective>,
+                .plan = plan_gather_broadcast},
   };
 }
 

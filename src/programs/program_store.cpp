@@ -41,6 +41,7 @@ const Prepared& ProgramStore::find(ProgramSpec spec, const SharedView& view) {
     if (matches(*entries_[i], spec, now)) {
       last_ = i;
       entries_[i]->asked = view;
+      entries_[i]->used = ++uses_;
       return entries_[i]->prepared;
     }
   }
@@ -49,6 +50,7 @@ const Prepared& ProgramStore::find(ProgramSpec spec, const SharedView& view) {
   entry.spec = spec;
   entry.view = now == nullptr ? nullptr : view;
   entry.asked = view;
+  entry.used = ++uses_;
   PlanRequest request = request_of(spec, now);
   const bool scheduled = is_scheduled_ahead(*spec.algorithm);
   if (scheduled) request.schedule = prefetch_.find(request);
@@ -58,7 +60,7 @@ const Prepared& ProgramStore::find(ProgramSpec spec, const SharedView& view) {
   return entry.prepared;
 }
 
-// The place of one that was dropped, a new one, or that of the oldest.
+// The place of one that was dropped, a new one, or that of the least recently used.
 ProgramStore::Entry& ProgramStore::find_place() {
   const auto free = std::ranges::find_if(entries_, [](const auto& entry) { return !entry->valid; });
   if (free != entries_.end()) {
@@ -67,8 +69,9 @@ ProgramStore::Entry& ProgramStore::find_place() {
     entries_.push_back(std::make_unique<Entry>());
     last_ = entries_.size() - 1;
   } else {
-    last_ = oldest_;
-    oldest_ = (oldest_ + 1) % capacity_;
+    const auto used = [](const auto& entry) { return entry->used; };
+    last_ =
+        static_cast<std::size_t>(std::ranges::min_element(entries_, {}, used) - entries_.begin());
   }
   return *entries_[last_];
 }

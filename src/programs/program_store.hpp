@@ -55,7 +55,8 @@ inline bool follows_arrivals(const ProgramSpec& spec) {
 
 class ProgramStore {
  public:
-  // A program that changes its root at every call would fill any store; the oldest entry goes.
+  // A program that changes its root at every call would fill any store; the least recently used
+  // goes.
   static constexpr std::size_t usual_capacity = 64;
 
   ProgramStore(Rank rank, Rank ranks, std::size_t capacity = usual_capacity)
@@ -95,6 +96,7 @@ class ProgramStore {
     ProgramSpec spec;
     SharedView view;   // nullptr where it follows none
     SharedView asked;  // the last with which it was found
+    std::uint64_t used = 0;
     Prepared prepared;
   };
   // By value, so that get() need not have it in memory.
@@ -111,7 +113,7 @@ class ProgramStore {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<Rank> latest_first_;  // of the request that is made
   std::size_t last_ = 0;
-  std::size_t oldest_ = 0;
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace sibyl

@@ -22,7 +22,6 @@ constexpr std::uint64_t linear_block = 4096;
 // One message a node, where it pays: blocks that are more than a start-up, while MPI sends those of
 // a node at once (simulated: docs/performance.md).
 constexpr std::uint64_t two_level_block = 1024;
-constexpr std::uint64_t sent_at_once = 16384;
 
 const Algorithm* choose_blocks(const Situation& now) {
   const bool nodes = now.ranks_per_node > 1 && now.ranks_per_node < now.ranks;

@@ -49,6 +49,8 @@ struct Situation {
   Rank node_count() const {
     return nodes != 0 ? nodes : (ranks + ranks_per_node - 1) / ranks_per_node;
   }
+  // On several nodes, of which some hold several ranks.
+  bool shares_nodes() const { return node_count() > 1 && node_count() < ranks; }
   // Of the nodes, each as if it were one rank.
   Situation of_nodes() const {
     Situation over = *this;

@@ -17,6 +17,7 @@
 
 #include "planners/ceil_log2.hpp"
 #include "planners/doubling_sums.hpp"
+#include "selection/model.hpp"
 
 namespace sibyl {
 namespace {
@@ -28,11 +29,8 @@ constexpr std::array<std::uint32_t, 15> tried{1,  2,  3,  4,  6,  8,   12, 16,
 // blocks overlap with nothing (docs/performance.md). So of those as good the fewest whose segments
 // are sent at once are taken, or else the most.
 constexpr double as_good = 1.25;
-constexpr double segment_sent_at_once = 16384;
 // Fewer tags than any communicator has for a vector.
 constexpr std::uint32_t most_messages = 1000;
-// Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes.
-constexpr std::uint64_t worth_measuring = 65536;
 // What a link carries in a call takes at least so many latencies of a round where links are to be
 // kept busy.
 constexpr double long_in_latencies = 2;
@@ -48,10 +46,6 @@ constexpr std::uint64_t told_whole = 16384;
 
 bool between_single_ranks(const Situation& now) {
   return now.ranks > 1 && now.node_count() == now.ranks;
-}
-// On several nodes, of which some hold several ranks.
-bool between_shared_nodes(const Situation& now) {
-  return now.node_count() > 1 && now.node_count() < now.ranks;
 }
 
 // Bytes that every link carries each way.
@@ -85,7 +79,7 @@ const Algorithm* choose_two_level(const Situation& now) {
 }
 
 const Algorithm* choose_allreduce(const Situation& now) {
-  if (between_shared_nodes(now)) return choose_two_level(now);
+  if (now.shares_nodes()) return choose_two_level(now);
   if (is_long(now)) {
     if (!now.commutes) return find_algorithm(now.collective, "rabenseifner");
     return find_algorithm(now.collective, now.spread > 0 ? "pre-reduced-ring" : "ring");
@@ -164,7 +158,7 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
     case Collective::allreduce:
       return choose_allreduce(now);
     case Collective::bcast:
-      if (between_shared_nodes(now)) return choose_two_level(now);
+      if (now.shares_nodes()) return choose_two_level(now);
       return is_long(now) ? choose_pipeline(settings, now, "chain", "circulant") : nullptr;
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
@@ -194,7 +188,7 @@ bool exchange_wants_costs(const Settings& settings, const Situation& now) {
     const bool looks =
         between_single_ranks(now)
             ? now.collective != Collective::barrier && now.collective != Collective::alltoallv
-            : between_shared_nodes(now) && on_two_levels && now.commutes;
+            : now.shares_nodes() && on_two_levels && now.commutes;
     return looks && bytes_on_a_link(now.of_nodes()) >= static_cast<double>(worth_measuring);
   }
   if (wanted < 0) return false;
@@ -243,7 +237,7 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
   for (const std::uint32_t segments : tried) {
     const SegmentPlan plan = planned(segments);
     if (!fits(segments) || plan.whole_time > enough) continue;
-    if (stream.bytes > segment_sent_at_once * segments) {
+    if (stream.bytes > static_cast<double>(sent_at_once * segments)) {
       if (!pipeline) best = plan;
     } else if (!at_once || (pipeline && plan.whole_time < at_once->whole_time)) {
       at_once = plan;

@@ -38,11 +38,8 @@ constexpr double most_latency = 2;
 constexpr double clear_win = 0.8;
 // Fewer leave whole vectors to be sent one after the other: a tree does the same.
 constexpr std::uint32_t fewest_segments = 4;
-// Ranks that nothing is known of measure costs only for vectors that may bring it back, in bytes.
-constexpr std::uint64_t vector_worth_measuring = 65536;
 
 bool between_nodes(const Situation& now) { return now.node_count() > 1; }
-bool share_nodes(const Situation& now) { return now.node_count() < now.ranks; }
 
 // Beyond those of the segments.
 double rounds_in_order(Rank ranks) { return 1.5 * ceil_log2(static_cast<std::uint64_t>(ranks)); }
@@ -57,7 +54,7 @@ bool reduce_wants_costs(const Settings& settings, const Situation& now) {
   if (now.ranks < 2 || !now.commutes) return false;
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == choose_automatically) {
-    return now.spread > 0 || (between_nodes(now) && now.bytes >= vector_worth_measuring);
+    return now.spread > 0 || (between_nodes(now) && now.bytes >= worth_measuring);
   }
   return asks_for_clairvoyant(wanted) && (settings.segments == 0 || now.spread > 0);
 }
@@ -109,7 +106,7 @@ SegmentPlan at_spread(SegmentPlan plan, Rank ranks, double spread) {
 // own reduce uses so well between nodes: they move the vector about twice.
 const Algorithm* choose_reduce(const Settings& settings, const Situation& all) {
   if (!all.costs.known() || !all.commutes || all.ranks < 2) return nullptr;
-  const bool on_two_levels = between_nodes(all) && share_nodes(all);
+  const bool on_two_levels = all.shares_nodes();
   const Situation now = on_two_levels ? all.of_nodes() : all;
   const SegmentPlan plan = plan_segments(settings, now);
   if (plan.segments < fewest_segments) return nullptr;

@@ -13,6 +13,11 @@
 
 namespace sibyl {
 
+// Longer messages wait for their receivers: MPI libraries send them by rendezvous.
+inline constexpr std::uint64_t sent_at_once = 16384;
+// Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes.
+inline constexpr std::uint64_t worth_measuring = 65536;
+
 // Seconds per byte that an operator combines.
 double gamma_of(OperatorUse use);
 // A round of messages of `bytes`, of which `leaving` leave every node.

@@ -9,6 +9,13 @@ namespace {
 // Up to here MPICH sends a message at once rather than by rendezvous.
 constexpr std::size_t least_segment = 16384;
 
+// Of parts of one length, `least` at least, of which there are so many at most; the last ones may
+// be empty.
+template <class Number>
+Number begin_of_part(Number part, Number whole, Number parts, Number least) {
+  return std::min(whole, part * std::max(least, (whole + parts - 1) / parts));
+}
+
 }  // namespace
 
 Layout::Layout(const PlanHeader& header, const Program& program, const CollectiveCall& call)
@@ -55,8 +62,7 @@ MPI_Count Layout::begin_of(Unit unit) const {
   // Of any sizes: cut as far as it is worth a message, as in segment_begin.
   const auto size = static_cast<MPI_Count>(std::max<std::size_t>(vector().type.size, 1));
   const MPI_Count least = (static_cast<MPI_Count>(least_segment) + size - 1) / size;
-  const MPI_Count each = std::max(least, (count + segments - 1) / segments);
-  return begin + std::min(count, segment * each);
+  return begin + begin_of_part(segment, count, segments, least);
 }
 
 // Within one copy, or of whole copies.
@@ -116,8 +122,7 @@ std::size_t Layout::segment_begin(std::size_t block_bytes, Unit segment) const {
     return std::min(block_bytes, segment * ((call_.block_bytes + segments - 1) / segments));
   }
   if (collective == Collective::alltoallv) {
-    const std::size_t each = std::max(least_segment, (block_bytes + segments - 1) / segments);
-    return std::min(block_bytes, segment * each);
+    return begin_of_part<std::size_t>(segment, block_bytes, segments, least_segment);
   }
   return segment * block_bytes / segments;
 }

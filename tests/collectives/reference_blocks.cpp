@@ -24,7 +24,9 @@ Type own_type(const BlockCase& now, int rank, const Limits& limits) {
   Random random = generator(now, rank);
   const auto overlap = now.sends_overlap ? Overlap::allowed : Overlap::forbidden;
   const int units = now.own_units[static_cast<std::size_t>(rank)];
-  return make_type(repeated(now.unit, units), overlap, limits.types, random);
+  TypeLimits types = limits.types;
+  if (now.call == Call::gather) types.interleaved_elements &= limits.gathers_interleaved;
+  return make_type(repeated(now.unit, units), overlap, types, random);
 }
 
 Type root_type(const BlockCase& now, const Limits& limits) {
@@ -81,7 +83,7 @@ BlockCase draw_block_case(Call call, int ranks, std::uint64_t seed, const Limits
   now.seed = seed;
   now.root = static_cast<int>(between(random, 0, ranks - 1));
   now.in_place = one_in(random, 4);
-  now.unit = draw_unit(random);
+  now.unit = draw_unit(limits, random);
   const auto length = std::max<std::size_t>(now.unit.size(), 1);
   const auto at_most = static_cast<int>(most_entries / length);
   now.root_units = static_cast<int>(between(random, 1, one_in(random, 2) ? at_most : 4));

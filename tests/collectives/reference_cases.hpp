@@ -78,6 +78,9 @@ struct Limits {
   bool places_of_one_rank = true;    // of an allgatherv
   bool products_scattered = true;    // reduce-scatters by operators that do not commute
   bool derived_sums_for_all = true;  // sums for all ranks by a user's operator on a derived type
+  bool derived_sums_at_root = true;  // the same at one rank
+  bool gathers_interleaved = true;   // blocks of which a gather is made
+  std::size_t basics = basic_count;  // the first so many
   bool in_place_at_some = true;      // of sums for all ranks, at some of them only
 };
 // The limits of the MPI library that runs, where its own collectives take the calls.

@@ -181,7 +181,7 @@ ExchangeCase draw_exchange_case(Call call, int ranks, std::uint64_t seed, const 
   now.seed = seed;
   now.root = call == Call::bcast ? static_cast<int>(between(random, 0, ranks - 1)) : 0;
   now.in_place = call != Call::bcast && one_in(random, 4);
-  now.unit = draw_unit(random);
+  now.unit = draw_unit(limits, random);
   const auto length = std::max<std::size_t>(now.unit.size(), 1);
   const auto at_most = static_cast<int>(most_entries / length);
   const auto element = static_cast<int>(between(random, 1, one_in(random, 2) ? at_most : 4));

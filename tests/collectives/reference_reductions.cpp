@@ -141,7 +141,10 @@ ReductionCase draw_reduction_case(Call call, int ranks, std::uint64_t seed, cons
   now.seed = seed;
   now.root = static_cast<int>(between(random, 0, ranks - 1));
   std::size_t element = 0;
-  if (one_in(random, 2) || (call >= Call::allreduce && !limits.derived_sums_for_all)) {
+  const bool derived_sums = call == Call::reduce
+                                ? limits.derived_sums_at_root
+                                : call < Call::allreduce || limits.derived_sums_for_all;
+  if (one_in(random, 2) || !derived_sums) {
     const auto& types = operand_types();
     do {
       now.operand = &types[pick(random, types.size())];
@@ -155,7 +158,7 @@ ReductionCase draw_reduction_case(Call call, int ranks, std::uint64_t seed, cons
     now.op = Operator::user_sum;
     const auto basics = between(random, 1, 6);
     for (std::ptrdiff_t i = 0; i < basics; ++i) {
-      now.signature.push_back(static_cast<Basic>(pick(random, basic_count)));
+      now.signature.push_back(static_cast<Basic>(pick(random, limits.basics)));
     }
     if (one_in(random, 3)) now.signature.assign(1 + pick(random, 12), now.signature.front());
     if (one_in(random, 30)) now.signature.clear();

@@ -15,8 +15,8 @@ int draw_divisor(int number, int at_most, Random& random) {
   return divisors.empty() ? 1 : divisors[pick(random, divisors.size())];
 }
 
-Signature draw_unit(Random& random) {
-  const auto basic = [&] { return static_cast<Basic>(pick(random, basic_count)); };
+Signature draw_unit(const Limits& limits, Random& random) {
+  const auto basic = [&] { return static_cast<Basic>(pick(random, limits.basics)); };
   Signature unit;
   if (one_in(random, 25)) return unit;  // types of no bytes
   const std::uint64_t basics = one_in(random, 2) ? 1 : 2 + pick(random, 4);

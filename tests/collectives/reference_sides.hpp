@@ -12,7 +12,7 @@ namespace sibyl::reference {
 constexpr std::size_t most_entries = 24;  // of a type
 
 int draw_divisor(int number, int at_most, Random& random);
-Signature draw_unit(Random& random);
+Signature draw_unit(const Limits& limits, Random& random);
 // Units of a block of about so many bytes at most, in whole elements of `element` units.
 // `in_message`: blocks that may travel in one message.
 int draw_units(const Signature& unit, int element, int in_message, std::size_t largest,

@@ -16,6 +16,7 @@ from launching import PROGRAMS, read_reports, run, served, setting, shim
 
 TESTS = PROGRAMS.parent.parent
 CASES = 10000 if "SIBYL_TEST_LONG" in os.environ else 250
+SEEDS = 3
 
 
 def build():
@@ -37,21 +38,33 @@ def build():
 
 
 class ReferenceFuzz(unittest.TestCase):
-    def fuzz(self, **extra):
+    def fuzz(self, seed, **extra):
+        done = run([build(), seed, CASES], ranks=setting.ranks, **extra)
+        well = done.returncode == 0 and f"{CASES} cases, 0 failures" in done.stdout
+        return well, f"seed {seed}\n{done.stdout[-6000:]}{done.stderr}"
+
+    def mastered_seed(self):
+        """One whose cases the MPI itself gets right. The limits that are drawn within leave what it
+        gets wrong in one run of some hundred (MPICH's truncated messages); a fault that is not as
+        rare as that fails here."""
         if setting.mpicc is None:
             self.skipTest("no --mpicc")
-        seed = os.environ.get("SIBYL_TEST_SEED") or random.SystemRandom().randrange(1 << 32)
-        done = run([build(), seed, CASES], ranks=setting.ranks, **extra)
-        self.assertEqual(done.returncode, 0, f"seed {seed}\n{done.stdout[-6000:]}{done.stderr}")
-        self.assertIn(f"{CASES} cases, 0 failures", done.stdout)
-
-    def test_the_mpi_itself_equals_the_reference(self):
-        self.fuzz()
+        given = os.environ.get("SIBYL_TEST_SEED")
+        drawn = [random.SystemRandom().randrange(1 << 32) for _ in range(SEEDS)]
+        texts = []
+        for seed in [given] if given else drawn:
+            well, text = self.fuzz(seed)
+            if well:
+                return seed
+            texts.append(text)
+        self.fail("without Sibyl: " + "\n".join(texts))
 
     def test_every_collective_under_the_preload_equals_the_reference(self):
+        seed = self.mastered_seed()
         reports = Path(tempfile.mkdtemp(dir=setting.work))
         extra = {"SIBYL_REPORT": str(reports), "SIBYL_SERVE_FROM": "1"}
-        self.fuzz(LD_PRELOAD=str(shim()), **extra)
+        well, text = self.fuzz(seed, LD_PRELOAD=str(shim()), **extra)
+        self.assertTrue(well, text)
         by_rank = served(read_reports(reports))
         for rank in range(setting.ranks):
             self.assertTrue(by_rank.get(rank), f"nothing was served at rank {rank}")

@@ -24,14 +24,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process of several (`pytest -n 2 --dist loadgroup`) runs all that starts MPI programs.
-
-    Two of those at a time would measure each other; the rest, most of it plain Python, goes on
-    beside them.
+    """One process of several (`pytest -n 2 --dist loadgroup`) runs all that starts programs of an
+    MPI, another all of the next; the rest, most of it plain Python, goes on beside them.
     """
     for item in items:
         if {"mpi", "python"} & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group("mpi"))
+            parameters = getattr(item, "callspec", None)
+            chosen = parameters.params.get("mpi") if parameters else None
+            family = chosen.launcher.family if chosen else "any"
+            item.add_marker(pytest.mark.xdist_group(f"mpi-{family}"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <new>
+#include <type_traits>
 #include <typeinfo>
 
 namespace sibyl {
@@ -16,6 +17,16 @@ namespace sibyl {
 inline bool is_own(const std::bad_alloc& failure) {
   const std::type_info* const type = &typeid(failure);
   return type == &typeid(std::bad_alloc) || type == &typeid(std::bad_array_new_length);
+}
+
+// What `body` returns, or `without_memory` where Sibyl itself runs out of it: the catch of all
+// calls.
+template <class Body, class Result = std::invoke_result_t<Body>>
+Result guarded(Body body, std::type_identity_t<Result> without_memory) try {
+  return body();
+} catch (const std::bad_alloc& failure) {
+  if (!is_own(failure)) throw;
+  return without_memory;
 }
 
 }  // namespace sibyl

@@ -2,15 +2,15 @@
 //
 // All ranks compare their times before any of them plans by them: a rank with others would wait for
 // messages that nobody sends. A rank whose arguments are wrong takes part with what cannot be used.
-#include <new>
 #include <span>
 
-#include "base/own_failure.hpp"
 #include "collectives/call.hpp"
 
 namespace sibyl {
 
-int set_arrivals(MPI_Comm comm, const double* times, int count) try {
+namespace {
+
+int agree_on_arrivals(MPI_Comm comm, const double* times, int count) {
   if (comm == MPI_COMM_NULL) return raise_nowhere(MPI_ERR_COMM);
   CommunicatorState* state = CommunicatorState::get(comm);
   if (state == nullptr) return MPI_SUCCESS;
@@ -28,9 +28,12 @@ int set_arrivals(MPI_Comm comm, const double* times, int count) try {
         "negative and at most 1e6 seconds apart");
   }
   return raise(comm, state->arrivals_code);
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;
-  return raise(comm, MPI_ERR_NO_MEM);
+}
+
+}  // namespace
+
+int set_arrivals(MPI_Comm comm, const double* times, int count) {
+  return raising_lack_of_memory(comm, [&] { return agree_on_arrivals(comm, times, count); });
 }
 
 }  // namespace sibyl

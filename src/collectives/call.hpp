@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/own_failure.hpp"
 #include "collectives/collectives.hpp"
 #include "communicator/communicator_state.hpp"
 #include "executor/executor.hpp"
@@ -21,6 +22,14 @@ namespace sibyl {
 int raise(MPI_Comm comm, int error_class);
 // The same for an error code that may be of a library's own making: its class is raised.
 int raise_class(MPI_Comm comm, int error);
+// Runs `body`, which raises errors of its own, and raises MPI_ERR_NO_MEM where Sibyl runs out of
+// memory: outside of all handlers of exceptions, since the program's error handler may jump.
+template <class Body>
+int raising_lack_of_memory(MPI_Comm comm, Body body) {
+  const std::optional<int> result =
+      guarded([&] { return std::optional<int>(body()); }, std::nullopt);
+  return result ? *result : raise(comm, MPI_ERR_NO_MEM);
+}
 // Raises where there is no communicator: on the world, if there is one.
 int raise_nowhere(int error_class);
 // An error code of class MPI_ERR_ARG with this text; the class itself where the MPI library loses

@@ -1,7 +1,6 @@
 // Chooses the engine; see executor.hpp.
 #include "executor/executor.hpp"
 
-#include <new>
 
 #include "base/own_failure.hpp"
 #include "executor/faults.hpp"
@@ -41,9 +40,7 @@ bool has_independent_rounds(const PlanHeader& header) {
          header.window.receives != 1;
 }
 
-}  // namespace
-
-int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) try {
+int execute_now(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) {
   if (Execution::needs_mirrors(prepared, call)) {
     Execution execution;
     const int bound = execution.bind(prepared, call, workspace);
@@ -61,9 +58,12 @@ int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& wor
     return run_lockstep(prepared, call, frame);
   }
   return run_dataflow(prepared, call, frame, workspace);
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;
-  return MPI_ERR_NO_MEM;
+}
+
+}  // namespace
+
+int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) {
+  return guarded([&] { return execute_now(prepared, call, workspace); }, MPI_ERR_NO_MEM);
 }
 
 }  // namespace sibyl

@@ -104,10 +104,11 @@ Limits message_limits() {
 #else
   // MPICH 4.0 over UCX ends the receive of some types of mixed sizes with "message truncated",
   // often where a message goes in pieces of about 8 KiB and one ends inside an element, once at
-  // 1600 bytes. MPI_2INT counts as one element of eight bytes there: a structure of it and MPI_INT
-  // is mixed too. A receive of 8272 such bytes between two ranks fails so without Sibyl.
+  // 1600 bytes. MPI_2INT and MPI_FLOAT_INT count as one element of eight bytes there: a structure
+  // of them and MPI_INT is mixed too. A receive of 8272 such bytes between two ranks fails so
+  // without Sibyl.
   limits.largest_mixed = 500;
-  limits.types.integer_pairs = false;
+  limits.types.pairs_of_one_size = false;
 #if MPICH_NUMVERSION >= 50000000
   // MPICH 5.0 ends so also with elements of one basic type that are not side by side, where a piece
   // ends inside one: seen from 16 KiB on.
@@ -159,7 +160,7 @@ Limits native_limits() {
 #endif
   limits.largest = message_limits().largest;
   limits.largest_mixed = message_limits().largest_mixed;
-  limits.types.integer_pairs = message_limits().types.integer_pairs;
+  limits.types.pairs_of_one_size = message_limits().types.pairs_of_one_size;
 #endif
   return limits;
 }

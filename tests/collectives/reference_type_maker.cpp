@@ -148,7 +148,8 @@ Type TypeMaker::make(const Signature& signature, int depth) {
   if (signature.empty()) return nothing(depth);
   if (signature.size() == 2 && signature[1] == Basic::integer && !one_in(random_, 3)) {
     for (const Pair& pair : pairs()) {
-      if (pair.type == MPI_2INT && !limits_.integer_pairs) continue;
+      const bool one_size = row_of(pair.value).bytes == row_of(Basic::integer).bytes;
+      if (one_size && !limits_.pairs_of_one_size) continue;
       if (pair.value == signature[0]) return leaf(pair);
     }
   }

@@ -115,7 +115,7 @@ enum class Overlap : std::uint8_t { forbidden, allowed };
 struct TypeLimits {
   bool negative_extents = true;
   bool interleaved_elements = true;
-  bool integer_pairs = true;  // MPI_2INT for two integers of a signature
+  bool pairs_of_one_size = true;  // MPI's pairs of two basic types of the same size
   int depth = 3;
 };
 

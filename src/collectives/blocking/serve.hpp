@@ -20,7 +20,6 @@
 // The user's error handler, which may throw or jump, runs with nothing of Sibyl's left to do.
 #pragma once
 
-#include <new>
 #include <optional>
 
 #include "base/own_failure.hpp"
@@ -52,15 +51,6 @@ struct Outcome {
   }
 };
 
-// MPI_ERR_NO_MEM in the place of a failed allocation.
-template <class Body>
-Outcome guarded(Body body) try {
-  return body();
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;  // an operator's
-  return {.error = MPI_ERR_NO_MEM};
-}
-
 template <class Call>
 int serve(const Call& call, Caller caller, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return call.native();
@@ -82,10 +72,12 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
                             call.native());
   }
   bool served = false;
-  Outcome outcome = guarded([&] {
-    served = state->serves(comm, !caller.preload);
-    return served ? call.serve(*state, counted, verdict.error_class) : Outcome{};
-  });
+  Outcome outcome = guarded(
+      [&] {
+        served = state->serves(comm, !caller.preload);
+        return served ? call.serve(*state, counted, verdict.error_class) : Outcome{};
+      },
+      {.error = MPI_ERR_NO_MEM});
   if (outcome.error != MPI_SUCCESS) {
     return counted.end(outcome.algorithm, outcome.bytes, raise_class(comm, outcome.error));
   }

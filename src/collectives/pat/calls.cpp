@@ -1,10 +1,8 @@
 // The collectives of the iterative model: from the program's memory to the staging memory of a
 // request, through it, and back; see pat.hpp.
 #include <limits>
-#include <new>
 #include <optional>
 
-#include "base/own_failure.hpp"
 #include "collectives/call.hpp"
 #include "collectives/operators.hpp"
 #include "collectives/pat/pat.hpp"
@@ -138,55 +136,55 @@ int reduce_once(const void* sendbuf, void* recvbuf, int count, MPI_Datatype data
 
 int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
                MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-               MPI_Comm comm) try {
-  Place at;
-  int wrong = find_place(comm, root, at);
-  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
-  const bool up = function.collective == Collective::gather;
-  const Side sent{const_cast<void*>(sendbuf), sendcount, sendtype};
-  const Side received{recvbuf, recvcount, recvtype};
-  PatBlocks blocks{at, up, up ? sent : received, up ? received : sent};
-  wrong = blocks.check();
-  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+               MPI_Comm comm) {
+  return raising_lack_of_memory(comm, [&] {
+    Place at;
+    int wrong = find_place(comm, root, at);
+    if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+    const bool up = function.collective == Collective::gather;
+    const Side sent{const_cast<void*>(sendbuf), sendcount, sendtype};
+    const Side received{recvbuf, recvcount, recvtype};
+    PatBlocks blocks{at, up, up ? sent : received, up ? received : sent};
+    wrong = blocks.check();
+    if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
 
-  PatRequest* request = nullptr;
-  const PatTerms terms{&function, static_cast<int>(blocks.bytes), root, MPI_BYTE, MPI_OP_NULL};
-  int error = Pat::get()->take(terms, comm, &request);
-  if (error != MPI_SUCCESS) return error;
-  error = join(*request, blocks.stage(*request, comm));
-  return error != MPI_SUCCESS ? error : blocks.deliver(*request, comm);
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;
-  return raise(comm, MPI_ERR_NO_MEM);
+    PatRequest* request = nullptr;
+    const PatTerms terms{&function, static_cast<int>(blocks.bytes), root, MPI_BYTE, MPI_OP_NULL};
+    int error = Pat::get()->take(terms, comm, &request);
+    if (error != MPI_SUCCESS) return error;
+    error = join(*request, blocks.stage(*request, comm));
+    return error != MPI_SUCCESS ? error : blocks.deliver(*request, comm);
+  });
 }
 
 int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, int count,
-               MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) try {
-  Place at;
-  int wrong = find_place(comm, root, at);
-  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
-  const bool in_place = at.is_root && sendbuf == MPI_IN_PLACE;
-  Side from{in_place ? recvbuf : const_cast<void*>(sendbuf), count, datatype};
-  wrong = from.check();
-  if (wrong == MPI_SUCCESS && at.is_root) wrong = judge_data(recvbuf, count, datatype).error_class;
-  if (wrong == MPI_SUCCESS && op == MPI_OP_NULL) wrong = MPI_ERR_OP;
-  if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+               MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+  return raising_lack_of_memory(comm, [&] {
+    Place at;
+    int wrong = find_place(comm, root, at);
+    if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+    const bool in_place = at.is_root && sendbuf == MPI_IN_PLACE;
+    Side from{in_place ? recvbuf : const_cast<void*>(sendbuf), count, datatype};
+    wrong = from.check();
+    if (wrong == MPI_SUCCESS && at.is_root) {
+      wrong = judge_data(recvbuf, count, datatype).error_class;
+    }
+    if (wrong == MPI_SUCCESS && op == MPI_OP_NULL) wrong = MPI_ERR_OP;
+    if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
 
-  // Handles of the program's own may mean something else in the next turn, and at each rank.
-  const bool lasting = from.info.named && from.info.dense &&
-                       operator_use(op, datatype) == std::optional(OperatorUse::predefined) &&
-                       from.bytes() <= std::size_t{std::numeric_limits<int>::max()};
-  if (!lasting) return reduce_once(sendbuf, recvbuf, count, datatype, op, root, comm);
-  PatRequest* request = nullptr;
-  int error = Pat::get()->take({&function, count, root, datatype, op}, comm, &request);
-  if (error != MPI_SUCCESS) return error;
-  error = pack(from.buffer, count, from.info, request->own(), comm);
-  error = join(*request, error);
-  if (error != MPI_SUCCESS || !at.is_root) return error;
-  return unpack(request->all(), recvbuf, count, from.info, comm);
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;
-  return raise(comm, MPI_ERR_NO_MEM);
+    // Handles of the program's own may mean something else in the next turn, and at each rank.
+    const bool lasting = from.info.named && from.info.dense &&
+                         operator_use(op, datatype) == std::optional(OperatorUse::predefined) &&
+                         from.bytes() <= std::size_t{std::numeric_limits<int>::max()};
+    if (!lasting) return reduce_once(sendbuf, recvbuf, count, datatype, op, root, comm);
+    PatRequest* request = nullptr;
+    int error = Pat::get()->take({&function, count, root, datatype, op}, comm, &request);
+    if (error != MPI_SUCCESS) return error;
+    error = pack(from.buffer, count, from.info, request->own(), comm);
+    error = join(*request, error);
+    if (error != MPI_SUCCESS || !at.is_root) return error;
+    return unpack(request->all(), recvbuf, count, from.info, comm);
+  });
 }
 
 }  // namespace sibyl

@@ -7,10 +7,8 @@
 #pragma once
 
 #include <memory>
-#include <new>
 #include <utility>
 
-#include "base/own_failure.hpp"
 #include "collectives/persistent/init.hpp"
 #include "collectives/persistent/native.hpp"
 #include "collectives/persistent/terms.hpp"
@@ -29,10 +27,8 @@ void offer_reduction(CommunicatorState& state, const ReductionArguments& now,
 // `check` looks at the arguments, `place` fills in the executor's call once the
 // ranks have agreed.
 template <class Check, class Place>
-int init(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeForm native,
-         PersistentRequest** request, Check check, Place place) try {
-  *request = nullptr;
-  if (comm == MPI_COMM_NULL) return raise_nowhere(MPI_ERR_COMM);
+int make_request(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeForm native,
+                 PersistentRequest** request, Check check, Place place) {
   CommunicatorState* state = CommunicatorState::get(comm);
   if (state == nullptr) return raise(comm, MPI_ERR_INTERN);
   PersistentCall call;
@@ -58,9 +54,17 @@ int init(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeFo
   }
   *request = std::make_unique<PersistentRequest>(*state, std::move(call)).release();
   return MPI_SUCCESS;
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;
-  return raise(comm, MPI_ERR_NO_MEM);
+}
+
+template <class Check, class Place>
+int init(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeForm native,
+         PersistentRequest** request, Check check, Place place) {
+  *request = nullptr;
+  if (comm == MPI_COMM_NULL) return raise_nowhere(MPI_ERR_COMM);
+  return raising_lack_of_memory(comm, [&] {
+    return make_request(collective, root, comm, info, std::move(native), request, std::move(check),
+                        std::move(place));
+  });
 }
 
 }  // namespace sibyl

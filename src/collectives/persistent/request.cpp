@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <utility>
 
 #include "base/own_failure.hpp"
@@ -198,13 +197,15 @@ const Prepared& PersistentRequest::find_program(const SharedView& view) {
   return programs_.get(spec_for(nullptr));
 }
 
-void PersistentRequest::begin_program(bool with_arrivals) try {
-  const SharedView view = with_arrivals ? exchange_->view() : nullptr;
-  note(execution_.bind(find_program(view), bound_.call, workspace_));
-  if (execution_.bound()) execution_.start(stage_ == Stage::arrived, queue_.has_value());
-} catch (const std::bad_alloc& failure) {
-  if (!is_own(failure)) throw;
-  note(MPI_ERR_NO_MEM);
+void PersistentRequest::begin_program(bool with_arrivals) {
+  note(guarded(
+      [&] {
+        const SharedView view = with_arrivals ? exchange_->view() : nullptr;
+        const int error = execution_.bind(find_program(view), bound_.call, workspace_);
+        if (execution_.bound()) execution_.start(stage_ == Stage::arrived, queue_.has_value());
+        return error;
+      },
+      MPI_ERR_NO_MEM));
 }
 
 void PersistentRequest::exchange_ended() {

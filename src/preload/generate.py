@@ -231,6 +231,57 @@ def communicator_wrapper(call):
     ]
 
 
+def row(name, wrapper, versions="0, any_version", rest=""):
+    """A line of the table of wrappers."""
+    return f'    {{"{name}", address({wrapper}), {versions}{rest}}},'
+
+
+def served_by_c(function):
+    """Wrappers of a served function for C, and their rows."""
+    code = c_wrapper(function, False)
+    rows = [row(function.name, f"c_{function.short}")]
+    if function.large:
+        code += c_wrapper(function, True)
+        rows.append(row(f"{function.name}_c", f"c_{function.short}_large"))
+    return code, rows
+
+
+def served_by_fortran(function, mpi, fortran):
+    """The wrapper of a served function for this MPI's Fortran, and its rows, one a symbol."""
+    symbols = [of for of in fortran if of.mpi == mpi and of.fits(function)]
+    wrapper = f"fortran_{function.short}"
+    rows = [row(of.of(function), wrapper, f"{of.first}, {of.last}") for of in symbols]
+    return fortran_wrapper(function) if symbols else [], rows
+
+
+def of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran):
+    """What only this MPI has: wrappers, and their rows."""
+    code, rows = [], []
+    for wrapper in forwarded:
+        if wrapper.fortran and wrapper.fortran.mpi == mpi:
+            code += wrapper.code()
+            rows.append(wrapper.row())
+    for function in served:
+        more_code, more_rows = served_by_fortran(function, mpi, fortran)
+        code += more_code
+        rows += more_rows
+    for spawn in spawns if mpi == "openmpi" else ():
+        rest = f", &native_{spawn.short}, true"
+        rows.append(row(spawn.name, f"c_{spawn.short}", rest=rest))
+    for call in communicators if mpi == "mpich" else ():
+        code += communicator_wrapper(call)
+        rows.append(row(call.name, f"c_{call.name}", rest=f", &native_{call.name}"))
+    return code, rows
+
+
+def names_of(served):
+    """The served symbols of C, large counts included."""
+    for function in served:
+        yield function.name
+        if function.large:
+            yield f"{function.name}_c"
+
+
 def implementation_source(functions, hooks, spawns, communicators, fortran):
     out = [
         preamble("The wrappers of one MPI: from an intercepted symbol to the body that serves it.")
@@ -243,53 +294,26 @@ def implementation_source(functions, hooks, spawns, communicators, fortran):
     table = []
     served = [function for function in functions if not function.counted]
     for function in served:
-        out += c_wrapper(function, False)
-        table.append(f'    {{"{function.name}", address(c_{function.short}), 0, any_version}},')
-        if function.large:
-            out += c_wrapper(function, True)
-            table.append(
-                f'    {{"{function.name}_c", address(c_{function.short}_large), 0, any_version}},'
-            )
+        code, rows = served_by_c(function)
+        out += code
+        table += rows
     forwarded = [wrapper for hook in hooks for wrapper in forwarded_hook(hook, fortran)]
     for function in functions:
         forwarded += forwarded_and_counted(function, fortran) if function.counted else []
     for wrapper in forwarded:
-        out += [] if wrapper.fortran else wrapper.code()
-        table += [] if wrapper.fortran else [wrapper.row()]
+        if not wrapper.fortran:
+            out += wrapper.code()
+            table.append(wrapper.row())
     for mpi, condition in (("openmpi", "#if SIBYL_PRELOAD_OPENMPI"), ("mpich", "#else")):
-        out.append(condition)
-        table.append(condition)
-        for wrapper in forwarded:
-            if wrapper.fortran and wrapper.fortran.mpi == mpi:
-                out += wrapper.code()
-                table.append(wrapper.row())
-        for function in served:
-            symbols = [of for of in fortran if of.mpi == mpi and of.fits(function)]
-            out += fortran_wrapper(function) if symbols else []
-            table += [
-                f'    {{"{symbol.of(function)}", address(fortran_{function.short}), '
-                f"{symbol.first}, {symbol.last}}},"
-                for symbol in symbols
-            ]
-        for spawn in spawns if mpi == "openmpi" else ():
-            table.append(
-                f'    {{"{spawn.name}", address(c_{spawn.short}), 0, any_version, '
-                f"&native_{spawn.short}, true}},"
-            )
-        for call in communicators if mpi == "mpich" else ():
-            out += communicator_wrapper(call)
-            name = call.name
-            table.append(f'    {{"{name}", address(c_{name}), 0, any_version, &native_{name}}},')
+        code, rows = of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran)
+        out += [condition, *code]
+        table += [condition, *rows]
     out.append('#endif\n}  // extern "C"\n')
     table.append("#endif")
-    out.append("static const Wrapper table[] = {")
-    out += table
-    out.append("};\n")
+    out += ["static const Wrapper table[] = {", *table, "};\n"]
     out.append("std::span<const Wrapper> wrappers() { return table; }\n")
     out.append("static constexpr std::string_view names[] = {")
-    for function in served:
-        out.append(f'    "{function.name}",')
-        out += [f'    "{function.name}_c",'] if function.large else []
+    out += [f'    "{name}",' for name in names_of(served)]
     out.append("};\n")
     out.append("std::span<const std::string_view> served() { return names; }\n")
     out.append("}  // namespace sibyl::preload")

@@ -71,17 +71,18 @@ struct Limits {
   std::size_t largest_mixed = 10000000;
   std::size_t largest_swapped = 10000000;  // bytes of a block of an all-to-all in place
   bool garbage_where_not_significant = true;
-  bool bottom = true;                // MPI_BOTTOM with a type of absolute addresses
-  bool in_place_at_any_root = true;  // of a reduce
-  bool gaps_of_pairs = true;         // MINLOC and MAXLOC on types with padding
-  bool element_sizes_differ = true;  // between the ranks and sides of an allgatherv
-  bool places_of_one_rank = true;    // of an allgatherv
-  bool products_scattered = true;    // reduce-scatters by operators that do not commute
-  bool derived_sums_for_all = true;  // sums for all ranks by a user's operator on a derived type
-  bool derived_sums_at_root = true;  // the same at one rank
-  bool gathers_interleaved = true;   // blocks of which a gather is made
-  std::size_t basics = basic_count;  // the first so many
-  bool in_place_at_some = true;      // of sums for all ranks, at some of them only
+  bool bottom = true;                 // MPI_BOTTOM with a type of absolute addresses
+  bool in_place_at_any_root = true;   // of a reduce
+  bool gaps_of_pairs = true;          // MINLOC and MAXLOC on types with padding
+  bool element_sizes_differ = true;   // between the ranks and sides of an allgatherv
+  bool places_of_one_rank = true;     // of an allgatherv
+  bool products_scattered = true;     // reduce-scatters by operators that do not commute
+  bool derived_sums_for_all = true;   // sums for all ranks by a user's operator on a derived type
+  bool derived_sums_at_root = true;   // the same at one rank
+  bool gathers_interleaved = true;    // blocks of which a gather is made
+  bool derived_swaps_of_many = true;  // an all-to-all of derived types on more than 12 ranks
+  std::size_t basics = basic_count;   // the first so many
+  bool in_place_at_some = true;       // of sums for all ranks, at some of them only
 };
 // The limits of the MPI library that runs, where its own collectives take the calls.
 Limits native_limits();

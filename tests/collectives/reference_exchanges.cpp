@@ -34,12 +34,18 @@ Random generator(const ExchangeCase& now, End end, std::size_t rank) {
   return Random(now.seed + 62 * (rank + 1) + (end == End::send ? 31 : 0));
 }
 
+bool goes_by_basic_types(Call call, int ranks, const Limits& limits) {
+  return call == Call::alltoall && ranks > 12 && !limits.derived_swaps_of_many;
+}
+
 Type type_of(const ExchangeCase& now, End end, std::size_t rank, const Limits& limits) {
   Random random = generator(now, end, rank);
   const bool may_overlap = end == End::send && now.sends_overlap;
   const int units = (end == End::send ? now.send_units : now.receive_units)[rank];
+  TypeLimits types = limits.types;
+  types.basic_alone |= goes_by_basic_types(now.call, now.ranks, limits);
   return make_type(repeated(now.unit, units), may_overlap ? Overlap::allowed : Overlap::forbidden,
-                   limits.types, random);
+                   types, random);
 }
 
 // What a rank has for another one; for all alike where it goes to all.
@@ -184,12 +190,17 @@ ExchangeCase draw_exchange_case(Call call, int ranks, std::uint64_t seed, const 
   now.unit = draw_unit(limits, random);
   const auto length = std::max<std::size_t>(now.unit.size(), 1);
   const auto at_most = static_cast<int>(most_entries / length);
-  const auto element = static_cast<int>(between(random, 1, one_in(random, 2) ? at_most : 4));
+  auto element = static_cast<int>(between(random, 1, one_in(random, 2) ? at_most : 4));
+  const bool basic = goes_by_basic_types(call, ranks, limits);
+  if (basic) {
+    if (!now.unit.empty()) now.unit.resize(1);
+    element = 1;
+  }
   draw_units_of_blocks(now, element, random, limits);
   now.sends_overlap = !sends_to_each(call) && call != Call::bcast && one_in(random, 6);
   const bool alike = call == Call::allgatherv && !limits.element_sizes_differ;
   const auto draw = [&](End end, std::size_t rank) {
-    return alike ? element : draw_element(units_of(now, end, rank), at_most, random);
+    return alike || basic ? element : draw_element(units_of(now, end, rank), at_most, random);
   };
   for (std::size_t rank = 0; rank < now.units.size(); ++rank) {
     now.send_units.push_back(draw(End::send, rank));

@@ -136,9 +136,11 @@ Limits native_limits() {
   // Rings have temporary vectors for elements that begin where they are said to, and write beside
   // them where a lower bound is not 0.
   limits.derived_sums_for_all = false;
-  // Gather is a tree, whose inner ranks put all blocks in a row of their own type, over one another
-  // where its elements interleave.
+  // Inner ranks of a gather's tree put blocks of others in a row of their own type, over one
+  // another where its elements interleave.
   limits.gathers_interleaved = false;
+  // Bruck's all-to-all has temporary blocks for elements without gaps, and writes past them.
+  limits.derived_swaps_of_many = false;
   limits.basics = message_limits().basics;
 #else
   // MPICH 4.0's reduce in place at other roots than 0 crashes.

@@ -111,6 +111,7 @@ bool TypeMaker::elements_fit(const TypeMap& map, std::ptrdiff_t extent, Overlap 
 }
 
 Type TypeMaker::outermost(const Signature& signature, Overlap overlap) {
+  if (limits_.basic_alone && signature.size() == 1) return leaf(signature[0]);
   Type type = make(signature, static_cast<int>(between(random_, 0, limits_.depth)));
   const bool fits = elements_fit(type.map(), type.map().extent(), overlap);
   if (fits && !one_in(random_, 3)) return type;

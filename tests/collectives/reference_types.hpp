@@ -115,6 +115,7 @@ enum class Overlap : std::uint8_t { forbidden, allowed };
 struct TypeLimits {
   bool negative_extents = true;
   bool interleaved_elements = true;
+  bool basic_alone = false;       // a signature of one basic type by that type itself
   bool pairs_of_one_size = true;  // MPI's pairs of two basic types of the same size
   int depth = 3;
 };

@@ -1,13 +1,15 @@
-/* Makes MPICH's waiting ranks yield, as Open MPI's do when it is told to.
+/* Makes MPICH's waiting ranks yield, as Open MPI's do when it is told to, and sleep in long waits.
  *
  * With more ranks than cores a rank that polls keeps the others from running until its time slice
- * ends, and a test of many small calls takes minutes. MPICH over UCX polls through this function of
+ * ends, and a test of many small calls takes minutes; and many that yield to one another take the
+ * cores from those that have something to do. MPICH over UCX polls through this function of
  * UCX, so a test program that defines it comes in between. Where MPICH was built without UCX nobody
  * calls it. Linked into tests for MPICH only, or preloaded with them; never part of the library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
 #include <stddef.h>
+#include <time.h>
 
 __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker) {
   typedef unsigned (*Progress)(void*);
@@ -22,6 +24,13 @@ __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker
     __atomic_store_n(&progress, real, __ATOMIC_RELAXED);
   }
   const unsigned events = real(worker);
-  if (events == 0) sched_yield();
+  static __thread unsigned idle;
+  idle = events == 0 ? idle + 1 : 0;
+  if (idle > 30) {
+    const struct timespec a_little = {0, 50000};
+    nanosleep(&a_little, NULL);
+  } else if (idle > 0) {
+    sched_yield();
+  }
   return events;
 }

@@ -178,11 +178,11 @@ TEST(SimulatedEverywhere, APreReducedRingTakesAVectorsTimeAfterTheLateRank) {
   other[6] = 3 * vector;
   const double bound = vector + request.segments * alpha;
   const double flat = absorbed({}, nobody);
-  EXPECT_LT(absorbed(one, one), 1.2 * bound);
-  EXPECT_LT(absorbed(one, one), 0.65 * absorbed({}, one));
-  EXPECT_LT(absorbed(one, other), 1.15 * flat);
+  EXPECT_LT(absorbed(one, one), 1.15 * bound);
+  EXPECT_LT(absorbed(one, one), 0.62 * absorbed({}, one));
+  EXPECT_LT(absorbed(one, other), 1.1 * flat);
   // Where nobody is late the vector that was to come late meets the ring.
-  EXPECT_LT(absorbed(one, nobody), 1.65 * flat);
+  EXPECT_LT(absorbed(one, nobody), 1.17 * flat);
 }
 
 }  // namespace

@@ -164,7 +164,10 @@ double exchange_bound(std::span<const std::uint32_t> arrival_rounds, std::uint32
     had += std::min(segments, last - order[j - 1]);
   }
   const double kappa = ranks - static_cast<double>(std::min(merged, had)) / segments;
-  return std::max(latency, segments * (ranks + kappa - 2) / ranks);
+  // Every segment leaves the last rank, as its operand or as the sum. The last one to do so does
+  // not before round N, and two ranks have its sum then at most; their number doubles in a round.
+  const double from_last = segments + latency - 1;
+  return std::max(from_last, segments * (ranks + kappa - 2) / ranks);
 }
 
 }  // namespace sibyl

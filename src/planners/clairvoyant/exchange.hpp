@@ -50,8 +50,8 @@ ClairvoyantEvents make_exchange(const ExchangeRequest& request);
 std::vector<std::uint32_t> arrival_rounds(std::span<const double> arrivals, double round_time);
 
 // Rounds after the last arrival that no schedule can beat: N (p + kappa - 2) / p for N segments,
-// where kappa partials of a segment are left at best when the last rank arrives
-// (docs/clairvoyant.md).
+// where kappa partials of a segment are left at best when the last rank arrives, and
+// N + ceil(log2 p) - 1, in which all segments leave that rank and the last of them spreads.
 double exchange_bound(std::span<const std::uint32_t> arrival_rounds, std::uint32_t segments,
                       bool merges);
 

@@ -114,10 +114,10 @@ Unit pieces_of(const PlanRequest& request, Rank in_time) {
   return std::max<Unit>(1, (request.segments + parts / 2) / parts);
 }
 
-// The rounds in which a piece of every part goes from the late ranks to the sums, around the ring,
-// and to the late ranks.
+// The rounds in which a piece of every part goes from the late ranks to the sums and around the
+// ring; in the first of these to the late ranks, too.
 std::uint32_t rounds_of_piece(std::uint32_t parts, std::uint32_t late) {
-  return late == 0 ? parts - 1 : parts * late + parts - 1 + parts * late;
+  return late == 0 ? parts - 1 : parts * late + std::max(parts - 1, 1U);
 }
 
 class Rounds {
@@ -133,9 +133,7 @@ class Rounds {
   std::uint32_t in_ring(Unit piece, Rank step) const {
     return of(piece) + parts_ * late_ + static_cast<std::uint32_t>(step);
   }
-  std::uint32_t to_late(Unit piece, Rank part, Rank late) const {
-    return in_ring(piece, 0) + parts_ - 1 + place(part, late);
-  }
+  std::uint32_t to_late(Unit piece) const { return in_ring(piece, 0); }
 
  private:
   std::uint32_t of(Unit piece) const { return first_ + piece * rounds_of_piece(parts_, late_); }
@@ -159,8 +157,7 @@ void append_late_rank(const Seats& seats, Rank own, Unit pieces, Buffer operand,
       build.send(seats.at(part), unit(operand, part, piece), rounds.to_sum(piece, part, number));
     }
     for (Rank part = 0; part < seats.in_time; ++part) {
-      build.receive(seats.at(part), unit(Buffer::receive, part, piece),
-                    rounds.to_late(piece, part, number));
+      build.receive(seats.at(part), unit(Buffer::receive, part, piece), rounds.to_late(piece));
     }
   }
 }
@@ -175,8 +172,7 @@ void append_rank_in_time(const Seats& seats, const RingSeat& seat, Unit pieces,
   };
   const auto tell_late = [&](Unit piece) {
     for (Rank late = 0; late < seats.late(); ++late) {
-      build.send(seats.at(parts + late), unit(seat.own, piece),
-                 rounds.to_late(piece, seat.own, late));
+      build.send(seats.at(parts + late), unit(seat.own, piece), rounds.to_late(piece));
     }
   };
   for (Unit piece = 0; piece < pieces; ++piece) {

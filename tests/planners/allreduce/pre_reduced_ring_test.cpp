@@ -53,8 +53,8 @@ TEST(PreReducedRing, LeavesOutWhomItPaysToLeaveOut) {
   // Two of 8 would cost too much if they were not the late ones, two of 12 do not.
   EXPECT_EQ(parts_for({0, 0, 0, 20, 0, 0, 20, 0}), 8U);
   EXPECT_EQ(parts_for({0, 0, 0, 20, 0, 0, 25, 0, 0, 0, 0, 0}), 10U);
-  // One always may be left out.
-  EXPECT_EQ(parts_for({0, 20}), 1U);
+  // One of two has as much to receive as both of a ring; of three it may be left out.
+  EXPECT_EQ(parts_for({0, 20}), 2U);
   EXPECT_EQ(parts_for({0, 20, 0}), 2U);
   // So little late that the others would wait for their own sums.
   EXPECT_EQ(parts_for({0, 0, 0, 0.1, 0, 0, 0, 0}), 8U);

@@ -50,11 +50,35 @@ class OnNodes : public testing::TestWithParam<Collective> {
     } else if (GetParam() == Collective::allreduce) {
       error = (by_sibyl ? SIBYL_Allreduce : MPI_Allreduce)(data.data(), result.data(), count,
                                                            MPI_INT32_T, MPI_SUM, comm);
+    } else if (gathers_everywhere(GetParam())) {
+      error = gather(by_sibyl, data, result, comm);
     } else {
       result = data;
       error = (by_sibyl ? SIBYL_Bcast : MPI_Bcast)(result.data(), count, MPI_INT32_T, root, comm);
     }
     EXPECT_EQ(error, MPI_SUCCESS);
+  }
+
+ private:
+  // Of as many elements in all; blocks of allgatherv of three sizes, the last rank's first, with
+  // gaps.
+  int gather(bool by_sibyl, std::vector<std::int32_t>& data, std::vector<std::int32_t>& result,
+             MPI_Comm comm) const {
+    const int size = size_of();
+    const int each = static_cast<int>(data.size()) / size;
+    if (GetParam() == Collective::allgather) {
+      return (by_sibyl ? SIBYL_Allgather : MPI_Allgather)(data.data(), each, MPI_INT32_T,
+                                                          result.data(), each, MPI_INT32_T, comm);
+    }
+    std::vector<int> counts;
+    for (int rank = 0; rank < size; ++rank) counts.push_back(each * (1 + rank % 3) / 3 - 5);
+    std::vector<int> places(counts.size(), 0);
+    for (auto rank = counts.size() - 1; rank > 0; --rank) {
+      places[rank - 1] = places[rank] + counts[rank] + 5;
+    }
+    return (by_sibyl ? SIBYL_Allgatherv : MPI_Allgatherv)(
+        data.data(), counts[static_cast<std::size_t>(rank_in())], MPI_INT32_T, result.data(),
+        counts.data(), places.data(), MPI_INT32_T, comm);
   }
 };
 
@@ -93,7 +117,8 @@ TEST_P(OnNodes, LongVectorsGoOnTwoLevels) {
 
 INSTANTIATE_TEST_SUITE_P(Of, OnNodes,
                          testing::Values(Collective::reduce, Collective::allreduce,
-                                         Collective::bcast),
+                                         Collective::bcast, Collective::allgather,
+                                         Collective::allgatherv),
                          [](const testing::TestParamInfo<Collective>& collective) {
                            return std::string(name_of(collective.param));
                          });

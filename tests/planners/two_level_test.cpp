@@ -131,6 +131,27 @@ INSTANTIATE_TEST_SUITE_P(Of, TwoLevelPlans, testing::ValuesIn(served_on_two_leve
                            return std::string(name_of(collective.param));
                          });
 
+TEST(TwoLevelBarrier, IsRightWhereverRanksLieAndLeavesANodeOncePerRound) {
+  std::mt19937 random(7);
+  ProofStorage storage;
+  const Algorithm& row = two_level_of(Collective::barrier);
+  for (const Rank ranks : {1, 2, 3, 6, 13, 24}) {
+    for (const Lie lie : {Lie::consecutive, Lie::cyclic, Lie::anyhow}) {
+      for (const Rank nodes : {Rank{1}, Rank{2}, (ranks + 2) / 3, ranks}) {
+        if (nodes > ranks) continue;
+        const std::vector<Rank> node_of = nodes_of(ranks, nodes, lie, random);
+        const PlanRequest request{.ranks = ranks, .nodes = node_of};
+        const VerifyResult result = verify_algorithm(row, request, storage);
+        EXPECT_TRUE(result.ok) << placement_text(request) << ": " << result.problem;
+      }
+    }
+  }
+  const std::vector<Rank> node_of{0, 1, 2, 0, 1, 2, 3, 3, 3};
+  EXPECT_EQ(sent_between(node_of, make_plan(row, {.ranks = 9, .nodes = node_of})).messages,
+            4U * 2U);
+  EXPECT_NE(check_request(row, {.ranks = 9, .nodes = node_of, .lanes = 2}), "");
+}
+
 TEST(Nodes, AreNumberedInTheOrderOfTheirLowestRanks) {
   const std::vector<Rank> labels{4, 0, 4, 2, 0};
   const Nodes nodes(PlanRequest{.ranks = 5, .root = 2, .nodes = labels});

@@ -1,9 +1,11 @@
 // What is chosen for ranks that share nodes, wherever these lie, and that it gives what the MPI
 // library gives. The nodes are pretended, and so are the costs of messages between them.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "collectives/harness.hpp"
@@ -112,6 +114,29 @@ TEST_P(OnNodes, LongVectorsGoOnTwoLevels) {
     } else {
       EXPECT_TRUE(row == nullptr || row->name != "two-level");
     }
+  }
+}
+
+// Nobody leaves before the last one has come.
+void expect_awaited(int last, MPI_Comm comm) {
+  using Clock = std::chrono::steady_clock;  // one for all processes of a machine
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank_in() == last) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  std::int64_t came = Clock::now().time_since_epoch().count();
+  EXPECT_EQ(SIBYL_Barrier(comm), MPI_SUCCESS);
+  const std::int64_t left = Clock::now().time_since_epoch().count();
+  MPI_Allreduce(MPI_IN_PLACE, &came, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  EXPECT_GE(left, came) << "last " << last;
+}
+
+TEST(Barrier, GoesOnTwoLevelsWhereItIsAskedTo) {
+  for (const NamedPlacement& lie : placements()) {
+    SCOPED_TRACE(lie.name);
+    Served served(Collective::barrier, find_algorithm(Collective::barrier, "two-level"));
+    served.state().programs.set_placement(lie.placement);
+    for (int last = 0; last < size_of(); ++last) expect_awaited(last, served.get());
+    ASSERT_NE(served.served_by(), nullptr);
+    EXPECT_EQ(served.served_by()->name, "two-level");
   }
 }
 

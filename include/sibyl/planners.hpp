@@ -41,8 +41,8 @@ struct PlanRequest {
   // The same for ranks that lie anyhow: the number of each rank's node, below the number of ranks;
   // empty: as ranks_per_node says. Algorithms for any placement only.
   std::span<const Rank> nodes = {};
-  // Algorithms for any placement only: how many ranks of every node send and receive between nodes,
-  // each a part of the vector.
+  // How many ranks of every node send and receive between nodes, each a part of the vector or of
+  // every block (Algorithm::lanes).
   std::uint32_t lanes = 1;
   // Collectives with blocks of different sizes only: the sizes, one per rank, in any unit that all
   // share; in alltoallv one per pair, the row of rank 0 first. Empty: all alike. In gatherv and
@@ -83,7 +83,8 @@ struct Algorithm {
   bool in_place = true;           // has a program for MPI_IN_PLACE
   bool operator_rounds = false;   // PlanRequest::operator_rounds may be asked for
   bool nodes = false;             // plans for PlanRequest::ranks_per_node
-  bool any_placement = false;     // plans for PlanRequest::nodes and lanes, too
+  bool any_placement = false;     // plans for PlanRequest::nodes, too
+  bool lanes = false;             // has PlanRequest::lanes between nodes
   bool sizes = false;             // plans for PlanRequest::sizes
   bool segments = false;          // cuts the vector into PlanRequest::segments parts
   bool arrivals = false;          // plans for PlanRequest::arrivals, in rounds

@@ -120,6 +120,7 @@ void bind_algorithms(nb::module_& module) {
       .def_prop_ro("in_place", [](const Algorithm& row) { return row.in_place; })
       .def_prop_ro("nodes", [](const Algorithm& row) { return row.nodes; })
       .def_prop_ro("any_placement", [](const Algorithm& row) { return row.any_placement; })
+      .def_prop_ro("lanes", [](const Algorithm& row) { return row.lanes; })
       .def_prop_ro("segments", [](const Algorithm& row) { return row.segments; })
       .def_prop_ro("arrivals", [](const Algorithm& row) { return row.arrivals; })
       .def_prop_ro("rooted", [](const Algorithm& row) { return has_root(row.collective); })

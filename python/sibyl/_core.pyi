@@ -24,7 +24,8 @@ class Algorithm:
         commutative_only: not for operators that do not commute.
         in_place: has a program for MPI_IN_PLACE.
         nodes: plans for several consecutive ranks a node.
-        any_placement: plans for ranks that lie on nodes in any way, and for lanes, too.
+        any_placement: plans for ranks that lie on nodes in any way, too.
+        lanes: several ranks of a node may send and receive between nodes.
         segments: cuts the vector into segments.
         arrivals: plans for arrival times, in rounds.
         sizes: plans for blocks of different sizes.
@@ -60,6 +61,8 @@ class Algorithm:
     def nodes(self) -> bool: ...
     @property
     def any_placement(self) -> bool: ...
+    @property
+    def lanes(self) -> bool: ...
     @property
     def segments(self) -> bool: ...
     @property
@@ -179,8 +182,8 @@ def make_plan(
             the earliest first.
         nodes: algorithms for any placement: the number of each rank's node, below `ranks`; as
             ranks_per_node says if None.
-        lanes: algorithms for any placement: how many ranks of every node send and receive between
-            nodes, each a part of the vector.
+        lanes: two-level reduce, allreduce, bcast, allgather, allgatherv: how many ranks of every
+            node send and receive between nodes, each a part of the vector or of every block.
 
     Raises:
         ValueError: the algorithm cannot plan this; one line says why.

@@ -46,7 +46,7 @@ std::string check_order(const PlanRequest& request) {
 
 // Requires a valid number of ranks.
 std::string check_nodes(const Algorithm& algorithm, const PlanRequest& request) {
-  if (request.lanes != 1 && !algorithm.any_placement) {
+  if (request.lanes != 1 && !algorithm.lanes) {
     return full_name(algorithm) + " has one lane between nodes; leave lanes at 1";
   }
   if (request.lanes < 1 || request.lanes > static_cast<std::uint32_t>(request.ranks)) {

@@ -1,6 +1,5 @@
 // Whom the root of a two-level gather or scatter deals with: each rank of its own node, and of
-// every other node one rank that leads it. Nodes hold consecutive ranks, the last one perhaps
-// fewer.
+// every other node one rank that leads it, wherever the ranks of nodes lie.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +9,12 @@
 
 namespace sibyl {
 
-// One message with the root.
+// One message with the root: the blocks of these ranks, in this order.
 struct Party {
-  Rank leader = 0;
-  Rank first = 0;  // ranks whose blocks the message holds
-  Rank size = 1;
-  bool holds(Rank rank) const { return rank >= first && rank < first + size; }
+  std::vector<Rank> ranks;  // ascending
+  Rank leader() const { return ranks.front(); }
+  // Their blocks in a buffer of all ranks.
+  Slice blocks(Buffer buffer, ProgramBuilder& build) const;
 };
 
 // In the order in which the root serves them. Given an order of ranks, a party's place is that of
@@ -27,7 +26,7 @@ std::uint32_t most_led(const std::vector<Party>& parties);
 
 // A rank's place: the turn of its party, and its place behind the leader, 0 for the leader itself.
 struct PartyPlace {
-  Party party;
+  const Party& party;
   std::uint32_t turn = 0;
   std::uint32_t index = 0;
 };

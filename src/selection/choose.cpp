@@ -24,9 +24,9 @@ constexpr std::uint64_t linear_block = 4096;
 constexpr std::uint64_t two_level_block = 1024;
 
 const Algorithm* choose_blocks(const Situation& now) {
-  const bool nodes = now.ranks_per_node > 1 && now.ranks_per_node < now.ranks;
-  if (nodes && now.bytes >= two_level_block &&
-      now.bytes * static_cast<std::uint64_t>(now.ranks_per_node) <= sent_at_once) {
+  const Rank nodes = now.node_count();
+  const auto per_node = static_cast<std::uint64_t>((now.ranks + nodes - 1) / nodes);
+  if (now.shares_nodes() && now.bytes >= two_level_block && now.bytes * per_node <= sent_at_once) {
     return find_algorithm(now.collective, "two-level");
   }
   const std::uint64_t total = now.bytes * static_cast<std::uint64_t>(now.ranks);

@@ -51,12 +51,17 @@ struct Situation {
   }
   // On several nodes, of which some hold several ranks.
   bool shares_nodes() const { return node_count() > 1 && node_count() < ranks; }
-  // Of the nodes, each as if it were one rank.
+  // Of the nodes, each as if it were one rank: the block of a node is the blocks of its ranks, of
+  // as many as nodes have on average.
   Situation of_nodes() const {
     Situation over = *this;
     over.ranks = node_count();
     over.ranks_per_node = 1;
     over.nodes = 0;
+    if (collective == Collective::allgather) {
+      over.bytes =
+          bytes * static_cast<std::uint64_t>(ranks) / static_cast<std::uint64_t>(over.ranks);
+    }
     return over;
   }
 };

@@ -165,8 +165,10 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
       if (!is_long(now)) return nullptr;
       return find_algorithm(now.collective, now.commutes ? "ring" : "pairwise");
     case Collective::allgather:
+      if (now.shares_nodes()) return choose_two_level(now);
       return is_long(now) ? find_algorithm(now.collective, "ring") : nullptr;
     case Collective::allgatherv:  // a large block goes round the ring as along a chain
+      if (now.shares_nodes()) return choose_two_level(now);
       return is_long(now) ? choose_pipeline(settings, now, "ring", "all-broadcast") : nullptr;
     case Collective::alltoall:
       return is_long(now) ? find_algorithm(now.collective, "shifted") : nullptr;
@@ -183,8 +185,7 @@ bool exchange_wants_costs(const Settings& settings, const Situation& now) {
   if (now.ranks < 2 || now.costs.known()) return false;
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == choose_automatically) {
-    const bool on_two_levels =
-        now.collective == Collective::allreduce || now.collective == Collective::bcast;
+    const bool on_two_levels = find_algorithm(now.collective, "two-level") != nullptr;
     const bool looks =
         between_single_ranks(now)
             ? now.collective != Collective::barrier && now.collective != Collective::alltoallv

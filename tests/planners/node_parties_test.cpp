@@ -53,6 +53,31 @@ TEST_P(TwoLevelBlocks, IsProvedForNodesOfAnySizeAndEveryRoot) {
   }
 }
 
+TEST_P(TwoLevelBlocks, IsProvedWhereverRanksLie) {
+  std::mt19937 random(6);
+  Verifier verifier;
+  for (int draw = 0; draw < 200; ++draw) {
+    const auto drawn = [&](Rank from, Rank to) {
+      return std::uniform_int_distribution<Rank>(from, to)(random);
+    };
+    const Rank ranks = drawn(1, 30);
+    const Rank nodes = drawn(1, ranks);
+    std::vector<Rank> node_of(static_cast<std::size_t>(ranks));
+    for (Rank& node : node_of) node = drawn(0, nodes - 1);
+    const std::vector<Rank> order = draw % 2 == 0 ? shuffled(ranks, random) : std::vector<Rank>();
+    const PlanRequest request{.ranks = ranks,
+                              .root = drawn(0, ranks - 1),
+                              .order = order,
+                              .background = draw % 3 == 0,
+                              .in_place = draw % 5 == 0,
+                              .nodes = node_of};
+    ASSERT_EQ(check_request(two_level(GetParam()), request), "");
+    const VerifyResult result = verifier.verify(make_plan(two_level(GetParam()), request));
+    ASSERT_TRUE(result.ok) << ranks << " ranks, root " << request.root << ", draw " << draw << ": "
+                           << result.problem;
+  }
+}
+
 TEST_P(TwoLevelBlocks, OnlyTheRootNeedsTheOrder) {
   std::mt19937 random(5);
   for (const Rank per_node : {2, 5, 8}) {
@@ -84,11 +109,21 @@ TEST(NodeParties, AreServedWhenAllOrTheirLeadersAreExpected) {
   const PlanRequest request{.ranks = 9, .root = 7, .order = order, .ranks_per_node = 3};
   const auto leaders = [&](bool all) {
     std::vector<Rank> list;
-    for (const Party& party : parties_of(request, all)) list.push_back(party.leader);
+    for (const Party& party : parties_of(request, all)) list.push_back(party.leader());
     return list;
   };
   EXPECT_EQ(leaders(true), (std::vector<Rank>{6, 3, 0, 8}));
   EXPECT_EQ(leaders(false), (std::vector<Rank>{3, 0, 6, 8}));
+}
+
+TEST(NodeParties, HoldTheBlocksOfRanksThatLieApart) {
+  const std::vector<Rank> node_of{0, 1, 0, 1, 1};
+  const Plan plan = make_plan(two_level(Collective::gather), {.ranks = 5, .nodes = node_of});
+  const Program& root = plan.programs[0];
+  const auto message = std::ranges::find(root.steps, Rank{1}, &Step::peer);
+  ASSERT_NE(message, root.steps.end());
+  const std::span<const Range> blocks = root.ranges_of(message->slice);
+  EXPECT_EQ(std::vector<Range>(blocks.begin(), blocks.end()), (std::vector<Range>{{1, 1}, {3, 2}}));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace sibyl {
 namespace {
 
 constexpr std::array served_on_two_levels{Collective::reduce, Collective::allreduce,
-                                          Collective::bcast};
+                                          Collective::bcast, Collective::allgather,
+                                          Collective::allgatherv};
 
 const Algorithm& two_level_of(Collective collective) {
   return *find_algorithm(collective, "two-level");
@@ -55,7 +56,7 @@ class TwoLevelPlans : public testing::TestWithParam<Collective> {
 };
 
 TEST_P(TwoLevelPlans, AreRightWhereverRanksLie) {
-  for (Rank ranks = 1; ranks <= 24; ++ranks) {
+  for (const Rank ranks : {1, 2, 3, 4, 5, 7, 9, 12, 16, 24}) {
     for (const Lie lie : {Lie::consecutive, Lie::cyclic, Lie::anyhow}) {
       for (const Rank nodes : {Rank{1}, Rank{2}, Rank{3}, (ranks + 3) / 4, ranks}) {
         if (nodes > ranks) continue;
@@ -76,13 +77,14 @@ TEST_P(TwoLevelPlans, AreRightWhereverRanksLie) {
   }
 }
 
-TEST_P(TwoLevelPlans, AreRightForAnyArrivals) {
-  for (int draw = 0; draw < 400; ++draw) {
+TEST_P(TwoLevelPlans, AreRightForAnyNodesAndArrivals) {
+  for (int draw = 0; draw < 200; ++draw) {
     const Rank ranks = std::uniform_int_distribution<Rank>(2, 40)(random_);
     const Rank nodes = std::uniform_int_distribution<Rank>(1, ranks)(random_);
     const std::vector<Rank> node_of = nodes_of(ranks, nodes, Lie::anyhow, random_);
     std::vector<double> arrivals(node_of.size());
     for (double& arrival : arrivals) arrival = std::uniform_real_distribution<>(0, 20)(random_);
+    if (!two_level_of(GetParam()).arrivals) arrivals.clear();
     prove({.ranks = ranks,
            .root = has_root(GetParam()) ? ranks / 2 : 0,
            .nodes = node_of,
@@ -93,34 +95,62 @@ TEST_P(TwoLevelPlans, AreRightForAnyArrivals) {
   }
 }
 
-// Units that go from one node to another.
-std::uint64_t units_between(std::span<const Rank> node_of, const Plan& plan) {
+// What goes from one node to another.
+struct Sent {
+  std::uint64_t messages = 0;
   std::uint64_t units = 0;
+};
+Sent sent_between(std::span<const Rank> node_of, const Plan& plan) {
+  Sent sent;
   for (std::size_t rank = 0; rank < plan.programs.size(); ++rank) {
     for (const Step& step : plan.programs[rank].steps) {
       if (step.kind != StepKind::send) continue;
       if (node_of[static_cast<std::size_t>(step.peer)] != node_of[rank]) {
-        units += step.slice.range.count;
+        ++sent.messages;
+        sent.units += step.slice.range.count;
       }
     }
   }
-  return units;
+  return sent;
 }
 
-// As much as between as many ranks of one node each, which is what the second level is for.
+// As much as between as many ranks of one node each, which is what the second level is for; where
+// every rank has a block, in proportion.
 TEST_P(TwoLevelPlans, SendNoMoreBetweenNodesThanNodesWould) {
   const std::vector<Rank> node_of{0, 1, 0, 2, 1, 1, 0, 2, 3, 0, 3, 2};
   const std::vector<Rank> apart{0, 1, 2, 3};
   const Algorithm& two_level = two_level_of(GetParam());
   const Plan plan = make_plan(two_level, {.ranks = 12, .nodes = node_of, .segments = 8});
   const Plan alone = make_plan(two_level, {.ranks = 4, .nodes = apart, .segments = 8});
-  EXPECT_EQ(units_between(node_of, plan), units_between(apart, alone));
+  const std::uint64_t blocks = partition_of(GetParam()) == Partition::blocks ? 12 / 4 : 1;
+  EXPECT_EQ(sent_between(node_of, plan).units, blocks * sent_between(apart, alone).units);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, TwoLevelPlans, testing::ValuesIn(served_on_two_levels),
                          [](const testing::TestParamInfo<Collective>& collective) {
                            return std::string(name_of(collective.param));
                          });
+
+TEST(TwoLevelBarrier, IsRightWhereverRanksLieAndLeavesANodeOncePerRound) {
+  std::mt19937 random(7);
+  ProofStorage storage;
+  const Algorithm& row = two_level_of(Collective::barrier);
+  for (const Rank ranks : {1, 2, 3, 6, 13, 24}) {
+    for (const Lie lie : {Lie::consecutive, Lie::cyclic, Lie::anyhow}) {
+      for (const Rank nodes : {Rank{1}, Rank{2}, (ranks + 2) / 3, ranks}) {
+        if (nodes > ranks) continue;
+        const std::vector<Rank> node_of = nodes_of(ranks, nodes, lie, random);
+        const PlanRequest request{.ranks = ranks, .nodes = node_of};
+        const VerifyResult result = verify_algorithm(row, request, storage);
+        EXPECT_TRUE(result.ok) << placement_text(request) << ": " << result.problem;
+      }
+    }
+  }
+  const std::vector<Rank> node_of{0, 1, 2, 0, 1, 2, 3, 3, 3};
+  EXPECT_EQ(sent_between(node_of, make_plan(row, {.ranks = 9, .nodes = node_of})).messages,
+            4U * 2U);
+  EXPECT_NE(check_request(row, {.ranks = 9, .nodes = node_of, .lanes = 2}), "");
+}
 
 TEST(Nodes, AreNumberedInTheOrderOfTheirLowestRanks) {
   const std::vector<Rank> labels{4, 0, 4, 2, 0};

@@ -86,7 +86,8 @@ TEST(ChooseExchange, SizesOfAnAlltoallvAreNotKnownToAll) {
 }
 
 TEST(ChooseExchange, LongVectorsBetweenNodesOfSeveralRanksGoOnTwoLevels) {
-  for (const Collective collective : {Collective::allreduce, Collective::bcast}) {
+  for (const Collective collective :
+       {Collective::allreduce, Collective::bcast, Collective::allgather, Collective::allgatherv}) {
     Situation now = between_hosts(collective, mebi);
     now.ranks_per_node = 2;
     EXPECT_EQ(chosen(now), "two-level");
@@ -104,6 +105,18 @@ TEST(ChooseExchange, LongVectorsBetweenNodesOfSeveralRanksGoOnTwoLevels) {
   now.nodes = 3;
   now.commutes = false;
   EXPECT_EQ(chosen(now), "native");
+}
+
+// The block of a node is those of its ranks.
+TEST(ChooseExchange, CutsTheBlocksOfNodesIntoWhatIsSentAtOnce) {
+  Situation now = between_hosts(Collective::allgather, mebi / 16, 32);
+  const Algorithm& row = *find_algorithm(now.collective, "two-level");
+  now.ranks_per_node = 4;
+  const SegmentPlan plan = segments_for({}, row, now);
+  EXPECT_EQ(plan.segments, 16U);  // of 4 times 4 KiB
+  now.ranks_per_node = 1;
+  now.nodes = 8;
+  EXPECT_EQ(segments_for({}, row, now).segments, plan.segments);
 }
 
 // One large block goes from rank to rank in segments, as along a chain.
@@ -130,7 +143,8 @@ TEST(ChooseExchange, LeavesTheRestOfNodesOfSeveralRanksToTheLibrary) {
       Situation now = between_hosts(collective, mebi);
       now.ranks_per_node = per_node;
       const bool on_two_levels = per_node < now.ranks && (collective == Collective::allreduce ||
-                                                          collective == Collective::bcast);
+                                                          collective == Collective::bcast ||
+                                                          gathers_everywhere(collective));
       EXPECT_EQ(chosen(now), on_two_levels ? "two-level" : "native") << name_of(collective);
     }
     EXPECT_TRUE(is_left_native_on_one_node({}, collective)) << name_of(collective);

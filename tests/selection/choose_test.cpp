@@ -50,6 +50,11 @@ TEST(Choose, OneMessageANodeWhereAllOfItGoesAtOnce) {
   EXPECT_EQ(name(4097, 32, 4), "linear");
   EXPECT_EQ(name(1024, 16, 16), "binomial");  // one node
   EXPECT_EQ(name(1024, 16, 1), "binomial");
+  Situation dealt_out = situation(Collective::scatter, 560, 1024, OperatorUse::none);
+  dealt_out.nodes = 35;
+  EXPECT_EQ(choose(Settings{}, dealt_out)->name, "two-level");
+  dealt_out.nodes = 34;  // 17 ranks on some
+  EXPECT_EQ(choose(Settings{}, dealt_out)->name, "binomial");
 }
 
 TEST(Choose, NeverBreaksARestriction) {

@@ -107,7 +107,7 @@ def placements_of(row: sibyl.Algorithm, ranks: int) -> list[tuple[str, int]]:
         return [("", 1)]
     if not row.any_placement:
         return [("", 1), ("consecutive", 1)]
-    lanes = range(1, min(MOST_LANES, ranks) + 1)
+    lanes = range(1, min(MOST_LANES, ranks) + 1 if row.lanes else 2)
     if ranks <= ALL_VARIANTS_UP_TO:
         return [("", 1), *itertools.product(PLACEMENTS, lanes)]
     turned = (lanes[(ranks + number) % len(lanes)] for number in range(len(PLACEMENTS)))

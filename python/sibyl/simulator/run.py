@@ -103,8 +103,8 @@ def simulate(
         round_time: clairvoyant: seconds of a round; that of a message of one segment if None.
         in_order: clairvoyant: ranks send strictly in the order of the schedule, as the library does
             where links carry messages in turn; else what is ready goes, the earliest first.
-        lanes: two-level reduce, allreduce, bcast: ranks of a node that send and receive, each a
-            part of the vector.
+        lanes: two-level reduce, allreduce, bcast, allgather, allgatherv: ranks of a node that send
+            and receive, each a part of the vector or of every block.
         block_sizes: gatherv and the like: bytes of each rank's block; alltoallv: of each pair's,
             row by row.
         element_bytes: vectors are cut between elements.

@@ -152,7 +152,7 @@ def request_of(
             round_time=max(round_time, 1e-9),
             in_order=settings.in_order,
             sizes=_sizes(problem, row, settings),
-            lanes=settings.lanes if row.any_placement else 1,
+            lanes=settings.lanes if row.lanes else 1,
             **network.asked_of(row),
         )
     except ValueError as error:

@@ -71,7 +71,7 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
     Interrupted, it writes what is finished and returns 130.
     """
     entrants = contenders(settings.collective, wishes.algorithms)
-    if settings.lanes != 1 and not any(entrant.row.any_placement for entrant in entrants):
+    if settings.lanes != 1 and not any(entrant.row.lanes for entrant in entrants):
         raise CommandError(f"--lanes {settings.lanes}: none of the algorithms has several")
     problems = problems_of(settings, wishes, nodes)
     outputs.check()

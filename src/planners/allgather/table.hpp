@@ -5,6 +5,7 @@
 #include <array>
 
 #include "planners/allgather/allgather.hpp"
+#include "planners/allgather/two_level.hpp"
 #include "planners/papers.hpp"
 #include "planners/parts.hpp"
 #include "sibyl/planners.hpp"
@@ -16,7 +17,7 @@ inline constexpr std::string_view resilient_allgathers_paper =
 
 // m is the size of one block, M of all of them.
 template <Collective collective>
-constexpr std::array<Algorithm, 5> rows() {
+constexpr std::array<Algorithm, 6> rows() {
   constexpr bool irregular = collective == Collective::allgatherv;
   return {
       Algorithm{.collective = collective,
@@ -84,6 +85,25 @@ constexpr std::array<Algorithm, 5> rows() {
                 .sizes = irregular,
                 .describe = describe_gather_broadcast<collective>,
                 .plan = plan_gather_broadcast},
+      Algorithm{.collective = collective,
+                .name = "two-level",
+                .published = "two levels, ring between nodes",
+                .idea = "A leader on each node collects the blocks of its ranks and hands them "
+                        "those of other nodes, which go around a ring of nodes.",
+                .cost = irregular ? "n nodes: N (n-1) alpha + about beta (M + n/N times the "
+                                    "largest block of a node)"
+                                  : "n nodes of k ranks: (n-1) (N alpha + beta k m)",
+                .source = lanes_paper,
+                .nodes = true,
+                .any_placement = true,
+                .lanes = true,
+                .sizes = irregular,
+                .segments = true,
+                .describe = TwoLevel<collective>::describe,
+                .plan = TwoLevel<collective>::plan,
+                .plan_all = TwoLevel<collective>::plan_all,
+                .plan_one = TwoLevel<collective>::plan_one,
+                .check = TwoLevel<collective>::check},
   };
 }
 

@@ -37,9 +37,4 @@ PlanHeader describe_pre_reduced_ring(const PlanRequest& request);
 void plan_pre_reduced_ring(const PlanRequest& request, Rank rank, Program& program);
 std::string check_pre_reduced_ring(const PlanRequest& request);
 
-PlanHeader describe_two_level(const PlanRequest& request);
-void plan_two_level(const PlanRequest& request, Rank rank, Program& program);
-PlanHeader plan_one_two_level(const PlanRequest& request, Rank rank, Program& program);
-std::string check_two_level(const PlanRequest& request);
-
 }  // namespace sibyl::allreduce

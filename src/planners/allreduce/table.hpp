@@ -4,6 +4,7 @@
 #include <array>
 
 #include "planners/allreduce/allreduce.hpp"
+#include "planners/allreduce/two_level.hpp"
 #include "planners/papers.hpp"
 #include "planners/parts.hpp"
 #include "sibyl/planners.hpp"
@@ -122,12 +123,14 @@ inline constexpr std::array algorithms{
               .commutative_only = true,
               .nodes = true,
               .any_placement = true,
+              .lanes = true,
               .segments = true,
               .arrivals = true,
-              .describe = describe_two_level,
-              .plan = plan_two_level,
-              .plan_one = plan_one_two_level,
-              .check = check_two_level},
+              .describe = TwoLevel::describe,
+              .plan = TwoLevel::plan,
+              .plan_all = TwoLevel::plan_all,
+              .plan_one = TwoLevel::plan_one,
+              .check = TwoLevel::check},
 };
 
 }  // namespace sibyl::allreduce

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "planners/two_level.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl::bcast {
@@ -32,9 +33,8 @@ PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> p
 PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program);
 std::string check_clairvoyant(const PlanRequest& request);
 
-PlanHeader describe_two_level(const PlanRequest& request);
-void plan_two_level(const PlanRequest& request, Rank rank, Program& program);
-PlanHeader plan_one_two_level(const PlanRequest& request, Rank rank, Program& program);
-std::string check_two_level(const PlanRequest& request);
+// Between the nodes of a broadcast on two levels: along a chain or the circulant graph.
+PlanHeader plan_between_nodes(const PlanRequest& request, Rank rank, Program& program);
+using TwoLevel = TwoLevels<Collective::bcast, plan_between_nodes, check_segments>;
 
 }  // namespace sibyl::bcast

@@ -15,7 +15,6 @@
 
 #include "planners/bcast/bcast.hpp"
 #include "planners/ceil_log2.hpp"
-#include "planners/two_level.hpp"
 
 namespace sibyl::bcast {
 namespace {
@@ -30,7 +29,9 @@ bool goes_along_a_chain(const PlanRequest& request) {
   return segments + request.ranks - 2 < meeting * (segments - 1 + deep);
 }
 
-PlanHeader between(const PlanRequest& request, Rank rank, Program& program) {
+}  // namespace
+
+PlanHeader plan_between_nodes(const PlanRequest& request, Rank rank, Program& program) {
   PlanRequest asked = request;
   asked.arrivals = {};
   if (!goes_along_a_chain(request)) {
@@ -47,24 +48,6 @@ PlanHeader between(const PlanRequest& request, Rank rank, Program& program) {
   }
   plan_chain(asked, rank, program);
   return describe_chain(asked);
-}
-
-}  // namespace
-
-std::string check_two_level(const PlanRequest& request) {
-  return check_two_levels(check_segments, request);
-}
-
-PlanHeader describe_two_level(const PlanRequest& request) {
-  return describe_two_levels(Collective::bcast, between, request);
-}
-
-void plan_two_level(const PlanRequest& request, Rank rank, Program& program) {
-  plan_one_two_level(request, rank, program);
-}
-
-PlanHeader plan_one_two_level(const PlanRequest& request, Rank rank, Program& program) {
-  return plan_two_levels(Collective::bcast, between, request, rank, program);
 }
 
 }  // namespace sibyl::bcast

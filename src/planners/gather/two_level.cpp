@@ -5,15 +5,15 @@
 // the other: given an order, a node when the last of its ranks is expected. Only the root knows the
 // order.
 //
-// p no power of two: the last node may be smaller.
+// p no power of two: no matter; nodes of any size, wherever their ranks lie.
 // Commutativity: no operator.
 // Cost: with k ranks on each of n nodes (n + k - 2) alpha + (p - 1) beta m at the root, after
 //   (k - 1) (alpha + beta m) within the other nodes.
 // Source: J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and
 //   gather operations, 2020, section 3 (LIN), between nodes; within them ours.
 //
-// Blocks of a node are consecutive, so that the root receives into place. With open gates the root
-// and those who collect for it receive before they have arrived.
+// Blocks of ranks that lie apart are one message too, which then has to be unpacked. With open
+// gates the root and those who collect for it receive before they have arrived.
 #include "planners/gather/gather.hpp"
 #include "planners/headers.hpp"
 #include "planners/node_parties.hpp"
@@ -41,9 +41,8 @@ void plan_two_level(const PlanRequest& request, Rank rank, Program& program) {
     program.in_place = request.in_place;
     std::uint32_t round = first_turn;
     for (const Party& party : parties) {
-      const Slice blocks = ProgramBuilder::slice(Buffer::receive, static_cast<Unit>(party.first),
-                                                 static_cast<Unit>(party.size));
-      build.receive(party.leader, blocks, round++, gate);
+      const Slice blocks = party.blocks(Buffer::receive, build);
+      build.receive(party.leader(), blocks, round++, gate);
     }
     if (!request.in_place) {
       build.copy(ProgramBuilder::slice(Buffer::receive, static_cast<Unit>(rank)), own,
@@ -55,16 +54,16 @@ void plan_two_level(const PlanRequest& request, Rank rank, Program& program) {
   const PartyPlace place = place_in(parties, rank);
   const std::uint32_t turn = first_turn + place.turn;
   if (place.index != 0) {
-    build.send(place.party.leader, own, place.index - 1);
+    build.send(place.party.leader(), own, place.index - 1);
     return;
   }
-  if (place.party.size == 1) {
+  if (place.party.ranks.size() == 1) {
     build.send(request.root, own, turn);
     return;
   }
-  program.scratch_units = static_cast<Unit>(place.party.size);
+  program.scratch_units = static_cast<Unit>(place.party.ranks.size());
   for (Unit index = 1; index < program.scratch_units; ++index) {
-    build.receive(rank + static_cast<Rank>(index), ProgramBuilder::slice(Buffer::scratch, index),
+    build.receive(place.party.ranks[index], ProgramBuilder::slice(Buffer::scratch, index),
                   index - 1, gate);
   }
   build.copy(ProgramBuilder::slice(Buffer::scratch, 0), own, turn);

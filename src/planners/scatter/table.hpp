@@ -60,6 +60,7 @@ inline constexpr std::array algorithms{
               .order = OrderUse::root_only,
               .background = true,
               .nodes = true,
+              .any_placement = true,
               .describe = describe_two_level,
               .plan = plan_two_level},
 };

@@ -4,7 +4,7 @@
 // ranks of its own node theirs, one after the other: given an order, in that of those who take a
 // message. Who takes a node's message gives the others theirs. Only the root knows the order.
 //
-// p no power of two: the last node may be smaller.
+// p no power of two: no matter; nodes of any size, wherever their ranks lie.
 // Commutativity: no operator.
 // Cost: with k ranks on each of n nodes (n + k - 2) alpha + (p - 1) beta m at the root, then
 //   (k - 1) (alpha + beta m) within the other nodes.
@@ -39,9 +39,8 @@ void plan_two_level(const PlanRequest& request, Rank rank, Program& program) {
     program.in_place = request.in_place;
     std::uint32_t round = 0;
     for (const Party& party : parties) {
-      const Slice blocks = ProgramBuilder::slice(Buffer::send, static_cast<Unit>(party.first),
-                                                 static_cast<Unit>(party.size));
-      build.send(party.leader, blocks, round++);
+      const Slice blocks = party.blocks(Buffer::send, build);
+      build.send(party.leader(), blocks, round++);
     }
     if (!request.in_place) {
       build.copy(own, ProgramBuilder::slice(Buffer::send, static_cast<Unit>(rank)),
@@ -52,18 +51,18 @@ void plan_two_level(const PlanRequest& request, Rank rank, Program& program) {
 
   const PartyPlace place = place_in(parties, rank);
   if (place.index != 0) {
-    build.receive(place.party.leader, own, turns + place.index - 1, gate);
+    build.receive(place.party.leader(), own, turns + place.index - 1, gate);
     return;
   }
-  if (place.party.size == 1) {
+  if (place.party.ranks.size() == 1) {
     build.receive(request.root, own, place.turn, gate);
     return;
   }
-  program.scratch_units = static_cast<Unit>(place.party.size);
+  program.scratch_units = static_cast<Unit>(place.party.ranks.size());
   build.receive(request.root, ProgramBuilder::slice(Buffer::scratch, 0, program.scratch_units),
                 place.turn, gate);
   for (Unit index = 1; index < program.scratch_units; ++index) {
-    build.send(rank + static_cast<Rank>(index), ProgramBuilder::slice(Buffer::scratch, index),
+    build.send(place.party.ranks[index], ProgramBuilder::slice(Buffer::scratch, index),
                turns + index - 1, gate);
   }
   build.copy(own, ProgramBuilder::slice(Buffer::scratch, 0), turns + program.scratch_units - 2,

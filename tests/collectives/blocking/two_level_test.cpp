@@ -1,9 +1,11 @@
 // What is chosen for ranks that share nodes, wherever these lie, and that it gives what the MPI
 // library gives. The nodes are pretended, and so are the costs of messages between them.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "collectives/harness.hpp"
@@ -50,11 +52,35 @@ class OnNodes : public testing::TestWithParam<Collective> {
     } else if (GetParam() == Collective::allreduce) {
       error = (by_sibyl ? SIBYL_Allreduce : MPI_Allreduce)(data.data(), result.data(), count,
                                                            MPI_INT32_T, MPI_SUM, comm);
+    } else if (gathers_everywhere(GetParam())) {
+      error = gather(by_sibyl, data, result, comm);
     } else {
       result = data;
       error = (by_sibyl ? SIBYL_Bcast : MPI_Bcast)(result.data(), count, MPI_INT32_T, root, comm);
     }
     EXPECT_EQ(error, MPI_SUCCESS);
+  }
+
+ private:
+  // Of as many elements in all; blocks of allgatherv of three sizes, the last rank's first, with
+  // gaps.
+  int gather(bool by_sibyl, std::vector<std::int32_t>& data, std::vector<std::int32_t>& result,
+             MPI_Comm comm) const {
+    const int size = size_of();
+    const int each = static_cast<int>(data.size()) / size;
+    if (GetParam() == Collective::allgather) {
+      return (by_sibyl ? SIBYL_Allgather : MPI_Allgather)(data.data(), each, MPI_INT32_T,
+                                                          result.data(), each, MPI_INT32_T, comm);
+    }
+    std::vector<int> counts;
+    for (int rank = 0; rank < size; ++rank) counts.push_back(each * (1 + rank % 3) / 3 - 5);
+    std::vector<int> places(counts.size(), 0);
+    for (auto rank = counts.size() - 1; rank > 0; --rank) {
+      places[rank - 1] = places[rank] + counts[rank] + 5;
+    }
+    return (by_sibyl ? SIBYL_Allgatherv : MPI_Allgatherv)(
+        data.data(), counts[static_cast<std::size_t>(rank_in())], MPI_INT32_T, result.data(),
+        counts.data(), places.data(), MPI_INT32_T, comm);
   }
 };
 
@@ -91,9 +117,33 @@ TEST_P(OnNodes, LongVectorsGoOnTwoLevels) {
   }
 }
 
+// Nobody leaves before the last one has come.
+void expect_awaited(int last, MPI_Comm comm) {
+  using Clock = std::chrono::steady_clock;  // one for all processes of a machine
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank_in() == last) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  std::int64_t came = Clock::now().time_since_epoch().count();
+  EXPECT_EQ(SIBYL_Barrier(comm), MPI_SUCCESS);
+  const std::int64_t left = Clock::now().time_since_epoch().count();
+  MPI_Allreduce(MPI_IN_PLACE, &came, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  EXPECT_GE(left, came) << "last " << last;
+}
+
+TEST(Barrier, GoesOnTwoLevelsWhereItIsAskedTo) {
+  for (const NamedPlacement& lie : placements()) {
+    SCOPED_TRACE(lie.name);
+    Served served(Collective::barrier, find_algorithm(Collective::barrier, "two-level"));
+    served.state().programs.set_placement(lie.placement);
+    for (int last = 0; last < size_of(); ++last) expect_awaited(last, served.get());
+    ASSERT_NE(served.served_by(), nullptr);
+    EXPECT_EQ(served.served_by()->name, "two-level");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, OnNodes,
                          testing::Values(Collective::reduce, Collective::allreduce,
-                                         Collective::bcast),
+                                         Collective::bcast, Collective::allgather,
+                                         Collective::allgatherv),
                          [](const testing::TestParamInfo<Collective>& collective) {
                            return std::string(name_of(collective.param));
                          });

@@ -78,7 +78,7 @@ Trial::Trial(const Algorithm& algorithm, const TrialOptions& options, MPI_Comm c
   if (algorithm.any_placement && options.count % 2 != 0) {  // dealt out in turn
     for (Rank rank = 0; rank < size_; ++rank) nodes.push_back(rank % ((size_ + 2) / 3));
     request.nodes = nodes;
-    request.lanes = static_cast<std::uint32_t>(std::min(size_, 2));
+    if (algorithm.lanes) request.lanes = static_cast<std::uint32_t>(std::min(size_, 2));
   } else if (algorithm.nodes) {
     request.ranks_per_node = 2;
   }

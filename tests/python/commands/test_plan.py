@@ -56,7 +56,8 @@ def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
                     if row.any_placement and (root + in_place) % 2 == 0:
                         request["ranks_per_node"] = 1
                         request["nodes"] = [draw.randrange(1 + ranks // 3) for _ in range(ranks)]
-                        request["lanes"] = draw.randint(1, min(ranks, 3))
+                        if row.lanes:
+                            request["lanes"] = draw.randint(1, min(ranks, 3))
                     found.append(request)
     return found
 

@@ -27,7 +27,10 @@ def between(plan: dict[str, Any], nodes: list[int]) -> set[tuple[int, int]]:
     }
 
 
-@pytest.mark.parametrize("collective", ["reduce", "allreduce", "bcast"])
+@pytest.mark.parametrize(
+    "collective",
+    ["reduce", "allreduce", "bcast", "allgather", "allgatherv", "barrier", "gather", "scatter"],
+)
 def test_a_plan_for_nodes_is_shown_and_proven(sibyl: Sibyl, collective: str) -> None:
     result = sibyl("plan", collective, "--nodes", "3,1,4")
     assert result.returncode == 0, result
@@ -84,7 +87,7 @@ def test_the_json_names_nodes_only_where_they_were_asked_for(sibyl: Sibyl) -> No
 
 @pytest.mark.parametrize(
     ("collective", "algorithm"),
-    [("exscan", "two-level"), ("gather", "two-level"), ("gatherv", "ordered-tree")],
+    [("exscan", "two-level"), ("gather", "ordered-tree"), ("gatherv", "ordered-tree")],
 )
 def test_equal_nodes_are_for_what_knows_consecutive_ranks_only(
     sibyl: Sibyl, collective: str, algorithm: str
@@ -111,7 +114,7 @@ def test_equal_nodes_are_for_what_knows_consecutive_ranks_only(
         (("allreduce", "--placement", "cyclic", "--algorithm", "ring", "-n", "4"), "--nodes"),
         (("allreduce", "--algorithm", "ring", "--nodes", "3,1"), "nodes"),
         (("allreduce", "--algorithm", "ring", "-n", "4", "--lanes", "2"), "one lane"),
-        (("allgather", "--nodes", "3,1"), "--algorithm"),
+        (("alltoall", "--nodes", "3,1"), "--algorithm"),
         (("allreduce", "-n", "4"), "--algorithm"),
         (("reduce", "--nodes", "3,1", "--events", "-"), "no schedule of segments"),
     ],

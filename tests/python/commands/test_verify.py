@@ -69,6 +69,9 @@ def test_nodes_of_every_placement_and_several_lanes_are_proven(
     assert seen[17] | seen[18] | seen[19] == seen[13]
     seen.clear()
     assert verify_plans("gather", "two-level", "9", "sample") == 0
+    assert seen[9] == {(lies, 1) for lies in (*ways, "1 a node")}
+    seen.clear()
+    assert verify_plans("exscan", "two-level", "9", "sample") == 0
     assert seen[9] == {("1 a node", 1), ("4 a node", 1)}
 
 

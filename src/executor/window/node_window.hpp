@@ -169,8 +169,8 @@ class NodeWindow {
   std::vector<WindowSend> sends_;        // in the order in which they were posted
   std::vector<WindowReceive> receives_;  // likewise
   std::size_t open_ = 0;
-  std::uint32_t idle_ = 0;   // fruitless looks in a row
-  std::uint32_t looks_ = 0;  // after which others have the processor
+  std::uint32_t idle_ = 0;  // fruitless looks in a row
+  bool crowded_ = false;    // more ranks than cores
 };
 
 }  // namespace sibyl

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 37> variables{{
+constexpr std::array<EnvironmentVariable, 38> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -91,6 +91,10 @@ constexpr std::array<EnvironmentVariable, 37> variables{{
      "call and run "
      "(docs/reproducible.md). Under the preload Sibyl then serves from the first call of a "
      "communicator on. No costs are measured. Set it on all ranks or on none."},
+    {"SIBYL_NODE_WINDOW", "0 to 1073741824", "0", "bytes",
+     "Memory that the ranks of a node may share on a communicator, through which messages between "
+     "them then go instead of through MPI (docs/nodes.md). 0, or too few bytes for so many ranks: "
+     "none. An option to be measured: by default there is none."},
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
@@ -180,6 +184,8 @@ Environment read_environment(EnvironmentLookup lookup) {
   std::uint32_t serve_from = unset;
   read_whole_number(lookup, "SIBYL_SERVE_FROM", 1000000, serve_from, environment.problem);
   if (serve_from != unset) environment.serve_from = serve_from;
+  read_whole_number(lookup, "SIBYL_NODE_WINDOW", 1U << 30, environment.node_window,
+                    environment.problem);
   read_whole_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
   read_whole_number(lookup, "SIBYL_REPRODUCIBLE", 1, environment.reproducible, environment.problem);
   read_whole_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,

@@ -61,6 +61,7 @@ struct Environment {
   std::uint32_t communicators = 256;         // private communicators per process
   std::optional<std::uint32_t> serve_from;   // calls; 3 where it is not set, 1 for the world
   std::uint32_t reproducible = 0;            // 1: reductions give the same bits in every run
+  std::uint32_t node_window = 0;             // bytes; 0: no shared window
   std::string predict = "off";               // root-led, periodic, background
   std::uint32_t thread = 1;                  // 0: nothing runs in the background
   std::string table;                         // file; empty: no selection table

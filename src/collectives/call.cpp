@@ -132,6 +132,7 @@ void find_costs(CommunicatorState& state, Caller caller, Collective collective, 
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call) {
   call.comm = state.private_comm();
   call.progress_hook = state.progress_hook();
+  call.window = state.node_window(call.tag_base);
   return execute(prepared, call, state.workspace);
 }
 

@@ -170,6 +170,8 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   private_ = std::make_shared<PrivateCommunicator>(
       process_, made, static_cast<int>(tags_.end() + ArrivalService::tags));
   settings_ = terms.settings;
+  node_window_bytes_ = terms.settings.node_window;
+  node_window_sought_ = false;
   tags_.begin_at(terms.tag_start);
   id_ = terms.id;
   last_used_ = process_.tick();
@@ -186,6 +188,16 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   mode_ = Mode::served;
   if (is_world()) process_.note_world(settings_, ranks_per_node() == size_);
   begin_prediction();
+}
+
+// The ranks of this node make it, each node for itself. One that has failed stays with MPI's
+// messages: what ULFM finds out it finds out by them.
+void CommunicatorState::make_node_window(int tag) {
+  if (node_window_bytes_ != 0 && !survives_faults()) {
+    node_window_ = NodeWindow::make(
+        private_comm(), tag, ranks_of_own_node(placement(), rank_, size_), node_window_bytes_);
+  }
+  node_window_sought_ = true;
 }
 
 void CommunicatorState::find_costs(int tag) {

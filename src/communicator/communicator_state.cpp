@@ -124,6 +124,7 @@ bool CommunicatorState::is_within_world(MPI_Comm comm) {
 
 void CommunicatorState::give_private_back() {
   end_prediction();
+  node_window_.reset();
   private_.reset();
   cached_choice = {};
   mode_ = Mode::counting;

@@ -23,6 +23,7 @@
 #include "executor/faults.hpp"
 #include "executor/program/workspace.hpp"
 #include "executor/tree/irregular.hpp"
+#include "executor/window/node_window.hpp"
 #include "programs/program_store.hpp"
 #include "programs/tree_cache.hpp"
 #include "selection/choose.hpp"
@@ -126,6 +127,14 @@ class CommunicatorState final : public ArrivalListener {
     costs_sought_ = true;
   }
 
+  // By which ranks of one node send each other messages without MPI; nullptr where there is none,
+  // which is the same on all ranks of the node. The first call is collective and makes it; `tag` is
+  // free for messages of this call.
+  NodeWindow* node_window(int tag) {
+    if (!node_window_sought_) make_node_window(tag);
+    return node_window_.get();
+  }
+
   // Every collective has tags of its own, the same at each call: messages between two ranks come in
   // the order of the calls. A rank whose call was refused before anything moved has then not
   // taken anything either, as in the MPI libraries.
@@ -206,6 +215,7 @@ class CommunicatorState final : public ArrivalListener {
   static constexpr std::uint32_t calls_until_asked_again = 64;
 
   bool make_room(MPI_Comm comm, bool has_room);  // agreement.cpp
+  void make_node_window(int tag);                // agreement.cpp
 
   Process& process_;
   Mode mode_ = Mode::counting;
@@ -229,6 +239,9 @@ class CommunicatorState final : public ArrivalListener {
   Settings settings_;
   Costs costs_;
   bool costs_sought_ = false;
+  std::uint32_t node_window_bytes_ = 0;  // agreed on at set-up
+  bool node_window_sought_ = false;
+  std::unique_ptr<NodeWindow> node_window_;
   std::array<DatatypeInfo, 2> types_;
 };
 

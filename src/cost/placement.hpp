@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "planners/nodes.hpp"
 
@@ -20,5 +21,8 @@ std::int64_t node_number(std::string_view test_placement);
 // fewer, are named by that number; any other placement rank by rank. Every rank counts as a node of
 // its own where they cannot be asked. Collective; all ranks get the same answer.
 Placement find_placement(MPI_Comm comm, std::int64_t own_node);
+
+// The ranks of `rank`'s node among `ranks`, in ascending order.
+std::vector<Rank> ranks_of_own_node(const Placement& placement, Rank rank, Rank ranks);
 
 }  // namespace sibyl

@@ -49,6 +49,8 @@ struct UserBuffer {
   }
 };
 
+class NodeWindow;
+
 // The progress hook: what a rank can do while it waits for messages.
 class ProgressHook {
  public:
@@ -76,6 +78,8 @@ struct CollectiveCall {
   // Messages without data are not sent: both ends know of them.
   bool leaves_empty_out = false;
   ProgressHook* progress_hook = nullptr;
+  // By which messages to ranks of this node go; nullptr: by MPI, as all others.
+  NodeWindow* window = nullptr;
 };
 
 // Returns MPI_SUCCESS or the first error code; MPI_ERR_NO_MEM, before any message, when the

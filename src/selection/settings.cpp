@@ -53,6 +53,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.overhead = environment.overhead;
   settings.beta = environment.beta;
   settings.construct_every = environment.construct_every;
+  settings.node_window = environment.node_window;
   settings.thread = environment.thread;
   settings.reproducible = environment.reproducible;
   std::string problem = environment.problem;

@@ -34,6 +34,7 @@ struct Settings {
   std::uint32_t overhead = 0;          // nanoseconds
   std::uint32_t beta = 0;              // picoseconds per byte
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
+  std::uint32_t node_window = 0;       // bytes of a node's shared window; 0: there is none
   PredictionMode predict = PredictionMode::off;
   std::uint32_t reproducible =
       0;                     // 1: reductions by what is the same in every run (reproducible.hpp)

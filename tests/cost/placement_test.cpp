@@ -35,6 +35,14 @@ TEST(Placement, RanksDealtOutInTurnAreFound) {
   }
 }
 
+TEST(Placement, TellsWhoSharesANode) {
+  const Placement blocks{.ranks_per_node = 2};
+  EXPECT_EQ(ranks_of_own_node(blocks, 4, 5), (std::vector<Rank>{4}));
+  EXPECT_EQ(ranks_of_own_node(blocks, 3, 5), (std::vector<Rank>{2, 3}));
+  const Placement dealt{.nodes = {0, 1, 0, 1, 0}, .count = 2};
+  EXPECT_EQ(ranks_of_own_node(dealt, 2, 5), (std::vector<Rank>{0, 2, 4}));
+}
+
 TEST(Placement, TestsNameNodesOfTheirOwn) {
   EXPECT_EQ(node_number("4,4,9"), rank_in() % 3 == 2 ? 9 : 4);
   EXPECT_EQ(node_number(""), host_number());

@@ -10,7 +10,13 @@ namespace sibyl {
 
 Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
                    Workspace& workspace)
-    : prepared_(prepared), call_(call), frame_(frame), work_(workspace), watch_(call.comm) {
+    : prepared_(prepared),
+      call_(call),
+      frame_(frame),
+      work_(workspace),
+      window_(call.window),
+      in_window_(prepared, call, frame),
+      watch_(call.comm) {
   const std::size_t steps = prepared.program.steps.size();
   work_.posting_waits.assign(prepared.posting_waits.begin(), prepared.posting_waits.end());
   work_.combining_waits.assign(prepared.combining_waits.begin(), prepared.combining_waits.end());
@@ -36,6 +42,7 @@ Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const F
   if constexpr (!posts_receives_at_once) {
     work_.expected.begin(prepared.header.ranks, prepared.receives.size());
   }
+  if (window_ != nullptr) window_->begin(steps);
   open_ = steps;
 }
 
@@ -186,6 +193,7 @@ void Dataflow::post() {
                progress;
     progress = post_receives_in_order() || progress;
     if (!progress) progress = compute_one();
+    if (waits_for_window() && !window_->is_broken() && window_->progress(*this)) progress = true;
   }
 }
 

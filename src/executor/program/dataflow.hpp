@@ -17,6 +17,10 @@
 // whoever runs the program decides the order of its turns as it goes. That suits programs in which
 // the messages with a peer stand together and no other window is at work.
 //
+// Messages between ranks of one node go by the call's window where it has one
+// (window/node_window.hpp): what comes there is combined straight from the shared memory if its
+// turn has come, and put into its staging slot if not.
+//
 // While a run in one call waits it calls the progress hook of the call, and looks in between.
 //
 // Thread safety: one caller at a time.
@@ -28,10 +32,11 @@
 
 #include "executor/faults.hpp"
 #include "executor/program/engines.hpp"
+#include "executor/program/window_messages.hpp"
 
 namespace sibyl {
 
-class Dataflow {
+class Dataflow final : private WindowUser {
  public:
   // All four must outlive the run, and the workspace serves no other meanwhile.
   Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
@@ -55,7 +60,7 @@ class Dataflow {
   bool ended() const { return open_ == 0; }
   std::size_t open() const { return open_; }  // steps that are not complete
   // Messages are under way: progress() may find something to do.
-  bool waits() const { return !work_.requests.empty() || !work_.expected.empty(); }
+  bool waits() const { return waits_for_mpi() || waits_for_window(); }
   int error() const { return error_.code(); }
   // Cancels what is posted and ends the run, with an error if nothing else was wrong.
   void abandon(int error);
@@ -70,6 +75,8 @@ class Dataflow {
   bool receives_in_order(StepIndex index) const {
     return prepared_.header.window.receives != 0 || step(index).kind == StepKind::receive_combine;
   }
+  bool waits_for_mpi() const { return !work_.requests.empty() || !work_.expected.empty(); }
+  bool waits_for_window() const { return window_ != nullptr && window_->open() != 0; }
   void hold();
   void release_all();
   void release(StepIndex index);
@@ -84,6 +91,8 @@ class Dataflow {
   StepIndex earliest_send();
   bool post_receives_in_order();
   void post_message(StepIndex index);
+  void post_send_by_mpi(StepIndex index);
+  void post_receive_by_mpi(StepIndex index);
   int tag_of(StepIndex index) const {
     return call_.tag_base + static_cast<int>(prepared_.tag[index]);
   }
@@ -99,11 +108,20 @@ class Dataflow {
   bool test_each();
   template <class Some>
   bool take(Some some);
+  // dataflow_window.cpp
+  void post_in_window(StepIndex index);
+  bool look_into_window();
+  void await_with_window();
+  void window_sent(std::uint32_t key) override;
+  void window_brings(const WindowPiece& piece) override;
+  void window_names(std::uint32_t key) override { post_receive_by_mpi(key); }
 
   const Prepared& prepared_;
   const CollectiveCall& call_;
   const Frame& frame_;
   Workspace& work_;
+  NodeWindow* window_;
+  WindowMessages in_window_;
   FaultWatch watch_;
   FirstError error_;
   std::size_t open_ = 0;       // steps that are not complete

@@ -11,26 +11,36 @@ void Dataflow::post_message(StepIndex index) {
     finish_message(index, MPI_SUCCESS);
     return;
   }
-  if (now.kind != StepKind::send) {
-    ++receiving_;
-    if constexpr (!posts_receives_at_once) {
-      work_.expected.add({index, now.peer, tag_of(index)});
-      return;
-    }
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  int posted = MPI_SUCCESS;
-  if (now.kind == StepKind::send) {
-    error_.add(frame_.gather_message(index));
-    const Piece piece = frame_.message(index);
-    ++sending_;
-    posted = post_send(piece.address, piece.count, piece.type, now.peer, tag_of(index), call_.comm,
-                       &request, prepared_.header.window.until_taken);
+  ++(now.kind == StepKind::send ? sending_ : receiving_);
+  if (now.kind == StepKind::send) error_.add(frame_.gather_message(index));
+  if (window_ != nullptr && window_->reaches(now.peer)) {
+    post_in_window(index);
+  } else if (now.kind == StepKind::send) {
+    post_send_by_mpi(index);
   } else {
-    const Piece piece = incoming(index);
-    posted = post_receive(piece.address, piece.count, piece.type, now.peer, tag_of(index),
-                          call_.comm, &request);
+    post_receive_by_mpi(index);
   }
+}
+
+void Dataflow::post_send_by_mpi(StepIndex index) {
+  const Piece piece = frame_.message(index);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int posted =
+      post_send(piece.address, piece.count, piece.type, step(index).peer, tag_of(index), call_.comm,
+                &request, prepared_.header.window.until_taken);
+  keep(index, request, posted);
+}
+
+void Dataflow::post_receive_by_mpi(StepIndex index) {
+  const Rank peer = step(index).peer;
+  if constexpr (!posts_receives_at_once) {
+    work_.expected.add({index, peer, tag_of(index)});
+    return;
+  }
+  const Piece piece = incoming(index);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int posted = post_receive(piece.address, piece.count, piece.type, peer, tag_of(index),
+                                  call_.comm, &request);
   keep(index, request, posted);
 }
 
@@ -112,6 +122,10 @@ void Dataflow::await() {
     while (!test()) watch_.pause();
     return;
   }
+  if (waits_for_window()) {
+    await_with_window();
+    return;
+  }
   if (!work_.expected.empty()) {
     if (work_.requests.empty() && work_.expected.size() == 1) {
       receive_only();
@@ -140,7 +154,8 @@ void Dataflow::await_one() {
 
 bool Dataflow::test() {
   if (survives_faults()) return test_each();
-  const bool failed = receive_what_is_there();
+  const bool moved = look_into_window();
+  const bool failed = receive_what_is_there() || moved;
   if (work_.requests.empty()) return failed;
   const bool taken = take([&](int active, int* count) {
     return PMPI_Testsome(active, work_.requests.data(), count, work_.finished.data(),
@@ -232,6 +247,7 @@ void Dataflow::abandon(int error) {
   work_.requests.clear();
   work_.request_step.clear();
   work_.expected.forget();
+  if (window_ != nullptr) window_->abandon();
   work_.computable.clear();
   open_ = 0;
 }

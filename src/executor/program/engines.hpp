@@ -9,6 +9,10 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
 int run_dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
                  Workspace& workspace);
 
+// Of lockstep: receives a message by MPI, blocking.
+int receive_by_mpi(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
+                   StepIndex index);
+
 // Remembers the first error of a run that goes on to its end.
 class FirstError {
  public:

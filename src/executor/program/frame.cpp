@@ -105,6 +105,20 @@ Piece Frame::message(StepIndex index) const {
           static_cast<MPI_Count>(bytes_of(slice)), MPI_BYTE};
 }
 
+std::size_t Frame::element_bytes(StepIndex index) const {
+  const Slice& slice = step(index).slice;
+  if (slice.range.count == 0 || is_packed(index)) return 1;
+  if (!layout_.reduces() && (slice.buffer == Buffer::scratch || prepared_.header.segments > 1)) {
+    return 1;  // located as bytes
+  }
+  const DatatypeInfo& type = type_of(slice);
+  return type.dense ? type.size : 0;
+}
+
+const DatatypeInfo& Frame::type_of(const Slice& slice) const {
+  return layout_.reduces() ? layout_.vector().type : layout_.user(slice.buffer).type;
+}
+
 bool Frame::is_sent(StepIndex index) const {
   if (!call_.leaves_empty_out) return true;
   const Slice& slice = step(index).slice;
@@ -163,6 +177,15 @@ int Frame::combine(const Piece& from, const Piece& to) const {
 int Frame::combine_staged(StepIndex index, std::uint32_t slot) const {
   const Piece from = staged(index, slot);
   return combine(from, message(index));
+}
+
+int Frame::combine_part(StepIndex index, const char* from, std::size_t begin,
+                        std::size_t bytes) const {
+  const Piece whole = message(index);
+  const std::size_t element = layout_.vector().type.size;
+  // MPI does not write to what it takes from.
+  return combine({const_cast<char*>(from), 0, whole.type},
+                 {whole.address + begin, static_cast<MPI_Count>(bytes / element), whole.type});
 }
 
 int Frame::copy(const Step& step, const std::function<void()>& between) const {

@@ -20,6 +20,9 @@ class Frame {
 
   // The memory of a message step: where its slice lies, or its place in the packed area.
   Piece message(StepIndex index) const;
+  // Bytes of an element of that memory; 0 where its type has gaps or is not in order.
+  std::size_t element_bytes(StepIndex index) const;
+  const DatatypeInfo& type_of(const Slice& slice) const;
   // False for a message without data in a call that leaves such out.
   bool is_sent(StepIndex index) const;
   // The memory into which receive_combine receives, in the given staging slot.
@@ -31,6 +34,9 @@ class Frame {
   int scatter_message(StepIndex index) const;
   // slice := staged message (+) slice.
   int combine_staged(StepIndex index, std::uint32_t slot) const;
+  // The same with a part of the message, which lies at `from` and begins with byte `begin` of it;
+  // of elements without gaps.
+  int combine_part(StepIndex index, const char* from, std::size_t begin, std::size_t bytes) const;
   // A copy or combine step. `between` is called between the pieces of a long copy of bytes.
   int run_local(StepIndex index, const std::function<void()>& between) const;
 

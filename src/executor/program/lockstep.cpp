@@ -8,6 +8,7 @@
 // Receives block, and sends are what is waited for: an MPI may raise what a wait finds, too little
 // room for a message among it, elsewhere than on the private communicator (expected.hpp).
 #include "executor/program/engines.hpp"
+#include "executor/program/lockstep_window.hpp"
 
 namespace sibyl {
 namespace {
@@ -34,16 +35,30 @@ Piece incoming(const Prepared& prepared, const Frame& frame, StepIndex index) {
 
 }  // namespace
 
+int receive_by_mpi(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
+                   StepIndex index) {
+  const Piece piece = incoming(prepared, frame, index);
+  const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
+  return PMPI_Recv(piece.address, count_of(piece), piece.type, prepared.program.steps[index].peer,
+                   tag, call.comm, MPI_STATUS_IGNORE);
+}
+
 int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Frame& frame) {
   FirstError error;
   MPI_Request posted = MPI_REQUEST_NULL;
+  LockstepWindow window(prepared, call, frame, error);
+  const auto finish_sends = [&] {
+    error.add(finish_send(posted));
+    window.finish_send();
+  };
   for (const LockstepOperation& operation : prepared.lockstep) {
     const StepIndex index = operation.step;
     const Step& step = prepared.program.steps[index];
     if (step.peer != no_rank && !frame.is_sent(index)) {
-      if (operation.kind == LockstepOperation::Kind::receive) error.add(finish_send(posted));
+      if (operation.kind == LockstepOperation::Kind::receive) finish_sends();
       continue;
     }
+    const bool by_window = step.peer != no_rank && window.carries(step);
     const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
     switch (operation.kind) {
       case LockstepOperation::Kind::local:
@@ -51,24 +66,38 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
         break;
       case LockstepOperation::Kind::send: {
         error.add(frame.gather_message(index));
+        if (by_window) {
+          window.post_send(index);
+          window.finish_send();
+          break;
+        }
         const Piece piece = frame.message(index);
         error.add(PMPI_Send(piece.address, count_of(piece), piece.type, step.peer, tag, call.comm));
         break;
       }
       case LockstepOperation::Kind::post_send: {
         error.add(frame.gather_message(index));
+        if (by_window) {
+          window.post_send(index);
+          break;
+        }
         const Piece piece = frame.message(index);
         error.add(PMPI_Isend(piece.address, count_of(piece), piece.type, step.peer, tag, call.comm,
                              &posted));
         break;
       }
       case LockstepOperation::Kind::receive: {
-        const Piece piece = incoming(prepared, frame, index);
-        const int received = PMPI_Recv(piece.address, count_of(piece), piece.type, step.peer, tag,
-                                       call.comm, MPI_STATUS_IGNORE);
-        error.add(received);
-        error.add(finish_send(posted));
-        if (received == MPI_SUCCESS) error.add(after_receive(prepared, frame, index));
+        bool waits = true;  // to be combined or taken apart
+        if (by_window) {
+          waits = window.receive(index, posted == MPI_REQUEST_NULL);
+        } else {
+          window.move_until_there(step.peer, tag);
+          const int received = receive_by_mpi(prepared, call, frame, index);
+          error.add(received);
+          waits = received == MPI_SUCCESS;
+        }
+        finish_sends();  // which may be of what is combined with
+        if (waits) error.add(after_receive(prepared, frame, index));
         break;
       }
     }

@@ -90,6 +90,7 @@ Trial::Trial(const Algorithm& algorithm, const TrialOptions& options, MPI_Comm c
   fill();
   expect();
   call_.comm = comm;
+  call_.window = options.window;
   bind();
 }
 

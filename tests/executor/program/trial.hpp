@@ -26,6 +26,7 @@ struct TrialOptions {
   bool gaps = false;
   bool background = false;
   std::uint32_t segments = 7;  // where an algorithm cuts
+  NodeWindow* window = nullptr;
 };
 
 class Trial {

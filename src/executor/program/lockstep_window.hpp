@@ -1,0 +1,49 @@
+// The node's window in a lockstep run: one message in and one out at a time.
+#pragma once
+
+#include "executor/program/engines.hpp"
+#include "executor/program/window_messages.hpp"
+
+namespace sibyl {
+
+class LockstepWindow final : private WindowUser {
+ public:
+  // Without a window in the call it has nothing to do.
+  LockstepWindow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
+                 FirstError& error);
+
+  bool carries(const Step& step) const { return window_ != nullptr && window_->reaches(step.peer); }
+  // Starts a send, which finish_send() waits for.
+  void post_send(StepIndex index);
+  void finish_send();
+  // Waits for the message. True if it is still to be combined or taken apart: it is combined as it
+  // comes, unless the data are still being sent, here or, where `may_combine` is false, by MPI.
+  bool receive(StepIndex index, bool may_combine);
+  // Before a call that blocks until this message comes by MPI: a send that waits for room in the
+  // window goes on until then.
+  void move_until_there(int peer, int tag);
+
+ private:
+  void window_sent(std::uint32_t key) override;
+  void window_brings(const WindowPiece& piece) override;
+  void window_names(std::uint32_t key) override;
+  int tag_of(StepIndex index) const {
+    return call_.tag_base + static_cast<int>(prepared_.tag[index]);
+  }
+  // False where the window cannot be used any more.
+  bool move(bool tests_mpi);
+
+  const Prepared& prepared_;
+  const CollectiveCall& call_;
+  const Frame& frame_;
+  FirstError& error_;
+  NodeWindow* window_;
+  WindowMessages messages_;
+  MPI_Request by_mpi_ = MPI_REQUEST_NULL;  // of a send that the window has only named
+  bool sending_ = false;
+  bool receiving_ = false;
+  bool may_combine_ = false;
+  bool waits_ = false;
+};
+
+}  // namespace sibyl

@@ -1,0 +1,208 @@
+// Makes windows, and sends by them; see node_window.hpp.
+#include "executor/window/node_window.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "executor/window/slots.hpp"
+
+namespace sibyl {
+namespace {
+
+constexpr std::size_t line = 64;
+// Larger slots gain nothing, smaller ones cost more than MPI's own messages. A line more than a
+// power of two, so that the heads of slots do not meet in one set of a cache.
+constexpr std::size_t most_in_a_slot = 32768 + line;
+constexpr std::size_t least_in_a_slot = 512;
+constexpr std::size_t slot_head = 32;
+
+std::size_t queues_of(std::size_t ranks) { return ranks * (ranks - 1); }
+
+// Of the queue from one of `ranks` ranks to another.
+std::size_t queue_number(std::size_t from, std::size_t to, std::size_t ranks) {
+  return from * (ranks - 1) + (to < from ? to : to - 1);
+}
+
+std::size_t bytes_of_queue(std::size_t slot_bytes) {
+  return line + slots_of_a_queue * (slot_head + slot_bytes);
+}
+
+// Data of a slot in a window of so many bytes; 0 where they are too few. With their heads slots are
+// whole lines.
+std::size_t data_of_a_slot(std::size_t ranks, std::size_t bytes) {
+  const std::size_t fixed = line * (1 + ranks + queues_of(ranks));
+  if (bytes < fixed) return 0;
+  const std::size_t room = (bytes - fixed) / (queues_of(ranks) * slots_of_a_queue) / line * line;
+  if (room < least_in_a_slot) return 0;
+  return std::min(room, most_in_a_slot) - slot_head;
+}
+
+}  // namespace
+
+std::unique_ptr<NodeWindow> NodeWindow::make(MPI_Comm comm, int tag, std::span<const Rank> ranks,
+                                             std::size_t bytes) {
+  static_assert(sizeof(Head) == line && sizeof(Line) == line && sizeof(Queue) == line &&
+                sizeof(Slot) == slot_head && std::atomic<std::uint64_t>::is_always_lock_free);
+#ifdef SMPI_H
+  return nullptr;  // its ranks share a process, and no simulated time passes while they wait
+#endif
+  const std::size_t slot_bytes = ranks.size() < 2 ? 0 : data_of_a_slot(ranks.size(), bytes);
+  int all = 0;
+  int own = 0;
+  if (slot_bytes == 0 || PMPI_Comm_size(comm, &all) != MPI_SUCCESS ||
+      PMPI_Comm_rank(comm, &own) != MPI_SUCCESS) {
+    return nullptr;
+  }
+  std::unique_ptr<NodeWindow> made;
+  try {
+    made.reset(new NodeWindow(comm, own, all, ranks, slot_bytes));
+  } catch (const std::bad_alloc&) {
+    made = nullptr;  // the others are told
+  }
+  const std::size_t needed =
+      line * (1 + ranks.size()) + queues_of(ranks.size()) * bytes_of_queue(slot_bytes);
+  SharedMemory memory = SharedMemory::make(comm, tag, ranks, needed, made != nullptr);
+  if (memory.begin() == nullptr) return nullptr;
+  const auto at = std::ranges::find(ranks, static_cast<Rank>(own)) - ranks.begin();
+  made->lay_out(std::move(memory), static_cast<std::size_t>(at), ranks.size());
+  return made;
+}
+
+NodeWindow::NodeWindow(MPI_Comm comm, Rank own, Rank all, std::span<const Rank> ranks,
+                       std::size_t slot_bytes)
+    : comm_(comm),
+      slot_bytes_(slot_bytes),
+      index_(static_cast<std::size_t>(all), unreached),
+      peers_(ranks.size()) {
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] == own) continue;
+    index_[static_cast<std::size_t>(ranks[i])] = static_cast<std::uint16_t>(i);
+  }
+  const long cores = ::sysconf(_SC_NPROCESSORS_ONLN);
+  crowded_ = static_cast<long>(ranks.size()) > cores;
+}
+
+NodeWindow::~NodeWindow() = default;
+
+void NodeWindow::lay_out(SharedMemory memory, std::size_t own, std::size_t ranks) {
+  memory_ = std::move(memory);
+  char* const begin = memory_.begin();
+  const auto line_of = [&](std::size_t i) {
+    return reinterpret_cast<Line*>(begin + line * (1 + i));
+  };
+  const auto queue = [&](std::size_t from, std::size_t to) {
+    return reinterpret_cast<Queue*>(begin + line * (1 + ranks) +
+                                    queue_number(from, to, ranks) * bytes_of_queue(slot_bytes_));
+  };
+  head_ = reinterpret_cast<Head*>(begin);
+  own_line_ = line_of(own);
+  for (std::size_t i = 0; i < ranks; ++i) {
+    peers_[i].line = line_of(i);
+    if (i == own) continue;  // nobody writes to itself
+    peers_[i].out = queue(own, i);
+    peers_[i].in = queue(i, own);
+  }
+}
+
+bool NodeWindow::is_broken() const { return head_->broken.load(std::memory_order_relaxed) != 0; }
+
+void NodeWindow::give_up() {
+  head_->broken.store(1);
+  for (const Peer& peer : peers_) wake(peer);
+}
+
+void NodeWindow::begin(std::size_t messages) {
+  abandon();
+  sends_.reserve(messages);
+  receives_.reserve(messages);
+}
+
+void NodeWindow::abandon() {
+  if (std::ranges::any_of(sends_, [](const WindowSend& out) { return out.done != 0; })) give_up();
+  sends_.clear();
+  receives_.clear();
+  open_ = 0;
+  idle_ = 0;
+  for (Peer& peer : peers_) {
+    peer.sending = 0;
+    peer.receiving = 0;
+    if (peer.place == Place::receiver) peer.place = Place::nowhere;
+  }
+}
+
+bool NodeWindow::send(WindowSend message) {
+  Peer& peer = peer_of(message.peer);
+  if (peer.sending == 0 && put(peer, message)) return true;
+  ++peer.sending;
+  ++open_;
+  sends_.push_back(message);
+  return false;
+}
+
+bool NodeWindow::has_room(Peer& peer) {
+  if (peer.sent - peer.known_free < slots_of_a_queue) return true;
+  peer.known_free = peer.out->taken.load(std::memory_order_acquire);
+  return peer.sent - peer.known_free < slots_of_a_queue;
+}
+
+// True when all of it is sent.
+bool NodeWindow::put(Peer& peer, WindowSend& message) {
+  const std::size_t total = message.by_mpi ? 0 : message.bytes;
+  const std::size_t most = message.element == 0 || message.element > slot_bytes_
+                               ? slot_bytes_
+                               : slot_bytes_ / message.element * message.element;
+  do {
+    if (!has_room(peer)) return false;
+    Slot& next = slot(*peer.out, peer.sent);
+    const std::size_t now = std::min(most, total - message.done);
+    next.total = total;
+    next.tag = message.tag;
+    next.bytes = static_cast<std::uint32_t>(now);
+    next.by_mpi = message.by_mpi ? 1 : 0;
+    if (now != 0) std::memcpy(next.data(), message.data + message.done, now);
+    next.turn.store(++peer.sent, std::memory_order_release);
+    wake(peer);
+    message.done += now;
+    idle_ = 0;
+  } while (message.done < total);
+  return true;
+}
+
+bool NodeWindow::put_all(WindowUser& user) {
+  if (sends_.empty()) return false;
+  bool moved = false;
+  for (Peer& peer : peers_) peer.full = false;
+  for (std::size_t i = 0; i < sends_.size();) {
+    Peer& peer = peer_of(sends_[i].peer);
+    const std::size_t before = sends_[i].done;
+    if (peer.full || !put(peer, sends_[i])) {
+      peer.full = true;
+      moved = moved || sends_[i].done != before;
+      ++i;
+      continue;
+    }
+    const std::uint32_t key = sends_[i].key;
+    sends_.erase(sends_.begin() + static_cast<std::ptrdiff_t>(i));
+    --peer.sending;
+    --open_;
+    moved = true;
+    user.window_sent(key);
+  }
+  return moved;
+}
+
+bool NodeWindow::progress(WindowUser& user) {
+  bool moved = false;
+  for (Peer& peer : peers_) {
+    if (peer.receiving != 0) moved = take_from(peer, user) || moved;
+  }
+  moved = put_all(user) || moved;
+  if (moved) idle_ = 0;
+  return moved;
+}
+
+}  // namespace sibyl

@@ -1,0 +1,176 @@
+// Messages between the ranks of one node through memory that they share.
+//
+// Every ordered pair of ranks has a first-in-first-out queue of slots. A sender copies a message
+// into slots as they become free; a receiver takes it straight from them - it may combine from
+// there - and frees them. A slot says by its turn whether it is full: 32 bytes of data and all that
+// a receiver has to look at lie in one cache line.
+//
+// Messages are matched as MPI does it, by sender and tag, in the order in which they were sent. One
+// that nobody waits for yet stays where it is; only if it stands before one that is waited for it
+// is kept elsewhere, so that no order in which two ranks send and receive can block them. The
+// sender alone decides what goes this way: of other messages a slot tells the receiver that they
+// come by MPI.
+//
+// A rank that waits looks for some microseconds, then lets others have the processor, then sleeps;
+// who fills or frees a slot for a rank that sleeps wakes it. It sleeps briefly, and calls the MPI
+// library in between: others may wait for messages that only its calls move.
+//
+// Thread safety: none. A rank is one user at a time of its side; a process may have several
+// windows.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "executor/window/shared_memory.hpp"
+#include "sibyl/schedule.hpp"
+
+namespace sibyl {
+
+struct WindowSend {
+  Rank peer = no_rank;
+  int tag = 0;
+  std::uint32_t key = 0;  // the user's name for it
+  const char* data = nullptr;
+  std::size_t bytes = 0;
+  std::size_t element = 1;  // bytes that are not torn apart where a slot has room for them
+  bool by_mpi = false;      // nothing but the word that it comes by MPI
+  std::size_t done = 0;
+};
+
+struct WindowReceive {
+  Rank peer = no_rank;
+  int tag = 0;
+  std::uint32_t key = 0;
+  bool whole = false;  // wanted in one piece
+};
+
+// What has come of a message; the last piece of an empty one is empty.
+struct WindowPiece {
+  std::uint32_t key;
+  const char* data;
+  std::size_t begin;  // within the message
+  std::size_t bytes;
+  std::size_t total;    // of the message
+  std::uint32_t& note;  // the user's own, 0 at the message's begin
+  bool is_first() const { return begin == 0; }
+  bool is_last() const { return begin + bytes == total; }
+};
+
+// What a window tells its user, from within progress(); these post nothing in the window.
+class WindowUser {
+ public:
+  virtual void window_sent(std::uint32_t key) = 0;
+  virtual void window_brings(const WindowPiece& piece) = 0;
+  virtual void window_names(std::uint32_t key) = 0;  // a receive: the message comes by MPI
+
+ protected:
+  ~WindowUser() = default;
+};
+
+class NodeWindow {
+ public:
+  // Collective over `ranks`, those of this node in ascending order: all get one, or none does
+  // (nullptr) - where there is no memory, or `bytes` are too few for so many. Messages with `tag`
+  // must be free for it.
+  static std::unique_ptr<NodeWindow> make(MPI_Comm comm, int tag, std::span<const Rank> ranks,
+                                          std::size_t bytes);
+  ~NodeWindow();
+  NodeWindow(const NodeWindow&) = delete;
+  NodeWindow& operator=(const NodeWindow&) = delete;
+
+  bool reaches(Rank peer) const { return index_[static_cast<std::size_t>(peer)] != unreached; }
+  // Data of one slot.
+  std::size_t slot_bytes() const { return slot_bytes_; }
+
+  // A run begins, which posts so many messages at most; forgets what another one has left behind.
+  void begin(std::size_t messages);
+  // True where all of it is sent already; else progress() goes on with it, and says so.
+  bool send(WindowSend message);
+  void receive(const WindowReceive& message);
+  // Messages under way.
+  std::size_t open() const { return open_; }
+  // Moves what can be moved; false where nothing could.
+  bool progress(WindowUser& user);
+  // Between two fruitless calls of progress(). `tests_mpi`: the caller also looks at requests of
+  // MPI in between. Returns an error code of MPI's.
+  int pause(bool tests_mpi);
+  // The messages under way are given up. Where one was half sent nobody can use the window any
+  // more.
+  void abandon();
+  bool is_broken() const;
+
+ private:
+  struct Head;
+  struct Line;
+  struct Queue;
+  struct Slot;
+  struct Freed;
+  // A message that came before one that is waited for, or that is wanted whole.
+  struct Kept {
+    int tag = 0;
+    bool by_mpi = false;
+    std::size_t bytes = 0;
+    std::size_t filled = 0;
+    std::unique_ptr<char[]> data;
+  };
+  enum class Place : std::uint8_t { none, receiver, kept, nowhere };
+  struct Peer {
+    Queue* out = nullptr;
+    Queue* in = nullptr;
+    Line* line = nullptr;
+    std::uint64_t sent = 0;        // slots
+    std::uint64_t known_free = 0;  // slots that the peer is known to have taken
+    std::uint64_t taken = 0;
+    std::uint32_t sending = 0;  // messages that are waited for
+    std::uint32_t receiving = 0;
+    bool full = false;  // found so in this pass
+    // The message that comes in: where it goes, how much of it has come.
+    Place place = Place::none;
+    WindowReceive receive;
+    std::size_t begin = 0;
+    std::uint32_t note = 0;
+    std::vector<Kept> kept;  // in the order in which they came
+  };
+  static constexpr std::uint16_t unreached = 0xffff;
+
+  // Of rank `own` of `all` in `comm`, without memory yet.
+  NodeWindow(MPI_Comm comm, Rank own, Rank all, std::span<const Rank> ranks,
+             std::size_t slot_bytes);
+  void lay_out(SharedMemory memory, std::size_t own, std::size_t ranks);
+  Slot& slot(Queue& queue, std::uint64_t number) const;
+  Peer& peer_of(Rank rank) { return peers_[index_[static_cast<std::size_t>(rank)]]; }
+  bool has_room(Peer& peer);
+  bool put(Peer& peer, WindowSend& message);
+  bool put_all(WindowUser& user);
+  bool take_from(Peer& peer, WindowUser& user);
+  bool hand_over_kept(Peer& peer, WindowUser& user);
+  void take(Peer& peer, const Slot& slot, WindowUser& user);
+  void begin_message(Peer& peer, const Slot& slot);
+  bool keep(Peer& peer, const Slot& slot);
+  bool find_receive(const Peer& peer, int tag, std::size_t& at) const;
+  bool has_work();
+  void wake(const Peer& peer) const;
+  void sleep();
+  void give_up();
+
+  MPI_Comm comm_;
+  SharedMemory memory_;
+  Head* head_ = nullptr;
+  Line* own_line_ = nullptr;
+  std::size_t slot_bytes_ = 0;
+  std::vector<std::uint16_t> index_;  // in peers_, by rank
+  std::vector<Peer> peers_;
+  std::vector<WindowSend> sends_;        // in the order in which they were posted
+  std::vector<WindowReceive> receives_;  // likewise
+  std::size_t open_ = 0;
+  std::uint32_t idle_ = 0;  // fruitless looks in a row
+  bool crowded_ = false;    // more ranks than cores
+};
+
+}  // namespace sibyl

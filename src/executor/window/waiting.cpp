@@ -1,0 +1,88 @@
+// How a rank waits for others on a window; see node_window.hpp.
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "executor/window/slots.hpp"
+
+namespace sibyl {
+namespace {
+
+// Looks before others have the processor, with a core for each rank and without; as many looks
+// again give it to them before the rank sleeps.
+constexpr std::uint32_t looks_alone = 4000;
+constexpr std::uint32_t looks_among_many = 50;
+constexpr std::uint32_t yields = 50;
+constexpr std::uint32_t looks_before_mpi = 256;  // some microseconds
+constexpr long sleeps_for = 500'000;             // nanoseconds
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// The word is shared with other processes, so these are not the private operations.
+void sleep_while_set(std::atomic<std::uint32_t>& word) {
+  const timespec limit{.tv_sec = 0, .tv_nsec = sleeps_for};
+  ::syscall(SYS_futex, &word, FUTEX_WAIT, 1, &limit, nullptr, 0);
+}
+
+void wake_sleeper(std::atomic<std::uint32_t>& word) {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+// Whether progress() would move something.
+bool NodeWindow::has_work() {
+  if (is_broken()) return true;
+  return std::ranges::any_of(peers_, [&](Peer& peer) {
+    if (peer.sending != 0 && has_room(peer)) return true;
+    if (peer.receiving == 0) return false;
+    return slot(*peer.in, peer.taken).turn.load(std::memory_order_acquire) == peer.taken + 1;
+  });
+}
+
+// After a slot has been filled or freed. A rank that goes to sleep says so before it looks for the
+// last time: one of the two sees what the other has done.
+void NodeWindow::wake(const Peer& peer) const {
+  std::atomic<std::uint32_t>& sleeps = peer.line->sleeps;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (sleeps.load(std::memory_order_relaxed) == 0) return;
+  if (sleeps.exchange(0) != 0) wake_sleeper(sleeps);
+}
+
+void NodeWindow::sleep() {
+  std::atomic<std::uint32_t>& sleeps = own_line_->sleeps;
+  sleeps.store(1);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!has_work()) sleep_while_set(sleeps);
+  sleeps.store(0);
+}
+
+int NodeWindow::pause(bool tests_mpi) {
+  ++idle_;
+  bool asks_mpi = false;
+  const std::uint32_t looks = crowded_ ? looks_among_many : looks_alone;
+  if (idle_ <= looks) {
+    relax();
+    asks_mpi = idle_ % looks_before_mpi == 0;
+  } else if (tests_mpi || idle_ <= looks + yields) {
+    ::sched_yield();
+  } else {
+    sleep();
+    asks_mpi = true;
+  }
+  if (tests_mpi || !asks_mpi) return MPI_SUCCESS;
+  int there = 0;
+  return PMPI_Iprobe(MPI_ANY_SOURCE, 0, comm_, &there, MPI_STATUS_IGNORE);
+}
+
+}  // namespace sibyl

@@ -1,0 +1,264 @@
+// Messages through the memory of a node: in any order, of any size, whoever is late, and of every
+// algorithm's programs; and nothing of the memory is left.
+#include "executor/window/node_window.hpp"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/program/trial.hpp"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+constexpr std::size_t small_slots = 1U << 20;  // on 16 ranks still slots of half a KiB
+constexpr std::size_t large_slots = 1U << 26;
+
+// Nodes that the ranks are dealt out to in turn; 1: all share one.
+std::vector<Rank> own_node(Rank nodes) {
+  std::vector<Rank> ranks;
+  for (Rank rank = rank_in() % nodes; rank < size_of(); rank += nodes) ranks.push_back(rank);
+  return ranks;
+}
+
+// How many pieces of memory of windows this process has.
+int mapped_windows() {
+  std::ifstream maps("/proc/self/maps");
+  int found = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("memfd:sibyl") != std::string::npos) ++found;
+  }
+  return found;
+}
+
+int files_in_dev_shm() {
+  DIR* const directory = opendir("/dev/shm");
+  if (directory == nullptr) return 0;
+  int found = 0;
+  while (const dirent* entry = readdir(directory)) {
+    if (std::string(entry->d_name).find("sibyl") != std::string::npos) ++found;
+  }
+  closedir(directory);
+  return found;
+}
+
+// Keeps what comes, by key.
+class Mailbox : public WindowUser {
+ public:
+  explicit Mailbox(NodeWindow& window) : window_(window) {}
+  std::vector<std::vector<char>> messages = std::vector<std::vector<char>>(64);
+  std::vector<std::uint32_t> order;  // of what has come whole
+  std::vector<std::uint32_t> named;
+  std::vector<std::uint32_t> sent;
+
+  void finish() {
+    while (window_.open() != 0) {
+      if (!window_.progress(*this)) {
+        ASSERT_EQ(window_.pause(false), MPI_SUCCESS);
+      }
+      ASSERT_FALSE(window_.is_broken());
+    }
+  }
+  void window_sent(std::uint32_t key) override { sent.push_back(key); }
+  void window_brings(const WindowPiece& piece) override {
+    std::vector<char>& message = messages[piece.key];
+    EXPECT_EQ(message.size(), piece.begin);
+    if (piece.bytes != 0) message.insert(message.end(), piece.data, piece.data + piece.bytes);
+    EXPECT_EQ(piece.note, piece.is_first() ? 0 : piece.key + 1) << "the note is kept";
+    piece.note = piece.key + 1;
+    if (piece.is_last()) order.push_back(piece.key);
+  }
+  void window_names(std::uint32_t key) override { named.push_back(key); }
+
+ private:
+  NodeWindow& window_;
+};
+
+std::vector<char> text(std::size_t bytes, int seed) {
+  std::vector<char> made(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) made[i] = static_cast<char>(i * 7 + i / 251 + seed);
+  return made;
+}
+
+class Window : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (size_of() == 1) GTEST_SKIP() << "nobody to share with";
+    if (std::string_view(SIBYL_FLAVOUR) == "smpi") GTEST_SKIP() << "its ranks share a process";
+  }
+  const Duplicate comm_;
+};
+
+TEST_F(Window, TakesMessagesInAnotherOrderThanTheyWereSentIn) {
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  ASSERT_NE(window, nullptr);
+  const std::size_t large = 20 * window->slot_bytes() + 3;  // more than a queue holds
+  const std::vector<std::size_t> sizes{large, 8, 0, large, window->slot_bytes(), 1};
+  const Rank next = (rank_in() + 1) % size_of();
+  const Rank before = (rank_in() + size_of() - 1) % size_of();
+  for (int call = 0; call < 5; ++call) {
+    Mailbox mailbox(*window);
+    window->begin(2 * sizes.size());
+    std::vector<std::vector<char>> data;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      data.push_back(text(sizes[i], rank_in() + call + static_cast<int>(i)));
+    }
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      WindowSend message{.peer = next, .tag = static_cast<int>(i)};
+      message.key = static_cast<std::uint32_t>(i);
+      message.data = data[i].data();
+      message.bytes = sizes[i];
+      if (window->send(message)) mailbox.sent.push_back(message.key);
+    }
+    // The last one first, alone: all others have to be kept elsewhere for it.
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      window->receive({before, static_cast<int>(i), static_cast<std::uint32_t>(i), i % 2 == 0});
+      if (i + 1 == sizes.size()) {
+        while (mailbox.order.empty()) {
+          if (window->progress(mailbox)) continue;
+          ASSERT_EQ(window->pause(false), MPI_SUCCESS);
+        }
+        EXPECT_EQ(mailbox.order.front(), i);
+      }
+    }
+    mailbox.finish();
+    EXPECT_EQ(mailbox.sent.size(), sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      EXPECT_EQ(mailbox.messages[i], text(sizes[i], before + call + static_cast<int>(i)));
+    }
+  }
+}
+
+TEST_F(Window, LeavesMessagesOfTheNextCallWhereTheyAre) {
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  ASSERT_NE(window, nullptr);
+  Mailbox mailbox(*window);
+  window->begin(8);
+  const std::vector<char> first(1, 'a');
+  const std::vector<char> second(1, 'b');
+  if (rank_in() == 0) {
+    for (const auto* data : {&first, &second}) {
+      window->send({.peer = 1, .tag = 3, .key = 0, .data = data->data(), .bytes = 1});
+    }
+    window->send({.peer = 1, .tag = 4, .key = 0, .by_mpi = true});
+    mailbox.finish();
+  } else if (rank_in() == 1) {
+    for (std::uint32_t call = 0; call < 2; ++call) {
+      window->begin(1);
+      window->receive({0, 3, call, false});
+      mailbox.finish();
+      EXPECT_EQ(mailbox.order.size(), call + 1);
+    }
+    EXPECT_EQ(mailbox.messages[0], first);
+    EXPECT_EQ(mailbox.messages[1], second);
+    window->receive({0, 4, 2, true});
+    mailbox.finish();
+    EXPECT_EQ(mailbox.named, std::vector<std::uint32_t>{2});
+  }
+}
+
+TEST_F(Window, SleepsUntilALateMessageComes) {
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  ASSERT_NE(window, nullptr);
+  for (int turn = 0; turn < 10; ++turn) {
+    Mailbox mailbox(*window);
+    window->begin(static_cast<std::size_t>(size_of()));
+    const char byte = static_cast<char>(turn);
+    if (rank_in() == turn % size_of()) {
+      usleep(20000);
+      for (Rank peer = 0; peer < size_of(); ++peer) {
+        if (peer == rank_in()) continue;
+        window->send({.peer = peer, .tag = 1, .key = 0, .data = &byte, .bytes = 1});
+      }
+    } else {
+      window->receive({static_cast<Rank>(turn % size_of()), 1, 0, false});
+    }
+    mailbox.finish();
+    if (rank_in() == turn % size_of()) continue;
+    EXPECT_EQ(mailbox.messages[0], std::vector<char>{byte});
+  }
+}
+
+TEST_F(Window, HalfSentMessagesThatAreGivenUpEndItForAll) {
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  ASSERT_NE(window, nullptr);
+  EXPECT_FALSE(window->is_broken());
+  MPI_Barrier(comm_.get());
+  if (rank_in() == 0) {
+    const std::vector<char> data(20 * window->slot_bytes());
+    window->begin(1);
+    EXPECT_FALSE(window->send({.peer = 1, .tag = 1, .data = data.data(), .bytes = data.size()}));
+    window->abandon();
+    EXPECT_EQ(window->open(), 0U);
+  }
+  MPI_Barrier(comm_.get());
+  EXPECT_TRUE(window->is_broken());
+}
+
+TEST_F(Window, IsNoneForAllWhereOneIsNotAbleOrTheBytesAreFew) {
+  const std::vector<Rank> all = own_node(1);
+  EXPECT_EQ(NodeWindow::make(comm_.get(), 5, all, 1000), nullptr);
+  EXPECT_EQ(NodeWindow::make(comm_.get(), 5, std::vector<Rank>{rank_in()}, small_slots), nullptr);
+  for (Rank unable = 0; unable < size_of(); ++unable) {
+    const SharedMemory none = SharedMemory::make(comm_.get(), 5, all, 4096, rank_in() != unable);
+    EXPECT_EQ(none.begin(), nullptr);
+  }
+  EXPECT_EQ(mapped_windows(), 0);
+}
+
+TEST_F(Window, LeavesNothingBehind) {
+  for (int i = 0; i < 50; ++i) {
+    const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), large_slots);
+    ASSERT_NE(window, nullptr);
+    EXPECT_EQ(mapped_windows(), 1);
+    EXPECT_EQ(files_in_dev_shm(), 0) << "it has no name";
+  }
+  EXPECT_EQ(mapped_windows(), 0);
+}
+
+TEST_F(Window, CarriesTheProgramsOfEveryAlgorithm) {
+  Workspace workspace;
+  int tag = 0;
+  for (const Rank nodes : {1, 2}) {
+    if (nodes == 2 && size_of() < 3) continue;
+    const auto window = NodeWindow::make(comm_.get(), 5, own_node(nodes), small_slots);
+    ASSERT_EQ(window != nullptr, own_node(nodes).size() > 1);
+    for (const Algorithm& algorithm : algorithms()) {
+      const bool irregular_tree = has_root(algorithm.collective) && algorithm.sizes;
+      if (irregular_tree && !algorithm.linear) continue;
+      const Rank root = has_root(algorithm.collective) ? size_of() - 1 : 0;
+      for (const std::int64_t count : {3, 5000}) {
+        for (const bool gaps : {false, true}) {
+          for (const bool in_place : {false, true}) {
+            if (in_place && (!algorithm.in_place || gaps)) continue;
+            Trial trial(algorithm,
+                        {.root = root,
+                         .count = count,
+                         .in_place = in_place,
+                         .gaps = gaps,
+                         .window = window.get()},
+                        comm_.get());
+            SCOPED_TRACE(trial.text());
+            for (const Engine engine : {Engine::lockstep, Engine::usual}) {
+              if (rank_in() == tag % size_of()) usleep(300);
+              ASSERT_EQ(trial.run(engine, tag, workspace), MPI_SUCCESS);
+              EXPECT_TRUE(trial.right()) << "by engine " << static_cast<int>(engine);
+              tag += trial.tags();
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sibyl::test

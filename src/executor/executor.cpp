@@ -1,7 +1,6 @@
 // Chooses the engine; see executor.hpp.
 #include "executor/executor.hpp"
 
-
 #include "base/own_failure.hpp"
 #include "executor/faults.hpp"
 #include "executor/program/engines.hpp"

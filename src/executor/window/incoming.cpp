@@ -55,7 +55,7 @@ struct NodeWindow::Freed {
   NodeWindow& window;
   Peer& peer;
   ~Freed() {
-    peer.in->taken.store(++peer.taken, std::memory_order_release);
+    peer.in->taken.store(++peer.taken);
     window.wake(peer);
   }
 };

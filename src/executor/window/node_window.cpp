@@ -108,7 +108,7 @@ void NodeWindow::lay_out(SharedMemory memory, std::size_t own, std::size_t ranks
   }
 }
 
-bool NodeWindow::is_broken() const { return head_->broken.load(std::memory_order_relaxed) != 0; }
+bool NodeWindow::is_broken() const { return head_->broken.load() != 0; }
 
 void NodeWindow::give_up() {
   head_->broken.store(1);
@@ -145,7 +145,7 @@ bool NodeWindow::send(WindowSend message) {
 
 bool NodeWindow::has_room(Peer& peer) {
   if (peer.sent - peer.known_free < slots_of_a_queue) return true;
-  peer.known_free = peer.out->taken.load(std::memory_order_acquire);
+  peer.known_free = peer.out->taken.load();
   return peer.sent - peer.known_free < slots_of_a_queue;
 }
 
@@ -164,7 +164,7 @@ bool NodeWindow::put(Peer& peer, WindowSend& message) {
     next.bytes = static_cast<std::uint32_t>(now);
     next.by_mpi = message.by_mpi ? 1 : 0;
     if (now != 0) std::memcpy(next.data(), message.data + message.done, now);
-    next.turn.store(++peer.sent, std::memory_order_release);
+    next.turn.store(++peer.sent);
     wake(peer);
     message.done += now;
     idle_ = 0;

@@ -39,7 +39,8 @@ class Execution {
   void finish();
   bool ended() const { return flow_->ended(); }
   std::size_t open() const { return flow_->open(); }
-  bool waits() const { return flow_->waits(); }
+  // Also without one, which waits for nothing.
+  bool waits() const { return bound() && flow_->waits(); }
   int error() const { return error_.code() != MPI_SUCCESS ? error_.code() : flow_->error(); }
   void abandon(int error) { flow_->abandon(error); }
 

@@ -90,9 +90,8 @@ function(sibyl_run_mpi_test)
                      --mpiexec ${SIBYL_${flavour}_LAUNCHER} --timeout ${arg_TIMEOUT}
                      --long-timeout ${arg_LONG_TIMEOUT} --ranks ${ranks}
                      -- $<TARGET_FILE:test_${arg_OF}-${flavour}> ${arg_ARGS})
-    # One of each MPI at a time: more would wait for one another until their limits. They begin
-    # first, the serial ones beside them.
+    # One of each MPI at a time: more would wait for one another until their limits.
     set_tests_properties(${arg_NAME}-${flavour} PROPERTIES
-      TIMEOUT ${limit} RESOURCE_LOCK mpi_${flavour} COST 100 LABELS "mpi;${flavour}")
+      TIMEOUT ${limit} RESOURCE_LOCK mpi_${flavour} LABELS "mpi;${flavour}")
   endforeach()
 endfunction()

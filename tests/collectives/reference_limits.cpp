@@ -122,7 +122,7 @@ Limits message_limits() {
 
 // Found by running reference_fuzz (tests/preload/programs) without Sibyl.
 Limits native_limits() {
-  Limits limits;
+  Limits limits = message_limits();
   // Both libraries work out the room of temporary vectors for elements that go upwards in memory,
   // and write past it where they go downwards.
   limits.types.negative_extents = false;
@@ -141,7 +141,6 @@ Limits native_limits() {
   limits.gathers_interleaved = false;
   // Bruck's all-to-all has temporary blocks for elements without gaps, and writes past them.
   limits.derived_swaps_of_many = false;
-  limits.basics = message_limits().basics;
 #else
   // MPICH 4.0's reduce in place at other roots than 0 crashes.
   limits.in_place_at_any_root = false;
@@ -160,9 +159,6 @@ Limits native_limits() {
   limits.derived_sums_at_root = false;
   limits.derived_sums_for_all = false;
 #endif
-  limits.largest = message_limits().largest;
-  limits.largest_mixed = message_limits().largest_mixed;
-  limits.types.pairs_of_one_size = message_limits().types.pairs_of_one_size;
 #endif
   return limits;
 }

@@ -116,7 +116,6 @@ class NodeWindow {
     int tag = 0;
     bool by_mpi = false;
     std::size_t bytes = 0;
-    std::size_t filled = 0;
     std::unique_ptr<char[]> data;
   };
   enum class Place : std::uint8_t { none, receiver, kept, nowhere };

@@ -65,7 +65,7 @@ class LocalRunOptions(RunOptions):
         str | None,
         typer.Option(
             metavar="root-led|periodic|background",
-            help="Serve gather and scatter in the order in which ranks are predicted to arrive.",
+            help="Who is predicted to be late, and how that is found out (docs/prediction.md).",
         ),
     ] = None
     reproducible: Annotated[

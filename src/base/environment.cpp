@@ -98,9 +98,10 @@ constexpr std::array<EnvironmentVariable, 38> variables{{
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
-    {"SIBYL_PREDICT", "off, root-led, periodic or background", "off", "",
-     "Whether gather, scatter, reduce and allreduce follow predicted arrivals. `root-led`: the "
-     "roots "
+    {"SIBYL_PREDICT", "off, piggyback, root-led, periodic or background", "piggyback", "",
+     "Whether gather, scatter, reduce and allreduce follow predicted arrivals. `piggyback`: "
+     "allreduce alone, which learns who is late from bytes that go with its own messages; "
+     "`root-led`: the roots "
      "of linear algorithms alone; `periodic`: all ranks, reductions among them; `background`: "
      "the same, exchanged by the thread where there is one, for which the preload has MPI_Init "
      "give MPI_THREAD_MULTIPLE (docs/prediction.md)."},

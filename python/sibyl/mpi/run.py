@@ -37,6 +37,9 @@ from sibyl.processes.job import run_job
 # Programs that come with Sibyl: found without PATH, in the flavour of the MPI that is to run them.
 OWN_PROGRAMS = ("sibyl-fft",)
 
+# What SIBYL_PREDICT may say.
+PREDICTION_MODES = ("off", "piggyback", "root-led", "periodic", "background")
+
 # Given the launcher and a directory for the run: where the ranks go.
 Placing = Callable[[Launcher, Path], Placement]
 
@@ -49,7 +52,7 @@ class RunOptions:
         settings: the last of a collective holds.
         native: leave Sibyl out of it.
         launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
-        predict: root-led, periodic, background, or None.
+        predict: one of PREDICTION_MODES, or None: as the environment says.
         reproducible: reductions give the same bits in every run.
     """
 
@@ -103,8 +106,9 @@ class RunOptions:
             raise CommandError(
                 "--native runs without Sibyl; leave out --set, --report, --record, --predict"
             )
-        if self.predict not in (None, "root-led", "periodic", "background"):
-            raise CommandError(f"--predict {self.predict}: say root-led, periodic or background")
+        if self.predict is not None and self.predict not in PREDICTION_MODES:
+            modes = ", ".join(PREDICTION_MODES[:-1])
+            raise CommandError(f"--predict {self.predict}: say {modes} or {PREDICTION_MODES[-1]}")
         for text in self.settings or []:
             parse_setting(text)
         self.launcher_words()

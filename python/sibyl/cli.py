@@ -64,7 +64,7 @@ class LocalRunOptions(RunOptions):
     predict: Annotated[
         str | None,
         typer.Option(
-            metavar="root-led|periodic|background",
+            metavar="off|piggyback|root-led|periodic|background",
             help="Who is predicted to be late, and how that is found out (docs/prediction.md).",
         ),
     ] = None

@@ -31,10 +31,8 @@ void LateRanksCall::leave() {
   const SharedView before = learner_->leave(call_, std::chrono::steady_clock::now());
   if (before != nullptr) state_.programs.drop(before);
   if (call_.site == nullptr || call_.site->version == version) return;
-  const ArrivalPattern pattern{.times = call_.site->view->times,
-                               .version = call_.site->version};
-  state_.recording.add(
-      RecordedPattern{Collective::allreduce, no_rank, call_.site->bytes, pattern});
+  const ArrivalPattern pattern{.times = call_.site->view->times, .version = call_.site->version};
+  state_.recording.add(RecordedPattern{Collective::allreduce, no_rank, call_.site->bytes, pattern});
 }
 
 }  // namespace sibyl

@@ -34,6 +34,7 @@ static int find_functions(void) {
       {&native.comm_test_inter, "PMPI_Comm_test_inter"},
       {&native.comm_group, "PMPI_Comm_group"},
       {&native.comm_dup, "PMPI_Comm_dup"},
+      {&native.comm_free, "PMPI_Comm_free"},
       {&native.comm_get_parent, "PMPI_Comm_get_parent"},
       {&native.group_translate_ranks, "PMPI_Group_translate_ranks"},
       {&native.group_free, "PMPI_Group_free"},

@@ -21,6 +21,7 @@ struct native {
   int (*comm_test_inter)(word, int*);
   int (*comm_group)(word, word*);
   int (*comm_dup)(word, word*);
+  int (*comm_free)(word*);
   int (*comm_get_parent)(word*);
   int (*group_translate_ranks)(word, int, const int*, word, int*);
   int (*group_free)(word*);

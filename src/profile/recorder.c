@@ -270,7 +270,6 @@ static int open_trace(void) {
   trace->flavour = (uint32_t)native.flavour;
   const ssize_t length = readlink("/proc/self/exe", trace->program, sizeof trace->program - 1);
   trace->program[length > 0 ? length : 0] = '\0';
-  clock_boot_id(trace->boot_id, sizeof trace->boot_id);
   char version[8193] = "";
   int bytes = 0;
   if (native.library_version(version, &bytes) == 0) {
@@ -356,6 +355,8 @@ void recorder_after_init(void) {
     return;
   }
   note_world();
+  trace->init_ns += clock_pretend(trace->world_rank);
+  clock_boot_id(trace->boot_id, sizeof trace->boot_id);
   struct clock_comparison clock = {0, 0};
   if (!clock_compare_at_begin(trace->world_rank, trace->world_size, &clock)) {
     atomic_fetch_or(&trace->flags, trace_clock_unknown);
@@ -377,6 +378,7 @@ static void begin_without_init(void) {
     atomic_store(&recorder_state, recorder_off);
     return;
   }
+  clock_boot_id(trace->boot_id, sizeof trace->boot_id);
   trace->init_ns = trace->begin_ns = clock_now();
   if (is_initialized()) {
     note_world();

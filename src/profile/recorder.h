@@ -62,6 +62,8 @@ struct clock_comparison {
 int64_t clock_now(void);
 /* What tells machines apart that have clocks of their own. */
 void clock_boot_id(char* text, int bytes);
+/* SIBYL_TEST_CLOCKS: by how much this rank's clock is said to be ahead from now on. */
+int64_t clock_pretend(int rank);
 /* In MPI_Init and in MPI_Finalize; 0 where the clocks could not be compared. */
 int clock_compare_at_begin(int rank, int ranks, struct clock_comparison* result);
 int clock_compare_at_end(int rank, int ranks, struct clock_comparison* result);

@@ -62,7 +62,7 @@ static char* describe(const int* ranks, int count) {
 /* The members' ranks in MPI_COMM_WORLD; null where some have none, or there is no memory. */
 static char* members_of(word handle, int size) {
   word group = 0, world = 0;
-  if (native.comm_group(handle, &group) != 0) return NULL;
+  if (!native.has_world || native.comm_group(handle, &group) != 0) return NULL;
   if (native.comm_group(native.world, &world) != 0) {
     native.group_free(&group);
     return NULL;

@@ -82,15 +82,16 @@ static void find_mpich(void) {
 
 int native_find(const void* caller) {
   if (native.flavour != flavour_unknown) return 1;
-  void* const init = sibyl_preload_find("PMPI_Init", caller);
+  /* A function that Sibyl's shim, which may stand in between, does not have. */
+  void* const known = sibyl_preload_find("PMPI_Get_library_version", caller);
   Dl_info info;
   struct link_map* map = NULL;
-  if (init == NULL || dladdr1(init, &info, (void**)&map, RTLD_DL_LINKMAP) == 0) return 0;
+  if (known == NULL || dladdr1(known, &info, (void**)&map, RTLD_DL_LINKMAP) == 0) return 0;
   const char* const path = map != NULL && map->l_name[0] != '\0' ? map->l_name : info.dli_fname;
   if (strstr(path, "libmpi_abi.so") != NULL) return 0; /* the MPI standard's own interface */
   library = dlopen(path, RTLD_NOLOAD | RTLD_GLOBAL | RTLD_LAZY);
   if (library == NULL || !find_functions()) return 0;
-  native.object = sibyl_preload_object_of(init);
+  native.object = sibyl_preload_object_of(known);
   char version[8193] = "";
   int length = 0;
   if (native_function("ompi_mpi_comm_world") != NULL) {
@@ -104,6 +105,7 @@ int native_find(const void* caller) {
   const char* const names[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place__",
                                "mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE"};
   for (int i = 0; i < 4; ++i) native.fortran_in_place[i] = variable(names[i]);
+  native.has_world = 1;
   return native.flavour != flavour_unknown;
 }
 

@@ -12,6 +12,7 @@ enum { flavour_unknown, flavour_openmpi, flavour_mpich };
 
 struct native {
   int flavour;
+  int has_world; /* there has been an MPI_Init */
   const void* object; /* the library, as sibyl_preload_object_of has it */
   word world, self, comm_null, type_null, byte, op_sum, status_ignore;
   int (*initialized)(int*);

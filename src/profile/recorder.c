@@ -369,6 +369,15 @@ void recorder_after_init(void) {
   atomic_store_explicit(&trace->last_ns, trace->begin_ns, memory_order_relaxed);
 }
 
+/* What the launcher has told this process, by the first of these names. */
+static int32_t number_by_launcher(int32_t otherwise, const char* first, const char* second,
+                                  const char* third) {
+  const char* text = getenv(first);
+  if (text == NULL) text = getenv(second);
+  if (text == NULL) text = getenv(third);
+  return text == NULL ? otherwise : (int32_t)strtol(text, NULL, 10);
+}
+
 /* A program that has only sessions, or whose MPI_Init went past this library. The other ranks may
  * not have come here, so there is no message. */
 static void begin_without_init(void) {
@@ -384,6 +393,9 @@ static void begin_without_init(void) {
     note_world();
   } else {
     atomic_fetch_or(&trace->flags, trace_sessions_only);
+    native.has_world = 0;
+    trace->world_rank = number_by_launcher(-1, "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK");
+    trace->world_size = number_by_launcher(0, "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE");
   }
   atomic_fetch_or(&trace->flags, trace_clock_unknown);
   atomic_store(&recorder_state, recorder_on);

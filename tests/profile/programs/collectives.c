@@ -4,7 +4,6 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { most = 64 };
@@ -60,7 +59,7 @@ static void neighbours(void) {
 
 static void messages(void) {
   MPI_Request requests[2];
-  MPI_Status status;
+  MPI_Status status, statuses[2];
   MPI_Message message;
   int flag;
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
@@ -71,7 +70,7 @@ static void messages(void) {
   MPI_Sendrecv_replace(send, 1, MPI_INT, right, 3, left, 3, MPI_COMM_WORLD, &status);
   MPI_Irecv(receive, 1, MPI_INT, left, 4, MPI_COMM_WORLD, &requests[0]);
   MPI_Isend(send, 1, MPI_INT, right, 4, MPI_COMM_WORLD, &requests[1]);
-  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Waitall(2, requests, statuses);
   MPI_Isend(send, 1, MPI_INT, right, 5, MPI_COMM_WORLD, &requests[0]);
   MPI_Probe(left, 5, MPI_COMM_WORLD, &status);
   MPI_Mprobe(left, 5, MPI_COMM_WORLD, &message, &status);
@@ -79,7 +78,7 @@ static void messages(void) {
   MPI_Waitany(1, requests, &flag, &status);
   MPI_Isend(send, 1, MPI_INT, MPI_PROC_NULL, 6, MPI_COMM_WORLD, &requests[0]);
   int indices[1];
-  MPI_Waitsome(1, requests, &flag, indices, MPI_STATUSES_IGNORE);
+  MPI_Waitsome(1, requests, &flag, indices, statuses);
 }
 
 int main(int argc, char** argv) {

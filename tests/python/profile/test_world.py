@@ -30,7 +30,7 @@ def test_another_version_and_tables_behind_the_end_are_refused(tmp_path: Path) -
     writer = Writer(0, 1)
     writer.call(2 * MS, 3 * MS)
     path = writer.write(tmp_path)
-    path.write_bytes(path.read_bytes()[:-8])
+    path.write_bytes(path.read_bytes()[:-64])
     with pytest.raises(TraceError, match="end behind the file"):
         read_trace(path)
 

@@ -169,7 +169,8 @@ def _sets_of(
 
 def _beginning(world: World) -> int:
     """The time at which the first rank entered MPI_Init, on the common clock."""
-    return min(
+    entered = (
         int(common(trace, numpy.array([int(trace.header["init_ns"])]))[0])
         for trace in world.traces.values()
     )
+    return min(entered, default=0)

@@ -13,6 +13,10 @@ from sibyl.profile.world import World
 from sibyl.simulator.calibration import Calibration, measure, read
 from sibyl.simulator.model import Network, Nodes
 
+# Longer messages wait for their receiver, as in Open MPI between processes of a host. MPICH and
+# networks send longer ones at once; a simulation that lets ranks go too late promises too little.
+EAGER = 4096
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -73,5 +77,8 @@ def find_costs(world: World, mpi: str | None, calibration: Path | None) -> Costs
 def _network(costs: Calibration) -> Network:
     # Measured on a busy machine, a slope may be 0; the simulator needs time to pass.
     return Network(
-        alpha=max(costs.alpha, 1e-9), beta=max(costs.beta, 1e-13), combine=costs.gamma or 0.0
+        alpha=max(costs.alpha, 1e-9),
+        beta=max(costs.beta, 1e-13),
+        combine=costs.gamma or 0.0,
+        eager=EAGER,
     )

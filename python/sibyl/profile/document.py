@@ -89,8 +89,8 @@ def _site(profile: Profile, site: Site, judgement: Judgement) -> dict[str, Any]:
         ],
         "advice": judgement.advice,
         "gain": {
-            "predicted_seconds": gain.seconds if gain is not None else 0.0,
+            "predicted_seconds": judgement.given_back,
             "measured_seconds": None,
-            "algorithm": gain.contender.name if gain is not None else None,
+            "algorithm": gain.contender.name if gain and judgement.given_back > 0 else None,
         },
     }

@@ -26,12 +26,17 @@ class Judgement:
     Attributes:
         advice: schedule, balance or none.
         bound: seconds of its moving that the network asks for, as far as is known.
-        gain: by the best algorithm; None where it was not simulated or nothing is better.
+        gain: by the best algorithm, which may be none; None where it was not simulated.
     """
 
     advice: str
     bound: float
     gain: Gain | None
+
+    @property
+    def given_back(self) -> float:
+        """Seconds that the best algorithm would give back."""
+        return max(0.0, self.gain.seconds) if self.gain is not None else 0.0
 
 
 def judge(
@@ -61,9 +66,8 @@ def _limited(gain: Gain | None, site: Site, bound: float) -> Gain | None:
     """No more than there is."""
     if gain is None:
         return None
-    waiting = min(gain.waiting, site.waiting)
     moving = min(gain.moving, site.moving - bound)
-    return replace(gain, waiting=waiting, moving=moving) if waiting + moving > 0 else None
+    return replace(gain, waiting=min(gain.waiting, site.waiting), moving=moving)
 
 
 def _advice(site: Site, gain: Gain | None, run: float) -> str:

@@ -1,11 +1,12 @@
 """What a better schedule would give back at a site: its recorded arrivals, simulated.
 
 Calls of the site are taken at even steps from the cheapest to the dearest, so that their mean
-stands for all. Each is simulated under Sibyl's algorithms, told these arrivals, and under those
-algorithms that MPI libraries use, of which the one whose waiting and moving are nearest to what
-was measured stands for the library's. What is gained is the difference of both in the simulation; where less was
-measured than simulated, it is less by the same ratio. So what the model does not know of - ranks
-that share a core, other traffic - is no gain.
+stands for all, and simulated under each of Sibyl's algorithms, told these arrivals. The waiting
+that is left then is held against the waiting that was measured: both follow from the arrivals.
+The moving depends on the model of the network, so it is held against the simulated moving of the
+MPI library's algorithm - of those that the libraries use, the one whose times are nearest to the
+measured ones - and where less was measured than simulated, less is gained by the same ratio. So
+what the model does not know of, such as ranks that share a core, is no gain.
 """
 
 import math
@@ -133,7 +134,10 @@ def bound_of(site: Site, network: Network) -> float:
 
 
 def find_gain(site: Site, network: Network) -> Gain | None:
-    """Simulate a site under all algorithms; None where none is better than the MPI library's."""
+    """Simulate a site under all algorithms, and take the best; None where none can be simulated.
+
+    The best may be one that the MPI library has too: then it gains nothing.
+    """
     if not can_simulate(site):
         return None
     calls = _sample(site)
@@ -152,6 +156,8 @@ def find_gain(site: Site, network: Network) -> Gain | None:
     if library is None:
         return None
     usual, best = times[library], None
+    trusted = numpy.divide(moved, usual.moving, out=numpy.zeros(len(calls)), where=usual.moving > 0)
+    trusted = numpy.minimum(trusted, 1.0)
     recorded = float((site.leave - site.enter).sum())
     # The mean of these calls, times the calls with records, times what a record stands for.
     scale = len(site.enter) / len(calls)
@@ -163,18 +169,12 @@ def find_gain(site: Site, network: Network) -> Gain | None:
         gain = Gain(
             entrant,
             library,
-            scale * float(_gained(own.waiting, usual.waiting, waited).sum()),
-            scale * float(_gained(own.moving, usual.moving, moved).sum()),
+            scale * float((waited - own.waiting).sum()),
+            scale * float(((usual.moving - own.moving) * trusted).sum()),
         )
         if best is None or gain.seconds > best.seconds:
             best = gain
-    return best if best is not None and best.seconds > 0 else None
-
-
-def _gained(own: numpy.ndarray, usual: numpy.ndarray, measured: numpy.ndarray) -> numpy.ndarray:
-    """By how much one simulated time is less than another, if this is what was measured."""
-    ratio = numpy.divide(measured, usual, out=numpy.zeros(len(usual)), where=usual > 0)
-    return (usual - own) * numpy.minimum(ratio, 1.0)
+    return best
 
 
 def simulate_call(

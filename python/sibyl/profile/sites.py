@@ -27,6 +27,8 @@ ONE_SIZE = (
     *("reduce", "allreduce", "bcast", "scan", "exscan", "reduce_scatter", "reduce_scatter_block"),
     *("gather", "scatter", "allgather", "alltoall", "barrier"),
 )
+# Ranks count their parts of the result, which make up the vector.
+PARTS_OF_RESULT = ("reduce_scatter", "reduce_scatter_block")
 # More sizes than these at one place are put together by powers of two.
 SIZES_APART = 8
 LATE_MOST = 8
@@ -189,9 +191,10 @@ def sizes_of(collective: str, given: numpy.ndarray, ranks: int) -> numpy.ndarray
     """The size of each call's vector or block, from what each rank gave."""
     if not len(given):
         return numpy.zeros(0, "i8")
+    if collective in PARTS_OF_RESULT:
+        return given.sum(axis=1)
     largest = given.max(axis=1)
-    # The root gives the blocks of all; in an all-to-all, so does everybody.
-    return largest // ranks if collective in ("scatter", "alltoall") else largest
+    return largest // ranks if collective == "alltoall" else largest
 
 
 def _by_size(collective: str, sets: Sequence[CallSet]) -> Iterable[list[CallSet]]:

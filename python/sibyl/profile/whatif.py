@@ -17,7 +17,7 @@ import numpy
 from sibyl import _core, collectives
 from sibyl.errors import CommandError
 from sibyl.profile.costs import Costs
-from sibyl.profile.sites import Site
+from sibyl.profile.sites import PARTS_OF_RESULT, Site
 from sibyl.profile.world import World
 from sibyl.simulator.bounds import run_time_bound
 from sibyl.simulator.contenders import Contender, contenders
@@ -46,8 +46,8 @@ LIBRARY = {
 }
 # These can be served in the order in which ranks come (sibyl run --predict).
 ORDERED = ("gather", "scatter", "gatherv", "scatterv")
-# What all ranks give together is the size of these, what one gives of the others.
-SUMMED = ("gather", "gatherv", "allgather", "allgatherv")
+# What all ranks count together is the size of these, what one counts of the others.
+SUMMED = (*ORDERED, "allgather", "allgatherv", *PARTS_OF_RESULT)
 BOUND_CALLS = 64
 STEPS_MOST = 1e6  # of one simulation
 RANKS_MOST = 4096

@@ -168,7 +168,8 @@ def _note_limits(world: World) -> None:
     elif lost:
         world.notes.append(f"{lost} calls are counted and have no record of their own")
     flags = [int(trace.header["flags"]) for trace in world.traces.values()]
-    if any(flag & CLOCK_UNKNOWN for flag in flags):
+    boots = {bytes(trace.header["boot_id"]) for trace in world.traces.values()}
+    if len(boots) > 1 and any(flag & CLOCK_UNKNOWN for flag in flags):
         world.notes.append("clocks of hosts could not be compared: waiting and lateness are wrong")
     if any(flag & TABLE_OVERFLOWED for flag in flags):
         world.notes.append("there were more call sites or communicators than a trace holds")

@@ -276,3 +276,26 @@ def test_arrays_of_a_site_fit_each_other(tmp_path: Path) -> None:
     shapes = {array.shape for array in (site.enter, site.leave, site.given, site.weight)}
     assert shapes == {(3, 5)}
     assert numpy.all(numpy.diff(site.enter.min(axis=1)) > 0)
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "size"),
+    [
+        ("MPI_Reduce", [800, 800], 800),
+        ("MPI_Scatter", [100, 100], 100),
+        ("MPI_Alltoall", [600, 600], 300),
+        ("MPI_Reduce_scatter_block", [50, 50], 100),
+        ("MPI_Reduce_scatter", [30, 70], 100),
+        ("MPI_Gatherv", [30, 70], 70),
+        ("MPI_Barrier", [0, 0], 0),
+    ],
+)
+def test_the_size_is_that_of_a_vector_or_of_a_block(
+    tmp_path: Path, function: str, given: list[int], size: int
+) -> None:
+    for rank, count in enumerate(given):
+        writer = Writer(rank, 2)
+        writer.call(10 * MS, 11 * MS, function, count)
+        writer.write(tmp_path)
+    (site,) = sites_in(tmp_path)
+    assert (site.size, site.bytes) == (size, sum(given))

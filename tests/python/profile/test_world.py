@@ -6,7 +6,7 @@ import numpy
 import pytest
 from profile_traces import MS, Writer, write_pattern
 
-from sibyl.profile.trace import CLOCK_UNKNOWN, SESSIONS_ONLY, TraceError, read_trace
+from sibyl.profile.trace import CLOCK_UNKNOWN, SESSIONS_ONLY, SPAWNED, TraceError, read_trace
 from sibyl.profile.world import common, read_world
 
 
@@ -103,6 +103,21 @@ def test_programs_with_sessions_alone_have_ranks_by_their_files(tmp_path: Path) 
 
 
 def test_what_limits_the_report_is_noted(tmp_path: Path) -> None:
-    Writer(0, 1, header={"kept_every_log2": 3, "flags": CLOCK_UNKNOWN}).write(tmp_path)
+    flags = {"flags": CLOCK_UNKNOWN}
+    Writer(0, 2, header={"kept_every_log2": 3, **flags}).write(tmp_path)
+    Writer(1, 2, header=flags).write(tmp_path)
     notes = " ".join(read_world(tmp_path).notes)
-    assert "one call in 8" in notes and "could not be compared" in notes
+    assert "one call in 8" in notes and "could not be compared" not in notes
+    Writer(1, 2, host="there", header=flags).write(tmp_path)
+    (tmp_path / "here-1001.trace").unlink()
+    assert "could not be compared" in " ".join(read_world(tmp_path).notes)
+
+
+def test_spawned_processes_are_a_run_of_their_own(tmp_path: Path) -> None:
+    write_pattern(tmp_path, [[2.0, 2.0]], [[9.0, 9.0]])
+    child = Writer(0, 1, header={"flags": SPAWNED})
+    child.call(4 * MS, 5 * MS)
+    child.write(tmp_path, pid=7)
+    world = read_world(tmp_path)
+    assert (world.size, world.missing) == (2, [])
+    assert int(world.traces[0].header["pid"]) == 1000

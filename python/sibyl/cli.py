@@ -17,6 +17,7 @@ from sibyl.commands.bench import bench
 from sibyl.commands.cluster import cluster
 from sibyl.commands.guidelines import guidelines
 from sibyl.commands.plan import PlanOptions, PlanOutputs, write_plan
+from sibyl.commands.profile import profile
 from sibyl.commands.reproduce import reproduce
 from sibyl.commands.simulate import simulate
 from sibyl.errors import CommandError, one_line
@@ -185,6 +186,10 @@ app.add_typer(cluster)
 app.command()(bench)
 app.command()(guidelines)
 app.command()(simulate)
+app.command(
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
+    options_metavar="[OPTIONS] --",
+)(profile)
 app.command()(reproduce)
 
 

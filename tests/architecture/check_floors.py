@@ -83,6 +83,7 @@ PYTHON_ROOMS = {
     "guidelines": 6,
     "prediction": 6,
     "simulator": 6,
+    "profile": 7,
     "reproduce": 7,
     "commands": 8,
     "cli": 9,

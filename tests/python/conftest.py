@@ -16,6 +16,7 @@ from sibyl.experiment.simulated import find_launcher
 from sibyl.mpi.installation import Launcher, installed_launchers, library_of_program
 
 PROGRAMS = Path(__file__).parent / "programs"
+ROOT = Path(__file__).parents[2]
 YIELD_WHEN_IDLE = Path(__file__).parents[1] / "support" / "yield_when_idle.c"
 COMMAND = [sys.executable, "-m", "sibyl"]
 
@@ -138,15 +139,24 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
     return request.param
 
 
-def compiled(name: str, mpi: Mpi, directory: Path) -> Path:
+def compiled(name: str, mpi: Mpi, directory: Path, *options: str) -> Path:
     """programs/NAME.c, compiled for `mpi`."""
     program = directory / name
     source = PROGRAMS / f"{name}.c"
-    words = [mpi.wrapper, source, "-o", program, f"-Wl,-rpath,{mpi_library_dir(mpi)}"]
+    words = [mpi.wrapper, *options, source, "-o", program, f"-Wl,-rpath,{mpi_library_dir(mpi)}"]
     subprocess.run(words, check=True, env={**os.environ, "OMPI_MCA_btl": "self"})
     linked = library_of_program(program)
     assert linked is not None and linked[0] == mpi.launcher.flavour
     return program
+
+
+@pytest.fixture(params=["openmpi", "mpich"])
+def python(request: pytest.FixtureRequest) -> Path:
+    """A Python with mpi4py of each MPI, as scripts/setup makes it for the tests."""
+    path = ROOT / ".venv" / f"mpi4py-{request.param}" / "bin" / "python"
+    if not path.is_file():
+        pytest.skip(f"no mpi4py for {request.param}")
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -5,21 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAMS
+from conftest import PROGRAMS, ROOT
 
 import sibyl
 from sibyl.mpi.installation import choose_launcher
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(params=["openmpi", "mpich"])
-def python(request: pytest.FixtureRequest) -> Path:
-    """A Python with mpi4py of each MPI, as scripts/setup makes it for the tests."""
-    path = ROOT / ".venv" / f"mpi4py-{request.param}" / "bin" / "python"
-    if not path.is_file():
-        pytest.skip(f"no mpi4py for {request.param}")
-    return path
 
 
 def run(python: Path, ranks: int, *words: object) -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlparse
 from sibyl.errors import CommandError
 
 SHIM = "libsibyl-preload.so"
+RECORDER = "libsibyl-profile.so"
 
 
 def _checkout() -> Path | None:
@@ -47,17 +48,26 @@ def find_shim() -> Path:
     Raises:
         CommandError: it is in none of library_directories(), or SIBYL_LIBRARY_DIR lacks it.
     """
+    return _find_library(SHIM)
+
+
+def find_recorder() -> Path:
+    """The library that records what `sibyl profile` reads; raises as find_shim does."""
+    return _find_library(RECORDER)
+
+
+def _find_library(name: str) -> Path:
     chosen = os.environ.get("SIBYL_LIBRARY_DIR")
-    if chosen and not (Path(chosen) / SHIM).is_file():
+    if chosen and not (Path(chosen) / name).is_file():
         raise CommandError(
-            f"SIBYL_LIBRARY_DIR is {chosen}, but {SHIM} is not there; build it with: make, or "
+            f"SIBYL_LIBRARY_DIR is {chosen}, but {name} is not there; build it with: make, or "
             f"unset SIBYL_LIBRARY_DIR"
         )
     for directory in library_directories():
-        if (directory / SHIM).is_file():
-            return (directory / SHIM).absolute()
+        if (directory / name).is_file():
+            return (directory / name).absolute()
     raise CommandError(
-        f"{SHIM} was not found; build it with: make, then set SIBYL_LIBRARY_DIR to build/release/"
+        f"{name} was not found; build it with: make, then set SIBYL_LIBRARY_DIR to build/release/"
         f"lib, or install Sibyl again where an MPI compiler (mpicc) is in PATH"
     )
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,6 +54,7 @@ class RunOptions:
         launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
         predict: one of PREDICTION_MODES, or None: as the environment says.
         reproducible: reductions give the same bits in every run.
+        variables: more of them for every rank.
     """
 
     ranks: Annotated[
@@ -95,6 +96,7 @@ class RunOptions:
     native: bool = False
     predict: str | None = None
     reproducible: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raise CommandError for what can be seen to be wrong before anything is started."""
@@ -188,14 +190,14 @@ def run_program(words: Sequence[str], options: RunOptions, hostfile: Path | None
         def place(launcher: Launcher, scratch: Path) -> Placement:
             return Placement(options=write_hosts(launcher, hosts, scratch))
 
-        with _scratch(shared=True) as scratch:
+        with scratch_directory(shared=True) as scratch:
             return run_placed(words, program, options, scratch, place)
     if options.launcher == "srun":
         slurm.check_inside_job()
     if options.launcher == "srun" or (options.launcher is None and slurm.inside_job()):
-        with _scratch(shared=True) as scratch:
+        with scratch_directory(shared=True) as scratch:
             return _run_by_srun(words, program, options, scratch)
-    with _scratch(shared=False) as scratch:
+    with scratch_directory(shared=False) as scratch:
         return run_placed(words, program, options, scratch)
 
 
@@ -240,7 +242,8 @@ def _run_by_srun(words: Sequence[str], program: Path, options: RunOptions, scrat
 
 
 def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[str, str]:
-    own = {"SIBYL_PYTHON": sys.executable}  # by which a program of Sibyl's own draws its picture
+    # By SIBYL_PYTHON a program of Sibyl's own draws its picture.
+    own = {"SIBYL_PYTHON": sys.executable, **options.variables}
     if options.native:
         return own
     shim = find_shim()
@@ -313,7 +316,7 @@ def _print_recording(recording: Mapping[str, Any], options: RunOptions) -> None:
 
 
 @contextmanager
-def _scratch(shared: bool) -> Iterator[Path]:
+def scratch_directory(shared: bool) -> Iterator[Path]:
     """A directory for the files of one run.
 
     Args:

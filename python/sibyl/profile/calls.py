@@ -1,0 +1,176 @@
+"""Records of all ranks put together to calls: who entered and left when.
+
+A call is the same on all ranks where communicator and number are. A communicator is known by its
+members and by the how-manieth with these members it is; communicators of the same members that are
+made again and again are one for the report. Only calls that every rank of the communicator has
+recorded are put together - of those ranks that left a trace. What a rank's rows count beyond them
+goes in by scaling: a row holds all its calls and seconds.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy
+
+from sibyl.profile.trace import NO_COMMUNICATOR, Trace, TraceError
+from sibyl.profile.world import World, common
+
+
+@dataclass(frozen=True)
+class CallSet:
+    """Calls on one communicator that made rows of the same collective meet.
+
+    Attributes:
+        members: ranks of the world, of those that left a trace.
+        size: of the communicator, missing ranks included.
+        function: MPI's name.
+        rows: of each member, its row in its trace.
+        root: rank of the communicator, -1 for none.
+        number: of each call on its communicator.
+        enter: shape (calls, members): seconds since the run began.
+        leave: the same.
+        bytes: what each member gives.
+    """
+
+    members: tuple[int, ...]
+    size: int
+    function: str
+    rows: tuple[int, ...]
+    root: int
+    number: numpy.ndarray
+    enter: numpy.ndarray
+    leave: numpy.ndarray
+    bytes: numpy.ndarray
+
+
+def members_of(text: str) -> tuple[int, ...]:
+    """Ranks of "0-3,7".
+
+    Raises:
+        TraceError: it is no list of ranks.
+    """
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
+        raise TraceError(f"'{text[:40]}' is no list of ranks")
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return tuple(found)
+
+
+def members_text(members: tuple[int, ...]) -> str:
+    """The other way."""
+    parts: list[str] = []
+    begin = 0
+    for place in range(1, len(members) + 1):
+        if place < len(members) and members[place] == members[place - 1] + 1:
+            continue
+        first, last = members[begin], members[place - 1]
+        parts.append(str(first) if first == last else f"{first}-{last}")
+        begin = place
+    return ",".join(parts)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The records of one rank on one communicator, by number."""
+
+    number: numpy.ndarray
+    record: numpy.ndarray
+
+
+def match_calls(world: World) -> Iterator[CallSet]:
+    """All calls that can be put together."""
+    parts: dict[tuple[str, int], dict[int, _Part]] = defaultdict(dict)
+    for rank, trace in world.traces.items():
+        for key, part in _parts_of(trace).items():
+            parts[key][rank] = part
+    zero = _beginning(world)
+    for (text, _), of_rank in sorted(parts.items()):
+        try:
+            whole = members_of(text)
+        except TraceError:
+            continue  # its seconds stay with the rows
+        present = tuple(rank for rank in whole if rank in world.traces)
+        if any(rank not in of_rank for rank in present) or not present:
+            continue
+        yield from _sets_of(world, whole, present, of_rank, zero)
+
+
+def _parts_of(trace: Trace) -> dict[tuple[str, int], _Part]:
+    rows, records = trace.tables["rows"], trace.tables["records"]
+    found: dict[tuple[str, int], _Part] = {}
+    if not len(records):
+        return found
+    of_record = rows["communicator"][records["row"]]
+    collective = trace.is_collective[records["row"]]
+    for place in numpy.unique(of_record[collective]):
+        if place == NO_COMMUNICATOR:
+            continue
+        communicator = trace.tables["communicators"][place]
+        if int(communicator["flags"]):  # between two groups, or with ranks of other worlds
+            continue
+        chosen = numpy.flatnonzero(collective & (of_record == place))
+        number, first = numpy.unique(records["number"][chosen], return_index=True)
+        key = trace.text(communicator["members"]), int(communicator["occurrence"])
+        found[key] = _Part(number, chosen[first])
+    return found
+
+
+def _sets_of(
+    world: World,
+    whole: tuple[int, ...],
+    present: tuple[int, ...],
+    of_rank: dict[int, _Part],
+    zero: int,
+) -> Iterator[CallSet]:
+    numbers = reduce(numpy.intersect1d, (of_rank[rank].number for rank in present))
+    if not len(numbers):
+        return
+    shape = len(numbers), len(present)
+    enter, leave = numpy.empty(shape), numpy.empty(shape)
+    size, row = numpy.empty(shape, "i8"), numpy.empty(shape, "i8")
+    root = numpy.full(len(numbers), -1)
+    function = numpy.empty(shape, "i8")
+    names: dict[str, int] = {}
+    for column, rank in enumerate(present):
+        trace, part = world.traces[rank], of_rank[rank]
+        chosen = part.record[numpy.searchsorted(part.number, numbers)]
+        records = trace.tables["records"][chosen]
+        enter[:, column] = (common(trace, records["enter_ns"]) - zero) * 1e-9
+        leave[:, column] = (common(trace, records["exit_ns"]) - zero) * 1e-9
+        size[:, column], row[:, column] = records["bytes"], records["row"]
+        root = numpy.maximum(root, records["root"])
+        ids = numpy.array([names.setdefault(name, len(names)) for name in trace.functions])
+        function[:, column] = ids[trace.tables["rows"]["function"][records["row"]]]
+    leave = numpy.maximum(leave, enter)
+    by_id = {number: name for name, number in names.items()}
+    # Calls in which ranks call different collectives are errors of the program, no site.
+    same = (function == function[:, :1]).all(axis=1)
+    kinds, kind = numpy.unique(numpy.column_stack([row, root])[same], axis=0, return_inverse=True)
+    places = numpy.flatnonzero(same)
+    for number, values in enumerate(kinds):
+        at = places[kind.reshape(-1) == number]
+        yield CallSet(
+            present,
+            len(whole),
+            by_id[int(function[at[0], 0])],
+            tuple(int(value) for value in values[:-1]),
+            int(values[-1]),
+            numbers[at],
+            enter[at],
+            leave[at],
+            size[at],
+        )
+
+
+def _beginning(world: World) -> int:
+    """The time at which the first rank entered MPI_Init, on the common clock."""
+    entered = (
+        int(common(trace, numpy.array([int(trace.header["init_ns"])]))[0])
+        for trace in world.traces.values()
+    )
+    return min(entered, default=0)

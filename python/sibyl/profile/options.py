@@ -1,0 +1,101 @@
+"""The options of `sibyl profile`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sibyl.errors import CommandError
+from sibyl.files import check_all_writable
+
+STDOUT = Path("-")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """How the program is run."""
+
+    ranks: Annotated[
+        int | None,
+        typer.Option("-n", "--ranks", metavar="N", help="Ranks; the launcher's default if absent."),
+    ] = None
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="openmpi|mpich|DIR",
+            help="Which MPI; the one that the program is linked with if absent.",
+        ),
+    ] = None
+    launcher: Annotated[
+        str | None,
+        typer.Option(
+            metavar="srun|mpiexec",
+            help="What starts the ranks; inside a Slurm job srun if absent.",
+        ),
+    ] = None
+    launcher_args: Annotated[
+        str | None,
+        typer.Option(metavar="WORDS", help="More words for the launcher, as in '--host a,b'."),
+    ] = None
+    hostfile: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
+    ] = None
+    traces: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Run nothing: read what ranks with SIBYL_PROFILE=DIR have left there.",
+        ),
+    ] = None
+
+    def check(self, program: list[str]) -> None:
+        """Raise CommandError for what can be seen to be wrong before anything is started."""
+        if self.traces is None:
+            if not program:
+                raise CommandError("which program? say: sibyl profile -n 4 -- ./app")
+            return
+        if program or self.ranks or self.hostfile or self.launcher or self.launcher_args:
+            raise CommandError("--traces reads traces and runs nothing: leave out the program")
+        if not self.traces.is_dir():
+            raise CommandError(f"--traces {self.traces}: there is no such directory")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What is made of it."""
+
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with pictures.")
+    ] = None
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE|-", help="Write everything; - is stdout.")
+    ] = None
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all calls for ui.perfetto.dev, as JSON."),
+    ] = None
+    table: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a selection table of better algorithms."),
+    ] = None
+    top: Annotated[int, typer.Option(metavar="K", help="Sites in the terminal.")] = 10
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="alpha and beta (seconds) of messages, between hosts if there are several.",
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Notice before a long run what cannot be written."""
+        if self.top < 1:
+            raise CommandError(f"--top {self.top}: at least 1")
+        if self.calibration is not None and not self.calibration.is_file():
+            raise CommandError(f"--calibration {self.calibration}: there is no such file")
+        files = {"--html": self.html, "--trace": self.trace, "--table": self.table}
+        if self.json != STDOUT:
+            files["--json"] = self.json
+        check_all_writable(files)

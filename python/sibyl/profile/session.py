@@ -1,0 +1,119 @@
+"""Drives `sibyl profile`: runs the program with the recorder, reads its traces, writes reports."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from sibyl.errors import CommandError
+from sibyl.files import write_result
+from sibyl.mpi import slurm
+from sibyl.mpi.installation import choose_launcher, launcher_in_path
+from sibyl.mpi.library import find_recorder
+from sibyl.mpi.run import RunOptions, resolve_program, run_program, scratch_directory
+from sibyl.profile.chrome import to_chrome
+from sibyl.profile.costs import find_costs
+from sibyl.profile.document import to_json
+from sibyl.profile.options import STDOUT, Launch, Outputs
+from sibyl.profile.page import to_html
+from sibyl.profile.profile import Profile, make_profile
+from sibyl.profile.table import to_table
+from sibyl.profile.terminal import print_profile
+from sibyl.profile.world import World, read_world
+from sibyl.progress import progress_bar
+
+FLAVOURS = {1: "openmpi", 2: "mpich"}
+# Variables of the recorder that ranks on other hosts need as well.
+PASSED_ON = ("SIBYL_PROFILE_MEMORY",)
+
+
+def profile_program(
+    program: Sequence[str], launch: Launch, outputs: Outputs, command: Sequence[str]
+) -> int:
+    """Run and report.
+
+    Args:
+        program: the program and its arguments; nothing where traces are read.
+        launch: how it is run.
+        outputs: what is written.
+        command: the words that repeat this.
+
+    Returns:
+        The program's exit code.
+    """
+    launch.check(list(program))
+    outputs.check()
+    if launch.traces is not None:
+        return _report(read_world(launch.traces), launch.mpi, outputs, command, 0)
+    shared = launch.hostfile is not None or launch.launcher == "srun"
+    with scratch_directory(shared or slurm.inside_job()) as directory:
+        code = run_program(program, _run_options(launch, directory), launch.hostfile)
+        world = read_world(directory)
+        return _report(world, _mpi_of(program, launch), outputs, command, code)
+
+
+def _run_options(launch: Launch, directory: Path) -> RunOptions:
+    """The program runs natively, with the recorder before it."""
+    recorder, before = str(find_recorder()), os.environ.get("LD_PRELOAD")
+    variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    variables["SIBYL_PROFILE"] = str(directory)
+    variables["LD_PRELOAD"] = f"{recorder}:{before}" if before else recorder
+    return RunOptions(
+        ranks=launch.ranks,
+        mpi=launch.mpi,
+        launcher=launch.launcher,
+        launcher_args=launch.launcher_args,
+        native=True,
+        variables=variables,
+    )
+
+
+def _mpi_of(program: Sequence[str], launch: Launch) -> str | None:
+    """The MPI that the program ran with, as --mpi takes it."""
+    if launch.mpi is not None:
+        return launch.mpi
+    try:
+        found = choose_launcher(None, resolve_program(program, None)[1])
+    except CommandError:
+        return None  # srun started it
+    in_path = launcher_in_path(found.flavour)
+    return found.flavour if in_path == found else str(found.path.parent)
+
+
+def _report(
+    world: World, mpi: str | None, outputs: Outputs, command: Sequence[str], code: int
+) -> int:
+    if mpi is None and world.traces:
+        mpi = FLAVOURS.get(int(next(iter(world.traces.values())).header["flavour"]))
+    with progress_bar("analysing", 1.0) as advance:
+        profile = make_profile(
+            world, lambda: find_costs(world, mpi, outputs.calibration), list(command), advance
+        )
+    print_profile(profile, Console(stderr=True), outputs.top)
+    written = [_write(path, text) for path, text in _texts(profile, outputs)]
+    return code if all(written) else code or 1
+
+
+def _texts(profile: Profile, outputs: Outputs) -> list[tuple[Path, str]]:
+    makers = (
+        (outputs.html, to_html),
+        (outputs.json, to_json),
+        (outputs.trace, to_chrome),
+        (outputs.table, to_table),
+    )
+    return [(path, make(profile)) for path, make in makers if path is not None]
+
+
+def _write(path: Path, text: str) -> bool:
+    """Write after the run, whose exit code is worth more than what cannot be written."""
+    if path == STDOUT:
+        print(text, end="")
+        return True
+    try:
+        write_result(path, text)
+    except CommandError as error:
+        print(f"sibyl: {error}", file=sys.stderr)
+        return False
+    return True

@@ -1,0 +1,142 @@
+"""How a profile is said in words, the same in the terminal and on the page."""
+
+from sibyl.experiment.units import size_text
+from sibyl.mpi.report import seconds_text
+from sibyl.profile.judgement import BALANCE, SCHEDULE, Judgement
+from sibyl.profile.profile import Profile
+from sibyl.profile.sites import Late, Site
+
+RANKS_NAMED = 8
+
+
+def number(seconds: float) -> str:
+    """Rank-seconds with three digits."""
+    return f"{seconds:.3g}" if seconds < 1000 else f"{seconds:.0f}"
+
+
+def percent(part: float) -> str:
+    """A part of something."""
+    if part >= 0.01:
+        return f"{100 * part:.0f} %"
+    return f"{100 * part:.1f} %" if part >= 0.0005 else "0 %" if part == 0 else "< 0.1 %"
+
+
+def headline(profile: Profile) -> str:
+    """What there is to know first, in one line."""
+    world = profile.world
+    if not world.traces:
+        return "No rank left a trace: the program made no MPI call, or was started without one"
+    if not profile.sites:
+        where = " and waits for no message" if not profile.messages else ""
+        return (
+            f"The program calls no blocking collective{where}: there is nobody to wait for in one"
+        )
+    if world.size == 1:
+        return f"One rank waits for nobody; it was {seconds_text(profile.seconds)} in collectives"
+    if profile.seconds == profile.unsplit:
+        return (
+            f"Collectives took {number(profile.seconds)} rank-seconds, and no call could be put "
+            f"together: who was late is not known"
+        )
+    part = percent(profile.part_of_run(profile.waiting))
+    text = f"Late ranks cost {number(profile.waiting)} rank-seconds, {part} of the run"
+    rank, seconds = profile.ranks_late[0]
+    return f"{text}; rank {rank} alone {number(seconds)}" if seconds > 0 else text
+
+
+def what_is_called(site: Site) -> str:
+    """Such as: reduce of 8 KiB on 16 ranks."""
+    low, high = site.sizes
+    size = ""
+    if high > 0:
+        size = f" of {size_text(low)}" if low == high else f" of {size_text(site.size)} or so"
+    ranks = "1 rank" if site.communicator_size == 1 else f"{site.communicator_size} ranks"
+    return f"{site.collective}{size} on {ranks}" if site.communicator_size else site.collective
+
+
+def where(profile: Profile, site: Site) -> str:
+    """Such as: app.c:12 in step."""
+    file = profile.files[site.place]
+    text = f"{file}:{site.place.line}" if site.place.line else file
+    return f"{text} in {site.place.function}" if site.place.function else text
+
+
+def who_is_late(late: Late) -> str:
+    """Such as: rank 3 last in 97 % of calls, by 4.1 ms."""
+    if late.share == 0:
+        return f"rank {late.rank} {seconds_text(late.median_lateness)} late, never last"
+    by = f", by {seconds_text(late.median_lateness)}" if late.median_lateness > 0 else ""
+    return f"rank {late.rank} last in {percent(late.share)} of calls{by}"
+
+
+def advice_text(judgement: Judgement) -> str:
+    """What is to be done; "" for nothing."""
+    if judgement.advice == SCHEDULE and judgement.gain is not None:
+        gain = judgement.gain
+        return f"schedule: {gain.contender.name} gives back {number(gain.seconds)} rank-s"
+    return "balance the load" if judgement.advice == BALANCE else ""
+
+
+def remedy_lines(profile: Profile) -> list[str]:
+    """What a better schedule gives back, and what only balancing can."""
+    if not profile.waiting and not profile.scheduled:
+        return []
+    lines = []
+    if profile.scheduled > 0:
+        lines.append(
+            f"a better schedule gives back about {number(profile.scheduled)} rank-seconds "
+            f"({percent(profile.part_of_run(profile.scheduled))} of the run), as simulated"
+        )
+    elif profile.costs.network is not None:
+        lines.append("no better schedule of these calls is known that would be worth it")
+    if profile.balanced > 0:
+        lines.append(
+            f"only an even load gives back "
+            f"{'the other ' if profile.scheduled > 0 else ''}{number(profile.balanced)} "
+            f"rank-seconds of waiting"
+        )
+    return lines
+
+
+def closing_lines(profile: Profile) -> list[str]:
+    """What limits the report, and how far it can be trusted."""
+    world = profile.world
+    lines = [*world.notes]
+    if world.missing:
+        lines.append(f"no trace of {_ranks(world.missing)}: what these did is not known")
+    if world.unfinished:
+        lines.append(f"{_ranks(world.unfinished)} did not reach MPI_Finalize: up to there")
+    if profile.unsplit > 0:
+        lines.append(
+            f"{number(profile.unsplit)} rank-seconds are neither waiting nor moving: not all ranks "
+            f"have recorded these calls"
+        )
+    if world.clock_error > 0:
+        lines.append(f"clocks of hosts agree within {seconds_text(world.clock_error)}")
+    if profile.sites and world.size > 1 and profile.costs.network is None and profile.costs.origin:
+        lines.append(f"no bounds and no gains: {profile.costs.origin}")
+    if world.overhead_seconds > 0:
+        part = percent(profile.part_of_run(world.overhead_seconds))
+        lines.append(f"recording took {seconds_text(world.overhead_seconds)}, {part} of the run")
+    return lines
+
+
+def message_line(profile: Profile) -> str:
+    """The time in messages, and where most of it was spent; "" for none."""
+    if not profile.messages:
+        return ""
+    total = sum(site.seconds for site in profile.messages)
+    most = profile.messages[0]
+    at = f"{profile.files[most.place]}:{most.place.line}" if most.place.line else ""
+    at = at or profile.files[most.place]
+    return (
+        f"receiving and waiting for messages took {number(total)} rank-seconds, most of it "
+        f"{most.function} at {at}: {number(most.seconds)}"
+    )
+
+
+def _ranks(ranks: list[int]) -> str:
+    shown = ", ".join(str(rank) for rank in ranks[:RANKS_NAMED])
+    more = len(ranks) - RANKS_NAMED
+    word = "rank" if len(ranks) == 1 else "ranks"
+    return f"{word} {shown}{f' and {more} more' if more > 0 else ''}"

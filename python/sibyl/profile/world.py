@@ -1,0 +1,175 @@
+"""The ranks of a run: which traces belong together, on one clock, and who is missing.
+
+A process may start several MPI programs one after the other (a shell script under mpiexec), and
+each leaves a trace; the n-th traces of all ranks are one run, and the one that spent most time in
+MPI is the one that is looked at.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy
+
+from sibyl.profile.trace import (
+    CLOCK_UNKNOWN,
+    SESSIONS_ONLY,
+    SPAWNED,
+    TABLE_OVERFLOWED,
+    Trace,
+    TraceError,
+    read_trace,
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """The traces of one run.
+
+    Attributes:
+        size: ranks of MPI_COMM_WORLD.
+        traces: by rank, as far as they are there.
+        notes: what a reader of the report must know, one sentence each.
+    """
+
+    size: int
+    traces: dict[int, Trace]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def missing(self) -> list[int]:
+        """Ranks without a trace."""
+        return [rank for rank in range(self.size) if rank not in self.traces]
+
+    @property
+    def unfinished(self) -> list[int]:
+        """Ranks that did not reach MPI_Finalize."""
+        return sorted(rank for rank, trace in self.traces.items() if not trace.finished)
+
+    @property
+    def hosts(self) -> dict[int, str]:
+        """Where each rank ran."""
+        return {rank: trace.host for rank, trace in self.traces.items()}
+
+    @property
+    def wall_seconds(self) -> float:
+        """From the first rank that enters MPI_Init to the last that reaches MPI_Finalize."""
+        if not self.traces:
+            return 0.0
+        first = min(float(common(t, numpy.array([t.header["init_ns"]]))[0]) for t in self._all)
+        last = max(float(common(t, numpy.array([t.end_ns]))[0]) for t in self._all)
+        return max(0.0, (last - first) * 1e-9)
+
+    @property
+    def clock_error(self) -> float:
+        """By how much the times of two ranks may be wrong against each other, in seconds."""
+        of_host: dict[str, float] = defaultdict(float)
+        for trace in self._all:
+            error = float(trace.header["error_begin_ns"])
+            if trace.finished:
+                error = max(error, float(trace.header["error_end_ns"]))
+            of_host[trace.host] = max(of_host[trace.host], error)
+        return sum(sorted(of_host.values())[-2:]) * 1e-9
+
+    @property
+    def overhead_seconds(self) -> float:
+        """What recording took, of all ranks together."""
+        return (
+            sum(
+                float(trace.header["overhead_ns"]) * float(trace.tables["rows"]["calls"].sum())
+                for trace in self._all
+            )
+            * 1e-9
+        )
+
+    @property
+    def _all(self) -> Sequence[Trace]:
+        return list(self.traces.values())
+
+
+def common(trace: Trace, times: numpy.ndarray) -> numpy.ndarray:
+    """Times of a rank's own clock as rank 0's, in nanoseconds.
+
+    The offset was measured at MPI_Init and at MPI_Finalize; clocks drift evenly in between.
+    """
+    header = trace.header
+    begin, end = int(header["begin_ns"]), int(header["end_ns"])
+    offset = int(header["offset_begin_ns"])
+    if end <= begin:
+        return times + offset
+    drift = (int(header["offset_end_ns"]) - offset) / (end - begin)
+    # The product is small; times themselves would lose nanoseconds as doubles.
+    return times + offset + numpy.rint((times - begin) * drift).astype("i8")
+
+
+def read_world(directory: Path) -> World:
+    """The run whose traces lie in a directory."""
+    notes: list[str] = []
+    traces: list[Trace] = []
+    for path in sorted(directory.glob("*.trace")):
+        try:
+            traces.append(read_trace(path))
+        except TraceError as error:
+            notes.append(f"{path.name} cannot be read: {error}")
+    runs = _runs(traces)
+    if not runs:
+        return World(0, {}, notes)
+    run = max(runs, key=_time_inside)
+    if len(runs) > 1:
+        names = sorted({Path(t.program).name for other in runs if other is not run for t in other})
+        notes.append(
+            f"{len(runs)} MPI programs ran one after the other or beside each other; this is the "
+            f"one that was longest in MPI, and {', '.join(names)} is left out"
+        )
+    known = [trace for trace in run if trace.rank >= 0]
+    if known:
+        size = max(int(trace.header["world_size"]) for trace in known)
+        size = max(size, 1 + max(trace.rank for trace in known))
+        world = World(size, {trace.rank: trace for trace in known}, notes)
+    else:
+        # Sessions alone: there is no MPI_COMM_WORLD, so ranks are numbered as their files lie.
+        notes.append("the program has no MPI_COMM_WORLD; ranks are numbered by host and process")
+        world = World(len(run), dict(enumerate(run)), notes)
+    _note_limits(world)
+    return world
+
+
+def _runs(traces: Sequence[Trace]) -> list[list[Trace]]:
+    runs: list[list[Trace]] = []
+    for kind in (0, SPAWNED):
+        of_rank: dict[int, list[Trace]] = defaultdict(list)
+        own = [trace for trace in traces if int(trace.header["flags"]) & SPAWNED == kind]
+        for trace in sorted(own, key=lambda trace: int(trace.header["init_ns"])):
+            of_rank[trace.rank].append(trace)
+        nobody = of_rank.pop(-1, [])
+        longest = max((len(own) for own in of_rank.values()), default=0)
+        for place in range(longest):
+            runs.append([own[place] for own in of_rank.values() if place < len(own)])
+        sessions = [trace for trace in nobody if int(trace.header["flags"]) & SESSIONS_ONLY]
+        runs += [sessions] if sessions else []
+        if nobody and not runs and kind == 0:
+            runs.append(nobody)
+    return runs
+
+
+def _time_inside(run: Sequence[Trace]) -> tuple[int, int]:
+    return sum(int(trace.tables["rows"]["ns"].sum()) for trace in run), len(run)
+
+
+def _note_limits(world: World) -> None:
+    lost = sum(int(trace.header["lost_records"]) for trace in world.traces.values())
+    kept = max((int(t.header["kept_every_log2"]) for t in world.traces.values()), default=0)
+    if kept:
+        world.notes.append(
+            f"there was room for one call in {1 << kept}; the others count in calls, bytes and "
+            f"seconds (SIBYL_PROFILE_MEMORY gives more room)"
+        )
+    elif lost:
+        world.notes.append(f"{lost} calls are counted and have no record of their own")
+    flags = [int(trace.header["flags"]) for trace in world.traces.values()]
+    boots = {bytes(trace.header["boot_id"]) for trace in world.traces.values()}
+    if len(boots) > 1 and any(flag & CLOCK_UNKNOWN for flag in flags):
+        world.notes.append("clocks of hosts could not be compared: waiting and lateness are wrong")
+    if any(flag & TABLE_OVERFLOWED for flag in flags):
+        world.notes.append("there were more call sites or communicators than a trace holds")

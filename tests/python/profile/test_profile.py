@@ -1,0 +1,287 @@
+"""The whole way from traces to reports, by the command: `sibyl profile --traces DIR`."""
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from conftest import Sibyl, assert_usage_error
+from profile_traces import MS, Writer
+
+RANKS = 6
+CALLS = 40
+# Costs as of a slow network, so that nothing is measured and the answers do not depend on it.
+COSTS = '{"alpha": 1e-5, "beta": 1e-9, "gamma": 0}'
+KEYS = {
+    *("version", "ranks", "wall_seconds", "collectives", "ranks_late", "sites", "clock_error"),
+    *("overhead_seconds", "missing_ranks"),
+}
+SITE_KEYS = {
+    *("collective", "file", "line", "function", "communicator_size", "calls", "bytes", "seconds"),
+    *("waiting", "moving", "bound", "late", "advice", "gain"),
+}
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    """Rank 4 is 5 ms late for a reduce in which all wait, and all are 1 ms apart in a barrier."""
+    directory = tmp_path / "traces"
+    directory.mkdir()
+    (tmp_path / "costs.json").write_text(COSTS)
+    for rank in range(RANKS):
+        writer = Writer(rank, RANKS, header={"overhead_ns": 100})
+        for call in range(CALLS):
+            begin = (10 + 20 * call) * MS
+            enter = begin + (5 * MS if rank == 4 else 0)
+            place = {"line": 12, "size": 8192, "root": 0}
+            writer.call(enter, begin + 6 * MS, "MPI_Reduce", **place)
+            writer.call(begin + (8 + rank) * MS, begin + 14 * MS, "MPI_Barrier", 0, line=30)
+        writer.wait("MPI_Waitall", CALLS, 3 * MS, line=44)
+        writer.end = (10 + 20 * CALLS) * MS
+        writer.write(directory)
+    return directory
+
+
+def read(sibyl: Sibyl, *words: object) -> dict:
+    result = sibyl("profile", "--traces", "traces", "--calibration", "costs.json", *words)
+    assert result.returncode == 0, result.stderr
+    return json.loads((sibyl.directory / "a.json").read_text())
+
+
+def test_the_document_keeps_its_contract(sibyl: Sibyl, traces: Path) -> None:
+    document = read(sibyl, "--json", "a.json")
+    assert set(document) >= KEYS
+    assert (document["version"], document["ranks"], document["missing_ranks"]) == (1, RANKS, [])
+    assert document["wall_seconds"] == pytest.approx(0.81)
+    assert document["clock_error"] == 0
+    assert document["overhead_seconds"] == pytest.approx(RANKS * CALLS * 3 * 100e-9)
+    reduce = next(site for site in document["sites"] if site["collective"] == "reduce")
+    assert set(reduce) >= SITE_KEYS
+    assert (reduce["file"], reduce["line"], reduce["function"]) == ("app.py", 12, "step")
+    assert (reduce["calls"], reduce["bytes"]) == (CALLS, CALLS * RANKS * 8192)
+    assert reduce["communicator_size"] == RANKS
+    assert reduce["waiting"] == pytest.approx(CALLS * 5 * 5e-3)
+    assert reduce["moving"] == pytest.approx(CALLS * 6 * 1e-3)
+    assert 0 < reduce["bound"] <= reduce["moving"]
+    assert reduce["seconds"] == pytest.approx(reduce["waiting"] + reduce["moving"])
+    (late,) = reduce["late"]
+    assert (late["rank"], late["share"]) == (4, 1.0)
+    assert late["median_lateness"] == pytest.approx(5e-3)
+    whole = document["collectives"]
+    assert set(whole) >= {"seconds", "waiting", "moving", "bound"}
+    for key in ("seconds", "waiting", "moving", "bound"):
+        assert whole[key] == pytest.approx(sum(site[key] for site in document["sites"]))
+    caused = {each["rank"]: each["seconds_caused"] for each in document["ranks_late"]}
+    assert sum(caused.values()) == pytest.approx(whole["waiting"])
+    assert document["ranks_late"][0]["rank"] == max(caused, key=caused.__getitem__)
+    (messages,) = document["point_to_point"]
+    assert (messages["function"], messages["line"]) == ("MPI_Waitall", 44)
+    assert messages["seconds"] == pytest.approx(RANKS * 3e-3)
+
+
+def test_a_schedule_is_advised_where_early_ranks_need_not_wait(sibyl: Sibyl, traces: Path) -> None:
+    document = read(sibyl, "--json", "a.json", "--table", "a.table")
+    advice = {site["collective"]: site for site in document["sites"]}
+    reduce, barrier = advice["reduce"], advice["barrier"]
+    assert reduce["advice"] == "schedule"
+    gain = reduce["gain"]
+    # All five wait; the root alone must.
+    assert gain["predicted_seconds"] > 3.5 * CALLS * 5e-3
+    assert gain["predicted_seconds"] <= reduce["seconds"] - reduce["bound"]
+    assert gain["measured_seconds"] is None
+    # A barrier is none if somebody leaves it before the last one comes.
+    assert barrier["advice"] == "balance"
+    table = (sibyl.directory / "a.table").read_text().splitlines()
+    assert table[0] == "sibyl-selection 1"
+    (rule,) = [line.split() for line in table[1:] if not line.startswith("#")]
+    assert rule[:2] == ["reduce", f"{RANKS}-{RANKS}"]
+    assert rule[3] == gain["algorithm"]
+    low, high = (int(number) for number in rule[2].split("-"))
+    assert low <= 8192 <= high and high < 3 * low
+
+
+def test_the_terminal_leads_with_the_cost_of_late_ranks(sibyl: Sibyl, traces: Path) -> None:
+    words = ("profile", "--traces", "traces", "--calibration", "costs.json")
+    result = sibyl(*words)
+    lines = result.stderr.splitlines()
+    assert result.stdout == ""
+    # 1 s for the reduce, and 15 ms in each of the 40 barriers, of 0.81 s on 6 ranks.
+    assert lines[0] == "Late ranks cost 1.6 rank-seconds, 33 % of the run; rank 4 alone 1.15"
+    text = " ".join(" ".join(lines).split())
+    assert "reduce of 8 KiB on 6 ranks at app.py:12 in step" in text
+    assert "rank 4 last in 100 % of calls, by 5 ms" in text
+    assert "most of it MPI_Waitall at app.py:44" in text
+    assert all(len(line) <= 80 for line in lines[1:] if not line.startswith("sibyl: "))
+    assert "1 more site took" in sibyl(*words, "--top", "1").stderr
+
+
+def test_json_on_stdout_is_all_that_is_there(sibyl: Sibyl, traces: Path) -> None:
+    result = sibyl("profile", "--traces", "traces", "--calibration", "costs.json", "--json", "-")
+    assert json.loads(result.stdout)["version"] == 1
+
+
+def test_the_trace_for_perfetto_holds_every_call(sibyl: Sibyl, traces: Path) -> None:
+    read(sibyl, "--trace", "a.trace.json", "--json", "a.json")
+    document = json.loads((sibyl.directory / "a.trace.json").read_text())
+    events = document["traceEvents"]
+    calls = [event for event in events if event.get("cat") == "collective"]
+    assert len(calls) == 2 * CALLS * RANKS
+    assert {event["pid"] for event in calls} == set(range(RANKS))
+    first = min(calls, key=lambda event: (event["ts"], event["pid"]))
+    assert (first["ph"], first["ts"], first["dur"]) == ("X", 10_000.0, 6_000.0)
+    assert first["args"]["site"] == "app.py:12 in step"
+    assert (first["args"]["last"], first["args"]["waiting_us"]) == (4, 5_000.0)
+    waits = [event for event in events if event.get("cat") == "waiting"]
+    assert sum(event["dur"] for event in waits) == pytest.approx(1.6e6)
+    names = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert "rank 0 on here" in names
+
+
+class Page(HTMLParser):
+    """Collects what tests ask for, and complains of tags that do not fit each other."""
+
+    VOID = frozenset(("meta", "br", "link", "image", "rect", "line", "input", "hr", "img", "path"))
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def page_of(sibyl: Sibyl, *words: object) -> Page:
+    read(sibyl, "--html", "a.html", "--json", "a.json", *words)
+    return Page((sibyl.directory / "a.html").read_text())
+
+
+def test_the_page_shows_what_the_issue_asks_for(sibyl: Sibyl, traces: Path) -> None:
+    page = page_of(sibyl)
+    text = " ".join(" ".join(page.text).split())
+    for words in (
+        "Late ranks cost 1.6 rank-seconds, 33 % of the run; rank 4 alone 1.15",
+        "reduce of 8 KiB on 6 ranks",
+        "app.py:12 in step",
+        "A better schedule gives back about",
+        "Only an even load gives back the other",
+        "A typical call",
+        "The worst call",
+        "As it was",
+        "By Sibyl's",
+        "No rank is missing",
+        "all ranks shared one clock".capitalize(),
+        "Recording took",
+        "sibyl profile --traces traces --calibration costs.json",
+    ):
+        assert words in text, words
+    heat = [f for f in page.all("figure") if f.get("class") == "heat"]
+    assert len(heat) == 2
+    assert (heat[0]["data-rows"], heat[0]["data-columns"]) == (str(RANKS), str(CALLS))
+
+
+def test_the_page_needs_nothing_from_elsewhere(sibyl: Sibyl, traces: Path) -> None:
+    page = page_of(sibyl)
+    for tag, attributes in page.tags:
+        for name in ("src", "href", "xlink:href", "action"):
+            value = attributes.get(name) or "#"
+            assert value.startswith(("#", "data:")), (tag, value)
+    text = (sibyl.directory / "a.html").read_text()
+    assert "@import" not in text and "url(http" not in text and "fetch(" not in text
+
+
+def test_the_page_is_usable_by_keys_and_without_colours(sibyl: Sibyl, traces: Path) -> None:
+    page = page_of(sibyl)
+    assert page.all("html")[0]["lang"] == "en"
+    assert len(page.all("details")) == len(page.all("summary")) == 2
+    assert all(f.get("tabindex") == "0" for f in page.all("figure") if f.get("class") == "heat")
+    scrolling = [div for div in page.all("div") if div.get("class") == "scroll"]
+    assert scrolling and all(div["tabindex"] == "0" and div["aria-label"] for div in scrolling)
+    assert all(svg.get("aria-label") or svg.get("aria-hidden") for svg in page.all("svg"))
+    targets = {attributes.get("id") for _, attributes in page.tags}
+    links = [a["href"].removeprefix("#") for a in page.all("a")]
+    assert links and set(links) <= targets
+    # Waiting is hatched, not only coloured.
+    assert page.all("pattern")
+
+
+def test_names_from_a_program_cannot_end_the_markup(sibyl: Sibyl, tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "costs.json").write_text(COSTS)
+    name = "</script><b>&\"'"
+    for rank in range(2):
+        writer = Writer(rank, 2)
+        place = writer.site(f"{name}.py", 3, name)
+        writer.call((10 + rank) * MS, 13 * MS, site=place)
+        writer.write(tmp_path / "traces")
+    page = page_of(sibyl)
+    assert not page.all("b")
+    assert name in " ".join(page.text)
+
+
+@pytest.mark.parametrize("ranks", [0, 1, 2])
+def test_runs_without_collectives_or_others_have_a_page_that_says_so(
+    sibyl: Sibyl, tmp_path: Path, ranks: int
+) -> None:
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "costs.json").write_text(COSTS)
+    for rank in range(ranks):
+        writer = Writer(rank, ranks, end=50 * MS)
+        if ranks == 1:
+            writer.call(10 * MS, 12 * MS)
+        writer.write(tmp_path / "traces")
+    page = page_of(sibyl, "--trace", "a.trace", "--table", "a.table")
+    expected = ["No rank left a trace", "One rank waits for nobody", "calls no blocking collective"]
+    assert expected[ranks] in " ".join(page.text)
+    document = json.loads((tmp_path / "a.json").read_text())
+    assert document["ranks"] == ranks
+    assert document["collectives"]["waiting"] == 0
+
+
+def test_missing_and_unfinished_ranks_stand_in_every_report(sibyl: Sibyl, tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "costs.json").write_text(COSTS)
+    for rank in (0, 2):
+        writer = Writer(rank, 3, end=0 if rank == 2 else 60 * MS)
+        writer.call((10 + rank) * MS, 20 * MS)
+        writer.write(tmp_path / "traces")
+    page = page_of(sibyl)
+    document = json.loads((tmp_path / "a.json").read_text())
+    assert (document["missing_ranks"], document["unfinished_ranks"]) == ([1], [2])
+    text = " ".join(page.text)
+    assert "No trace of rank 1" in text and "Rank 2 did not reach MPI_Finalize" in text
+    words = ("profile", "--traces", "traces", "--calibration", "costs.json")
+    assert "no trace of rank 1" in sibyl(*words).stderr
+
+
+def test_bad_input_ends_in_one_line(sibyl: Sibyl, traces: Path) -> None:
+    assert_usage_error(sibyl("profile"), "which program")
+    assert_usage_error(sibyl("profile", "--traces", "nowhere"), "no such directory")
+    assert_usage_error(sibyl("profile", "--traces", "traces", "--", "x"), "--traces", "leave out")
+    assert_usage_error(sibyl("profile", "--top", "0", "--", "x"), "--top 0")
+    assert_usage_error(sibyl("profile", "--html", "no/a.html", "--", "x"), "--html", "no directory")
+    assert_usage_error(sibyl("profile", "--json", "traces", "--", "x"), "--json", "a directory")
+    assert_usage_error(sibyl("profile", "--calibration", "x", "--", "x"), "--calibration")
+    assert_usage_error(sibyl("profile", "--none", "--", "x"), "--none")
+    (sibyl.directory / "costs.json").write_text("{}")
+    words = ("profile", "--traces", "traces", "--calibration", "costs.json")
+    assert_usage_error(sibyl(*words), "costs.json")

@@ -1,0 +1,154 @@
+"""`sibyl profile` of programs whose late ranks and lines are known, under each MPI."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import PROGRAMS, Mpi, Sibyl, compiled, mpi_library_dir
+
+RANKS = 4
+CALLS, DELAY = 20, 0.02
+COSTS = '{"alpha": 1e-6, "beta": 1e-9, "gamma": 0}'
+
+
+def line_of(source: str, name: str) -> int:
+    """The line of a program that is marked "at NAME"."""
+    lines = (PROGRAMS / source).read_text().splitlines()
+    marked = [n for n, line in enumerate(lines, 1) if f"at {name} *" in f"{line} *"]
+    return marked[0]
+
+
+def profile(sibyl: Sibyl, *words: object) -> tuple[subprocess.CompletedProcess[str], dict]:
+    (sibyl.directory / "costs.json").write_text(COSTS)
+    options = ("--json", "a.json", "--html", "a.html", "--calibration", "costs.json")
+    result = sibyl("profile", *options, *words)
+    return result, json.loads((sibyl.directory / "a.json").read_text())
+
+
+def site_of(document: dict[str, Any], collective: str, member: int = 0) -> dict[str, Any]:
+    found = [
+        site
+        for site in document["sites"]
+        if site["collective"] == collective and str(member) in site["members"].replace("-", ",")
+    ]
+    assert len(found) == 1, document["sites"]
+    return found[0]
+
+
+def assert_late(site: dict[str, Any], rank: int, delay: float = DELAY) -> None:
+    late = site["late"][0]
+    assert late["rank"] == rank, site
+    assert late["share"] >= 0.95, site
+    assert late["median_lateness"] == pytest.approx(delay, rel=0.1), site
+
+
+@pytest.fixture(scope="session")
+def late_sites(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """programs/late_sites.c with debug information."""
+    return compiled("late_sites", mpi, tmp_path_factory.mktemp("late_sites"), "-g", "-O1")
+
+
+def test_every_site_has_its_line_and_every_late_rank_its_name(
+    sibyl: Sibyl, mpi: Mpi, late_sites: Path
+) -> None:
+    words = ("-n", RANKS, "--mpi", mpi.option, "--", late_sites, CALLS, int(DELAY * 1e6))
+    result, document = profile(sibyl, *words)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.startswith("Late ranks cost ")
+    expected = {"reduce": ("step", 2), "alltoall": ("exchange", 1)}
+    for collective, (function, late) in expected.items():
+        site = site_of(document, collective)
+        assert (site["file"], site["line"]) == ("late_sites.c", line_of("late_sites.c", collective))
+        assert (site["function"], site["calls"]) == (function, CALLS)
+        assert_late(site, late)
+    assert site_of(document, "reduce")["bytes"] == CALLS * RANKS * 8000
+    assert site_of(document, "alltoall")["size"] == 128
+    odd = site_of(document, "allgather", 3)
+    assert (odd["communicator_size"], odd["members"]) == (2, "1,3")
+    assert_late(odd, 3)
+    assert odd["waiting"] >= 0.9 * CALLS * DELAY
+    messages = document["point_to_point"]
+    assert ("MPI_Sendrecv", CALLS * RANKS) in [(m["function"], m["calls"]) for m in messages]
+    assert document["missing_ranks"] == document["unfinished_ranks"] == []
+    assert document["overhead_seconds"] < 0.01 * document["wall_seconds"] * RANKS
+    assert "Late ranks cost" in (sibyl.directory / "a.html").read_text()
+
+
+def test_a_rank_that_is_killed_leaves_what_was_seen(
+    sibyl: Sibyl, mpi: Mpi, late_sites: Path
+) -> None:
+    words = ("-n", RANKS, "--mpi", mpi.option, "--", late_sites, CALLS, int(DELAY * 1e6), "kill")
+    result, document = profile(sibyl, *words)
+    assert result.returncode not in (0, 2), result.stderr
+    assert 1 in document["unfinished_ranks"]
+    site = site_of(document, "reduce")
+    assert site["calls"] >= CALLS / 2
+    assert_late(site, 2)
+
+
+def test_a_program_without_debug_information_is_told_by_offset(
+    sibyl: Sibyl, mpi: Mpi, tmp_path: Path
+) -> None:
+    program = compiled("late_sites", mpi, tmp_path, "-O1", "-s")
+    words = ("-n", 2, "--mpi", mpi.option, "--", program, 3, 1000)
+    result, document = profile(sibyl, *words)
+    assert result.returncode == 0, result.stderr
+    site = site_of(document, "reduce")
+    assert site["line"] == 0
+    assert site["file"].startswith("late_sites+0x")
+
+
+def test_a_fortran_program_is_told_by_module_and_line(
+    sibyl: Sibyl, mpi: Mpi, tmp_path: Path
+) -> None:
+    wrapper = mpi.wrapper.with_name(mpi.wrapper.name.replace("mpicc", "mpifort"))
+    if not wrapper.exists() or shutil.which("gfortran") is None:
+        pytest.skip(f"no Fortran for {mpi.launcher}")
+    program = tmp_path / "late_sites"
+    source = PROGRAMS / "late_sites.F90"
+    rpath = f"-Wl,-rpath,{mpi_library_dir(mpi)}"
+    words = [wrapper, "-g", "-ffree-line-length-none", source, "-o", program, rpath]
+    subprocess.run(words, check=True, cwd=tmp_path)
+    result, document = profile(sibyl, "-n", 3, "--mpi", mpi.option, "--", program)
+    assert result.returncode == 0, result.stderr
+    site = site_of(document, "allreduce")
+    place = (site["file"], site["line"], site["function"])
+    assert place == ("late_sites.F90", line_of("late_sites.F90", "allreduce"), "work::step")
+    assert_late(site, 1)
+
+
+def test_a_python_program_is_told_by_its_own_lines(sibyl: Sibyl, python: Path) -> None:
+    program = PROGRAMS / "late_sites.py"
+    result, document = profile(sibyl, "-n", 3, "--", python, program)
+    assert result.returncode == 0, result.stderr
+    for collective, function, late in (
+        ("allreduce", "Model.step", 2),
+        ("bcast", "Model.report", 1),
+    ):
+        sites = [s for s in document["sites"] if s["collective"] == collective]
+        place = ("late_sites.py", line_of("late_sites.py", collective))
+        assert {(s["file"], s["line"]) for s in sites} == {place}
+        assert function.rpartition(".")[2] in sites[0]["function"]
+        # A bcast of an object is one of its size, then one of its bytes.
+        site = max(sites, key=lambda s: s["waiting"])
+        assert_late(site, late)
+
+
+def test_a_program_that_makes_no_mpi_call_says_so(sibyl: Sibyl, mpi: Mpi) -> None:
+    result, document = profile(sibyl, "-n", 2, "--mpi", mpi.option, "--", "/bin/true")
+    assert result.returncode == 0
+    assert "No rank left a trace" in result.stderr
+    assert document["ranks"] == 0
+
+
+def test_the_exit_code_is_the_programs(sibyl: Sibyl, mpi: Mpi) -> None:
+    result = sibyl("profile", "-n", 1, "--mpi", mpi.option, "--", "/bin/sh", "-c", "exit 7")
+    assert result.returncode == 7, result.stderr
+    missing = sibyl("profile", "-n", 1, "--mpi", mpi.option, "--", "./nothing")
+    assert missing.returncode == 2
+    assert missing.stderr.splitlines() == [
+        "sibyl: program './nothing' does not exist; check the path"
+    ]

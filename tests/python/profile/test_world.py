@@ -1,0 +1,123 @@
+"""Ranks on one clock, ranks that are missing or were killed, runs that lie in one directory."""
+
+from pathlib import Path
+
+import numpy
+import pytest
+from profile_traces import MS, Writer, write_pattern
+
+from sibyl.profile.trace import CLOCK_UNKNOWN, SESSIONS_ONLY, SPAWNED, TraceError, read_trace
+from sibyl.profile.world import common, read_world
+
+
+def test_a_file_that_is_no_trace_is_named_with_the_reason(tmp_path: Path) -> None:
+    for name, content in {"a": b"", "b": b"x" * 2000, "c": b"SIBYLTRC"}.items():
+        path = tmp_path / f"{name}.trace"
+        path.write_bytes(content)
+        with pytest.raises(TraceError):
+            read_trace(path)
+    world = read_world(tmp_path)
+    assert world.size == 0
+    assert [note.partition(" cannot")[0] for note in world.notes] == [
+        *("a.trace", "b.trace", "c.trace")
+    ]
+
+
+def test_another_version_and_tables_behind_the_end_are_refused(tmp_path: Path) -> None:
+    writer = Writer(0, 1, header={"version": 2})
+    with pytest.raises(TraceError, match="version is 2"):
+        read_trace(writer.write(tmp_path))
+    writer = Writer(0, 1)
+    writer.call(2 * MS, 3 * MS)
+    path = writer.write(tmp_path)
+    path.write_bytes(path.read_bytes()[:-64])
+    with pytest.raises(TraceError, match="end behind the file"):
+        read_trace(path)
+
+
+def test_an_entry_that_names_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    writer = Writer(0, 1)
+    writer.call(2 * MS, 3 * MS)
+    writer.row(77, 0, 0)
+    with pytest.raises(TraceError, match="sites that is not there"):
+        read_trace(writer.write(tmp_path))
+
+
+def test_times_of_other_hosts_follow_an_offset_that_drifts(tmp_path: Path) -> None:
+    offsets = {"offset_begin_ns": 5000, "offset_end_ns": 7000}
+    writer = Writer(1, 2, begin=1_000_000, end=2_000_000, header=offsets)
+    trace = read_trace(writer.write(tmp_path))
+    times = numpy.array([1_000_000, 1_500_000, 2_000_000])
+    assert common(trace, times).tolist() == [1_005_000, 1_506_000, 2_007_000]
+    killed = Writer(1, 2, begin=1_000_000, end=0, header=offsets)
+    assert common(read_trace(killed.write(tmp_path)), times)[1] == 1_505_000
+
+
+def test_the_error_of_the_clock_is_that_of_two_hosts(tmp_path: Path) -> None:
+    for rank, error in enumerate([0, 3000, 4000]):
+        header = {"error_begin_ns": error, "error_end_ns": 2 * error}
+        Writer(rank, 3, host=f"h{rank}", header=header).write(tmp_path)
+    assert read_world(tmp_path).clock_error == pytest.approx(14e-6)
+
+
+def test_missing_and_unfinished_ranks_are_told(tmp_path: Path) -> None:
+    Writer(0, 4).write(tmp_path)
+    Writer(2, 4, end=0).write(tmp_path)
+    world = read_world(tmp_path)
+    assert (world.size, world.missing, world.unfinished) == (4, [1, 3], [2])
+
+
+def test_the_wall_time_is_from_the_first_init_to_the_last_finalize(tmp_path: Path) -> None:
+    Writer(0, 2, init=1 * MS, end=9 * MS).write(tmp_path)
+    Writer(1, 2, init=2 * MS, end=11 * MS).write(tmp_path)
+    assert read_world(tmp_path).wall_seconds == pytest.approx(10e-3)
+
+
+def test_recording_costs_what_the_header_says_for_every_call(tmp_path: Path) -> None:
+    for rank in range(2):
+        writer = Writer(rank, 2, header={"overhead_ns": 150})
+        writer.call(2 * MS, 3 * MS)
+        writer.wait("MPI_Recv", 9, MS)
+        writer.write(tmp_path)
+    assert read_world(tmp_path).overhead_seconds == pytest.approx(2 * 10 * 150e-9)
+
+
+def test_of_programs_one_after_the_other_the_longest_is_taken(tmp_path: Path) -> None:
+    write_pattern(tmp_path, [[2.0, 2.0]], [[3.0, 3.0]])
+    for rank in range(2):
+        later = Writer(rank, 2, init=50 * MS, begin=51 * MS)
+        later.call(60 * MS, 99 * MS)
+        later.write(tmp_path, pid=2000 + rank)
+    world = read_world(tmp_path)
+    assert {int(trace.header["pid"]) for trace in world.traces.values()} == {2000, 2001}
+    assert "2 MPI programs" in world.notes[0]
+
+
+def test_programs_with_sessions_alone_have_ranks_by_their_files(tmp_path: Path) -> None:
+    for pid in (1, 2):
+        header = {"flags": SESSIONS_ONLY}
+        Writer(-1, 0, header=header).write(tmp_path, pid=pid)
+    world = read_world(tmp_path)
+    assert (world.size, sorted(world.traces)) == (2, [0, 1])
+    assert "no MPI_COMM_WORLD" in world.notes[0]
+
+
+def test_what_limits_the_report_is_noted(tmp_path: Path) -> None:
+    flags = {"flags": CLOCK_UNKNOWN}
+    Writer(0, 2, header={"kept_every_log2": 3, **flags}).write(tmp_path)
+    Writer(1, 2, header=flags).write(tmp_path)
+    notes = " ".join(read_world(tmp_path).notes)
+    assert "one call in 8" in notes and "could not be compared" not in notes
+    Writer(1, 2, host="there", header=flags).write(tmp_path)
+    (tmp_path / "here-1001.trace").unlink()
+    assert "could not be compared" in " ".join(read_world(tmp_path).notes)
+
+
+def test_spawned_processes_are_a_run_of_their_own(tmp_path: Path) -> None:
+    write_pattern(tmp_path, [[2.0, 2.0]], [[9.0, 9.0]])
+    child = Writer(0, 1, header={"flags": SPAWNED})
+    child.call(4 * MS, 5 * MS)
+    child.write(tmp_path, pid=7)
+    world = read_world(tmp_path)
+    assert (world.size, world.missing) == (2, [])
+    assert int(world.traces[0].header["pid"]) == 1000

@@ -1,0 +1,38 @@
+! Known ranks are late at known lines of a Fortran program; see late_sites.c.
+module work
+  use mpi
+  implicit none
+contains
+  subroutine step(own, all, rank)
+    double precision, intent(in) :: own(:)
+    double precision, intent(inout) :: all(:)
+    integer, intent(in) :: rank
+    integer :: ierror
+    call wait_if(rank, 1)
+    call MPI_Allreduce(own, all, 100, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierror) ! at allreduce
+  end subroutine
+
+  subroutine wait_if(rank, late)
+    integer, intent(in) :: rank, late
+    integer :: ierror
+    double precision :: end
+    call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    end = MPI_Wtime() + 0.02d0
+    do while (rank == late .and. MPI_Wtime() < end)
+    end do
+  end subroutine
+end module
+
+program late_sites
+  use work
+  implicit none
+  double precision :: own(100), all(100)
+  integer :: rank, ierror, call_number
+  call MPI_Init(ierror)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  own = rank
+  do call_number = 1, 20
+    call step(own, all, rank)
+  end do
+  call MPI_Finalize(ierror)
+end program

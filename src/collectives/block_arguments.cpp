@@ -31,7 +31,7 @@ Verdict judge_in_place(const void* all, const void* own, int root, int rank, int
 Verdict judge_overlap(const BlockSide& all, MPI_Aint place, const BlockSide& own) {
   if (!mpich_refuses || own.count == 0) return {};
   int size = 0;
-  if (PMPI_Type_size(all.type, &size) != MPI_SUCCESS) return {};
+  if (place != 0 && PMPI_Type_size(all.type, &size) != MPI_SUCCESS) return {};
   const char* const at = static_cast<const char*>(all.buffer) + place * size;
   return at == own.buffer ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }

@@ -249,7 +249,10 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
     shim = find_shim()
     find_implementation(shim, flavour)
     settings = dict(map(parse_setting, options.settings or []))
-    variables = rank_environment(shim, settings, scratch) | own
+    variables = rank_environment(shim, settings, scratch)
+    if "LD_PRELOAD" in own:  # a recorder sees the program's calls before the shim does
+        own["LD_PRELOAD"] += f":{variables['LD_PRELOAD']}"
+    variables |= own
     if options.record is not None or options.predict is not None:
         variables["SIBYL_RECORD"] = str(scratch)
     if options.predict is not None:

@@ -59,25 +59,25 @@ static char* describe(const int* ranks, int count) {
   return text;
 }
 
+enum { no_key = -1 };
+static word world_group; /* in which members have their ranks; 0: there is none */
+static int key = no_key; /* of the attribute */
+
 /* The members' ranks in MPI_COMM_WORLD; null where some have none, or there is no memory. */
 static char* members_of(word handle, int size) {
-  word group = 0, world = 0;
-  if (!native.has_world || native.comm_group(handle, &group) != 0) return NULL;
-  if (native.comm_group(native.world, &world) != 0) {
-    native.group_free(&group);
-    return NULL;
-  }
+  word group = 0;
+  if (world_group == 0 || native.comm_group(handle, &group) != 0) return NULL;
   int* const ranks = malloc(2 * (size_t)size * sizeof *ranks);
   char* text = NULL;
   if (ranks != NULL) {
     for (int i = 0; i < size; ++i) ranks[i] = i;
-    int all_known = native.group_translate_ranks(group, size, ranks, world, ranks + size) == 0;
-    for (int i = 0; i < size; ++i) all_known = all_known && ranks[size + i] >= 0;
-    if (all_known) text = describe(ranks + size, size);
+    int known_all =
+        native.group_translate_ranks(group, size, ranks, world_group, ranks + size) == 0;
+    for (int i = 0; i < size; ++i) known_all = known_all && ranks[size + i] >= 0;
+    if (known_all) text = describe(ranks + size, size);
   }
   free(ranks);
   native.group_free(&group);
-  native.group_free(&world);
   return text;
 }
 
@@ -122,15 +122,23 @@ static int forget(word handle, int key, void* value, void* extra) {
 }
 
 static void watch(word handle) {
-  static atomic_int key = -1;
-  static atomic_flag made = ATOMIC_FLAG_INIT;
   if (handle == native.world || handle == native.self) return;
-  if (!atomic_flag_test_and_set(&made)) {
-    int new_key = -1;
-    if (native.comm_create_keyval((void*)copy_none, (void*)forget, &new_key, NULL) != 0) return;
-    atomic_store(&key, new_key);
+  if (key != no_key) native.comm_set_attr(handle, key, NULL);
+}
+
+void communicators_begin(word group) {
+  world_group = group;
+  if (native.comm_create_keyval((void*)copy_none, (void*)forget, &key, NULL) != 0) key = no_key;
+}
+
+void communicators_end(void) {
+  if (world_group != 0) native.group_free(&world_group);
+  world_group = 0;
+  key = no_key;
+  for (int i = 0; i < places; ++i) {
+    if (atomic_load_explicit(&known[i].handle, memory_order_relaxed) == 0) continue;
+    atomic_store_explicit(&known[i].communicator, NULL, memory_order_release);
   }
-  if (atomic_load(&key) != -1) native.comm_set_attr(handle, atomic_load(&key), NULL);
 }
 
 static struct communicator* add(int size, int rank, int inter, const char* members) {

@@ -28,6 +28,7 @@ FORTRAN = {
     "{name}_f08ts_": "form_fortran | form_descriptors",
     "{name}_f08ts_large_": "form_fortran | form_descriptors | form_large",
 }
+ENDS = ("begins", "ends", "session_begins", "session_ends")
 AMOUNTS = ("none", "one", "ranks", "destinations")
 SIDES = ("send", "receive")
 NO_SIDE = "{-1, -1, -1, 0, 0}"
@@ -106,7 +107,7 @@ def read(path, shim_path):
             found.append(collective(where, known.pop(name), words))
         elif form in ("waits", "waits+large"):
             found.append(waits(name, form, words))
-        elif form in ("begins", "ends") and name in hooked and not words:
+        elif form in ENDS and name in hooked and not words:
             hook = hooked[name]
             arguments = [Argument(argument, "word", "") for argument in hook.c_arguments]
             found.append(Profiled(name, form, arguments, len(hook.fortran_arguments), False))
@@ -146,6 +147,13 @@ def entry(index, symbol, count, function):
         out.append("  return result;")
     elif function.kind == "ends":
         out.append("  recorder_before_finalize();")
+        out.append(f"  return target({names});")
+    elif function.kind == "session_begins":
+        out.append(f"  const word result = target({names});")
+        out.append(f"  recorder_after_session_init({index}, a2);")
+        out.append("  return result;")
+    elif function.kind == "session_ends":
+        out.append("  recorder_before_session_finalize();")
         out.append(f"  return target({names});")
     else:
         out.append(f"  if (recorder_is_off()) return target({names});")

@@ -38,6 +38,8 @@ static int find_functions(void) {
       {&native.comm_get_parent, "PMPI_Comm_get_parent"},
       {&native.group_translate_ranks, "PMPI_Group_translate_ranks"},
       {&native.group_free, "PMPI_Group_free"},
+      {&native.group_rank, "PMPI_Group_rank"},
+      {&native.group_size, "PMPI_Group_size"},
       {&native.comm_create_keyval, "PMPI_Comm_create_keyval"},
       {&native.comm_set_attr, "PMPI_Comm_set_attr"},
       {&native.type_size, "PMPI_Type_size_x"},
@@ -102,10 +104,12 @@ int native_find(const void* caller) {
     find_mpich();
     native.flavour = flavour_mpich;
   }
+  native.group_from_session =
+      (int (*)(word, const char*, word*))native_function("PMPI_Group_from_session_pset");
+  native.session_f2c = (word (*)(int))native_function("PMPI_Session_f2c");
   const char* const names[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place__",
                                "mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE"};
   for (int i = 0; i < 4; ++i) native.fortran_in_place[i] = variable(names[i]);
-  native.has_world = 1;
   return native.flavour != flavour_unknown;
 }
 

@@ -288,9 +288,12 @@ static int is_initialized(void) {
   return native.initialized(&flag) == 0 && flag;
 }
 
+static int world_has_begun; /* there was an MPI_Init */
+
 static void note_world(void) {
-  word parent = native.comm_null;
+  word parent = native.comm_null, group = 0;
   int size = 0, rank = -1;
+  world_has_begun = 1;
   if (native.comm_size(native.world, &size) == 0 && native.comm_rank(native.world, &rank) == 0) {
     trace->world_size = size;
     trace->world_rank = rank;
@@ -298,6 +301,7 @@ static void note_world(void) {
   if (native.comm_get_parent(&parent) == 0 && native_handle(parent) != native.comm_null) {
     atomic_fetch_or(&trace->flags, trace_spawned);
   }
+  communicators_begin(native.comm_group(native.world, &group) == 0 ? group : 0);
 }
 
 /* ---- What it costs -------------------------------------------------------------------------- */
@@ -369,13 +373,36 @@ void recorder_after_init(void) {
   atomic_store_explicit(&trace->last_ns, trace->begin_ns, memory_order_relaxed);
 }
 
-/* What the launcher has told this process, by the first of these names. */
-static int32_t number_by_launcher(int32_t otherwise, const char* first, const char* second,
-                                  const char* third) {
-  const char* text = getenv(first);
-  if (text == NULL) text = getenv(second);
-  if (text == NULL) text = getenv(third);
-  return text == NULL ? otherwise : (int32_t)strtol(text, NULL, 10);
+/* ---- Sessions ------------------------------------------------------------------------------- */
+
+/* In the process set of all processes that the launcher has started; see begin_without_init. */
+static int session_rank = -1, session_size;
+static atomic_int sessions;
+
+static word session_at(unsigned index, word place) {
+  const int is_number = (profile_symbols[index].form & form_fortran) != 0;
+  if (is_number && native.session_f2c != NULL && native.flavour == flavour_openmpi) {
+    return native.session_f2c(*(const int*)place);
+  }
+  return native.flavour == flavour_mpich ? *(const uint32_t*)place : *(const word*)place;
+}
+
+void recorder_after_session_init(unsigned index, word session) {
+  if (recorder_is_off() || native.group_from_session == NULL || world_has_begun) return;
+  if (atomic_fetch_add(&sessions, 1) > 0 || session == 0) return;
+  word group = 0;
+  if (native.group_from_session(session_at(index, session), "mpi://WORLD", &group) != 0) group = 0;
+  if (group != 0 && (native.group_rank(group, &session_rank) != 0 ||
+                     native.group_size(group, &session_size) != 0)) {
+    session_rank = -1;
+  }
+  communicators_begin(group);
+}
+
+/* Before the last of them ends, the library may forget all. */
+void recorder_before_session_finalize(void) {
+  if (recorder_is_off() || world_has_begun || atomic_load(&sessions) == 0) return;
+  if (atomic_fetch_sub(&sessions, 1) == 1) communicators_end();
 }
 
 /* A program that has only sessions, or whose MPI_Init went past this library. The other ranks may
@@ -393,9 +420,8 @@ static void begin_without_init(void) {
     note_world();
   } else {
     atomic_fetch_or(&trace->flags, trace_sessions_only);
-    native.has_world = 0;
-    trace->world_rank = number_by_launcher(-1, "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK");
-    trace->world_size = number_by_launcher(0, "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE");
+    trace->world_rank = session_rank;
+    trace->world_size = session_size;
   }
   atomic_fetch_or(&trace->flags, trace_clock_unknown);
   atomic_store(&recorder_state, recorder_on);
@@ -412,6 +438,7 @@ void recorder_before_finalize(void) {
   }
   trace->offset_end_ns = clock.offset;
   trace->error_end_ns = clock.error;
+  communicators_end();
   atomic_store_explicit(&trace->last_ns, now, memory_order_relaxed);
   trace->end_ns = now;
 }

@@ -38,6 +38,9 @@ void recorder_end(struct recorded_call* call);
 void recorder_before_init(const void* caller);
 void recorder_after_init(void);
 void recorder_before_finalize(void);
+/* Around sessions; `session` is where the handle lies. */
+void recorder_after_session_init(unsigned index, word session);
+void recorder_before_session_finalize(void);
 
 static inline void* recorder_target(unsigned index, const void* caller) {
   void* target = atomic_load_explicit(&recorder_slots[index], memory_order_acquire);

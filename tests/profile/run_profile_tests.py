@@ -117,9 +117,13 @@ class ProfileTest(unittest.TestCase):
             self.assertGreater(times[late], max(others))
             lateness.append((times[late] - statistics.median(others)) / 1e9)
         self.assertGreater(statistics.median(lateness), 0.9 * LATE)
-        for number in arrivals:
-            records = (r for trace in traces.values() for r in trace.records if r.number == number)
-            self.assertEqual(len({record.signature for record in records}), 1)
+        reduces = {
+            (record.number, record.signature)
+            for trace in traces.values()
+            for row in trace.calls_of("MPI_Reduce")
+            for record in trace.records_of(row)
+        }
+        self.assertEqual(len(reduces), 5, "one signature for each")
 
 
 class CPrograms(ProfileTest):
@@ -390,22 +394,32 @@ class Lives(ProfileTest):
             max(enter for enter, _ in first), min(left for _, left in first) + 2 * error
         )
 
-    def test_sessions_alone_leave_a_trace(self):
+    def sessions(self, way):
         if setting.mpicc is None:
             self.skipTest("no --mpicc")
         program = compile_program(setting.mpicc, PRELOAD_PROGRAMS / "sessions.c")
         directory = Path(tempfile.mkdtemp(dir=setting.work))
         extra = {"LD_PRELOAD": str(recorder()), "SIBYL_PROFILE": str(directory)}
-        done = launching.run([program, "alone"], ranks=2, **extra)
+        done = launching.run([program, way], ranks=2, **extra)
         if "no sessions" in done.stdout:
             self.skipTest("an MPI without sessions")
         self.assertEqual(done.returncode, 0, done.stderr)
         traces = [Trace(path) for path in directory.iterdir()]
-        self.assertEqual(sorted(trace.rank for trace in traces), [0, 1])
-        for trace in traces:
+        self.assertEqual(sorted((trace.rank, trace.size) for trace in traces), [(0, 2), (1, 2)])
+        return traces
+
+    def test_sessions_alone_leave_a_trace(self):
+        for trace in self.sessions("alone"):
             self.assertEqual(trace.flags, SESSIONS_ONLY | CLOCK_UNKNOWN)
             scans = [row.calls for row in trace.calls_of("MPI_Scan")]
-            self.assertEqual(scans, [8] * len(trace.communicators))
+            self.assertEqual(scans, [16, 8, 8])
+            made = [(made.members, made.occurrence) for made in trace.communicators]
+            self.assertEqual(made, [("0-1", 0), ("0-1", 1), ("0-1", 2)])
+
+    def test_sessions_beside_the_world_are_recorded_too(self):
+        for trace in self.sessions("both"):
+            scans = sum(row.calls for row in trace.calls_of("MPI_Scan"))
+            self.assertEqual(scans, 32)
 
     def test_spawned_processes_have_a_world_of_their_own(self):
         if setting.mpicc is None:

@@ -34,6 +34,10 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
                     const void* caller);
 void recorder_end(struct recorded_call* call);
 
+/* Finds the MPI library that the caller uses, once. */
+void recorder_find_mpi(const void* caller);
+/* Before a collective, where there has been no MPI_Init. */
+void recorder_begin_without_init(void);
 /* Around MPI_Init, in any form. */
 void recorder_before_init(const void* caller);
 void recorder_after_init(void);

@@ -279,6 +279,30 @@ class CPrograms(ProfileTest):
         self.assertEqual(sorted(found), list(range(self.RANKS)))
         self.assertTrue(all("reduce" in names for names in found.values()), found)
 
+    def same_output(self, program, ranks):
+        """What the program says without the recorder, in any order of ranks; and the traces."""
+        plain = launching.run([program], ranks=ranks)
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        traces = self.profile([program], ranks)
+        self.assertEqual(sorted(self.done.stdout.split("\n")), sorted(plain.stdout.split("\n")))
+        return traces
+
+    def test_large_counts_are_recorded_also_where_the_mpi_has_none(self):
+        """The programs refer to the functions weakly, and find the recorder's."""
+        for name, call in (("weak_large.c", "MPI_Gather"), ("weak_arrays.c", "MPI_Alltoallw")):
+            program = c_program(PRELOAD_PROGRAMS / name)
+            traces = self.same_output(program, 3)
+            for trace in traces.values():
+                self.assertGreaterEqual(sum(row.calls for row in trace.calls_of(call)), 1)
+                self.assertEqual({row.site.module for row in trace.rows}, {str(program)})
+
+    def test_exceptions_of_error_handlers_pass(self):
+        if setting.mpicc is None:
+            self.skipTest("no --mpicc")
+        program = launching.cxx_program(PRELOAD_PROGRAMS / "exceptions.cpp")
+        for trace in self.same_output(program, 3).values():
+            self.assertTrue(all(inside == 0 for _, _, _, inside, *_ in trace.threads))
+
     def test_threads_have_their_own_calls(self):
         program = c_program("threads.c", "-pthread")
         traces = self.profile([program], 2)
@@ -492,6 +516,19 @@ class FortranPrograms(ProfileTest):
 
     def test_mpi_f08(self):
         self.check("USE_F08")
+
+    def test_mpi_f08_with_large_counts(self):
+        if setting.mpifort is None:
+            self.skipTest("no --mpifort")
+        try:
+            program = compile_program(setting.mpifort, PROGRAMS / "large_f08.f90", "-g")
+        except RuntimeError:
+            self.skipTest("an mpi_f08 without large counts")
+        for trace in self.profile([program], 2).values():
+            found = {row.function: (row.calls, row.bytes) for row in trace.rows}
+            expected = {"MPI_Allreduce": (1, 40), "MPI_Allgather": (1, 12), "MPI_Bcast": (1, 20)}
+            self.assertEqual(found, expected)
+            self.assertEqual({row.site.module for row in trace.rows}, {str(program)})
 
 
 class PythonPrograms(ProfileTest):

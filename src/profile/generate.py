@@ -131,7 +131,10 @@ def symbols_of(function):
         yield symbol, function.fortran + 1, form
 
 
-def entry(index, symbol, count, function):
+def entry(index, symbol, count, function, form):
+    # Of Fortran it lies where the last argument points, which mpi_f08 may leave out.
+    last = f"a{count - 1}"
+    error = f"{last} != 0 ? *(const int*){last} : 0" if "fortran" in form else "(int)result"
     names = ", ".join(f"a{i}" for i in range(count))
     parameters = ", ".join(f"word a{i}" for i in range(count)) or "void"
     types = ", ".join(["word"] * count) or "void"
@@ -160,7 +163,9 @@ def entry(index, symbol, count, function):
         out.append(f"  const word arguments[] = {{{names}}};")
         out.append("  CALL call;")
         out.append(f"  recorder_begin(&call, {index}, arguments, caller);")
-        out.append(f"  return target({names});")
+        out.append(f"  const word result = target({names});")
+        out.append(f"  call.error = {error};")
+        out.append("  return result;")
     out.append("}")
     return out
 
@@ -181,8 +186,8 @@ def source(functions):
     out.append(f"_Atomic(void*) recorder_slots[{len(symbols)}];\n")
     out.append('#define ENTRY __attribute__((visibility("default")))')
     out.append("#define CALL __attribute__((cleanup(recorder_leave))) struct recorded_call")
-    for index, (name, count, _, function) in enumerate(symbols):
-        out += entry(index, name, count, functions[function])
+    for index, (name, count, form, function) in enumerate(symbols):
+        out += entry(index, name, count, functions[function], form)
     large = [function for function in functions if function.large]
     for function in large:
         out += fallback(function)

@@ -113,6 +113,7 @@ static int64_t measure_overhead(void) {
     const int64_t begin = clock_now();
     for (int i = 0; i < calls; ++i) {
       recorder_begin(&call, index, arguments, sibyl_preload_first_caller());
+      call.error = 0;
       recorder_leave(&call);
     }
     took[batch] = (clock_now() - begin) / calls;

@@ -27,6 +27,7 @@ static int find_functions(void) {
     void* slot;
     const char* symbol;
   } wanted[] = {
+      {&native.error_class, "PMPI_Error_class"},
       {&native.initialized, "PMPI_Initialized"},
       {&native.library_version, "PMPI_Get_library_version"},
       {&native.comm_size, "PMPI_Comm_size"},
@@ -56,6 +57,7 @@ static int find_functions(void) {
 }
 
 static int find_openmpi(void) {
+  native.error_truncate = 15;
   native.world = (word)variable("ompi_mpi_comm_world");
   native.self = (word)variable("ompi_mpi_comm_self");
   native.comm_null = (word)variable("ompi_mpi_comm_null");
@@ -75,6 +77,7 @@ static void find_mpich(void) {
   native.self = 0x44000001;
   native.comm_null = 0x04000000;
   native.type_null = 0x0c000000;
+  native.error_truncate = 14;
   native.byte = 0x4c00010d;
   native.op_sum = 0x58000003;
   native.status_ignore = 1;

@@ -14,6 +14,8 @@ struct native {
   int flavour;
   const void* object; /* the library, as sibyl_preload_object_of has it */
   word world, self, comm_null, type_null, byte, op_sum, status_ignore;
+  int error_truncate; /* an error class */
+  int (*error_class)(int, int*);
   int (*initialized)(int*);
   int (*library_version)(char*, int*);
   int (*comm_size)(word, int*);

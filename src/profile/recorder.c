@@ -61,6 +61,23 @@ void* recorder_resolve(unsigned index, const void* caller) {
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
+enum { unfinished = -1 };
+
+static _Atomic uint64_t* calls_on(const struct recorded_call* call) {
+  struct trace_communicator* const entry = trace_entry(&trace->communicators, call->communicator);
+  return &entry->calls;
+}
+
+/* Whether MPI has refused the collective, so that this rank has not taken part: the others' next
+ * call is still to be made here, and has the number of this one. (A message that was too long has
+ * been received.) */
+static int was_refused(const struct recorded_call* call) {
+  if (call->error == 0 || call->communicator == no_communicator) return 0;
+  int error_class = 0;
+  return call->error == unfinished || native.error_class(call->error, &error_class) != 0 ||
+         error_class != native.error_truncate;
+}
+
 void recorder_begin(struct recorded_call* call, unsigned index, const word* arguments,
                     const void* caller) {
   const struct profile_symbol* const symbol = &profile_symbols[index];
@@ -73,7 +90,8 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
   }
   const int32_t site = site_of(caller);
   if (site == site_inside_mpi) return;
-  uint32_t communicator_index = no_communicator;
+  call->communicator = no_communicator;
+  call->error = unfinished;
   call->root = -1;
   call->number = call->bytes = call->signature = 0;
   call->has_record = 0;
@@ -84,14 +102,12 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
     call->bytes = call_bytes(symbol, arguments, communicator);
     call->signature = call_signature(symbol, arguments, call->root, call->bytes);
     call->has_record = communicator->has_records;
-    communicator_index = communicator->index;
-    if (communicator_index != no_communicator) {
-      struct trace_communicator* const entry =
-          trace_entry(&trace->communicators, communicator_index);
-      call->number = atomic_fetch_add_explicit(&entry->calls, 1, memory_order_relaxed);
+    call->communicator = communicator->index;
+    if (call->communicator != no_communicator) {
+      call->number = atomic_fetch_add_explicit(calls_on(call), 1, memory_order_relaxed);
     }
   }
-  const int32_t row = row_of(site, communicator_index, symbol->function);
+  const int32_t row = row_of(site, call->communicator, symbol->function);
   if (row == no_row) return;
   call->row = (uint32_t)row;
   struct trace_thread* const thread = thread_own();
@@ -111,6 +127,10 @@ void recorder_end(struct recorded_call* call) {
   /* The child of a fork in a callback, or MPI_Finalize in another thread. */
   if (recorder_is_off()) return;
   atomic_store_explicit(&thread_own()->inside, 0, memory_order_release);
+  if (__builtin_expect(was_refused(call), 0)) {
+    atomic_fetch_sub_explicit(calls_on(call), 1, memory_order_relaxed);
+    return;
+  }
   row_count(call->row, call->bytes, now - call->enter);
   atomic_store_explicit(&trace->last_ns, now, memory_order_relaxed);
   if (!call->has_record) return;

@@ -20,6 +20,8 @@ struct recorded_call {
   uint32_t row;
   int32_t root;
   int has_record;
+  int error; /* what MPI said of it; as long as it has said nothing, an error */
+  uint32_t communicator;
   int64_t enter;
   uint64_t number, bytes, signature;
 };

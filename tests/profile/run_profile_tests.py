@@ -98,6 +98,20 @@ class ProfileTest(unittest.TestCase):
         self.assertEqual(len(rows), 1, f"{function} at line {line}")
         return rows[0]
 
+    def check_agreement(self, traces):
+        """All ranks of a communicator have made the same calls, with the same signatures."""
+        calls = {}
+        for trace in traces.values():
+            for record in trace.records:
+                made = trace.rows[record.row].communicator
+                place = (made.members, made.occurrence, record.number)
+                what = (trace.rows[record.row].function, record.signature)
+                calls.setdefault(place, []).append((what, made.size))
+        for place, found in calls.items():
+            ((_, size),) = set(found)  # more than one: ranks differ
+            self.assertEqual(len(found), size, place)
+        return {what for found in calls.values() for what, _ in found}
+
     def check_late_rank(self, traces, line_of, line):
         """The last rank came last to the marked reduces, and by as much as it slept."""
         late = max(traces)
@@ -117,13 +131,7 @@ class ProfileTest(unittest.TestCase):
             self.assertGreater(times[late], max(others))
             lateness.append((times[late] - statistics.median(others)) / 1e9)
         self.assertGreater(statistics.median(lateness), 0.9 * LATE)
-        reduces = {
-            (record.number, record.signature)
-            for trace in traces.values()
-            for row in trace.calls_of("MPI_Reduce")
-            for record in trace.records_of(row)
-        }
-        self.assertEqual(len(reduces), 5, "one signature for each")
+        self.check_agreement(traces)
 
 
 class CPrograms(ProfileTest):
@@ -205,23 +213,12 @@ class CPrograms(ProfileTest):
             self.assertEqual(trace.program, str(program))
             self.assertTrue(all(inside == 0 for _, _, _, inside, *_ in trace.threads))
 
-    def check_signatures(self, traces):
-        """The same on all ranks, where a collective says so; else at each place of its own."""
-        by_place = {}
-        for trace in traces.values():
-            for record in trace.records:
-                row = trace.rows[record.row]
-                place = (row.communicator.occurrence, record.number)
-                by_place.setdefault(place, set()).add((row.function, record.signature))
-        self.assertEqual({len(found) for found in by_place.values()}, {1})
-        distinct = {signature for found in by_place.values() for _, signature in found}
-        functions = {function for found in by_place.values() for function, _ in found}
-        self.assertGreater(len(distinct), len(functions))
-
     def test_every_collective_is_recorded_with_its_number_bytes_root_and_place(self):
         traces = self.traces()
         self.check_calls(traces, c_program("collectives.c"))
-        self.check_signatures(traces)
+        signatures = self.check_agreement(traces)
+        functions = {function for function, _ in signatures}
+        self.assertGreater(len(signatures), len(functions))
 
     def test_the_late_rank_is_seen_at_its_line(self):
         line = marked_line("collectives.c", "late reduce")
@@ -295,6 +292,15 @@ class CPrograms(ProfileTest):
             for trace in traces.values():
                 self.assertGreaterEqual(sum(row.calls for row in trace.calls_of(call)), 1)
                 self.assertEqual({row.site.module for row in trace.rows}, {str(program)})
+
+    def test_what_mpi_refuses_at_one_rank_is_no_call(self):
+        """The others' next call is still to be made there."""
+        if setting.mpicc is None:
+            self.skipTest("no --mpicc")
+        program = compile_program(setting.mpicc, PRELOAD_PROGRAMS / "refused_everyone.c", "-w")
+        traces = self.profile([program], 3)
+        self.assertGreaterEqual(len(self.check_agreement(traces)), 9)
+        self.assertIn("after", self.done.stdout)
 
     def test_exceptions_of_error_handlers_pass(self):
         if setting.mpicc is None:

@@ -298,6 +298,8 @@ class CPrograms(ProfileTest):
         if setting.mpicc is None:
             self.skipTest("no --mpicc")
         program = compile_program(setting.mpicc, PRELOAD_PROGRAMS / "refused_everyone.c", "-w")
+        if launching.run([program], ranks=3).returncode != 0:
+            self.skipTest("this MPI library does not find the errors")
         traces = self.profile([program], 3)
         self.assertGreaterEqual(len(self.check_agreement(traces)), 9)
         self.assertIn("after", self.done.stdout)

@@ -12,7 +12,7 @@ from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Site
 
 # Slices that viewers still open in time; more calls than these are thinned out.
-CALLS_MOST = 400_000
+CALLS_MOST = 200_000
 
 
 def to_chrome(profile: Profile) -> str:

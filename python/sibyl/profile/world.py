@@ -8,6 +8,7 @@ MPI is the one that is looked at.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy
@@ -47,7 +48,7 @@ class World:
         """Ranks that did not reach MPI_Finalize."""
         return sorted(rank for rank, trace in self.traces.items() if not trace.finished)
 
-    @property
+    @cached_property
     def hosts(self) -> dict[int, str]:
         """Where each rank ran."""
         return {rank: trace.host for rank, trace in self.traces.items()}

@@ -35,7 +35,8 @@ DEFINITIONS = (
         "waiting that is put down to a rank: waiting ranks split it evenly among those "
         "that are missing",
     ),
-    ("gives back", "rank-seconds of this run, by simulating the recorded arrivals; not measured"),
+    ("gives back", "rank-seconds at these calls, by simulating their recorded arrivals; not measured, and "
+        "who leaves a call earlier may wait at the next one instead"),
 )
 
 

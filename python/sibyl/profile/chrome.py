@@ -43,7 +43,7 @@ def to_chrome(profile: Profile) -> str:
 
 def _calls(profile: Profile, site: Site, every: int) -> list[dict[str, Any]]:
     found = site.attribution
-    where = words.where(profile, site)
+    where = words.where(profile, site.place)
     events = []
     for call in range(0, len(site.enter), every):
         last = site.members[int(found.last[call])]

@@ -65,12 +65,13 @@ class World:
     @property
     def clock_error(self) -> float:
         """By how much the times of two ranks may be wrong against each other, in seconds."""
-        of_host: dict[str, float] = defaultdict(float)
+        of_host: dict[bytes, float] = defaultdict(float)
         for trace in self._all:
             error = float(trace.header["error_begin_ns"])
             if trace.finished:
                 error = max(error, float(trace.header["error_end_ns"]))
-            of_host[trace.host] = max(of_host[trace.host], error)
+            host = bytes(trace.header["boot_id"]) or trace.host.encode()
+            of_host[host] = max(of_host[host], error)
         return sum(sorted(of_host.values())[-2:]) * 1e-9
 
     @property

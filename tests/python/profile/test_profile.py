@@ -273,6 +273,23 @@ def test_missing_and_unfinished_ranks_stand_in_every_report(sibyl: Sibyl, tmp_pa
     assert "no trace of rank 1" in sibyl(*words).stderr
 
 
+def test_ranks_that_end_in_a_call_are_told_with_its_line(sibyl: Sibyl, tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "costs.json").write_text(COSTS)
+    for rank in range(3):
+        writer = Writer(rank, 3, end=0)
+        writer.call(10 * MS, 20 * MS)
+        if rank != 1:
+            writer.enter(30 * MS, "MPI_Barrier", line=8)
+        writer.write(tmp_path / "traces")
+    document = read(sibyl, "--json", "a.json")
+    last = [(each["rank"], each["function"], each["line"]) for each in document["last_calls"]]
+    assert last == [(0, "MPI_Barrier", 8), (2, "MPI_Barrier", 8)]
+    result = sibyl("profile", "--traces", "traces", "--calibration", "costs.json")
+    assert "ranks 0, 2 ended in MPI_Barrier at app.py:8 in step" in result.stderr
+    assert "rank 1 ended in none of the calls" in result.stderr
+
+
 def test_bad_input_ends_in_one_line(sibyl: Sibyl, traces: Path) -> None:
     assert_usage_error(sibyl("profile"), "which program")
     assert_usage_error(sibyl("profile", "--traces", "nowhere"), "no such directory")

@@ -144,7 +144,9 @@ def _sites_table(profile: Profile) -> str:
     longest = profile.sites[0].seconds
     pairs = list(zip(profile.sites, profile.judgements, strict=True))
     for place, (site, judgement) in enumerate(pairs[:ROWS_MOST]):
-        name = f"{words.what_is_called(site)}<br>{escape(words.where(profile, site.place))}"
+        name = (
+            f"{words.what_is_called(profile, site)}<br>{escape(words.where(profile, site.place))}"
+        )
         if place < SITES_SHOWN:
             name = f'<a href="#site-{place}">{name}</a>'
         late = escape(words.who_is_late(site.late[0])) if site.late and site.waiting > 0 else ""
@@ -205,7 +207,7 @@ def _site_details(profile: Profile) -> Iterable[str]:
         network = None
         if profile.costs.network is not None and judgement.gain is not None:
             network = network_of(site, profile.world, profile.costs)
-        title = f"{words.what_is_called(site)} at {words.where(profile, site.place)}"
+        title = f"{words.what_is_called(profile, site)} at {words.where(profile, site.place)}"
         parts = [f"<p>{escape(_facts(profile, site, judgement))}</p>"]
         parts.append(_late_table(profile, site))
         parts.append(heat_map(site))

@@ -91,8 +91,8 @@ def _report(
         profile = make_profile(
             world, lambda: find_costs(world, mpi, outputs.calibration), list(command), advance
         )
-    print_profile(profile, Console(stderr=True), outputs.top)
     written = [_write(path, text) for path, text in _texts(profile, outputs)]
+    print_profile(profile, Console(stderr=True), outputs.top)
     return code if all(written) else code or 1
 
 

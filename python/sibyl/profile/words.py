@@ -2,12 +2,14 @@
 
 from sibyl.experiment.units import size_text
 from sibyl.mpi.report import seconds_text
+from sibyl.profile.calls import members_text
 from sibyl.profile.judgement import BALANCE, SCHEDULE, Judgement
 from sibyl.profile.places import Place
 from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Late, Site
 
 RANKS_NAMED = 8
+MEMBERS_MOST = 16  # characters of a list of ranks that are still easy to read
 
 
 def number(seconds: float) -> str:
@@ -47,13 +49,16 @@ def headline(profile: Profile) -> str:
     return f"{text}; rank {rank} alone {number(seconds)}" if seconds > 0 else text
 
 
-def what_is_called(site: Site) -> str:
-    """Such as: reduce of 8 KiB on 16 ranks."""
+def what_is_called(profile: Profile, site: Site) -> str:
+    """Such as: reduce of 8 KiB on 16 ranks, or: barrier on ranks 1,3."""
     low, high = site.sizes
     size = ""
     if high > 0:
         size = f" of {size_text(low)}" if low == high else f" of {size_text(site.size)} or so"
     ranks = "1 rank" if site.communicator_size == 1 else f"{site.communicator_size} ranks"
+    members = members_text(site.members)
+    if site.communicator_size < profile.world.size and 0 < len(members) <= MEMBERS_MOST:
+        ranks = f"rank{'s' if len(site.members) > 1 else ''} {members}"
     return f"{site.collective}{size} on {ranks}" if site.communicator_size else site.collective
 
 

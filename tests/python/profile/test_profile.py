@@ -137,6 +137,34 @@ def test_the_trace_for_perfetto_holds_every_call(sibyl: Sibyl, traces: Path) -> 
     assert "rank 0 on here" in names
 
 
+def test_an_otf2_archive_holds_every_call(sibyl: Sibyl, traces: Path) -> None:
+    import otf2
+
+    read(sibyl, "--trace", "a.otf2", "--json", "a.json")
+    inside: dict[str, list[int]] = {}
+    entered: dict[tuple[str, str], int] = {}
+    ranks = set()
+    with otf2.reader.open(str(sibyl.directory / "a.otf2" / "traces.otf2")) as archive:
+        assert archive.timer_resolution == 10**9
+        regions = {region.name: region for region in archive.definitions.regions}
+        for location, event in archive.events:
+            rank, name = location.group.name, event.region.name
+            ranks.add(rank)
+            if isinstance(event, otf2.events.Enter):
+                entered[rank, name] = event.time
+            else:
+                inside.setdefault(name, []).append(event.time - entered.pop((rank, name)))
+    assert entered == {}
+    assert ranks == {f"rank {rank}" for rank in range(RANKS)}
+    reduce = "reduce at app.py:12 in step"
+    assert (regions[reduce].source_file, regions[reduce].begin_line_number) == ("app.py", 12)
+    assert len(inside[reduce]) == CALLS * RANKS
+    assert sum(inside[reduce]) == pytest.approx(CALLS * (5 * 6 + 1) * MS)
+    assert sum(inside["waiting for late ranks"]) == pytest.approx(1600 * MS)
+    again = sibyl("profile", "--traces", "traces", "--trace", "a.otf2")
+    assert_usage_error(again, "a.otf2", "is there already")
+
+
 class Page(HTMLParser):
     """Collects what tests ask for, and complains of tags that do not fit each other."""
 

@@ -40,7 +40,7 @@ foreach(flavour IN LISTS SIBYL_FLAVOURS)
   endif()
 endforeach()
 if(TARGET sibyl_preload)
-  install(TARGETS sibyl_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS sibyl_preload sibyl_profile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(SIBYL_DEFAULT_FLAVOUR)
   sibyl_write_pkg_config(sibyl sibyl

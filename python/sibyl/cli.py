@@ -65,8 +65,8 @@ class LocalRunOptions(RunOptions):
     predict: Annotated[
         str | None,
         typer.Option(
-            metavar="root-led|periodic|background",
-            help="Serve gather and scatter in the order in which ranks are predicted to arrive.",
+            metavar="off|piggyback|root-led|periodic|background",
+            help="Who is predicted to be late, and how that is found out (docs/prediction.md).",
         ),
     ] = None
     reproducible: Annotated[
@@ -87,9 +87,21 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
     ] = None,
+    hang_after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="When a call has lasted so long, and at SIGUSR1, print where every rank is; "
+            "collectives that do not match are named at once.",
+        ),
+    ] = None,
 ) -> int:
     """Run an unmodified MPI program with its collectives served by Sibyl."""
-    return run_program(program, options, hostfile)
+    if hang_after is None:
+        return run_program(program, options, hostfile)
+    from sibyl.commands.watched_run import run_watched
+
+    return run_watched(program, options, hostfile, hang_after)
 
 
 @app.command()

@@ -3,7 +3,8 @@
 // Providers publish views (arrival/view.hpp), calls look at them:
 //
 //   given     SIBYL_ARRIVALS at set-up and SIBYL_Comm_set_arrivals: one view for all calls
-//   history   ArrivalPredictor: a view per call site; those of reduces are for all calls too
+//   history   ArrivalPredictor: a view per call site; those of reduces are for all calls too.
+//             LateRanks: a view per call site of an allreduce, learnt from its own messages
 //   progress  ArrivalExchange: a view per iteration of a persistent request. It lives with the
 //             request, which may outlive the communicator, and on the clock that is kept here.
 //
@@ -24,6 +25,7 @@
 #include "arrival/view.hpp"
 #include "arrival_service/arrival_predictor.hpp"
 #include "arrival_service/clock.hpp"
+#include "arrival_service/late_ranks.hpp"
 
 namespace sibyl {
 
@@ -86,8 +88,15 @@ class ArrivalService {
   // memory. Collective. The thread may be nullptr; where there is one and all ranks are told, it
   // calls the hook between calls.
   void predict(PredictionMode mode, ProgressThread* thread, ProgressHook& hook);
+  // The same at no messages, for allreduce alone. On all ranks.
+  void learn_late_ranks() { late_ranks_.emplace(parties_.rank, parties_.ranks, clock_); }
+  // nullptr where nobody learns so.
+  LateRanks* late_ranks() { return late_ranks_.has_value() ? &*late_ranks_ : nullptr; }
   // No longer. Whoever gave a thread has withdrawn the predictor from it.
-  void end_prediction() { predictor_.reset(); }
+  void end_prediction() {
+    predictor_.reset();
+    late_ranks_.reset();
+  }
   // nullptr where nothing is predicted.
   ArrivalPredictor* predictor() const { return predictor_.get(); }
 
@@ -101,6 +110,7 @@ class ArrivalService {
   CommonClock clock_;
   std::optional<std::int64_t> host_;  // given by a test
   std::unique_ptr<ArrivalPredictor> predictor_;
+  std::optional<LateRanks> late_ranks_;
 };
 
 }  // namespace sibyl

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 38> variables{{
+constexpr std::array<EnvironmentVariable, 41> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -98,9 +98,10 @@ constexpr std::array<EnvironmentVariable, 38> variables{{
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
-    {"SIBYL_PREDICT", "off, root-led, periodic or background", "off", "",
-     "Whether gather, scatter, reduce and allreduce follow predicted arrivals. `root-led`: the "
-     "roots "
+    {"SIBYL_PREDICT", "off, piggyback, root-led, periodic or background", "piggyback", "",
+     "Whether gather, scatter, reduce and allreduce follow predicted arrivals. `piggyback`: "
+     "allreduce alone, which learns who is late from bytes that go with its own messages; "
+     "`root-led`: the roots "
      "of linear algorithms alone; `periodic`: all ranks, reductions among them; `background`: "
      "the same, exchanged by the thread where there is one, for which the preload has MPI_Init "
      "give MPI_THREAD_MULTIPLE (docs/prediction.md)."},
@@ -114,6 +115,14 @@ constexpr std::array<EnvironmentVariable, 38> variables{{
      "first "
      "million calls of a process are kept; `left_out` counts the others. Not set: nothing is "
      "recorded."},
+    {"SIBYL_PROFILE", "a directory", "", "",
+     "Where libsibyl-profile.so keeps a trace of each process (HOST-PID.trace) from MPI_Init on. "
+     "`sibyl profile` sets it and preloads the library. Not set: the library hands all calls on."},
+    {"SIBYL_PROFILE_MEMORY", "0 to 1099511627776", "67108864", "bytes",
+     "How much of such a trace may be records of single calls, 48 bytes each, in each process. "
+     "Where they do not fit, half of the calls are left out, the same ones on all ranks; the "
+     "totals of "
+     "a call site stay exact. Another 30 MiB at most are totals and names."},
     {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
      "Where the preload library and the command look for libsibyl-openmpi.so and "
      "libsibyl-mpich.so. Read by these two only."},
@@ -125,6 +134,11 @@ constexpr std::array<EnvironmentVariable, 38> variables{{
      "For tests, on one machine: 0,0,1 has ranks 0 and 1 of MPI_COMM_WORLD share a node and rank 2 "
      "be on another, and so on from the first number again. Not set: ranks on one host share a "
      "node. The same on all ranks."},
+    {"SIBYL_TEST_CLOCKS", "numbers", "", "nanoseconds",
+     "For tests of the profile, on one machine: 0,5000 has the clock of rank 1 of MPI_COMM_WORLD "
+     "be "
+     "ahead of rank 0's by 5 us, and so on from the first number again; ranks with the same number "
+     "share a host. The same on all ranks."},
     {"SIBYL_PYTHON", "a Python interpreter", "the command sibyl in PATH", "",
      "By which sibyl-fft starts `sibyl fft-plot` to draw its picture. `sibyl run` sets it. Read by "
      "sibyl-fft only."},

@@ -8,13 +8,11 @@
 namespace sibyl {
 namespace {
 
-UserBuffer buffer_of(const BlockSide& side, const DatatypeInfo& type) {
-  UserBuffer out;
+// Of a buffer that has its type.
+void place_side(const BlockSide& side, UserBuffer& out) {
   out.base = static_cast<char*>(side.buffer);
   out.count = side.count;
-  out.type = type;
-  out.stride = static_cast<MPI_Aint>(side.count) * type.extent;
-  return out;
+  out.stride = static_cast<MPI_Aint>(side.count) * out.type.extent;
 }
 
 // A count beyond an int where the MPI library has no functions for it.
@@ -33,7 +31,7 @@ Verdict judge_in_place(const void* all, const void* own, int root, int rank, int
 Verdict judge_overlap(const BlockSide& all, MPI_Aint place, const BlockSide& own) {
   if (!mpich_refuses || own.count == 0) return {};
   int size = 0;
-  if (PMPI_Type_size(all.type, &size) != MPI_SUCCESS) return {};
+  if (place != 0 && PMPI_Type_size(all.type, &size) != MPI_SUCCESS) return {};
   const char* const at = static_cast<const char*>(all.buffer) + place * size;
   return at == own.buffer ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
@@ -82,9 +80,13 @@ void place_blocks(const CommunicatorState& state, Collective collective, const B
                   const CheckedBlocks& checked, bool in_place, CollectiveCall& call) {
   UserBuffer& root_side = collective == Collective::gather ? call.receive : call.send;
   UserBuffer& own_side = collective == Collective::gather ? call.send : call.receive;
-  if (checked.is_root) root_side = buffer_of(now.all, checked.all_type);
+  if (checked.is_root) {
+    root_side.type = checked.all_type;
+    place_side(now.all, root_side);
+  }
   if (!in_place) {
-    own_side = buffer_of(now.own, checked.own_type);
+    own_side.type = checked.own_type;
+    place_side(now.own, own_side);
     own_side.base -= static_cast<MPI_Aint>(state.rank()) * own_side.stride;
   }
   call.block_bytes = checked.block_bytes;
@@ -126,9 +128,8 @@ int read_root_side(CommunicatorState& state, const IrregularSide& side, Irregula
 }
 
 int read_own_side(CommunicatorState& state, const BlockSide& side, UserBuffer& own) {
-  DatatypeInfo type;
-  if (state.type_info(side.type, 1, type) != MPI_SUCCESS) return MPI_ERR_TYPE;
-  own = buffer_of(side, type);
+  if (state.type_info(side.type, 1, own.type) != MPI_SUCCESS) return MPI_ERR_TYPE;
+  place_side(side, own);
   return MPI_SUCCESS;
 }
 

@@ -112,12 +112,18 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
 
 const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm,
                             const SegmentPlan& cut, int root, bool in_place) {
+  return program_for(state, algorithm, cut, root, in_place, state.arrivals.view());
+}
+
+const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm,
+                            const SegmentPlan& cut, int root, bool in_place,
+                            const SharedView& view) {
   if (algorithm == nullptr) return nullptr;
   const ProgramSpec spec{.algorithm = algorithm,
                          .root = root,
                          .outstanding = outstanding_in(state.settings(), algorithm->collective),
                          .in_place = in_place};
-  const Prepared& prepared = state.programs.get(spec.cut_as(cut), state.arrivals.view());
+  const Prepared& prepared = state.programs.get(spec.cut_as(cut), view);
   return prepared.header.tag_span <= state.tags_of_a_call(algorithm->collective) ? &prepared
                                                                                  : nullptr;
 }

@@ -132,6 +132,10 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
 // than a call has tags, which all ranks find alike. Follows the arrivals that all ranks know.
 const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm,
                             const SegmentPlan& cut, int root, bool in_place);
+// The same by this view.
+const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm,
+                            const SegmentPlan& cut, int root, bool in_place,
+                            const SharedView& view);
 
 // Measures what messages and operators cost before the first call whose choice looks at it; under
 // the preload once the communicator is used often enough. All ranks make the call.

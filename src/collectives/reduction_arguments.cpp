@@ -28,13 +28,11 @@ Verdict judge_allreduce(const ReductionArguments& now, int rank) {
 
 void place_vectors(const ReductionArguments& now, const DatatypeInfo& type, bool in_place,
                    bool receives, CollectiveCall& call) {
-  UserBuffer vector;
-  vector.type = type;
-  vector.count = now.count;
-  vector.base = static_cast<char*>(in_place ? now.receive : const_cast<void*>(now.send));
-  call.send = vector;
-  vector.base = receives ? static_cast<char*>(now.receive) : nullptr;
-  call.receive = vector;
+  char* const receive = static_cast<char*>(now.receive);
+  call.send.base = in_place ? receive : static_cast<char*>(const_cast<void*>(now.send));
+  call.receive.base = receives ? receive : nullptr;
+  call.send.count = call.receive.count = now.count;
+  call.send.type = call.receive.type = type;
   call.op = now.op;
 }
 

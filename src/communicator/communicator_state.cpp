@@ -9,6 +9,7 @@
 
 #include "communicator/membership.hpp"
 #include "executor/faults.hpp"
+#include "selection/reproducible.hpp"
 
 namespace sibyl {
 namespace {
@@ -155,6 +156,23 @@ void CommunicatorState::complete(CachedChoice& choice, const Situation& now) con
     choice.segments.segments = std::min(choice.segments.segments, choice.elements);
   }
   choice.valid = true;
+  choose_by_arrivals(choice, now);
+}
+
+// For what is learnt from messages (arrival_service/late_ranks.hpp), which those through a window
+// do not carry.
+void CommunicatorState::choose_by_arrivals(CachedChoice& choice, Situation now) const {
+  choice.by_arrivals = nullptr;
+  const bool learns = settings_.predict == PredictionMode::piggyback && node_window_bytes_ == 0 &&
+                      now.collective == Collective::allreduce && choice.algorithm != nullptr;
+  if (!learns || now.spread > 0 || is_reproducible(settings_, now.collective)) return;
+  now.spread = ArrivalService::longest_spread;
+  const Algorithm* const other = choose(settings_, now);
+  if (other == nullptr || !other->arrivals) return;
+  choice.by_arrivals = other;
+  choice.segments_by_arrivals = segments_for(settings_, *other, now);
+  choice.segments_by_arrivals.segments =
+      std::min(choice.segments_by_arrivals.segments, choice.elements);
 }
 
 // The choice for a reduce like the last one where ranks are that far apart; not valid where there
@@ -205,6 +223,10 @@ void CommunicatorState::replace_settings(const Settings& settings) {
 void CommunicatorState::begin_prediction() {
   const PredictionMode mode = settings_.predict;
   if (mode == PredictionMode::off || size_ == 1) return;
+  if (mode == PredictionMode::piggyback) {
+    arrivals.learn_late_ranks();
+    return;
+  }
   const bool threaded = mode == PredictionMode::background;
   arrivals.predict(mode, threaded ? process_.progress_thread() : nullptr, programs.prefetched());
 }

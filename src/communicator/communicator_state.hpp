@@ -193,6 +193,10 @@ class CommunicatorState final : public ArrivalListener {
     bool commutes = true;
     const Algorithm* algorithm = nullptr;
     SegmentPlan segments;  // of an algorithm that cuts the vector
+    // What would serve an allreduce if ranks were known to arrive far apart; nullptr: nothing that
+    // looks at arrivals, or they are known.
+    const Algorithm* by_arrivals = nullptr;
+    SegmentPlan segments_by_arrivals;
     bool follows_arrivals() const { return valid && algorithm != nullptr && algorithm->arrivals; }
   };
   std::array<CachedChoice, collective_count> cached_choice;
@@ -208,6 +212,7 @@ class CommunicatorState final : public ArrivalListener {
   void set_up(MPI_Comm comm);                         // agreement.cpp
   bool agree_to_serve(MPI_Comm comm, bool has_room);  // agreement.cpp
   CachedChoice reduce_like_last(double spread) const;
+  void choose_by_arrivals(CachedChoice& choice, Situation now) const;
   void begin_prediction();
   void end_prediction();
 

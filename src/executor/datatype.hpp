@@ -11,13 +11,15 @@ namespace sibyl {
 // the other without gaps: then bytes may be cut, copied and sent without the datatype engine. A
 // permuting derived type has size == extent too, so only types known to be in order count.
 struct DatatypeInfo {
+  // In an order that leaves no room at the end, which would not be copied with the rest: copies
+  // in pieces of odd places make the processor wait.
   MPI_Datatype handle = MPI_DATATYPE_NULL;
+  bool named = false;  // predefined: never freed, so it may be remembered by its handle
+  bool dense = true;
   std::size_t size = 0;  // bytes of one packed element
   MPI_Aint extent = 0;
   MPI_Aint true_lower_bound = 0;
   MPI_Aint true_extent = 0;
-  bool named = false;  // predefined: never freed, so it may be remembered by its handle
-  bool dense = true;
 
   // Elements one after the other do not reach into each other.
   bool lie_side_by_side() const { return extent >= true_extent; }

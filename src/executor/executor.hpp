@@ -50,6 +50,7 @@ struct UserBuffer {
 };
 
 class NodeWindow;
+struct Piggyback;
 
 // The progress hook: what a rank can do while it waits for messages.
 class ProgressHook {
@@ -78,6 +79,10 @@ struct CollectiveCall {
   // Messages without data are not sent: both ends know of them.
   bool leaves_empty_out = false;
   ProgressHook* progress_hook = nullptr;
+  // Of an allreduce: this rank's record, which goes with messages of the call and is that of all
+  // ranks when it is over (program/piggyback.hpp); on all ranks or on none. Messages by a window
+  // carry none. nullptr: there is none.
+  Piggyback* piggyback = nullptr;
   // By which messages to ranks of this node go; nullptr: by MPI, as all others.
   NodeWindow* window = nullptr;
 };

@@ -12,6 +12,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from fallbacks import fallback
 from tables import BUFFERS, FortranSymbol, read_fortran, read_functions
 
 HERE = Path(__file__).resolve().parent
@@ -62,30 +63,6 @@ def c_entries(name, count, role):
 def fortran_entries(function, fortran, count, role):
     symbols = dict.fromkeys(symbol.of(function) for symbol in fortran)
     return [(symbol, count, "fortran_function", role) for symbol in symbols]
-
-
-def fallback(function):
-    """A `_c` function by the one with int counts. An array belongs to the buffer before it."""
-    at = {argument.kind: f"a{i}" for i, argument in enumerate(function.arguments)}
-    names = ", ".join(f"a{i}" for i in range(len(function.arguments)))
-    parameters = ", ".join(f"word a{i}" for i in range(len(function.arguments)))
-    out = [f"\nstatic word fallback_{function.name}_c({parameters}) {{"]
-    out.append("  struct sibyl_preload_narrowed narrowed = {0};")
-    buffer = ""
-    for i, argument in enumerate(function.arguments):
-        if argument.kind in BUFFERS:
-            buffer = f"a{i}"
-        if argument.kind == "count":
-            out.append(f"  sibyl_preload_narrow_count(&narrowed, a{i});")
-        if argument.whose:
-            whose = f"entries_of_{argument.whose}"
-            entries = f"sibyl_preload_entries({whose}, {at.get('root', 0)}, {at['comm']})"
-            out.append(f"  sibyl_preload_narrow_array(&narrowed, &a{i}, {buffer}, {entries});")
-    out.append(f"  const word result = narrowed.failed ? error_count : {function.name}({names});")
-    out.append("  sibyl_preload_release(&narrowed);")
-    out.append("  return result;")
-    out.append("}")
-    return out
 
 
 def shim_source(functions, hooks, spawns, communicators, fortran):

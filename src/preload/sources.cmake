@@ -11,8 +11,8 @@ include(SibylGenerate)
 
 function(sibyl_preload_generate what output)
   sibyl_generate(${SIBYL_PRELOAD_DIR}/generate.py ${what} ${output} "Generating the preload's ${what}"
-                 ${SIBYL_PRELOAD_DIR}/tables.py ${SIBYL_PRELOAD_DIR}/functions.txt
-                 ${SIBYL_PRELOAD_DIR}/fortran.txt)
+                 ${SIBYL_PRELOAD_DIR}/tables.py ${SIBYL_PRELOAD_DIR}/fallbacks.py
+                 ${SIBYL_PRELOAD_DIR}/functions.txt ${SIBYL_PRELOAD_DIR}/fortran.txt)
 endfunction()
 
 function(sibyl_preload_sources out_var flavour)

@@ -20,6 +20,14 @@ Unit data_units(const PlanHeader& header) {
                                                : static_cast<Unit>(header.ranks) * header.segments;
 }
 
+bool holds_first_unit(const PlanHeader& header, const Program& program, const Slice& slice) {
+  const Unit vector = data_units(header);
+  return std::ranges::any_of(program.ranges_of(slice), [vector](const Range& range) {
+    const Unit place = range.first % vector;
+    return range.count != 0 && (place == 0 || place + range.count > vector);
+  });
+}
+
 void DependencyDeriver::begin(const PlanHeader& header, const Program& program) {
   const std::size_t steps = program.steps.size();
   if (epoch_ == none || stamp_ >= none - steps) {

@@ -49,6 +49,10 @@ struct Dependencies {
 // Units that `send` and `receive` may have at a rank: segments of the vector or of all blocks.
 Unit data_units(const PlanHeader& header);
 
+// Whether a slice holds the first unit of the vector. Scratch is copies of the vector, each with
+// its first unit.
+bool holds_first_unit(const PlanHeader& header, const Program& program, const Slice& slice);
+
 // Derives program after program in the same storage. Entries of `after` that are not earlier steps
 // and units beyond the buffers' ends are left out (the verifier refuses such programs).
 class DependencyDeriver {

@@ -69,9 +69,11 @@ std::string settings_from(const Environment& environment, Settings& settings) {
     settings.predict = PredictionMode::periodic;
   } else if (environment.predict == "background") {
     settings.predict = PredictionMode::background;
+  } else if (environment.predict == "piggyback") {
+    settings.predict = PredictionMode::piggyback;
   } else if (environment.predict != "off" && problem.empty()) {
-    problem =
-        "SIBYL_PREDICT=" + environment.predict + ": use off, root-led, periodic or background";
+    problem = "SIBYL_PREDICT=" + environment.predict +
+              ": use off, piggyback, root-led, periodic or background";
   }
   if (!environment.table.empty()) {
     const std::string wrong = read_table_file(environment.table, settings.table);

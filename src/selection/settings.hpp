@@ -15,8 +15,10 @@
 
 namespace sibyl {
 
-// How the ranks come to know who will be late (arrival_service/arrival_predictor.hpp).
-enum class PredictionMode : std::uint32_t { off, root_led, periodic, background };
+// How the ranks come to know who will be late: by messages of their own
+// (arrival_service/arrival_predictor.hpp), or by what is piggybacked on messages of an allreduce
+// (arrival_service/late_ranks.hpp).
+enum class PredictionMode : std::uint32_t { off, root_led, periodic, background, piggyback };
 
 struct Settings {
   std::array<std::int32_t, collective_count> algorithm = [] {

@@ -35,6 +35,7 @@ ROOMS = {
     "communicator": 6,
     "collectives": 7,
     "preload": 8,
+    "profile": 8,
     "fortran": 8,
 }
 LINE = 4

@@ -57,9 +57,10 @@ def problems(library, flags):
     if "TEXTREL" in dynamic:
         yield "its code is written to when it is loaded"
     bound_now = "BIND_NOW" in dynamic or re.search(r"FLAGS_1.*NOW", dynamic) is not None
-    if library.name == "libsibyl-preload.so" and not bound_now:
+    needs_no_mpi = library.name in ("libsibyl-preload.so", "libsibyl-profile.so")
+    if needs_no_mpi and not bound_now:
         yield "its functions are not bound when it is loaded"
-    if library.name != "libsibyl-preload.so" and bound_now:
+    if not needs_no_mpi and bound_now:
         yield "its functions are bound when it is loaded, and some MPIs lack some"
     if "-fstack-protector-strong" in flags and "__stack_chk_fail" not in imported:
         yield "no stack protector"

@@ -30,6 +30,9 @@ def environment(**extra):
         result["OMPI_MCA_mpi_yield_when_idle"] = "1"
         result["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
         result["OMPI_MCA_btl_base_warn_component_unused"] = "0"
+        # Libfabric looks for networks for a second in every MPI_Init of Open MPI 5, to be left out
+        # where all ranks share a machine.
+        result["OMPI_MCA_btl"] = result["OMPI_MCA_mtl"] = "^ofi"
     result.update(extra)
     return result
 

@@ -105,6 +105,7 @@ class Writer:
         communicator: int | None = None,
         number: int | None = None,
         kept: bool = True,
+        signature: int = 7,
     ) -> None:
         """A collective call, counted and recorded."""
         comm = self.communicator() if communicator is None else communicator
@@ -114,7 +115,26 @@ class Writer:
         self._numbers[comm] = number + 1
         self.count(row, 1, size, leave - enter)
         if kept:
-            self._tables["records"].append((row, root, number, enter, leave, size, 7))
+            self._tables["records"].append((row, root, number, enter, leave, size, signature))
+
+    def under_way(
+        self,
+        enter: int,
+        function: str = "MPI_Allreduce",
+        *,
+        inside: bool = True,
+        root: int = -1,
+        size: int = 8,
+        line: int = 1,
+        signature: int = 7,
+    ) -> None:
+        """What a thread is in, or was last in."""
+        comm = self.communicator()
+        row = self.row(self.site(line=line), comm, self.function(function))
+        number = self._numbers.get(comm, 0)
+        self._tables["threads"].append(
+            (self.rank + 1, row, root, int(inside), number, enter, size, signature, b"")
+        )
 
     def wait(self, function: str, calls: int, ns: int, line: int = 1) -> None:
         """A row of a point-to-point function."""

@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 3> loops{"loop-123", "loop-recursive-doub
                                                 "loop-chain"};
 constexpr std::string_view variant_prefix = "native:";
 constexpr std::string_view history_prefix = "history:";
+constexpr std::string_view piggyback_prefix = "piggyback:";
 
 LoopFunction loop_function(const std::string& name) {
   if (name == loops[0]) return &hand_123_doubling;
@@ -107,6 +108,9 @@ bool read_side(const std::string& text, Operation usual, Side& side) {
     return find_algorithm(Collective::reduce, name) != nullptr;
   }
   const auto [prefix, name] = split_prefix(side.algorithm);
+  if (side.operation == Operation::allreduce && side.algorithm.starts_with(piggyback_prefix)) {
+    return name == "auto" || find_algorithm(Collective::allreduce, name) != nullptr;
+  }
   Prediction told{};
   if (prediction_from_name(prefix, told)) {
     return looks_at_arrivals(side.operation) &&
@@ -123,6 +127,8 @@ Contender::Contender(const Side& side)
     : operation_(side.operation), name_(side.algorithm), text_(side.text) {
   learns_ = name_.starts_with(history_prefix);
   if (learns_) name_.erase(0, history_prefix.size());
+  piggybacks_ = name_.starts_with(piggyback_prefix);
+  if (piggybacks_) name_.erase(0, piggyback_prefix.size());
   if (Prediction told{}; prediction_from_name(split_prefix(name_).first, told)) {
     prediction_ = told;
     name_.erase(0, name_.find(':') + 1);
@@ -177,13 +183,17 @@ void Contender::force(Data& data) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].name == name_) chosen = static_cast<std::int32_t>(i);
   }
+  // Who is told something, or nothing, learns nothing besides.
+  settings.predict = piggybacks_ ? PredictionMode::piggyback : PredictionMode::off;
   state->replace_settings(settings);
 }
 
 void Contender::expect(std::span<const double> arrivals) {
   if (kind_ != Kind::sibyl || !looks_at_arrivals(operation_)) return;
   CommunicatorState* state = CommunicatorState::get(comm_);
-  if (state != nullptr) state->arrivals.publish(learns_ ? learnt_->told() : arrivals);
+  if (state != nullptr && !piggybacks_) {
+    state->arrivals.publish(learns_ ? learnt_->told() : arrivals);
+  }
 }
 
 std::vector<double> Contender::learn(std::span<const double> arrivals) {

@@ -1,9 +1,9 @@
 // What takes part in a comparison: the MPI library's own collective, its variants forced, Sibyl's
 // choice, each of Sibyl's algorithms forced, the persistent form, hand-written loops,
 // PREDICTION:NAME, an algorithm that is told this about the arrivals rather than what the others
-// are told (flat:clairvoyant), and history:NAME, a reduce that is told what its earlier turns
-// suggest. The two sides of a performance guideline are contenders for different operations on the
-// same problem.
+// are told (flat:clairvoyant), history:NAME, a reduce that is told what its earlier turns suggest,
+// and piggyback:NAME, an allreduce that learns from its own messages as in a program. The two sides
+// of a performance guideline are contenders for different operations on the same problem.
 #pragma once
 
 #include <mpi.h>
@@ -83,6 +83,7 @@ class Contender {
   std::optional<Prediction> prediction_;
   bool forced_ = false;
   std::unique_ptr<BoundCall> bound_;  // of a contender in the persistent form, once it was called
+  bool piggybacks_ = false;
   bool learns_ = false;
   std::unique_ptr<LearntArrivals> learnt_;  // of a contender that learns, once it was called
   ComputationObserver deaf_;

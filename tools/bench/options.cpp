@@ -88,7 +88,8 @@ void add_shared(CLI::App& app, Options& options) {
            "persistent form: persistent, LIN, BSLS, ..., edges:NAME (NAME, told when half of the "
            "computation is done); PREDICTION:NAME (of reduce, allreduce, bcast: told what "
            "--prediction of that name would say); history:NAME (of reduce: told what earlier turns "
-           "suggest); native:VARIANT@BYTES (of Open MPI: in segments of BYTES)")
+           "suggest); piggyback:NAME (of allreduce: learns from its own messages); "
+           "native:VARIANT@BYTES (of Open MPI: in segments of BYTES)")
       ->option_text("NAME,...");
   app.add_option("--reference", options.reference, "what the others are compared with (native)")
       ->option_text("NAME");

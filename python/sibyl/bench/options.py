@@ -24,7 +24,8 @@ class Wishes(MeasureOptions):
             "auto, names from `sibyl algorithms` (sibyl:* for all of them); in the persistent form "
             "persistent, the papers' LIN, LS, SLS, BSLS, BNOM, ... and edges:NAME; of reduce, "
             "allreduce and bcast PREDICTION:NAME, told what --prediction of that name says; of "
-            "reduce history:NAME, told what earlier turns suggest. native, auto and all of Sibyl's "
+            "reduce history:NAME, told what earlier turns suggest; of allreduce piggyback:NAME, "
+            "which learns from its own messages as in a program. native, auto and all of Sibyl's "
             "if absent.",
         ),
     ] = None

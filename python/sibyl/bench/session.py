@@ -20,9 +20,11 @@ from sibyl.experiment.grid import (
     COLLECTIVES,
     COUNTS,
     IRREGULAR,
+    LEARNING,
     LOOPS,
     OPERATORS,
     PERSISTENT,
+    PIGGYBACK,
     PREDICTING,
     PREDICTIONS,
     SCANS,
@@ -69,6 +71,9 @@ def _algorithms(
     if collective in TOLD:
         prefixes += PREDICTIONS
         predicting += [f"{prediction}:{name}" for prediction in PREDICTIONS for name in own]
+    if collective == LEARNING:
+        prefixes.append(PIGGYBACK)
+        predicting += [f"{PIGGYBACK}:{name}" for name in own]
     described = [*known, "native:VARIANT", *(f"{prefix}:NAME" for prefix in prefixes)]
     wanted = [reference, *own] if text is None else []
     for word in words_of("--algorithms", text) if text is not None else ():

@@ -51,6 +51,8 @@ PERSISTENT = {
 # computation, in the persistent form; of reduce also from its earlier turns. With a PREFIX of
 # PREDICTIONS it is told that, whatever the others are told.
 PREDICTING = ("edges", "history")
+# The collective whose algorithms learn arrivals from their own messages, with this prefix.
+LEARNING, PIGGYBACK = "allreduce", "piggyback"
 # Words that stand for all of the MPI library's own algorithms, forced, and for all of Sibyl's.
 ALL_VARIANTS, ALL_OF_SIBYL = "native:*", "sibyl:*"
 

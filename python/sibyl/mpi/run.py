@@ -37,6 +37,9 @@ from sibyl.processes.job import run_job
 # Programs that come with Sibyl: found without PATH, in the flavour of the MPI that is to run them.
 OWN_PROGRAMS = ("sibyl-fft",)
 
+# What SIBYL_PREDICT may say.
+PREDICTION_MODES = ("off", "piggyback", "root-led", "periodic", "background")
+
 # Given the launcher and a directory for the run: where the ranks go.
 Placing = Callable[[Launcher, Path], Placement]
 
@@ -49,7 +52,7 @@ class RunOptions:
         settings: the last of a collective holds.
         native: leave Sibyl out of it.
         launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
-        predict: root-led, periodic, background, or None.
+        predict: one of PREDICTION_MODES, or None: as the environment says.
         reproducible: reductions give the same bits in every run.
         variables: more of them for every rank.
     """
@@ -105,8 +108,9 @@ class RunOptions:
             raise CommandError(
                 "--native runs without Sibyl; leave out --set, --report, --record, --predict"
             )
-        if self.predict not in (None, "root-led", "periodic", "background"):
-            raise CommandError(f"--predict {self.predict}: say root-led, periodic or background")
+        if self.predict is not None and self.predict not in PREDICTION_MODES:
+            modes = ", ".join(PREDICTION_MODES[:-1])
+            raise CommandError(f"--predict {self.predict}: say {modes} or {PREDICTION_MODES[-1]}")
         for text in self.settings or []:
             parse_setting(text)
         self.launcher_words()
@@ -245,7 +249,10 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
     shim = find_shim()
     find_implementation(shim, flavour)
     settings = dict(map(parse_setting, options.settings or []))
-    variables = rank_environment(shim, settings, scratch) | own
+    variables = rank_environment(shim, settings, scratch)
+    if "LD_PRELOAD" in own:  # a recorder sees the program's calls before the shim does
+        own["LD_PRELOAD"] += f":{variables['LD_PRELOAD']}"
+    variables |= own
     if options.record is not None or options.predict is not None:
         variables["SIBYL_RECORD"] = str(scratch)
     if options.predict is not None:

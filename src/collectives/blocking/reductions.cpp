@@ -4,6 +4,7 @@
 // the root of a reduce may have MPI_IN_PLACE, and only its receive buffer is looked at. Programs
 // that give an allreduce the same buffer twice, where they mean MPI_IN_PLACE, are served as if they
 // had said so.
+#include "collectives/blocking/late_ranks_call.hpp"
 #include "collectives/blocking/predicted.hpp"
 #include "collectives/blocking/serve.hpp"
 #include "collectives/native.hpp"
@@ -46,11 +47,17 @@ Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) co
   const int led_by = to_all() ? 0 : root;
   const Algorithm* algorithm =
       predicted.choose(collective, led_by, call.block_bytes, choice.algorithm, counted);
+  LateRanksCall learning(state, choice, counted);
+  if (learning.knows()) algorithm = choice.by_arrivals;
+  const SegmentPlan& cut = learning.knows() ? choice.segments_by_arrivals : choice.segments;
   const bool in_place = to_all() ? sums_in_place(now) : now.send == MPI_IN_PLACE;
-  const Prepared* prepared = program_for(state, algorithm, choice.segments, led_by, in_place);
+  const Prepared* prepared = program_for(state, algorithm, cut, led_by, in_place, learning.view());
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
   place_vectors(now, type, in_place, to_all() || state.rank() == root, call);
-  return {algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
+  call.piggyback = learning.record();
+  const int error = run_prepared(state, *prepared, call);
+  learning.leave();
+  return {algorithm, call.block_bytes, error};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const F
       work_(workspace),
       window_(call.window),
       in_window_(prepared, call, frame),
+      piggybacks_(prepared, call, workspace),
       watch_(call.comm) {
   const std::size_t steps = prepared.program.steps.size();
   work_.posting_waits.assign(prepared.posting_waits.begin(), prepared.posting_waits.end());

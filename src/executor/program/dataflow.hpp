@@ -32,6 +32,7 @@
 
 #include "executor/faults.hpp"
 #include "executor/program/engines.hpp"
+#include "executor/program/piggyback_messages.hpp"
 #include "executor/program/window_messages.hpp"
 
 namespace sibyl {
@@ -122,6 +123,7 @@ class Dataflow final : private WindowUser {
   Workspace& work_;
   NodeWindow* window_;
   WindowMessages in_window_;
+  PiggybackMessages piggybacks_;
   FaultWatch watch_;
   FirstError error_;
   std::size_t open_ = 0;       // steps that are not complete

@@ -23,7 +23,9 @@ void Dataflow::post_message(StepIndex index) {
 }
 
 void Dataflow::post_send_by_mpi(StepIndex index) {
-  const Piece piece = frame_.message(index);
+  const CarryingPiece message(frame_.message(index), piggybacks_.outgoing(index));
+  const Piece& piece = message.piece();
+  error_.add(message.error());
   MPI_Request request = MPI_REQUEST_NULL;
   const int posted =
       post_send(piece.address, piece.count, piece.type, step(index).peer, tag_of(index), call_.comm,
@@ -37,7 +39,9 @@ void Dataflow::post_receive_by_mpi(StepIndex index) {
     work_.expected.add({index, peer, tag_of(index)});
     return;
   }
-  const Piece piece = incoming(index);
+  const CarryingPiece message(incoming(index), piggybacks_.incoming(index));
+  const Piece& piece = message.piece();
+  error_.add(message.error());
   MPI_Request request = MPI_REQUEST_NULL;
   const int posted = post_receive(piece.address, piece.count, piece.type, peer, tag_of(index),
                                   call_.comm, &request);
@@ -75,7 +79,9 @@ bool Dataflow::receive_what_is_there() {
       return true;
     }
     if (!found) return failed;
-    const Piece piece = incoming(message.key);
+    const CarryingPiece carrying(incoming(message.key), piggybacks_.incoming(message.key));
+    const Piece& piece = carrying.piece();
+    error_.add(carrying.error());
     if (fits(bytes, piece.count, piece.type)) {
       MPI_Request request = MPI_REQUEST_NULL;
       const int posted = post_receive(piece.address, piece.count, piece.type, message.peer,
@@ -92,7 +98,9 @@ bool Dataflow::receive_what_is_there() {
 // Nothing else is under way: whatever its size, it can be waited for.
 void Dataflow::receive_only() {
   const ExpectedMessage message = work_.expected.take_only();
-  const Piece piece = incoming(message.key);
+  const CarryingPiece carrying(incoming(message.key), piggybacks_.incoming(message.key));
+  const Piece& piece = carrying.piece();
+  error_.add(carrying.error());
   finish_message(message.key, receive(piece.address, piece.count, piece.type, message.peer,
                                       message.tag, call_.comm));
 }
@@ -101,6 +109,7 @@ void Dataflow::finish_message(StepIndex index, int result) {
   error_.add(result);
   const StepKind kind = step(index).kind;
   --(kind == StepKind::send ? sending_ : receiving_);
+  if (kind != StepKind::send && result == MPI_SUCCESS) piggybacks_.merge(index);
   if (kind != StepKind::receive_combine) work_.arrived[index] = arrived_whole;
   if (kind == StepKind::receive_combine) {
     work_.arrived[index] = result == MPI_SUCCESS ? arrived_whole : arrived_broken;

@@ -22,7 +22,7 @@ constexpr std::size_t copied_at_once = std::numeric_limits<std::size_t>::max();
 void copy_bytes(const char* from, char* to, std::size_t bytes,
                 const std::function<void()>& between) {
   for (std::size_t done = 0; done < bytes;) {
-    if (done != 0) between();
+    if (done != 0 && between) between();
     const std::size_t now = std::min(copied_at_once, bytes - done);
     std::memcpy(to + done, from + done, now);
     done += now;
@@ -36,10 +36,10 @@ Frame::Frame(const Prepared& prepared, const CollectiveCall& call, Workspace& wo
       call_(call),
       layout_(prepared.header, prepared.program, call),
       packed_begin_(workspace.packed_begin) {
-  staged_bytes_ = in_cache_lines(bytes_to_stage());
+  if (prepared.staging_slots != 0) staged_bytes_ = in_cache_lines(bytes_to_stage());
   const std::size_t scratch = in_cache_lines(layout_.scratch_bytes());
   const std::size_t staging = prepared.staging_slots * staged_bytes_;
-  const std::size_t packed = in_cache_lines(place_packed_messages());
+  const std::size_t packed = prepared.packed.empty() ? 0 : place_packed_messages();
   const bool dense = layout_.reduces() ? layout_.vector().type.dense
                                        : call.send.type.dense && call.receive.type.dense;
   const std::size_t total = scratch + staging + packed + (dense ? 0 : call.block_bytes);
@@ -56,7 +56,6 @@ Frame::Frame(const Prepared& prepared, const CollectiveCall& call, Workspace& wo
 
 // Of the longest message that is combined.
 std::size_t Frame::bytes_to_stage() const {
-  if (prepared_.staging_slots == 0) return 0;
   const UserBuffer& vector = layout_.vector();
   if (call_.block_begins.empty()) {
     const auto units = static_cast<MPI_Count>(data_units(prepared_.header));
@@ -80,13 +79,6 @@ std::size_t Frame::bytes_of(const Slice& slice) const {
   return bytes;
 }
 
-// Several ranges always are, several blocks where they may lie anywhere.
-bool Frame::is_packed(StepIndex index) const {
-  if (prepared_.packed_ordinal[index] == Prepared::not_packed) return false;
-  const Slice& slice = step(index).slice;
-  return slice.list_size > 1 || layout_.is_irregular(slice.buffer);
-}
-
 // Returns the bytes of all.
 std::size_t Frame::place_packed_messages() {
   std::size_t end = 0;
@@ -98,11 +90,9 @@ std::size_t Frame::place_packed_messages() {
   return end;
 }
 
-Piece Frame::message(StepIndex index) const {
-  const Slice& slice = step(index).slice;
-  if (!is_packed(index)) return layout_.locate(slice.buffer, slice.range);
+Piece Frame::packed_message(StepIndex index) const {
   return {packed_ + packed_begin_[prepared_.packed_ordinal[index]],
-          static_cast<MPI_Count>(bytes_of(slice)), MPI_BYTE};
+          static_cast<MPI_Count>(bytes_of(step(index).slice)), MPI_BYTE};
 }
 
 std::size_t Frame::element_bytes(StepIndex index) const {
@@ -119,8 +109,7 @@ const DatatypeInfo& Frame::type_of(const Slice& slice) const {
   return layout_.reduces() ? layout_.vector().type : layout_.user(slice.buffer).type;
 }
 
-bool Frame::is_sent(StepIndex index) const {
-  if (!call_.leaves_empty_out) return true;
+bool Frame::has_data(StepIndex index) const {
   const Slice& slice = step(index).slice;
   return slice.range.count == 0 || bytes_of(slice) != 0;
 }
@@ -146,7 +135,6 @@ int Frame::move_block(Buffer buffer, const Range& range, bool into_packed, char*
 }
 
 int Frame::move_message(StepIndex index, bool into_packed) const {
-  if (!is_packed(index)) return MPI_SUCCESS;
   const Slice& slice = step(index).slice;
   char* packed = message(index).address;
   int first_error = MPI_SUCCESS;
@@ -164,9 +152,6 @@ int Frame::move_message(StepIndex index, bool into_packed) const {
   }
   return first_error;
 }
-
-int Frame::gather_message(StepIndex index) const { return move_message(index, true); }
-int Frame::scatter_message(StepIndex index) const { return move_message(index, false); }
 
 // A vector shorter than its number of parts has parts of no elements.
 int Frame::combine(const Piece& from, const Piece& to) const {

@@ -26,6 +26,7 @@ Layout::Layout(const PlanHeader& header, const Program& program, const Collectiv
   if (header.partition == Partition::vector) kind_ = Kind::vector;
   if (reduces()) kind_ = Kind::reduction;
   const Unit used = program.scratch_units;
+  if (used == 0) return;
   if (kind_ != Kind::reduction) {
     scratch_bytes_ = static_cast<std::size_t>(slot_begin(used));
     return;
@@ -37,7 +38,7 @@ Layout::Layout(const PlanHeader& header, const Program& program, const Collectiv
   copy_bytes_ = all.type.lie_side_by_side()
                     ? static_cast<MPI_Aint>(all.count) * all.type.extent
                     : static_cast<MPI_Aint>(in_cache_lines(span_of(all.type, all.count)));
-  if (copies == 0 || all.count == 0) return;
+  if (all.count == 0) return;
   scratch_bytes_ =
       (copies - 1) * static_cast<std::size_t>(copy_bytes_) + span_of(all.type, all.count);
 }
@@ -67,6 +68,7 @@ MPI_Count Layout::begin_of(Unit unit) const {
 
 // Within one copy, or of whole copies.
 Layout::Elements Layout::elements(const Range& range) const {
+  if (units_ == 1) return {0, static_cast<MPI_Count>(range.count) * vector().count};
   const Unit first = range.first % units_;
   if (first + range.count <= units_) {
     const MPI_Count begin = begin_of(first);
@@ -127,20 +129,20 @@ std::size_t Layout::segment_begin(std::size_t block_bytes, Unit segment) const {
   return segment * block_bytes / segments;
 }
 
-Piece Layout::locate(Buffer buffer, const Range& range) const {
-  if (range.count == 0) return {};
-  if (kind_ == Kind::reduction) return locate_elements(buffer, range);
-  if (buffer == Buffer::scratch) return locate_in_scratch(range);
-  const UserBuffer& data = user(buffer);
-  if (header_.segments == 1) {
-    if (data.irregular == nullptr) {
-      return {data.base + static_cast<MPI_Aint>(range.first) * data.stride,
-              static_cast<MPI_Count>(range.count) * data.count, data.type.handle};
-    }
-    const auto rank = static_cast<Rank>(range.first);
-    const MPI_Count count = data.irregular->counts[rank];
-    return {count == 0 ? nullptr : data.irregular->at(rank), count, data.type.handle};
+// Of blocks of any sizes it is one.
+Piece Layout::locate_blocks(const UserBuffer& data, const Range& range) {
+  if (data.irregular == nullptr) {
+    return {data.base + static_cast<MPI_Aint>(range.first) * data.stride,
+            static_cast<MPI_Count>(range.count) * data.count, data.type.handle};
   }
+  const auto rank = static_cast<Rank>(range.first);
+  const MPI_Count count = data.irregular->counts[rank];
+  return {count == 0 ? nullptr : data.irregular->at(rank), count, data.type.handle};
+}
+
+// Of blocks or a vector in segments.
+Piece Layout::locate_cut(Buffer buffer, const Range& range) const {
+  const UserBuffer& data = user(buffer);
   const std::size_t bytes = bytes_of(buffer, range);
   const bool whole = kind_ == Kind::vector;
   const Unit block = whole ? 0 : range.first / header_.segments;
@@ -170,6 +172,12 @@ std::size_t Layout::bytes_of(Buffer buffer, const Range& range) const {
   }
   if (data.irregular == nullptr && segments == 1) return range.count * data.bytes_of(0);
   std::size_t bytes = 0;
+  if (segments == 1) {
+    for (Unit unit = range.first; unit < range.first + range.count; ++unit) {
+      bytes += data.irregular->bytes(static_cast<Rank>(unit));
+    }
+    return bytes;
+  }
   for (Unit unit = range.first; unit < range.first + range.count;) {
     const std::size_t block = data.bytes_of(static_cast<Rank>(unit / segments));
     const Unit end = std::min(range.first + range.count, (unit / segments + 1) * segments);

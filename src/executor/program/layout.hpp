@@ -47,7 +47,12 @@ class Layout {
   MPI_Count elements_of(const Range& range) const { return elements(range).count; }
 
   // A range in one piece: units of a reduction, or of blocks that lie one after the other.
-  Piece locate(Buffer buffer, const Range& range) const;
+  Piece locate(Buffer buffer, const Range& range) const {
+    if (range.count == 0) return {};
+    if (kind_ == Kind::reduction) return locate_elements(buffer, range);
+    if (buffer == Buffer::scratch) return locate_in_scratch(range);
+    return header_.segments == 1 ? locate_blocks(user(buffer), range) : locate_cut(buffer, range);
+  }
   // Packed bytes of a range.
   std::size_t bytes_of(Buffer buffer, const Range& range) const;
 
@@ -62,6 +67,8 @@ class Layout {
   Elements elements(const Range& range) const;
   Piece locate_elements(Buffer buffer, const Range& range) const;
   Piece locate_in_scratch(const Range& range) const;
+  static Piece locate_blocks(const UserBuffer& data, const Range& range);
+  Piece locate_cut(Buffer buffer, const Range& range) const;
   std::size_t segment_begin(std::size_t block_bytes, Unit segment) const;
   MPI_Count slot_begin(Unit slot) const;
 

@@ -62,7 +62,7 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
     const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
     switch (operation.kind) {
       case LockstepOperation::Kind::local:
-        error.add(frame.run_local(index, [] {}));
+        error.add(frame.run_local(index));
         break;
       case LockstepOperation::Kind::send: {
         error.add(frame.gather_message(index));

@@ -35,7 +35,7 @@ void LockstepWindow::post_send(StepIndex index) {
 }
 
 // The receiver may come to a message that is named only once it has all of the others.
-void LockstepWindow::finish_send() {
+void LockstepWindow::wait_for_send() {
   while (sending_ && move(false)) {
   }
   if (by_mpi_ != MPI_REQUEST_NULL) error_.add(PMPI_Wait(&by_mpi_, MPI_STATUS_IGNORE));
@@ -51,7 +51,7 @@ bool LockstepWindow::receive(StepIndex index, bool may_combine) {
   return waits_;
 }
 
-void LockstepWindow::move_until_there(int peer, int tag) {
+void LockstepWindow::move_while_absent(int peer, int tag) {
   while (sending_) {
     int there = 0;
     const int error = PMPI_Iprobe(peer, tag, call_.comm, &there, MPI_STATUS_IGNORE);

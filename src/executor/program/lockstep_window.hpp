@@ -15,13 +15,17 @@ class LockstepWindow final : private WindowUser {
   bool carries(const Step& step) const { return window_ != nullptr && window_->reaches(step.peer); }
   // Starts a send, which finish_send() waits for.
   void post_send(StepIndex index);
-  void finish_send();
+  void finish_send() {
+    if (window_ != nullptr) wait_for_send();
+  }
   // Waits for the message. True if it is still to be combined or taken apart: it is combined as it
   // comes, unless the data are still being sent, here or, where `may_combine` is false, by MPI.
   bool receive(StepIndex index, bool may_combine);
   // Before a call that blocks until this message comes by MPI: a send that waits for room in the
   // window goes on until then.
-  void move_until_there(int peer, int tag);
+  void move_until_there(int peer, int tag) {
+    if (sending_) move_while_absent(peer, tag);
+  }
 
  private:
   void window_sent(std::uint32_t key) override;
@@ -30,6 +34,8 @@ class LockstepWindow final : private WindowUser {
   int tag_of(StepIndex index) const {
     return call_.tag_base + static_cast<int>(prepared_.tag[index]);
   }
+  void wait_for_send();
+  void move_while_absent(int peer, int tag);
   // False where the window cannot be used any more.
   bool move(bool tests_mpi);
 

@@ -6,7 +6,8 @@
 namespace sibyl {
 namespace {
 
-const DatatypeInfo bytes_info{MPI_BYTE, 1, 1, 0, 1, true, true};
+const DatatypeInfo bytes_info{
+    .handle = MPI_BYTE, .named = true, .size = 1, .extent = 1, .true_extent = 1};
 
 }  // namespace
 

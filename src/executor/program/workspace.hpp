@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "executor/program/expected.hpp"
+#include "executor/program/piggyback.hpp"
 #include "sibyl/schedule.hpp"
 
 namespace sibyl {
@@ -60,6 +61,7 @@ struct Workspace {
   std::vector<StepIndex> computable;
   std::vector<StepIndex> sendable;
   std::vector<StepIndex> batch;
+  std::vector<Piggyback> piggybacks;  // behind the message of each step, where the call has one
 };
 
 }  // namespace sibyl

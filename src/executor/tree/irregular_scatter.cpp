@@ -225,7 +225,8 @@ class Scatter {
     if (room_.sizes.size() > 1) {
       const OrderedNode& node = tree_of(call_.rank, no_rank);
       room_.make_parts(node.children.size() + 1);
-      const DatatypeInfo bytes_type{MPI_BYTE, 1, 1, 0, 1, true, true};
+      const DatatypeInfo bytes_type{
+          .handle = MPI_BYTE, .named = true, .size = 1, .extent = 1, .true_extent = 1};
       for (std::size_t k = node.children.size(); k-- > 0;) {
         const OrderedChild& child = node.children[k];
         const char* from = data + offset_of(child.first + first_);

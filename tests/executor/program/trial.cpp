@@ -91,6 +91,7 @@ Trial::Trial(const Algorithm& algorithm, const TrialOptions& options, MPI_Comm c
   expect();
   call_.comm = comm;
   call_.window = options.window;
+  call_.piggyback = options.piggyback;
   bind();
 }
 

@@ -27,6 +27,7 @@ struct TrialOptions {
   bool background = false;
   std::uint32_t segments = 7;  // where an algorithm cuts
   NodeWindow* window = nullptr;
+  Piggyback* piggyback = nullptr;  // this rank's record
 };
 
 class Trial {

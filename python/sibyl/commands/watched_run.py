@@ -1,0 +1,37 @@
+"""`sibyl run --hang-after`: a run that says where its ranks are when they hang."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sibyl.errors import CommandError
+from sibyl.experiment.units import read_time
+from sibyl.mpi import slurm
+from sibyl.mpi.library import find_recorder
+from sibyl.mpi.run import RunOptions, run_program, scratch_directory
+from sibyl.profile.watch import recorder_variables, watching
+
+
+def run_watched(
+    program: Sequence[str], options: RunOptions, hostfile: Path | None, hang_after: str
+) -> int:
+    """Run a program and watch it.
+
+    Args:
+        program: the program and its arguments.
+        options: as for a run that is not watched.
+        hostfile: names the hosts.
+        hang_after: a time.
+
+    Returns:
+        The program's exit code.
+    """
+    seconds = read_time(hang_after)
+    if seconds <= 0:
+        raise CommandError(f"--hang-after {hang_after}: give a time, as in --hang-after 60s")
+    shared = hostfile is not None or options.launcher == "srun" or slurm.inside_job()
+    with scratch_directory(shared) as directory:
+        variables = recorder_variables(directory, find_recorder(), os.environ)
+        with watching(directory, seconds):
+            return run_program(program, replace(options, variables=variables), hostfile)

@@ -1,0 +1,110 @@
+"""Watches a running program for `sibyl run --hang-after`: calls that last, calls that do not match.
+
+A thread beside the one that waits for the launcher looks at the traces twice a second. SIGUSR1 has
+it print where the ranks are at once.
+"""
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sibyl.processes.signals import handled
+from sibyl.profile.flight import FlightRecorder, position_lines
+from sibyl.profile.trace import TraceError
+
+LOOK_EVERY = 0.5  # seconds
+
+
+class Watch:
+    """What is known of the program from look to look.
+
+    Args:
+        directory: of the traces.
+        hang_after: seconds in one call after which the ranks' places are printed.
+        say: prints a line.
+    """
+
+    def __init__(self, directory: Path, hang_after: float, say: Callable[[str], None]) -> None:
+        self._recorder = FlightRecorder(directory)
+        self._hang_after = hang_after
+        self._say = say
+        self._states: dict[int, tuple] = {}
+        self._since: dict[int, float] = {}
+        self._reported: dict[int, tuple] = {}
+
+    def look(self, now: float, asked: bool = False) -> None:
+        """Look once.
+
+        Args:
+            now: seconds of any clock.
+            asked: print where the ranks are, whatever they do.
+        """
+        self._recorder.look()
+        states = self._recorder.state()
+        for rank, state in states.items():
+            if self._states.get(rank) != state:
+                self._since[rank] = now
+        self._states = states
+        for mismatch in self._recorder.mismatches():
+            self._say(f"sibyl: {mismatch.text()}")
+        stuck = [
+            rank
+            for rank, state in states.items()
+            if any(inside for _, inside, _, _ in state)
+            and now - self._since[rank] >= self._hang_after
+        ]
+        news = any(self._reported.get(rank) != states[rank] for rank in stuck)
+        if asked:
+            self._print("sibyl: where the ranks are:")
+        elif stuck and news and not self._goes_on():
+            self._reported = {rank: states[rank] for rank in stuck}
+            seconds = f"{self._hang_after:g} s"
+            self._print(f"sibyl: a call has lasted for {seconds}; where the ranks are:")
+
+    def _goes_on(self) -> bool:
+        """Whether all that was reported before is still so: others have joined it."""
+        return bool(self._reported) and all(
+            self._states.get(rank) == state for rank, state in self._reported.items()
+        )
+
+    def _print(self, title: str) -> None:
+        lines = position_lines(self._recorder.positions(), self._recorder.missing)
+        self._say("\n".join([title, *(lines or ["  no rank has come to MPI_Init"])]))
+
+
+def recorder_variables(
+    directory: Path, recorder: Path, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """What the ranks need to be watched: little room, since old calls are not looked at."""
+    variables = {"SIBYL_PROFILE": str(directory), "LD_PRELOAD": str(recorder)}
+    variables["SIBYL_PROFILE_MEMORY"] = environment.get("SIBYL_PROFILE_MEMORY", str(4 << 20))
+    return variables
+
+
+@contextmanager
+def watching(directory: Path, hang_after: float) -> Iterator[None]:
+    """Watch while the body runs the program."""
+    watch = Watch(directory, hang_after, lambda text: print(text, file=sys.stderr, flush=True))
+    wake, ended = threading.Event(), threading.Event()
+
+    def run() -> None:
+        while not ended.is_set():
+            asked = wake.wait(LOOK_EVERY) and not ended.is_set()
+            wake.clear()
+            # Traces are written to while they are read, and go with the program's end.
+            with suppress(TraceError, IndexError, OSError):
+                watch.look(time.monotonic(), asked)
+
+    thread = threading.Thread(target=run, name="watch", daemon=True)
+    with handled([signal.SIGUSR1], lambda *_: wake.set()):
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            wake.set()
+            thread.join()

@@ -1,0 +1,136 @@
+// Which ranks come late to a call site, learnt at no messages of its own.
+//
+// A record is piggybacked on messages of the call (executor/program/piggyback.hpp): who arrives
+// latest and when, and when the last rank has left the call before. After the call all ranks hold
+// the same record, so all learn the same from it - who was late, and what the call before took from
+// the last arrival on - and act on it at the next call without a word.
+//
+// Three records in a row that name the same ranks put a view into force by which the next calls are
+// planned. It is there while the records name the same ranks - two that do not end it - and while
+// it pays: some calls, drawn by their number, are served as if nothing were known, and medians of
+// what both took are compared. Where nobody is late, calls carry a record ever more rarely.
+//
+// Records need one clock (clock.hpp). Between hosts it is compared before the first record, and
+// again when the record says that clocks may have run off too far.
+//
+// Thread safety: none; MPI lets one collective run at a time on a communicator.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "arrival/view.hpp"
+#include "arrival_service/clock.hpp"
+#include "executor/program/piggyback.hpp"
+
+namespace sibyl {
+
+class LateRanks {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // The last few of some times.
+  class RecentTimes {
+   public:
+    void add(std::int64_t nanoseconds) { times_[count_++ % times_.size()] = nanoseconds; }
+    void forget() { count_ = 0; }
+    std::size_t count() const { return count_ < times_.size() ? count_ : times_.size(); }
+    std::int64_t median() const;  // of one or more
+
+   private:
+    std::array<std::int64_t, 8> times_{};
+    std::size_t count_ = 0;
+  };
+
+  // Ranks in rank order, the rest of the array -1.
+  using Names = std::array<std::int64_t, Piggyback::most_late>;
+  static constexpr Names nobody{-1, -1, -1, -1};
+
+  // Calls of as many bytes; the same on all ranks, but for the departure.
+  struct Site {
+    std::uint64_t bytes = 0;
+    std::int64_t calls = 0;
+    SharedView view;  // in force; nullptr: none
+    std::uint64_t version = 0;
+    Names named_by_view = nobody;
+    Names named = nobody;                                    // by the last record
+    std::array<RecentTimes, Piggyback::most_late> lateness;  // of each of them
+    int alike = 0;                                           // records that named them in a row
+    int missed = 0;                                          // that did not name the view's
+    // Of the last call: its last arrival, where it carried a record, and how it was planned.
+    std::int64_t last_arrival = Piggyback::never;
+    bool followed = false;
+    // From the last arrival to the last departure, of calls planned by the view and of others.
+    RecentTimes known;
+    RecentTimes unknown;
+    std::int64_t interval = 1;     // of calls that carry a record
+    std::int64_t next_record = 1;  // number of the call that does
+    std::int64_t not_before = 0;   // number of the call before which no view comes into force
+    std::int64_t pause = 64;       // so many calls, when it does not pay
+
+    std::int64_t departure = Piggyback::never;
+  };
+
+  // One call. `record` is to go with it where it `carries` one.
+  struct Call {
+    Site* site = nullptr;  // nullptr: more sites than are kept
+    bool carries = false;
+    SharedView view;  // by which it is planned; nullptr: by none
+    double late_from = 0;
+    Piggyback record;
+  };
+
+  // Of one rank among so many, by this clock, which must outlive it.
+  LateRanks(Rank rank, Rank ranks, const CommonClock& clock)
+      : rank_(rank), ranks_(ranks), clock_(&clock) {}
+
+  // All ranks are to compare their clocks before the next call, and say so.
+  bool wants_clocks_compared() const { return wants_clocks_compared_; }
+  void clocks_compared() {
+    wants_clocks_compared_ = false;
+    calls_since_comparison_ = 0;
+  }
+
+  // A call of this site begins. Ranks that come `late_from` seconds after the first are late; the
+  // same on all ranks. May throw std::bad_alloc.
+  Call enter(std::uint64_t bytes, double late_from, Time now);
+  // It is over; the record is that of all ranks. Returns the view that is in force no longer, or
+  // nullptr. May throw std::bad_alloc.
+  SharedView leave(const Call& call, Time now);
+
+  // The site; nullptr where no call of it has been seen.
+  const Site* known(std::uint64_t bytes) const;
+
+  static constexpr int records_needed = 3;
+  static constexpr int records_missed = 2;
+  static constexpr int records_of_nobody = 8;  // until calls carry them more rarely
+  static constexpr std::int64_t longest_interval = 64;
+  static constexpr std::int64_t longest_pause = 1 << 20;
+  static constexpr std::uint64_t trial_of = 32;  // one in so many
+  static constexpr std::size_t samples_needed = 3;
+  static constexpr double has_to_save = 0.98;
+  static constexpr double clock_may_be_off = 0.1;  // of what makes a rank late
+  // Between hosts a comparison takes some round trips.
+  static constexpr std::int64_t calls_between_comparisons = 512;
+  static constexpr std::size_t most_sites = 16;
+
+ private:
+  Site* find(std::uint64_t bytes);
+  SharedView learn(const Call& call);
+  static void observe(Site& site, const Piggyback& record, double late_from);
+  void publish(Site& site);
+  static SharedView withdraw(Site& site);
+  static bool pays(const Site& site);
+
+  Rank rank_;
+  Rank ranks_;
+  const CommonClock* clock_;
+  bool wants_clocks_compared_ = true;
+  std::int64_t calls_since_comparison_ = 0;
+  std::vector<Site> sites_;  // never more than there is room for from the first on
+};
+
+}  // namespace sibyl

@@ -1,0 +1,25 @@
+// How two records become one; see piggyback.hpp.
+#include "executor/program/piggyback.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <type_traits>
+
+namespace sibyl {
+
+static_assert(std::is_trivially_copyable_v<Piggyback> && std::is_standard_layout_v<Piggyback>);
+static_assert(sizeof(Piggyback) % sizeof(std::int64_t) == 0);
+
+void Piggyback::merge(const Piggyback& other) {
+  first_arrival = std::min(first_arrival, other.first_arrival);
+  last_departure = std::max(last_departure, other.last_departure);
+  clock_error = std::max(clock_error, other.clock_error);
+  std::array<Late, 2 * most_late> both;
+  std::ranges::merge(latest, other.latest, both.begin(), std::greater<>{});
+  const auto end = std::ranges::unique(both).begin();  // the same rank, told twice
+  const auto kept = std::min<std::ptrdiff_t>(end - both.begin(), most_late);
+  latest.fill({});
+  std::copy_n(both.begin(), kept, latest.begin());
+}
+
+}  // namespace sibyl

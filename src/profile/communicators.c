@@ -1,0 +1,200 @@
+/* Handles of communicators, and what they stand for; see communicators.h.
+ *
+ * A handle says nothing once its communicator has been freed: MPI gives it to the next one. So each
+ * communicator that is seen gets an attribute, whose delete callback forgets what the handle stood
+ * for. The callback takes no lock, since MPI may hold one of its own.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "communicators.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "native.h"
+#include "sites.h"
+#include "trace.h"
+
+enum { places = 1 << 15, longest_search = 64 };
+static struct {
+  _Atomic word handle;
+  _Atomic(struct communicator*) communicator; /* null: freed */
+} known[places];
+
+static struct communicator all[trace_most_communicators];
+static struct communicator nameless = {
+    .index = (uint32_t)no_communicator, .destinations = 0, .is_inter = 1};
+
+static int place_of(word handle, int* is_there) {
+  const uint32_t first = (uint32_t)((handle * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+  for (int i = 0; i < longest_search; ++i) {
+    const int place = (int)((first + (uint32_t)i) % places);
+    const word there = atomic_load_explicit(&known[place].handle, memory_order_acquire);
+    *is_there = there == handle;
+    if (there == handle || there == 0) return place;
+  }
+  return -1;
+}
+
+/* ---- Members -------------------------------------------------------------------------------- */
+
+/* "0-3,7": in the communicator's order. */
+static char* describe(const int* ranks, int count) {
+  const size_t longest = 12;
+  char* const text = malloc((size_t)count * longest + 1);
+  if (text == NULL) return NULL;
+  char* end = text;
+  *end = '\0';
+  for (int i = 0; i < count;) {
+    int last = i;
+    while (last + 1 < count && ranks[last + 1] == ranks[last] + 1) ++last;
+    end += sprintf(end, i == 0 ? "%d" : ",%d", ranks[i]);
+    if (last > i) end += sprintf(end, "-%d", ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+/* The members' ranks in MPI_COMM_WORLD; null where some have none, or there is no memory. */
+static char* members_of(word handle, int size) {
+  word group = 0, world = 0;
+  if (!native.has_world || native.comm_group(handle, &group) != 0) return NULL;
+  if (native.comm_group(native.world, &world) != 0) {
+    native.group_free(&group);
+    return NULL;
+  }
+  int* const ranks = malloc(2 * (size_t)size * sizeof *ranks);
+  char* text = NULL;
+  if (ranks != NULL) {
+    for (int i = 0; i < size; ++i) ranks[i] = i;
+    int all_known = native.group_translate_ranks(group, size, ranks, world, ranks + size) == 0;
+    for (int i = 0; i < size; ++i) all_known = all_known && ranks[size + i] >= 0;
+    if (all_known) text = describe(ranks + size, size);
+  }
+  free(ranks);
+  native.group_free(&group);
+  native.group_free(&world);
+  return text;
+}
+
+/* The strings of members that there were, and how many communicators had them. */
+static struct {
+  uint32_t string;
+  uint32_t used;
+} lists[2 * trace_most_communicators];
+
+static uint32_t hash(const char* text) {
+  uint64_t value = UINT64_C(0xcbf29ce484222325);
+  for (; *text != '\0'; ++text) value = (value ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+  return (uint32_t)(value >> 32);
+}
+
+/* The offset of the string, and which communicator of these members this is. */
+static uint32_t number_among_equals(const char* members, uint32_t* occurrence) {
+  const uint32_t count = sizeof lists / sizeof *lists;
+  uint32_t i = hash(members) % count;
+  while (lists[i].used > 0 && strcmp(trace_entry(&trace->strings, lists[i].string), members) != 0) {
+    i = (i + 1) % count;
+  }
+  if (lists[i].used == 0) lists[i].string = trace_string(members);
+  *occurrence = lists[i].used++;
+  return lists[i].string;
+}
+
+/* ---- New ones ------------------------------------------------------------------------------- */
+
+static int copy_none(word comm, int key, void* extra, void* value, void* copy, int* flag) {
+  (void)comm, (void)key, (void)extra, (void)value, (void)copy;
+  *flag = 0;
+  return 0;
+}
+
+static int forget(word handle, int key, void* value, void* extra) {
+  (void)key, (void)value, (void)extra;
+  int is_there = 0;
+  const int place = place_of(native_handle(handle), &is_there);
+  if (is_there) atomic_store_explicit(&known[place].communicator, NULL, memory_order_release);
+  return 0;
+}
+
+static void watch(word handle) {
+  static atomic_int key = -1;
+  static atomic_flag made = ATOMIC_FLAG_INIT;
+  if (handle == native.world || handle == native.self) return;
+  if (!atomic_flag_test_and_set(&made)) {
+    int new_key = -1;
+    if (native.comm_create_keyval((void*)copy_none, (void*)forget, &new_key, NULL) != 0) return;
+    atomic_store(&key, new_key);
+  }
+  if (atomic_load(&key) != -1) native.comm_set_attr(handle, atomic_load(&key), NULL);
+}
+
+static struct communicator* add(int size, int rank, int inter, const char* members) {
+  struct trace_communicator* const entry = trace_append(&trace->communicators);
+  if (entry == NULL) {
+    atomic_fetch_or_explicit(&trace->flags, trace_overflowed, memory_order_relaxed);
+    return &nameless;
+  }
+  const uint32_t index =
+      (uint32_t)atomic_load_explicit(&trace->communicators.used, memory_order_relaxed);
+  entry->size = size;
+  entry->rank = rank;
+  entry->flags = inter ? 1 : members == NULL ? 2 : 0;
+  if (members != NULL) entry->members = number_among_equals(members, &entry->occurrence);
+  trace_publish(&trace->communicators);
+  all[index] = (struct communicator){.index = index,
+                                     .size = size,
+                                     .rank = rank,
+                                     .destinations = -1,
+                                     .is_inter = inter,
+                                     .has_records = members != NULL && entry->members != 0};
+  return &all[index];
+}
+
+static struct communicator* look_up(word handle) {
+  int inter = 0, size = 0, rank = 0;
+  if (native.comm_test_inter(handle, &inter) != 0 || native.comm_size(handle, &size) != 0 ||
+      native.comm_rank(handle, &rank) != 0) {
+    return NULL;
+  }
+  char* const members = inter ? NULL : members_of(handle, size);
+  registry_lock();
+  int is_there = 0;
+  const int place = place_of(handle, &is_there);
+  struct communicator* found = place < 0 ? &nameless : NULL;
+  if (is_there) found = atomic_load_explicit(&known[place].communicator, memory_order_acquire);
+  const int is_new = found == NULL;
+  if (is_new) {
+    found = add(size, rank, inter, members);
+    atomic_store_explicit(&known[place].communicator, found, memory_order_release);
+    atomic_store_explicit(&known[place].handle, handle, memory_order_release);
+  }
+  registry_unlock();
+  free(members);
+  if (is_new) watch(handle);
+  return found;
+}
+
+struct communicator* communicator_of(word handle) {
+  int is_there = 0;
+  const int place = place_of(handle, &is_there);
+  struct communicator* found = NULL;
+  if (is_there) found = atomic_load_explicit(&known[place].communicator, memory_order_acquire);
+  if (__builtin_expect(found == NULL, 0) && handle != native.comm_null) {
+    const int saved = errno;
+    found = look_up(handle);
+    errno = saved;
+  }
+  return found;
+}
+
+int communicator_destinations(struct communicator* communicator, word handle) {
+  if (communicator->destinations < 0) {
+    communicator->destinations = sibyl_preload_entries(entries_of_destinations, 0, handle);
+  }
+  return communicator->destinations;
+}

@@ -1,0 +1,24 @@
+/* Communicators as all their ranks would name them, without a message: by their members' ranks in
+ * MPI_COMM_WORLD, and by how many of the same members this process has used before.
+ */
+#ifndef SIBYL_PROFILE_COMMUNICATORS_H
+#define SIBYL_PROFILE_COMMUNICATORS_H
+
+#include <stdint.h>
+
+#include "preload/shim.h"
+
+struct communicator {
+  uint32_t index; /* in the trace; no_communicator: there was no more room, totals alone are kept */
+  int32_t size;
+  int32_t rank;
+  int32_t destinations; /* neighbours that it sends to; -1: not asked yet */
+  int is_inter;
+  int has_records; /* its calls can be found again on other ranks */
+};
+
+/* Null for a handle that is none: the call fails anyhow. */
+struct communicator* communicator_of(word handle);
+int communicator_destinations(struct communicator* communicator, word handle);
+
+#endif

@@ -1,0 +1,206 @@
+/* Makes the trace and adds to it; see trace.h.
+ *
+ * A store into a mapped file for which the file system has no room kills the process (SIGBUS). So
+ * room is asked for in pieces before anything is stored there, and a full disk is a full table. The
+ * file is opened anew for each piece: a descriptor that stays open might be closed by the program,
+ * and its number given to a file of the program's own.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct trace_header* trace;
+
+static char path[PATH_MAX];
+
+enum { page = 4096, piece = 1 << 20, table_count = 7, most_halvings = 40 };
+
+/* How many bytes of each table the file system has promised, in the tables' order. */
+static uint64_t promised[table_count];
+
+static uint64_t table_bytes(const struct trace_table* table) {
+  return table->capacity * table->entry_bytes;
+}
+
+static uint64_t lay_out(struct trace_header* header, uint64_t memory) {
+  const uint64_t sizes[table_count][2] = {
+      {16 << 20, 1},
+      {64, sizeof(struct trace_function)},
+      {trace_most_sites, sizeof(struct trace_site)},
+      {trace_most_communicators, sizeof(struct trace_communicator)},
+      {trace_most_rows, sizeof(struct trace_row)},
+      {memory / sizeof(struct trace_record), sizeof(struct trace_record)},
+      {trace_most_threads, sizeof(struct trace_thread)},
+  };
+  struct trace_table* const tables = &header->strings;
+  uint64_t end = page;
+  for (int i = 0; i < table_count; ++i) {
+    tables[i].offset = end;
+    tables[i].capacity = sizes[i][0];
+    tables[i].entry_bytes = sizes[i][1];
+    end += (table_bytes(&tables[i]) + page - 1) / page * page;
+  }
+  return end;
+}
+
+/* Whether the file system has room for these bytes of the file. One that cannot say is trusted. */
+static int is_promised(int file, uint64_t offset, uint64_t bytes) {
+  int failed;
+  do {
+    failed = fallocate(file, 0, (off_t)offset, (off_t)bytes);
+  } while (failed != 0 && errno == EINTR);
+  return failed == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
+}
+
+static int create(void) {
+  char host[sizeof trace->host] = "";
+  if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0') strcpy(host, "host");
+  const size_t length = strlen(path);
+  for (int attempt = 0; attempt < 16; ++attempt) { /* a file of an earlier process of this number */
+    char suffix[16] = "";
+    if (attempt > 0) snprintf(suffix, sizeof suffix, "-%d", attempt);
+    const int wanted = snprintf(path + length, sizeof path - length, "/%s-%ld%s.trace", host,
+                                (long)getpid(), suffix);
+    if (wanted < 0 || (size_t)wanted >= sizeof path - length) return -1;
+    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  return -1;
+}
+
+int trace_open(const char* directory, uint64_t memory) {
+  if (trace != NULL) return 1;
+  if (realpath(directory, path) == NULL) return 0;
+  const int file = create();
+  if (file < 0) return 0;
+  struct trace_header header = {.magic = "SIBYLTRC", .version = 1, .header_bytes = sizeof header};
+  const uint64_t bytes = lay_out(&header, memory);
+  void* there = MAP_FAILED;
+  if (ftruncate(file, (off_t)bytes) == 0 && is_promised(file, 0, page)) {
+    there = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  close(file);
+  if (there == MAP_FAILED) {
+    unlink(path);
+    return 0;
+  }
+  header.world_rank = -1;
+  header.pid = (int32_t)getpid();
+  gethostname(header.host, sizeof header.host - 1);
+  memcpy(there, &header, sizeof header);
+  trace = there;
+  trace_string("");
+  return 1;
+}
+
+void* trace_entry(const struct trace_table* table, uint64_t index) {
+  return (char*)trace + table->offset + index * table->entry_bytes;
+}
+
+/* Whether so many bytes of the table may be written. */
+static int has_room(const struct trace_table* table, uint64_t bytes) {
+  uint64_t* const have = &promised[table - &trace->strings];
+  if (__builtin_expect(bytes <= *have, 1)) return 1;
+  if (bytes > table_bytes(table)) return 0;
+  uint64_t wanted = (bytes + piece - 1) / piece * piece;
+  if (wanted > table_bytes(table)) wanted = table_bytes(table);
+  const int saved = errno;
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  const int promise = file >= 0 && is_promised(file, table->offset + *have, wanted - *have);
+  if (file >= 0) close(file);
+  errno = saved;
+  if (promise) *have = wanted;
+  return promise;
+}
+
+static uint64_t used_of(const struct trace_table* table) {
+  return atomic_load_explicit(&table->used, memory_order_relaxed);
+}
+
+void* trace_append(struct trace_table* table) {
+  const uint64_t used = used_of(table);
+  if (!has_room(table, (used + 1) * table->entry_bytes)) return NULL;
+  return trace_entry(table, used);
+}
+
+void trace_publish(struct trace_table* table) {
+  atomic_store_explicit(&table->used, used_of(table) + 1, memory_order_release);
+}
+
+uint32_t trace_string(const char* text) {
+  struct trace_table* const table = &trace->strings;
+  const uint64_t used = used_of(table), bytes = strlen(text) + 1;
+  if (used > 0 && bytes == 1) return 0;
+  if (!has_room(table, used + bytes)) {
+    atomic_fetch_or_explicit(&trace->flags, trace_overflowed, memory_order_relaxed);
+    return 0;
+  }
+  memcpy(trace_entry(table, used), text, bytes);
+  atomic_store_explicit(&table->used, used + bytes, memory_order_release);
+  return (uint32_t)used;
+}
+
+/* ---- Records -------------------------------------------------------------------------------- */
+
+static atomic_flag records_busy = ATOMIC_FLAG_INIT;
+
+static void lose(uint64_t records) {
+  atomic_fetch_add_explicit(&trace->lost_records, records, memory_order_relaxed);
+}
+
+/* Lets go half of the calls that are kept. Readers see whole records at any time, though
+ * for the moment fewer of them. */
+static void thin_out(void) {
+  struct trace_table* const table = &trace->records;
+  const struct trace_record* const records = trace_entry(table, 0);
+  const uint64_t used = used_of(table);
+  atomic_fetch_add_explicit(&trace->kept_every_log2, 1, memory_order_relaxed);
+  atomic_store_explicit(&table->used, 0, memory_order_release);
+  for (uint64_t i = 0; i < used; ++i) {
+    if (!trace_keeps(records[i].number)) continue;
+    const struct trace_record kept = records[i];
+    memcpy(trace_append(table), &kept, sizeof kept);
+    trace_publish(table);
+  }
+  lose(used - used_of(table));
+}
+
+void trace_add_record(const struct trace_record* record) {
+  if (!trace_keeps(record->number)) {
+    lose(1);
+    return;
+  }
+  while (atomic_flag_test_and_set_explicit(&records_busy, memory_order_acquire)) sched_yield();
+  void* place = trace_append(&trace->records);
+  /* The first call of every communicator stays, so where there are very many of them it is full for
+   * good at some time. */
+  while (place == NULL && used_of(&trace->records) > 0 &&
+         atomic_load_explicit(&trace->kept_every_log2, memory_order_relaxed) < most_halvings) {
+    thin_out();
+    place = trace_append(&trace->records);
+  }
+  if (place != NULL && trace_keeps(record->number)) {
+    memcpy(place, record, sizeof *record);
+    trace_publish(&trace->records);
+  } else {
+    lose(1);
+  }
+  atomic_flag_clear_explicit(&records_busy, memory_order_release);
+}
+
+void trace_clear_records(void) {
+  atomic_store_explicit(&trace->records.used, 0, memory_order_release);
+  atomic_store_explicit(&trace->kept_every_log2, 0, memory_order_relaxed);
+  atomic_store_explicit(&trace->lost_records, 0, memory_order_relaxed);
+}

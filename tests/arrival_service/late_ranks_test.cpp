@@ -1,0 +1,180 @@
+// Learning who is late from records: what ranks decide is the same everywhere, follows who is late
+// and what it brings, and nobody is told anything where nobody is late.
+#include "arrival_service/late_ranks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace sibyl::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr Rank learning_ranks = 6;
+constexpr std::uint64_t site_bytes = 1000;
+constexpr double late_from = 0.01;
+
+// All ranks of a communicator in one process, whose calls take as long as a test says.
+class LearningRanks {
+ public:
+  LearningRanks() {
+    for (Rank r = 0; r < learning_ranks; ++r) each_.emplace_back(r, learning_ranks, clock_);
+  }
+
+  // One call: rank r comes `lateness(r)` after `now_`, and all leave together, `flat` after the
+  // last arrival or, where they follow a view, `known`.
+  void call(const std::function<milliseconds(Rank)>& lateness, milliseconds flat,
+            milliseconds known) {
+    std::vector<LateRanks::Call> calls;
+    LateRanks::Time last = now_;
+    Piggyback all;
+    for (Rank r = 0; r < learning_ranks; ++r) {
+      const LateRanks::Time arrival = now_ + lateness(r);
+      last = std::max(last, arrival);
+      calls.push_back(each_[static_cast<std::size_t>(r)].enter(site_bytes, late_from, arrival));
+      if (calls.back().carries) all.merge(calls.back().record);
+      EXPECT_EQ(calls.back().carries, calls.front().carries);
+      EXPECT_EQ(calls.back().view == nullptr, calls.front().view == nullptr);
+    }
+    followed = calls.front().view != nullptr;
+    carried = calls.front().carries;
+    now_ = last + (followed ? known : flat);
+    for (Rank r = 0; r < learning_ranks; ++r) {
+      LateRanks::Call& own = calls[static_cast<std::size_t>(r)];
+      if (own.carries) own.record = all;
+      each_[static_cast<std::size_t>(r)].leave(own, now_);
+    }
+    now_ += milliseconds(5);
+  }
+  void call_late(Rank late, int times, milliseconds known = milliseconds(10)) {
+    for (int i = 0; i < times; ++i) {
+      call([late](Rank r) { return milliseconds(r == late ? 30 : 0); }, milliseconds(20), known);
+    }
+  }
+
+  // The view that is in force, the same at all ranks; milliseconds.
+  std::vector<long> times() {
+    const SharedView view = each_.front().known(site_bytes)->view;
+    for (const LateRanks& one : each_) {
+      const LateRanks::Site* site = one.known(site_bytes);
+      EXPECT_EQ(site->view == nullptr, view == nullptr);
+      if (view != nullptr && site->view != nullptr) {
+        EXPECT_EQ(site->view->times, view->times);
+      }
+    }
+    std::vector<long> rounded;
+    if (view == nullptr) return rounded;
+    for (const double time : view->times) rounded.push_back(std::lround(time * 1e3));
+    return rounded;
+  }
+
+  bool followed = false;
+  bool carried = false;
+
+ private:
+  CommonClock clock_;
+  std::vector<LateRanks> each_;
+  LateRanks::Time now_ = LateRanks::Time(nanoseconds(1'000'000'000));
+};
+
+TEST(LateRanks, FollowWhoIsLateAfterThreeRecords) {
+  LearningRanks all;
+  all.call_late(4, 2);
+  EXPECT_TRUE(all.times().empty());
+  all.call_late(4, 1);
+  EXPECT_EQ(all.times(), (std::vector<long>{0, 0, 0, 0, 30, 0}));
+  EXPECT_FALSE(all.followed);
+  all.call_late(4, 1);
+  EXPECT_TRUE(all.followed);
+}
+
+TEST(LateRanks, FollowAnotherOneSoonAfterItIsLate) {
+  LearningRanks all;
+  all.call_late(4, 6);
+  all.call_late(1, 1);
+  EXPECT_FALSE(all.times().empty());
+  all.call_late(1, 1);
+  EXPECT_TRUE(all.times().empty());
+  all.call_late(1, 1);
+  EXPECT_EQ(all.times(), (std::vector<long>{0, 30, 0, 0, 0, 0}));
+}
+
+TEST(LateRanks, AreSeveral) {
+  LearningRanks all;
+  for (int i = 0; i < 3; ++i) {
+    all.call([](Rank r) { return milliseconds(r == 1   ? 20
+                                              : r == 5 ? 40
+                                                       : r); }, milliseconds(20),
+             milliseconds(10));
+  }
+  EXPECT_EQ(all.times(), (std::vector<long>{0, 20, 0, 0, 0, 40}));
+}
+
+TEST(LateRanks, AreNobodyWhereAllCome) {
+  LearningRanks all;
+  int carried = 0;
+  for (int i = 0; i < 1000; ++i) {
+    all.call([i](Rank r) { return milliseconds((i + r) % 9); }, milliseconds(20), milliseconds(10));
+    carried += all.carried ? 1 : 0;
+  }
+  EXPECT_TRUE(all.times().empty());
+  EXPECT_GT(carried, 10);
+  EXPECT_LT(carried, 40);  // rarely
+  all.call_late(2, 3 * 64);
+  EXPECT_FALSE(all.times().empty());
+}
+
+TEST(LateRanks, AreNobodyWhereTheyChange) {
+  LearningRanks all;
+  for (int i = 0; i < 100; ++i) {
+    all.call([i](Rank r) { return milliseconds(r == i % learning_ranks ? 30 : 0); },
+             milliseconds(20), milliseconds(10));
+    EXPECT_FALSE(all.followed);
+  }
+}
+
+TEST(LateRanks, AreNotFollowedWhereThatDoesNotPay) {
+  LearningRanks all;
+  int followed = 0;
+  for (int i = 0; i < 400; ++i) {
+    all.call_late(3, 1, milliseconds(20));
+    followed += all.followed ? 1 : 0;
+  }
+  EXPECT_GT(followed, 8);  // it is tried again
+  EXPECT_LT(followed, 40);
+}
+
+TEST(LateRanks, HaveTrialsWhileTheyAreFollowed) {
+  LearningRanks all;
+  all.call_late(3, 4);
+  int trials = 0;
+  for (int i = 0; i < 640; ++i) {
+    all.call_late(3, 1);
+    trials += all.followed ? 0 : 1;
+  }
+  EXPECT_GT(trials, 8);
+  EXPECT_LT(trials, 40);
+}
+
+TEST(LateRanks, KeepSitesApart) {
+  CommonClock clock;
+  LateRanks one(0, learning_ranks, clock);
+  const LateRanks::Time now(nanoseconds(1));
+  for (std::uint64_t size = 0; size < LateRanks::most_sites; ++size) {
+    EXPECT_NE(one.enter(size, late_from, now).site, nullptr);
+  }
+  EXPECT_EQ(one.enter(100, late_from, now).site, nullptr);
+  EXPECT_FALSE(one.enter(100, late_from, now).carries);
+  EXPECT_EQ(one.known(3)->calls, 1);
+  EXPECT_EQ(one.known(100), nullptr);
+}
+
+}  // namespace
+}  // namespace sibyl::test

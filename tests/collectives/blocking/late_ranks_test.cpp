@@ -1,0 +1,155 @@
+// Allreduces that learn from their own messages who is late, and follow it: the sums stay right,
+// and what is in force follows who is late.
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "collectives/harness.hpp"
+#include "sibyl/sibyl.h"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+constexpr int elements = 5000;
+
+// Served by an algorithm that looks at arrivals, on links that take 10 ms for the vector: a rank is
+// late from 5 ms on, which others are on a busy machine only now and then.
+class Learning {
+ public:
+  explicit Learning(std::string_view algorithm, MPI_Comm parent = MPI_COMM_WORLD)
+      : served_(Collective::allreduce, find_algorithm(Collective::allreduce, algorithm), parent) {
+    Costs costs;
+    costs.alpha = costs.overhead = 1e-6;
+    costs.beta = 10e-3 / (elements * sizeof(int));
+    served_.state().replace_costs(costs);
+    Settings settings = served_.state().settings();
+    settings.predict = PredictionMode::piggyback;
+    served_.state().replace_settings(settings);
+  }
+
+  // One call, to which `late` comes after all others have; nobody: -1.
+  void call(int late, int number) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank_in() == late) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::vector<int> vector(elements);
+    for (int i = 0; i < elements; ++i) vector[static_cast<std::size_t>(i)] = rank_in() + i + number;
+    std::vector<int> sums(elements, -1);
+    const bool in_place = number % 3 == 0;
+    if (in_place) sums = vector;
+    ASSERT_EQ(SIBYL_Allreduce(in_place ? MPI_IN_PLACE : vector.data(), sums.data(), elements,
+                              MPI_INT, MPI_SUM, served_.get()),
+              MPI_SUCCESS);
+    const int size = size_of();
+    for (int i = 0; i < elements; ++i) {
+      ASSERT_EQ(sums[static_cast<std::size_t>(i)], size * (size - 1) / 2 + size * (i + number))
+          << "element " << i;
+    }
+  }
+  void calls(int late, int times) {
+    for (int i = 0; i < times; ++i) call(late, i);
+  }
+  // Waits until this rank is the one that is known to be late: others are at times, and where it
+  // does not pay to know it the next 64 calls do without.
+  bool learns(int late) {
+    for (int i = 0; i < 300; ++i) {
+      call(late, i);
+      if (known() == late) return true;
+    }
+    return false;
+  }
+  int known() {
+    const LateRanks* learner = served_.state().arrivals.late_ranks();
+    const LateRanks::Site* site =
+        learner == nullptr ? nullptr : learner->known(elements * sizeof(int));
+    const bool knows = site != nullptr && site->view != nullptr;
+    EXPECT_TRUE(all_alike(knows ? static_cast<int>(site->view->version) : 0));
+    return knows ? site->view->order.back() : -1;
+  }
+  CommunicatorState& state() { return served_.state(); }
+  MPI_Comm comm() const { return served_.get(); }
+
+ private:
+  static bool all_alike(int value) {
+    int least = 0;
+    int most = 0;
+    MPI_Allreduce(&value, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&value, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return least == most;
+  }
+  Served served_;
+};
+
+TEST(LateRanksCalls, FollowWhoIsLate) {
+  if (size_of() < 3) GTEST_SKIP() << "two ranks are a ring however late one is";
+  for (const std::string_view algorithm : {"pre-reduced-ring", "clairvoyant"}) {
+    SCOPED_TRACE(std::string(algorithm));
+    Learning learning(algorithm);
+    ASSERT_TRUE(learning.learns(size_of() - 1));
+    const SharedView before =
+        learning.state().arrivals.late_ranks()->known(elements * sizeof(int))->view;
+    learning.calls(size_of() - 1, 3);
+    ASSERT_TRUE(learning.learns(0));
+    learning.calls(0, 3);
+    const Algorithm* row = find_algorithm(Collective::allreduce, algorithm);
+    EXPECT_FALSE(learning.state().programs.holds(*row, before));
+  }
+}
+
+TEST(LateRanksCalls, ServeAllSizesAndTypesMeanwhile) {
+  Learning learning("pre-reduced-ring");
+  for (int number = 0; number < 12; ++number) {
+    learning.call(number % size_of(), number);
+    double one = rank_in();
+    double sum = -1;
+    ASSERT_EQ(SIBYL_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
+    EXPECT_EQ(sum, size_of() * (size_of() - 1) / 2.0);
+  }
+}
+
+// Phases in which this rank or that one, several or nobody is late, some for a call only, in sums
+// of several sizes on communicators of all ranks and of some.
+TEST(LateRanksCalls, SumRightWhoeverIsLateAndWhenever) {
+  SIBYL_TRACE_SEED();
+  Random random(run_seed());
+  MPI_Comm halves = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank_in() % 2, -rank_in(), &halves);
+  {
+    const Learning all("pre-reduced-ring");
+    const Learning other("clairvoyant");
+    const Learning half("pre-reduced-ring", halves);
+    std::uint64_t late = 0;
+    const int turns = cases(long_tests() ? 3000 : 100);
+    for (int turn = 0; turn < turns; ++turn) {
+      if (pick(random, 12) == 0) late = random() & random();
+      const bool once = pick(random, 10) == 0;
+      const std::uint64_t now = once ? random() : late;
+      const int count = pick(random, 2) == 0 ? elements : elements / 2;
+      const Learning& learning = pick(random, 3) == 0 ? half : pick(random, 2) == 0 ? all : other;
+      if ((now >> rank_in() & 1) != 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(8));
+      }
+      std::vector<int> own(static_cast<std::size_t>(count), rank_in() + turn);
+      std::vector<int> sums(own.size(), -1);
+      std::vector<int> right(own.size(), -2);
+      ASSERT_EQ(SIBYL_Allreduce(own.data(), sums.data(), count, MPI_INT, MPI_SUM, learning.comm()),
+                MPI_SUCCESS);
+      PMPI_Allreduce(own.data(), right.data(), count, MPI_INT, MPI_SUM, learning.comm());
+      ASSERT_EQ(sums, right) << "turn " << turn;
+    }
+  }
+  MPI_Comm_free(&halves);
+}
+
+// Where the same bits are wanted in every run, what is learnt must not choose.
+TEST(LateRanksCalls, LearnNothingWhereBitsMustBeTheSame) {
+  Learning learning("pre-reduced-ring");
+  Settings settings = learning.state().settings();
+  settings.reproducible = 1;
+  learning.state().replace_settings(settings);
+  learning.calls(size_of() - 1, 6);
+  EXPECT_EQ(learning.known(), -1);
+}
+
+}  // namespace
+}  // namespace sibyl::test

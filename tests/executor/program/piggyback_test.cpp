@@ -1,0 +1,91 @@
+// Records that go with the messages of an allreduce: merged in any order they are the same, and
+// after a call every rank holds that of all, with the sum as it must be.
+#include "executor/program/piggyback.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "executor/program/trial.hpp"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+Piggyback record_of(std::int64_t arrival, std::int64_t rank) {
+  Piggyback record;
+  record.first_arrival = arrival;
+  record.latest.front() = {arrival, rank};
+  record.last_departure = -arrival;
+  record.clock_error = rank;
+  return record;
+}
+
+// Where ranks share an arrival, the higher one is later.
+std::int64_t arrival_of(std::int64_t rank) { return rank * 7 % 5; }
+
+Piggyback merged(std::vector<std::int64_t> ranks) {
+  Piggyback all;
+  for (const std::int64_t rank : ranks) all.merge(record_of(arrival_of(rank), rank));
+  return all;
+}
+
+TEST(Piggyback, IsTheSameInWhateverOrderItIsMerged) {
+  std::mt19937 random(1);
+  std::vector<std::int64_t> ranks{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  const Piggyback all = merged(ranks);
+  EXPECT_EQ(all.first_arrival, 0);
+  EXPECT_EQ(all.last_departure, 0);
+  EXPECT_EQ(all.clock_error, 10);
+  EXPECT_EQ(all.latest[0], (Piggyback::Late{4, 7}));
+  EXPECT_EQ(all.latest[1], (Piggyback::Late{4, 2}));
+  EXPECT_EQ(all.latest[2], (Piggyback::Late{3, 9}));
+  EXPECT_EQ(all.latest[3], (Piggyback::Late{3, 4}));
+  for (int trial = 0; trial < 20; ++trial) {
+    std::ranges::shuffle(ranks, random);
+    // Records that are met twice, alone and in others, change nothing.
+    std::vector<std::int64_t> twice = ranks;
+    twice.insert(twice.end(), ranks.begin(), ranks.begin() + 5);
+    Piggyback both = merged(twice);
+    EXPECT_EQ(both, all);
+    both.merge(merged(ranks));
+    EXPECT_EQ(both, all);
+  }
+}
+
+TEST(Piggyback, OfFewRanksNamesNobodyElse) {
+  const Piggyback two = merged({3, 1});
+  EXPECT_EQ(two.latest[0], (Piggyback::Late{2, 1}));
+  EXPECT_EQ(two.latest[1], (Piggyback::Late{1, 3}));
+  EXPECT_EQ(two.latest[2], Piggyback::Late{});
+}
+
+TEST(Piggyback, ReachesAllRanksWithEveryAllreduce) {
+  const Duplicate comm;
+  Workspace workspace;
+  std::mt19937 random(static_cast<unsigned>(rank_in()) + 1);
+  std::vector<std::int64_t> everybody;
+  for (int r = 0; r < size_of(); ++r) everybody.push_back(r);
+  const Piggyback expected = merged(everybody);
+  int tag = 0;
+  for (const Algorithm& algorithm : algorithms(Collective::allreduce)) {
+    for (const std::int64_t count : {1, size_of() + 1, 3000}) {
+      for (const bool gaps : {false, true}) {
+        Piggyback record = record_of(arrival_of(rank_in()), rank_in());
+        Trial trial(algorithm, {.count = count, .gaps = gaps, .piggyback = &record}, comm.get());
+        SCOPED_TRACE(trial.text());
+        usleep(random() % 500);
+        ASSERT_EQ(trial.run(Engine::usual, tag, workspace), MPI_SUCCESS);
+        EXPECT_TRUE(trial.right());
+        EXPECT_EQ(record, expected);
+        tag += trial.tags();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -1,0 +1,153 @@
+"""Where ranks are, which calls last, which do not match: traces whose answers are known."""
+
+from pathlib import Path
+
+import pytest
+from profile_traces import MS, Writer
+
+from sibyl.profile.flight import FlightRecorder, position_lines
+from sibyl.profile.watch import Watch
+
+
+def write_running(directory: Path, writers: list[Writer]) -> None:
+    for writer in writers:
+        writer.end = 0
+        writer.write(directory)
+
+
+def places(directory: Path) -> list[str]:
+    recorder = FlightRecorder(directory)
+    recorder.look()
+    return position_lines(recorder.positions(), recorder.missing)
+
+
+def test_ranks_at_the_same_place_share_a_line_and_who_is_outside_comes_first(
+    tmp_path: Path,
+) -> None:
+    writers = [Writer(rank, 5) for rank in range(4)]
+    for writer in writers[:3]:
+        writer.call(10 * MS, 20 * MS)
+        writer.under_way(30 * MS, line=12)
+    writers[3].call(10 * MS, 20 * MS, "MPI_Barrier", line=9)
+    writers[3].under_way(10 * MS, "MPI_Barrier", inside=False, line=9)
+    write_running(tmp_path, writers)
+    lines = places(tmp_path)
+    assert lines == [
+        "  rank 3: outside MPI, after MPI_Barrier at app.py:9 in step, call 1 on 5 ranks",
+        "  rank 4: not in MPI yet, or on another host",
+        "  ranks 0-2: in MPI_Allreduce at app.py:12 in step, call 1 on 5 ranks",
+    ]
+
+
+def test_a_rank_that_has_made_no_call_and_one_that_is_done(tmp_path: Path) -> None:
+    first, second = Writer(0, 2), Writer(1, 2)
+    write_running(tmp_path, [first])
+    second.end = 50 * MS
+    second.write(tmp_path)
+    assert places(tmp_path) == [
+        "  rank 0: outside MPI, after MPI_Init",
+        "  rank 1: past MPI_Finalize",
+    ]
+
+
+def watch(directory: Path, after: float) -> tuple[Watch, list[str]]:
+    said: list[str] = []
+    return Watch(directory, after, said.append), said
+
+
+def test_a_call_that_lasts_is_told_once_until_something_moves(tmp_path: Path) -> None:
+    watched, said = watch(tmp_path, 10)
+    watched.look(0)
+    assert said == []
+    writer = Writer(0, 2)
+    writer.under_way(30 * MS)
+    other = Writer(1, 2)
+    other.under_way(20 * MS, inside=False)
+    write_running(tmp_path, [writer, other])
+    for now in (1, 5, 10.9):
+        watched.look(now)
+    assert said == []
+    for now in (11.1, 20, 40):
+        watched.look(now)
+    assert len(said) == 1
+    assert said[0].startswith("sibyl: a call has lasted for 10 s; where the ranks are:\n  rank 1")
+    watched.look(41, asked=True)
+    assert said[1].startswith("sibyl: where the ranks are:\n")
+    # The call ends, and the next one lasts.
+    writer.call(30 * MS, 50 * MS)
+    writer._tables["threads"].clear()
+    writer.under_way(60 * MS)
+    write_running(tmp_path, [writer, other])
+    watched.look(42)
+    watched.look(51.9)
+    assert len(said) == 2
+    watched.look(52.1)
+    assert len(said) == 3
+
+
+def test_a_program_that_is_busy_outside_of_mpi_hangs_in_nothing(tmp_path: Path) -> None:
+    watched, said = watch(tmp_path, 10)
+    writer = Writer(0, 1)
+    writer.under_way(20 * MS, inside=False)
+    write_running(tmp_path, [writer])
+    watched.look(0)
+    watched.look(100)
+    assert said == []
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_calls_that_do_not_match_are_named_once(tmp_path: Path, finished: bool) -> None:
+    writers = [Writer(rank, 3) for rank in range(3)]
+    for writer in writers:
+        for call in range(4):
+            writer.call((10 + call) * MS, (11 + call) * MS)
+        odd = writer.rank == 1
+        name, signature, line = ("MPI_Bcast", 8, 40) if odd else ("MPI_Reduce", 9, 41)
+        if finished:
+            writer.call(30 * MS, 31 * MS, name, root=0, line=line, signature=signature)
+        else:
+            writer.under_way(30 * MS, name, root=0, line=line, signature=signature)
+    write_running(tmp_path, writers)
+    watched, said = watch(tmp_path, 100)
+    watched.look(0)
+    watched.look(1)
+    assert said == [
+        "sibyl: call 4 on the communicator of ranks 0-2 does not match: rank 0 calls MPI_Reduce "
+        "(root 0, 8 B) at app.py:41 in step, and rank 1 calls MPI_Bcast (root 0, 8 B) at "
+        "app.py:40 in step"
+    ]
+
+
+def test_calls_are_compared_as_they_come_and_dropped_when_all_have_made_them(
+    tmp_path: Path,
+) -> None:
+    writers = [Writer(rank, 2) for rank in range(2)]
+    watched, said = watch(tmp_path, 100)
+    for turn in range(20):
+        for writer in writers:
+            for call in range(50 + 10 * writer.rank):  # rank 1 runs ahead
+                at = 100 * turn + call
+                writer.call(at * MS, (at + 1) * MS)
+        write_running(tmp_path, writers)
+        watched.look(turn)
+    kept = [len(c) for s in watched._recorder._seen.values() for c in s.calls.values()]
+    assert max(kept) <= 10 * 20 + 1
+    assert said == []
+    for writer, signature in zip(writers, (5, 6), strict=True):
+        writer.call(5000 * MS, 5001 * MS, number=1300, signature=signature)
+    write_running(tmp_path, writers)
+    watched.look(21)
+    assert len(said) == 1
+
+
+def test_other_communicators_do_not_mix(tmp_path: Path) -> None:
+    writers = [Writer(rank, 4) for rank in range(4)]
+    for writer in writers:
+        members = "0,2" if writer.rank % 2 == 0 else "1,3"
+        own = writer.communicator(members, 2)
+        signature = 10 + writer.rank % 2
+        writer.call(10 * MS, 20 * MS, communicator=own, signature=signature)
+    write_running(tmp_path, writers)
+    watched, said = watch(tmp_path, 100)
+    watched.look(0)
+    assert said == []

@@ -143,12 +143,6 @@ class Writer:
         )
         self.count(row, calls, 0, ns)
 
-    def enter(self, at: int, function: str = "MPI_Barrier", line: int = 1, size: int = 0) -> None:
-        """A call that is never left."""
-        row = self.row(self.site(line=line), self.communicator(), self.function(function))
-        number = self._numbers.get(0, 0)
-        self._tables["threads"].append((1, row, -1, 1, number, at, size, 7, b""))
-
     def write(self, directory: Path, pid: int | None = None) -> Path:
         """Write the file; an end that nobody has set is a second behind the last record."""
         pid = 1000 + self.rank if pid is None else pid

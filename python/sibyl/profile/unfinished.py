@@ -29,7 +29,7 @@ def last_calls(world: World, places: Places) -> list[LastCall]:
     for rank in world.unfinished:
         trace = world.traces[rank]
         threads, rows, names = trace.tables["threads"], trace.tables["rows"], trace.functions
-        inside = (threads["inside"] == 1) & (threads["row"] < len(rows))
+        inside = (threads["inside"] != 0) & (threads["row"] < len(rows))
         for thread in threads[numpy.flatnonzero(inside)]:
             row = rows[int(thread["row"])]
             place = places.of_site(trace, int(row["site"]))

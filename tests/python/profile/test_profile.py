@@ -308,7 +308,7 @@ def test_ranks_that_end_in_a_call_are_told_with_its_line(sibyl: Sibyl, tmp_path:
         writer = Writer(rank, 3, end=0)
         writer.call(10 * MS, 20 * MS)
         if rank != 1:
-            writer.enter(30 * MS, "MPI_Barrier", line=8)
+            writer.under_way(30 * MS, "MPI_Barrier", line=8)
         writer.write(tmp_path / "traces")
     document = read(sibyl, "--json", "a.json")
     last = [(each["rank"], each["function"], each["line"]) for each in document["last_calls"]]

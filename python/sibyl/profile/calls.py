@@ -15,7 +15,7 @@ from functools import reduce
 
 import numpy
 
-from sibyl.profile.trace import NO_COMMUNICATOR, Trace, TraceError
+from sibyl.profile.trace import NO_COMMUNICATOR, RANKS_MOST, Trace, TraceError
 from sibyl.profile.world import World, common
 
 
@@ -57,6 +57,8 @@ def members_of(text: str) -> tuple[int, ...]:
     found: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")
+        if len(last or first) > len(str(RANKS_MOST)) or int(last or first) >= RANKS_MOST:
+            raise TraceError(f"rank {(last or first)[:20]} is none")
         found += range(int(first), int(last or first) + 1)
     return tuple(found)
 
@@ -164,7 +166,8 @@ def _sets_of(
         enter[:, column] = (common(trace, records["enter_ns"]) - zero) * 1e-9
         leave[:, column] = (common(trace, records["exit_ns"]) - zero) * 1e-9
         size[:, column], row[:, column] = records["bytes"], records["row"]
-        root = numpy.maximum(root, records["root"])
+        named = numpy.where(records["root"] < len(whole), records["root"], -1)
+        root = numpy.maximum(root, named)
         ids = numpy.array([names.setdefault(name, len(names)) for name in trace.functions])
         function[:, column] = ids[trace.tables["rows"]["function"][records["row"]]]
     leave = numpy.maximum(leave, enter)

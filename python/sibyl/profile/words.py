@@ -32,10 +32,7 @@ def headline(profile: Profile) -> str:
     if not world.traces:
         return "No rank left a trace: the program made no MPI call, or was started without one"
     if not profile.sites:
-        where = " and waits for no message" if not profile.messages else ""
-        return (
-            f"The program calls no blocking collective{where}: there is nobody to wait for in one"
-        )
+        return "No collective call was seen: the program makes none, or ended before its first"
     if world.size == 1:
         return f"One rank waits for nobody; it was {seconds_text(profile.seconds)} in collectives"
     if profile.seconds == profile.unsplit:

@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from sibyl import __version__
+from sibyl.arguments import complete_algorithm, complete_collective
 from sibyl.commands.bench import bench
 from sibyl.commands.cluster import cluster
 from sibyl.commands.guidelines import guidelines
@@ -27,9 +28,15 @@ from sibyl.option_classes import takes_options
 app = typer.Typer(
     help="MPI collectives that know who is late: run programs under Sibyl, look into its plans.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
+
+
+Collective = Annotated[
+    str,
+    typer.Argument(metavar="COLLECTIVE", show_default=False, autocompletion=complete_collective),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -104,7 +111,7 @@ def algorithms(
 @app.command()
 @takes_options
 def plan(
-    collective: Annotated[str, typer.Argument(metavar="COLLECTIVE", show_default=False)],
+    collective: Collective,
     options: PlanOptions,
     nodes: NodeOptions,
     outputs: PlanOutputs,
@@ -115,21 +122,29 @@ def plan(
 
 @app.command()
 def verify(
-    collective: Annotated[str, typer.Argument(metavar="COLLECTIVE", show_default=False)],
+    collective: Collective,
     ranks: Annotated[
         str, typer.Option(metavar="A..B", help="Numbers of ranks, both ends included.")
     ],
     algorithm: Annotated[
-        str | None, typer.Option(metavar="NAME", help="One algorithm; all if absent.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="One algorithm; all if absent.",
+            autocompletion=complete_algorithm,
+        ),
     ] = None,
     roots: Annotated[
         str, typer.Option(metavar="all|sample", help="Every root, or up to eight of them.")
     ] = "sample",
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE|-", help="Write what was proven as JSON.")
+    ] = None,
 ) -> int:
     """Prove plans: complete, nothing twice, in order, matched, free of deadlock."""
     from sibyl.commands.verify import verify_plans
 
-    return verify_plans(collective, algorithm, ranks, roots)
+    return verify_plans(collective, algorithm, ranks, roots, json)
 
 
 @app.command("fft-plot")
@@ -159,7 +174,7 @@ def predict(
         Path | None, typer.Option(metavar="FILE", help="Write every arrival and prediction.")
     ] = None,
     json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the errors as JSON.")
+        Path | None, typer.Option(metavar="FILE|-", help="Write the errors as JSON.")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw predicted and true arrivals.")
@@ -172,11 +187,15 @@ def predict(
 
 
 @app.command()
-def doctor() -> int:
+def doctor(
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE|-", help="Write what was found as JSON.")
+    ] = None,
+) -> int:
     """Say what is installed, whether Sibyl fits it, what is missing and how to mend it."""
     from sibyl.commands.doctor import examine
 
-    return examine()
+    return examine(json)
 
 
 app.add_typer(cluster)
@@ -210,6 +229,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         message = one_line(format_message())
         if not message:  # the help was asked for and has been printed
             sys.exit(getattr(error, "exit_code", 2))
-        print(f"sibyl: {message} (see: sibyl --help)", file=sys.stderr)
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "sibyl"
+        print(f"sibyl: {message} (see: {command} --help)", file=sys.stderr)
         code = getattr(error, "exit_code", 2)
     sys.exit(code or 0)

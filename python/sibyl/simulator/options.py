@@ -36,18 +36,20 @@ class Wishes:
         ),
     ] = None
     size: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="BYTES,...",
-            help="In all at the root (gather, scatter), of each rank's vector (reduce, scans).",
+            help="In all at the root (gather, scatter), of each rank's vector (reduce, scans); "
+            "1MiB, or what was recorded, if absent.",
         ),
-    ] = "1MiB"
+    ] = None
     pattern: Annotated[
         str,
         typer.Option(
             metavar="SHAPE,...|FILE",
             help="Arrivals: flat, uniform, skewed, root-late, fixed, normal, exponential, or a "
-            "file of arrival times.",
+            "file of arrival times (of a recording the call site of the collective and --size; "
+            "FILE#N: call site N).",
         ),
     ] = "uniform"
     max_delay: Annotated[
@@ -60,7 +62,7 @@ class SettingsOptions:
     """What all cells share, but for the network."""
 
     iterations: Annotated[
-        int, typer.Option(metavar="K", help="Patterns per cell, where they are drawn.")
+        int, typer.Option(metavar="K", help="Patterns per cell: drawn, or calls of a file.")
     ] = 16
     seed: Annotated[int, typer.Option(metavar="S", help="Of the patterns.")] = 1
     root: Annotated[int, typer.Option(metavar="R", help="Of rooted collectives.")] = 0

@@ -1,15 +1,14 @@
 """Drives `sibyl simulate`: reads what is wished, simulates every cell, writes what is asked for."""
 
-from pathlib import Path
-
 from rich.console import Console
 
 from sibyl import _core
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import SHAPES, make_cells
-from sibyl.experiment.options import words_of
+from sibyl.experiment.options import recorded_pattern, words_of
+from sibyl.experiment.recording import split_name
 from sibyl.experiment.units import read_size, read_time
-from sibyl.files import write_result
+from sibyl.files import console_beside, write_result
 from sibyl.node_options import NodeOptions
 from sibyl.progress import progress_bar
 from sibyl.simulator import output, picture
@@ -30,6 +29,7 @@ from sibyl.simulator.session import (
 
 # Where neither --ranks nor --nodes say it.
 USUAL_RANKS = 48
+USUAL_SIZE = 1 << 20
 
 
 def _numbers(option: str, text: str) -> list[int]:
@@ -43,21 +43,28 @@ def _numbers(option: str, text: str) -> list[int]:
 def problems_of(settings: Settings, wishes: Wishes, nodes: NodeOptions) -> list[Problem]:
     """The cells."""
     named = nodes.named()
+    sizes = [] if wishes.size is None else list(map(read_size, words_of("--size", wishes.size)))
+    text, recorded = recorded_pattern(wishes.pattern, settings.collective, sizes)
     usual = USUAL_RANKS if named is None else len(named)
+    if recorded is not None and wishes.ranks is None and named is None:
+        usual = recorded.ranks
+    if not sizes:
+        as_recorded = recorded is not None and recorded.collective == settings.collective
+        sizes = [recorded.whole_size] if as_recorded and recorded.whole_size else [USUAL_SIZE]
     ranks = [usual] if wishes.ranks is None else _numbers("--ranks", wishes.ranks)
     for count in ranks:
         nodes.check_ranks(count)
         if settings.root >= count:
             raise CommandError(f"--root {settings.root} is not a rank; there are {count}")
-    patterns = words_of("--pattern", wishes.pattern)
+    patterns = words_of("--pattern", text)
     for pattern in patterns:
-        if pattern not in SHAPES and not Path(pattern).is_file():
+        if pattern not in SHAPES and not split_name(pattern)[0].is_file():
             raise CommandError(
                 f"--pattern {pattern}: there are {', '.join(SHAPES)}, and no file of that name"
             )
     cells = make_cells(
         ranks,
-        [read_size(word) for word in words_of("--size", wishes.size)],
+        sizes,
         ["same"],
         patterns,
         [read_time(word) for word in words_of("--max-delay", wishes.max_delay)],
@@ -91,7 +98,7 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
     except KeyboardInterrupt:
         interrupted = True
     if rows:
-        output.print_table(rows, settings, Console())
+        output.print_table(rows, settings, console_beside(*vars(outputs).values()))
         if outputs.csv is not None:
             write_result(outputs.csv, output.csv_text(rows, settings))
         if outputs.json is not None:

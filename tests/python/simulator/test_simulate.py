@@ -237,3 +237,24 @@ def test_bad_input_gets_one_line(sibyl: Sibyl, words: tuple[str, ...], part: str
 
 def test_bad_input_simulates_nothing(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("simulate", "gather", "--max-delay", "soon"), "soon")
+
+
+def test_a_recording_is_simulated_with_its_ranks_and_size(sibyl: Sibyl, tmp_path: Path) -> None:
+    call = {"number": 1, "times": [0.0, 0.5, 0.0, 0.0]}
+    site = {"communicator": 0, "group": [0, 1, 2, 3], "collective": "gather", "root": 0}
+    site |= {"bytes": 1024, "calls": [call, {**call, "times": [0.0, 0.0, 0.25, 0.0]}]}
+    document = {"format": "sibyl-arrivals", "version": 1, "sites": [site]}
+    (tmp_path / "recording.json").write_text(json.dumps(document))
+    words = ("simulate", "gather", "--algorithms", "linear", "--pattern", "recording.json")
+    result = sibyl(*words, "--json", "-")
+    assert result.returncode == 0, result
+    (entry,) = json.loads(result.stdout)["entries"]
+    assert (entry["ranks"], entry["bytes"]) == (4, 4096)
+    low, high = entry["quartiles_s"]
+    assert 0.25 < low < 0.26 < 0.5 < high < 0.51
+    assert "linear" in result.stderr
+    assert_usage_error(sibyl(*words, "-n", 5), "recorded on 4 ranks, not 5")
+    (tmp_path / "bad").write_text("secret\n")
+    result = sibyl("simulate", "gather", "-n", 4, "--pattern", "bad")
+    assert_usage_error(result, "bad:1")
+    assert "secret" not in result.stderr

@@ -21,10 +21,11 @@ def console_beside(*outputs: Path | None, width: int | None = None) -> Console:
 
     Args:
         outputs: that options name.
-        width: where it is no terminal; that of one in the environment (COLUMNS), else 80, if None.
+        width: where it is no terminal and COLUMNS is not set; 80 if None.
     """
     stream = sys.stderr if STDOUT in outputs else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else width)
+    known = stream.isatty() or "COLUMNS" in os.environ
+    return Console(file=stream, width=None if known else width)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -177,3 +177,11 @@ def test_an_order_that_an_algorithm_cannot_take_is_told(sibyl: Sibyl) -> None:
     (sibyl.directory / "order.txt").write_text("1\n2\n3\n")
     words = ["plan", "scan", "--algorithm", "doubling", "--ranks", 4, "--order", "order.txt"]
     assert_usage_error(sibyl(*words), "order")
+
+
+def test_the_table_of_algorithms_fits_80_columns(sibyl: Sibyl) -> None:
+    narrow = sibyl("algorithms", env={**os.environ, "COLUMNS": "80"})
+    assert max(len(line) for line in narrow.stdout.splitlines() if line[:1] in "┏┡│├└") <= 80
+    assert "reduce_scatter_block" in narrow.stdout and "linear-synchronised" in narrow.stdout
+    assert "--json" in narrow.stdout.splitlines()[-1]
+    assert "operators" in sibyl("algorithms").stdout

@@ -230,8 +230,6 @@ def _write(
 
 def draw(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> None:
     """Draw both plots, each written whole."""
-    curves = plots.draw_curves(grid, rows, path, metric)
-    if curves is not None:
-        write_result(path, curves)
+    write_result(path, plots.draw_curves(grid, rows, path, metric))
     distribution = path.with_name(f"{path.stem}-distribution{path.suffix}")
     write_result(distribution, plots.draw_distributions(grid, rows, path, metric))

@@ -240,7 +240,11 @@ class Outputs:
     ] = None
     svg: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw ranks and messages in time; waits in red."),
+        typer.Option(
+            metavar="FILE",
+            help="Draw ranks and messages in time; waits in red. Of several algorithms or cells "
+            "each in a file of its own, FILE's name with what it is.",
+        ),
     ] = None
     html: Annotated[
         Path | None,
@@ -269,13 +273,15 @@ def _words(text: str, count: int, option: str, like: str) -> list[str]:
     return words
 
 
-_PER_BYTE = re.compile(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+)\s*(s|ms|us|ns|ps)?(?:/B)?$")
-_PARTS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, None: 1.0}
+_PER_BYTE = re.compile(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+)\s*(s|ms|us|ns|ps)(?:/B)?$")
+_PARTS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12}
 
 
 def read_time_per_byte(text: str, option: str) -> float:
     """Seconds per byte: a number with s, ms, us, ns or ps, and /B."""
+    if text.strip() == "0":
+        return 0.0
     match = _PER_BYTE.match(text.strip())
     if match is None:
-        raise CommandError(f"{option} '{text}': write a time per byte, as in 8ns/B")
+        raise CommandError(f"{option} '{text}': write a time per byte with its unit, as in 8ns/B")
     return float(match.group(1)) / _PARTS[match.group(2)]

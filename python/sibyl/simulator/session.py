@@ -4,7 +4,7 @@ import itertools
 import math
 import os
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -199,7 +199,7 @@ def check_memory(
     problems: Sequence[Problem],
     entrants: Sequence[Contender],
     settings: Settings,
-    recorded: Problem | None,
+    pictured: Collection[Problem],
 ) -> None:
     """Refuse what does not fit into memory, before anything large is made."""
     limit = 0.8 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -213,7 +213,7 @@ def check_memory(
         steps = _core.estimate_steps(
             request_of(problem, contender, settings, numpy.zeros(problem.ranks))
         )
-        record = problem is recorded
+        record = problem in pictured
         needed = _core.simulation_memory(problem.ranks, int(steps), record)
         if needed > limit or steps >= 2**31:
             raise CommandError(

@@ -93,8 +93,30 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
     ] = None,
+    compare: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="Run it K times with and without Sibyl, in turns, and compare the wall times; its "
+            "output is not shown.",
+        ),
+    ] = None,
+    same_output: Annotated[
+        bool,
+        typer.Option("--same-output", help="With --compare: all runs must print the same lines."),
+    ] = False,
+    json: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE|-", help="With --compare: write the times and their ratio."),
+    ] = None,
 ) -> int:
     """Run an unmodified MPI program with its collectives served by Sibyl."""
+    if compare is not None:
+        from sibyl.commands.compare import compare as compare_runs
+
+        return compare_runs(program, options, hostfile, compare, same_output, json)
+    if same_output or json is not None:
+        raise CommandError("--same-output and --json go with --compare; see --report")
     return run_program(program, options, hostfile)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from sibyl.errors import CommandError, counted, one_line
 from sibyl.experiment.grid import SIZES_IN_ALL
+from sibyl.mpi.arrivals import EMPTY
 
 FORMAT = "sibyl-arrivals"
 # Seconds: thirty thousand years. Predictors add times up, and larger ones could become infinite.
@@ -95,10 +96,7 @@ def read_recording(path: Path) -> list[Site]:
             reason = f"it has no {reason}"
         raise CommandError(f"{path} is no recording of `sibyl run --record`: {reason}") from error
     if not any(site.calls for site in sites):
-        raise CommandError(
-            f"{path} is an empty recording: no call was recorded at all of its ranks; the program "
-            f"called no collective, or some rank did not reach MPI_Finalize"
-        )
+        raise CommandError(f"{path}: {EMPTY}")
     return sorted(sites, key=lambda site: -len(site.calls))
 
 

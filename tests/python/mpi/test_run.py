@@ -312,6 +312,13 @@ def test_doctor_says_how_to_mend_a_machine_without_mpi(sibyl: Sibyl) -> None:
     assert result.returncode == 1
     assert "PROBLEM" in result.stdout
     assert "install" in result.stdout
+    result = sibyl("doctor", "--json", "-", env={**os.environ, "PATH": str(sibyl.directory)})
+    assert result.returncode == 1
+    document = json.loads(result.stdout)
+    assert document["healthy"] is False
+    problems = {name: why for part in document["parts"] for name, why in part["problems"].items()}
+    assert "no mpiexec in PATH" in problems["launcher"]
+    assert "1 problem found" in result.stderr
 
 
 def test_a_program_under_another_mpi_is_warned_of_ranks_that_are_alone(

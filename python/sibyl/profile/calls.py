@@ -15,7 +15,7 @@ from functools import reduce
 
 import numpy
 
-from sibyl.profile.trace import NO_COMMUNICATOR, Trace, TraceError
+from sibyl.profile.trace import NO_COMMUNICATOR, RANKS_MOST, Trace, TraceError
 from sibyl.profile.world import World, common
 
 
@@ -57,6 +57,8 @@ def members_of(text: str) -> tuple[int, ...]:
     found: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")
+        if len(last or first) > len(str(RANKS_MOST)) or int(last or first) >= RANKS_MOST:
+            raise TraceError(f"rank {(last or first)[:20]} is none")
         found += range(int(first), int(last or first) + 1)
     return tuple(found)
 
@@ -107,17 +109,38 @@ def _parts_of(trace: Trace) -> dict[tuple[str, int], _Part]:
         return found
     of_record = rows["communicator"][records["row"]]
     collective = trace.is_collective[records["row"]]
-    for place in numpy.unique(of_record[collective]):
-        if place == NO_COMMUNICATOR:
-            continue
+    known = len(trace.tables["communicators"])
+    counts = numpy.bincount(of_record[collective & (of_record != NO_COMMUNICATOR)], minlength=known)
+    for place in numpy.flatnonzero(counts):
         communicator = trace.tables["communicators"][place]
         if int(communicator["flags"]):  # between two groups, or with ranks of other worlds
             continue
         chosen = numpy.flatnonzero(collective & (of_record == place))
-        number, first = numpy.unique(records["number"][chosen], return_index=True)
+        number = records["number"][chosen]
+        if not (number[1:] > number[:-1]).all():  # several threads
+            number, first = numpy.unique(number, return_index=True)
+            chosen = chosen[first]
         key = trace.text(communicator["members"]), int(communicator["occurrence"])
-        found[key] = _Part(number, chosen[first])
+        found[key] = _Part(number, chosen)
     return found
+
+
+def _in_both(one: numpy.ndarray, other: numpy.ndarray) -> numpy.ndarray:
+    if numpy.array_equal(one, other):
+        return one
+    return numpy.intersect1d(one, other, assume_unique=True)
+
+
+def _kinds(columns: numpy.ndarray) -> numpy.ndarray:
+    """The number of each row of an array among those that differ, equal rows alike."""
+    kind = numpy.zeros(len(columns), "i8")
+    for column in columns.T:
+        # Codes stay small: they are numbered anew after each column.
+        both = kind * (int(column.max(initial=0)) + 2) + column + 1
+        values, kind = numpy.unique(both, return_inverse=True)
+        if len(values) == len(columns):
+            break
+    return kind.reshape(-1)
 
 
 def _sets_of(
@@ -127,7 +150,7 @@ def _sets_of(
     of_rank: dict[int, _Part],
     zero: int,
 ) -> Iterator[CallSet]:
-    numbers = reduce(numpy.intersect1d, (of_rank[rank].number for rank in present))
+    numbers = reduce(_in_both, (of_rank[rank].number for rank in present))
     if not len(numbers):
         return
     shape = len(numbers), len(present)
@@ -143,23 +166,24 @@ def _sets_of(
         enter[:, column] = (common(trace, records["enter_ns"]) - zero) * 1e-9
         leave[:, column] = (common(trace, records["exit_ns"]) - zero) * 1e-9
         size[:, column], row[:, column] = records["bytes"], records["row"]
-        root = numpy.maximum(root, records["root"])
+        named = numpy.where(records["root"] < len(whole), records["root"], -1)
+        root = numpy.maximum(root, named)
         ids = numpy.array([names.setdefault(name, len(names)) for name in trace.functions])
         function[:, column] = ids[trace.tables["rows"]["function"][records["row"]]]
     leave = numpy.maximum(leave, enter)
     by_id = {number: name for name, number in names.items()}
     # Calls in which ranks call different collectives are errors of the program, no site.
     same = (function == function[:, :1]).all(axis=1)
-    kinds, kind = numpy.unique(numpy.column_stack([row, root])[same], axis=0, return_inverse=True)
     places = numpy.flatnonzero(same)
-    for number, values in enumerate(kinds):
-        at = places[kind.reshape(-1) == number]
+    kind = _kinds(numpy.column_stack([row, root])[places])
+    for number in range(int(kind.max(initial=-1)) + 1):
+        at = places[kind == number]
         yield CallSet(
             present,
             len(whole),
             by_id[int(function[at[0], 0])],
-            tuple(int(value) for value in values[:-1]),
-            int(values[-1]),
+            tuple(int(value) for value in row[at[0]]),
+            int(root[at[0]]),
             numbers[at],
             enter[at],
             leave[at],

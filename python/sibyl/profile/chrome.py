@@ -12,7 +12,7 @@ from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Site
 
 # Slices that viewers still open in time; more calls than these are thinned out.
-CALLS_MOST = 400_000
+CALLS_MOST = 200_000
 
 
 def to_chrome(profile: Profile) -> str:
@@ -43,7 +43,7 @@ def to_chrome(profile: Profile) -> str:
 
 def _calls(profile: Profile, site: Site, every: int) -> list[dict[str, Any]]:
     found = site.attribution
-    where = words.where(profile, site)
+    where = words.where(profile, site.place)
     events = []
     for call in range(0, len(site.enter), every):
         last = site.members[int(found.last[call])]

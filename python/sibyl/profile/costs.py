@@ -46,9 +46,6 @@ class Costs:
         return replace(self.network, nodes=nodes)
 
 
-NO_COSTS = Costs(None, None, "no costs of messages were asked for")
-
-
 def find_costs(world: World, mpi: str | None, calibration: Path | None) -> Costs:
     """The costs for a run; without any where they cannot be measured.
 
@@ -65,6 +62,8 @@ def find_costs(world: World, mpi: str | None, calibration: Path | None) -> Costs
         inside = measure(mpi)
     except CommandError as error:
         return Costs(None, None, f"the costs of messages could not be measured: {error}")
+    except KeyboardInterrupt:  # the run is over, and its report worth more than these
+        return Costs(None, None, "the measurement of the costs of messages was interrupted")
     if not several:
         return Costs(_network(inside), None, inside.origin)
     between = given or Calibration(Network.alpha, Network.beta, inside.gamma, "")

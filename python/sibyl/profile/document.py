@@ -50,6 +50,16 @@ def to_document(profile: Profile) -> dict[str, Any]:
         "overhead_seconds": world.overhead_seconds,
         "missing_ranks": world.missing,
         "unfinished_ranks": world.unfinished,
+        "last_calls": [
+            {
+                "rank": call.rank,
+                "function": call.function,
+                "file": profile.files[call.place],
+                "line": call.place.line,
+                "in": call.place.function,
+            }
+            for call in profile.last_calls
+        ],
         "costs": profile.costs.origin,
         "command": profile.command,
         "notes": world.notes,

@@ -74,7 +74,9 @@ class Outputs:
     ] = None
     trace: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write all calls for ui.perfetto.dev, as JSON."),
+        typer.Option(
+            metavar="FILE", help="Write all calls: JSON for ui.perfetto.dev, or NAME.otf2."
+        ),
     ] = None
     table: Annotated[
         Path | None,
@@ -95,7 +97,13 @@ class Outputs:
             raise CommandError(f"--top {self.top}: at least 1")
         if self.calibration is not None and not self.calibration.is_file():
             raise CommandError(f"--calibration {self.calibration}: there is no such file")
-        files = {"--html": self.html, "--trace": self.trace, "--table": self.table}
+        files = {"--html": self.html, "--table": self.table}
+        if self.trace is not None and self.trace.suffix == ".otf2":
+            from sibyl.profile import otf2_archive
+
+            otf2_archive.check("--trace", self.trace)
+        else:
+            files["--trace"] = self.trace
         if self.json != STDOUT:
             files["--json"] = self.json
         check_all_writable(files)

@@ -35,7 +35,11 @@ DEFINITIONS = (
         "waiting that is put down to a rank: waiting ranks split it evenly among those "
         "that are missing",
     ),
-    ("gives back", "rank-seconds of this run, by simulating the recorded arrivals; not measured"),
+    (
+        "gives back",
+        "rank-seconds at these calls, by simulating their recorded arrivals; not measured, and "
+        "who leaves a call earlier may wait at the next one instead",
+    ),
 )
 
 
@@ -140,7 +144,9 @@ def _sites_table(profile: Profile) -> str:
     longest = profile.sites[0].seconds
     pairs = list(zip(profile.sites, profile.judgements, strict=True))
     for place, (site, judgement) in enumerate(pairs[:ROWS_MOST]):
-        name = f"{words.what_is_called(site)}<br>{escape(words.where(profile, site))}"
+        name = (
+            f"{words.what_is_called(profile, site)}<br>{escape(words.where(profile, site.place))}"
+        )
         if place < SITES_SHOWN:
             name = f'<a href="#site-{place}">{name}</a>'
         late = escape(words.who_is_late(site.late[0])) if site.late and site.waiting > 0 else ""
@@ -201,7 +207,7 @@ def _site_details(profile: Profile) -> Iterable[str]:
         network = None
         if profile.costs.network is not None and judgement.gain is not None:
             network = network_of(site, profile.world, profile.costs)
-        title = f"{words.what_is_called(site)} at {words.where(profile, site)}"
+        title = f"{words.what_is_called(profile, site)} at {words.where(profile, site.place)}"
         parts = [f"<p>{escape(_facts(profile, site, judgement))}</p>"]
         parts.append(_late_table(profile, site))
         parts.append(heat_map(site))
@@ -216,7 +222,7 @@ def _facts(profile: Profile, site: Site, judgement: Judgement) -> str:
     calls = "1 call" if site.calls == 1 else f"{site.calls} calls"
     text = f"{calls} by ranks {members_text(site.members)}" if site.members else calls
     if site.also_at:
-        places = sorted({f"{profile.files[p]}:{p.line}" for p in site.also_at})
+        places = sorted({words.line_of(profile, place) for place in site.also_at})
         text += f", some ranks from {', '.join(places[:4])}"
     text += (
         f". Waiting {words.number(site.waiting)}, moving {words.number(site.moving)} rank-seconds"
@@ -256,11 +262,9 @@ def _messages(profile: Profile) -> str:
         return ""
     rows = []
     for site in profile.messages[:RANKS_SHOWN]:
-        file = profile.files[site.place]
-        at = f"{file}:{site.place.line}" if site.place.line else file
         rows.append(
             (
-                *(site.function, f"{at} in {site.place.function}" if site.place.function else at),
+                *(site.function, words.where(profile, site.place)),
                 *(str(site.calls), words.number(site.seconds)),
             )
         )

@@ -6,8 +6,9 @@ from functools import cached_property
 
 from sibyl.profile.costs import Costs
 from sibyl.profile.judgement import Judgement, judge
-from sibyl.profile.places import Place, short_names
+from sibyl.profile.places import Place, Places, short_names
 from sibyl.profile.sites import MessageSite, Site, find_sites
+from sibyl.profile.unfinished import LastCall, last_calls
 from sibyl.profile.world import World
 
 
@@ -20,6 +21,7 @@ class Profile:
         sites: of collectives, those that took most first.
         judgements: one for each site.
         messages: places at which messages are received or waited for.
+        last_calls: in which ranks were that did not reach MPI_Finalize.
         costs: what bounds and gains rest on.
         command: the words with which it can be repeated.
     """
@@ -28,6 +30,7 @@ class Profile:
     sites: list[Site]
     judgements: list[Judgement]
     messages: list[MessageSite]
+    last_calls: list[LastCall]
     costs: Costs
     command: list[str]
 
@@ -35,6 +38,7 @@ class Profile:
     def files(self) -> dict[Place, str]:
         """The file of each place, as short as it can be."""
         places = {site.place for site in self.sites} | {site.place for site in self.messages}
+        places |= {call.place for call in self.last_calls}
         places |= {place for site in self.sites for place in site.also_at}
         return short_names(sorted(places))
 
@@ -109,10 +113,12 @@ def make_profile(
         command: that repeats it.
         advance: called with parts of 1 as it goes on.
     """
-    sites, messages = find_sites(world)
+    places = Places()
+    sites, messages = find_sites(world, places)
+    last = last_calls(world, places)
     advance(0.3)
     worth = world.size > 1 and any(len(site.enter) for site in sites)
     costs = find_costs() if worth else Costs(None, None, "")
     advance(0.4)
     judgements = judge(world, sites, costs, lambda one: advance(0.3 * one / len(sites)))
-    return Profile(world, sites, judgements, messages, costs, command)
+    return Profile(world, sites, judgements, messages, last, costs, command)

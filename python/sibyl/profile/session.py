@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,6 +13,7 @@ from sibyl.mpi import slurm
 from sibyl.mpi.installation import choose_launcher, launcher_in_path
 from sibyl.mpi.library import find_recorder
 from sibyl.mpi.run import RunOptions, resolve_program, run_program, scratch_directory
+from sibyl.profile import otf2_archive
 from sibyl.profile.chrome import to_chrome
 from sibyl.profile.costs import find_costs
 from sibyl.profile.document import to_json
@@ -91,28 +92,31 @@ def _report(
         profile = make_profile(
             world, lambda: find_costs(world, mpi, outputs.calibration), list(command), advance
         )
+    written = [_write(path, make, profile) for path, make in _files(outputs)]
     print_profile(profile, Console(stderr=True), outputs.top)
-    written = [_write(path, text) for path, text in _texts(profile, outputs)]
     return code if all(written) else code or 1
 
 
-def _texts(profile: Profile, outputs: Outputs) -> list[tuple[Path, str]]:
-    makers = (
+def _files(outputs: Outputs) -> list[tuple[Path, Callable[[Profile], str]]]:
+    """What is to be written, and what makes its text."""
+    wished = (
         (outputs.html, to_html),
         (outputs.json, to_json),
         (outputs.trace, to_chrome),
         (outputs.table, to_table),
     )
-    return [(path, make(profile)) for path, make in makers if path is not None]
+    return [(path, make) for path, make in wished if path is not None]
 
 
-def _write(path: Path, text: str) -> bool:
+def _write(path: Path, make: Callable[[Profile], str], profile: Profile) -> bool:
     """Write after the run, whose exit code is worth more than what cannot be written."""
-    if path == STDOUT:
-        print(text, end="")
-        return True
     try:
-        write_result(path, text)
+        if make is to_chrome and path.suffix == otf2_archive.SUFFIX:
+            otf2_archive.write_otf2(profile, path)
+        elif path == STDOUT:
+            print(make(profile), end="")
+        else:
+            write_result(path, make(profile))
     except CommandError as error:
         print(f"sibyl: {error}", file=sys.stderr)
         return False

@@ -158,9 +158,8 @@ def collective_name(function: str) -> str:
     return function.removeprefix("MPI_").removesuffix("_c").lower()
 
 
-def find_sites(world: World) -> tuple[list[Site], list[MessageSite]]:
+def find_sites(world: World, places: Places) -> tuple[list[Site], list[MessageSite]]:
     """The sites of a run, those that took most time first."""
-    places = Places()
     groups: dict[tuple[str, Place, tuple[int, ...], int], list[CallSet]] = defaultdict(list)
     matched: dict[tuple[int, int], _Rows] = defaultdict(_Rows)
     for calls in match_calls(world):

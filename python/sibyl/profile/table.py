@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import numpy
 
+from sibyl.errors import one_line
 from sibyl.guidelines.selection import own
 from sibyl.guidelines.selection.choices import RankRules, Rule
 from sibyl.profile.judgement import SCHEDULE
@@ -31,8 +32,8 @@ def to_table(profile: Profile) -> str:
         learned.append(RankRules(collective, ranks, ranks, tuple(_rules(chosen))))
     comment = [
         "Simulated by `sibyl profile` from the arrivals of:",
-        "  " + " ".join(profile.command),
-        f"costs of messages: {profile.costs.origin}",
+        "  " + one_line(" ".join(profile.command)),
+        *([f"costs of messages: {one_line(profile.costs.origin)}"] if profile.costs.origin else []),
     ]
     return own.to_text(learned, comment)
 

@@ -35,7 +35,7 @@ def _table(profile: Profile, top: int) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("site", overflow="fold")
     for site, judgement in list(zip(profile.sites, profile.judgements, strict=True))[:top]:
-        lines = [f"{words.what_is_called(site)} at {words.where(profile, site)}"]
+        lines = [f"{words.what_is_called(profile, site)} at {words.where(profile, site.place)}"]
         if site.late and site.waiting > 0:
             lines.append(words.who_is_late(site.late[0]))
         if advice := words.advice_text(judgement):

@@ -17,6 +17,7 @@ HEADER_BYTES = 1024
 TABLES_AT = 640
 TABLE_NAMES = ("strings", "functions", "sites", "communicators", "rows", "records", "threads")
 NO_COMMUNICATOR = 0xFFFFFFFF
+RANKS_MOST = 1 << 24  # more are a damaged file
 COLLECTIVE = 1  # kind of a function
 # Flags of the header: no MPI_Init, a table was too small, started by MPI_Comm_spawn, and hosts
 # whose clocks could not be compared.
@@ -82,6 +83,14 @@ ENTRIES = {
             ("rest", "V16"),
         ]
     ),
+}
+
+
+# What refers to strings.
+STRINGS = {
+    "functions": ("name",),
+    "sites": ("module", "file", "function"),
+    "communicators": ("members",),
 }
 
 
@@ -179,6 +188,9 @@ def read_trace(path: Path) -> Trace:
             f"its version is {header['version']}, and this reader knows {VERSION}: the recorder "
             f"and the command are of different versions of Sibyl"
         )
+    ranks = max(int(header["world_size"]), int(header["world_rank"]))
+    if ranks > RANKS_MOST or int(header["kept_every_log2"]) > 63:
+        raise TraceError("its header is damaged")
     end = TABLES_AT + len(TABLE_NAMES) * TABLE.itemsize
     tables = data[TABLES_AT:end].view(TABLE)
     read = {
@@ -204,6 +216,11 @@ def _entries(name: str, data: numpy.ndarray, table: numpy.void) -> numpy.ndarray
 def _check_references(trace: Trace) -> None:
     """Entries name entries that are there."""
     rows, tables = trace.tables["rows"], trace.tables
+    for table, fields in STRINGS.items():
+        for field in fields:
+            last = int(tables[table][field].max(initial=0))
+            if last and last >= len(tables["strings"]):  # 0 is the empty string, always
+                raise TraceError(f"the name of one of its {table} is not there")
     for field, table in (("site", "sites"), ("function", "functions")):
         if len(rows) and int(rows[field].max()) >= len(tables[table]):
             raise TraceError(f"a row names one of its {table} that is not there")

@@ -49,7 +49,7 @@ ORDERED = ("gather", "scatter", "gatherv", "scatterv")
 # What all ranks count together is the size of these, what one counts of the others.
 SUMMED = (*ORDERED, "allgather", "allgatherv", *PARTS_OF_RESULT)
 BOUND_CALLS = 64
-STEPS_MOST = 1e6  # of one simulation
+STEPS_MOST = 5e5  # of one simulation
 RANKS_MOST = 4096
 SMALL_PART = 0.01
 # Nobody changes for less than the model can tell.
@@ -190,7 +190,7 @@ def simulate_call(
 def _sample(site: Site) -> numpy.ndarray:
     """Calls at even steps from the one that took least to the one that took most."""
     ranks = len(site.members)
-    wanted = min(len(site.enter), 15 if ranks <= 32 else 9 if ranks <= 256 else 5)
+    wanted = min(len(site.enter), 15 if ranks <= 32 else 9 if ranks <= 256 else 3)
     order = numpy.argsort((site.leave - site.enter).sum(axis=1), kind="stable")
     places = (numpy.arange(wanted) + 0.5) * len(order) / wanted
     return order[places.astype(int)]

@@ -2,15 +2,20 @@
 
 from sibyl.experiment.units import size_text
 from sibyl.mpi.report import seconds_text
+from sibyl.profile.calls import members_text
 from sibyl.profile.judgement import BALANCE, SCHEDULE, Judgement
+from sibyl.profile.places import Place
 from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Late, Site
 
 RANKS_NAMED = 8
+MEMBERS_MOST = 16  # characters of a list of ranks that are still easy to read
 
 
 def number(seconds: float) -> str:
     """Rank-seconds with three digits."""
+    if 0 < seconds < 0.001:
+        return "< 0.001"
     return f"{seconds:.3g}" if seconds < 1000 else f"{seconds:.0f}"
 
 
@@ -27,10 +32,7 @@ def headline(profile: Profile) -> str:
     if not world.traces:
         return "No rank left a trace: the program made no MPI call, or was started without one"
     if not profile.sites:
-        where = " and waits for no message" if not profile.messages else ""
-        return (
-            f"The program calls no blocking collective{where}: there is nobody to wait for in one"
-        )
+        return "No collective call was seen: the program makes none, or ended before its first"
     if world.size == 1:
         return f"One rank waits for nobody; it was {seconds_text(profile.seconds)} in collectives"
     if profile.seconds == profile.unsplit:
@@ -44,21 +46,29 @@ def headline(profile: Profile) -> str:
     return f"{text}; rank {rank} alone {number(seconds)}" if seconds > 0 else text
 
 
-def what_is_called(site: Site) -> str:
-    """Such as: reduce of 8 KiB on 16 ranks."""
+def what_is_called(profile: Profile, site: Site) -> str:
+    """Such as: reduce of 8 KiB on 16 ranks, or: barrier on ranks 1,3."""
     low, high = site.sizes
     size = ""
     if high > 0:
         size = f" of {size_text(low)}" if low == high else f" of {size_text(site.size)} or so"
     ranks = "1 rank" if site.communicator_size == 1 else f"{site.communicator_size} ranks"
+    members = members_text(site.members)
+    if site.communicator_size < profile.world.size and 0 < len(members) <= MEMBERS_MOST:
+        ranks = f"rank{'s' if len(site.members) > 1 else ''} {members}"
     return f"{site.collective}{size} on {ranks}" if site.communicator_size else site.collective
 
 
-def where(profile: Profile, site: Site) -> str:
+def line_of(profile: Profile, place: Place) -> str:
+    """Such as: app.c:12."""
+    file = profile.files[place]
+    return f"{file}:{place.line}" if place.line else file
+
+
+def where(profile: Profile, place: Place) -> str:
     """Such as: app.c:12 in step."""
-    file = profile.files[site.place]
-    text = f"{file}:{site.place.line}" if site.place.line else file
-    return f"{text} in {site.place.function}" if site.place.function else text
+    text = line_of(profile, place)
+    return f"{text} in {place.function}" if place.function else text
 
 
 def who_is_late(late: Late) -> str:
@@ -106,6 +116,7 @@ def closing_lines(profile: Profile) -> list[str]:
         lines.append(f"no trace of {_ranks(world.missing)}: what these did is not known")
     if world.unfinished:
         lines.append(f"{_ranks(world.unfinished)} did not reach MPI_Finalize: up to there")
+        lines += _last_calls(profile)
     if profile.unsplit > 0:
         lines.append(
             f"{number(profile.unsplit)} rank-seconds are neither waiting nor moving: not all ranks "
@@ -127,12 +138,23 @@ def message_line(profile: Profile) -> str:
         return ""
     total = sum(site.seconds for site in profile.messages)
     most = profile.messages[0]
-    at = f"{profile.files[most.place]}:{most.place.line}" if most.place.line else ""
-    at = at or profile.files[most.place]
     return (
         f"receiving and waiting for messages took {number(total)} rank-seconds, most of it "
-        f"{most.function} at {at}: {number(most.seconds)}"
+        f"{most.function} at {line_of(profile, most.place)}: {number(most.seconds)}"
     )
+
+
+def _last_calls(profile: Profile) -> list[str]:
+    """Where ranks were when they ended, those together that were in the same call."""
+    at: dict[str, list[int]] = {}
+    for call in profile.last_calls:
+        text = f"in {call.function} at {where(profile, call.place)}"
+        at.setdefault(text, []).append(call.rank)
+    named = {call.rank for call in profile.last_calls}
+    outside = [rank for rank in profile.world.unfinished if rank not in named]
+    if at and outside:
+        at["in none of the calls that are watched"] = outside
+    return [f"{_ranks(ranks)} ended {text}" for text, ranks in at.items()]
 
 
 def _ranks(ranks: list[int]) -> str:

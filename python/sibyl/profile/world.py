@@ -8,6 +8,7 @@ MPI is the one that is looked at.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy
@@ -47,7 +48,7 @@ class World:
         """Ranks that did not reach MPI_Finalize."""
         return sorted(rank for rank, trace in self.traces.items() if not trace.finished)
 
-    @property
+    @cached_property
     def hosts(self) -> dict[int, str]:
         """Where each rank ran."""
         return {rank: trace.host for rank, trace in self.traces.items()}
@@ -64,12 +65,13 @@ class World:
     @property
     def clock_error(self) -> float:
         """By how much the times of two ranks may be wrong against each other, in seconds."""
-        of_host: dict[str, float] = defaultdict(float)
+        of_host: dict[bytes, float] = defaultdict(float)
         for trace in self._all:
             error = float(trace.header["error_begin_ns"])
             if trace.finished:
                 error = max(error, float(trace.header["error_end_ns"]))
-            of_host[trace.host] = max(of_host[trace.host], error)
+            host = bytes(trace.header["boot_id"]) or trace.host.encode()
+            of_host[host] = max(of_host[host], error)
         return sum(sorted(of_host.values())[-2:]) * 1e-9
 
     @property

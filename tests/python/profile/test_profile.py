@@ -137,6 +137,34 @@ def test_the_trace_for_perfetto_holds_every_call(sibyl: Sibyl, traces: Path) -> 
     assert "rank 0 on here" in names
 
 
+def test_an_otf2_archive_holds_every_call(sibyl: Sibyl, traces: Path) -> None:
+    import otf2
+
+    read(sibyl, "--trace", "a.otf2", "--json", "a.json")
+    inside: dict[str, list[int]] = {}
+    entered: dict[tuple[str, str], int] = {}
+    ranks = set()
+    with otf2.reader.open(str(sibyl.directory / "a.otf2" / "traces.otf2")) as archive:
+        assert archive.timer_resolution == 10**9
+        regions = {region.name: region for region in archive.definitions.regions}
+        for location, event in archive.events:
+            rank, name = location.group.name, event.region.name
+            ranks.add(rank)
+            if isinstance(event, otf2.events.Enter):
+                entered[rank, name] = event.time
+            else:
+                inside.setdefault(name, []).append(event.time - entered.pop((rank, name)))
+    assert entered == {}
+    assert ranks == {f"rank {rank}" for rank in range(RANKS)}
+    reduce = "reduce at app.py:12 in step"
+    assert (regions[reduce].source_file, regions[reduce].begin_line_number) == ("app.py", 12)
+    assert len(inside[reduce]) == CALLS * RANKS
+    assert sum(inside[reduce]) == pytest.approx(CALLS * (5 * 6 + 1) * MS)
+    assert sum(inside["waiting for late ranks"]) == pytest.approx(1600 * MS)
+    again = sibyl("profile", "--traces", "traces", "--trace", "a.otf2")
+    assert_usage_error(again, "a.otf2", "is there already")
+
+
 class Page(HTMLParser):
     """Collects what tests ask for, and complains of tags that do not fit each other."""
 
@@ -250,7 +278,7 @@ def test_runs_without_collectives_or_others_have_a_page_that_says_so(
             writer.call(10 * MS, 12 * MS)
         writer.write(tmp_path / "traces")
     page = page_of(sibyl, "--trace", "a.trace", "--table", "a.table")
-    expected = ["No rank left a trace", "One rank waits for nobody", "calls no blocking collective"]
+    expected = ["No rank left a trace", "One rank waits for nobody", "No collective call was seen"]
     assert expected[ranks] in " ".join(page.text)
     document = json.loads((tmp_path / "a.json").read_text())
     assert document["ranks"] == ranks
@@ -271,6 +299,23 @@ def test_missing_and_unfinished_ranks_stand_in_every_report(sibyl: Sibyl, tmp_pa
     assert "No trace of rank 1" in text and "Rank 2 did not reach MPI_Finalize" in text
     words = ("profile", "--traces", "traces", "--calibration", "costs.json")
     assert "no trace of rank 1" in sibyl(*words).stderr
+
+
+def test_ranks_that_end_in_a_call_are_told_with_its_line(sibyl: Sibyl, tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "costs.json").write_text(COSTS)
+    for rank in range(3):
+        writer = Writer(rank, 3, end=0)
+        writer.call(10 * MS, 20 * MS)
+        if rank != 1:
+            writer.under_way(30 * MS, "MPI_Barrier", line=8)
+        writer.write(tmp_path / "traces")
+    document = read(sibyl, "--json", "a.json")
+    last = [(each["rank"], each["function"], each["line"]) for each in document["last_calls"]]
+    assert last == [(0, "MPI_Barrier", 8), (2, "MPI_Barrier", 8)]
+    result = sibyl("profile", "--traces", "traces", "--calibration", "costs.json")
+    assert "ranks 0, 2 ended in MPI_Barrier at app.py:8 in step" in result.stderr
+    assert "rank 1 ended in none of the calls" in result.stderr
 
 
 def test_bad_input_ends_in_one_line(sibyl: Sibyl, traces: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 from conftest import PROGRAMS, Mpi, Sibyl, compiled, mpi_library_dir
 
 RANKS = 4
-CALLS, DELAY = 20, 0.02
+# Long beside what a busy machine keeps a rank waiting for a processor.
+CALLS, DELAY = 12, 0.06
 COSTS = '{"alpha": 1e-6, "beta": 1e-9, "gamma": 0}'
 
 
@@ -41,8 +42,8 @@ def site_of(document: dict[str, Any], collective: str, member: int = 0) -> dict[
 def assert_late(site: dict[str, Any], rank: int, delay: float = DELAY) -> None:
     late = site["late"][0]
     assert late["rank"] == rank, site
-    assert late["share"] >= 0.95, site
-    assert late["median_lateness"] == pytest.approx(delay, rel=0.1), site
+    assert late["share"] >= 0.8, site
+    assert late["median_lateness"] == pytest.approx(delay, rel=0.2), site
 
 
 @pytest.fixture(scope="session")
@@ -135,6 +136,35 @@ def test_a_python_program_is_told_by_its_own_lines(sibyl: Sibyl, python: Path) -
         # A bcast of an object is one of its size, then one of its bytes.
         site = max(sites, key=lambda s: s["waiting"])
         assert_late(site, late)
+
+
+def test_ranks_that_run_out_of_memory_keep_the_same_calls(
+    sibyl: Sibyl, mpi: Mpi, late_sites: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIBYL_PROFILE_MEMORY", "8192")
+    words = ("-n", 3, "--mpi", mpi.option, "--", late_sites, 100, 5000)
+    result, document = profile(sibyl, *words)
+    assert result.returncode == 0, result.stderr
+    assert "there was room for one call in" in result.stderr
+    site = site_of(document, "reduce")
+    assert (site["calls"], site["bytes"]) == (100, 100 * 3 * 8000)
+    assert site["late"][0]["rank"] == 2
+    assert document["collectives"]["unsplit"] < 0.01 * document["collectives"]["seconds"]
+
+
+def test_clocks_of_hosts_are_compared(
+    sibyl: Sibyl, mpi: Mpi, late_sites: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recorder is told to take every rank for a host of its own, with a clock of its own."""
+    monkeypatch.setenv("SIBYL_TEST_CLOCKS", "0,5000000000,-7000000000")
+    words = ("-n", 3, "--mpi", mpi.option, "--", late_sites, CALLS, int(DELAY * 1e6))
+    result, document = profile(sibyl, *words)
+    assert result.returncode == 0, result.stderr
+    assert 0 < document["clock_error"] < 0.01
+    assert "clocks of hosts agree within" in result.stderr
+    site = site_of(document, "reduce")
+    assert_late(site, 2)
+    assert document["wall_seconds"] < 60
 
 
 def test_a_program_that_makes_no_mpi_call_says_so(sibyl: Sibyl, mpi: Mpi) -> None:

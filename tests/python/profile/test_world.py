@@ -27,6 +27,9 @@ def test_another_version_and_tables_behind_the_end_are_refused(tmp_path: Path) -
     writer = Writer(0, 1, header={"version": 2})
     with pytest.raises(TraceError, match="version is 2"):
         read_trace(writer.write(tmp_path))
+    for damage in ({"world_size": 2**31 - 1}, {"world_rank": 2**30}, {"kept_every_log2": 2**31}):
+        with pytest.raises(TraceError, match="header is damaged"):
+            read_trace(Writer(0, 1, header=damage).write(tmp_path))
     writer = Writer(0, 1)
     writer.call(2 * MS, 3 * MS)
     path = writer.write(tmp_path)
@@ -40,6 +43,15 @@ def test_an_entry_that_names_what_is_not_there_is_refused(tmp_path: Path) -> Non
     writer.call(2 * MS, 3 * MS)
     writer.row(77, 0, 0)
     with pytest.raises(TraceError, match="sites that is not there"):
+        read_trace(writer.write(tmp_path))
+
+
+def test_a_name_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    writer = Writer(0, 1)
+    writer.call(2 * MS, 3 * MS)
+    writer.communicator("0-5", 1, occurrence=3)
+    del writer._strings[-5:]
+    with pytest.raises(TraceError, match="communicators is not there"):
         read_trace(writer.write(tmp_path))
 
 

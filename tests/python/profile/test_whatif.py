@@ -1,0 +1,171 @@
+"""Bounds and gains of sites whose times come from the simulator itself, or from closed forms."""
+
+from pathlib import Path
+
+import numpy
+import pytest
+from profile_traces import MS, Writer, write_pattern
+
+from sibyl.profile.costs import Costs, find_costs
+from sibyl.profile.judgement import BALANCE, NONE, SCHEDULE, judge
+from sibyl.profile.places import Places
+from sibyl.profile.sites import Site, find_sites
+from sibyl.profile.table import _rules
+from sibyl.profile.whatif import bound_of, find_gain
+from sibyl.profile.world import World, read_world
+from sibyl.simulator.model import Network
+from sibyl.simulator.run import simulate
+
+ALPHA, BETA = 1e-4, 1e-8
+NETWORK = Network(alpha=ALPHA, beta=BETA)
+COSTS = Costs(NETWORK, None, "made up")
+
+
+def the_site(directory: Path) -> tuple[World, Site]:
+    world = read_world(directory)
+    (site,), _ = find_sites(world, Places())
+    return world, site
+
+
+def simulated_site(
+    directory: Path,
+    collective: str,
+    algorithm: str,
+    arrivals: list[float],
+    size: int,
+    slow: float = 1,
+) -> tuple[World, Site]:
+    """A site whose calls took what an algorithm takes; after the last arrival `slow` times that."""
+    times = numpy.array(arrivals)
+    result = simulate(
+        collective, algorithm, len(times), size, arrivals=times, network=NETWORK, root=0
+    )
+    latest = times.max()
+    leave = numpy.where(
+        result.exits > latest, latest + slow * (result.exits - latest), result.exits
+    )
+    calls = [[1000 * (call + 1) + 1e3 * time for time in times] for call in range(6)]
+    exits = [[1000 * (call + 1) + 1e3 * time for time in leave] for call in range(6)]
+    write_pattern(directory, calls, exits, f"MPI_{collective.capitalize()}", size=size, root=0)
+    return the_site(directory)
+
+
+def test_the_bound_is_what_follows_the_last_arrival(tmp_path: Path) -> None:
+    write_pattern(tmp_path, [[10.0, 20.0, 10.0, 10.0]] * 1, [[40.0] * 4], size=100_000)
+    _, site = the_site(tmp_path)
+    # The last rank's vector goes out and the result comes in: one message of its size.
+    assert bound_of(site, NETWORK) == pytest.approx(4 * (ALPHA + 100_000 * BETA))
+
+
+def test_the_bound_is_no_more_than_was_moved(tmp_path: Path) -> None:
+    write_pattern(tmp_path, [[10.0, 10.0]], [[10.001, 10.001]], size=100_000)
+    _, site = the_site(tmp_path)
+    assert bound_of(site, NETWORK) == pytest.approx(site.moving) == pytest.approx(2e-6)
+
+
+def test_an_early_rank_that_need_not_wait_is_a_gain(tmp_path: Path) -> None:
+    """All wait in a reduce for one rank; only the root must."""
+    arrivals = [[100.0 * call + (30 if r == 5 else 0) for r in range(8)] for call in range(1, 9)]
+    exits = [[100.0 * call + 31] * 8 for call in range(1, 9)]
+    write_pattern(tmp_path, arrivals, exits, "MPI_Reduce", size=8192, root=0)
+    world, site = the_site(tmp_path)
+    gain = find_gain(site, NETWORK)
+    assert gain is not None
+    assert gain.waiting == pytest.approx(8 * 6 * 30e-3, rel=0.05)
+    (judgement,) = judge(world, [site], COSTS)
+    assert judgement.advice == SCHEDULE
+    assert judgement.given_back <= site.seconds - judgement.bound
+
+
+def test_where_all_must_wait_only_an_even_load_helps(tmp_path: Path) -> None:
+    arrivals = [[100.0 * call + (30 if r == 5 else 0) for r in range(8)] for call in range(1, 9)]
+    exits = [[100.0 * call + 30.3] * 8 for call in range(1, 9)]
+    write_pattern(tmp_path, arrivals, exits, "MPI_Barrier", size=0)
+    world, site = the_site(tmp_path)
+    (judgement,) = judge(world, [site], COSTS)
+    assert judgement.advice == BALANCE
+    assert judgement.given_back < 0.05 * site.seconds
+
+
+def test_what_sibyl_does_already_is_no_gain(tmp_path: Path) -> None:
+    world, site = simulated_site(tmp_path, "allreduce", "recursive-doubling", [0.0] * 8, 8)
+    (judgement,) = judge(world, [site], COSTS)
+    assert judgement.advice == NONE
+    assert judgement.given_back == pytest.approx(0, abs=1e-9)
+    assert site.waiting == 0
+
+
+def test_the_librarys_algorithm_is_known_by_its_times(tmp_path: Path) -> None:
+    _, site = simulated_site(tmp_path, "bcast", "scatter-allgather", [0.0] * 12, 1 << 20)
+    gain = find_gain(site, NETWORK)
+    assert gain is not None
+    assert gain.library == "scatter-allgather"
+
+
+def test_what_the_model_does_not_know_is_no_gain(tmp_path: Path) -> None:
+    """Moving that takes a hundred times what the model says may come from anywhere."""
+    _, site = simulated_site(tmp_path, "bcast", "binomial", [0.0] * 16, 1 << 20, slow=100.0)
+    gain = find_gain(site, NETWORK)
+    assert gain is not None
+    assert 0 < gain.moving < 0.05 * site.moving
+
+
+def test_collectives_without_algorithms_have_no_gain(tmp_path: Path) -> None:
+    write_pattern(tmp_path, [[10.0, 90.0]], [[91.0, 91.0]], "MPI_Alltoallw", size=80)
+    world, site = the_site(tmp_path)
+    (judgement,) = judge(world, [site], COSTS)
+    assert (judgement.bound, judgement.gain, judgement.advice) == (0.0, None, BALANCE)
+
+
+def test_without_costs_there_is_advice_all_the_same(tmp_path: Path) -> None:
+    write_pattern(tmp_path, [[10.0, 90.0]], [[91.0, 91.0]])
+    world, site = the_site(tmp_path)
+    (judgement,) = judge(world, [site], Costs(None, None, "no MPI"))
+    assert (judgement.bound, judgement.gain, judgement.advice) == (0.0, None, BALANCE)
+
+
+def test_what_costs_little_of_the_run_is_no_advice(tmp_path: Path) -> None:
+    for rank in range(2):
+        writer = Writer(rank, 2, end=100_000 * MS)
+        writer.call((10 + 5 * rank) * MS, 16 * MS)
+        writer.write(tmp_path)
+    world, site = the_site(tmp_path)
+    (judgement,) = judge(world, [site], COSTS)
+    assert judgement.advice == NONE
+
+
+def test_roots_that_change_are_simulated_as_they_were(tmp_path: Path) -> None:
+    for rank in range(4):
+        writer = Writer(rank, 4)
+        for call in range(8):
+            begin = 100 * (call + 1) * MS
+            writer.call(begin, begin + MS, "MPI_Bcast", 1000, root=call % 4)
+        writer.write(tmp_path)
+    _, site = the_site(tmp_path)
+    assert site.root.tolist() == [0, 1, 2, 3] * 2
+    assert find_gain(site, NETWORK) is not None
+
+
+def test_hosts_are_nodes_of_the_network(tmp_path: Path) -> None:
+    costs = tmp_path / "costs.json"
+    costs.write_text('{"alpha": 5e-5, "beta": 8e-9}')
+    for rank in range(4):
+        Writer(rank, 4, host=f"h{rank % 2}").write(tmp_path)
+    world = read_world(tmp_path)
+    found = find_costs(world, None, costs)
+    if found.network is None:
+        pytest.skip(f"nothing to measure costs within a host: {found.origin}")
+    network = found.network_of(["h0", "h1", "h0", "h1"])
+    assert (network.alpha, network.beta) == (5e-5, 8e-9)
+    assert network.nodes is not None
+    assert list(network.nodes.of) == [0, 1, 0, 1]
+    assert 0 < network.nodes.alpha < 5e-5
+    assert found.network_of(["h0", "h1"]).nodes is None
+
+
+def test_rules_of_a_table_stand_around_the_sizes_that_were_seen() -> None:
+    rules = [(rule.bytes, rule.algorithm) for rule in _rules([(1000, "a"), (1500, "b")])]
+    assert rules == [(0, None), (708, "a"), (1225, "b"), (2122, None)]
+    assert [(r.bytes, r.algorithm) for r in _rules([(0, "a")])] == [(0, "a"), (1, None)]
+    apart = [(rule.bytes, rule.algorithm) for rule in _rules([(100, "a"), (10_000, "b")])]
+    assert apart == [(0, None), (71, "a"), (142, None), (7072, "b"), (14143, None)]

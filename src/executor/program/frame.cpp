@@ -171,6 +171,7 @@ int Frame::combine_staged(StepIndex index, std::uint32_t slot) const {
 int Frame::combine_part(StepIndex index, const char* from, std::size_t begin,
                         std::size_t bytes) const {
   const Piece whole = message(index);
+  if (whole.count == 0) return MPI_SUCCESS;  // and so has nowhere to lie
   const std::size_t element = layout_.vector().type.size;
   // MPI does not write to what it takes from.
   return combine({const_cast<char*>(from), 0, whole.type},

@@ -48,7 +48,7 @@ int WindowMessages::take(const WindowPiece& piece, std::uint32_t slot, bool may_
     piece.note = static_cast<std::uint32_t>(choose(piece, place, may_combine));
   }
   if (treatment(piece) == Treatment::dropped) return MPI_ERR_TRUNCATE;
-  if (piece.bytes == 0) return MPI_SUCCESS;
+  if (piece.bytes == 0 || place.count == 0) return MPI_SUCCESS;
   if (treatment(piece) == Treatment::combined) {
     return frame_.combine_part(piece.key, piece.data, piece.begin, piece.bytes);
   }

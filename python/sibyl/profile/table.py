@@ -33,7 +33,7 @@ def to_table(profile: Profile) -> str:
     comment = [
         "Simulated by `sibyl profile` from the arrivals of:",
         "  " + one_line(" ".join(profile.command)),
-        f"costs of messages: {one_line(profile.costs.origin)}",
+        *([f"costs of messages: {one_line(profile.costs.origin)}"] if profile.costs.origin else []),
     ]
     return own.to_text(learned, comment)
 

@@ -32,10 +32,7 @@ def headline(profile: Profile) -> str:
     if not world.traces:
         return "No rank left a trace: the program made no MPI call, or was started without one"
     if not profile.sites:
-        where = " and waits for no message" if not profile.messages else ""
-        return (
-            f"The program calls no blocking collective{where}: there is nobody to wait for in one"
-        )
+        return "No collective call was seen: the program makes none, or ended before its first"
     if world.size == 1:
         return f"One rank waits for nobody; it was {seconds_text(profile.seconds)} in collectives"
     if profile.seconds == profile.unsplit:
@@ -129,6 +126,8 @@ def closing_lines(profile: Profile) -> list[str]:
         lines.append(f"clocks of hosts agree within {seconds_text(world.clock_error)}")
     if profile.sites and world.size > 1 and profile.costs.network is None and profile.costs.origin:
         lines.append(f"no bounds and no gains: {profile.costs.origin}")
+    if profile.costs.assumed:
+        lines.append(f"costs of messages {profile.costs.origin}")
     if world.overhead_seconds > 0:
         part = percent(profile.part_of_run(world.overhead_seconds))
         lines.append(f"recording took {seconds_text(world.overhead_seconds)}, {part} of the run")

@@ -278,7 +278,7 @@ def test_runs_without_collectives_or_others_have_a_page_that_says_so(
             writer.call(10 * MS, 12 * MS)
         writer.write(tmp_path / "traces")
     page = page_of(sibyl, "--trace", "a.trace", "--table", "a.table")
-    expected = ["No rank left a trace", "One rank waits for nobody", "calls no blocking collective"]
+    expected = ["No rank left a trace", "One rank waits for nobody", "No collective call was seen"]
     assert expected[ranks] in " ".join(page.text)
     document = json.loads((tmp_path / "a.json").read_text())
     assert document["ranks"] == ranks

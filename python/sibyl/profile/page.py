@@ -237,7 +237,7 @@ def _facts(profile: Profile, site: Site, judgement: Judgement) -> str:
         text += (
             f". Moving took {gain.slowdown:.0f} times as long as the model says of the MPI "
             f"library's algorithm ({gain.library}, as it seems): ranks shared cores or links, of "
-            f"which the model does not know, so that simulated calls look shorter than they would be"
+            f"which the model does not know: simulated calls look shorter than they would be"
         )
     if judgement.advice == SCHEDULE and gain is not None:
         part = words.percent(judgement.given_back / site.seconds)

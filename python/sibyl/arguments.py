@@ -6,12 +6,26 @@ Every function raises CommandError with one line that says what is wrong and how
 from collections.abc import Iterable
 from pathlib import Path
 
+import typer
+
 from sibyl import algorithms, collectives
 from sibyl.errors import CommandError
 
 # Values of COLLECTIVE=VALUE that are no algorithm: the MPI library's own collective, and Sibyl's
 # own choice.
 SPECIAL_VALUES = ("native", "auto")
+
+
+def complete_collective(incomplete: str) -> list[str]:
+    """For the shell: the collectives that begin so."""
+    return [name for name in collectives() if name.startswith(incomplete)]
+
+
+def complete_algorithm(context: typer.Context, incomplete: str) -> list[str]:
+    """For the shell: algorithms, of the collective that is given already, that begin so."""
+    given = context.params.get("collective")
+    names = [row.name for row in algorithms(given if given in collectives() else None)]
+    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
 
 
 def check_collective(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from sibyl import __version__
+from sibyl.arguments import complete_algorithm, complete_collective
 from sibyl.commands.bench import bench
 from sibyl.commands.cluster import cluster
 from sibyl.commands.guidelines import guidelines
@@ -28,9 +29,15 @@ from sibyl.option_classes import takes_options
 app = typer.Typer(
     help="MPI collectives that know who is late: run programs under Sibyl, look into its plans.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
+
+
+Collective = Annotated[
+    str,
+    typer.Argument(metavar="COLLECTIVE", show_default=False, autocompletion=complete_collective),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -95,13 +102,37 @@ def run(
             "collectives that do not match are named at once.",
         ),
     ] = None,
+    compare: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="Run it K times with and without Sibyl, in turns, and compare the wall times; its "
+            "output is not shown.",
+        ),
+    ] = None,
+    same_output: Annotated[
+        bool,
+        typer.Option("--same-output", help="With --compare: all runs must print the same lines."),
+    ] = False,
+    json: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE|-", help="With --compare: write the times and their ratio."),
+    ] = None,
 ) -> int:
     """Run an unmodified MPI program with its collectives served by Sibyl."""
-    if hang_after is None:
-        return run_program(program, options, hostfile)
-    from sibyl.commands.watched_run import run_watched
+    if compare is not None:
+        if hang_after is not None:
+            raise CommandError("--hang-after watches one run; leave out --compare")
+        from sibyl.commands.compare import compare as compare_runs
 
-    return run_watched(program, options, hostfile, hang_after)
+        return compare_runs(program, options, hostfile, compare, same_output, json)
+    if same_output or json is not None:
+        raise CommandError("--same-output and --json go with --compare; see --report")
+    if hang_after is not None:
+        from sibyl.commands.watched_run import run_watched
+
+        return run_watched(program, options, hostfile, hang_after)
+    return run_program(program, options, hostfile)
 
 
 @app.command()
@@ -117,7 +148,7 @@ def algorithms(
 @app.command()
 @takes_options
 def plan(
-    collective: Annotated[str, typer.Argument(metavar="COLLECTIVE", show_default=False)],
+    collective: Collective,
     options: PlanOptions,
     nodes: NodeOptions,
     outputs: PlanOutputs,
@@ -128,21 +159,29 @@ def plan(
 
 @app.command()
 def verify(
-    collective: Annotated[str, typer.Argument(metavar="COLLECTIVE", show_default=False)],
+    collective: Collective,
     ranks: Annotated[
         str, typer.Option(metavar="A..B", help="Numbers of ranks, both ends included.")
     ],
     algorithm: Annotated[
-        str | None, typer.Option(metavar="NAME", help="One algorithm; all if absent.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="One algorithm; all if absent.",
+            autocompletion=complete_algorithm,
+        ),
     ] = None,
     roots: Annotated[
         str, typer.Option(metavar="all|sample", help="Every root, or up to eight of them.")
     ] = "sample",
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE|-", help="Write what was proven as JSON.")
+    ] = None,
 ) -> int:
     """Prove plans: complete, nothing twice, in order, matched, free of deadlock."""
     from sibyl.commands.verify import verify_plans
 
-    return verify_plans(collective, algorithm, ranks, roots)
+    return verify_plans(collective, algorithm, ranks, roots, json)
 
 
 @app.command("fft-plot")
@@ -172,7 +211,7 @@ def predict(
         Path | None, typer.Option(metavar="FILE", help="Write every arrival and prediction.")
     ] = None,
     json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the errors as JSON.")
+        Path | None, typer.Option(metavar="FILE|-", help="Write the errors as JSON.")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw predicted and true arrivals.")
@@ -185,11 +224,15 @@ def predict(
 
 
 @app.command()
-def doctor() -> int:
+def doctor(
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE|-", help="Write what was found as JSON.")
+    ] = None,
+) -> int:
     """Say what is installed, whether Sibyl fits it, what is missing and how to mend it."""
     from sibyl.commands.doctor import examine
 
-    return examine()
+    return examine(json)
 
 
 app.add_typer(cluster)
@@ -227,6 +270,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         message = one_line(format_message())
         if not message:  # the help was asked for and has been printed
             sys.exit(getattr(error, "exit_code", 2))
-        print(f"sibyl: {message} (see: sibyl --help)", file=sys.stderr)
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "sibyl"
+        print(f"sibyl: {message} (see: {command} --help)", file=sys.stderr)
         code = getattr(error, "exit_code", 2)
     sys.exit(code or 0)

@@ -1,4 +1,4 @@
-"""The errors that the command turns into one line on stderr and an exit code."""
+"""The errors that the command turns into one line on stderr and an exit code; words for lines."""
 
 
 class CommandError(Exception):
@@ -9,6 +9,11 @@ class CommandError(Exception):
     """
 
     exit_code = 2
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`number` and its noun: 1 rank, 2 ranks."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def one_line(text: str) -> str:

@@ -1,11 +1,31 @@
-"""The files that commands write: noticed beforehand where one cannot be, and never half written."""
+"""The files that commands write: noticed beforehand where one cannot be, and never half written.
+
+In the place of a file `-` is standard output; what is said to people goes to standard error then.
+"""
 
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from rich.console import Console
+
 from sibyl.errors import CommandError
+
+STDOUT = Path("-")
+
+
+def console_beside(*outputs: Path | None, width: int | None = None) -> Console:
+    """Where people read results: standard output, unless one of these outputs takes that.
+
+    Args:
+        outputs: that options name.
+        width: where it is no terminal and COLUMNS is not set; 80 if None.
+    """
+    stream = sys.stderr if STDOUT in outputs else sys.stdout
+    known = stream.isatty() or "COLUMNS" in os.environ
+    return Console(file=stream, width=None if known else width)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -30,6 +50,9 @@ def write_result(path: Path, content: str | bytes) -> None:
     Raises:
         CommandError: it cannot be written; with one line that says why.
     """
+    if path == STDOUT:
+        _write_to_stdout(content)
+        return
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
             path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -39,12 +62,20 @@ def write_result(path: Path, content: str | bytes) -> None:
         raise _not_writable(str(path), f"since {error.strerror or error}") from error
 
 
+def _write_to_stdout(content: str | bytes) -> None:
+    out = sys.stdout.buffer
+    out.write(content.encode() if isinstance(content, str) else content)
+    out.flush()
+
+
 def check_writable(option: str, path: Path) -> None:
     """Notice before a long run, not after it, that a file has no place to go.
 
     Raises:
         CommandError: it cannot be written; with one line that says why.
     """
+    if path == STDOUT:
+        return
     folder = path.absolute().parent
     what = f"{option} {path}"
     if path.is_dir():

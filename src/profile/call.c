@@ -18,7 +18,7 @@ word call_communicator(const struct profile_symbol* symbol, const word* argument
 }
 
 int32_t call_root(const struct profile_symbol* symbol, const word* arguments) {
-  const int place = function_of(symbol)->root;
+  const int8_t place = function_of(symbol)->root;
   if (place < 0) return -1;
   return symbol->form & form_fortran ? *(const int32_t*)arguments[place]
                                      : (int32_t)arguments[place];

@@ -11,7 +11,14 @@
  * MPICH's mpi_f08 buffers by descriptors. `large`: counts have 64 bits. */
 enum profile_form { form_fortran = 1, form_large = 2, form_descriptors = 4 };
 
-enum profile_kind { kind_collective = 1, kind_waits = 2, kind_begins = 3, kind_ends = 4 };
+enum profile_kind {
+  kind_collective = 1,
+  kind_waits,
+  kind_begins,
+  kind_ends,
+  kind_session_begins,
+  kind_session_ends
+};
 enum profile_amount { amount_none, amount_one, amount_ranks, amount_destinations };
 
 /* Places among the arguments; -1: there is none. */

@@ -29,13 +29,32 @@ static struct communicator all[trace_most_communicators];
 static struct communicator nameless = {
     .index = (uint32_t)no_communicator, .destinations = 0, .is_inter = 1};
 
-static int place_of(word handle, int* is_there) {
+static int nth_place(word handle, int n) {
   const uint32_t first = (uint32_t)((handle * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+  return (int)((first + (uint32_t)n) % places);
+}
+
+/* Where the handle is; -1: nowhere. */
+static int place_of(word handle) {
   for (int i = 0; i < longest_search; ++i) {
-    const int place = (int)((first + (uint32_t)i) % places);
+    const int place = nth_place(handle, i);
     const word there = atomic_load_explicit(&known[place].handle, memory_order_acquire);
-    *is_there = there == handle;
-    if (there == handle || there == 0) return place;
+    if (there == handle) return place;
+    if (there == 0) return -1;
+  }
+  return -1;
+}
+
+static struct communicator* at(int place) {
+  return atomic_load_explicit(&known[place].communicator, memory_order_acquire);
+}
+
+/* Where it may be put: the first place without a communicator, so that it is found there. -1: there
+ * is none near enough. */
+static int place_for(word handle) {
+  for (int i = 0; i < longest_search; ++i) {
+    const int place = nth_place(handle, i);
+    if (at(place) == NULL) return place;
   }
   return -1;
 }
@@ -59,25 +78,25 @@ static char* describe(const int* ranks, int count) {
   return text;
 }
 
+enum { no_key = -1 };
+static word world_group; /* in which members have their ranks; 0: there is none */
+static int key = no_key; /* of the attribute */
+
 /* The members' ranks in MPI_COMM_WORLD; null where some have none, or there is no memory. */
 static char* members_of(word handle, int size) {
-  word group = 0, world = 0;
-  if (!native.has_world || native.comm_group(handle, &group) != 0) return NULL;
-  if (native.comm_group(native.world, &world) != 0) {
-    native.group_free(&group);
-    return NULL;
-  }
+  word group = 0;
+  if (world_group == 0 || native.comm_group(handle, &group) != 0) return NULL;
   int* const ranks = malloc(2 * (size_t)size * sizeof *ranks);
   char* text = NULL;
   if (ranks != NULL) {
     for (int i = 0; i < size; ++i) ranks[i] = i;
-    int all_known = native.group_translate_ranks(group, size, ranks, world, ranks + size) == 0;
-    for (int i = 0; i < size; ++i) all_known = all_known && ranks[size + i] >= 0;
-    if (all_known) text = describe(ranks + size, size);
+    int known_all =
+        native.group_translate_ranks(group, size, ranks, world_group, ranks + size) == 0;
+    for (int i = 0; i < size; ++i) known_all = known_all && ranks[size + i] >= 0;
+    if (known_all) text = describe(ranks + size, size);
   }
   free(ranks);
   native.group_free(&group);
-  native.group_free(&world);
   return text;
 }
 
@@ -115,22 +134,29 @@ static int copy_none(word comm, int key, void* extra, void* value, void* copy, i
 
 static int forget(word handle, int key, void* value, void* extra) {
   (void)key, (void)value, (void)extra;
-  int is_there = 0;
-  const int place = place_of(native_handle(handle), &is_there);
-  if (is_there) atomic_store_explicit(&known[place].communicator, NULL, memory_order_release);
+  const int place = place_of(native_handle(handle));
+  if (place >= 0) atomic_store_explicit(&known[place].communicator, NULL, memory_order_release);
   return 0;
 }
 
 static void watch(word handle) {
-  static atomic_int key = -1;
-  static atomic_flag made = ATOMIC_FLAG_INIT;
   if (handle == native.world || handle == native.self) return;
-  if (!atomic_flag_test_and_set(&made)) {
-    int new_key = -1;
-    if (native.comm_create_keyval((void*)copy_none, (void*)forget, &new_key, NULL) != 0) return;
-    atomic_store(&key, new_key);
+  if (key != no_key) native.comm_set_attr(handle, key, NULL);
+}
+
+void communicators_begin(word group) {
+  world_group = group;
+  if (native.comm_create_keyval((void*)copy_none, (void*)forget, &key, NULL) != 0) key = no_key;
+}
+
+void communicators_end(void) {
+  if (world_group != 0) native.group_free(&world_group);
+  world_group = 0;
+  key = no_key;
+  for (int i = 0; i < places; ++i) {
+    if (atomic_load_explicit(&known[i].handle, memory_order_relaxed) == 0) continue;
+    atomic_store_explicit(&known[i].communicator, NULL, memory_order_release);
   }
-  if (atomic_load(&key) != -1) native.comm_set_attr(handle, atomic_load(&key), NULL);
 }
 
 static struct communicator* add(int size, int rank, int inter, const char* members) {
@@ -163,27 +189,27 @@ static struct communicator* look_up(word handle) {
   }
   char* const members = inter ? NULL : members_of(handle, size);
   registry_lock();
-  int is_there = 0;
-  const int place = place_of(handle, &is_there);
-  struct communicator* found = place < 0 ? &nameless : NULL;
-  if (is_there) found = atomic_load_explicit(&known[place].communicator, memory_order_acquire);
+  int place = place_of(handle);
+  struct communicator* found = place >= 0 ? at(place) : NULL;
   const int is_new = found == NULL;
-  if (is_new) {
+  if (is_new) place = place_for(handle);
+  if (is_new && place < 0) {
+    found = &nameless;
+    atomic_fetch_or_explicit(&trace->flags, trace_overflowed, memory_order_relaxed);
+  } else if (is_new) {
     found = add(size, rank, inter, members);
-    atomic_store_explicit(&known[place].communicator, found, memory_order_release);
     atomic_store_explicit(&known[place].handle, handle, memory_order_release);
+    atomic_store_explicit(&known[place].communicator, found, memory_order_release);
   }
   registry_unlock();
   free(members);
-  if (is_new) watch(handle);
+  if (is_new && place >= 0) watch(handle);
   return found;
 }
 
 struct communicator* communicator_of(word handle) {
-  int is_there = 0;
-  const int place = place_of(handle, &is_there);
-  struct communicator* found = NULL;
-  if (is_there) found = atomic_load_explicit(&known[place].communicator, memory_order_acquire);
+  const int place = place_of(handle);
+  struct communicator* found = place >= 0 ? at(place) : NULL;
   if (__builtin_expect(found == NULL, 0) && handle != native.comm_null) {
     const int saved = errno;
     found = look_up(handle);

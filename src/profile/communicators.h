@@ -17,6 +17,11 @@ struct communicator {
   int has_records; /* its calls can be found again on other ranks */
 };
 
+/* Once MPI runs: the group in which members have their ranks, which is this file's from now on, or
+ * 0. And before it ends, or begins anew: handles mean nothing from then on. */
+void communicators_begin(word group);
+void communicators_end(void);
+
 /* Null for a handle that is none: the call fails anyhow. */
 struct communicator* communicator_of(word handle);
 int communicator_destinations(struct communicator* communicator, word handle);

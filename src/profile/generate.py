@@ -28,6 +28,7 @@ FORTRAN = {
     "{name}_f08ts_": "form_fortran | form_descriptors",
     "{name}_f08ts_large_": "form_fortran | form_descriptors | form_large",
 }
+ENDS = ("begins", "ends", "session_begins", "session_ends")
 AMOUNTS = ("none", "one", "ranks", "destinations")
 SIDES = ("send", "receive")
 NO_SIDE = "{-1, -1, -1, 0, 0}"
@@ -106,7 +107,7 @@ def read(path, shim_path):
             found.append(collective(where, known.pop(name), words))
         elif form in ("waits", "waits+large"):
             found.append(waits(name, form, words))
-        elif form in ("begins", "ends") and name in hooked and not words:
+        elif form in ENDS and name in hooked and not words:
             hook = hooked[name]
             arguments = [Argument(argument, "word", "") for argument in hook.c_arguments]
             found.append(Profiled(name, form, arguments, len(hook.fortran_arguments), False))
@@ -130,7 +131,10 @@ def symbols_of(function):
         yield symbol, function.fortran + 1, form
 
 
-def entry(index, symbol, count, function):
+def entry(index, symbol, count, function, form):
+    # Of Fortran it lies where the last argument points, which mpi_f08 may leave out.
+    last = f"a{count - 1}"
+    error = f"{last} != 0 ? *(const int*){last} : 0" if "fortran" in form else "(int)result"
     names = ", ".join(f"a{i}" for i in range(count))
     parameters = ", ".join(f"word a{i}" for i in range(count)) or "void"
     types = ", ".join(["word"] * count) or "void"
@@ -147,12 +151,21 @@ def entry(index, symbol, count, function):
     elif function.kind == "ends":
         out.append("  recorder_before_finalize();")
         out.append(f"  return target({names});")
+    elif function.kind == "session_begins":
+        out.append(f"  const word result = target({names});")
+        out.append(f"  recorder_after_session_init({index}, a2);")
+        out.append("  return result;")
+    elif function.kind == "session_ends":
+        out.append("  recorder_before_session_finalize();")
+        out.append(f"  return target({names});")
     else:
         out.append(f"  if (recorder_is_off()) return target({names});")
         out.append(f"  const word arguments[] = {{{names}}};")
         out.append("  CALL call;")
         out.append(f"  recorder_begin(&call, {index}, arguments, caller);")
-        out.append(f"  return target({names});")
+        out.append(f"  const word result = target({names});")
+        out.append(f"  call.error = {error};")
+        out.append("  return result;")
     out.append("}")
     return out
 
@@ -173,8 +186,8 @@ def source(functions):
     out.append(f"_Atomic(void*) recorder_slots[{len(symbols)}];\n")
     out.append('#define ENTRY __attribute__((visibility("default")))')
     out.append("#define CALL __attribute__((cleanup(recorder_leave))) struct recorded_call")
-    for index, (name, count, _, function) in enumerate(symbols):
-        out += entry(index, name, count, functions[function])
+    for index, (name, count, form, function) in enumerate(symbols):
+        out += entry(index, name, count, functions[function], form)
     large = [function for function in functions if function.large]
     for function in large:
         out += fallback(function)

@@ -27,6 +27,7 @@ static int find_functions(void) {
     void* slot;
     const char* symbol;
   } wanted[] = {
+      {&native.error_class, "PMPI_Error_class"},
       {&native.initialized, "PMPI_Initialized"},
       {&native.library_version, "PMPI_Get_library_version"},
       {&native.comm_size, "PMPI_Comm_size"},
@@ -38,6 +39,8 @@ static int find_functions(void) {
       {&native.comm_get_parent, "PMPI_Comm_get_parent"},
       {&native.group_translate_ranks, "PMPI_Group_translate_ranks"},
       {&native.group_free, "PMPI_Group_free"},
+      {&native.group_rank, "PMPI_Group_rank"},
+      {&native.group_size, "PMPI_Group_size"},
       {&native.comm_create_keyval, "PMPI_Comm_create_keyval"},
       {&native.comm_set_attr, "PMPI_Comm_set_attr"},
       {&native.type_size, "PMPI_Type_size_x"},
@@ -54,6 +57,7 @@ static int find_functions(void) {
 }
 
 static int find_openmpi(void) {
+  native.error_truncate = 15;
   native.world = (word)variable("ompi_mpi_comm_world");
   native.self = (word)variable("ompi_mpi_comm_self");
   native.comm_null = (word)variable("ompi_mpi_comm_null");
@@ -73,6 +77,7 @@ static void find_mpich(void) {
   native.self = 0x44000001;
   native.comm_null = 0x04000000;
   native.type_null = 0x0c000000;
+  native.error_truncate = 14;
   native.byte = 0x4c00010d;
   native.op_sum = 0x58000003;
   native.status_ignore = 1;
@@ -102,10 +107,12 @@ int native_find(const void* caller) {
     find_mpich();
     native.flavour = flavour_mpich;
   }
+  native.group_from_session =
+      (int (*)(word, const char*, word*))native_function("PMPI_Group_from_session_pset");
+  native.session_f2c = (word (*)(int))native_function("PMPI_Session_f2c");
   const char* const names[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place__",
                                "mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE"};
   for (int i = 0; i < 4; ++i) native.fortran_in_place[i] = variable(names[i]);
-  native.has_world = 1;
   return native.flavour != flavour_unknown;
 }
 

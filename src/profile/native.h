@@ -12,9 +12,10 @@ enum { flavour_unknown, flavour_openmpi, flavour_mpich };
 
 struct native {
   int flavour;
-  int has_world; /* there has been an MPI_Init */
   const void* object; /* the library, as sibyl_preload_object_of has it */
   word world, self, comm_null, type_null, byte, op_sum, status_ignore;
+  int error_truncate; /* an error class */
+  int (*error_class)(int, int*);
   int (*initialized)(int*);
   int (*library_version)(char*, int*);
   int (*comm_size)(word, int*);
@@ -26,6 +27,10 @@ struct native {
   int (*comm_get_parent)(word*);
   int (*group_translate_ranks)(word, int, const int*, word, int*);
   int (*group_free)(word*);
+  int (*group_rank)(word, int*);
+  int (*group_size)(word, int*);
+  int (*group_from_session)(word, const char*, word*); /* null: an MPI without sessions */
+  word (*session_f2c)(int);
   int (*comm_create_keyval)(void*, void*, int*, void*);
   int (*comm_set_attr)(word, int, void*);
   int (*type_size)(word, int64_t*); /* MPI_Type_size_x */

@@ -1,8 +1,8 @@
 /* Python's frames, by the functions of whatever interpreter the process has; see python.h.
  *
  * mpi4py gives up the interpreter's lock around its calls of MPI, and frames may only be looked at
- * under it; so it is taken for a moment. A place is a code object and a line; the first call from it
- * keeps a reference, so that no other code object can come to the same address.
+ * under it; so it is taken for a moment. A place is a code object and a line; the first call from
+ * it keeps a reference, so that no other code object can come to the same address.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -70,7 +70,8 @@ static void find_python(void) {
   memcpy(&python.is_finalizing, &ending, sizeof ending);
 }
 
-/* ---- Code objects and lines, all under the interpreter's lock ---------------------------------- */
+/* ---- Code objects and lines, all under the interpreter's lock ----------------------------------
+ */
 
 enum { places = 2 * trace_most_sites, inside_mpi4py = -1 };
 static struct {

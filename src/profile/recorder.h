@@ -20,6 +20,8 @@ struct recorded_call {
   uint32_t row;
   int32_t root;
   int has_record;
+  int error; /* what MPI said of it; as long as it has said nothing, an error */
+  uint32_t communicator;
   int64_t enter;
   uint64_t number, bytes, signature;
 };
@@ -34,10 +36,17 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
                     const void* caller);
 void recorder_end(struct recorded_call* call);
 
+/* Finds the MPI library that the caller uses, once. */
+void recorder_find_mpi(const void* caller);
+/* Before a collective, where there has been no MPI_Init. */
+void recorder_begin_without_init(void);
 /* Around MPI_Init, in any form. */
 void recorder_before_init(const void* caller);
 void recorder_after_init(void);
 void recorder_before_finalize(void);
+/* Around sessions; `session` is where the handle lies. */
+void recorder_after_session_init(unsigned index, word session);
+void recorder_before_session_finalize(void);
 
 static inline void* recorder_target(unsigned index, const void* caller) {
   void* target = atomic_load_explicit(&recorder_slots[index], memory_order_acquire);

@@ -18,16 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct trace_header* trace;
 
 static char path[PATH_MAX];
 
-enum { page = 4096, piece = 1 << 20, table_count = 7, most_halvings = 40 };
+enum { page = 4096, first_piece = 1 << 16, largest_piece = 1 << 20 };
+enum { table_count = 7, most_halvings = 40 };
 
-/* How many bytes of each table the file system has promised, in the tables' order. */
+/* Of each table, in their order: how many bytes the file system has promised, and whether it has
+ * refused more, which is not asked for again. */
 static uint64_t promised[table_count];
+static int refused[table_count];
 
 static uint64_t table_bytes(const struct trace_table* table) {
   return table->capacity * table->entry_bytes;
@@ -79,13 +83,20 @@ static int create(void) {
   return -1;
 }
 
+/* A file that grew beyond what a shell's `ulimit -f` allows would end the process. */
+static int is_allowed(uint64_t bytes) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         bytes <= limit.rlim_cur;
+}
+
 int trace_open(const char* directory, uint64_t memory) {
   if (trace != NULL) return 1;
-  if (realpath(directory, path) == NULL) return 0;
-  const int file = create();
-  if (file < 0) return 0;
   struct trace_header header = {.magic = "SIBYLTRC", .version = 1, .header_bytes = sizeof header};
   const uint64_t bytes = lay_out(&header, memory);
+  if (!is_allowed(bytes) || realpath(directory, path) == NULL) return 0;
+  const int file = create();
+  if (file < 0) return 0;
   void* there = MAP_FAILED;
   if (ftruncate(file, (off_t)bytes) == 0 && is_promised(file, 0, page)) {
     there = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -108,20 +119,29 @@ void* trace_entry(const struct trace_table* table, uint64_t index) {
   return (char*)trace + table->offset + index * table->entry_bytes;
 }
 
-/* Whether so many bytes of the table may be written. */
-static int has_room(const struct trace_table* table, uint64_t bytes) {
-  uint64_t* const have = &promised[table - &trace->strings];
-  if (__builtin_expect(bytes <= *have, 1)) return 1;
-  if (bytes > table_bytes(table)) return 0;
-  uint64_t wanted = (bytes + piece - 1) / piece * piece;
+/* Asks for room for so many bytes of the table, and some more. */
+static int ask_for_room(const struct trace_table* table, uint64_t bytes) {
+  const long index = table - &trace->strings;
+  const uint64_t have = promised[index];
+  if (refused[index] || bytes > table_bytes(table)) return 0;
+  uint64_t wanted = have + (have < first_piece     ? first_piece
+                            : have > largest_piece ? largest_piece
+                                                   : have);
+  if (wanted < bytes) wanted = bytes;
   if (wanted > table_bytes(table)) wanted = table_bytes(table);
   const int saved = errno;
   const int file = open(path, O_RDWR | O_CLOEXEC);
-  const int promise = file >= 0 && is_promised(file, table->offset + *have, wanted - *have);
+  refused[index] = file < 0 || !is_promised(file, table->offset + have, wanted - have);
   if (file >= 0) close(file);
   errno = saved;
-  if (promise) *have = wanted;
-  return promise;
+  if (!refused[index]) promised[index] = wanted;
+  return !refused[index];
+}
+
+/* Whether so many bytes of the table may be written. */
+static int has_room(const struct trace_table* table, uint64_t bytes) {
+  return __builtin_expect(bytes <= promised[table - &trace->strings], 1) ||
+         ask_for_room(table, bytes);
 }
 
 static uint64_t used_of(const struct trace_table* table) {
@@ -141,7 +161,7 @@ void trace_publish(struct trace_table* table) {
 uint32_t trace_string(const char* text) {
   struct trace_table* const table = &trace->strings;
   const uint64_t used = used_of(table), bytes = strlen(text) + 1;
-  if (used > 0 && bytes == 1) return 0;
+  if (used > 0 && bytes == 1) return 0; /* the empty one is there */
   if (!has_room(table, used + bytes)) {
     atomic_fetch_or_explicit(&trace->flags, trace_overflowed, memory_order_relaxed);
     return 0;

@@ -75,6 +75,7 @@ PYTHON_ROOMS = {
     "option_classes": 2,
     "processes": 2,
     "progress": 2,
+    "tables": 2,
     "mpi": 3,
     "cluster": 4,
     "persistent": 4,

@@ -4,10 +4,12 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from conftest import (
+    PROGRAMS,
     Job,
     assert_idle,
     assert_usage_error,
@@ -54,6 +56,25 @@ def test_sibyl_serves_all_ranks(three_hosts: str, job: Job, tmp_path: Path) -> N
     assert written["ranks_reported"] == 3
     assert "123-doubling" in {entry["algorithm"] for entry in written["entries"]}
     assert "123-doubling" in result.stderr
+
+
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_sibyl_serves_all_ranks_of_the_newest_mpis(
+    three_hosts: str, flavour: str, tmp_path: Path
+) -> None:
+    """Open MPI 5 leaves on each host what its ranks have published, the preload's mark too."""
+    mpi = Path(sys.prefix) / f"newest-{flavour}"
+    if not (mpi / "bin" / "mpicc").exists():
+        pytest.skip("the newest MPIs are not set up; make test-all does that")
+    program, report = tmp_path / "host", tmp_path / "report.json"
+    source = PROGRAMS / "host.c"
+    subprocess.run([mpi / "bin" / "mpicc", "-o", program, source], check=True, timeout=60)
+    words = ("cluster", "run", "--name", three_hosts, "--mpi", mpi, "--report", report)
+    result = sibyl(*words, "--set", "exscan=123-doubling", "--", program, "where")
+    assert result.returncode == 0, result
+    written = json.loads(report.read_text())
+    assert written["ranks_reported"] == 3
+    assert "123-doubling" in {entry["algorithm"] for entry in written["entries"]}
 
 
 def test_the_exit_code_is_the_program_s(three_hosts: str, job: Job) -> None:

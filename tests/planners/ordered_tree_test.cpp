@@ -12,6 +12,7 @@
 
 #include "planners/ceil_log2.hpp"
 #include "planners/irregular_sizes.hpp"
+#include "support/sanitized.hpp"
 
 namespace sibyl {
 namespace {
@@ -102,7 +103,7 @@ TEST(OrderedTree, WithAGivenRootStaysWithinThePenaltyOfLemma22) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "one thread only, and a minute under this sanitizer";
 #endif
-  for (Rank ranks = 2; ranks <= 300; ranks += ranks < 70 ? 1 : 23) {
+  for (Rank ranks = 2; ranks <= (sanitized ? 40 : 300); ranks += ranks < 70 ? 1 : 23) {
     const auto d = static_cast<double>(ceil_log2(static_cast<std::uint64_t>(ranks)));
     for (const Sizes& sizes : problems(ranks, 64, static_cast<std::uint32_t>(ranks))) {
       for (Rank root = 0; root < ranks; root += ranks < 70 ? 1 : 7) {

@@ -98,6 +98,20 @@ class ProfileTest(unittest.TestCase):
         self.assertEqual(len(rows), 1, f"{function} at line {line}")
         return rows[0]
 
+    def check_agreement(self, traces):
+        """All ranks of a communicator have made the same calls, with the same signatures."""
+        calls = {}
+        for trace in traces.values():
+            for record in trace.records:
+                made = trace.rows[record.row].communicator
+                place = (made.members, made.occurrence, record.number)
+                what = (trace.rows[record.row].function, record.signature)
+                calls.setdefault(place, []).append((what, made.size))
+        for place, found in calls.items():
+            ((_, size),) = set(found)  # more than one: ranks differ
+            self.assertEqual(len(found), size, place)
+        return {what for found in calls.values() for what, _ in found}
+
     def check_late_rank(self, traces, line_of, line):
         """The last rank came last to the marked reduces, and by as much as it slept."""
         late = max(traces)
@@ -117,9 +131,7 @@ class ProfileTest(unittest.TestCase):
             self.assertGreater(times[late], max(others))
             lateness.append((times[late] - statistics.median(others)) / 1e9)
         self.assertGreater(statistics.median(lateness), 0.9 * LATE)
-        for number in arrivals:
-            records = (r for trace in traces.values() for r in trace.records if r.number == number)
-            self.assertEqual(len({record.signature for record in records}), 1)
+        self.check_agreement(traces)
 
 
 class CPrograms(ProfileTest):
@@ -201,23 +213,12 @@ class CPrograms(ProfileTest):
             self.assertEqual(trace.program, str(program))
             self.assertTrue(all(inside == 0 for _, _, _, inside, *_ in trace.threads))
 
-    def check_signatures(self, traces):
-        """The same on all ranks, where a collective says so; else at each place of its own."""
-        by_place = {}
-        for trace in traces.values():
-            for record in trace.records:
-                row = trace.rows[record.row]
-                place = (row.communicator.occurrence, record.number)
-                by_place.setdefault(place, set()).add((row.function, record.signature))
-        self.assertEqual({len(found) for found in by_place.values()}, {1})
-        distinct = {signature for found in by_place.values() for _, signature in found}
-        functions = {function for found in by_place.values() for function, _ in found}
-        self.assertGreater(len(distinct), len(functions))
-
     def test_every_collective_is_recorded_with_its_number_bytes_root_and_place(self):
         traces = self.traces()
         self.check_calls(traces, c_program("collectives.c"))
-        self.check_signatures(traces)
+        signatures = self.check_agreement(traces)
+        functions = {function for function, _ in signatures}
+        self.assertGreater(len(signatures), len(functions))
 
     def test_the_late_rank_is_seen_at_its_line(self):
         line = marked_line("collectives.c", "late reduce")
@@ -274,6 +275,41 @@ class CPrograms(ProfileTest):
         found = launching.served(read_reports(reports))
         self.assertEqual(sorted(found), list(range(self.RANKS)))
         self.assertTrue(all("reduce" in names for names in found.values()), found)
+
+    def same_output(self, program, ranks):
+        """What the program says without the recorder, in any order of ranks; and the traces."""
+        plain = launching.run([program], ranks=ranks)
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        traces = self.profile([program], ranks)
+        self.assertEqual(sorted(self.done.stdout.split("\n")), sorted(plain.stdout.split("\n")))
+        return traces
+
+    def test_large_counts_are_recorded_also_where_the_mpi_has_none(self):
+        """The programs refer to the functions weakly, and find the recorder's."""
+        for name, call in (("weak_large.c", "MPI_Gather"), ("weak_arrays.c", "MPI_Alltoallw")):
+            program = c_program(PRELOAD_PROGRAMS / name)
+            traces = self.same_output(program, 3)
+            for trace in traces.values():
+                self.assertGreaterEqual(sum(row.calls for row in trace.calls_of(call)), 1)
+                self.assertEqual({row.site.module for row in trace.rows}, {str(program)})
+
+    def test_what_mpi_refuses_at_one_rank_is_no_call(self):
+        """The others' next call is still to be made there."""
+        if setting.mpicc is None:
+            self.skipTest("no --mpicc")
+        program = compile_program(setting.mpicc, PRELOAD_PROGRAMS / "refused_everyone.c", "-w")
+        if launching.run([program], ranks=3).returncode != 0:
+            self.skipTest("this MPI library does not find the errors")
+        traces = self.profile([program], 3)
+        self.assertGreaterEqual(len(self.check_agreement(traces)), 9)
+        self.assertIn("after", self.done.stdout)
+
+    def test_exceptions_of_error_handlers_pass(self):
+        if setting.mpicc is None:
+            self.skipTest("no --mpicc")
+        program = launching.cxx_program(PRELOAD_PROGRAMS / "exceptions.cpp")
+        for trace in self.same_output(program, 3).values():
+            self.assertTrue(all(inside == 0 for _, _, _, inside, *_ in trace.threads))
 
     def test_threads_have_their_own_calls(self):
         program = c_program("threads.c", "-pthread")
@@ -390,22 +426,32 @@ class Lives(ProfileTest):
             max(enter for enter, _ in first), min(left for _, left in first) + 2 * error
         )
 
-    def test_sessions_alone_leave_a_trace(self):
+    def sessions(self, way):
         if setting.mpicc is None:
             self.skipTest("no --mpicc")
         program = compile_program(setting.mpicc, PRELOAD_PROGRAMS / "sessions.c")
         directory = Path(tempfile.mkdtemp(dir=setting.work))
         extra = {"LD_PRELOAD": str(recorder()), "SIBYL_PROFILE": str(directory)}
-        done = launching.run([program, "alone"], ranks=2, **extra)
+        done = launching.run([program, way], ranks=2, **extra)
         if "no sessions" in done.stdout:
             self.skipTest("an MPI without sessions")
         self.assertEqual(done.returncode, 0, done.stderr)
         traces = [Trace(path) for path in directory.iterdir()]
-        self.assertEqual(sorted(trace.rank for trace in traces), [0, 1])
-        for trace in traces:
+        self.assertEqual(sorted((trace.rank, trace.size) for trace in traces), [(0, 2), (1, 2)])
+        return traces
+
+    def test_sessions_alone_leave_a_trace(self):
+        for trace in self.sessions("alone"):
             self.assertEqual(trace.flags, SESSIONS_ONLY | CLOCK_UNKNOWN)
             scans = [row.calls for row in trace.calls_of("MPI_Scan")]
-            self.assertEqual(scans, [8] * len(trace.communicators))
+            self.assertEqual(scans, [16, 8, 8])
+            made = [(made.members, made.occurrence) for made in trace.communicators]
+            self.assertEqual(made, [("0-1", 0), ("0-1", 1), ("0-1", 2)])
+
+    def test_sessions_beside_the_world_are_recorded_too(self):
+        for trace in self.sessions("both"):
+            scans = sum(row.calls for row in trace.calls_of("MPI_Scan"))
+            self.assertEqual(scans, 32)
 
     def test_spawned_processes_have_a_world_of_their_own(self):
         if setting.mpicc is None:
@@ -478,6 +524,19 @@ class FortranPrograms(ProfileTest):
 
     def test_mpi_f08(self):
         self.check("USE_F08")
+
+    def test_mpi_f08_with_large_counts(self):
+        if setting.mpifort is None:
+            self.skipTest("no --mpifort")
+        try:
+            program = compile_program(setting.mpifort, PROGRAMS / "large_f08.f90", "-g")
+        except RuntimeError:
+            self.skipTest("an mpi_f08 without large counts")
+        for trace in self.profile([program], 2).values():
+            found = {row.function: (row.calls, row.bytes) for row in trace.rows}
+            expected = {"MPI_Allreduce": (1, 40), "MPI_Allgather": (1, 12), "MPI_Bcast": (1, 20)}
+            self.assertEqual(found, expected)
+            self.assertEqual({row.site.module for row in trace.rows}, {str(program)})
 
 
 class PythonPrograms(ProfileTest):

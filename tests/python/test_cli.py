@@ -1,5 +1,6 @@
 """Bad input ends in one line that says what is wrong, and exit code 2, for every command."""
 
+import json
 import os
 from pathlib import Path
 
@@ -19,9 +20,60 @@ def test_version_is_the_library_s(sibyl: Sibyl) -> None:
 
 @pytest.mark.parametrize("command", ["run", "algorithms", "plan", "verify", "doctor"])
 def test_every_command_has_help(sibyl: Sibyl, command: str) -> None:
-    result = sibyl(command, "--help")
-    assert result.returncode == 0
-    assert "Usage:" in result.stdout
+    for option in ("--help", "-h"):
+        result = sibyl(command, option)
+        assert result.returncode == 0
+        assert f"Usage: sibyl {command}" in result.stdout
+
+
+@pytest.mark.parametrize("words", [["verify", "--fast"], ["cluster", "up"], ["simulate"], ["fly"]])
+def test_errors_of_usage_point_to_the_subcommand_s_help(sibyl: Sibyl, words: list[str]) -> None:
+    command = " ".join(["sibyl", *(word for word in words if word not in ("--fast", "fly"))])
+    assert_usage_error(sibyl(*words), f"(see: {command} --help)")
+
+
+def test_shells_complete_commands_options_and_collectives(sibyl: Sibyl) -> None:
+    for line, expected in (
+        ("sibyl ver", "verify"),
+        ("sibyl verify --ro", "--roots"),
+        ("sibyl verify exs", "exscan"),
+        ("sibyl plan gather --algorithm bin", "binomial"),
+    ):
+        environment = {**os.environ, "_SIBYL_COMPLETE": "complete_bash", "COMP_WORDS": line}
+        environment["COMP_CWORD"] = str(line.count(" "))
+        result = sibyl(env=environment)
+        assert expected in result.stdout.split(), result
+
+
+def test_json_to_standard_output_leaves_words_for_people_to_the_other(
+    sibyl: Sibyl, tmp_path: Path
+) -> None:
+    (tmp_path / "trace").write_text("# call 0\n0\n1\n# call 1\n0\n2\n")
+    for words, said in (
+        (["verify", "exscan", "--ranks", "1..4"], "plans proven"),
+        (["reproduce"], "published tables"),
+        (["predict", "trace"], "smallest error"),
+        (["simulate", "exscan", "-n", "4"], "lower bound"),
+    ):
+        result = sibyl(*words, "--json", "-")
+        assert result.returncode == 0, result
+        assert json.loads(result.stdout)
+        assert said in result.stderr
+        assert not (tmp_path / "-").exists()
+    verified = json.loads(sibyl("verify", "exscan", "--ranks", "2", "--json", "-").stdout)
+    assert verified["proven"] is True
+    assert {row["problem"] for row in verified["algorithms"]} == {None}
+
+
+def test_numbers_of_things_have_their_plural_forms(sibyl: Sibyl) -> None:
+    words = ["verify", "exscan", "--algorithm", "hybrid", "--ranks"]
+    one = sibyl(*words, "1").stdout
+    assert "(1 rank), " in one
+    assert "plans proven (2 ranks)" in sibyl(*words, "2").stdout
+    words = ["plan", "exscan", "--algorithm", "hybrid", "--ranks"]
+    assert "exscan hybrid, 1 rank\n" in sibyl(*words, 1).stdout
+    assert "1 part a vector of 1 element\n" in sibyl(*words, 4, "--count", 1).stdout
+    assert "1 part a vector of 2 elements\n" in sibyl(*words, 4, "--count", 2).stdout
 
 
 @pytest.mark.parametrize(
@@ -125,3 +177,11 @@ def test_an_order_that_an_algorithm_cannot_take_is_told(sibyl: Sibyl) -> None:
     (sibyl.directory / "order.txt").write_text("1\n2\n3\n")
     words = ["plan", "scan", "--algorithm", "doubling", "--ranks", 4, "--order", "order.txt"]
     assert_usage_error(sibyl(*words), "order")
+
+
+def test_the_table_of_algorithms_fits_80_columns(sibyl: Sibyl) -> None:
+    narrow = sibyl("algorithms", env={**os.environ, "COLUMNS": "80"})
+    assert max(len(line) for line in narrow.stdout.splitlines() if line[:1] in "┏┡│├└") <= 80
+    assert "reduce_scatter_block" in narrow.stdout and "linear-synchronised" in narrow.stdout
+    assert "--json" in narrow.stdout.splitlines()[-1]
+    assert "operators" in sibyl("algorithms").stdout

@@ -18,7 +18,7 @@ from sibyl.errors import CommandError
 from sibyl.experiment.grid import ROOTED_BLOCKS, SCANS
 from sibyl.experiment.judge import MARGIN, SIGNIFICANCE, p_values
 from sibyl.experiment.statistics import holm, median, median_interval, quantile
-from sibyl.files import write_result
+from sibyl.files import console_beside, write_result
 
 USAGE = "pipe in what it prints: mpiexec -n 2 sibyl-bench-openmpi | sibyl bench calls"
 
@@ -164,7 +164,9 @@ def judge_input(outputs: Outputs) -> int:
     if sys.stdin.isatty():
         raise CommandError(f"calls judges the samples of sibyl-bench-FLAVOUR; {USAGE}")
     run = judge_calls(*read_run(sys.stdin))
-    print(calls_output.to_table(run), end="")
+    console_beside(outputs.json, outputs.csv).out(
+        calls_output.to_table(run), end="", highlight=False
+    )
     if outputs.csv is not None:
         write_result(outputs.csv, calls_output.to_csv(run))
     if outputs.json is not None:

@@ -33,14 +33,15 @@ class Wishes(MeasureOptions):
         str, typer.Option(metavar="NAME", help="The contender that all others are compared with.")
     ] = "native"
     size: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="BYTES,...",
             help="In all (gather, scatter, allgather, irregular or not); of each rank's vector "
             "(bcast, scans and reductions, of reduce_scatter before it is cut); of all that a rank "
-            "sends (alltoall; alltoallv on average). A barrier has none.",
+            "sends (alltoall; alltoallv on average). A barrier has none. 1MiB, or what was "
+            "recorded, if absent.",
         ),
-    ] = "1MiB"
+    ] = None
     blocks: Annotated[
         str | None,
         typer.Option(
@@ -87,8 +88,12 @@ class Outputs(MeasuredOutputs):
     """What becomes of the samples."""
 
     metric: Annotated[
-        str, typer.Option(metavar="run|elapsed|absorbed", help="The time that is judged.")
-    ] = "run"
+        str | None,
+        typer.Option(
+            metavar="run|elapsed|absorbed",
+            help="The time that is judged; run, or for a recording elapsed, if absent.",
+        ),
+    ] = None
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -100,7 +105,7 @@ class Outputs(MeasuredOutputs):
 
     def check(self) -> None:
         """Notice before a long run what would fail after it."""
-        if self.metric not in ("run", "elapsed", "absorbed"):
+        if self.metric not in (None, "run", "elapsed", "absorbed"):
             raise CommandError(f"--metric wants run, elapsed or absorbed, not '{self.metric}'")
         if self.format not in ("table", "osu"):
             raise CommandError(f"--format wants table or osu, not '{self.format}'")

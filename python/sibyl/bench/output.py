@@ -5,7 +5,8 @@ import io
 import itertools
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -16,6 +17,7 @@ from sibyl.experiment.grid import BARE, IRREGULAR, Cell, Grid
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import size_text, time_text
+from sibyl.tables import print_fitting
 
 CSV_COLUMNS = (
     *("collective", "mpi", "ranks", "bytes", "block", "counts", "pattern", "max_delay_us"),
@@ -27,6 +29,8 @@ CSV_COLUMNS = (
 STYLES = {"SLOWER": "bold red", "WRONG": "bold red", "faster": "green", "none": "yellow"}
 # So many cells are too many to read one table after the other.
 MANY_CELLS = 4
+# Columns that a narrow terminal goes without, those first.
+OPTIONAL = ("absorbed", "quartiles", "/ bound")
 
 
 def cell_title(grid: Grid, cell: Cell) -> str:
@@ -60,7 +64,14 @@ def _cell_texts(cell: Cell) -> dict[str, str]:
 
 
 def print_summary(grid: Grid, rows: Sequence[Row], console: Console) -> None:
-    """One line a cell: the reference's time, and of each contender the ratio to it and verdict."""
+    """One line a cell: the reference's time, and of each contender the ratio to it and verdict.
+
+    Where there is no room for verdicts their colours are left.
+    """
+    print_fitting(console, partial(_summary_table, grid, rows), ("verdict",))
+
+
+def _summary_table(grid: Grid, rows: Sequence[Row], without: Collection[str]) -> Table:
     reference = grid.algorithms[0]
     texts = [_cell_texts(cell) for cell in grid.cells]
     varying = [name for name in texts[0] if len({text[name] for text in texts}) > 1]
@@ -70,52 +81,78 @@ def print_summary(grid: Grid, rows: Sequence[Row], console: Console) -> None:
     table.add_column(reference, justify="right")
     for name in grid.algorithms[1:]:
         table.add_column(name, justify="right")
-        table.add_column("verdict")
+        if not without:
+            table.add_column("verdict")
     for _, group in itertools.groupby(rows, key=lambda row: id(row.result)):
         first, *others = group
         known = _cell_texts(first.result.cell)
         line: list[str | Text] = [known[name] for name in varying]
         line.append(time_text(first.time))
         for row in others:
-            line += [f"{row.ratio:.3f}", Text(row.verdict, style=STYLES.get(row.verdict, ""))]
+            style = STYLES.get(row.verdict, "")
+            line.append(Text(f"{row.ratio:.3f}", style=style if without else ""))
+            if not without:
+                line.append(Text(row.verdict, style=style))
         table.add_row(*line)
-    console.print(table)
+    return table
+
+
+def _headings(grid: Grid, metric: str) -> list[str]:
+    """The columns of a cell's table, the time that is judged first, with its quartiles."""
+    times = ["run time", "elapsed", "absorbed"]
+    judged = {"run": "run time"}.get(metric, metric)
+    others = [heading for heading in times if heading != judged]
+    reference = "/ native" if grid.algorithms[0] == "native" else "/ reference"
+    return [judged, "quartiles", *others, reference, "/ bound"]
+
+
+def _cell_table(
+    title: str, block: Sequence[Row], headings: Sequence[str], without: Collection[str]
+) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column("algorithm", no_wrap=True)
+    shown = [heading for heading in headings if heading not in without]
+    for heading in shown:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("verdict")
+    for row in block:
+        ratio = f"{row.ratio:.3f}"
+        cells = {
+            "run time": time_text(row.run),
+            "quartiles": f"{time_text(row.quarters[0])} - {time_text(row.quarters[1])}",
+            "elapsed": time_text(row.elapsed),
+            "absorbed": time_text(row.absorbed),
+            "/ native": ratio,
+            "/ reference": ratio,
+            "/ bound": f"{row.to_bound:.2f}",
+        }
+        verdict = Text(row.verdict, style=STYLES.get(row.verdict, ""))
+        table.add_row(row.algorithm, *(cells[heading] for heading in shown), verdict)
+    bound, spread = block[0].bound, block[0].spread
+    table.caption = (
+        f"bound {time_text(bound)}, arrivals {time_text(spread)} apart: "
+        f"{time_text(max(bound - spread, 0))} after the last"
+    )
+    table.caption_justify = "left"
+    return table
 
 
 def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) -> None:
     """The table for people: one block per cell, then what must be known to read it."""
+    left_out: list[str] = []
     for _, group in itertools.groupby(rows, key=lambda row: id(row.result)):
         block = list(group)
         cell = block[0].result.cell
-        table = Table(title=cell_title(grid, cell), title_justify="left")
-        table.add_column("algorithm", no_wrap=True)
-        reference = "/ native" if grid.algorithms[0] == "native" else "/ reference"
-        for heading in ("run time", "quartiles", "elapsed", "absorbed", reference, "/ bound"):
-            table.add_column(heading, justify="right", no_wrap=True)
-        table.add_column("verdict")
-        for row in block:
-            table.add_row(
-                row.algorithm,
-                time_text(row.run),
-                f"{time_text(row.quarters[0])} - {time_text(row.quarters[1])}",
-                time_text(row.elapsed),
-                time_text(row.absorbed),
-                f"{row.ratio:.3f}",
-                f"{row.to_bound:.2f}",
-                Text(row.verdict, style=STYLES.get(row.verdict, "")),
-            )
-        bound, spread = block[0].bound, block[0].spread
-        table.caption = (
-            f"bound {time_text(bound)}, arrivals {time_text(spread)} apart: "
-            f"{time_text(max(bound - spread, 0))} after the last"
-        )
-        table.caption_justify = "left"
-        console.print(table)
+        title = cell_title(grid, cell)
+        headings = _headings(grid, metric)
+        left_out = print_fitting(console, partial(_cell_table, title, block, headings), OPTIONAL)
         limit = instrument_limit(block[0].result, grid.algorithms[0])
         if limit:
             console.print(f"  no verdict: {limit}", style="yellow", highlight=False)
     if len(grid.cells) >= MANY_CELLS:
         print_summary(grid, rows, console)
+    if left_out:
+        console.print(f"no room for {', '.join(left_out)}: see --json, or widen the terminal")
     for line in closing_lines(grid, rows, metric):
         console.print(line, highlight=False, soft_wrap=True)
 

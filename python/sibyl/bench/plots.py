@@ -88,11 +88,10 @@ def _heading(grid: Grid, rows: Sequence[Row], axis: int | None) -> str:
     return ", ".join(common) + "\n" + where
 
 
-def draw_curves(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> bytes | None:
-    """The judged time along the axis that varies; None where nothing does."""
-    axis = choose_axis(row.result.cell for row in rows)
-    if axis is None:
-        return None
+def draw_curves(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> bytes:
+    """The judged time along the axis that varies; of one cell a point each, at its delay."""
+    varying = choose_axis(row.result.cell for row in rows)
+    axis = 0 if varying is None else varying
     panels: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         panels.setdefault(_panel_key(row.result.cell, axis), []).append(row)
@@ -103,7 +102,7 @@ def draw_curves(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> byt
     for place, block in zip(axes, panels.values(), strict=True):
         _draw_panel(place, grid, block, AXES[axis], metric)
         place.set_title(_panel_title(grid, block[-1].result.cell, axis, firsts), fontsize=10)
-    finish_figure(figure, _heading(grid, rows, axis))
+    finish_figure(figure, _heading(grid, rows, varying))
     return figure_bytes(figure, path)
 
 

@@ -5,8 +5,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 import sibyl
 from sibyl.bench import output, plots
 from sibyl.bench.memory import check_memory
@@ -42,21 +40,24 @@ from sibyl.experiment.options import (
     numbers_of_ranks,
     of_known,
     read_patterns,
+    recorded_pattern,
     repetitions,
     words_of,
 )
 from sibyl.experiment.places import find_launcher, measure, open_journal, place, samples_bar
 from sibyl.experiment.provenance import provenance
+from sibyl.experiment.recording import is_recording
 from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, signals_interrupt
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_size, read_time
-from sibyl.files import write_result
+from sibyl.files import console_beside, write_result
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.library import find_benchmark
 
 # Of Open MPI: they fail on any other number of ranks.
 OF_TWO_RANKS = ("native:two_proc",)
 MEASURED, SIMULATED = (32, 3), (5, 1)  # iterations and warm-up
+USUAL_SIZE = 1 << 20
 
 
 def _algorithms(
@@ -121,11 +122,13 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
     """
     of_known("collective", collective, COLLECTIVES)
     of_known("--on", wishes.on, PLACES)
-    ranks = numbers_of_ranks(wishes.ranks, wishes.on)
+    sizes = [] if wishes.size is None else list(map(read_size, words_of("--size", wishes.size)))
+    pattern, recorded = recorded_pattern(wishes.pattern, collective, sizes)
+    ranks = numbers_of_ranks(wishes.ranks, wishes.on, recorded)
     if wishes.simulated:
         simulated.check(wishes.mpi)
     check_nodes(wishes.on, ranks, wishes.ranks_per_node)
-    patterns = read_patterns(wishes.pattern, ranks)
+    patterns = read_patterns(pattern, ranks)
     counts = [of_known("--counts", word, COUNTS) for word in words_of("--counts", wishes.counts)]
     if collective not in IRREGULAR and counts != ["same"]:
         raise CommandError(f"--counts is for {', '.join(IRREGULAR)}; {collective} has one count")
@@ -139,7 +142,9 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
         raise CommandError(f"--root {wishes.root}: ranks go from 0 to {min(ranks) - 1}")
     operator = wishes.operator or ("bxor" if collective in SCANS else "sum")
     of_known("--operator", operator, OPERATORS)
-    sizes = [read_size(word) for word in words_of("--size", wishes.size)]
+    if not sizes:
+        as_recorded = recorded is not None and recorded.collective == collective
+        sizes = [recorded.whole_size] if as_recorded and recorded.whole_size else [USUAL_SIZE]
     if collective == SIZELESS:
         sizes = [0]
     cells = make_cells(ranks, sizes, counts, patterns, delays, blocks)
@@ -206,18 +211,22 @@ def _write(
     journal: Journal,
     origin: dict[str, object],
 ) -> int:
-    rows = judge(results, grid.algorithms[0], outputs.metric)
+    # What a program's ranks lose between their own arrivals and ends is what its users feel.
+    replayed = any(is_recording(cell.pattern) for cell in grid.cells)
+    metric = outputs.metric or ("elapsed" if replayed else "run")
+    rows = judge(results, grid.algorithms[0], metric)
     if outputs.json is not None:
         write_result(outputs.json, output.to_json(grid, results, rows, origin))
     if outputs.csv is not None:
         write_result(outputs.csv, output.to_csv(grid, rows))
     if outputs.plot is not None:
-        draw(grid, rows, outputs.plot, outputs.metric)
+        draw(grid, rows, outputs.plot, metric)
     if outputs.format == "osu":
-        print(output.to_osu(grid, rows, outputs.metric))
+        text = output.to_osu(grid, rows, metric)
+        console_beside(outputs.json, outputs.csv).out(text, highlight=False)
     else:
-        console = Console(width=None if sys.stdout.isatty() else 120)
-        output.print_table(grid, rows, console, outputs.metric)
+        console = console_beside(outputs.json, outputs.csv, width=120)
+        output.print_table(grid, rows, console, metric)
         for line in prediction_lines(grid, results):
             console.print(line, highlight=False)
     journal.forget()
@@ -226,8 +235,6 @@ def _write(
 
 def draw(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> None:
     """Draw both plots, each written whole."""
-    curves = plots.draw_curves(grid, rows, path, metric)
-    if curves is not None:
-        write_result(path, curves)
+    write_result(path, plots.draw_curves(grid, rows, path, metric))
     distribution = path.with_name(f"{path.stem}-distribution{path.suffix}")
     write_result(distribution, plots.draw_distributions(grid, rows, path, metric))

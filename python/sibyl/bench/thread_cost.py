@@ -20,7 +20,7 @@ from sibyl.bench.options import Wishes
 from sibyl.errors import CommandError
 from sibyl.experiment.runner import JobFailed, choose_benchmark_launcher
 from sibyl.experiment.units import read_time, time_text
-from sibyl.files import write_result
+from sibyl.files import console_beside, write_result
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
@@ -118,7 +118,7 @@ def thread_cost(wishes: Wishes, json_file: Path | None) -> int:
     if iterations is None:
         iterations = affordable_iterations(int(text), len(os.sched_getaffinity(0)), compute)
     lines = measure(choose_benchmark_launcher(wishes.mpi), int(text), iterations, compute)
-    print_costs(lines, Console(width=120))
+    print_costs(lines, console_beside(json_file, width=120))
     if json_file is not None:
         write_result(json_file, json.dumps(lines, indent=1) + "\n")
     return 0

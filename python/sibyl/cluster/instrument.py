@@ -134,9 +134,8 @@ def _find_program(mpi: str | None) -> Path:
     )
 
 
-def print_check(result: Check) -> None:
+def print_check(result: Check, console: Console) -> None:
     """Print a check as a table, and what it means for measurements on this cluster."""
-    console = Console(highlight=False, soft_wrap=True)
     table = Table(
         title=f"cluster '{result.name}': {result.hosts} hosts, {state.rate_text(result.rate)}, "
         f"{result.mpi}",
@@ -158,9 +157,9 @@ def print_check(result: Check) -> None:
     table.add_row("shift, all hosts together", state.rate_text(result.total_rate), "")
     table.add_row("processors idle in the shift", f"{result.idle_share:.0%}", "")
     table.add_row("kernel's share of them", f"{result.kernel_share:.0%}", "")
-    console.print(table)
+    console.print(table, soft_wrap=True)
     for line in findings(result):
-        console.print(line)
+        console.print(line, highlight=False, soft_wrap=True)
 
 
 def findings(result: Check) -> list[str]:

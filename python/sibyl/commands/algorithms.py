@@ -1,14 +1,13 @@
 """`sibyl algorithms`: the one table of algorithms, for people and as JSON."""
 
 import json
-import sys
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import sibyl
+from sibyl.files import console_beside
 
 COLUMNS = (
     "collective",
@@ -23,6 +22,9 @@ COLUMNS = (
     "in_place",
 )
 
+# Columns of a terminal that all of the table fits.
+ROOM_FOR_ALL = 120
+
 
 def list_algorithms(as_json: bool) -> int:
     """Print the table; see `sibyl algorithms --help`."""
@@ -32,24 +34,29 @@ def list_algorithms(as_json: bool) -> int:
         print(json.dumps(rows, indent=2))
         return 0
     # Names are there to be copied and stay whole; sentences give way. A pipe gets all it wants.
-    console = Console(width=None if sys.stdout.isatty() else 140)
+    console = console_beside(width=140)
+    shown = ["idea", "cost", "takes", "operators"]
+    if console.width < ROOM_FOR_ALL:
+        shown = shown[:1]
     table = Table(show_lines=True)
     for heading in ("collective", "algorithm"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("idea", "cost", "takes", "operators"):
+    for heading in shown:
         table.add_column(heading)
-    table.add_column("source", justify="right")
+    table.add_column("source", justify="right", no_wrap=True)
     sources = list(dict.fromkeys(row["source"] for row in rows))
     for row, of_table in zip(rows, table_rows, strict=True):
         name = Text(row["name"], style="bold")
-        if row["published"] not in ("", row["name"]):
+        if row["published"] not in ("", row["name"]) and len(shown) > 1:
             name.append("\n" + row["published"].replace(", ", ",\n"), style="not bold")
         source = f"[{sources.index(row['source']) + 1}]"
-        cells = (row["idea"], row["cost"], _takes(row), _operators(of_table), source)
-        table.add_row(row["collective"], name, *(Text(cell) for cell in cells))
+        cells = [row["idea"], row["cost"], _takes(row), _operators(of_table)][: len(shown)]
+        table.add_row(row["collective"], name, *(Text(cell) for cell in (*cells, source)))
     console.print(table)
     for number, source in enumerate(sources, start=1):
         console.print(Text(f"[{number}] {source}"), soft_wrap=True)
+    if len(shown) == 1:
+        print("costs and what they take: in a terminal of 120 columns, or --json")
     return 0
 
 

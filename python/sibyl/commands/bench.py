@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sibyl.arguments import complete_collective
 from sibyl.bench.options import Outputs, Wishes
 from sibyl.option_classes import takes_options
 
@@ -21,6 +22,7 @@ def bench(
             "slower, from samples of bare calls on standard input that sibyl-bench-FLAVOUR prints "
             "(--csv, --json).",
             show_default=False,
+            autocompletion=complete_collective,
         ),
     ],
     wishes: Wishes,

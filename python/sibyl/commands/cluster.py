@@ -146,16 +146,16 @@ def check(
         typer.Option(metavar="FILE", help="The measuring program; Sibyl's own if absent."),
     ] = None,
     as_json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result here too.")
+        Path | None, typer.Option("--json", metavar="FILE|-", help="Write the result here too.")
     ] = None,
 ) -> int:
     """Measure what the cluster holds of its rate, and whether processors or the wire decide."""
     from sibyl.cluster.instrument import check as measure
     from sibyl.cluster.instrument import print_check
-    from sibyl.files import write_result
+    from sibyl.files import console_beside, write_result
 
     result = measure(name, mpi, program)
     if as_json is not None:
         write_result(as_json, json.dumps(result.as_json(), indent=2) + "\n")
-    print_check(result)
+    print_check(result, console_beside(as_json))
     return 0

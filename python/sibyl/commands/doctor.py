@@ -9,12 +9,14 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 import sibyl
-from sibyl.errors import CommandError, one_line
+from sibyl.errors import CommandError, counted, one_line
+from sibyl.files import check_writable, console_beside, write_result
 from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
 from sibyl.mpi.installation import (
     Launcher,
@@ -33,32 +35,38 @@ PROBE_LIMIT = 90  # seconds; an MPI that does not start two ranks in this time i
 
 @dataclass
 class Findings:
-    """Lines for people, and whether all is well."""
+    """Lines for people, the same for programs, and whether all is well."""
 
     console: Console
     problems: list[str] = field(default_factory=list)
+    parts: list[dict[str, Any]] = field(default_factory=list)
 
     def heading(self, text: str) -> None:
         """Begin a part."""
+        self.parts.append({"title": text, "facts": {}, "problems": {}})
         self.console.print(Text(text, style="bold"), soft_wrap=True)
 
     def fact(self, name: str, value: object) -> None:
         """Something that is well, or of no consequence."""
+        self.parts[-1]["facts"][name] = str(value)
         self.console.print(Text(f"  {name:<15} {value}"), soft_wrap=True)
 
     def problem(self, name: str, error: object) -> None:
         """Something to mend; the text says how."""
         text = one_line(str(error))
         self.problems.append(text)
+        self.parts[-1]["problems"][name] = text
         line = Text(f"  {name:<15} ")
         line.append("PROBLEM: ", style="bold red")
         line.append(text)
         self.console.print(line, soft_wrap=True)
 
 
-def examine() -> int:
+def examine(json_file: Path | None = None) -> int:
     """Examine this machine; return 0 if every MPI found is served, else 1."""
-    findings = Findings(Console())
+    if json_file is not None:
+        check_writable("--json", json_file)
+    findings = Findings(console_beside(json_file))
     findings.heading(f"Sibyl {sibyl.__version__}")
     findings.fact("package", Path(sibyl.__file__).parent)
     findings.fact("Python", f"{platform.python_version()} ({sys.executable})")
@@ -82,12 +90,18 @@ def examine() -> int:
         findings.heading(str(launcher))
         _examine_mpi(findings, launcher, shim)
 
-    if findings.problems:
-        count = len(findings.problems)
-        findings.heading(f"{count} problem{'s' if count > 1 else ''} found")
-        return 1
-    findings.heading("all is well")
-    return 0
+    if json_file is not None:
+        document = {
+            "format": "sibyl-doctor",
+            "version": 1,
+            "healthy": not findings.problems,
+            "parts": findings.parts,
+        }
+        write_result(json_file, json.dumps(document, indent=2) + "\n")
+    problems = len(findings.problems)
+    said = f"{counted(problems, 'problem')} found" if problems else "all is well"
+    findings.console.print(Text(said, style="bold"), soft_wrap=True)
+    return 1 if problems else 0
 
 
 def _examine_mpi4py(findings: Findings) -> None:
@@ -142,8 +156,8 @@ def _judge(findings: Findings, size: int, report: Report, errors: str) -> None:
     if size != 2:
         findings.problem(
             "two ranks",
-            f"the program saw {size} rank(s) instead of 2: launcher and MPI library belong to "
-            f"different MPIs; put the bin directory of one MPI first in PATH",
+            f"the program saw {counted(size, 'rank')} instead of 2: launcher and MPI library "
+            f"belong to different MPIs; put the bin directory of one MPI first in PATH",
         )
         return
     entries = report.entries()

@@ -1,7 +1,6 @@
 """`sibyl plan`: one plan as a summary for people, as JSON, as a picture, or for LogGOPSim."""
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import sibyl
-from sibyl.arguments import check_algorithm, check_collective, read_order, read_sizes
+from sibyl.arguments import (
+    check_algorithm,
+    check_collective,
+    complete_algorithm,
+    read_order,
+    read_sizes,
+)
 from sibyl.commands.plan_summary import print_summary
 from sibyl.errors import CommandError, one_line
 from sibyl.files import write_result
@@ -33,6 +38,7 @@ class PlanOptions:
             metavar="NAME",
             help="See: sibyl algorithms; with --nodes two-level if absent.",
             show_default=False,
+            autocompletion=complete_algorithm,
         ),
     ] = None
     ranks: Annotated[
@@ -337,8 +343,4 @@ def _with_request(text: str, asked: Asked) -> str:
 def _write(name: str, text: str) -> None:
     if not text.endswith("\n"):
         text += "\n"
-    if name == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
     write_result(Path(name), text)

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import sibyl
+from sibyl.errors import counted
 
 # Up to this many ranks the summary shows every step.
 STEPS_UP_TO = 16
@@ -54,19 +55,19 @@ def print_summary(
         problem: why the plan is wrong; empty where it is proven, None where nobody tried.
     """
     row = next(row for row in sibyl.algorithms(plan.collective) if row.name == plan.algorithm)
-    title = f"{plan.collective} {plan.algorithm}, {plan.ranks} ranks"
+    title = f"{plan.collective} {plan.algorithm}, {counted(plan.ranks, 'rank')}"
     print(f"{title}, root {plan.root}" if row.rooted else title)
     unit = "vector" if plan.partition == "vector" else "block"
     print(f"  rounds      {plan.rounds}")
     print(f"  messages    {plan.messages}")
     print(f"  steps       {plan.steps}")
-    size = "" if count is None else f" of {count} element(s)"
-    print(f"  partition   {plan.segments} part(s) a {unit}{size}")
+    size = "" if count is None else f" of {counted(count, 'element')}"
+    print(f"  partition   {counted(plan.segments, 'part')} a {unit}{size}")
     print(f"  one-ported  {'yes' if plan.one_ported else 'no'}")
     if row.combines:
         print(f"  operands    {'in rank order' if plan.keeps_order else 'in any order'}")
     if nodes is not None:
-        print(f"  nodes       {max(nodes) + 1}, {lanes} lane(s)")
+        print(f"  nodes       {max(nodes) + 1}, {counted(lanes, 'lane')}")
     if problem is not None:
         print(f"  proven      {f'NO: {problem}' if problem else 'yes'}")
     if plan.ranks > STEPS_UP_TO:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sibyl import _core
-from sibyl.files import write_result
+from sibyl.files import check_all_writable, console_beside, write_result
 from sibyl.mpi.report import seconds_text
 from sibyl.prediction.replay import BEST, Replay, read_trace, replay
 
@@ -27,6 +27,7 @@ def predict_trace(
         from sibyl.prediction.plot import check_plot, plot_replays
 
         check_plot(plot)
+    check_all_writable({"--csv": csv_file, "--json": json_file, "--plot": plot})
     names = list(dict.fromkeys(predictors)) or [*_core.standard_predictors(), BEST]
     replays = [replay(site, names) for site in read_trace(trace)]
     if csv_file is not None:
@@ -35,7 +36,7 @@ def predict_trace(
         write_result(json_file, json.dumps(_as_json(trace, replays), indent=2) + "\n")
     if plot is not None:
         plot_replays(plot, replays)
-    console = Console()
+    console = console_beside(csv_file, json_file)
     for number, one in enumerate(replays):
         _print(console, number, one)
     return 0

@@ -43,8 +43,12 @@ def reproduce(
     mpi: Annotated[
         str | None, typer.Option(metavar="openmpi|mpich|DIR", help="Which MPI there.")
     ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE|-", help="Write what became of the claims, or the list."),
+    ] = None,
 ) -> int:
     """Repeat published tables and figures, ours beside theirs, and judge their claims."""
     from sibyl.reproduce.session import Wishes, run
 
-    return run(items or [], everything, to, iterations, Wishes(hosts, rate, mpi), clusters)
+    return run(items or [], everything, to, iterations, Wishes(hosts, rate, mpi), clusters, json)

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from sibyl.arguments import complete_collective
+from sibyl.files import console_beside
 from sibyl.node_options import NodeOptions
 from sibyl.option_classes import takes_options
 from sibyl.simulator.options import NetworkOptions, Outputs, SettingsOptions, Wishes
@@ -11,7 +13,12 @@ from sibyl.simulator.options import NetworkOptions, Outputs, SettingsOptions, Wi
 
 @takes_options
 def simulate(
-    collective: Annotated[str, typer.Argument(metavar="COLLECTIVE", show_default=False)],
+    collective: Annotated[
+        str,
+        typer.Argument(
+            metavar="COLLECTIVE", show_default=False, autocompletion=complete_collective
+        ),
+    ],
     wishes: Wishes,
     settings: SettingsOptions,
     network: NetworkOptions,
@@ -29,5 +36,6 @@ def simulate(
     model = network.network(known, nodes.placed())
     described = settings.settings(collective, model, nodes.lanes)
     if known.origin:
-        print(f"alpha and beta {known.origin}")
+        console = console_beside(*vars(outputs).values())
+        console.out(f"alpha and beta {known.origin}", highlight=False)
     return run(described, wishes, nodes, outputs)

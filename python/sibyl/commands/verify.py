@@ -1,15 +1,20 @@
 """`sibyl verify`: prove the plans of a collective for a range of ranks."""
 
 import itertools
+import json
 import random
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 import sibyl
 from sibyl.arguments import check_algorithm, check_collective, parse_ranks
-from sibyl.errors import CommandError, one_line
+from sibyl.errors import CommandError, counted, one_line
+from sibyl.files import check_writable, console_beside, write_result
 from sibyl.mpi.report import seconds_text
 from sibyl.progress import progress_bar
 
@@ -73,7 +78,7 @@ class Case:
         return order
 
     def __str__(self) -> str:
-        words = [f"{self.ranks} ranks"]
+        words = [counted(self.ranks, "rank")]
         words.append(f"root {self.root}")
         words += ["shuffled order"] * self.shuffled
         words += ["background"] * self.background
@@ -144,7 +149,24 @@ def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
         )
 
 
-def verify_plans(collective: str, algorithm: str | None, ranks_text: str, roots: str) -> int:
+@dataclass(frozen=True)
+class Proof:
+    """What became of the plans of one algorithm; `problem` says which one failed, and why."""
+
+    algorithm: str
+    plans: int
+    steps: int
+    seconds: float
+    problem: str
+
+
+def verify_plans(
+    collective: str,
+    algorithm: str | None,
+    ranks_text: str,
+    roots: str,
+    json_file: Path | None = None,
+) -> int:
     """Prove the plans; see `sibyl verify --help`.
 
     Returns:
@@ -158,13 +180,27 @@ def verify_plans(collective: str, algorithm: str | None, ranks_text: str, roots:
         raise CommandError(f"--roots wants all or sample, not '{roots}'")
     rows = [row for row in sibyl.algorithms(collective) if algorithm in (None, row.name)]
 
-    proven = [_verify_algorithm(row, ranks, roots) for row in rows]
-    return 0 if all(proven) else 1
+    if json_file is not None:
+        check_writable("--json", json_file)
+    console = console_beside(json_file)
+    proofs = [_verify_algorithm(row, ranks, roots, console) for row in rows]
+    if json_file is not None:
+        document = {
+            "format": "sibyl-verify",
+            "version": 1,
+            "collective": collective,
+            "ranks": [ranks[0], ranks[-1]],
+            "roots": roots,
+            "proven": not any(proof.problem for proof in proofs),
+            "algorithms": [{**vars(proof), "problem": proof.problem or None} for proof in proofs],
+        }
+        write_result(json_file, json.dumps(document, indent=2) + "\n")
+    return 1 if any(proof.problem for proof in proofs) else 0
 
 
-def _verify_algorithm(row: sibyl.Algorithm, ranks: range, roots: str) -> bool:
+def _verify_algorithm(row: sibyl.Algorithm, ranks: range, roots: str, console: Console) -> Proof:
     """Prove one algorithm and print its line; stop at the first plan that fails."""
-    span = f"{ranks[0]}..{ranks[-1]} ranks" if len(ranks) > 1 else f"{ranks[0]} ranks"
+    span = f"{ranks[0]}..{ranks[-1]} ranks" if len(ranks) > 1 else counted(ranks[0], "rank")
     title = f"{row.collective} {row.name}"
     begin = time.monotonic()
     plans = steps = 0
@@ -181,12 +217,14 @@ def _verify_algorithm(row: sibyl.Algorithm, ranks: range, roots: str) -> bool:
             if problem:
                 break
             advance(count)
-    if problem:
-        print(f"{title}: FAILED for {problem}", flush=True)
-        return False
-    seconds = seconds_text(time.monotonic() - begin)
-    print(f"{title}: {plans} plans proven ({span}), {steps} steps, {seconds}", flush=True)
-    return True
+    seconds = time.monotonic() - begin
+    said = f"FAILED for {problem}"
+    if not problem:
+        said = f"{counted(plans, 'plan')} proven ({span}), {counted(steps, 'step')}, "
+        said += seconds_text(seconds)
+    console.print(f"{title}: {said}", markup=False, highlight=False, soft_wrap=True)
+    console.file.flush()
+    return Proof(row.name, plans, steps, seconds, problem)
 
 
 def _prove(row: sibyl.Algorithm, case: Case) -> int:

@@ -22,12 +22,13 @@ def run_watched(
         program: the program and its arguments.
         options: as for a run that is not watched.
         hostfile: names the hosts.
-        hang_after: a time.
+        hang_after: a time; a bare number is seconds.
 
     Returns:
         The program's exit code.
     """
-    seconds = read_time(hang_after)
+    plain = hang_after.isascii() and hang_after.isdigit()
+    seconds = read_time(f"{hang_after}s" if plain else hang_after)
     if seconds <= 0:
         raise CommandError(f"--hang-after {hang_after}: give a time, as in --hang-after 60s")
     shared = hostfile is not None or options.launcher == "srun" or slurm.inside_job()

@@ -13,7 +13,7 @@ import typer
 
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import BARE, SHAPES
-from sibyl.experiment.recording import pattern_text
+from sibyl.experiment.recording import Site, choose_site, is_recording, pattern_text
 from sibyl.files import check_all_writable
 
 PLACES = ("local", "cluster", "smpi")
@@ -50,8 +50,8 @@ class MeasureOptions:
         typer.Option(
             metavar="SHAPE,...|FILE",
             help="Arrivals: flat, uniform, skewed, root-late, fixed, normal, exponential, a file "
-            "of arrival times (FILE#N: call site N of a recording), or none: bare calls after a "
-            "barrier.",
+            "of arrival times (of a recording the call site of the collective and --size; FILE#N: "
+            "call site N), or none: bare calls after a barrier.",
         ),
     ] = "uniform"
     max_delay: Annotated[
@@ -116,8 +116,10 @@ def numbers_of(option: str, text: str, most: int) -> list[int]:
     return numbers
 
 
-def numbers_of_ranks(text: str | None, on: str) -> list[int]:
-    """What --ranks says, or what suits the place where it says nothing."""
+def numbers_of_ranks(text: str | None, on: str, recorded: Site | None = None) -> list[int]:
+    """What --ranks says; else as many as were recorded, or what suits the place."""
+    if text is None and recorded is not None:
+        return [recorded.ranks]
     if text is None:
         return [8] if on in ("cluster", "smpi") else [max(2, min(os.cpu_count() or 2, 8))]
     return numbers_of("--ranks", text, 100_000)
@@ -145,6 +147,23 @@ def read_patterns(text: str, ranks: Sequence[int]) -> list[str]:
     for name in files:
         pattern_text(name, ranks[0])
     return patterns
+
+
+def recorded_pattern(text: str, collective: str, sizes: Sequence[int]) -> tuple[str, Site | None]:
+    """--pattern with the call site that suits, where it is a recording.
+
+    Args:
+        text: what it says.
+        collective: that is measured.
+        sizes: that --size says, if it says any.
+
+    Returns:
+        The text, and the call site where it names a recording.
+    """
+    patterns = words_of("--pattern", text)
+    if len(patterns) > 1 or not is_recording(patterns[0]):
+        return text, None
+    return choose_site(patterns[0], collective, sizes)
 
 
 def repetitions(

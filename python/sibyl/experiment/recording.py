@@ -11,11 +11,14 @@ on the communicator; times are in seconds after the first rank's arrival, one pe
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sibyl.errors import CommandError, one_line
+from sibyl.errors import CommandError, counted, one_line
+from sibyl.experiment.grid import SIZES_IN_ALL
+from sibyl.mpi.arrivals import EMPTY
 
 FORMAT = "sibyl-arrivals"
 # Seconds: thirty thousand years. Predictors add times up, and larger ones could become infinite.
@@ -32,11 +35,17 @@ class Site:
     ranks: int
     calls: list[list[float]]
 
+    @property
+    def whole_size(self) -> int:
+        """Its bytes as `--size` counts them: of all blocks where they are blocks of one vector."""
+        whole = (*SIZES_IN_ALL, "reduce_scatter", "reduce_scatter_block")
+        return self.size * self.ranks if self.collective in whole else self.size
+
     def __str__(self) -> str:
         root = f" to or from {self.root}" if self.root >= 0 else ""
         return (
-            f"{self.collective}{root}, {self.size} bytes a rank, {self.ranks} ranks, "
-            f"{len(self.calls)} calls"
+            f"{self.collective}{root}, {counted(self.size, 'byte')} a rank, "
+            f"{counted(self.ranks, 'rank')}, {counted(len(self.calls), 'call')}"
         )
 
 
@@ -83,16 +92,103 @@ def read_recording(path: Path) -> list[Site]:
         sites = [_site(number, site) for number, site in enumerate(data["sites"])]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         reason = one_line(str(error)) or "it ends too early"
+        if isinstance(error, KeyError):
+            reason = f"it has no {reason}"
         raise CommandError(f"{path} is no recording of `sibyl run --record`: {reason}") from error
+    if not any(site.calls for site in sites):
+        raise CommandError(f"{path}: {EMPTY}")
     return sorted(sites, key=lambda site: -len(site.calls))
 
 
-def split_name(name: str) -> tuple[Path, int]:
-    """FILE or FILE#N: the file and the number of the site, 0 for the one with the most calls."""
+def split_name(name: str) -> tuple[Path, int | None]:
+    """FILE or FILE#N: the file and, if it is named, the number of the site."""
     stem, mark, number = name.rpartition("#")
     if mark and number.isdigit() and not Path(name).exists():
         return Path(stem), int(number)
-    return Path(name), 0
+    return Path(name), None
+
+
+def read_text_calls(path: Path, text: str) -> list[list[float]]:
+    """The calls of a text file of times: one a line for each rank, "# call" before each call.
+
+    Raises:
+        CommandError: it is none; what stands in it is not repeated, it may be anything.
+    """
+    calls: list[list[float]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words, _, comment = line.partition("#")
+        if comment.split()[:1] == ["call"]:
+            calls.append([])
+        word = words.strip()
+        if not word:
+            continue
+        try:
+            time = float(word)
+        except ValueError:
+            time = -1.0
+        if not is_arrival_time(time):
+            raise CommandError(
+                f"{path}:{number}: this is no arrival time; write one a line, in seconds, 0 or "
+                f"more, and '# call' before each call"
+            )
+        if not calls:
+            calls.append([])
+        calls[-1].append(time)
+    return [call for call in calls if call]
+
+
+def is_recording(name: str) -> bool:
+    """Whether a pattern's name, FILE or FILE#N, is that of a recording."""
+    try:
+        with split_name(name)[0].open(encoding="utf-8") as file:
+            return file.read(64).lstrip().startswith("{")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def choose_site(name: str, collective: str, sizes: Sequence[int] = ()) -> tuple[str, Site]:
+    """The call site of a recording that suits what is measured, and FILE#N, its name.
+
+    FILE#N is that site whatever it is of; FILE the one of the collective or, where there are
+    several, of these sizes; or the only one.
+
+    Args:
+        name: FILE or FILE#N.
+        collective: that is measured.
+        sizes: as `--size` counts them; none where that is not said.
+
+    Raises:
+        CommandError: no recording, no such site, or several: which ones there are.
+    """
+    path, number = split_name(name)
+    if number is not None:
+        return name, recorded_site(name)
+    sites = list(enumerate(read_recording(path)))
+    of_collective = [entry for entry in sites if entry[1].collective == collective]
+    of_size = [entry for entry in of_collective if entry[1].whole_size in sizes]
+    for suit in (of_size, of_collective, sites):
+        if len(suit) == 1:
+            place, site = suit[0]
+            return f"{name}#{place}" if place else name, site
+    shown = of_size or of_collective or sites
+    listed = "; ".join(f"#{place} {site}" for place, site in shown[:8])
+    more = f"; and {len(shown) - 8} more" if len(shown) > 8 else ""
+    count = counted(len(of_collective), "call site") if of_collective else "no call site"
+    raise CommandError(
+        f"--pattern {name}: {count} of {collective}; say which, as in {name}#{shown[0][0]}: "
+        f"{listed}{more}"
+    )
+
+
+def recorded_site(name: str) -> Site:
+    """The call site of FILE or FILE#N."""
+    path, number = split_name(name)
+    sites = read_recording(path)
+    number = number or 0
+    if number >= len(sites):
+        count = counted(len(sites), "call site")
+        raise CommandError(f"--pattern {name}: the recording has {count}, from #0")
+    return sites[number]
 
 
 def pattern_text(name: str, ranks: int) -> str:
@@ -105,28 +201,52 @@ def pattern_text(name: str, ranks: int) -> str:
     Raises:
         CommandError: no such file, no such site, or recorded with other ranks.
     """
-    path, number = split_name(name)
+    what, calls = replayed_calls(name, ranks)
+    parts = []
+    for i, times in enumerate(calls):
+        parts.append("\n".join([f"# call {i} of {what}", *(repr(time) for time in times)]))
+    return "\n".join(parts) + "\n"
+
+
+def replayed_calls(name: str, ranks: int) -> tuple[str, list[list[float]]]:
+    """What a pattern file is of, in words, and the arrival times of each of its calls.
+
+    Args:
+        name: FILE or FILE#N: a recording, or a text file with one time a line.
+        ranks: of the job.
+
+    Raises:
+        CommandError: no such file, no such site, or of other ranks.
+    """
+    path, _ = split_name(name)
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise CommandError(
             f"--pattern {name}: neither a shape nor a file that can be read; shapes are flat, "
             f"uniform, skewed, root-late, fixed, normal, exponential"
         ) from error
-    if not text.lstrip().startswith("{"):
-        return text
-    sites = read_recording(path)
-    if number >= len(sites):
+    except UnicodeDecodeError as error:
         raise CommandError(
-            f"--pattern {name}: the recording has {len(sites)} call site(s), from #0"
-        )
-    site = sites[number]
-    if site.ranks != ranks:
-        raise CommandError(
-            f"--pattern {name}: recorded on {site.ranks} ranks, not {ranks}; say --ranks "
-            f"{site.ranks}"
-        )
-    parts = []
-    for i, times in enumerate(site.calls):
-        parts.append("\n".join([f"# call {i} of {site}", *(repr(time) for time in times)]))
-    return "\n".join(parts) + "\n"
+            f"--pattern {name}: not text; name a recording of `sibyl run --record`, or a file with "
+            f"one arrival time a line"
+        ) from error
+    if text.lstrip().startswith("{"):
+        site = recorded_site(name)
+        what, calls = str(site), site.calls
+        if site.ranks != ranks:
+            raise CommandError(
+                f"--pattern {name}: recorded on {counted(site.ranks, 'rank')}, not {ranks}; say "
+                f"--ranks {site.ranks}"
+            )
+    else:
+        what, calls = path.name, read_text_calls(path, text)
+    if not calls:
+        raise CommandError(f"--pattern {name}: there are no arrival times in it")
+    for number, call in enumerate(calls):
+        if len(call) != ranks:
+            raise CommandError(
+                f"--pattern {name}: call {number} has {counted(len(call), 'arrival time')}, for "
+                f"{counted(ranks, 'rank')}"
+            )
+    return what, calls

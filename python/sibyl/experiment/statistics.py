@@ -48,6 +48,11 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> tuple
     return ordered[first], ordered[n - 1 - first]
 
 
+def median_level(samples: int, confidence: float = 0.95) -> float:
+    """What `median_interval` holds of so many samples: less than asked for where they are few."""
+    return min(confidence, 1 - 2.0 ** (1 - samples))
+
+
 @cache
 def _ways(n: int, m: int, u: int) -> int:
     """In how many orders of n and m samples do u pairs have the first one ahead?"""

@@ -6,7 +6,7 @@ from sibyl.errors import CommandError
 
 _SIZES = {"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20}
 _SIZES |= {"g": 1 << 30, "gib": 1 << 30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-_TIMES = {"": 1, "s": 1, "ms": 10**3, "us": 10**6}  # per second
+_TIMES = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # per second
 _NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]*)$")
 
 
@@ -27,8 +27,10 @@ def read_size(text: str) -> int:
 
 
 def read_time(text: str) -> float:
-    """Seconds: a number with nothing or s, ms, us."""
-    number, parts = _read(text, _TIMES, "time", "seconds, as in 0, 500us, 5ms or 0.25s")
+    """Seconds: a number with s, ms, us or ns; 0 alone needs no unit."""
+    if text.strip() == "0":
+        return 0.0
+    number, parts = _read(text, _TIMES, "time", "a number with its unit, as in 500us, 5ms or 0.25s")
     return number / parts
 
 

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 import sibyl
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
@@ -27,7 +25,7 @@ from sibyl.experiment.provenance import provenance
 from sibyl.experiment.runner import Interrupted, signals_interrupt
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_time
-from sibyl.files import write_result
+from sibyl.files import console_beside, write_result
 from sibyl.guidelines import output
 from sibyl.guidelines.catalogue import LEFT_SIDES, PROBLEMS, REGULAR, Guideline, chosen
 from sibyl.guidelines.groups import HOLD_ALL, Group, groups, side
@@ -274,7 +272,7 @@ def _write(report: Report, outputs: Outputs, learner: "Learner | None") -> None:
         from sibyl.guidelines import page
 
         write_result(page_file, page.to_html(report, written))
-    console = Console(width=None if sys.stdout.isatty() else 200)
+    console = console_beside(outputs.json, outputs.csv, width=200)
     output.print_report(report, console)
     for path, what in written:
         console.print(f"{path}: {what}", highlight=False, soft_wrap=True)

@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = "sibyl-arrivals"
+EMPTY = (
+    "an empty recording: no call was recorded at all of its ranks; the program called no "
+    "collective, or some rank did not reach MPI_Finalize"
+)
 
 Communicator = tuple[tuple[int, ...], int]  # ranks of the world, ordinal
 

@@ -271,6 +271,21 @@ def choose_launcher(mpi: str | None, program: Path) -> Launcher:
     return launcher
 
 
+def mismatch(launcher: Launcher, program: Path) -> str:
+    """A warning where a program uses another MPI than its launcher's; else nothing.
+
+    Its ranks do not know that launcher, so each would be a job of one rank. Only a warning: what a
+    program is linked with need not be all that it uses.
+    """
+    used = library_of_program(program)
+    if used is None or used[0] == launcher.flavour:
+        return ""
+    return (
+        f"{program} uses {FAMILY_TITLES[used[0]]} ({used[1]}), and {launcher} starts it: each rank "
+        f"may find itself alone, a job of 1 rank; leave --mpi out, or say --mpi {used[0]}"
+    )
+
+
 def choose_flavour(mpi: str | None, program: Path) -> str:
     """The flavour of MPI of a program that another launcher than its MPI's own starts.
 

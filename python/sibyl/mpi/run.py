@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from sibyl.arguments import parse_setting
 from sibyl.errors import CommandError
 from sibyl.files import check_writable, write_result
 from sibyl.mpi import slurm
-from sibyl.mpi.arrivals import merge_arrivals
+from sibyl.mpi.arrivals import EMPTY, merge_arrivals
 from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
 from sibyl.mpi.installation import (
     Launcher,
@@ -27,6 +28,7 @@ from sibyl.mpi.installation import (
     choose_launcher,
     launcher_in_path,
     launcher_of_directory,
+    mismatch,
 )
 from sibyl.mpi.library import find_implementation, find_own_program, find_shim
 from sibyl.mpi.placement import Placement, check_room, read_hostfile, write_hosts
@@ -55,6 +57,7 @@ class RunOptions:
         predict: one of PREDICTION_MODES, or None: as the environment says.
         reproducible: reductions give the same bits in every run.
         variables: more of them for every rank.
+        durations: where the wall time of each run goes, in seconds, if anywhere.
     """
 
     ranks: Annotated[
@@ -97,6 +100,7 @@ class RunOptions:
     predict: str | None = None
     reproducible: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
+    durations: list[float] | None = None
 
     def check(self) -> None:
         """Raise CommandError for what can be seen to be wrong before anything is started."""
@@ -221,6 +225,9 @@ def run_placed(
         The program's exit code.
     """
     launcher = choose_launcher(options.mpi, program)
+    warning = mismatch(launcher, program)
+    if warning:
+        print(f"sibyl: {warning}", file=sys.stderr)
     variables = _rank_variables(launcher.flavour, options, scratch)
     placement = place(launcher, scratch) if place is not None else None
     if placement is not None:
@@ -270,10 +277,13 @@ def _run(
     scratch: Path,
 ) -> int:
     """Run the launcher, then put the ranks' reports together."""
+    begin = time.monotonic()
     try:
         code = run_job(command, environment)
     except OSError as error:
         raise CommandError(f"cannot start {command[0]}: {error.strerror}") from error
+    if options.durations is not None:
+        options.durations.append(time.monotonic() - begin)
     if options.native:
         return code
     report = merge_reports(scratch)
@@ -286,6 +296,8 @@ def _run(
     if options.record is not None:
         files[options.record] = json.dumps(recording)
     written = [_write(path, text + "\n") for path, text in files.items()]
+    if options.record is not None and not recording["sites"]:
+        print(f"sibyl: {options.record}: {EMPTY}", file=sys.stderr)
     if not options.quiet:
         if os.environ.get("LD_PRELOAD"):
             below = os.environ.get("SIBYL_INTERCEPT") == "pmpi"

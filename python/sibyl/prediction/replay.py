@@ -13,7 +13,7 @@ import numpy as np
 
 from sibyl import _core
 from sibyl.errors import CommandError
-from sibyl.experiment.recording import Site, is_arrival_time, read_recording
+from sibyl.experiment.recording import Site, read_recording, read_text_calls
 
 BEST = "best"
 
@@ -62,27 +62,7 @@ class Replay:
 
 def read_text_trace(path: Path, text: str) -> list[Site]:
     """The one site of a text file of times."""
-    calls: list[list[float]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        words, _, comment = line.partition("#")
-        if comment.split()[:1] == ["call"]:
-            calls.append([])
-        word = words.strip()
-        if not word:
-            continue
-        try:
-            time = float(word)
-        except ValueError:
-            time = -1.0
-        if not is_arrival_time(time):
-            raise CommandError(
-                f"{path}:{number}: '{word}' is no arrival time; write one a line, in seconds, 0 or "
-                f"more, and '# call' before each call"
-            )
-        if not calls:
-            calls.append([])
-        calls[-1].append(time)
-    calls = [call for call in calls if call]
+    calls = read_text_calls(path, text)
     ranks = len(calls[0]) if calls else 0
     for number, call in enumerate(calls):
         if len(call) != ranks:

@@ -6,7 +6,7 @@ import io
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -21,7 +21,7 @@ from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import plot_library
 from sibyl.experiment.provenance import programs_hash
-from sibyl.files import make_directory, write_result
+from sibyl.files import check_writable, console_beside, make_directory, write_result
 from sibyl.progress import progress_bar
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.on_cluster import demand_root
@@ -209,13 +209,19 @@ def run(
     iterations: int,
     wishes: Wishes | None = None,
     clusters: bool = False,
+    json_file: Path | None = None,
 ) -> int:
     """Run items; with --all those that are not finished yet. Returns the exit code."""
     wishes = wishes or Wishes()
-    console = Console()
+    if json_file is not None:
+        check_writable("--json", json_file)
+    console = console_beside(json_file)
     items = chosen(names, everything, clusters)
     if not items:
         list_items(console)
+        fields = ("title", "source", "how")
+        listed = [{"item": i.name, **{name: getattr(i, name) for name in fields}} for i in ITEMS]
+        _write_json(json_file, listed)
         return 0
     if iterations < 2:
         raise CommandError(f"--iterations {iterations}: at least 2")
@@ -224,6 +230,7 @@ def run(
     plot_library()
     make_directory("--to", folder)
     code = 0
+    shown = []
     try:
         for number, item in enumerate(items, 1):
             where = wishes.place(item)
@@ -241,6 +248,7 @@ def run(
                     code = 1
                     continue
             print_outcome(document, console)
+            shown.append(document)
     except KeyboardInterrupt:
         print(
             f"sibyl: interrupted; finished items are in {folder}, --all goes on with the others",
@@ -251,7 +259,15 @@ def run(
     write_result(folder / "index.html", page(documents))
     write_result(folder / "reproduction.md", markdown(documents))
     console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items")
+    _write_json(json_file, shown)
     return code
+
+
+def _write_json(path: Path | None, items: Sequence[Mapping[str, Any]]) -> None:
+    if path is None:
+        return
+    document = {"format": "sibyl-reproduce", "version": 1, "items": items}
+    write_result(path, json.dumps(document, indent=1) + "\n")
 
 
 def check_cluster_wishes(wishes: Wishes) -> None:

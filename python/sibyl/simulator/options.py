@@ -36,18 +36,20 @@ class Wishes:
         ),
     ] = None
     size: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="BYTES,...",
-            help="In all at the root (gather, scatter), of each rank's vector (reduce, scans).",
+            help="In all at the root (gather, scatter), of each rank's vector (reduce, scans); "
+            "1MiB, or what was recorded, if absent.",
         ),
-    ] = "1MiB"
+    ] = None
     pattern: Annotated[
         str,
         typer.Option(
             metavar="SHAPE,...|FILE",
             help="Arrivals: flat, uniform, skewed, root-late, fixed, normal, exponential, or a "
-            "file of arrival times.",
+            "file of arrival times (of a recording the call site of the collective and --size; "
+            "FILE#N: call site N).",
         ),
     ] = "uniform"
     max_delay: Annotated[
@@ -60,7 +62,7 @@ class SettingsOptions:
     """What all cells share, but for the network."""
 
     iterations: Annotated[
-        int, typer.Option(metavar="K", help="Patterns per cell, where they are drawn.")
+        int, typer.Option(metavar="K", help="Patterns per cell: drawn, or calls of a file.")
     ] = 16
     seed: Annotated[int, typer.Option(metavar="S", help="Of the patterns.")] = 1
     root: Annotated[int, typer.Option(metavar="R", help="Of rooted collectives.")] = 0
@@ -238,7 +240,11 @@ class Outputs:
     ] = None
     svg: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw ranks and messages in time; waits in red."),
+        typer.Option(
+            metavar="FILE",
+            help="Draw ranks and messages in time; waits in red. Of several algorithms or cells "
+            "each in a file of its own, FILE's name with what it is.",
+        ),
     ] = None
     html: Annotated[
         Path | None,
@@ -267,13 +273,15 @@ def _words(text: str, count: int, option: str, like: str) -> list[str]:
     return words
 
 
-_PER_BYTE = re.compile(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+)\s*(s|ms|us|ns|ps)?(?:/B)?$")
-_PARTS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, None: 1.0}
+_PER_BYTE = re.compile(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+)\s*(s|ms|us|ns|ps)(?:/B)?$")
+_PARTS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12}
 
 
 def read_time_per_byte(text: str, option: str) -> float:
     """Seconds per byte: a number with s, ms, us, ns or ps, and /B."""
+    if text.strip() == "0":
+        return 0.0
     match = _PER_BYTE.match(text.strip())
     if match is None:
-        raise CommandError(f"{option} '{text}': write a time per byte, as in 8ns/B")
+        raise CommandError(f"{option} '{text}': write a time per byte with its unit, as in 8ns/B")
     return float(match.group(1)) / _PARTS[match.group(2)]

@@ -4,8 +4,9 @@ import itertools
 import math
 import os
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy
 
@@ -13,6 +14,7 @@ import sibyl
 from sibyl import _core
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import SCANS, SHAPES
+from sibyl.experiment.recording import replayed_calls
 from sibyl.experiment.units import size_text
 from sibyl.simulator.bounds import run_time_bound
 from sibyl.simulator.contenders import Contender
@@ -32,7 +34,7 @@ class Problem:
     Attributes:
         size: bytes in all at the root or at every rank (gather, scatter, allgather), else of each
             rank's vector (all blocks that it sends in an all-to-all).
-        pattern: a shape, or a file of arrival times.
+        pattern: a shape, or a file of arrival times (FILE#N: call site N of a recording).
         max_delay: in seconds.
     """
 
@@ -84,9 +86,23 @@ class Row:
     rounds: int
 
 
+@cache
+def _replayed(name: str, ranks: int) -> list[numpy.ndarray]:
+    return [numpy.array(call) for call in replayed_calls(name, ranks)[1]]
+
+
+def iterations_of(problem: Problem, settings: Settings) -> int:
+    """Patterns of a cell: so many where they are drawn, the first ones of a file of calls."""
+    if problem.pattern not in SHAPES:
+        return min(settings.iterations, len(_replayed(problem.pattern, problem.ranks)))
+    return settings.iterations if problem.pattern in DRAWN and problem.max_delay else 1
+
+
 def arrivals_of(problem: Problem, settings: Settings, iteration: int) -> numpy.ndarray:
     """The arrival times of one iteration."""
     text = problem.pattern
+    if text not in SHAPES:
+        return _replayed(text, problem.ranks)[iteration] + settings.compute
     if text in SHAPES and text != "flat":
         text = f"{text}:{problem.max_delay!r}"
         if problem.pattern in DRAWN:
@@ -183,7 +199,7 @@ def check_memory(
     problems: Sequence[Problem],
     entrants: Sequence[Contender],
     settings: Settings,
-    recorded: Problem | None,
+    pictured: Collection[Problem],
 ) -> None:
     """Refuse what does not fit into memory, before anything large is made."""
     limit = 0.8 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -197,7 +213,7 @@ def check_memory(
         steps = _core.estimate_steps(
             request_of(problem, contender, settings, numpy.zeros(problem.ranks))
         )
-        record = problem is recorded
+        record = problem in pictured
         needed = _core.simulation_memory(problem.ranks, int(steps), record)
         if needed > limit or steps >= 2**31:
             raise CommandError(
@@ -214,8 +230,7 @@ def run_cell(
     advance: Callable[[], None],
 ) -> Iterator[Row]:
     """Every contender under the same patterns, each as soon as it is finished."""
-    iterations = settings.iterations if problem.pattern in DRAWN and problem.max_delay else 1
-    patterns = [arrivals_of(problem, settings, i) for i in range(iterations)]
+    patterns = [arrivals_of(problem, settings, i) for i in range(iterations_of(problem, settings))]
     bounds = [
         run_time_bound(settings.collective, settings.network, times, settings.root, problem.size)
         for times in patterns
@@ -252,5 +267,4 @@ def runs_expected(
     problems: Sequence[Problem], entrants: Sequence[Contender], settings: Settings
 ) -> int:
     """For the progress bar."""
-    drawn = sum(1 for p in problems if p.pattern in DRAWN and p.max_delay)
-    return (len(problems) - drawn + drawn * settings.iterations) * len(entrants)
+    return sum(iterations_of(problem, settings) for problem in problems) * len(entrants)

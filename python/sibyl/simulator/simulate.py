@@ -1,15 +1,18 @@
 """Drives `sibyl simulate`: reads what is wished, simulates every cell, writes what is asked for."""
 
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
 from sibyl import _core
-from sibyl.errors import CommandError
+from sibyl.errors import CommandError, counted
 from sibyl.experiment.grid import SHAPES, make_cells
-from sibyl.experiment.options import words_of
+from sibyl.experiment.options import recorded_pattern, words_of
+from sibyl.experiment.recording import split_name
 from sibyl.experiment.units import read_size, read_time
-from sibyl.files import write_result
+from sibyl.files import console_beside, write_result
 from sibyl.node_options import NodeOptions
 from sibyl.progress import progress_bar
 from sibyl.simulator import output, picture
@@ -30,6 +33,8 @@ from sibyl.simulator.session import (
 
 # Where neither --ranks nor --nodes say it.
 USUAL_RANKS = 48
+USUAL_SIZE = 1 << 20
+PICTURES_MOST = 24
 
 
 def _numbers(option: str, text: str) -> list[int]:
@@ -43,21 +48,28 @@ def _numbers(option: str, text: str) -> list[int]:
 def problems_of(settings: Settings, wishes: Wishes, nodes: NodeOptions) -> list[Problem]:
     """The cells."""
     named = nodes.named()
+    sizes = [] if wishes.size is None else list(map(read_size, words_of("--size", wishes.size)))
+    text, recorded = recorded_pattern(wishes.pattern, settings.collective, sizes)
     usual = USUAL_RANKS if named is None else len(named)
+    if recorded is not None and wishes.ranks is None and named is None:
+        usual = recorded.ranks
+    if not sizes:
+        as_recorded = recorded is not None and recorded.collective == settings.collective
+        sizes = [recorded.whole_size] if as_recorded and recorded.whole_size else [USUAL_SIZE]
     ranks = [usual] if wishes.ranks is None else _numbers("--ranks", wishes.ranks)
     for count in ranks:
         nodes.check_ranks(count)
         if settings.root >= count:
             raise CommandError(f"--root {settings.root} is not a rank; there are {count}")
-    patterns = words_of("--pattern", wishes.pattern)
+    patterns = words_of("--pattern", text)
     for pattern in patterns:
-        if pattern not in SHAPES and not Path(pattern).is_file():
+        if pattern not in SHAPES and not split_name(pattern)[0].is_file():
             raise CommandError(
                 f"--pattern {pattern}: there are {', '.join(SHAPES)}, and no file of that name"
             )
     cells = make_cells(
         ranks,
-        [read_size(word) for word in words_of("--size", wishes.size)],
+        sizes,
         ["same"],
         patterns,
         [read_time(word) for word in words_of("--max-delay", wishes.max_delay)],
@@ -75,10 +87,10 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
         raise CommandError(f"--lanes {settings.lanes}: none of the algorithms has several")
     problems = problems_of(settings, wishes, nodes)
     outputs.check()
-    pictured = problems[0] if outputs.svg is not None or outputs.html is not None else None
-    check_memory(problems, entrants, settings, pictured)
-    if pictured is not None:
-        _check_pictures(pictured, entrants[0], settings, outputs)
+    pictures = _pictures(problems, entrants) if outputs.svg or outputs.html else {}
+    check_memory(problems, entrants, settings, {problem for problem, _ in pictures.values()})
+    for problem, contender in pictures.values():
+        _check_picture(problem, contender, settings, outputs)
     rows: list[Row] = []
     interrupted = False
     errors = Console(stderr=True)
@@ -91,7 +103,7 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
     except KeyboardInterrupt:
         interrupted = True
     if rows:
-        output.print_table(rows, settings, Console())
+        output.print_table(rows, settings, console_beside(*vars(outputs).values()))
         if outputs.csv is not None:
             write_result(outputs.csv, output.csv_text(rows, settings))
         if outputs.json is not None:
@@ -104,12 +116,34 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
             highlight=False,
         )
         return 130
-    if pictured is not None:
-        _write_pictures(pictured, entrants[0], settings, outputs)
+    for suffix, (problem, contender) in pictures.items():
+        _write_picture(suffix, problem, contender, settings, outputs)
     return 0
 
 
-def _check_pictures(
+def _pictures(
+    problems: Sequence[Problem], entrants: Sequence[Contender]
+) -> dict[str, tuple[Problem, Contender]]:
+    """What is drawn, by what its file's name has besides: each contender in each cell.
+
+    The file that was named holds the first one.
+    """
+    number = len(problems) * len(entrants)
+    if number > PICTURES_MOST:
+        raise CommandError(
+            f"--svg and --html: one picture for each of {counted(len(entrants), 'algorithm')} in "
+            f"{counted(len(problems), 'cell')} are {number}; up to {PICTURES_MOST} are drawn"
+        )
+    found = {}
+    for place, (problem, contender) in enumerate(itertools.product(problems, entrants)):
+        words = [contender.name.replace(":", "-")] if len(entrants) > 1 else []
+        if len(problems) > 1:
+            words.append(str(place // len(entrants) + 1))
+        found["-".join(["", *words]) if place else ""] = problem, contender
+    return found
+
+
+def _check_picture(
     problem: Problem, contender: Contender, settings: Settings, outputs: Outputs
 ) -> None:
     """Notice before the simulation what is too much to look at."""
@@ -125,15 +159,21 @@ def _check_pictures(
         picture.check_size(messages, picture.MESSAGES_PAGE, "--html")
 
 
-def _write_pictures(
-    problem: Problem, contender: Contender, settings: Settings, outputs: Outputs
+def _write_picture(
+    suffix: str, problem: Problem, contender: Contender, settings: Settings, outputs: Outputs
 ) -> None:
-    """The first contender in the first cell, under its first pattern."""
+    """One contender in one cell, under its first pattern."""
     arrivals = arrivals_of(problem, settings, 0)
     prepared = simulation_of(problem, contender, settings, arrivals)
     simulated = run_prepared(prepared, settings.network, arrivals, record=True)
     title = f"{output.problem_title(problem, settings)}: {contender.name}"
     if outputs.svg is not None:
-        write_result(outputs.svg, picture.svg_text(title, arrivals, simulated))
+        path = _beside(outputs.svg, suffix)
+        write_result(path, picture.svg_text(title, arrivals, simulated))
     if outputs.html is not None:
-        write_result(outputs.html, picture.page_text(title, arrivals, simulated))
+        path = _beside(outputs.html, suffix)
+        write_result(path, picture.page_text(title, arrivals, simulated))
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f"{path.stem}{suffix}{path.suffix}") if suffix else path

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "preload/implementation/pmi.hpp"
 
@@ -26,7 +27,9 @@ struct PmixValue {
   std::uint16_t type;
   union {
     bool flag;
+    int seconds;
     std::uint32_t number;
+    char* text;
     std::uint64_t room[3];
   };
 };
@@ -38,23 +41,57 @@ struct PmixInfo {
 using PmixGet = int(const PmixProcess*, const char*, const PmixInfo*, std::size_t, PmixValue**);
 
 constexpr std::uint16_t type_bool = 1;
+constexpr std::uint16_t type_string = 3;
+constexpr std::uint16_t type_int = 6;
 constexpr std::uint16_t type_uint32 = 14;
 constexpr std::uint32_t any_rank = UINT32_MAX - 1;
 constexpr const char* mark = "sibyl.preload";
 
-// Whether PMIx has the value, of this type.
-bool find(PmixGet* get, const PmixProcess& process, const char* key, std::uint16_t type,
-          PmixValue& value) {
-  PmixInfo at_once{};  // not waiting for one that may never come
-  std::strcpy(at_once.key, "pmix.immediate");
-  at_once.value.type = type_bool;
-  at_once.value.flag = true;
+// Whether PMIx has the value, of this type; `how` says where it looks.
+bool ask(PmixGet* get, const PmixProcess& process, const char* key, const PmixInfo& how,
+         std::uint16_t type, PmixValue& value) {
   PmixValue* found = nullptr;
-  if (get(&process, key, &at_once, 1, &found) != 0 || found == nullptr) return false;
+  if (get(&process, key, &how, 1, &found) != 0 || found == nullptr) return false;
   const bool right = found->type == type;
   value = *found;
   std::free(found);  // holds no memory of its own in these types
   return right;
+}
+
+// What is known on this host, without waiting for what may never come.
+bool find(PmixGet* get, const PmixProcess& process, const char* key, std::uint16_t type,
+          PmixValue& value) {
+  PmixInfo at_once{};
+  std::strcpy(at_once.key, "pmix.immediate");
+  at_once.value.type = type_bool;
+  at_once.value.flag = true;
+  return ask(get, process, key, at_once, type, value);
+}
+
+// The ranks of this host, of which all is known here that they have published: "0,1,4". Empty where
+// PMIx does not say.
+std::string ranks_here(PmixGet* get, const PmixProcess& job) {
+  PmixValue value{};
+  if (!find(get, job, "pmix.lpeers", type_string, value) || value.text == nullptr) return {};
+  std::string ranks = value.text;
+  std::free(value.text);
+  return ranks;
+}
+
+bool lists(const std::string& ranks, std::uint32_t rank) {
+  return ("," + ranks + ",").find("," + std::to_string(rank) + ",") != std::string::npos;
+}
+
+// Open MPI 5 leaves what ranks have published where they are until somebody asks for it. It comes
+// within milliseconds; a rank without the mark answers nothing, and is waited for.
+bool fetch_mark(PmixGet* get, const PmixProcess& process) {
+  constexpr int patience = 10;
+  PmixInfo within{};
+  std::strcpy(within.key, "pmix.timeout");
+  within.value.type = type_int;
+  within.value.seconds = patience;
+  PmixValue value{};
+  return ask(get, process, mark, within, type_bool, value);
 }
 
 bool all_marked_by_pmix() {
@@ -72,8 +109,10 @@ bool all_marked_by_pmix() {
   process.rank = any_rank;
   if (!find(get, process, "pmix.job.size", type_uint32, value)) return true;
   const std::uint32_t ranks = value.number;
+  const std::string here = ranks_here(get, process);
   for (process.rank = 0; process.rank < ranks; ++process.rank) {
-    if (!find(get, process, mark, type_bool, value)) return false;
+    if (find(get, process, mark, type_bool, value)) continue;
+    if (lists(here, process.rank) || !fetch_mark(get, process)) return false;
   }
   return true;
 }

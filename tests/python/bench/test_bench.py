@@ -168,13 +168,22 @@ def test_a_recorded_program_is_replayed(bench: Sibyl, mpi: Mpi, job: Path) -> No
         assert min(call["times"]) == 0
         assert all(0 <= time < 60 for time in call["times"])
 
-    words = ["bench", "gather", "-n", 2, "--mpi", mpi.option, *QUICK, "--algorithms", "native"]
-    result = bench(*words, "--pattern", "recorded.json", "--json", "a.json")
+    words = ["--mpi", mpi.option, "--algorithms", "native", "--iterations", 3, "--compute", "1ms"]
+    result = bench("bench", "exscan", *words, "--pattern", "recorded.json", "--json", "a.json")
     assert result.returncode == 0, result
     (cell,) = json.loads((bench.directory / "a.json").read_text())["cells"]
-    assert cell["cell"]["pattern"] == "recorded.json"
-    result = bench(*words, "--pattern", "recorded.json", "--ranks", 3)
+    # The site's ranks and size, and what its users feel first.
+    assert (cell["cell"]["ranks"], cell["cell"]["size"]) == (2, 8)
+    headings = next(line for line in result.stdout.splitlines() if "algorithm" in line)
+    assert headings.index("elapsed") < headings.index("run time")
+    assert "elapsed time by rank-sum tests" in result.stdout
+    result = bench("bench", "exscan", *words, "--pattern", "recorded.json", "--ranks", 3)
     assert_usage_error(result, "recorded on 2 ranks, not 3")
+    words = ["bench", "gather", "-n", 2, "--mpi", mpi.option, *QUICK, "--algorithms", "native"]
+    result = bench(*words, "--pattern", "recorded.json#0", "--json", "a.json")
+    assert result.returncode == 0, result
+    (cell,) = json.loads((bench.directory / "a.json").read_text())["cells"]
+    assert cell["cell"]["pattern"] == "recorded.json#0"
 
 
 def test_osu_s_layout_has_a_line_a_size(bench: Sibyl, mpi: Mpi) -> None:

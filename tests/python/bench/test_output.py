@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,33 @@ def test_many_cells_end_in_one_table_of_ratios_and_verdicts() -> None:
     ]
     table = list(csv.DictReader(io.StringIO(output.to_csv(grid, judge(results, "native")))))
     assert [line["block"] for line in table] == ["1"] * 4 + ["1000"] * 4
+
+
+def printed_in(width: int, metric: str, cells: int) -> str:
+    """The table of a contender with a long name."""
+    grid, results = grid_of_delays()
+    grid = replace(grid, algorithms=("native", "linear-synchronised"))
+    for result in results:
+        result.samples["linear-synchronised"] = result.samples.pop("own")
+    console = Console(file=io.StringIO(), width=width)
+    output.print_table(grid, judge(results[:cells], "native", metric), console, metric)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("cells", [1, 6])
+def test_tables_fit_80_columns_with_every_word_whole(cells: int) -> None:
+    narrow, wide = printed_in(80, "run", cells), printed_in(200, "run", cells)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in narrow
+    lines = [line for line in narrow.splitlines() if line[:1] in "┏┡│└"]
+    assert max(map(len, lines)) <= 80
+    assert "linear-synchronised" in narrow
+    assert "quartiles" in wide and "no room" not in wide
+    assert "no room for absorbed, quartiles" in narrow
+
+
+def test_the_time_that_is_judged_stands_first() -> None:
+    for metric, first, later in (("run", "run time", "elapsed"), ("elapsed", "elapsed", "run ti")):
+        (headings, *_) = [
+            line for line in printed_in(200, metric, 1).splitlines() if "quart" in line
+        ]
+        assert headings.index(first) < headings.index("quartiles") < headings.index(later)

@@ -7,7 +7,7 @@ import pytest
 from cells import write_part
 
 from sibyl.errors import CommandError
-from sibyl.experiment.recording import pattern_text, read_recording
+from sibyl.experiment.recording import choose_site, pattern_text, read_recording
 from sibyl.mpi.arrivals import merge_arrivals
 
 
@@ -20,7 +20,58 @@ def test_a_recorded_site_is_replayed_call_by_call(tmp_path: Path) -> None:
     assert pattern_text(f"{path}#1", 2).splitlines()[1:] == ["1e-06", "0.0"]
     with pytest.raises(CommandError, match="recorded on 2 ranks, not 3"):
         pattern_text(str(path), 3)
-    with pytest.raises(CommandError, match="2 call site"):
+    with pytest.raises(CommandError, match="2 call sites"):
         pattern_text(f"{path}#2", 2)
     with pytest.raises(CommandError, match="neither a shape nor a file"):
         pattern_text(str(tmp_path / "absent"), 2)
+
+
+def write_recording(path: Path, *sites: tuple[str, int, int]) -> str:
+    """A recording of 2 ranks with call sites of so many bytes and calls."""
+    listed = [
+        {
+            "communicator": 0,
+            "group": [0, 1],
+            "collective": collective,
+            "root": 0,
+            "bytes": size,
+            "calls": [{"number": i, "times": [0.0, 0.25]} for i in range(calls)],
+        }
+        for collective, size, calls in sites
+    ]
+    path.write_text(json.dumps({"format": "sibyl-arrivals", "version": 1, "sites": listed}))
+    return str(path)
+
+
+def test_the_site_of_a_collective_and_its_size_is_taken_or_asked_for(tmp_path: Path) -> None:
+    sites = (("reduce", 4096, 9), ("gather", 100, 8), ("gather", 200, 7), ("scan", 8, 6))
+    name = write_recording(tmp_path / "recording.json", *sites)
+    assert choose_site(name, "reduce")[0] == name
+    found, site = choose_site(name, "scan")
+    assert (found, site.collective, site.whole_size) == (f"{name}#3", "scan", 8)
+    # Of a gather the size is that of all blocks.
+    assert choose_site(name, "gather", [400])[1].size == 200
+    assert choose_site(f"{name}#1", "bcast")[1].size == 100
+    with pytest.raises(CommandError, match=r"2 call sites of gather; say which.*#1 gather.*#2 ga"):
+        choose_site(name, "gather", [1000])
+    with pytest.raises(CommandError, match=r"no call site of bcast; say which.*#0 reduce"):
+        choose_site(name, "bcast")
+    alone = write_recording(tmp_path / "alone.json", ("reduce", 4096, 1))
+    assert choose_site(alone, "bcast")[1].collective == "reduce"
+
+
+def test_an_empty_recording_is_refused_with_the_reason(tmp_path: Path) -> None:
+    name = write_recording(tmp_path / "empty.json")
+    for refused in (read_recording, lambda path: pattern_text(str(path), 2)):
+        with pytest.raises(CommandError, match=r"empty recording.*called no collective"):
+            refused(Path(name))
+
+
+@pytest.mark.parametrize("content", [b"a secret\n", b"\xff\x00", b'{"a": "secret"}', b"\n", b"1\n"])
+def test_a_bad_pattern_file_is_named_and_not_printed(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "pattern"
+    path.write_bytes(content)
+    with pytest.raises(CommandError) as refusal:
+        pattern_text(str(path), 2)
+    assert str(path) in str(refusal.value)
+    assert "secret" not in str(refusal.value)

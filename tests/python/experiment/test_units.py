@@ -8,12 +8,18 @@ from sibyl.experiment.units import read_size, read_time, size_text, time_text
 
 def test_sizes_and_times_are_read_and_written_with_units() -> None:
     assert [read_size(t) for t in ("1", "128K", "1MiB", "2 kB")] == [1, 131072, 1 << 20, 2000]
-    assert [read_time(t) for t in ("0", "5ms", "0.25s", "10us")] == [0, 0.005, 0.25, 1e-5]
+    assert [read_time(t) for t in ("0", "5ms", "0.25s", "10us", "50ns")] == [
+        0,
+        0.005,
+        0.25,
+        1e-5,
+        5e-8,
+    ]
     assert size_text(1 << 20) == "1 MiB"
     assert time_text(0.0125) == "12.5 ms"
     for wrong in ("", "x", "-1", "1.5", "0", "5 fish"):
         with pytest.raises(CommandError):
             read_size(wrong)
-    for wrong in ("", "-1ms", "5min"):
+    for wrong in ("", "-1ms", "5min", "5", "0.25"):
         with pytest.raises(CommandError):
             read_time(wrong)

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, Mpi, Sibyl, assert_usage_error
+from conftest import COMMAND, MPIS, Mpi, Sibyl, assert_usage_error
 
 
 def test_a_program_is_served_by_the_chosen_algorithm(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
@@ -312,3 +312,30 @@ def test_doctor_says_how_to_mend_a_machine_without_mpi(sibyl: Sibyl) -> None:
     assert result.returncode == 1
     assert "PROBLEM" in result.stdout
     assert "install" in result.stdout
+    result = sibyl("doctor", "--json", "-", env={**os.environ, "PATH": str(sibyl.directory)})
+    assert result.returncode == 1
+    document = json.loads(result.stdout)
+    assert document["healthy"] is False
+    problems = {name: why for part in document["parts"] for name, why in part["problems"].items()}
+    assert "no mpiexec in PATH" in problems["launcher"]
+    assert "1 problem found" in result.stderr
+
+
+def test_a_program_under_another_mpi_is_warned_of_ranks_that_are_alone(
+    sibyl: Sibyl, mpi: Mpi, job: Path
+) -> None:
+    others = [other for other in MPIS if other.launcher.flavour != mpi.launcher.flavour]
+    if not others:
+        pytest.skip("one MPI alone")
+    result = sibyl("run", "-n", 2, "--mpi", others[0].option, "--quiet", "--", job)
+    assert "each rank may find itself alone" in result.stderr
+    assert f"--mpi {mpi.launcher.flavour}" in result.stderr
+    result = sibyl("run", "-n", 2, "--mpi", mpi.option, "--quiet", "--", job)
+    assert "alone" not in result.stderr
+
+
+def test_a_recording_without_calls_is_told(sibyl: Sibyl) -> None:
+    result = sibyl("run", "-n", 1, "--record", "empty.json", "--quiet", "--", "true")
+    assert result.returncode == 0, result
+    assert "empty.json: an empty recording" in result.stderr
+    assert_usage_error(sibyl("predict", "empty.json"), "empty recording")

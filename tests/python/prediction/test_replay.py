@@ -92,7 +92,7 @@ def test_bad_input_ends_in_one_line(sibyl: Sibyl, tmp_path: Path) -> None:
     assert_usage_error(sibyl("predict", other), "other")
     text = tmp_path / "trace.txt"
     text.write_text("# call\n0\nsoon\n", encoding="utf-8")
-    assert_usage_error(sibyl("predict", text), "trace.txt:3", "soon")
+    assert_usage_error(sibyl("predict", text), "trace.txt:3", "no arrival time")
     text.write_text("# call\n0\n1\n# call\n0\n", encoding="utf-8")
     assert_usage_error(sibyl("predict", text), "call 1 has 1")
     text.write_bytes(b"\xff\xfe")

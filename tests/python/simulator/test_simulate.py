@@ -100,6 +100,11 @@ def test_the_files_hold_what_the_table_says(sibyl: Sibyl, tmp_path: Path) -> Non
     picture = ElementTree.parse(tmp_path / "a.svg").getroot()
     arrows = picture.findall("{http://www.w3.org/2000/svg}g")
     assert len(arrows) == 21
+    # Of each algorithm in each cell one, the first one in the file that was named.
+    pictures = ["a.svg", "a-BSLS-1.svg", "a-LS-2.svg", "a-BSLS-2.svg"]
+    assert sorted(path.name for path in tmp_path.glob("*.svg")) == sorted(pictures)
+    assert len({(tmp_path / name).read_text() for name in pictures}) == 4
+    assert len(list(tmp_path.glob("*.html"))) == 4
     page = (tmp_path / "a.html").read_text()
     assert "http" not in page.replace("http://www.w3.org", "")
     assert "@DATA@" not in page
@@ -237,3 +242,34 @@ def test_bad_input_gets_one_line(sibyl: Sibyl, words: tuple[str, ...], part: str
 
 def test_bad_input_simulates_nothing(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("simulate", "gather", "--max-delay", "soon"), "soon")
+
+
+def test_a_recording_is_simulated_with_its_ranks_and_size(sibyl: Sibyl, tmp_path: Path) -> None:
+    call = {"number": 1, "times": [0.0, 0.5, 0.0, 0.0]}
+    site = {"communicator": 0, "group": [0, 1, 2, 3], "collective": "gather", "root": 0}
+    site |= {"bytes": 1024, "calls": [call, {**call, "times": [0.0, 0.0, 0.25, 0.0]}]}
+    document = {"format": "sibyl-arrivals", "version": 1, "sites": [site]}
+    (tmp_path / "recording.json").write_text(json.dumps(document))
+    words = ("simulate", "gather", "--algorithms", "linear", "--pattern", "recording.json")
+    result = sibyl(*words, "--json", "-")
+    assert result.returncode == 0, result
+    (entry,) = json.loads(result.stdout)["entries"]
+    assert (entry["ranks"], entry["bytes"]) == (4, 4096)
+    low, high = entry["quartiles_s"]
+    assert 0.25 < low < 0.26 < 0.5 < high < 0.51
+    assert "linear" in result.stderr
+    assert_usage_error(sibyl(*words, "-n", 5), "recorded on 4 ranks, not 5")
+    (tmp_path / "bad").write_text("secret\n")
+    result = sibyl("simulate", "gather", "-n", 4, "--pattern", "bad")
+    assert_usage_error(result, "bad:1")
+    assert "secret" not in result.stderr
+
+
+def test_too_many_pictures_and_times_without_units_are_refused(sibyl: Sibyl) -> None:
+    words = ("simulate", "gather", "--algorithms", "LS,BSLS", *SMALL)
+    delays = ",".join(f"{number}ms" for number in range(1, 14))
+    assert_usage_error(sibyl(*words, "--max-delay", delays, "--svg", "a.svg"), "are 26; up to 24")
+    for option, value in (("--max-delay", "5"), ("--compute", "20"), ("--alpha", "25")):
+        assert_usage_error(sibyl(*words, option, value), f"time '{value}'", "with its unit")
+    for option in ("--beta", "--operator-cost"):
+        assert_usage_error(sibyl(*words, option, "8"), f"{option} '8'", "with its unit")

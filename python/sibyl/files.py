@@ -21,11 +21,13 @@ def console_beside(*outputs: Path | None, width: int | None = None) -> Console:
 
     Args:
         outputs: that options name.
-        width: where it is no terminal and COLUMNS is not set; 80 if None.
+        width: where it is no terminal; 80, or what COLUMNS says, if None.
     """
     stream = sys.stderr if STDOUT in outputs else sys.stdout
-    known = stream.isatty() or "COLUMNS" in os.environ
-    return Console(file=stream, width=None if known else width)
+    if stream.isatty() or width is None:
+        return Console(file=stream)
+    # With a height, too, what the terminal can do (TERM=dumb) makes no difference.
+    return Console(file=stream, width=width, height=25)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

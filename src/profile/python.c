@@ -65,6 +65,9 @@ static void find_python(void) {
     memcpy(wanted[i].slot, &found, sizeof found);
     if (found == NULL) has_python = 0;
   }
+  /* Without such a lock the tables below would need one. */
+  const char* (*version)(void) = (const char* (*)(void))function("Py_GetVersion");
+  if (version == NULL || strstr(version(), "free-threading") != NULL) has_python = 0;
   void* ending = function("Py_IsFinalizing"); /* from 3.13 on */
   if (ending == NULL) ending = function("_Py_IsFinalizing");
   memcpy(&python.is_finalizing, &ending, sizeof ending);

@@ -440,6 +440,18 @@ class Lives(ProfileTest):
         self.assertEqual(sorted((trace.rank, trace.size) for trace in traces), [(0, 2), (1, 2)])
         return traces
 
+    def test_a_rank_without_the_recorder_is_not_waited_for(self):
+        script = (
+            'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then unset LD_PRELOAD; fi; '
+            'exec "$0" "$@"'
+        )
+        command = ["sh", "-c", script, c_program("life.c"), "barriers"]
+        directory = Path(tempfile.mkdtemp(dir=setting.work))
+        extra = {"LD_PRELOAD": str(recorder()), "SIBYL_PROFILE": str(directory)}
+        done = launching.run(command, ranks=3, **extra)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(read_traces(directory)), [0, 2])
+
     def test_sessions_alone_leave_a_trace(self):
         for trace in self.sessions("alone"):
             self.assertEqual(trace.flags, SESSIONS_ONLY | CLOCK_UNKNOWN)

@@ -56,7 +56,7 @@ def list_algorithms(as_json: bool) -> int:
     for number, source in enumerate(sources, start=1):
         console.print(Text(f"[{number}] {source}"), soft_wrap=True)
     if len(shown) == 1:
-        print("costs and what they take: in a terminal of 120 columns, or --json")
+        console.print("costs and what they take: in a terminal of 120 columns, or --json")
     return 0
 
 

@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 from rich.console import Console
 from rich.table import Table
@@ -24,7 +25,10 @@ from sibyl.guidelines.judge import (
     times,
 )
 from sibyl.guidelines.report import Report, Section, heading
+from sibyl.tables import print_fitting
 
+# What a narrow terminal goes without, that first.
+OPTIONAL = ("m'", "m", "least")
 RED = "bold red"
 STYLES = {VIOLATED: RED, WRONG: RED, HOLDS: "green", NONE: "yellow"}
 MARKS = {UNDECIDED: "?", NONE: "-", WRONG: " WRONG"}
@@ -68,15 +72,17 @@ def published_text(result: CellResult, report: Report) -> str:
     return ""
 
 
-def _section_table(section: Section, report: Report) -> Table:
+def _section_table(section: Section, report: Report, without: Collection[str]) -> Table:
     table = Table(
         title=heading(section),
         title_justify="left",
-        caption="microseconds: average, least",
+        caption="microseconds: average" + ("" if "least" in without else ", least"),
     )
     table.caption_justify = "left"
     table.add_column("problem", no_wrap=True)
-    for name in ("b", "m", "m'"):
+    sizes = {"m": "elements", "m'": "padded_elements"}
+    shown = [name for name in sizes if name not in without]
+    for name in ("b", *shown):
         table.add_column(name, justify="right", no_wrap=True)
     for column in section.columns:
         table.add_column(side_title(column), justify="right", no_wrap=True)
@@ -88,13 +94,15 @@ def _section_table(section: Section, report: Report) -> Table:
         row: list[str | Text] = [cell.counts if cell.counts != before else ""]
         row.append(str(cell.block or ""))
         before = cell.counts
-        row += [str(result.problem.get(n, "")) for n in ("elements", "padded_elements")]
+        row += [str(result.problem.get(sizes[name], "")) for name in shown]
         for column in section.columns:
             if column not in result.samples:
                 row.append("")
                 continue
             figures = times(result, column)
-            text = f"{microseconds(figures.average)} {microseconds(figures.least):>9}"
+            text = microseconds(figures.average)
+            if "least" not in without:
+                text += f" {microseconds(figures.least):>9}"
             row.append(Text(text, style=RED if marked(result, column, report) else ""))
         table.add_row(*row)
     return table
@@ -145,14 +153,18 @@ def _factor_table(section: Section, kind: tuple[Guideline, str], report: Report)
 
 def print_report(report: Report, console: Console) -> None:
     """The tables, one for each family, number of ranks and arrivals, and what they come to."""
+    left_out: dict[str, None] = {}
     for section in report.sections():
-        console.print(_section_table(section, report))
+        table = partial(_section_table, section, report)
+        left_out |= dict.fromkeys(print_fitting(console, table, OPTIONAL))
         for kind in kinds_of(section, report):
             console.print(kind_title(*kind), highlight=False, style="italic")
             console.print(_factor_table(section, kind, report))
         limits = {f.limit for result in section.results for f in report.of_cell(result) if f.limit}
         for limit in sorted(limits):
             console.print(f"  no verdict: {limit}", style="yellow", highlight=False)
+    if left_out:
+        console.print(f"no room for {', '.join(left_out)}: see --json, or widen the terminal")
     for line in closing_lines(report):
         style = "red" if VIOLATED in line or "WRONG" in line else ""
         console.print(line, highlight=False, soft_wrap=True, style=style)

@@ -116,8 +116,12 @@ bool Frame::has_data(StepIndex index) const {
 
 Piece Frame::staged(StepIndex index, std::uint32_t slot) const {
   Piece piece = layout_.locate(step(index).slice.buffer, step(index).slice.range);
-  piece.address = staging_ + slot * staged_bytes_ - lowest_of(layout_.vector().type, piece.count);
+  piece.address = staging_place(slot, piece.count);
   return piece;
+}
+
+char* Frame::staging_place(std::uint32_t slot, MPI_Count elements) const {
+  return staging_ + slot * staged_bytes_ - lowest_of(layout_.vector().type, elements);
 }
 
 // Blocks that lie one after the other, one block, or a part of one.
@@ -160,8 +164,8 @@ int Frame::combine(const Piece& from, const Piece& to) const {
 }
 
 int Frame::combine_staged(StepIndex index, std::uint32_t slot) const {
-  const Piece from = staged(index, slot);
-  return combine(from, message(index));
+  const Piece to = message(index);
+  return combine({staging_place(slot, to.count), to.count, to.type}, to);
 }
 
 int Frame::combine_part(StepIndex index, const char* from, std::size_t begin,

@@ -59,6 +59,7 @@ class Frame {
     return slice.list_size > 1 || layout_.is_irregular(slice.buffer);
   }
   Piece packed_message(StepIndex index) const;
+  char* staging_place(std::uint32_t slot, MPI_Count elements) const;
   std::size_t place_packed_messages();
   std::size_t bytes_to_stage() const;
   int move_message(StepIndex index, bool into_packed) const;

@@ -16,6 +16,7 @@ from sibyl.simulator.model import Network, Nodes
 # Longer messages wait for their receiver, as in Open MPI between processes of a host. MPICH and
 # networks send longer ones at once; a simulation that lets ranks go too late promises too little.
 EAGER = 4096
+ASSUMED = "assumed: 25 us and 8 ns/B, so there are no bounds (--calibration says them)"
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,13 @@ class Costs:
         network: with one node; None where nothing is known.
         inside: what messages within a host cost, where there are several.
         origin: where this is from, or why there is nothing.
+        assumed: part of it was neither measured nor read, so that no bound can rest on it.
     """
 
     network: Network | None
     inside: Calibration | None
     origin: str
+    assumed: bool = False
 
     def network_of(self, hosts: Sequence[str]) -> Network:
         """The network of ranks that ran on these hosts."""
@@ -67,10 +70,8 @@ def find_costs(world: World, mpi: str | None, calibration: Path | None) -> Costs
     if not several:
         return Costs(_network(inside), None, inside.origin)
     between = given or Calibration(Network.alpha, Network.beta, inside.gamma, "")
-    origin = (
-        f"between hosts {between.origin or 'assumed: 25 us and 8 ns/B'}; within {inside.origin}"
-    )
-    return Costs(_network(between), inside, origin)
+    origin = f"between hosts {between.origin or ASSUMED}; within {inside.origin}"
+    return Costs(_network(between), inside, origin, assumed=given is None)
 
 
 def _network(costs: Calibration) -> Network:

@@ -53,7 +53,7 @@ def judge(
         bound, gain = 0.0, None
         if costs.network is not None and can_simulate(site):
             network = network_of(site, world, costs)
-            bound = bound_of(site, network)
+            bound = 0.0 if costs.assumed else bound_of(site, network)
             if site.seconds >= SCHEDULE_OF_RUN * run and simulated < SIMULATED_MOST:
                 simulated += 1
                 gain = _limited(find_gain(site, network), site, bound)

@@ -21,6 +21,7 @@ from sibyl.profile.whatif import network_of
 SITES_SHOWN = 12  # with pictures
 ROWS_MOST = 200
 RANKS_SHOWN = 16
+SLOWER = 3  # than the model: worth a sentence
 DEFINITIONS = (
     ("waiting", "from a rank's arrival to the last rank's arrival, or until it leaves"),
     ("moving", "the rest of the time in the call: data is on its way, operators are applied"),
@@ -232,6 +233,12 @@ def _facts(profile: Profile, site: Site, judgement: Judgement) -> str:
     if site.unsplit > 0:
         return f"{text}; {words.number(site.unsplit)} could not be split."
     gain = judgement.gain
+    if gain is not None and gain.slowdown > SLOWER:
+        text += (
+            f". Moving took {gain.slowdown:.0f} times as long as the model says of the MPI "
+            f"library's algorithm ({gain.library}, as it seems): ranks shared cores or links, of "
+            f"which the model does not know: simulated calls look shorter than they would be"
+        )
     if judgement.advice == SCHEDULE and gain is not None:
         part = words.percent(judgement.given_back / site.seconds)
         return (
@@ -280,7 +287,7 @@ def _limits(profile: Profile) -> str:
         lines.append("no rank is missing")
     if world.clock_error == 0 and world.size > 1:
         lines.append("all ranks shared one clock: times compare without error")
-    if profile.costs.network is not None:
+    if profile.costs.network is not None and not profile.costs.assumed:
         lines.append(f"costs of messages: {profile.costs.origin}")
     items = "".join(f"<li>{escape(line[0].upper() + line[1:])}.</li>" for line in lines if line)
     meanings = "".join(f"<dt>{escape(t)}</dt><dd>{escape(d)}</dd>" for t, d in DEFINITIONS)

@@ -65,12 +65,14 @@ class Gain:
         library: what stands for the MPI library's algorithm.
         waiting: less waiting.
         moving: less moving.
+        slowdown: the measured moving over what the library's algorithm takes in the model.
     """
 
     contender: Contender
     library: str
     waiting: float
     moving: float
+    slowdown: float
 
     @property
     def seconds(self) -> float:
@@ -171,6 +173,7 @@ def find_gain(site: Site, network: Network) -> Gain | None:
             library,
             scale * float((waited - own.waiting).sum()),
             scale * float(((usual.moving - own.moving) * trusted).sum()),
+            float(moved.sum()) / max(float(usual.moving.sum()), 1e-12),
         )
         if best is None or gain.seconds > best.seconds:
             best = gain

@@ -126,6 +126,8 @@ def closing_lines(profile: Profile) -> list[str]:
         lines.append(f"clocks of hosts agree within {seconds_text(world.clock_error)}")
     if profile.sites and world.size > 1 and profile.costs.network is None and profile.costs.origin:
         lines.append(f"no bounds and no gains: {profile.costs.origin}")
+    if profile.costs.assumed:
+        lines.append(f"costs of messages {profile.costs.origin}")
     if world.overhead_seconds > 0:
         part = percent(profile.part_of_run(world.overhead_seconds))
         lines.append(f"recording took {seconds_text(world.overhead_seconds)}, {part} of the run")

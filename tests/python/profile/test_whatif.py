@@ -100,6 +100,7 @@ def test_the_librarys_algorithm_is_known_by_its_times(tmp_path: Path) -> None:
     gain = find_gain(site, NETWORK)
     assert gain is not None
     assert gain.library == "scatter-allgather"
+    assert gain.slowdown == pytest.approx(1)
 
 
 def test_what_the_model_does_not_know_is_no_gain(tmp_path: Path) -> None:
@@ -108,6 +109,7 @@ def test_what_the_model_does_not_know_is_no_gain(tmp_path: Path) -> None:
     gain = find_gain(site, NETWORK)
     assert gain is not None
     assert 0 < gain.moving < 0.05 * site.moving
+    assert gain.slowdown > 10
 
 
 def test_collectives_without_algorithms_have_no_gain(tmp_path: Path) -> None:
@@ -122,6 +124,15 @@ def test_without_costs_there_is_advice_all_the_same(tmp_path: Path) -> None:
     world, site = the_site(tmp_path)
     (judgement,) = judge(world, [site], Costs(None, None, "no MPI"))
     assert (judgement.bound, judgement.gain, judgement.advice) == (0.0, None, BALANCE)
+
+
+def test_costs_that_were_assumed_give_no_bound(tmp_path: Path) -> None:
+    """A network that is faster than was assumed would leave nothing to gain."""
+    write_pattern(tmp_path, [[10.0, 20.0, 10.0, 10.0]], [[40.0] * 4], size=100_000)
+    world, site = the_site(tmp_path)
+    (judgement,) = judge(world, [site], Costs(NETWORK, None, "guessed", assumed=True))
+    assert judgement.bound == 0.0
+    assert judgement.gain is not None
 
 
 def test_what_costs_little_of_the_run_is_no_advice(tmp_path: Path) -> None:
@@ -161,6 +172,8 @@ def test_hosts_are_nodes_of_the_network(tmp_path: Path) -> None:
     assert list(network.nodes.of) == [0, 1, 0, 1]
     assert 0 < network.nodes.alpha < 5e-5
     assert found.network_of(["h0", "h1"]).nodes is None
+    assert not found.assumed
+    assert find_costs(world, None, None).assumed
 
 
 def test_rules_of_a_table_stand_around_the_sizes_that_were_seen() -> None:

@@ -4,9 +4,9 @@
  *   imbalanced STEPS COMPUTE_MS LATE_MS
  *
  * In every step a rank computes its gradients, of 1 MiB, and all of them are summed at all ranks.
- * Rank 3 takes LATE_MS longer. The computation is a sleep, so that ranks which share a core take the
- * time that they would take on cores of their own. Prints a line with the seconds of all steps and
- * a checksum. */
+ * Rank 3 takes LATE_MS longer. The computation is a sleep, so that ranks which share a core take
+ * the time that they would take on cores of their own. Prints a line with the seconds of all steps
+ * and a checksum. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -53,7 +53,8 @@ int execute_now(const Prepared& prepared, const CollectiveCall& call, Workspace&
   // A rank that blocks in a message of one peer does not see others die.
   const bool may_block =
       !prepared.lockstep.empty() && !survives_faults() && !has_independent_rounds(prepared.header);
-  if (may_block && call.piggyback == nullptr && call.block_bytes <= lockstep_up_to(prepared, call)) {
+  if (may_block && call.piggyback == nullptr &&
+      call.block_bytes <= lockstep_up_to(prepared, call)) {
     return run_lockstep(prepared, call, frame);
   }
   return run_dataflow(prepared, call, frame, workspace);

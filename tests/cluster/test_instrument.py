@@ -1,6 +1,7 @@
 """The check tells the wire from the processors."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from conftest import needs_namespaces, sibyl
 
 from sibyl.cluster import Check
-from sibyl.cluster.instrument import findings
+from sibyl.cluster.instrument import _find_program, findings
 
 TRUE = Check(
     name="x",
@@ -65,3 +66,11 @@ def test_a_measured_cluster_is_no_faster_than_its_wire(name: str, tmp_path: Path
     assert check["beta_s_per_byte"] * 40e6 / 8 == pytest.approx(1.045, abs=0.1)
     assert 0 < check["alpha_s"] < 0.1
     assert "gather to one root" in result.stdout
+
+
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_the_program_is_that_of_the_mpi_in_a_directory(flavour: str) -> None:
+    mpi = Path(sys.prefix) / f"newest-{flavour}"
+    if not (mpi / "bin" / "mpiexec").exists():
+        pytest.skip("the newest MPIs are not set up; make test-all does that")
+    assert _find_program(str(mpi)).name == f"sibyl-cluster-check-{flavour}"

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from sibyl.cluster import state
 from sibyl.errors import CommandError
+from sibyl.mpi.installation import launcher_of_directory
 from sibyl.mpi.library import library_directories
 
 # Up to here a measured time counts as that of the wire.
@@ -122,7 +123,9 @@ def check(name: str = "default", mpi: str | None = None, program: Path | None = 
 
 
 def _find_program(mpi: str | None) -> Path:
-    flavours = [mpi] if mpi in ("openmpi", "mpich") else ["openmpi", "mpich"]
+    flavours = ["openmpi", "mpich"]
+    if mpi is not None:
+        flavours = [mpi if mpi in flavours else launcher_of_directory(Path(mpi)).flavour]
     for directory in library_directories():
         for flavour in flavours:
             program = directory.parent / "bin" / f"sibyl-cluster-check-{flavour}"

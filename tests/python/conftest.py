@@ -24,6 +24,12 @@ COMMAND = [sys.executable, "-m", "sibyl"]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Libfabric looks for networks in every MPI_Init of Open MPI, half of what a short program takes, to
+# be left out where all ranks share a machine.
+for layer in ("btl", "mtl"):
+    os.environ.setdefault(f"OMPI_MCA_{layer}", "^ofi")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One process of several (`pytest -n 2 --dist loadgroup`) runs all that starts programs of an
     MPI, another all of the next; the rest, most of it plain Python, goes on beside them.

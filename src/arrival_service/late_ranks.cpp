@@ -7,8 +7,9 @@
 #include "arrival/splitmix64.hpp"
 
 namespace sibyl {
+
 std::int64_t LateRanks::RecentTimes::median() const {
-  std::array<std::int64_t, 8> sorted = times_;
+  auto sorted = times_;
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(count());
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(count() / 2);
   std::nth_element(sorted.begin(), middle, end);
@@ -16,9 +17,8 @@ std::int64_t LateRanks::RecentTimes::median() const {
 }
 
 LateRanks::Site* LateRanks::find(std::uint64_t bytes) {
-  for (Site& site : sites_) {
-    if (site.bytes == bytes) return &site;
-  }
+  const auto site = std::ranges::find(sites_, bytes, &Site::bytes);
+  if (site != sites_.end()) return &*site;
   if (sites_.size() == most_sites) return nullptr;
   sites_.reserve(most_sites);
   sites_.emplace_back().bytes = bytes;
@@ -26,10 +26,8 @@ LateRanks::Site* LateRanks::find(std::uint64_t bytes) {
 }
 
 const LateRanks::Site* LateRanks::known(std::uint64_t bytes) const {
-  for (const Site& site : sites_) {
-    if (site.bytes == bytes) return &site;
-  }
-  return nullptr;
+  const auto site = std::ranges::find(sites_, bytes, &Site::bytes);
+  return site == sites_.end() ? nullptr : &*site;
 }
 
 LateRanks::Call LateRanks::enter(std::uint64_t bytes, double late_from, Time now) {

@@ -25,3 +25,14 @@ def fallback(function):
     out.append("  return result;")
     out.append("}")
     return out
+
+
+def fallbacks(functions, finder):
+    """All of them, and the C function `finder`, which finds one by MPI_X_c or PMPI_X_c."""
+    out = [line for function in functions for line in fallback(function)]
+    out.append(f"\nvoid* {finder}(const char* symbol) {{")
+    for function in functions:
+        out.append(f"  if (strcmp(symbol + (symbol[0] == 'P'), \"{function.name}_c\") == 0) {{")
+        out.append(f"    return (void*)fallback_{function.name}_c;\n  }}")
+    out.append("  return NULL;\n}")
+    return out

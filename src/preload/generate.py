@@ -12,7 +12,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from fallbacks import fallback
+from fallbacks import fallbacks
 from tables import BUFFERS, FortranSymbol, read_fortran, read_functions
 
 HERE = Path(__file__).resolve().parent
@@ -67,13 +67,13 @@ def fortran_entries(function, fortran, count, role):
 
 def shim_source(functions, hooks, spawns, communicators, fortran):
     entries = []  # (symbol, number of arguments, kind, role)
-    fallbacks = []  # C code, by the symbol that has one
+    with_fallback = []
     for function in functions:
         count = len(function.arguments)
         role = "role_hook" if function.counted else "role_served"
         for name in [function.name] + ([function.name + "_c"] if function.large else []):
             entries += c_entries(name, count, role)
-        fallbacks += [function] if function.large else []
+        with_fallback += [function] if function.large else []
         entries += fortran_entries(function, fortran, count + 1, role)
     for hook in hooks:
         entries += c_entries(hook.name, len(hook.c_arguments), "role_hook")
@@ -99,13 +99,7 @@ def shim_source(functions, hooks, spawns, communicators, fortran):
         out.append(f"  void* target = sibyl_preload_{find}({index}, __builtin_return_address(0));")
         out.append(f"  return ((word(*)({types}))target)({names});")
         out.append("}")
-    for function in fallbacks:
-        out += fallback(function)
-    out.append("\nvoid* sibyl_preload_fallback(const char* symbol) {")
-    for function in fallbacks:
-        out.append(f"  if (strcmp(symbol + (symbol[0] == 'P'), \"{function.name}_c\") == 0) {{")
-        out.append(f"    return (void*)fallback_{function.name}_c;\n  }}")
-    out.append("  return NULL;\n}")
+    out += fallbacks(with_fallback, "sibyl_preload_fallback")
     return "\n".join(out) + "\n"
 
 

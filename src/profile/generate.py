@@ -13,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "preload"))
 
-from fallbacks import fallback  # noqa: E402 - a folder beside this one
+from fallbacks import fallbacks  # noqa: E402 - a folder beside this one
 from tables import BUFFERS, Argument, read_functions, rows  # noqa: E402
 
 # The symbols of Fortran, and their forms. In all but mpi_f08ts buffers are addresses; MPICH's
@@ -189,13 +189,7 @@ def source(functions):
     for index, (name, count, form, function) in enumerate(symbols):
         out += entry(index, name, count, functions[function], form)
     large = [function for function in functions if function.large]
-    for function in large:
-        out += fallback(function)
-    out.append("\nvoid* recorder_fallback(const char* symbol) {")
-    for function in large:
-        out.append(f'  if (strcmp(symbol, "{function.name}_c") == 0) {{')
-        out.append(f"    return (void*)fallback_{function.name}_c;\n  }}")
-    out.append("  return NULL;\n}")
+    out += fallbacks(large, "recorder_fallback")
     return "\n".join(out) + "\n"
 
 

@@ -1,6 +1,5 @@
 """`sibyl run --hang-after`: a run that says where its ranks are when they hang."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,9 +7,12 @@ from pathlib import Path
 from sibyl.errors import CommandError
 from sibyl.experiment.units import read_time
 from sibyl.mpi import slurm
-from sibyl.mpi.library import find_recorder
 from sibyl.mpi.run import RunOptions, run_program, scratch_directory
-from sibyl.profile.watch import recorder_variables, watching
+from sibyl.profile.recorder import recorder_variables
+from sibyl.profile.watch import watching
+
+# Bytes of records a rank: old calls are not looked at.
+MEMORY = 4 << 20
 
 
 def run_watched(
@@ -33,6 +35,6 @@ def run_watched(
         raise CommandError(f"--hang-after {hang_after}: give a time, as in --hang-after 60s")
     shared = hostfile is not None or options.launcher == "srun" or slurm.inside_job()
     with scratch_directory(shared) as directory:
-        variables = recorder_variables(directory, find_recorder(), os.environ)
+        variables = recorder_variables(directory, MEMORY)
         with watching(directory, seconds):
             return run_program(program, replace(options, variables=variables), hostfile)

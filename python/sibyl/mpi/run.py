@@ -249,17 +249,19 @@ def _run_by_srun(words: Sequence[str], program: Path, options: RunOptions, scrat
 
 
 def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[str, str]:
-    # By SIBYL_PYTHON a program of Sibyl's own draws its picture.
-    own = {"SIBYL_PYTHON": sys.executable, **options.variables}
+    variables: dict[str, str] = {}
+    if not options.native:
+        shim = find_shim()
+        find_implementation(shim, flavour)
+        settings = dict(map(parse_setting, options.settings or []))
+        variables |= rank_environment(shim, settings, scratch)
+    before = variables.get("LD_PRELOAD") or os.environ.get("LD_PRELOAD")
+    variables["SIBYL_PYTHON"] = sys.executable  # a program of Sibyl's own draws its picture by it
+    variables |= options.variables
+    if "LD_PRELOAD" in options.variables and before:  # what is asked for here sees calls first
+        variables["LD_PRELOAD"] += f":{before}"
     if options.native:
-        return own
-    shim = find_shim()
-    find_implementation(shim, flavour)
-    settings = dict(map(parse_setting, options.settings or []))
-    variables = rank_environment(shim, settings, scratch)
-    if "LD_PRELOAD" in own:  # a recorder sees the program's calls before the shim does
-        own["LD_PRELOAD"] += f":{variables['LD_PRELOAD']}"
-    variables |= own
+        return variables
     if options.record is not None or options.predict is not None:
         variables["SIBYL_RECORD"] = str(scratch)
     if options.predict is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy
 
-from sibyl.profile.calls import members_text
+from sibyl.profile.calls import members_of, members_text
 from sibyl.profile.places import Places, short_names
 from sibyl.profile.trace import NO_COMMUNICATOR, Trace, TraceError, read_trace
 
@@ -272,7 +272,9 @@ class FlightRecorder:
     def _forget(self, by_communicator: dict[tuple[str, int], dict[int, numpy.ndarray]]) -> None:
         """Drop calls that all ranks of a communicator have made, and all of one that was told."""
         for key, calls in by_communicator.items():
-            everywhere = len(calls) == _size_of(key[0]) and all(len(own) for own in calls.values())
+            everywhere = len(calls) == len(members_of(key[0])) and all(
+                len(own) for own in calls.values()
+            )
             last = min(int(own["number"].max()) for own in calls.values()) if everywhere else -1
             for seen in self._seen.values():
                 if key not in seen.calls:
@@ -293,13 +295,6 @@ def _key(trace: Trace, communicator: int) -> tuple[str, int] | None:
     entry = trace.tables["communicators"][communicator]
     members = trace.text(entry["members"])
     return None if int(entry["flags"]) or not members else (members, int(entry["occurrence"]))
-
-
-def _size_of(members: str) -> int:
-    return sum(
-        int(last or first) - int(first) + 1
-        for first, _, last in (part.partition("-") for part in members.split(","))
-    )
 
 
 def _age(trace: Trace, thread: numpy.void) -> float | None:

@@ -9,8 +9,6 @@ import typer
 from sibyl.errors import CommandError
 from sibyl.files import check_all_writable
 
-STDOUT = Path("-")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
@@ -97,13 +95,11 @@ class Outputs:
             raise CommandError(f"--top {self.top}: at least 1")
         if self.calibration is not None and not self.calibration.is_file():
             raise CommandError(f"--calibration {self.calibration}: there is no such file")
-        files = {"--html": self.html, "--table": self.table}
+        files = {"--html": self.html, "--table": self.table, "--json": self.json}
         if self.trace is not None and self.trace.suffix == ".otf2":
             from sibyl.profile import otf2_archive
 
             otf2_archive.check("--trace", self.trace)
         else:
             files["--trace"] = self.trace
-        if self.json != STDOUT:
-            files["--json"] = self.json
         check_all_writable(files)

@@ -1,6 +1,5 @@
 """Drives `sibyl profile`: runs the program with the recorder, reads its traces, writes reports."""
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,23 +10,21 @@ from sibyl.errors import CommandError
 from sibyl.files import write_result
 from sibyl.mpi import slurm
 from sibyl.mpi.installation import choose_launcher, launcher_in_path
-from sibyl.mpi.library import find_recorder
 from sibyl.mpi.run import RunOptions, resolve_program, run_program, scratch_directory
 from sibyl.profile import otf2_archive
 from sibyl.profile.chrome import to_chrome
 from sibyl.profile.costs import find_costs
 from sibyl.profile.document import to_json
-from sibyl.profile.options import STDOUT, Launch, Outputs
+from sibyl.profile.options import Launch, Outputs
 from sibyl.profile.page import to_html
 from sibyl.profile.profile import Profile, make_profile
+from sibyl.profile.recorder import recorder_variables
 from sibyl.profile.table import to_table
 from sibyl.profile.terminal import print_profile
 from sibyl.profile.world import World, read_world
 from sibyl.progress import progress_bar
 
 FLAVOURS = {1: "openmpi", 2: "mpich"}
-# Variables of the recorder that ranks on other hosts need as well.
-PASSED_ON = ("SIBYL_PROFILE_MEMORY",)
 
 
 def profile_program(
@@ -57,17 +54,13 @@ def profile_program(
 
 def _run_options(launch: Launch, directory: Path) -> RunOptions:
     """The program runs natively, with the recorder before it."""
-    recorder, before = str(find_recorder()), os.environ.get("LD_PRELOAD")
-    variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    variables["SIBYL_PROFILE"] = str(directory)
-    variables["LD_PRELOAD"] = f"{recorder}:{before}" if before else recorder
     return RunOptions(
         ranks=launch.ranks,
         mpi=launch.mpi,
         launcher=launch.launcher,
         launcher_args=launch.launcher_args,
         native=True,
-        variables=variables,
+        variables=recorder_variables(directory),
     )
 
 
@@ -113,8 +106,6 @@ def _write(path: Path, make: Callable[[Profile], str], profile: Profile) -> bool
     try:
         if make is to_chrome and path.suffix == otf2_archive.SUFFIX:
             otf2_archive.write_otf2(profile, path)
-        elif path == STDOUT:
-            print(make(profile), end="")
         else:
             write_result(path, make(profile))
     except CommandError as error:

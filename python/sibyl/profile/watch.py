@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -74,15 +74,6 @@ class Watch:
     def _print(self, title: str) -> None:
         lines = position_lines(self._recorder.positions(), self._recorder.missing)
         self._say("\n".join([title, *(lines or ["  no rank has come to MPI_Init"])]))
-
-
-def recorder_variables(
-    directory: Path, recorder: Path, environment: Mapping[str, str]
-) -> dict[str, str]:
-    """What the ranks need to be watched: little room, since old calls are not looked at."""
-    variables = {"SIBYL_PROFILE": str(directory), "LD_PRELOAD": str(recorder)}
-    variables["SIBYL_PROFILE_MEMORY"] = environment.get("SIBYL_PROFILE_MEMORY", str(4 << 20))
-    return variables
 
 
 @contextmanager

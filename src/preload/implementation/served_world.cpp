@@ -54,7 +54,7 @@ bool ask(PmixGet* get, const PmixProcess& process, const char* key, const PmixIn
   if (get(&process, key, &how, 1, &found) != 0 || found == nullptr) return false;
   const bool right = found->type == type;
   value = *found;
-  std::free(found);  // holds no memory of its own in these types
+  std::free(found);  // a text is memory of its own, which goes to the caller with the value
   return right;
 }
 

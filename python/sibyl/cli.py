@@ -22,7 +22,7 @@ from sibyl.commands.profile import profile
 from sibyl.commands.reproduce import reproduce
 from sibyl.commands.simulate import simulate
 from sibyl.errors import CommandError, one_line
-from sibyl.mpi.run import RunOptions, run_program
+from sibyl.mpi.run import HostfileOption, LauncherOption, RunOptions, run_program
 from sibyl.node_options import NodeOptions
 from sibyl.option_classes import takes_options
 
@@ -62,13 +62,7 @@ def _options(
 class LocalRunOptions(RunOptions):
     """How a program is to be run where no cluster of ours is."""
 
-    launcher: Annotated[
-        str | None,
-        typer.Option(
-            metavar="srun|mpiexec",
-            help="What starts the ranks; inside a Slurm job srun if absent.",
-        ),
-    ] = None
+    launcher: LauncherOption = None
     predict: Annotated[
         str | None,
         typer.Option(
@@ -90,10 +84,7 @@ class LocalRunOptions(RunOptions):
 def run(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM [ARGS]", show_default=False)],
     options: LocalRunOptions,
-    hostfile: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
-    ] = None,
+    hostfile: HostfileOption = None,
     hang_after: Annotated[
         str | None,
         typer.Option(

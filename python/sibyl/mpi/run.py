@@ -46,6 +46,34 @@ PREDICTION_MODES = ("off", "piggyback", "root-led", "periodic", "background")
 Placing = Callable[[Launcher, Path], Placement]
 
 
+# Options that every command has which starts a program.
+RanksOption = Annotated[
+    int | None,
+    typer.Option("-n", "--ranks", metavar="N", help="Ranks; the launcher's default if absent."),
+]
+MpiOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="openmpi|mpich|DIR",
+        help="Which MPI; the one that the program is linked with if absent.",
+    ),
+]
+LauncherOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="srun|mpiexec", help="What starts the ranks; inside a Slurm job srun if absent."
+    ),
+]
+LauncherArgsOption = Annotated[
+    str | None,
+    typer.Option(metavar="WORDS", help="More words for the launcher, as in '--host a,b'."),
+]
+HostfileOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """How a program is to be run: the options that `sibyl run` and `sibyl cluster run` share.
@@ -60,17 +88,8 @@ class RunOptions:
         durations: where the wall time of each run goes, in seconds, if anywhere.
     """
 
-    ranks: Annotated[
-        int | None,
-        typer.Option("-n", "--ranks", metavar="N", help="Ranks; the launcher's default if absent."),
-    ] = None
-    mpi: Annotated[
-        str | None,
-        typer.Option(
-            metavar="openmpi|mpich|DIR",
-            help="Which MPI; the one that the program is linked with if absent.",
-        ),
-    ] = None
+    ranks: RanksOption = None
+    mpi: MpiOption = None
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -84,10 +103,7 @@ class RunOptions:
         typer.Option(metavar="FILE.json", help="Write the report of the run to this file."),
     ] = None
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no table at the end.")] = False
-    launcher_args: Annotated[
-        str | None,
-        typer.Option(metavar="WORDS", help="More words for the launcher, as in '--host a,b'."),
-    ] = None
+    launcher_args: LauncherArgsOption = None
     record: Annotated[
         Path | None,
         typer.Option(

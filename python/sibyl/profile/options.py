@@ -8,38 +8,24 @@ import typer
 
 from sibyl.errors import CommandError
 from sibyl.files import check_all_writable
+from sibyl.mpi.run import (
+    HostfileOption,
+    LauncherArgsOption,
+    LauncherOption,
+    MpiOption,
+    RanksOption,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
     """How the program is run."""
 
-    ranks: Annotated[
-        int | None,
-        typer.Option("-n", "--ranks", metavar="N", help="Ranks; the launcher's default if absent."),
-    ] = None
-    mpi: Annotated[
-        str | None,
-        typer.Option(
-            metavar="openmpi|mpich|DIR",
-            help="Which MPI; the one that the program is linked with if absent.",
-        ),
-    ] = None
-    launcher: Annotated[
-        str | None,
-        typer.Option(
-            metavar="srun|mpiexec",
-            help="What starts the ranks; inside a Slurm job srun if absent.",
-        ),
-    ] = None
-    launcher_args: Annotated[
-        str | None,
-        typer.Option(metavar="WORDS", help="More words for the launcher, as in '--host a,b'."),
-    ] = None
-    hostfile: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
-    ] = None
+    ranks: RanksOption = None
+    mpi: MpiOption = None
+    launcher: LauncherOption = None
+    launcher_args: LauncherArgsOption = None
+    hostfile: HostfileOption = None
     traces: Annotated[
         Path | None,
         typer.Option(

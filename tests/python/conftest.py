@@ -4,12 +4,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from forked_command import run_command
 
 from sibyl.errors import CommandError
 from sibyl.experiment.simulated import find_launcher
@@ -18,7 +18,6 @@ from sibyl.mpi.installation import Launcher, installed_launchers, library_of_pro
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
 YIELD_WHEN_IDLE = Path(__file__).parents[1] / "support" / "yield_when_idle.c"
-COMMAND = [sys.executable, "-m", "sibyl"]
 
 # A shell that starts the suite in the background has it ignore interrupts, and so all its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -66,16 +65,7 @@ class Sibyl:
     directory: Path
 
     def __call__(self, *words: object, **options: object) -> subprocess.CompletedProcess[str]:
-        options.setdefault("input", "")
-        return subprocess.run(
-            [*COMMAND, *map(str, words)],
-            cwd=self.directory,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            **options,
-        )
+        return run_command(*words, cwd=self.directory, **options)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, Mpi, Sibyl, assert_usage_error
+from conftest import Mpi, Sibyl, assert_usage_error
+from forked_command import COMMAND
 
 from sibyl import algorithms as rows_of
 from sibyl.errors import CommandError

@@ -8,7 +8,8 @@ import time
 from typing import Any
 
 import pytest
-from conftest import COMMAND, Sibyl
+from conftest import Sibyl
+from forked_command import COMMAND
 
 import sibyl as package
 

@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, MPIS, Mpi, Sibyl, assert_usage_error
+from conftest import MPIS, Mpi, Sibyl, assert_usage_error
+from forked_command import COMMAND
 
 
 def test_a_program_is_served_by_the_chosen_algorithm(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:

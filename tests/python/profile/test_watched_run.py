@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, PROGRAMS, Mpi, Sibyl, assert_usage_error, compiled
+from conftest import PROGRAMS, Mpi, Sibyl, assert_usage_error, compiled
+from forked_command import COMMAND
 
 RANKS = 3
 

@@ -23,6 +23,7 @@ import wave
 from pathlib import Path
 
 import counted_tests
+import ended_tests
 import everyone_tests
 import lifetime_tests
 import profiling_tests
@@ -585,6 +586,7 @@ def main():
             for module in (
                 sys.modules[__name__],
                 counted_tests,
+                ended_tests,
                 everyone_tests,
                 lifetime_tests,
                 profiling_tests,

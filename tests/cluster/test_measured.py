@@ -61,6 +61,19 @@ def test_hosts_of_several_ranks(bench: list[object], tmp_path: Path) -> None:
         assert crossing - 1e-9 <= bound <= crossing + spread + 1e-9
 
 
+def test_open_mpi_s_components_for_nodes_are_rivals(
+    bench: list[object], job: Job, tmp_path: Path
+) -> None:
+    if job.launcher.family != "openmpi":
+        pytest.skip("components are Open MPI's")
+    path = tmp_path / "a.json"
+    words = ["-n", 4, "--ranks-per-node", 2, "--iterations", 2, "--warm-up", 0, "--json", path]
+    result = sibyl(*bench, *words, "--algorithms", "native,native:han")
+    assert result.returncode == 0, result
+    (cell,) = json.loads(path.read_text())["cells"]
+    assert sorted(cell["samples"]) == ["native", "native:han"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_measurement_leaves_nothing(
     bench: list[object], number: signal.Signals, tmp_path: Path

@@ -236,7 +236,8 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
   return right;
 }
 
-// The MPI library's own algorithms for the operations that take part, as it numbers them.
+// The MPI library's own algorithms for the operations that take part, as it numbers them;
+// components have no number.
 Json variants_of(const std::vector<Side>& sides) {
   Json variants = Json::object();
   for (const Side& side : sides) {
@@ -244,6 +245,7 @@ Json variants_of(const std::vector<Side>& sides) {
     if (variants.contains(operation)) continue;
     Json& numbers = variants[operation] = Json::object();
     for (const NativeVariant& variant : NativeChoice(side.operation).variants()) {
+      if (variant.is_component) continue;
       numbers[variant.name] = variant.value;
     }
   }

@@ -148,7 +148,7 @@ Contender::Contender(const Side& side)
   // Settings and variants belong to a communicator, so that each contender needs one of its own.
   if (kind_ == Kind::native || kind_ == Kind::loop) return;
   begin_turn();
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  comm_ = NativeChoice::duplicate_world(variant_);
   if (choice_) choice_->reset();
 }
 

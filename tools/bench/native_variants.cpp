@@ -22,6 +22,33 @@ std::string variable_of(Operation operation) {
   return "MPIR_CVAR_" + name + "_INTRA_ALGORITHM";
 }
 
+// A component of Open MPI's. It serves the operations for which it has such a variable.
+struct Component {
+  const char* name;
+  const char* priority;  // a variable of the environment
+  std::string_view variable_begin;
+  std::string_view variable_end;
+  bool wants_several_hosts;  // and steps aside on one
+};
+constexpr std::array<Component, 2> components{
+    {{"han", "OMPI_MCA_coll_han_priority", "coll_han_", "_dynamic_global_communicator_module",
+      true},
+     {"adapt", "OMPI_MCA_coll_adapt_priority", "coll_adapt_", "_algorithm", false}}};
+
+bool on_several_hosts() {
+  static const bool several = [] {
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int all = 0;
+    int near = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    MPI_Comm_size(host, &near);
+    MPI_Comm_free(&host);
+    return near < all;
+  }();
+  return several;
+}
+
 std::vector<NativeVariant> from_enumeration(MPI_T_enum enumeration) {
   std::vector<NativeVariant> variants;
   int count = 0;
@@ -126,11 +153,15 @@ struct NativeChoice::Variable {
 };
 
 void allow_native_variants() {
-  if (is_openmpi) setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
+  if (!is_openmpi) return;
+  setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
+  // The least that keeps them; without a preference every other component comes before them.
+  for (const Component& component : components) setenv(component.priority, "1", 0);
 }
 
 NativeChoice::NativeChoice(Operation operation)
-    : variable_(std::make_unique<Variable>(variable_of(operation))),
+    : operation_(operation),
+      variable_(std::make_unique<Variable>(variable_of(operation))),
       segment_(std::make_unique<Variable>(is_openmpi ? variable_of(operation) + "_segmentsize"
                                                      : std::string())) {
   variable_->before = variable_->read();
@@ -140,14 +171,26 @@ NativeChoice::NativeChoice(Operation operation)
 NativeChoice::~NativeChoice() = default;
 
 std::vector<NativeVariant> NativeChoice::variants() const {
-  if (!variable_->found()) return {};
-  return is_openmpi ? from_enumeration(variable_->enumeration())
-                    : from_description(variable_->description());
+  std::vector<NativeVariant> found;
+  if (variable_->found()) {
+    found = is_openmpi ? from_enumeration(variable_->enumeration())
+                       : from_description(variable_->description());
+  }
+  for (const Component& component : components) {
+    if (!is_openmpi || (component.wants_several_hosts && !on_several_hosts())) continue;
+    std::string variable(component.variable_begin);
+    variable.append(name_of(operation_)).append(component.variable_end);
+    if (Variable(variable).found()) {
+      found.push_back({.name = component.name, .is_component = true});
+    }
+  }
+  return found;
 }
 
 bool NativeChoice::cuts_segments() const { return segment_->found(); }
 
 void NativeChoice::set(const NativeVariant& variant) {
+  if (variant.is_component) return;  // the communicator has it
   variable_->write(variant.value);
   segment_->write(variant.segment_bytes > 0 ? variant.segment_bytes : segment_->before);
 }
@@ -155,6 +198,18 @@ void NativeChoice::set(const NativeVariant& variant) {
 void NativeChoice::reset() {
   variable_->write(variable_->before);
   segment_->write(segment_->before);
+}
+
+MPI_Comm NativeChoice::duplicate_world(const NativeVariant& variant) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  if (variant.is_component) {
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "ompi_comm_coll_preference", variant.name.c_str());
+  }
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &copy);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  return copy;
 }
 
 bool NativeChoice::is_read_per_call() { return !is_openmpi; }

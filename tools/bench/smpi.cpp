@@ -60,12 +60,17 @@ unsigned long long clock_identity() { return 1; }
 // SMPI's algorithms are chosen on the command line of smpirun, for all ranks and for the whole run.
 struct NativeChoice::Variable {};
 void allow_native_variants() {}
-NativeChoice::NativeChoice(Operation) {}
+NativeChoice::NativeChoice(Operation operation) : operation_(operation) {}
 NativeChoice::~NativeChoice() = default;
 std::vector<NativeVariant> NativeChoice::variants() const { return {}; }
 bool NativeChoice::cuts_segments() const { return false; }
 void NativeChoice::set(const NativeVariant&) {}
 void NativeChoice::reset() {}
+MPI_Comm NativeChoice::duplicate_world(const NativeVariant&) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  return copy;
+}
 bool NativeChoice::is_read_per_call() { return false; }
 
 }  // namespace sibyl::bench

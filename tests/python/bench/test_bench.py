@@ -87,6 +87,9 @@ def test_all_of_the_library_s_algorithms_take_part(bench: Sibyl, mpi: Mpi) -> No
         assert len(names) > 3
         assert all(name.startswith("native:") for name in names[1:])
         assert "native:two_proc" not in names
+        adapt = mpi.launcher.family == "openmpi" and collective == "bcast"
+        assert ("native:adapt" in names) == adapt
+        assert "native:han" not in names  # for several hosts
 
 
 def test_segments_of_open_mpi_s_algorithms_have_a_size(bench: Sibyl, mpi: Mpi) -> None:

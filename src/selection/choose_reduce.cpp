@@ -96,7 +96,8 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
 SegmentPlan at_spread(SegmentPlan plan, Rank ranks, double spread) {
   plan.together = plans_together(plan, spread);
   if (!plan.together) {
-    plan.round_time = round_time_for(plan.round_time, plan.segments, ranks, spread);
+    const double rounds = rounds_of_arrivals(plan.segments, ranks, plan.in_order);
+    plan.round_time = round_time_for(plan.round_time, rounds, spread);
   }
   return plan;
 }

@@ -69,6 +69,17 @@ TEST(ChooseExchange, KnowsALateRank) {
   EXPECT_EQ(chosen(now), "rabenseifner");
 }
 
+TEST(ChooseExchange, KeepsTheOrderOfOperandsInGroupsThatDivideTheRanks) {
+  const auto ordered = [](Rank ranks) {
+    Situation now = between_hosts(Collective::allreduce, mebi, ranks);
+    now.commutes = false;
+    return chosen(now);
+  };
+  for (const Rank ranks : {4, 8, 64}) EXPECT_EQ(ordered(ranks), "rabenseifner");
+  for (const Rank ranks : {3, 7, 12, 13, 26, 48}) EXPECT_EQ(ordered(ranks), "radix-k");
+  for (const Rank ranks : {17, 34, 97}) EXPECT_EQ(ordered(ranks), "rabenseifner");
+}
+
 TEST(ChooseExchange, LeavesWhatIsShortToTheLibraryUnlessRoundsAreSaved) {
   EXPECT_EQ(chosen(between_hosts(Collective::bcast, 64)), "native");
   EXPECT_EQ(chosen(between_hosts(Collective::allgather, 64)), "native");

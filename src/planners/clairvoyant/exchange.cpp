@@ -1,4 +1,4 @@
-// Requests, owners, the bound. The rounds themselves: exchange_rounds.cpp.
+// Requests and the bound. The rounds themselves: exchange_rounds.cpp.
 #include "planners/clairvoyant/exchange.hpp"
 
 #include <algorithm>
@@ -12,13 +12,11 @@
 namespace sibyl {
 namespace clairvoyant {
 
-Exchange::Exchange(std::span<const std::uint32_t> arrivals, std::uint32_t segments, Rank source,
-                   bool new_owners)
+Exchange::Exchange(std::span<const std::uint32_t> arrivals, std::uint32_t segments, Rank source)
     : arrivals_(arrivals),
       ranks_(static_cast<std::uint32_t>(arrivals.size())),
       segments_(segments),
       source_(source),
-      new_owners_(new_owners),
       last_(*std::ranges::max_element(arrivals)),
       left_(std::uint64_t{segments} * (ranks_ - 1) * (source == no_rank ? 2 : 1)) {
   present_.reset(1, ranks_);
@@ -28,8 +26,11 @@ Exchange::Exchange(std::span<const std::uint32_t> arrivals, std::uint32_t segmen
   pending_.reset(ranks_, ranks_);
   results_.reset(ranks_, segments);
   holders_.reset(segments, ranks_);
+  number_.resize(segments);
+  std::iota(number_.begin(), number_.end(), 0U);
   owner_.assign(segments, 0);
   to_send_.assign(ranks_, 0);
+  result_count_.assign(ranks_, 0);
   by_arrival_.resize(ranks_);
   std::iota(by_arrival_.begin(), by_arrival_.end(), 0U);
   by_work_ = by_arrival_;
@@ -48,69 +49,6 @@ Exchange::Exchange(std::span<const std::uint32_t> arrivals, std::uint32_t segmen
   note_owners();
 }
 
-// Were all operands sent to owners, a rank would receive ranks - 2 more messages for each segment
-// that it owns than for one that it does not: as many as the time allows that it has more than the
-// last one. Owned segments have consecutive numbers.
-void Exchange::choose_first_owners() {
-  struct Room {
-    std::int64_t left;
-    std::uint32_t rank;
-  };
-  const auto less = [](const Room& a, const Room& b) {
-    return a.left != b.left ? a.left < b.left : a.rank > b.rank;
-  };
-  std::vector<Room> room;
-  room.reserve(ranks_);
-  for (std::uint32_t r = 0; r < ranks_; ++r) {
-    room.push_back({std::min<std::int64_t>(segments_, last_ - arrivals_[r]), r});
-  }
-  std::ranges::make_heap(room, less);
-  std::vector<std::uint32_t> count(ranks_, 0);
-  for (std::uint32_t s = 0; s < segments_; ++s) {
-    std::ranges::pop_heap(room, less);
-    ++count[room.back().rank];
-    room.back().left -= std::max<std::int64_t>(1, std::int64_t{ranks_} - 2);
-    std::ranges::push_heap(room, less);
-  }
-  std::uint32_t next = 0;
-  for (std::uint32_t r = 0; r < ranks_; ++r) {
-    for (std::uint32_t i = 0; i < count[r]; ++i) owner_[next++] = r;
-  }
-}
-
-// The segments with most partials first, each to the holder that has least to merge.
-void Exchange::choose_owners_among_holders() {
-  order_.resize(segments_);
-  std::iota(order_.begin(), order_.end(), 0U);
-  std::ranges::stable_sort(order_, std::greater<>{}, [&](std::uint32_t s) { return partials_[s]; });
-  std::vector<std::uint64_t> work(ranks_, 0);
-  for (const std::uint32_t s : order_) {
-    if (partials_[s] < 2) continue;
-    std::uint32_t best = nowhere;
-    for (std::uint32_t i = 0; i < ranks_; ++i) {
-      const std::uint32_t r = (i + s) % ranks_;
-      if (holds_.has(r, s) && (best == nowhere || work[r] < work[best])) best = r;
-    }
-    owner_[s] = best;
-    // A segment counts a little even where owning it costs nothing.
-    work[best] += std::uint64_t{ranks_} * (partials_[s] - 2) + 1;
-  }
-}
-
-void Exchange::note_owners() {
-  owned_.reset(ranks_, segments_);
-  pending_.reset(ranks_, ranks_);
-  std::ranges::fill(to_send_, 0U);
-  for (std::uint32_t s = 0; s < segments_; ++s) owned_.set(owner_[s], s);
-  for (std::uint32_t r = 0; r < ranks_; ++r) {
-    for (std::uint32_t s = 0; s < segments_; ++s) {
-      if (owner_[s] == r || !holds_.has(r, s)) continue;
-      pending_.set(r, owner_[s]);
-      ++to_send_[r];
-    }
-  }
-}
-
 }  // namespace clairvoyant
 
 std::vector<std::uint32_t> arrival_rounds(std::span<const double> arrivals, double round_time) {
@@ -127,23 +65,7 @@ std::vector<std::uint32_t> arrival_rounds(std::span<const double> arrivals, doub
 ClairvoyantEvents make_exchange(const ExchangeRequest& request) {
   if (request.arrivals.size() < 2 || request.segments == 0) return {};
   const std::vector<std::uint32_t> rounds = arrival_rounds(request.arrivals, request.round_time);
-  const auto run = [&](bool new_owners) {
-    return clairvoyant::Exchange(rounds, request.segments, request.source, new_owners).run();
-  };
-  // A second try is worth its time where much can be gained and it does not take long.
-  constexpr double close_enough = 1.04;
-  constexpr std::size_t many_ranks = 256;
-  if (request.source != no_rank) return run(false);
-  ClairvoyantEvents changed = run(true);
-  const std::uint32_t last = *std::ranges::max_element(rounds);
-  const double taken = changed.view().back().round + 1 - last;
-  if (rounds.size() > many_ranks ||
-      taken <= close_enough * exchange_bound(rounds, request.segments, true)) {
-    return changed;
-  }
-  ClairvoyantEvents kept = run(false);
-  return changed.view().back().round < kept.view().back().round ? std::move(changed)
-                                                                : std::move(kept);
+  return clairvoyant::Exchange(rounds, request.segments, request.source).run();
 }
 
 double exchange_bound(std::span<const std::uint32_t> arrival_rounds, std::uint32_t segments,

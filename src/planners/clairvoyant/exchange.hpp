@@ -16,11 +16,12 @@
 //     yet is merged between others, from later to earlier ranks.
 //   - When the last one arrives, owners are chosen anew among those who hold something of a
 //     segment: the segments with most partials left first, each to the rank that has least to
-//     merge. For some patterns it is better to keep the owners, which is tried too where the first
-//     try is not close to the bound.
-// In a round merges come first, the rank with most left to send choosing first; then the newest
-// results, of which there are few; then every rank that can still receive is matched to one that
-// can still send, the newest segment that one has and the other lacks being sent.
+//     merge; then ranks that have much give to others, or change with them.
+// From then on segments with few partials left come first at all ranks, so that results are there
+// soon and can spread while others are still merged. In a round the first copy of a result leaves
+// first, then merges come, the rank with most left to send choosing first; then the newest results,
+// of which there are few; then every rank that can still receive is matched to one that can still
+// send, the newest segment that one has and the other lacks being sent.
 //
 // All ranks generate the same schedule from the same request: everything is computed in integers
 // but the rounds of arrival, each one IEEE division.

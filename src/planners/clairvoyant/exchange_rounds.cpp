@@ -9,13 +9,15 @@ namespace {
 constexpr std::size_t sending = 0;
 constexpr std::size_t receiving = 1;
 
-// Up to so many ranks every free sender is looked at for a receiver, and matchings are improved;
-// beyond, where there is more choice and less time, a few.
+// Up to so many ranks every free sender is looked at for a receiver; beyond, where there is more
+// choice and less time, a few.
 constexpr std::uint32_t few_ranks = 64;
 constexpr std::uint32_t few_tries = 16;
 // Of so many senders that have something, the one with the newest result is taken.
 constexpr std::uint32_t compared = 2;
 constexpr std::uint32_t most_failures = 1;
+// How far a path is sought. Further brings 48 ranks a round in a hundred and takes twice as long.
+constexpr std::uint32_t longest_search = 16;
 
 template <class Act>
 void for_each_bit(const std::uint64_t* row, std::size_t words, Act act) {
@@ -54,15 +56,23 @@ bool Exchange::step_one_round() {
   std::copy_n(present_.row(0), present_.words(), free_.row(receiving));
   before_ = results_;
   if (source_ == no_rank) {
-    if (new_owners_ && round_ >= last_) {
-      new_owners_ = false;
+    if (!in_turn_ && round_ >= last_) {
+      in_turn_ = true;
       choose_owners_among_holders();
+      number_by_turn();
       note_owners();
     }
-    merge_at_owners();
-    if (round_ < last_) merge_for_absent_owners();
+    sort_by_work();
+    if (in_turn_) {
+      // Who passes a result on has sent as much as with its own part, and soon has helpers.
+      deliver_rare(1);
+      merge_in_turn();
+    } else {
+      merge_in_rotation();
+      merge_for_absent_owners();
+    }
   }
-  deliver_rare();
+  deliver_rare(std::max(2U, ranks_ / few_ranks));
   deliver_rest();
   std::erase_if(spreading_, [&](std::uint32_t result) { return holder_count_[result] == ranks_; });
   for (const std::uint32_t segment : finished_) finish(segment);
@@ -86,7 +96,7 @@ void Exchange::merge(std::uint32_t from, std::uint32_t to, std::uint32_t segment
   if (first_common(held, owned_.row(owner), holds_.words(), 0) == nowhere) {
     pending_.clear(from, owner);
   }
-  send(from, to, segment);
+  send(from, to, number_[segment]);
   if (--partials_[segment] == 1) finished_.push_back(segment);
 }
 
@@ -94,11 +104,12 @@ void Exchange::give(std::uint32_t rank, std::uint32_t result) {
   results_.set(rank, result);
   holders_.set(result, rank);
   ++holder_count_[result];
+  ++result_count_[rank];
 }
 
 void Exchange::finish(std::uint32_t segment) {
   const auto result = static_cast<std::uint32_t>(segment_of_.size());
-  segment_of_.push_back(segment);
+  segment_of_.push_back(number_[segment]);
   holder_count_.push_back(0);
   spreading_.push_back(result);
   give(owner_[segment], result);
@@ -117,8 +128,7 @@ std::uint32_t Exchange::newest(std::uint32_t from, std::uint32_t to) const {
   return nowhere;
 }
 
-// Every rank goes round the owners, each beginning with the one after itself.
-void Exchange::merge_at_owners() {
+void Exchange::sort_by_work() {
   // Nearly in order since the last round.
   for (std::size_t i = 1; i < by_work_.size(); ++i) {
     const std::uint32_t rank = by_work_[i];
@@ -127,6 +137,10 @@ void Exchange::merge_at_owners() {
       by_work_[at] = by_work_[at - 1];
     by_work_[at] = rank;
   }
+}
+
+// Every rank goes round the owners, each beginning with the one after itself.
+void Exchange::merge_in_rotation() {
   for (const std::uint32_t from : by_work_) {
     if (to_send_[from] == 0) break;
     if (!present_.has(0, from)) continue;
@@ -135,6 +149,31 @@ void Exchange::merge_at_owners() {
                      static_cast<std::uint32_t>((std::uint64_t{from} + 1 + round_) % ranks_));
     if (owner == nowhere) continue;
     merge(from, owner, first_common(holds_.row(from), owned_.row(owner), holds_.words(), 0));
+  }
+}
+
+// Every rank sends the first segment in order whose owner may still receive.
+void Exchange::merge_in_turn() {
+  const std::size_t words = holds_.words();
+  open_.assign(words, ~std::uint64_t{0});
+  const auto close = [&](std::uint32_t owner) {
+    for (std::size_t w = 0; w < words; ++w) open_[w] &= ~owned_.row(owner)[w];
+  };
+  for (std::uint32_t r = 0; r < ranks_; ++r) {
+    if (!free_.has(receiving, r)) close(r);
+  }
+  for (const std::uint32_t from : by_work_) {
+    if (to_send_[from] == 0) break;
+    if (!free_.has(sending, from)) continue;
+    for (std::size_t w = 0; w < words; ++w) {
+      const std::uint64_t bits = holds_.row(from)[w] & ~owned_.row(from)[w] & open_[w];
+      if (bits == 0) continue;
+      const std::uint32_t segment =
+          static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+      merge(from, owner_[segment], segment);
+      close(owner_[segment]);
+      break;
+    }
   }
 }
 
@@ -170,9 +209,9 @@ void Exchange::merge_for_absent_owners() {
   }
 }
 
-// Results that few ranks have, fewest first: every holder sends it on.
-void Exchange::deliver_rare() {
-  const std::uint32_t rare = std::max(2U, ranks_ / few_ranks);
+// Results that few ranks have, fewest first: every holder sends it on, to those first that have
+// least to send and so can help to spread it.
+void Exchange::deliver_rare(std::uint32_t rare) {
   order_.clear();
   for (const std::uint32_t result : spreading_) {
     if (holder_count_[result] <= rare) order_.push_back(result);
@@ -181,23 +220,16 @@ void Exchange::deliver_rare() {
   const std::size_t words = present_.words();
   for (const std::uint32_t result : order_) {
     senders_.clear();
-    for (std::size_t w = 0; w < words; ++w) {
-      for (std::uint64_t bits = holders_.row(result)[w] & free_.row(sending)[w]; bits != 0;
-           bits &= bits - 1) {
-        senders_.push_back(static_cast<std::uint32_t>(w * 64) +
-                           static_cast<std::uint32_t>(std::countr_zero(bits)));
-      }
-    }
+    for_each_bit(holders_.row(result), words, [&](std::uint32_t r) {
+      if (free_.has(sending, r) && before_.has(r, result)) senders_.push_back(r);
+    });
     if (senders_.empty()) continue;
     std::size_t next = 0;
-    for (std::size_t w = 0; w < words && next < senders_.size(); ++w) {
-      std::uint64_t bits = free_.row(receiving)[w] & ~holders_.row(result)[w];
-      for (; bits != 0 && next < senders_.size(); bits &= bits - 1) {
-        const std::uint32_t to =
-            static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
-        send(senders_[next++], to, segment_of_[result]);
-        give(to, result);
-      }
+    for (std::size_t i = ranks_; i-- > 0 && next < senders_.size();) {
+      const std::uint32_t to = by_work_[i];
+      if (!free_.has(receiving, to) || holders_.has(result, to)) continue;
+      send(senders_[next++], to, segment_of_[result]);
+      give(to, result);
     }
   }
 }
@@ -209,6 +241,8 @@ void Exchange::deliver_rest() {
   for_each_bit(free_.row(sending), free_.words(), [&](std::uint32_t r) { senders_.push_back(r); });
   for_each_bit(free_.row(receiving), free_.words(),
                [&](std::uint32_t r) { receivers_.push_back(r); });
+  // Who has received least chooses first.
+  std::ranges::stable_sort(receivers_, {}, [&](std::uint32_t r) { return result_count_[r]; });
   if (ranks_ <= few_ranks) {
     match_all();
     return;
@@ -236,23 +270,14 @@ std::uint32_t Exchange::first_sender(std::uint32_t receiver, std::uint32_t count
                                     count);
 }
 
-// As many pairs as there can be, by augmenting paths; who has received least chooses first.
+// Of few ranks as many pairs as there can be, by augmenting paths.
 void Exchange::match_all() {
-  const auto had = [&](std::uint32_t rank) {
-    std::uint32_t count = 0;
-    for (std::size_t w = 0; w < results_.words(); ++w) {
-      count += static_cast<std::uint32_t>(std::popcount(results_.row(rank)[w]));
-    }
-    return count;
-  };
-  order_.clear();
-  for (const std::uint32_t rank : receivers_) order_.push_back(had(rank) * few_ranks + rank);
-  std::ranges::sort(order_);
   matched_.assign(senders_.size(), nowhere);
   failures_ = 0;
-  for (const std::uint32_t key : order_) {
+  for (const std::uint32_t receiver : receivers_) {
     visited_.assign(senders_.size(), 0);
-    if (!match(key % few_ranks)) ++failures_;
+    searched_ = 0;
+    if (!match(receiver)) ++failures_;
   }
   for (std::size_t i = 0; i < senders_.size(); ++i) {
     if (matched_[i] == nowhere) continue;
@@ -288,6 +313,7 @@ bool Exchange::match(std::uint32_t receiver) {
   for (std::uint32_t at = 0; at < count; ++at) {
     if (visited_[at] != 0 || matched_[at] == nowhere) continue;
     if (newest(senders_[at], receiver) == nowhere) continue;
+    if (++searched_ > longest_search) return false;
     visited_[at] = 1;
     if (!match(matched_[at])) continue;
     matched_[at] = receiver;

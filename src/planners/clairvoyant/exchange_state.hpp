@@ -53,13 +53,15 @@ inline std::uint32_t first_common(const std::uint64_t* a, const std::uint64_t* b
 
 class Exchange {
  public:
-  Exchange(std::span<const std::uint32_t> arrivals, std::uint32_t segments, Rank source,
-           bool new_owners);
+  Exchange(std::span<const std::uint32_t> arrivals, std::uint32_t segments, Rank source);
   ClairvoyantEvents run();
 
  private:
   void choose_first_owners();
   void choose_owners_among_holders();
+  std::int64_t merging(std::uint32_t segment) const;
+  void level_work(std::vector<std::int64_t>& work);
+  void number_by_turn();
   void note_owners();
   bool step_one_round();
   void send(std::uint32_t from, std::uint32_t to, std::uint32_t segment);
@@ -67,9 +69,11 @@ class Exchange {
   void give(std::uint32_t rank, std::uint32_t segment);
   void finish(std::uint32_t segment);
   std::uint32_t newest(std::uint32_t from, std::uint32_t to) const;
-  void merge_at_owners();
+  void sort_by_work();
+  void merge_in_rotation();
+  void merge_in_turn();
   void merge_for_absent_owners();
-  void deliver_rare();
+  void deliver_rare(std::uint32_t rare);
   void deliver_rest();
   std::uint32_t first_sender(std::uint32_t receiver, std::uint32_t count) const;
   void match_all();
@@ -79,10 +83,10 @@ class Exchange {
   std::uint32_t ranks_;
   std::uint32_t segments_;
   Rank source_;
-  bool new_owners_;
   std::uint32_t last_;  // arrival
   std::uint32_t round_ = 0;
-  std::uint64_t left_;  // messages
+  std::uint64_t left_;    // messages
+  bool in_turn_ = false;  // since the last arrival
 
   BitRows present_;                          // one row of ranks
   BitRows free_;                             // rows of ranks: may send, may receive this round
@@ -92,19 +96,23 @@ class Exchange {
   BitRows results_;                          // rank: results, by the order in which they came
   BitRows before_;                           // the same as of the beginning of the round
   BitRows holders_;                          // result: ranks
+  std::vector<std::uint32_t> number_;        // of a segment in the vector
   std::vector<std::uint32_t> owner_;         // of a segment
   std::vector<std::uint32_t> partials_;      // of a segment
   std::vector<std::uint32_t> to_send_;       // of a rank: what it holds and does not own
   std::vector<std::uint32_t> by_work_;       // ranks, those with most to send first
   std::vector<std::uint32_t> by_arrival_;    // ranks
-  std::vector<std::uint32_t> segment_of_;    // result
+  std::vector<std::uint64_t> open_;          // segments whose owner may receive
+  std::vector<std::uint32_t> segment_of_;    // result: in the vector
   std::vector<std::uint32_t> holder_count_;  // of a result
+  std::vector<std::uint32_t> result_count_;  // of a rank
   std::vector<std::uint32_t> spreading_;     // results that some rank lacks
   std::vector<std::uint32_t> finished_;      // segments whose sum is complete after this round
   std::vector<std::uint32_t> senders_;
   std::vector<std::uint32_t> receivers_;
   std::vector<std::uint32_t> matched_;  // receiver of a sender of senders_
   std::vector<std::uint8_t> visited_;   // senders on a path
+  std::uint32_t searched_ = 0;          // senders, for the receiver that is matched
   std::uint32_t failures_ = 0;          // receivers for whom no path was found in this round
   std::vector<std::uint32_t> order_;
   ClairvoyantEvents events_;

@@ -207,31 +207,31 @@ std::string page() {
       std::snprintf(cell.data(), cell.size(), " %.1f / %.1f = %.2f |", taken / seeds, bound / seeds,
                     taken / bound);
       text += cell.data();
-      // With segments enough the rounds in which a pipeline fills and empties weigh little.
-      if (now.segments >= 240) {
-        EXPECT_LE(taken / bound, shape == Shape::two_vectors ? 1.14 : 1.10)
-            << now.ranks << " ranks, shape " << static_cast<int>(shape);
-      }
+      const bool one_by_one = shape == Shape::two_vectors && now.ranks == 48;
+      EXPECT_LT(taken / bound, one_by_one && now.segments == 96 ? 1.14 : 1.105)
+          << now.ranks << " ranks, shape " << static_cast<int>(shape);
     }
     text += "\n";
   }
   text +=
       "\n"
-      "Where few segments stay more than 1.10 above the bound, it is the filling and emptying of "
-      "the\n"
-      "pipeline: when the last rank comes, results have to double before all ports have something "
-      "to "
-      "send,\n"
-      "and in the end few of them are still on their way. That is 7 to 14 rounds where two ranks "
-      "are "
-      "late, up\n"
-      "to 27 where 48 ranks come one after the other, and hardly grows with N from 12 ranks on. A "
-      "more\n"
-      "thorough matching of senders and receivers in each round (four candidates and four "
-      "augmenting "
-      "paths\n"
-      "instead of two and one) changed no cell by more than 0.01. So it is worth cutting vectors "
-      "finely.\n";
+      "48 ranks that come one after the other over two vectors keep 1.13 times the bound with 96 "
+      "segments. The\n"
+      "bound takes all ports for busy from the last arrival on. But the first result then lacks "
+      "ten "
+      "parts, and\n"
+      "two dozen ranks have nothing to send until it and others have spread: about 5 rounds of the "
+      "15 "
+      "above\n"
+      "the bound. In the end ranks that had handed on all they had before the last one came own no "
+      "segment, so\n"
+      "that the others receive up to 8 messages more than the mean. To merge the first segments "
+      "along "
+      "trees\n"
+      "saved one round, to spread merges over more ranks than a segment's owner one more: neither "
+      "is "
+      "done.\n"
+      "With 240 segments it is 1.05: it is worth cutting vectors finely.\n";
   return text;
 }
 

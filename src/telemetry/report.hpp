@@ -22,9 +22,10 @@ enum class LeftNative : std::uint8_t {
   not_served,  // the communicator is not, or not yet
   by_choice,   // as what is asked for or takes least time
   arguments,   // nothing of Sibyl's serves such types, operators or sizes
+  governor,    // which has found it to be faster there, or tries it
 };
-inline constexpr std::array<std::string_view, 3> left_native_names{"not served", "choice",
-                                                                   "arguments"};
+inline constexpr std::array<std::string_view, 4> left_native_names{"not served", "choice",
+                                                                   "arguments", "governor"};
 
 struct CallCount {
   std::uint64_t calls = 0;

@@ -70,7 +70,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
 
 CommunicatorState::~CommunicatorState() {
   end_prediction();  // and its messages
-  end_governing();
+  governing_.reset();
   link_->alive = false;
 }
 
@@ -98,6 +98,7 @@ CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
 
 int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
   const std::unique_ptr<CommunicatorState> state(static_cast<CommunicatorState*>(value));
+  state->report_governed();
   state->process_.leave(comm, state->report, state->size_, std::move(state->recording));
   return MPI_SUCCESS;
 } catch (const std::bad_alloc&) {
@@ -254,7 +255,29 @@ void CommunicatorState::begin_governing() {
                          .id = id_});
 }
 
-void CommunicatorState::end_governing() { governing_.reset(); }
+void CommunicatorState::end_governing() {
+  report_governed();
+  governing_.reset();
+}
+
+void CommunicatorState::report_governed() try {
+  if (governing_ == nullptr || !process_.reports()) return;
+  for (const Governor::Site& site : governing_->governor().sites()) {
+    report.governed.push_back({.collective = site.key.collective,
+                               .root = site.key.root,
+                               .least_bytes = site.key.least_bytes(),
+                               .most_bytes = site.key.most_bytes(),
+                               .algorithm = std::string(site.key.own->name),
+                               .decided = site.decided,
+                               .native = site.arm == Arm::native,
+                               .calls = static_cast<std::uint64_t>(site.calls),
+                               .native_calls = static_cast<std::uint64_t>(site.served[1]),
+                               .own_seconds = site.own / size_,
+                               .native_seconds = site.native / size_});
+  }
+} catch (const std::bad_alloc&) {
+  return;  // the report lacks some lines
+}
 
 void CommunicatorState::end_prediction() {
   if (arrivals.predictor() != nullptr) process_.withdraw(*arrivals.predictor());

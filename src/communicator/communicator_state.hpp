@@ -122,6 +122,8 @@ class CommunicatorState final : public ArrivalListener {
   void find_costs(int tag);
   const Costs& known_costs() const { return costs_; }
   bool costs_sought() const { return costs_sought_; }
+  // The communicator ends: what the governor has found goes into `report`.
+  void report_governed();
   // Holds what was chosen against the MPI library's own; nullptr where SIBYL_GOVERN is 0.
   Governing* governing() { return governing_.get(); }
   // For tests: the same on all ranks, after set-up, between two calls.

@@ -39,6 +39,11 @@ class Governor {
     bool commutes = true;
     int size_class = 0;  // bits of the number of bytes
     const Algorithm* own = nullptr;
+    // Of all calls of this class; 0 where not all ranks know their sizes.
+    std::uint64_t least_bytes() const { return size_class == 0 ? 0 : 1ULL << (size_class - 1); }
+    std::uint64_t most_bytes() const {
+      return size_class == 0 ? 0 : least_bytes() + (least_bytes() - 1);
+    }
     bool operator==(const Key&) const = default;
   };
 

@@ -272,8 +272,8 @@ void CommunicatorState::report_governed() try {
                                .native = site.arm == Arm::native,
                                .calls = static_cast<std::uint64_t>(site.calls),
                                .native_calls = static_cast<std::uint64_t>(site.served[1]),
-                               .own_seconds = site.own / size_,
-                               .native_seconds = site.native / size_});
+                               .own_seconds = site.own,
+                               .native_seconds = site.native});
   }
 } catch (const std::bad_alloc&) {
   return;  // the report lacks some lines

@@ -46,7 +46,6 @@ void cancel(std::vector<MPI_Request>& requests) {
 Governing::Governing(const Parties& parties)
     : parties_(parties),
       governor_(parties.id),
-      judge_(parties.ranks),
       reports_(parties.rank == 0 ? static_cast<std::size_t>(parties.ranks) : 1) {
   incoming_.reserve(static_cast<std::size_t>(parties.ranks));
   outgoing_.reserve(static_cast<std::size_t>(parties.ranks));
@@ -116,9 +115,9 @@ int Governing::collect() {
 // Rank 0's verdicts on what all have told; without memory for them all are told to switch off.
 void Governing::pass_verdicts() try {
   verdicts_ = {};
-  Governor::Report& sum = reports_.front();
-  for (std::size_t rank = 1; rank < reports_.size(); ++rank) Judge::add(sum, reports_[rank]);
-  const std::vector<SiteVerdict> passed = judge_.judge(governor_, sum);
+  Governor::Report& all = reports_.front();
+  for (std::size_t rank = 1; rank < reports_.size(); ++rank) Judge::take_in(all, reports_[rank]);
+  const std::vector<SiteVerdict> passed = judge_.judge(governor_, all);
   double* end = verdicts_.data();
   *end++ = static_cast<double>(passed.size());
   for (const SiteVerdict& verdict : passed) end = std::ranges::copy(verdict.packed(), end).out;

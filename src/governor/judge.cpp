@@ -20,20 +20,20 @@ void keep_comparable(std::vector<double>& kept, std::span<const double> costs) {
 
 }  // namespace
 
-void Judge::add(Governor::Report& sum, const Governor::Report& report) {
+void Judge::take_in(Governor::Report& all, const Governor::Report& report) {
   constexpr double none = Governor::not_comparable;
-  sum[0] = sum[0] == report[0] ? sum[0] : none;
-  for (std::size_t i = 1; i < sum.size(); ++i) {
-    sum[i] = sum[i] < 0 || report[i] < 0 ? none : sum[i] + report[i];
+  all[0] = all[0] == report[0] ? all[0] : none;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    all[i] = all[i] < 0 || report[i] < 0 ? none : std::max(all[i], report[i]);
   }
 }
 
-std::vector<SiteVerdict> Judge::judge(const Governor& own, const Governor::Report& sum) {
+std::vector<SiteVerdict> Judge::judge(const Governor& own, const Governor::Report& all) {
   std::vector<SiteVerdict> verdicts;
-  if (sum[0] < 0) return verdicts;
-  agreement_ = std::max(sum[1], 0.0);
+  if (all[0] < 0) return verdicts;
+  agreement_ = std::max(all[1], 0.0);
   for (const Governor::Reported& told : own.reported()) {
-    const std::span<const double> costs = std::span(sum).subspan(told.begin);
+    const std::span<const double> costs = std::span(all).subspan(told.begin);
     verdicts.push_back(told.trial
                            ? judge_trial(told.site, costs.first(told.pairs),
                                          costs.subspan(told.pairs, told.pairs), told.last_look)
@@ -63,7 +63,7 @@ SiteVerdict Judge::judge_trial(std::size_t site, std::span<const double> own,
   }
   std::vector<double> bounds = record.native;
   for (double& cost : bounds) {
-    cost = std::max(margin * cost, cost + margin_of_a_rank * ranks_);
+    cost = std::max(margin * cost, cost + least_margin);
   }
   RankSum found = rank_sum_test(record.own, bounds);
   if (found == RankSum::undecided && last) {

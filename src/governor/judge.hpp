@@ -1,11 +1,13 @@
 // Judges the call sites of one communicator, at its rank 0: from what calls cost, which arm is to
 // serve, and when that is to be looked at again.
 //
-// The cost of a call is the sum over ranks of the time that they were in it. Ranks that wait for a
-// late one add to it, in either arm alike.
+// The cost of a call is how long the rank was in it that was so for longest. Where all come
+// together that is the time until the last one leaves; what others wait for a late rank adds to it,
+// in either arm alike. (By the sum over ranks, which needs no clock either, a library's reduce,
+// whose leaves go early, was as good as a schedule that was through in two thirds of its time.)
 //
 // Trials. The own arm is to give way where it costs more than the MPI library by more than 5 % and
-// more than 200 ns a rank. So its costs are held against the library's with this margin added, by
+// more than 200 ns. So its costs are held against the library's with this margin added, by
 // the rank-sum test (rank_sum.hpp), after 4, 8, 16 and 24 pairs of calls: the first decided look
 // ends the trial. After the last one the medians decide. With four looks of at most 1/70 an arm
 // that is at the margin loses by chance in less than one trial of 17.
@@ -30,14 +32,12 @@ namespace sibyl {
 
 class Judge {
  public:
-  // Of so many ranks, whose clocks are read in seconds.
-  explicit Judge(int ranks) : ranks_(ranks) {}
-
-  // Adds what another rank has told. Cost and fingerprint that are not comparable make the sum so.
-  static void add(Governor::Report& sum, const Governor::Report& report);
+  // Takes in what another rank has told: the longest times. A time or fingerprint that cannot be
+  // compared makes the whole so.
+  static void take_in(Governor::Report& all, const Governor::Report& report);
   // Of this rank's governor, about which all ranks have told this. Empty where they are not in
   // step. May throw std::bad_alloc.
-  std::vector<SiteVerdict> judge(const Governor& own, const Governor::Report& sum);
+  std::vector<SiteVerdict> judge(const Governor& own, const Governor::Report& all);
 
   // Another part of a trial of this site; `last`: there will be no more. Costs below 0 are of calls
   // that cannot be compared. May throw std::bad_alloc.
@@ -47,7 +47,7 @@ class Judge {
   SiteVerdict judge_watched(std::size_t site, std::span<const double> costs);
 
   static constexpr double margin = 1.05;
-  static constexpr double margin_of_a_rank = 200e-9;
+  static constexpr double least_margin = 200e-9;
   static constexpr double budget = 0.01;
   static constexpr std::int64_t first_pause = 256;
   static constexpr std::int64_t longest_pause = 1 << 24;
@@ -74,8 +74,7 @@ class Judge {
   SiteVerdict end_trial(Record& record, Action action);
   std::int64_t interval_for(double cost) const;
 
-  int ranks_;
-  double agreement_ = 0;  // what the last one took, summed over ranks; 0: not known yet
+  double agreement_ = 0;  // what the last one took; 0: not known yet
   std::vector<Record> records_;
 };
 

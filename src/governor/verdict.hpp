@@ -22,7 +22,7 @@ struct SiteVerdict {
   Action action = Action::compare_more;
   std::int64_t next_trial = 0;  // in so many calls of the site
   std::int64_t next_watch = 0;  // likewise
-  // Seconds of a call, summed over ranks: medians of the trial.
+  // Seconds of a call at the rank that was longest in it: medians of the trial.
   double own = 0;
   double native = 0;
 

@@ -46,7 +46,7 @@ struct GovernedSite {
   bool native = false;  // left to the MPI library
   std::uint64_t calls = 0;
   std::uint64_t native_calls = 0;
-  // Of a call at a rank on average, in the trial that decided.
+  // Of a call at the rank that was longest in it, in the trial that decided.
   double own_seconds = 0;
   double native_seconds = 0;
 };

@@ -19,7 +19,7 @@ class GovernedRanks {
   using Cost = std::function<double(Arm arm, int call, Rank rank)>;
 
   explicit GovernedRanks(Rank ranks = 4, double agreement = 1e-6)
-      : judge_(ranks), agreement_(agreement), each_(static_cast<std::size_t>(ranks)) {}
+      : agreement_(agreement), each_(static_cast<std::size_t>(ranks)) {}
 
   static Governor::Key key_of(std::uint64_t bytes, Collective collective = Collective::exscan,
                               Rank root = no_rank) {
@@ -62,17 +62,16 @@ class GovernedRanks {
     for (const Governor::Step step : steps) EXPECT_EQ(step, steps.front());
     if (steps.front() == Governor::Step::report) {
       ++agreements;
-      sum_ = {};
       for (std::size_t r = 0; r < each_.size(); ++r) {
         Governor::Report report{};
         each_[r].write_report(report, agreement_);
         if (r == 0) {
-          sum_ = report;
+          all_ = report;
         } else {
-          Judge::add(sum_, report);
+          Judge::take_in(all_, report);
         }
       }
-      verdicts_ = judge_.judge(each_.front(), sum_);
+      verdicts_ = judge_.judge(each_.front(), all_);
     }
     if (steps.front() != Governor::Step::follow) return;
     for (Governor& one : each_) {
@@ -88,7 +87,7 @@ class GovernedRanks {
   double agreement_;
   std::vector<Governor> each_;
   int calls_ = 0;
-  Governor::Report sum_{};
+  Governor::Report all_{};
   std::vector<SiteVerdict> verdicts_;
 };
 

@@ -74,6 +74,21 @@ class LocalRunOptions(RunOptions):
         bool,
         typer.Option("--reproducible", help="Reductions give the same bits in every run."),
     ] = False
+    govern: Annotated[
+        bool | None,
+        typer.Option(
+            "--govern/--no-govern",
+            help="Whether call sites that the MPI library serves faster are left to it "
+            "(docs/governor.md).",
+            show_default=False,
+        ),
+    ] = None
+    learn: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write what that finds as a selection table, for SIBYL_TABLE."
+        ),
+    ] = None
 
 
 @app.command(

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 41> variables{{
+constexpr std::array<EnvironmentVariable, 42> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -105,6 +105,10 @@ constexpr std::array<EnvironmentVariable, 41> variables{{
      "of linear algorithms alone; `periodic`: all ranks, reductions among them; `background`: "
      "the same, exchanged by the thread where there is one, for which the preload has MPI_Init "
      "give MPI_THREAD_MULTIPLE (docs/prediction.md)."},
+    {"SIBYL_GOVERN", "0 or 1", "1", "",
+     "1: where Sibyl chooses an algorithm by itself, some calls go to the MPI library instead, and "
+     "call sites that it serves faster are left to it (docs/governor.md). 0: calls are served as "
+     "chosen. Algorithms that are asked for by name, or by SIBYL_TABLE, are not questioned."},
     {"SIBYL_REPORT", "a directory", "", "",
      "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
      "time per collective and communicator size. `sibyl run` sets it. Not set: no report, and no "
@@ -200,6 +204,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   if (serve_from != unset) environment.serve_from = serve_from;
   read_whole_number(lookup, "SIBYL_NODE_WINDOW", 1U << 30, environment.node_window,
                     environment.problem);
+  read_whole_number(lookup, "SIBYL_GOVERN", 1, environment.govern, environment.problem);
   read_whole_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
   read_whole_number(lookup, "SIBYL_REPRODUCIBLE", 1, environment.reproducible, environment.problem);
   read_whole_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,

@@ -63,6 +63,7 @@ struct Environment {
   std::uint32_t reproducible = 0;            // 1: reductions give the same bits in every run
   std::uint32_t node_window = 0;             // bytes; 0: no shared window
   std::string predict = "piggyback";         // off, root-led, periodic, background
+  std::uint32_t govern = 1;                  // 0: nothing is held against the MPI library's own
   std::uint32_t thread = 1;                  // 0: nothing runs in the background
   std::string table;                         // file; empty: no selection table
   std::string arrivals;                      // pattern or file; empty: nothing is known

@@ -51,6 +51,14 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
   return raise(comm, state.refusal_code);
 }
 
+const Algorithm* CountedCall::ask_governor(const CommunicatorState::CachedChoice& choice) {
+  governed_ = state_.governing()->enter(
+      Governor::key_of(collective_, root_, choice.bytes, choice.operator_use, choice.commutes,
+                       choice.algorithm),
+      state_.arrivals.view()->version);
+  return left_by_governor() ? nullptr : choice.algorithm;
+}
+
 namespace {
 
 // Sums at all ranks may send several copies of the vector as one message.

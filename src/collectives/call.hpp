@@ -66,11 +66,21 @@ class CountedCall {
   }
   // A call that Sibyl could have served, or not with these arguments, and the MPI library has.
   int end_left(LeftNative why, std::uint64_t bytes, int result) {
+    left_ = true;
+    if (left_by_governor() && why == LeftNative::by_choice) why = LeftNative::governor;
     if (timed_) {
       CallCount& line = state_.report.line(collective_, nullptr);
       ++line.left_native[static_cast<std::size_t>(why)];
     }
     return end(nullptr, bytes, result);
+  }
+  // What is to serve a call for which this was chosen: that, or the MPI library where the governor
+  // says so (nullptr). May throw std::bad_alloc.
+  const Algorithm* govern(const CommunicatorState::CachedChoice& choice) {
+    return choice.governed ? ask_governor(choice) : choice.algorithm;
+  }
+  bool left_by_governor() const {
+    return governed_.site != nullptr && governed_.arm == Arm::native;
   }
   // How prediction has the call served.
   void predicted(Service service, std::uint64_t version) {
@@ -78,6 +88,10 @@ class CountedCall {
     version_ = version;
   }
   int end(const Algorithm* algorithm, std::uint64_t bytes, int result) {
+    // Not after an error, whose handler may have freed the communicator.
+    if (governed_.took != nullptr && result == MPI_SUCCESS) {
+      state_.governing()->leave(governed_, left_ == left_by_governor());
+    }
     if (timed_) {
       const auto now = std::chrono::steady_clock::now();
       CallCount& line = state_.report.line(collective_, algorithm);
@@ -91,10 +105,14 @@ class CountedCall {
   }
 
  private:
+  const Algorithm* ask_governor(const CommunicatorState::CachedChoice& choice);
+
   CommunicatorState& state_;
   Collective collective_;
   int root_;
   bool timed_;
+  bool left_ = false;  // to the MPI library
+  Governor::Call governed_;
   std::uint64_t number_ = 0;
   std::chrono::steady_clock::time_point begin_;
   std::optional<Service> service_;

@@ -168,7 +168,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
     return;
   }
   private_ = std::make_shared<PrivateCommunicator>(
-      process_, made, static_cast<int>(tags_.end() + ArrivalService::tags));
+      process_, made, static_cast<int>(tags_.end() + ArrivalService::tags + Governing::tags));
   settings_ = terms.settings;
   node_window_bytes_ = terms.settings.node_window;
   node_window_sought_ = false;
@@ -188,6 +188,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   mode_ = Mode::served;
   if (is_world()) process_.note_world(settings_, ranks_per_node() == size_);
   begin_prediction();
+  begin_governing();
 }
 
 // The ranks of this node make it, each node for itself. One that has failed stays with MPI's

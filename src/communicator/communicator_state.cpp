@@ -59,7 +59,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
   int inter = 0;
   between_groups_ = PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0;
   if (between_groups_) mode_ = Mode::native;
-  tags_.limit(largest_tag(comm) + 1 - TagBlocks::tags - ArrivalService::tags);
+  tags_.limit(largest_tag(comm) + 1 - TagBlocks::tags - ArrivalService::tags - Governing::tags);
   for (DatatypeInfo& type : types_) type.named = false;
   if (process_.records() && !between_groups_ && Process::has_world()) {
     recording.room = &process_.recording_room();
@@ -70,6 +70,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
 
 CommunicatorState::~CommunicatorState() {
   end_prediction();  // and its messages
+  governing_.reset();
   link_->alive = false;
 }
 
@@ -97,6 +98,7 @@ CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
 
 int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
   const std::unique_ptr<CommunicatorState> state(static_cast<CommunicatorState*>(value));
+  state->report_governed();
   state->process_.leave(comm, state->report, state->size_, std::move(state->recording));
   return MPI_SUCCESS;
 } catch (const std::bad_alloc&) {
@@ -125,6 +127,7 @@ bool CommunicatorState::is_within_world(MPI_Comm comm) {
 
 void CommunicatorState::give_private_back() {
   end_prediction();
+  end_governing();
   node_window_.reset();
   private_.reset();
   cached_choice = {};
@@ -156,6 +159,11 @@ void CommunicatorState::complete(CachedChoice& choice, const Situation& now) con
     choice.segments.segments = std::min(choice.segments.segments, choice.elements);
   }
   choice.valid = true;
+  // What was asked for by name is what the user wants. Where bits must be the same in every run, no
+  // call may be another library's.
+  choice.governed = choice.algorithm != nullptr && governing_ != nullptr &&
+                    wanted_algorithm(settings_, now) == choose_automatically &&
+                    !is_reproducible(settings_, now.collective);
   choose_by_arrivals(choice, now);
 }
 
@@ -212,12 +220,18 @@ void CommunicatorState::site_predicted(const CallSite& site, const ArrivalPatter
 }
 
 void CommunicatorState::replace_settings(const Settings& settings) {
-  const PredictionMode before = settings_.predict;
+  const Settings before = settings_;
   settings_ = settings;
   cached_choice = {};
-  if (settings.predict == before || mode_ != Mode::served) return;
-  end_prediction();
-  begin_prediction();
+  if (mode_ != Mode::served) return;
+  if (settings.predict != before.predict) {
+    end_prediction();
+    begin_prediction();
+  }
+  if (settings.govern != before.govern) {
+    end_governing();
+    begin_governing();
+  }
 }
 
 void CommunicatorState::begin_prediction() {
@@ -229,6 +243,40 @@ void CommunicatorState::begin_prediction() {
   }
   const bool threaded = mode == PredictionMode::background;
   arrivals.predict(mode, threaded ? process_.progress_thread() : nullptr, programs.prefetched());
+}
+
+void CommunicatorState::begin_governing() {
+  if (settings_.govern == 0 || size_ == 1) return;
+  governing_ = std::make_unique<Governing>(
+      Governing::Parties{.comm = private_comm(),
+                         .rank = rank_,
+                         .ranks = size_,
+                         .tag = static_cast<int>(tags_.end()) + ArrivalService::tags,
+                         .id = id_});
+}
+
+void CommunicatorState::end_governing() {
+  report_governed();
+  governing_.reset();
+}
+
+void CommunicatorState::report_governed() try {
+  if (governing_ == nullptr || !process_.reports()) return;
+  for (const Governor::Site& site : governing_->governor().sites()) {
+    report.governed.push_back({.collective = site.key.collective,
+                               .root = site.key.root,
+                               .least_bytes = site.key.least_bytes(),
+                               .most_bytes = site.key.most_bytes(),
+                               .algorithm = std::string(site.key.own->name),
+                               .decided = site.decided,
+                               .native = site.arm == Arm::native,
+                               .calls = static_cast<std::uint64_t>(site.calls),
+                               .native_calls = static_cast<std::uint64_t>(site.served[1]),
+                               .own_seconds = site.own,
+                               .native_seconds = site.native});
+  }
+} catch (const std::bad_alloc&) {
+  return;  // the report lacks some lines
 }
 
 void CommunicatorState::end_prediction() {

@@ -17,6 +17,7 @@
 
 #include "arrival_service/arrival_service.hpp"
 #include "communicator/call_tags.hpp"
+#include "communicator/governing.hpp"
 #include "communicator/private_communicator.hpp"
 #include "communicator/process.hpp"
 #include "executor/datatype.hpp"
@@ -121,6 +122,10 @@ class CommunicatorState final : public ArrivalListener {
   void find_costs(int tag);
   const Costs& known_costs() const { return costs_; }
   bool costs_sought() const { return costs_sought_; }
+  // The communicator ends: what the governor has found goes into `report`.
+  void report_governed();
+  // Holds what was chosen against the MPI library's own; nullptr where SIBYL_GOVERN is 0.
+  Governing* governing() { return governing_.get(); }
   // For tests: the same on all ranks, after set-up, between two calls.
   void replace_costs(const Costs& costs) {
     costs_ = costs;
@@ -197,6 +202,7 @@ class CommunicatorState final : public ArrivalListener {
     // looks at arrivals, or they are known.
     const Algorithm* by_arrivals = nullptr;
     SegmentPlan segments_by_arrivals;
+    bool governed = false;  // chosen by the model, which the governor does not trust blindly
     bool follows_arrivals() const { return valid && algorithm != nullptr && algorithm->arrivals; }
   };
   std::array<CachedChoice, collective_count> cached_choice;
@@ -215,6 +221,8 @@ class CommunicatorState final : public ArrivalListener {
   void choose_by_arrivals(CachedChoice& choice, Situation now) const;
   void begin_prediction();
   void end_prediction();
+  void begin_governing();
+  void end_governing();
 
   // One that had to give its private communicator back asks again at this call.
   static constexpr std::uint32_t calls_until_asked_again = 64;
@@ -247,6 +255,7 @@ class CommunicatorState final : public ArrivalListener {
   std::uint32_t node_window_bytes_ = 0;  // agreed on at set-up
   bool node_window_sought_ = false;
   std::unique_ptr<NodeWindow> node_window_;
+  std::unique_ptr<Governing> governing_;
   std::array<DatatypeInfo, 2> types_;
 };
 

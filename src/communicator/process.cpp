@@ -399,6 +399,7 @@ void Process::end_without_world() try {
   process->thread_.reset();
   process->deferred_release_->end();
   for (const Attached& one : process->attached_) {
+    one.state->report_governed();
     process->report_.merge(one.state->report, one.state->size());
     process->recording_.take(std::move(one.state->recording));
   }

@@ -55,6 +55,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.construct_every = environment.construct_every;
   settings.node_window = environment.node_window;
   settings.thread = environment.thread;
+  settings.govern = environment.govern;
   settings.reproducible = environment.reproducible;
   std::string problem = environment.problem;
   static_assert(algorithm_variables.size() == collective_count);

@@ -38,6 +38,7 @@ struct Settings {
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
   std::uint32_t node_window = 0;       // bytes of a node's shared window; 0: there is none
   PredictionMode predict = PredictionMode::off;
+  std::uint32_t govern = 0;  // 1: what is chosen automatically is held against the library's own
   std::uint32_t reproducible =
       0;                     // 1: reductions by what is the same in every run (reproducible.hpp)
   std::uint32_t thread = 1;  // 0: nothing runs in the background

@@ -1,6 +1,8 @@
 // Merges and writes counters; see report.hpp.
 #include "telemetry/report.hpp"
 
+#include <cstdio>
+
 #include "base/json_text.hpp"
 
 namespace sibyl {
@@ -17,6 +19,13 @@ std::string reasons(const CallCount& count) {
   return json.empty() ? json : json + "}";
 }
 
+// Nanoseconds of a short call have a place after the point.
+std::string number(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4e", seconds);
+  return text.data();
+}
+
 }  // namespace
 
 void ProcessReport::merge(const CommunicatorReport& report, int communicator_size) {
@@ -29,6 +38,17 @@ void ProcessReport::merge(const CommunicatorReport& report, int communicator_siz
     line.bytes += count.bytes;
     line.nanoseconds += count.nanoseconds;
   });
+  for (const GovernedSite& site : report.governed) merge(site, communicator_size);
+}
+
+void ProcessReport::merge(const GovernedSite& site, int communicator_size) {
+  GovernedSite& known =
+      governed_[{site.collective, communicator_size, site.root, site.least_bytes, site.algorithm}];
+  const std::uint64_t calls = known.calls + site.calls;
+  const std::uint64_t native_calls = known.native_calls + site.native_calls;
+  if (site.decided || !known.decided) known = site;
+  known.calls = calls;
+  known.native_calls = native_calls;
 }
 
 void ProcessReport::count_native(std::string_view collective, int communicator_size,
@@ -36,6 +56,25 @@ void ProcessReport::count_native(std::string_view collective, int communicator_s
   CallCount& line = lines_of_others_[{std::string(collective), communicator_size}];
   ++line.calls;
   line.nanoseconds += static_cast<std::uint64_t>(took.count());
+}
+
+std::string ProcessReport::governed_to_json() const {
+  std::string json;
+  for (const auto& [key, site] : governed_) {
+    const std::string_view verdict = !site.decided ? "undecided" : site.native ? "native" : "own";
+    json += (json.empty() ? ",\"governed\":[" : ",");
+    json += "{\"collective\":" + json_quoted(name_of(site.collective)) +
+            ",\"communicator_size\":" + std::to_string(std::get<1>(key)) +
+            ",\"root\":" + (site.root < 0 ? "null" : std::to_string(site.root)) +
+            ",\"least_bytes\":" + std::to_string(site.least_bytes) +
+            ",\"most_bytes\":" + std::to_string(site.most_bytes) +
+            ",\"algorithm\":" + json_quoted(site.algorithm) +
+            ",\"verdict\":" + json_quoted(verdict) + ",\"calls\":" + std::to_string(site.calls) +
+            ",\"native_calls\":" + std::to_string(site.native_calls) +
+            ",\"own_seconds\":" + number(site.own_seconds) +
+            ",\"native_seconds\":" + number(site.native_seconds) + "}";
+  }
+  return json.empty() ? json : json + "]";
 }
 
 std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_size,
@@ -62,7 +101,7 @@ std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_s
     add(name_of(collective), size, algorithm, count);
   }
   for (const auto& [key, count] : lines_of_others_) add(key.first, key.second, "native", count);
-  return json + "]}\n";
+  return json + "]" + governed_to_json() + "}\n";
 }
 
 }  // namespace sibyl

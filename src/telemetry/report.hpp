@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "selection/settings.hpp"
 #include "sibyl/planners.hpp"
@@ -22,15 +23,32 @@ enum class LeftNative : std::uint8_t {
   not_served,  // the communicator is not, or not yet
   by_choice,   // as what is asked for or takes least time
   arguments,   // nothing of Sibyl's serves such types, operators or sizes
+  governor,    // which has found it to be faster there, or tries it
 };
-inline constexpr std::array<std::string_view, 3> left_native_names{"not served", "choice",
-                                                                   "arguments"};
+inline constexpr std::array<std::string_view, 4> left_native_names{"not served", "choice",
+                                                                   "arguments", "governor"};
 
 struct CallCount {
   std::uint64_t calls = 0;
   std::array<std::uint64_t, left_native_names.size()> left_native{};  // calls, by LeftNative
   std::uint64_t bytes = 0;  // what this rank contributed or received, packed
   std::uint64_t nanoseconds = 0;
+};
+
+// A call site that the governor has looked at (governor/governor.hpp).
+struct GovernedSite {
+  Collective collective = Collective::exscan;
+  int root = -1;
+  std::uint64_t least_bytes = 0;  // of its size class; both 0 where not all ranks know the size
+  std::uint64_t most_bytes = 0;
+  std::string algorithm;  // that was chosen
+  bool decided = false;
+  bool native = false;  // left to the MPI library
+  std::uint64_t calls = 0;
+  std::uint64_t native_calls = 0;
+  // Of a call at the rank that was longest in it, in the trial that decided.
+  double own_seconds = 0;
+  double native_seconds = 0;
 };
 
 // Counters of one communicator: no lock, since its collectives run one at a time.
@@ -72,6 +90,8 @@ class CommunicatorReport {
     }
   }
 
+  std::vector<GovernedSite> governed;  // filled in when the governor ends
+
  private:
   static constexpr std::size_t rows = 16;  // native and the algorithms of one collective
   std::array<std::array<CallCount, rows>, collective_count> lines_{};
@@ -88,12 +108,18 @@ class ProcessReport {
                     std::chrono::nanoseconds took);
   // {"version":1,"mpi":...,"rank":...,"world_size":...,"thread":...,"entries":[...]}; `thread` says
   // whether there was one in the background ("runs"), or why not; an entry of the MPI library's
-  // says in "reasons" how many of its calls were left to it why.
+  // says in "reasons" how many of its calls were left to it why. Where there was a governor,
+  // "governed" has its call sites.
   std::string to_json(const std::string& mpi, int rank, int world_size,
                       std::string_view thread) const;
 
  private:
+  void merge(const GovernedSite& site, int communicator_size);
+  std::string governed_to_json() const;
+
   std::map<std::tuple<Collective, int, std::string>, CallCount> lines_;
+  // By collective, communicator size, root, bytes and algorithm; the last verdict holds.
+  std::map<std::tuple<Collective, int, int, std::uint64_t, std::string>, GovernedSite> governed_;
   std::map<std::pair<std::string, int>, CallCount> lines_of_others_;
 };
 

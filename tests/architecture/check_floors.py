@@ -27,6 +27,7 @@ ROOMS = {
     "planners": 2,
     "simulator": 2,
     "selection": 3,
+    "governor": 3,
     "executor": 4,
     "cost": 4,
     "telemetry": 4,

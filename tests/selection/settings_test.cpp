@@ -7,6 +7,7 @@
 
 #include <cctype>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sibyl/planners.hpp"
@@ -79,6 +80,25 @@ TEST(Settings, PassOnTheFirstProblemOfTheEnvironment) {
   environment.algorithm[2] = "Quick";
   Settings settings;
   EXPECT_EQ(settings_from(environment, settings), environment.problem);
+}
+
+TEST(Settings, AreGovernedUnlessTheEnvironmentSaysNo) {
+  const auto governed = [](const char* value) {
+    static const char* said;
+    said = value;
+    Settings settings;
+    const Environment environment = read_environment([](const char* name) -> const char* {
+      return std::string_view(name) == "SIBYL_GOVERN" ? said : nullptr;
+    });
+    EXPECT_EQ(settings_from(environment, settings), environment.problem);
+    EXPECT_EQ(environment.problem.empty(), said == nullptr || said[0] < '2');
+    return settings.govern;
+  };
+  EXPECT_EQ(governed(nullptr), 1U);
+  EXPECT_EQ(governed("1"), 1U);
+  EXPECT_EQ(governed("0"), 0U);
+  EXPECT_EQ(governed("2"), 1U);
+  EXPECT_EQ(Settings{}.govern, 0U);  // of benchmarks, which compare algorithms
 }
 
 TEST(Settings, FingerprintFitsASignedNumberAndStaysTheSame) {

@@ -30,5 +30,51 @@ TEST(Report, HasALineForEachCollectiveAndSizeThatTheLibraryPerforms) {
   EXPECT_EQ(entries[2]["collective"], "neighbor_alltoall");
 }
 
+TEST(Report, HasTheLastVerdictOnEachGovernedSite) {
+  CommunicatorReport one;
+  one.governed.push_back({.collective = Collective::reduce,
+                          .root = 2,
+                          .least_bytes = 4096,
+                          .most_bytes = 8191,
+                          .algorithm = "clairvoyant",
+                          .decided = true,
+                          .native = true,
+                          .calls = 100,
+                          .native_calls = 95,
+                          .own_seconds = 3e-3,
+                          .native_seconds = 1.25e-7});
+  CommunicatorReport other;
+  other.governed.push_back(one.governed[0]);
+  other.governed[0].decided = false;
+  other.governed[0].native = false;
+  other.governed[0].calls = 5;
+  other.governed[0].native_calls = 1;
+  other.governed.push_back({.collective = Collective::exscan, .algorithm = "123-doubling"});
+  ProcessReport report;
+  report.merge(one, 4);
+  report.merge(other, 4);
+  const auto json = nlohmann::json::parse(report.to_json("An MPI", 1, 4, "runs"));
+  const auto& sites = json["governed"];
+  ASSERT_EQ(sites.size(), 2U);
+  EXPECT_EQ(sites[0]["collective"], "exscan");
+  EXPECT_EQ(sites[0]["verdict"], "undecided");
+  EXPECT_TRUE(sites[0]["root"].is_null());
+  EXPECT_EQ(sites[1]["algorithm"], "clairvoyant");
+  EXPECT_EQ(sites[1]["communicator_size"], 4);
+  EXPECT_EQ(sites[1]["root"], 2);
+  EXPECT_EQ(sites[1]["least_bytes"], 4096);
+  EXPECT_EQ(sites[1]["most_bytes"], 8191);
+  EXPECT_EQ(sites[1]["verdict"], "native");
+  EXPECT_EQ(sites[1]["calls"], 105);
+  EXPECT_EQ(sites[1]["native_calls"], 96);
+  EXPECT_DOUBLE_EQ(sites[1]["own_seconds"], 3e-3);
+  EXPECT_DOUBLE_EQ(sites[1]["native_seconds"], 1.25e-7);
+}
+
+TEST(Report, SaysNothingOfAGovernorThatHadNothingToDo) {
+  const ProcessReport report;
+  EXPECT_FALSE(nlohmann::json::parse(report.to_json("An MPI", 0, 1, "runs")).contains("governed"));
+}
+
 }  // namespace
 }  // namespace sibyl::test

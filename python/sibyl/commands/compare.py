@@ -86,13 +86,13 @@ def compare(
     """
     if turns < 1:
         raise CommandError(f"--compare {turns}: at least 1 turn; 6 and more have a 95 % interval")
-    if options.report is not None or options.record is not None:
-        raise CommandError("--compare writes --json alone; leave out --report and --record")
+    if options.report is not None or options.record is not None or options.learn is not None:
+        raise CommandError("--compare writes --json alone; leave out --report, --record, --learn")
     if json_file is not None:
         check_writable("--json", json_file)
     options.check()
     own = replace(options, quiet=True)
-    native = replace(own, native=True, settings=None, predict=None, reproducible=False)
+    native = replace(own, native=True, settings=None, predict=None, reproducible=False, govern=None)
     seconds: tuple[list[float], list[float]] = ([], [])
     outputs: tuple[list[bytes], list[bytes]] = ([], [])
     for turn in range(turns):

@@ -8,7 +8,8 @@ The library writes one file per process at MPI_Finalize, rank-<world rank>-<pid>
 
 An entry of the MPI library's own has "reasons" too, where Sibyl has algorithms for the collective:
 how many of its calls were left to the library by choice, since the communicator is not served (or
-not yet), or since no algorithm takes their arguments.
+not yet), since no algorithm takes their arguments, or since the governor found the library faster
+or tried it. "governed" has the governor's call sites (governed_report.py).
 
 A rank may write several files (a script that starts MPI programs one after the other).
 """
@@ -23,9 +24,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from sibyl.mpi.governed_report import Site, merge_sites, print_sites, read_sites
+
 Key = tuple[str, int, str]  # collective, communicator size, algorithm
 NATIVE = "native"
-BY_CHOICE = "choice"  # of the reasons
+CHOICES = ("choice", "governor")  # of the reasons: by the model, or by measurement
 
 
 @dataclass
@@ -40,6 +43,7 @@ class Report:
         threads: per rank, whether it had a thread in the background ("runs"), or why not.
         ranks: per entry, per rank: calls, bytes, seconds.
         reasons: per entry, per rank: calls that were left to the MPI library, by the reason.
+        governed: per file of a rank, the call sites that the governor looked at.
     """
 
     mpi: list[str] = field(default_factory=list)
@@ -54,6 +58,11 @@ class Report:
     reasons: dict[Key, dict[int, Counter[str]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
     )
+    governed: list[list[Site]] = field(default_factory=list)
+
+    def sites(self) -> list[Site]:
+        """The governed call sites of all ranks, each once."""
+        return merge_sites(self.governed)
 
     @property
     def missing(self) -> list[int]:
@@ -98,7 +107,7 @@ class Report:
         entries = [e for e in self.entries() if e["algorithm"] != NATIVE or "reasons" in e]
         calls = sum(e["calls"] for e in entries)
         left = sum(e["calls"] for e in entries if e["algorithm"] == NATIVE)
-        chosen = sum(e.get("reasons", {}).get(BY_CHOICE, 0) for e in entries)
+        chosen = sum(e.get("reasons", {}).get(why, 0) for e in entries for why in CHOICES)
         if not calls or not left:
             return ""
         share = (calls - left + chosen) / calls
@@ -135,6 +144,7 @@ class Report:
             "missing_ranks": self.missing,
             "threads": {str(rank): state for rank, state in sorted(self.threads.items())},
             "entries": self.entries(),
+            "governed": self.sites(),
         }
 
 
@@ -155,6 +165,7 @@ def merge_reports(directory: Path) -> Report:
             ]
             mpi = str(data["mpi"])
             thread = str(data["thread"])
+            sites = read_sites(data)
         except (OSError, ValueError, KeyError, TypeError):
             report.damaged.append(path.name)
             continue
@@ -163,6 +174,7 @@ def merge_reports(directory: Path) -> Report:
         report.world_size = max(report.world_size, size)
         report.present.add(rank)
         report.threads[rank] = thread
+        report.governed.append(sites)
         for key, values, reasons in entries:
             report.reasons[key][rank].update(reasons)
             total = report.ranks[key][rank]
@@ -222,6 +234,7 @@ def print_report(report: Report, console: Console) -> None:
                 seconds_text(entry["seconds_max"]),
             )
         console.print(table)
+        print_sites(report.sites(), console)
     elif report.present:
         console.print("sibyl: the program called no collective that Sibyl serves", highlight=False)
     notes = [line for line in (report.choice_line(), report.thread_line()) if line]

@@ -22,6 +22,7 @@ from sibyl.files import check_writable, write_result
 from sibyl.mpi import slurm
 from sibyl.mpi.arrivals import EMPTY, merge_arrivals
 from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
+from sibyl.mpi.governed_report import to_table
 from sibyl.mpi.installation import (
     Launcher,
     choose_flavour,
@@ -84,6 +85,9 @@ class RunOptions:
         launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
         predict: one of PREDICTION_MODES, or None: as the environment says.
         reproducible: reductions give the same bits in every run.
+        govern: whether choices are held against the MPI library's own, or None: as the environment
+            says.
+        learn: where the verdicts on them go, as a selection table.
         variables: more of them for every rank.
         durations: where the wall time of each run goes, in seconds, if anywhere.
     """
@@ -115,6 +119,8 @@ class RunOptions:
     native: bool = False
     predict: str | None = None
     reproducible: bool = False
+    govern: bool | None = None
+    learn: Path | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     durations: list[float] | None = None
 
@@ -128,6 +134,8 @@ class RunOptions:
             raise CommandError(
                 "--native runs without Sibyl; leave out --set, --report, --record, --predict"
             )
+        if self.learn is not None and self.govern is False:
+            raise CommandError("--learn writes what the governor finds; leave out --no-govern")
         if self.predict is not None and self.predict not in PREDICTION_MODES:
             modes = ", ".join(PREDICTION_MODES[:-1])
             raise CommandError(f"--predict {self.predict}: say {modes} or {PREDICTION_MODES[-1]}")
@@ -138,6 +146,8 @@ class RunOptions:
             check_writable("--report", self.report)
         if self.record is not None:
             check_writable("--record", self.record)
+        if self.learn is not None:
+            check_writable("--learn", self.learn)
 
     def launcher_words(self) -> list[str]:
         """The words of `launcher_args`."""
@@ -284,6 +294,9 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
         variables["SIBYL_PREDICT"] = options.predict
     if options.reproducible:
         variables["SIBYL_REPRODUCIBLE"] = "1"
+    govern = True if options.learn is not None else options.govern
+    if govern is not None:
+        variables["SIBYL_GOVERN"] = "1" if govern else "0"
     return variables
 
 
@@ -308,6 +321,8 @@ def _run(
     files = {}
     if options.report is not None:
         files[options.report] = json.dumps(report.as_json(words, code), indent=2)
+    if options.learn is not None:
+        files[options.learn] = to_table(report.sites()).rstrip("\n")
     recording = None
     if options.record is not None or options.predict is not None:
         recording = merge_arrivals(scratch, words)

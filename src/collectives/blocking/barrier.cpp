@@ -15,8 +15,9 @@ struct Barrier {
   OwnData own_data(int, int) const { return {0, MPI_BYTE}; }
   int native() const { return native_barrier(caller, comm); }
   static constexpr bool this_rank_is_awaited = false;
-  Outcome serve(CommunicatorState& state, CountedCall&, int) const {
-    const Algorithm* algorithm = choose_for(state, collective, 0, OperatorUse::none).algorithm;
+  Outcome serve(CommunicatorState& state, CountedCall& counted, int) const {
+    const Algorithm* algorithm =
+        counted.govern(choose_for(state, collective, 0, OperatorUse::none));
     if (algorithm == nullptr) return Outcome::library(0);
     CollectiveCall call;
     call.tag_base = state.tags_of(collective);

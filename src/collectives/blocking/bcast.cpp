@@ -28,7 +28,7 @@ struct Bcast {
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
-Outcome Bcast::serve(CommunicatorState& state, CountedCall&, int) const {
+Outcome Bcast::serve(CommunicatorState& state, CountedCall& counted, int) const {
   UserBuffer vector;
   if (state.type_info(datatype, 0, vector.type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};
   CollectiveCall call;
@@ -39,7 +39,8 @@ Outcome Bcast::serve(CommunicatorState& state, CountedCall&, int) const {
   const CommunicatorState::CachedChoice& choice =
       choose_for(state, collective, call.block_bytes, OperatorUse::none, true,
                  parts_of_bytes(call.block_bytes));
-  const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, root, false);
+  const Prepared* prepared =
+      program_for(state, counted.govern(choice), choice.segments, root, false);
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
   vector.base = static_cast<char*>(buffer);

@@ -66,7 +66,7 @@ Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted, int) const
   if (call.block_bytes == 0) return {};
   const Algorithm* algorithm = predicted.choose(
       collective, root, call.block_bytes,
-      choose_for(state, collective, call.block_bytes, OperatorUse::none).algorithm, counted);
+      counted.govern(choose_for(state, collective, call.block_bytes, OperatorUse::none)), counted);
   if (algorithm == nullptr) return Outcome::library(call.block_bytes);
 
   int own_error = MPI_SUCCESS;

@@ -67,7 +67,7 @@ std::uint32_t most_segments(std::uint64_t known_bytes) {
   return parts_of_bytes(known_bytes == 0 ? any : known_bytes);
 }
 
-Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
+Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) const {
   ReadExchange read;
   if (const int wrong = read.read(state, now); wrong != MPI_SUCCESS) return {.error = wrong};
   const std::uint64_t bytes = bytes_known_to_all(read, state.size());
@@ -77,7 +77,7 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall&, int) const {
       choose_for(state, collective, bytes, OperatorUse::none, true, most_segments(bytes),
                  collective == Collective::allgatherv ? read.largest_block() : 0);
   const Prepared* prepared =
-      program_for(state, choice.algorithm, choice.segments, 0, now.in_place());
+      program_for(state, counted.govern(choice), choice.segments, 0, now.in_place());
   if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice);
 
   CollectiveCall call;

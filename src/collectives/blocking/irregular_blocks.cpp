@@ -199,7 +199,8 @@ Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wro
   PredictedCall predicted(state);
   find_costs(state, caller, collective, 0, OperatorUse::none, true);
   const Algorithm* algorithm = predicted.choose(
-      collective, root, 0, choose_for(state, collective, 0, OperatorUse::none).algorithm, counted);
+      collective, root, 0, counted.govern(choose_for(state, collective, 0, OperatorUse::none)),
+      counted);
   if (algorithm == nullptr) return Outcome::library(own_bytes(state));
   IrregularCall call;
   describe(state, call);

@@ -64,7 +64,7 @@ Verdict ReduceScatter::judge(int rank, int ranks) const {
   return judge_scan(now, false, rank);
 }
 
-Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall&, int) const {
+Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall& counted, int) const {
   UserBuffer vector;
   if (state.type_info(datatype, 0, vector.type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};
   vector.count = total(state.size());
@@ -77,7 +77,8 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall&, int) const 
   const CommunicatorState::CachedChoice& choice = choose_reduction(
       state, caller, collective, vector.count, vector.type, op, largest(state.size()));
   const bool in_place = send == MPI_IN_PLACE || send == receive;
-  const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
+  const Prepared* prepared =
+      program_for(state, counted.govern(choice), choice.segments, 0, in_place);
   if (prepared == nullptr) return Outcome::library(own_bytes, choice);
 
   call.op = op;

@@ -46,7 +46,8 @@ Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) co
       choose_reduction(state, caller, collective, now.count, type, now.op);
   const int led_by = to_all() ? 0 : root;
   const Algorithm* algorithm =
-      predicted.choose(collective, led_by, call.block_bytes, choice.algorithm, counted);
+      predicted.choose(collective, led_by, call.block_bytes, counted.govern(choice), counted);
+  if (counted.left_by_governor()) return Outcome::library(call.block_bytes, choice);
   LateRanksCall learning(state, choice, counted);
   if (learning.knows()) algorithm = choice.by_arrivals;
   const SegmentPlan& cut = learning.knows() ? choice.segments_by_arrivals : choice.segments;

@@ -29,7 +29,7 @@ struct Scan {
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
-Outcome Scan::serve(CommunicatorState& state, CountedCall&, int) const {
+Outcome Scan::serve(CommunicatorState& state, CountedCall& counted, int) const {
   CollectiveCall call;
   DatatypeInfo type;
   if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};
@@ -40,7 +40,8 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall&, int) const {
   const CommunicatorState::CachedChoice& choice =
       choose_reduction(state, collective, now.count, type, use);
   const bool in_place = now.send == MPI_IN_PLACE;
-  const Prepared* prepared = program_for(state, choice.algorithm, choice.segments, 0, in_place);
+  const Prepared* prepared =
+      program_for(state, counted.govern(choice), choice.segments, 0, in_place);
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
   place_vectors(now, type, in_place, true, call);

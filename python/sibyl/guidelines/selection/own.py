@@ -20,10 +20,8 @@ reader is src/selection/table.cpp.
 from collections.abc import Sequence
 
 from sibyl.guidelines.selection.choices import RankRules
+from sibyl.mpi.governed_report import HEADING, MOST_RULES, SIZELESS
 
-HEADING = "sibyl-selection 1"
-SIZELESS = ("gatherv", "scatterv", "alltoallv", "barrier")
-MOST_RULES = 64  # that the reader takes
 FILE = "sibyl-selection.txt"
 HOW = "SIBYL_TABLE={path} sibyl run ..."
 

@@ -1,0 +1,130 @@
+"""What the governor found in a run: per call site whether Sibyl or the MPI library serves it.
+
+The ranks' reports have the sites in "governed" (docs/governor.md); all ranks of a communicator say
+the same of them. They are printed as a table, and written as a selection table that SIBYL_TABLE
+reads (src/selection/table.cpp).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+HEADING = "sibyl-selection 1"
+SIZELESS = ("gatherv", "scatterv", "alltoallv", "barrier")
+MOST_RULES = 64  # that the reader takes
+
+Site = dict[str, Any]
+_KEY = ("collective", "communicator_size", "root", "least_bytes", "most_bytes", "algorithm")
+_COUNTS = ("calls", "native_calls")
+_SECONDS = ("own_seconds", "native_seconds")
+
+
+def read_sites(data: Mapping[str, Any]) -> list[Site]:
+    """The sites of one rank's report.
+
+    Raises:
+        ValueError, KeyError, TypeError: they are not what a rank writes.
+    """
+    sites = []
+    for one in data.get("governed", []):
+        site: Site = {
+            "collective": str(one["collective"]),
+            "communicator_size": int(one["communicator_size"]),
+            "root": None if one["root"] is None else int(one["root"]),
+            "least_bytes": int(one["least_bytes"]),
+            "most_bytes": int(one["most_bytes"]),
+            "algorithm": str(one["algorithm"]),
+            "verdict": str(one["verdict"]),
+        }
+        site |= {name: int(one[name]) for name in _COUNTS}
+        site |= {name: float(one[name]) for name in _SECONDS}
+        sites.append(site)
+    return sites
+
+
+def merge_sites(of_ranks: Iterable[list[Site]]) -> list[Site]:
+    """One line per site: that of the rank with most calls, which speaks for all."""
+    merged: dict[tuple[Any, ...], Site] = {}
+    for sites in of_ranks:
+        for site in sites:
+            key = tuple(site[name] for name in _KEY)
+            if key not in merged or merged[key]["calls"] < site["calls"]:
+                merged[key] = site
+    return sorted(
+        merged.values(),
+        key=lambda site: tuple(-1 if site[name] is None else site[name] for name in _KEY),
+    )
+
+
+def _size(count: int) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count} {unit}"
+        count //= 1024
+    return f"{count} GiB"
+
+
+def _time(seconds: float) -> str:
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def print_sites(sites: list[Site], console: Console) -> None:
+    """Print the sites on which there is a verdict; nothing where there is none."""
+    judged = [site for site in sites if site["verdict"] != "undecided"]
+    if not judged:
+        return
+    table = Table(title="Governed call sites", title_justify="left")
+    table.add_column("call site")
+    for heading in ("calls", "Sibyl", "library"):
+        table.add_column(heading, justify="right")
+    table.add_column("served by")
+    for site in judged:
+        where = f"{site['collective']}, {site['communicator_size']} ranks"
+        if site["root"] is not None:
+            where += f", root {site['root']}"
+        if site["most_bytes"]:
+            where += f", from {_size(site['least_bytes'])}"
+        table.add_row(
+            where,
+            str(site["calls"]),
+            _time(site["own_seconds"]),
+            _time(site["native_seconds"]),
+            site["algorithm"] if site["verdict"] == "own" else "the MPI library",
+        )
+    console.print(table)
+
+
+def to_table(sites: list[Site]) -> str:
+    """The verdicts as a selection table.
+
+    A table knows no roots and no operators: where sites that differ in these alone were judged
+    differently, what most calls had holds.
+    """
+    votes: dict[tuple[str, int, str], Counter[str]] = defaultdict(Counter)
+    times: dict[tuple[str, int, str, str], str] = {}
+    for site in sites:
+        if site["verdict"] == "undecided":
+            continue
+        sized = site["collective"] not in SIZELESS
+        sizes = f"{site['least_bytes']}-{site['most_bytes']}" if sized else "*"
+        rule = (site["collective"], site["communicator_size"], sizes)
+        served_by = site["algorithm"] if site["verdict"] == "own" else "native"
+        votes[rule][served_by] += site["calls"]
+        own, native = _time(site["own_seconds"]), _time(site["native_seconds"])
+        times[*rule, served_by] = f"{site['algorithm']} {own}, native {native}"
+    lines = [HEADING, "# learned from a run by the governor: sibyl run --learn"]
+    most = sorted(votes, key=lambda rule: -votes[rule].total())[:MOST_RULES]
+    if len(votes) > MOST_RULES:
+        lines.append(f"# {len(votes) - MOST_RULES} more sites, with fewer calls, are left out")
+    for rule in votes:
+        if rule in most:
+            served_by = votes[rule].most_common(1)[0][0]
+            collective, ranks, sizes = rule
+            lines.append(f"{collective} {ranks} {sizes} {served_by}  # {times[*rule, served_by]}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,160 @@
+// Agreements of the governor; see governing.hpp.
+#include "communicator/governing.hpp"
+
+#include <algorithm>
+#include <new>
+#include <thread>
+
+namespace sibyl {
+namespace {
+
+constexpr double patience_at_the_end = 1.0;  // seconds
+constexpr int report_words = static_cast<int>(std::tuple_size_v<Governor::Report>);
+
+int wait_for(std::vector<MPI_Request>& requests) {
+  const int error =
+      PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  if (error == MPI_SUCCESS) requests.clear();
+  return error;
+}
+
+// Until then, or until they are complete; true if they are.
+bool wait_until(double end, std::vector<MPI_Request>& requests) {
+  int done = 0;
+  while (true) {
+    if (PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
+                     MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
+      return false;
+    }
+    if (done != 0 || PMPI_Wtime() >= end) return done != 0;
+    std::this_thread::yield();
+  }
+}
+
+void cancel(std::vector<MPI_Request>& requests) {
+  for (MPI_Request& request : requests) {
+    if (request == MPI_REQUEST_NULL) continue;
+    PMPI_Cancel(&request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  requests.clear();
+}
+
+}  // namespace
+
+// All memory now: a rank that found none in the middle would leave the others waiting.
+Governing::Governing(const Parties& parties)
+    : parties_(parties),
+      governor_(parties.id),
+      reports_(parties.rank == 0 ? static_cast<std::size_t>(parties.ranks) : 1) {
+  incoming_.reserve(static_cast<std::size_t>(parties.ranks));
+  outgoing_.reserve(static_cast<std::size_t>(parties.ranks));
+}
+
+Governing::~Governing() { finish(); }
+
+Governor::Call Governing::enter(const Governor::Key& key, std::uint64_t arrivals) {
+  if (const Governor::Step now = governor_.begin_call(); now != Governor::Step::nothing) step(now);
+  const Governor::Call call = governor_.enter(key, arrivals);
+  if (call.took != nullptr) begin_ = PMPI_Wtime();
+  return call;
+}
+
+void Governing::leave(const Governor::Call& call, bool comparable) {
+  if (call.took == nullptr || !comparable) return;
+  *call.took = lasted_ ? lasted_(*call.site, call.arm) : std::max(PMPI_Wtime() - begin_, 0.0);
+}
+
+void Governing::step(Governor::Step now) {
+  const double begin = PMPI_Wtime();
+  int error = MPI_SUCCESS;
+  if (now == Governor::Step::report) error = report();
+  if (now == Governor::Step::collect) error = collect();
+  if (now == Governor::Step::follow) error = follow();
+  if (error != MPI_SUCCESS) governor_.switch_off();
+  const double took = PMPI_Wtime() - begin;
+  seconds_ += took;
+  seconds_of_all_ += took;
+}
+
+int Governing::report() {
+  // Those of the last agreement; they have been received long ago.
+  int error = wait_for(outgoing_);
+  if (error != MPI_SUCCESS) return error;
+  collected_ = false;
+  governor_.write_report(reports_.front(), seconds_);
+  seconds_ = 0;
+  if (!leads()) {
+    error = PMPI_Isend(reports_.front().data(), report_words, MPI_DOUBLE, 0, parties_.tag,
+                       parties_.comm, &outgoing_.emplace_back(MPI_REQUEST_NULL));
+    if (error != MPI_SUCCESS) return error;
+    return PMPI_Irecv(verdicts_.data(), static_cast<int>(verdicts_.size()), MPI_DOUBLE, 0,
+                      parties_.tag + 1, parties_.comm, &incoming_.emplace_back(MPI_REQUEST_NULL));
+  }
+  for (Rank rank = 1; rank < parties_.ranks && error == MPI_SUCCESS; ++rank) {
+    error =
+        PMPI_Irecv(reports_[static_cast<std::size_t>(rank)].data(), report_words, MPI_DOUBLE, rank,
+                   parties_.tag, parties_.comm, &incoming_.emplace_back(MPI_REQUEST_NULL));
+  }
+  return error;
+}
+
+int Governing::collect() {
+  if (!leads() || collected_) return MPI_SUCCESS;
+  int error = wait_for(incoming_);
+  if (error != MPI_SUCCESS) return error;
+  collected_ = true;
+  pass_verdicts();
+  for (Rank rank = 1; rank < parties_.ranks && error == MPI_SUCCESS; ++rank) {
+    error = PMPI_Isend(verdicts_.data(), static_cast<int>(verdicts_.size()), MPI_DOUBLE, rank,
+                       parties_.tag + 1, parties_.comm, &outgoing_.emplace_back(MPI_REQUEST_NULL));
+  }
+  return error;
+}
+
+// Rank 0's verdicts on what all have told; without memory for them all are told to switch off.
+void Governing::pass_verdicts() try {
+  verdicts_ = {};
+  Governor::Report& all = reports_.front();
+  for (std::size_t rank = 1; rank < reports_.size(); ++rank) Judge::take_in(all, reports_[rank]);
+  const std::vector<SiteVerdict> passed = judge_.judge(governor_, all);
+  double* end = verdicts_.data();
+  *end++ = static_cast<double>(passed.size());
+  for (const SiteVerdict& verdict : passed) end = std::ranges::copy(verdict.packed(), end).out;
+} catch (const std::bad_alloc&) {
+  verdicts_ = {};
+}
+
+int Governing::follow() {
+  const int error = leads() ? collect() : wait_for(incoming_);
+  if (error != MPI_SUCCESS) return error;
+  std::array<SiteVerdict, Governor::sites_of_an_agreement> passed;
+  const auto count = static_cast<std::size_t>(verdicts_.front());
+  if (count == 0 || count != governor_.reported().size()) {
+    governor_.switch_off();
+    return MPI_SUCCESS;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    passed[i] = SiteVerdict::unpacked(verdicts_.data() + 1 + i * SiteVerdict::words);
+  }
+  governor_.apply({passed.data(), count});
+  ++agreements_;
+  return MPI_SUCCESS;
+}
+
+// The communicator goes. All its ranks have made the same calls on it, or will have when they get
+// here; but a rank may be gone for good. No message stays under way, which an MPI library might
+// hand to the next communicator of the same context.
+void Governing::finish() {
+  const double end = PMPI_Wtime() + patience_at_the_end;
+  const bool came = incoming_.empty() || wait_until(end, incoming_);
+  if (came) incoming_.clear();
+  if (leads() && came && governor_.is_under_way() && !collected_) {
+    collect();
+  }
+  cancel(incoming_);
+  if (wait_until(end, outgoing_)) outgoing_.clear();
+  cancel(outgoing_);
+}
+
+}  // namespace sibyl

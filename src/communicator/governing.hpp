@@ -1,0 +1,85 @@
+// The governor of one communicator with its messages and its clock (governor/governor.hpp).
+//
+// A rank reports to rank 0 before one governed call; before the next one rank 0 takes in what all
+// have told, judges, and sends verdicts; before the one after that all follow them. So nobody waits
+// for a rank that is less than two calls behind. The messages are of one small size and of two
+// tags. They are messages, not MPI_Iallreduce, since only these can be cancelled when a rank is
+// gone.
+//
+// Where a message fails, or ranks find that they are not in step, the governor switches itself off
+// and calls are served as chosen.
+//
+// Thread safety: none; MPI lets one collective run at a time on a communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "governor/governor.hpp"
+#include "governor/judge.hpp"
+
+namespace sibyl {
+
+class Governing {
+ public:
+  static constexpr int tags = 2;
+  struct Parties {
+    MPI_Comm comm = MPI_COMM_NULL;  // private; returns its errors
+    Rank rank = 0;
+    Rank ranks = 1;
+    int tag = 0;           // the first of Governing::tags
+    std::uint64_t id = 0;  // of the communicator, the same on its ranks
+  };
+
+  explicit Governing(const Parties& parties);
+  ~Governing();
+  Governing(const Governing&) = delete;
+  Governing& operator=(const Governing&) = delete;
+
+  // A call begins that was chosen to be served by `key.own`, following arrivals of this version.
+  // May send, and waits for verdicts where they are due. May throw std::bad_alloc.
+  Governor::Call enter(const Governor::Key& key, std::uint64_t arrivals);
+  // It is over; `comparable`: it was served by the arm that it had.
+  void leave(const Governor::Call& call, bool comparable);
+
+  const Governor& governor() const { return governor_; }
+  // What all agreements have taken at this rank.
+  double seconds() const { return seconds_of_all_; }
+  std::int64_t agreements() const { return agreements_; }
+
+  // For tests: what a call is taken to have lasted, instead of what the clock says.
+  using Lasted = std::function<double(const Governor::Site& site, Arm arm)>;
+  void replace_times(Lasted lasted) { lasted_ = std::move(lasted); }
+
+ private:
+  bool leads() const { return parties_.rank == 0; }
+  void step(Governor::Step step);
+  int report();
+  int collect();
+  int follow();
+  void pass_verdicts();
+  void finish();
+
+  // Word 0: how many verdicts follow; none: switch off.
+  using Verdicts = std::array<double, 1 + Governor::sites_of_an_agreement * SiteVerdict::words>;
+
+  Parties parties_;
+  Governor governor_;
+  Judge judge_;
+  Lasted lasted_;
+  double begin_ = 0;
+  double seconds_ = 0;  // of agreements since the last report
+  double seconds_of_all_ = 0;
+  std::int64_t agreements_ = 0;
+  bool collected_ = false;
+  std::vector<Governor::Report> reports_;  // own; at rank 0 those of all
+  Verdicts verdicts_{};
+  std::vector<MPI_Request> incoming_;
+  std::vector<MPI_Request> outgoing_;
+};
+
+}  // namespace sibyl

@@ -1,0 +1,164 @@
+// Keeps Sibyl from being slower than the MPI library: which calls are trials, and what they took.
+//
+// Choices rest on a model that was measured once, which may be wrong. So calls of one site -
+// collective, root, operator, size class and chosen algorithm - are served in turns by that
+// algorithm (the own arm) and by the MPI library (the native arm), and each rank notes how long it
+// was in them. Now and then ranks tell rank 0, which judges (judge.hpp) and tells all. This file
+// knows no messages and no clock (communicator/governing.hpp has them).
+//
+// Ranks in step. Which arm a call has follows from its number at its site and from what rank 0 has
+// told, which all ranks follow from the same call on. Calls are counted as they take part: one that
+// its rank refuses before anything has moved is behind by one call, in what it counts here as in
+// the messages that it takes, whose tags are the same at every call.
+//
+// A trial is a number of pairs of calls, one by each arm, in an order that is drawn by the number
+// of the pair. The first one begins with a pair that is not looked at, since programs are planned
+// and connections made.
+//
+// Sites of short calls send no messages: they have trials only where a longer site of the
+// communicator has agreed on something, and tell of them when it does so again.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "governor/verdict.hpp"
+#include "selection/choose.hpp"
+
+namespace sibyl {
+
+class Governor {
+ public:
+  struct Key {
+    Collective collective = Collective::exscan;
+    Rank root = no_rank;
+    OperatorUse operator_use = OperatorUse::none;
+    bool commutes = true;
+    int size_class = 0;  // bits of the number of bytes
+    const Algorithm* own = nullptr;
+    // Of all calls of this class; 0 where not all ranks know their sizes.
+    std::uint64_t least_bytes() const { return size_class == 0 ? 0 : 1ULL << (size_class - 1); }
+    std::uint64_t most_bytes() const {
+      return size_class == 0 ? 0 : least_bytes() + (least_bytes() - 1);
+    }
+    bool operator==(const Key&) const = default;
+  };
+
+  static constexpr std::size_t most_sites = 32;
+  static constexpr std::size_t sites_of_an_agreement = 4;
+  static constexpr std::array<int, 4> pairs_of_looks{4, 4, 8, 8};
+  static constexpr std::size_t most_pairs = 8;
+  static constexpr std::size_t watched = 4;
+  static constexpr std::uint64_t long_from = 4096;  // bytes of a call that may send messages
+  static constexpr double not_comparable = -1;
+
+  struct Site {
+    Key key;
+    bool sends = false;  // its calls are long enough
+    std::int64_t calls = 0;
+    std::array<std::int64_t, 2> served{};  // of these, by Arm
+    std::uint64_t arrivals = 0;            // version of those that its calls follow
+    Arm arm = Arm::own;                    // in force, but for the calls of a trial
+    bool decided = false;                  // by a trial
+    double own = 0;                        // which found these costs
+    double native = 0;
+
+    bool trying = false;
+    std::size_t look = 0;  // of the trial
+    int begun = 0;         // its calls since the last look
+    int unseen = 0;        // so many of these come before those that are looked at
+    bool reported = false;
+
+    std::int64_t reported_at = 0;  // calls by then
+    std::int64_t next_trial = 1;   // number of the call
+    std::int64_t next_watch = 0;
+    std::int64_t decided_at = 0;
+
+    std::array<std::array<double, most_pairs>, 2> costs{};  // by Arm
+    std::array<double, watched> recent{};
+    std::size_t noted = 0;  // in `recent`, ever since the decision
+
+    int calls_of_look() const { return 2 * pairs_of_looks[look] + unseen; }
+    bool look_is_due() const { return trying && begun == calls_of_look(); }
+    bool watch_is_due() const {
+      return !trying && sends && arm == Arm::own && noted >= watched && calls >= next_watch;
+    }
+  };
+
+  // `took` is where the seconds of the call are to be noted; nullptr: nowhere.
+  struct Call {
+    Site* site = nullptr;  // nullptr: more sites than are kept
+    Arm arm = Arm::own;
+    double* took = nullptr;
+  };
+
+  // Of the communicator of this number, the same on its ranks: reports of another one, which a call
+  // that failed may have left behind, do not pass for its own.
+  explicit Governor(std::uint64_t communicator = 0) : communicator_(communicator) {
+    sites_.reserve(most_sites);
+  }
+
+  static Key key_of(Collective collective, Rank root, std::uint64_t bytes, OperatorUse use,
+                    bool commutes, const Algorithm* own);
+  // A call begins. `arrivals`: the version of those that it follows.
+  Call enter(const Key& key, std::uint64_t arrivals);
+
+  // What a rank does before a call: all of them the same before the same one.
+  enum class Step : std::uint8_t {
+    nothing,
+    report,   // tells rank 0 what calls took
+    collect,  // rank 0 alone: takes in what all have told, and tells all its verdicts
+    follow,   // these come into force
+  };
+  Step begin_call();
+  static constexpr std::int64_t calls_in_flight = 2;  // from a report to its verdicts
+  bool is_under_way() const { return under_way_; }
+
+  // What this rank has to tell. The first word is the same on ranks that are in step, the second is
+  // what governing has taken since the last report. From now on these sites wait for their
+  // verdicts.
+  using Report = std::array<double, 2 + sites_of_an_agreement * 2 * most_pairs>;
+  void write_report(Report& report, double seconds);
+
+  // One of the sites in the report under way, and where in it its words are.
+  struct Reported {
+    std::size_t site = 0;
+    bool trial = false;
+    std::size_t pairs = 0;  // of the trial
+    bool last_look = false;
+    std::size_t begin = 0;
+  };
+  std::span<const Reported> reported() const { return {reported_.data(), reported_count_}; }
+  // The verdicts on these, in their order, come into force.
+  void apply(std::span<const SiteVerdict> verdicts);
+  // Ranks are not in step, or cannot tell each other: all sites are served as chosen.
+  void switch_off();
+  bool is_off() const { return off_; }
+
+  std::span<const Site> sites() const { return sites_; }
+
+ private:
+  Site* find(const Key& key);
+  double fingerprint() const;
+  static void begin_trial(Site& site, bool unseen_pair);
+  void draw(Site& site, Call& call);
+  void note(Site& site, Call& call);
+
+  std::uint64_t communicator_;
+  std::vector<Site> sites_;
+  std::size_t last_found_ = 0;
+  std::int64_t number_ = 0;  // of calls
+  std::int64_t reported_at_ = 0;
+  bool under_way_ = false;
+  bool wanted_ = false;
+  bool off_ = false;
+  std::int64_t agreements_ = 0;
+  std::size_t next_reported_ = 0;  // sites take turns where there are more than a report holds
+  std::array<Reported, sites_of_an_agreement> reported_{};
+  std::size_t reported_count_ = 0;
+};
+
+}  // namespace sibyl

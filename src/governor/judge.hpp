@@ -1,0 +1,81 @@
+// Judges the call sites of one communicator, at its rank 0: from what calls cost, which arm is to
+// serve, and when that is to be looked at again.
+//
+// The cost of a call is how long the rank was in it that was so for longest. Where all come
+// together that is the time until the last one leaves; what others wait for a late rank adds to it,
+// in either arm alike. (By the sum over ranks, which needs no clock either, a library's reduce,
+// whose leaves go early, was as good as a schedule that was through in two thirds of its time.)
+//
+// Trials. The own arm is to give way where it costs more than the MPI library by more than 5 % and
+// more than 200 ns. So its costs are held against the library's with this margin added, by
+// the rank-sum test (rank_sum.hpp), after 4, 8, 16 and 24 pairs of calls: the first decided look
+// ends the trial. After the last one the medians decide. With four looks of at most 1/70 an arm
+// that is at the margin loses by chance in less than one trial of 17.
+//
+// Again. A trial costs what its calls in the worse arm lose. The next one comes so late that this
+// is one hundredth of the time until then, and each that finds the same twice as late as the one
+// before. While Sibyl serves a site of long calls, ranks tell each other what its last four calls
+// cost; these messages too are to take no more than a hundredth. Where the median has grown by a
+// quarter, a trial begins at once. One that then finds that it was not Sibyl's fault doubles what
+// it takes to be alarmed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "governor/governor.hpp"
+#include "governor/verdict.hpp"
+
+namespace sibyl {
+
+class Judge {
+ public:
+  // Takes in what another rank has told: the longest times. A time or fingerprint that cannot be
+  // compared makes the whole so.
+  static void take_in(Governor::Report& all, const Governor::Report& report);
+  // Of this rank's governor, about which all ranks have told this. Empty where they are not in
+  // step. May throw std::bad_alloc.
+  std::vector<SiteVerdict> judge(const Governor& own, const Governor::Report& all);
+
+  // Another part of a trial of this site; `last`: there will be no more. Costs below 0 are of calls
+  // that cannot be compared. May throw std::bad_alloc.
+  SiteVerdict judge_trial(std::size_t site, std::span<const double> own,
+                          std::span<const double> native, bool last);
+  // The last calls of a site that Sibyl serves.
+  SiteVerdict judge_watched(std::size_t site, std::span<const double> costs);
+
+  static constexpr double margin = 1.05;
+  static constexpr double least_margin = 200e-9;
+  static constexpr double budget = 0.01;
+  static constexpr std::int64_t first_pause = 256;
+  static constexpr std::int64_t longest_pause = 1 << 24;
+  static constexpr std::int64_t shortest_interval = 4;
+  static constexpr std::int64_t interval_at_first = 16;
+  static constexpr std::int64_t longest_interval = 1 << 16;
+  static constexpr double alarming_growth = 0.25;
+  static constexpr double largest_growth = 8;
+
+ private:
+  struct Record {
+    // Of the trial under way.
+    std::vector<double> own;
+    std::vector<double> native;
+    int looks = 0;
+    bool alarmed = false;  // it was begun by an alarm
+    // Of earlier ones.
+    Action held = Action::compare_more;
+    std::int64_t pause = first_pause;
+    double growth = alarming_growth;
+    double usual = 0;  // what a call cost when Sibyl was found to serve it well
+  };
+  Record& record_of(std::size_t site);
+  SiteVerdict end_trial(Record& record, Action action);
+  std::int64_t interval_for(double cost) const;
+
+  double agreement_ = 0;  // what the last one took; 0: not known yet
+  std::vector<Record> records_;
+};
+
+}  // namespace sibyl

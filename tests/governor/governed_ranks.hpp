@@ -1,0 +1,99 @@
+// All ranks of a communicator in one process, with a governor each, whose calls take as long as a
+// test says: what communicator/governing.cpp does by messages is done at once.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "governor/governor.hpp"
+#include "governor/judge.hpp"
+
+namespace sibyl::test {
+
+class GovernedRanks {
+ public:
+  // Seconds of rank 0, one and so on in its n-th call ever.
+  using Cost = std::function<double(Arm arm, int call, Rank rank)>;
+
+  explicit GovernedRanks(Rank ranks = 4, double agreement = 1e-6)
+      : agreement_(agreement), each_(static_cast<std::size_t>(ranks)) {}
+
+  static Governor::Key key_of(std::uint64_t bytes, Collective collective = Collective::exscan,
+                              Rank root = no_rank) {
+    return Governor::key_of(collective, root, bytes, OperatorUse::predefined, true,
+                            &algorithms(collective).front());
+  }
+
+  // One call of all ranks; gives the arm that served it.
+  Arm call(const Cost& cost, const Governor::Key& key = key_of(1 << 20),
+           std::uint64_t arrivals = 0) {
+    step();
+    std::vector<Governor::Call> calls;
+    for (Governor& one : each_) calls.push_back(one.enter(key, arrivals));
+    for (std::size_t r = 0; r < each_.size(); ++r) {
+      EXPECT_EQ(calls[r].arm, calls.front().arm);
+      EXPECT_EQ(calls[r].took == nullptr, calls.front().took == nullptr);
+      if (calls[r].took != nullptr) {
+        *calls[r].took = cost(calls[r].arm, calls_, static_cast<Rank>(r));
+      }
+    }
+    ++calls_;
+    return calls.front().arm;
+  }
+  // How many of `times` calls were native.
+  int native_of(int times, const Cost& cost, const Governor::Key& key = key_of(1 << 20)) {
+    int native = 0;
+    for (int i = 0; i < times; ++i) native += call(cost, key) == Arm::native ? 1 : 0;
+    return native;
+  }
+
+  const Governor::Site& site(std::size_t index = 0) const { return each_[1].sites()[index]; }
+  Governor& of(Rank rank) { return each_[static_cast<std::size_t>(rank)]; }
+  int agreements = 0;
+  int calls() const { return calls_; }
+
+ private:
+  void step() {
+    std::vector<Governor::Step> steps;
+    for (Governor& one : each_) steps.push_back(one.begin_call());
+    for (const Governor::Step step : steps) EXPECT_EQ(step, steps.front());
+    if (steps.front() == Governor::Step::report) {
+      ++agreements;
+      for (std::size_t r = 0; r < each_.size(); ++r) {
+        Governor::Report report{};
+        each_[r].write_report(report, agreement_);
+        if (r == 0) {
+          all_ = report;
+        } else {
+          Judge::take_in(all_, report);
+        }
+      }
+      verdicts_ = judge_.judge(each_.front(), all_);
+    }
+    if (steps.front() != Governor::Step::follow) return;
+    for (Governor& one : each_) {
+      if (verdicts_.empty()) {
+        one.switch_off();
+      } else {
+        one.apply(verdicts_);
+      }
+    }
+  }
+
+  Judge judge_;
+  double agreement_;
+  std::vector<Governor> each_;
+  int calls_ = 0;
+  Governor::Report all_{};
+  std::vector<SiteVerdict> verdicts_;
+};
+
+// Every rank takes so long by either arm.
+inline GovernedRanks::Cost costs(double own, double native) {
+  return [=](Arm arm, int, Rank) { return arm == Arm::own ? own : native; };
+}
+
+}  // namespace sibyl::test

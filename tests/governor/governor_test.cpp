@@ -1,0 +1,275 @@
+// The governor: sites that are slower than the MPI library are left to it soon, those that are not
+// are not, all ranks do the same, and little is spent on finding out.
+#include "governor/governor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "arrival/splitmix64.hpp"
+#include "governor/governed_ranks.hpp"
+
+namespace sibyl::test {
+namespace {
+
+constexpr double ms = 1e-3;
+
+TEST(Governor, LeavesASlowerSiteToTheLibraryWithinTwentyCalls) {
+  GovernedRanks ranks;
+  ranks.native_of(20, costs(3 * ms, 1 * ms));
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+  EXPECT_TRUE(ranks.site().decided);
+  EXPECT_EQ(ranks.native_of(200, costs(3 * ms, 1 * ms)), 200);
+}
+
+TEST(Governor, LeavesASiteWhereItIsNotSlower) {
+  for (const double own : {0.3 * ms, 1 * ms, 1.03 * ms}) {
+    GovernedRanks ranks;
+    ranks.native_of(20, costs(own, 1 * ms));
+    EXPECT_EQ(ranks.site().arm, Arm::own);
+    EXPECT_TRUE(ranks.site().decided);
+    EXPECT_EQ(ranks.native_of(200, costs(own, 1 * ms)), 0) << own;
+  }
+}
+
+TEST(Governor, TakesNoNoticeOfTwoHundredNanoseconds) {
+  GovernedRanks ranks(4, 1e-9);
+  ranks.native_of(20, costs(1.15e-6, 1e-6));
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+  GovernedRanks others(4, 1e-9);
+  others.native_of(20, costs(1.25e-6, 1e-6));
+  EXPECT_EQ(others.site().arm, Arm::native);
+}
+
+// Those who leave a call early say nothing of when it is over.
+TEST(Governor, GoesByTheRankThatIsLongestInACall) {
+  GovernedRanks ranks;
+  const auto leaves_go_early = [](Arm arm, int, Rank rank) {
+    if (arm == Arm::own) return 2 * ms;
+    return rank == 0 ? 3 * ms : 1 * ms;
+  };
+  ranks.native_of(20, leaves_go_early);
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+  EXPECT_TRUE(ranks.site().decided);
+}
+
+TEST(Governor, TrialsAreOfPairsInADrawnOrder) {
+  GovernedRanks ranks;
+  EXPECT_EQ(ranks.call(costs(1, 1)), Arm::own);  // planned
+  EXPECT_EQ(ranks.call(costs(1, 1)), Arm::native);
+  int own_first = 0;
+  for (int pair = 0; pair < 4; ++pair) {
+    const Arm first = ranks.call(costs(1, 1));
+    EXPECT_NE(ranks.call(costs(1, 1)), first);
+    own_first += first == Arm::own ? 1 : 0;
+  }
+  EXPECT_GT(own_first, 0);
+  EXPECT_LT(own_first, 4);
+}
+
+TEST(Governor, DoesNotLookAtTheFirstPair) {
+  GovernedRanks ranks;
+  const auto slow_at_first = [](Arm arm, int call, Rank) {
+    return call < 2 ? 100.0 : arm == Arm::own ? 1.0 : 3.0;
+  };
+  ranks.native_of(20, slow_at_first);
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+  EXPECT_DOUBLE_EQ(ranks.site().own, 1);
+  EXPECT_DOUBLE_EQ(ranks.site().native, 3);
+}
+
+// A rank loses the processor in one call of five.
+GovernedRanks::Cost noisy(double own, double native, std::uint64_t seed) {
+  return [=](Arm arm, int call, Rank rank) {
+    SplitMix64 random(seed * 1'000'003 + static_cast<std::uint64_t>(call * 64 + rank));
+    random.next();
+    const double noise = 1 + 0.1 * (random.next_unit() - 0.5);
+    const double stall = random.next() % 20 == 0 ? 50 : 0;
+    return (arm == Arm::own ? own : native) * noise + stall;
+  };
+}
+
+TEST(Governor, IsRarelyMisledByStalls) {
+  int native = 0;
+  int own = 0;
+  constexpr int runs = 200;
+  for (int run = 0; run < runs; ++run) {
+    GovernedRanks slower;
+    slower.native_of(70, noisy(1.3, 1, static_cast<std::uint64_t>(run)));
+    native += slower.site().arm == Arm::native ? 1 : 0;
+    GovernedRanks faster;
+    faster.native_of(70, noisy(0.9, 1, static_cast<std::uint64_t>(run)));
+    own += faster.site().arm == Arm::own ? 1 : 0;
+    EXPECT_TRUE(slower.site().decided && faster.site().decided);
+  }
+  EXPECT_GT(native, runs * 9 / 10);
+  EXPECT_GT(own, runs * 9 / 10);
+}
+
+TEST(Governor, TriesAgainEverMoreRarely) {
+  GovernedRanks ranks;
+  std::vector<int> begun;
+  bool trying = true;
+  for (int i = 0; i < 40000; ++i) {
+    ranks.call(costs(1.2 * ms, 1 * ms));
+    if (ranks.site().trying && !trying) begun.push_back(i);
+    trying = ranks.site().trying;
+  }
+  ASSERT_GE(begun.size(), 4U);
+  EXPECT_LT(begun.size(), 10U);
+  for (std::size_t i = 2; i < begun.size(); ++i) {
+    EXPECT_GT(begun[i] - begun[i - 1], 3 * (begun[i - 1] - begun[i - 2]) / 2);
+  }
+}
+
+TEST(Governor, LosesAHundredthAtMostAfterTheFirstTrial) {
+  for (const auto& [own, native] : {std::pair(3 * ms, 1 * ms), std::pair(1 * ms, 3 * ms)}) {
+    GovernedRanks ranks(4, 100e-6);
+    ranks.native_of(20, costs(own, native));
+    double lost = 0;
+    constexpr int calls = 20000;
+    const int agreed = ranks.agreements;
+    for (int i = 0; i < calls; ++i) {
+      const double cost = ranks.call(costs(own, native)) == Arm::own ? own : native;
+      lost += cost - std::min(own, native);
+    }
+    lost += 100e-6 * (ranks.agreements - agreed);
+    EXPECT_LT(lost, 0.015 * calls * std::min(own, native));
+  }
+}
+
+TEST(Governor, ComesBackWhereTheLibraryHasBecomeSlower) {
+  GovernedRanks ranks;
+  ranks.native_of(100, costs(3 * ms, 1 * ms));
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+  ranks.native_of(2000, costs(1 * ms, 2 * ms));
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+}
+
+// Long calls are looked at every four calls: agreements are cheap beside them.
+TEST(Governor, LeavesASiteWithinTwentyCallsOfItsBecomingSlower) {
+  for (int steady = 60; steady < 70; ++steady) {
+    GovernedRanks ranks;
+    EXPECT_LT(ranks.native_of(steady, costs(1 * ms, 2 * ms)), 10);
+    ranks.native_of(19, costs(4 * ms, 2 * ms));
+    ranks.call(costs(4 * ms, 2 * ms));
+    EXPECT_EQ(ranks.site().arm, Arm::native) << steady;
+  }
+}
+
+// What makes ranks wait may grow without Sibyl's doing.
+TEST(Governor, IsAlarmedEverLessWithoutReason) {
+  GovernedRanks ranks;
+  ranks.native_of(100, costs(1 * ms, 2 * ms));
+  const auto unsteady = [](Arm arm, int call, Rank) {
+    const double more = call / 50 % 2 == 0 ? 1 : 1.8;
+    return more * (arm == Arm::own ? 1 * ms : 2 * ms);
+  };
+  ranks.native_of(500, unsteady);
+  EXPECT_LT(ranks.native_of(10000, unsteady), 100);
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+}
+
+TEST(Governor, TriesSoonerWhereArrivalsHaveChanged) {
+  GovernedRanks ranks;
+  const GovernedRanks::Cost slow = costs(3 * ms, 1 * ms);
+  for (int i = 0; i < 5000; ++i) ranks.call(slow);
+  const std::int64_t pause = ranks.site().next_trial - ranks.site().calls;
+  ASSERT_GT(pause, Judge::first_pause);
+  const std::int64_t calls = ranks.site().calls;
+  for (int i = 0; i < 2 * Judge::first_pause && !ranks.site().trying; ++i) {
+    ranks.call(slow, GovernedRanks::key_of(1 << 20), static_cast<std::uint64_t>(i + 1));
+  }
+  EXPECT_TRUE(ranks.site().trying);
+  EXPECT_LE(ranks.site().calls - calls, Judge::first_pause);
+}
+
+TEST(Governor, KeepsSitesApart) {
+  GovernedRanks ranks;
+  const Governor::Key small = GovernedRanks::key_of(1 << 16);
+  const Governor::Key other = GovernedRanks::key_of(1 << 16, Collective::reduce, 1);
+  const Governor::Key root = GovernedRanks::key_of(1 << 16, Collective::reduce, 2);
+  for (int i = 0; i < 100; ++i) {
+    ranks.call(costs(3, 1), small);
+    ranks.call(costs(1, 3), other);
+    ranks.call(costs(3, 1), root);
+  }
+  EXPECT_EQ(ranks.site(0).arm, Arm::native);
+  EXPECT_EQ(ranks.site(1).arm, Arm::own);
+  EXPECT_EQ(ranks.site(2).arm, Arm::native);
+  EXPECT_TRUE(ranks.site(1).decided);
+}
+
+TEST(Governor, LeavesSitesAloneThatItHasNoRoomFor) {
+  GovernedRanks ranks(2);
+  for (std::size_t i = 0; i < Governor::most_sites + 3; ++i) {
+    ranks.call(costs(1, 1),
+               GovernedRanks::key_of(1 << 20, Collective::reduce, static_cast<Rank>(i)));
+  }
+  const Governor::Key beyond = GovernedRanks::key_of(1 << 20, Collective::reduce, 1000);
+  EXPECT_EQ(ranks.native_of(200, costs(3, 1), beyond), 0);
+}
+
+TEST(Governor, ManySitesTakeTurnsInReports) {
+  GovernedRanks ranks(2);
+  constexpr Rank roots = 20;
+  for (int i = 0; i < 60; ++i) {
+    for (Rank root = 0; root < roots; ++root) {
+      ranks.call(root % 2 == 0 ? costs(3, 1) : costs(1, 3),
+                 GovernedRanks::key_of(1 << 20, Collective::reduce, root));
+    }
+  }
+  for (Rank root = 0; root < roots; ++root) {
+    const Governor::Site& site = ranks.site(static_cast<std::size_t>(root));
+    EXPECT_TRUE(site.decided) << root;
+    EXPECT_EQ(site.arm, root % 2 == 0 ? Arm::native : Arm::own) << root;
+  }
+}
+
+TEST(Governor, ShortCallsSendNothing) {
+  GovernedRanks ranks;
+  const Governor::Key small = GovernedRanks::key_of(Governor::long_from - 1);
+  EXPECT_EQ(ranks.native_of(1000, costs(3e-6, 1e-6), small), 0);
+  EXPECT_EQ(ranks.agreements, 0);
+}
+
+TEST(Governor, ShortCallsAreToldOfWithLongOnes) {
+  GovernedRanks ranks;
+  const Governor::Key small = GovernedRanks::key_of(100);
+  for (int i = 0; i < 100; ++i) {
+    ranks.call(costs(3e-6, 1e-6), small);
+    ranks.call(costs(1 * ms, 2 * ms));
+  }
+  EXPECT_EQ(ranks.site(0).arm, Arm::native);
+  EXPECT_EQ(ranks.site(1).arm, Arm::own);
+}
+
+TEST(Governor, CallsThatCannotBeComparedDoNotCount) {
+  GovernedRanks ranks;
+  // The third rank fails in every other call by the own arm, which is fast then.
+  const auto failing = [](Arm arm, int call, Rank rank) {
+    if (arm == Arm::native) return 1.0;
+    if (call % 2 == 0) return rank == 2 ? Governor::not_comparable : 0.1;
+    return 3.0;
+  };
+  ranks.native_of(70, failing);
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+  GovernedRanks never;
+  never.native_of(70, [](Arm, int, Rank) { return Governor::not_comparable; });
+  EXPECT_TRUE(never.site().decided);
+  EXPECT_EQ(never.site().arm, Arm::own);
+}
+
+TEST(Governor, SwitchesItselfOffWhereRanksAreNotInStep) {
+  GovernedRanks ranks;
+  ranks.native_of(3, costs(3, 1));
+  // One rank alone makes calls of another root.
+  ranks.of(2).enter(GovernedRanks::key_of(1 << 20, Collective::reduce, 0), 0);
+  ranks.native_of(10, costs(3, 1));
+  EXPECT_EQ(ranks.native_of(100, costs(3, 1)), 0);
+  EXPECT_TRUE(ranks.of(0).is_off());
+  EXPECT_TRUE(ranks.of(3).is_off());
+}
+
+}  // namespace
+}  // namespace sibyl::test

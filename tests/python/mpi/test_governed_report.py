@@ -1,0 +1,93 @@
+"""What the governor found: read from the ranks' reports, merged, printed, written as a table."""
+
+import io
+from typing import Any
+
+import pytest
+from conftest import Sibyl, assert_usage_error
+from rich.console import Console
+
+from sibyl.mpi.governed_report import merge_sites, print_sites, read_sites, to_table
+
+
+def site(collective: str, verdict: str, **others: Any) -> dict[str, Any]:
+    """One as the library writes it."""
+    return {
+        "collective": collective,
+        "communicator_size": 8,
+        "root": None,
+        "least_bytes": 4096,
+        "most_bytes": 8191,
+        "algorithm": "ring",
+        "verdict": verdict,
+        "calls": 100,
+        "native_calls": 90,
+        "own_seconds": 3e-3,
+        "native_seconds": 1e-3,
+    } | others
+
+
+def test_sites_are_merged_by_who_has_seen_most():
+    ranks = [
+        read_sites({"governed": [site("allreduce", "undecided", calls=3)]}),
+        read_sites({"governed": [site("allreduce", "native"), site("bcast", "own", root=1)]}),
+        read_sites({}),
+    ]
+    merged = merge_sites(ranks)
+    assert [(one["collective"], one["verdict"]) for one in merged] == [
+        ("allreduce", "native"),
+        ("bcast", "own"),
+    ]
+
+
+def test_sites_that_are_none_are_refused():
+    with pytest.raises(KeyError):
+        read_sites({"governed": [{"collective": "bcast"}]})
+
+
+def printed(sites: list[dict[str, Any]]) -> str:
+    console = Console(width=120, record=True, file=io.StringIO())
+    print_sites(sites, console)
+    return console.export_text()
+
+
+def test_verdicts_are_printed_and_nothing_where_there_is_none():
+    text = printed(
+        [site("reduce", "native", root=3), site("exscan", "own"), site("scan", "undecided")]
+    )
+    assert "reduce, 8 ranks, root 3, from 4 KiB" in text
+    assert "the MPI library" in text
+    assert "3 ms" in text
+    assert text.count("ring") == 1
+    assert printed([site("scan", "undecided")]) == ""
+
+
+def test_a_table_has_a_rule_per_size_that_most_calls_agree_with():
+    lines = to_table(
+        [
+            site("reduce", "native", root=0, calls=10),
+            site("reduce", "own", root=1, calls=30, algorithm="clairvoyant"),
+            site("reduce", "native", root=2, calls=10),
+            site("gatherv", "native", least_bytes=0, most_bytes=0, algorithm="ordered-tree"),
+            site("bcast", "undecided"),
+        ]
+    ).splitlines()
+    rules = [line.split("#")[0].split() for line in lines[2:]]
+    assert lines[0] == "sibyl-selection 1"
+    assert rules == [
+        ["reduce", "8", "4096-8191", "clairvoyant"],
+        ["gatherv", "8", "*", "native"],
+    ]
+
+
+def test_a_table_has_no_more_rules_than_can_be_read():
+    many = [site("reduce", "native", communicator_size=size, calls=size) for size in range(2, 102)]
+    lines = to_table(many).splitlines()
+    rules = [line for line in lines if not line.startswith(("#", "sibyl"))]
+    assert len(rules) == 64
+    assert rules[0].split()[1] == "38"
+    assert "36 more sites" in lines[2]
+
+
+def test_learning_wants_a_governor(sibyl: Sibyl):
+    assert_usage_error(sibyl("run", "--no-govern", "--learn", "t", "--", "true"), "--no-govern")

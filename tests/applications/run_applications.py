@@ -2,13 +2,14 @@
 """Runs programs that people use, natively and under the preload, and compares what they leave.
 
   run_applications.py --mpi openmpi|mpich --library-dir DIR --mpiexec PATH [--mpicc PATH]
-                      [--python PATH] [--short] [-k TEXT]
+                      [--python PATH] [--sibyl PATH] [--short] [-k TEXT]
 
 Each program runs twice natively and twice under the preload: with Sibyl's own choice, and with an
 algorithm of Sibyl's named for every collective. The exit status, the output to the digits that the
 native runs agree on (comparison.py), and what it says on standard error have to be the same; and
 of its calls of blocking collectives 95 % are served, or left to the MPI library by decision, which
 may not happen in the second run. What served them is printed. Nothing is timed; measure.py does.
+With --sibyl, `sibyl profile` is held against an independent stopwatch as well (profile_tests.py).
 Programs that are not installed are reported as skipped; --short runs the few that take a second,
 with Sibyl's own choice. Standard library only. Exit status 0: every test passed or was skipped.
 """
@@ -17,144 +18,15 @@ import argparse
 import sys
 import tempfile
 import unittest
-from collections import Counter, defaultdict
 from pathlib import Path
-from typing import ClassVar
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "preload"))
 
-import comparison_tests  # noqa: E402 - a folder beside this one
-from comparison import differences, new_messages  # noqa: E402
-from launching import read_reports, run, setting, shim  # noqa: E402
-from programs import PROGRAMS, RANKS  # noqa: E402
-
-# Ranks share two cores; numpy's own threads would take them from each other.
-ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-SHARE = 0.95
-# Where all ranks share a node, most calls are left to the MPI library by choice. Here they are not.
-SERVED = {
-    "SIBYL_SERVE_FROM": "1",
-    "SIBYL_ALLREDUCE": "recursive-doubling",
-    "SIBYL_BCAST": "binomial",
-    "SIBYL_REDUCE": "binomial",
-    "SIBYL_REDUCE_SCATTER": "ring",
-    "SIBYL_REDUCE_SCATTER_BLOCK": "doubling",
-    "SIBYL_GATHER": "binomial",
-    "SIBYL_SCATTER": "binomial",
-    "SIBYL_GATHERV": "ordered-tree",
-    "SIBYL_SCATTERV": "ordered-tree",
-    "SIBYL_ALLGATHER": "ring",
-    "SIBYL_ALLGATHERV": "circulant",
-    "SIBYL_ALLTOALL": "bruck",
-    "SIBYL_ALLTOALLV": "shifted",
-    "SIBYL_BARRIER": "dissemination",
-}
-
-
-def new_folder():
-    return Path(tempfile.mkdtemp(dir=setting.work))
-
-
-def run_in_its_folder(program, **extra):
-    """The folder of a run, and what it said."""
-    folder = new_folder()
-    program.prepare(folder)
-    words = program.words(folder)
-    ranks = program.ranks.get(setting.mpi, RANKS)
-    done = run(words, ranks=ranks, cwd=folder, stdin=program.stdin, **ENVIRONMENT, **extra)
-    return folder, done
-
-
-def how_served(reports):
-    """Calls of all ranks: by collective and what served them, or why the MPI library did."""
-    calls = defaultdict(Counter)
-    for report in reports:
-        for entry in report["entries"]:
-            if entry["algorithm"] != "native":
-                calls[entry["collective"]][entry["algorithm"]] += entry["calls"]
-            for reason, count in entry.get("reasons", {}).items():
-                calls[entry["collective"]][f"native: {reason}"] += count
-    return calls
-
-
-class Applications(unittest.TestCase):
-    maxDiff = 4000
-    natives: ClassVar = {}  # by program: two runs of it
-
-    def native_runs(self, program):
-        if program.name not in self.natives:
-            runs = [run_in_its_folder(program) for _ in range(2)]
-            if all(done.returncode != 0 for _, done in runs):
-                self.fail(f"{program.name} does not run natively: {runs[0][1].stderr[-2000:]}")
-            for folder, _ in runs:
-                self.assertEqual(program.check(folder), "", "natively")
-            for name in program.exact:
-                first, second = ((folder / name).read_bytes() for folder, _ in runs)
-                self.assertTrue(first == second, f"{name} of two native runs")
-            self.natives[program.name] = runs
-        return self.natives[program.name]
-
-    def run_under_the_preload(self, program, digits, **settings):
-        """Holds a run against the native ones; gives its calls, by collective and what served."""
-        plain = self.native_runs(program)
-        reports = new_folder()
-        extra = {"LD_PRELOAD": str(shim()), "SIBYL_REPORT": str(reports), **settings}
-        folder, done = run_in_its_folder(program, **extra)
-        text = f"{done.args}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
-        self.assertIn(done.returncode, {each.returncode for _, each in plain}, text)
-        messages = new_messages([each.stderr for _, each in plain], done.stderr)
-        self.assertEqual(messages, [], "on standard error")
-        outputs = [("its output", [each.stdout for _, each in plain], done.stdout)]
-        for name in program.files:
-            natives = [(each / name).read_text() for each, _ in plain]
-            outputs.append((name, natives, (folder / name).read_text()))
-        for what, natives, output in outputs:
-            found = differences(natives, output, program.only, program.apart, digits)
-            self.assertEqual(found, [], what)
-        for name in program.exact:
-            native = (plain[0][0] / name).read_bytes()
-            self.assertTrue(native == (folder / name).read_bytes(), f"{name} is another")
-        self.assertEqual(program.check(folder), "")
-        return self.calls_of(program, read_reports(reports))
-
-    def calls_of(self, program, reports):
-        ranks = program.ranks.get(setting.mpi, RANKS)
-        self.assertEqual(sorted(report["rank"] for report in reports), list(range(ranks)))
-        calls = how_served(reports)
-        for collective, counts in sorted(calls.items()):
-            print(f"\n    {collective}:", end="")
-            print(*(f" {how} {count}" for how, count in counts.most_common()), sep=",", end="")
-        print(flush=True)
-        return calls
-
-    def hold_share(self, calls, *others):
-        """All but a few calls ended otherwise than so."""
-        total = sum(counts.total() for counts in calls.values())
-        apart = sum(counts[how] for counts in calls.values() for how in others)
-        self.assertGreater(total, 0, "no call of a blocking collective is in the report")
-        self.assertGreaterEqual((total - apart) / total, SHARE, calls)
-
-
-def add_tests(program):
-    def as_it_comes(self):
-        if setting.short and not program.short:
-            self.skipTest("takes longer; `make test-applications` runs it")
-        calls = self.run_under_the_preload(program, program.digits)
-        self.hold_share(calls, "native: not served", "native: arguments")
-
-    def served(self):
-        if setting.short:
-            self.skipTest("takes longer; `make test-applications` runs it")
-        calls = self.run_under_the_preload(program, program.digits_served, **SERVED)
-        self.hold_share(calls, "native: choice", "native: not served", "native: arguments")
-
-    setattr(Applications, f"test_{program.name}", as_it_comes)
-    setattr(Applications, f"test_{program.name}_with_its_calls_served", served)
-
-
-for each in PROGRAMS:
-    add_tests(each)
+import applications  # noqa: E402 - it needs the folder beside this one
+import comparison_tests  # noqa: E402
+import profile_tests  # noqa: E402
+from launching import setting, shim  # noqa: E402
 
 
 def main():
@@ -164,6 +36,7 @@ def main():
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("--mpicc")
     parser.add_argument("--python", help="an interpreter that has mpi4py and numpy")
+    parser.add_argument("--sibyl", help="the command, to hold its profile against a stopwatch")
     parser.add_argument("--short", action="store_true", help="only what takes a second")
     parser.add_argument("--timeout", type=float, default=200, help="seconds per run")
     parser.add_argument("-k", action="append", help="only tests whose name contains this")
@@ -176,7 +49,7 @@ def main():
         loader = unittest.TestLoader()
         if setting.k:
             loader.testNamePatterns = [f"*{text}*" for text in setting.k]
-        modules = (sys.modules[__name__], comparison_tests)
+        modules = (comparison_tests, applications, profile_tests)
         suite = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
         result = unittest.TextTestRunner(verbosity=2).run(suite)
     if result.testsRun == 0:

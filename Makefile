@@ -1,5 +1,5 @@
 # Two commands to begin with: `make demo` and `make test`. Each does all set-up that it needs.
-.PHONY: build demo test test-all test-long lint format install clean help
+.PHONY: build demo test test-all test-long test-applications lint format install clean help
 PREFIX ?= /usr/local
 
 build:  ## build the library, the preload and the sibyl command (build/release, .venv/bin/sibyl)
@@ -16,6 +16,9 @@ test-all:  ## the same on all rank counts, with sanitizers and mpi4py's own test
 
 test-long:  ## all that, with the long versions of the tests
 	@SIBYL_TEST_LONG=1 scripts/test all
+
+test-applications:  ## LAMMPS, HPCC, PT-Scotch, MUMPS, NWChem and others natively and under the preload
+	@scripts/test applications
 
 lint:  ## check formatting and run the linters
 	@scripts/lint

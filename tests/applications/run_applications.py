@@ -14,10 +14,7 @@ Programs that are not installed are reported as skipped; --short runs the few th
 with Sibyl's own choice. Standard library only. Exit status 0: every test passed or was skipped.
 """
 
-import argparse
 import sys
-import tempfile
-import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -26,35 +23,15 @@ sys.path.insert(0, str(HERE.parent / "preload"))
 import applications  # noqa: E402 - it needs the folder beside this one
 import comparison_tests  # noqa: E402
 import profile_tests  # noqa: E402
-from launching import setting, shim  # noqa: E402
+from launching import common_options, run_tests, shim  # noqa: E402
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", choices=("openmpi", "mpich"), required=True)
-    parser.add_argument("--library-dir", type=Path, required=True)
-    parser.add_argument("--mpiexec", required=True)
-    parser.add_argument("--mpicc")
-    parser.add_argument("--python", help="an interpreter that has mpi4py and numpy")
+    parser = common_options(__doc__.splitlines()[0])
+    parser.set_defaults(timeout=200)
     parser.add_argument("--sibyl", help="the command, to hold its profile against a stopwatch")
     parser.add_argument("--short", action="store_true", help="only what takes a second")
-    parser.add_argument("--timeout", type=float, default=200, help="seconds per run")
-    parser.add_argument("-k", action="append", help="only tests whose name contains this")
-    parser.parse_args(namespace=setting)
-    setting.library_dir = setting.library_dir.resolve()
-    if not shim().exists():
-        parser.error(f"{shim()} is missing")
-    with tempfile.TemporaryDirectory() as directory:
-        setting.work = Path(directory)
-        loader = unittest.TestLoader()
-        if setting.k:
-            loader.testNamePatterns = [f"*{text}*" for text in setting.k]
-        modules = (comparison_tests, applications, profile_tests)
-        suite = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
-        result = unittest.TextTestRunner(verbosity=2).run(suite)
-    if result.testsRun == 0:
-        sys.exit("no test has such a name")
-    sys.exit(not result.wasSuccessful())
+    run_tests(parser, shim, (comparison_tests, applications, profile_tests))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -164,6 +165,38 @@ def served(reports):
         }
         for report in reports
     }
+
+
+def common_options(description):
+    """The options that all scripts of tests under an MPI have."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--mpi", choices=("mpich", "openmpi"), required=True)
+    parser.add_argument("--library-dir", type=Path, required=True)
+    parser.add_argument("--mpiexec", required=True)
+    parser.add_argument("--mpicc")
+    parser.add_argument("--python", help="an interpreter that has mpi4py")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds per run")
+    parser.add_argument("-k", action="append", help="only tests whose name contains this")
+    return parser
+
+
+def run_tests(parser, library, modules):
+    """Reads the command line into `setting`, looks for the library that `library()` names, runs the
+    tests of these modules, and ends the process: 0 where every test passed or was skipped."""
+    parser.parse_args(namespace=setting)
+    setting.library_dir = setting.library_dir.resolve()
+    if not library().exists():
+        parser.error(f"{library()} is missing")
+    with tempfile.TemporaryDirectory() as directory:
+        setting.work = Path(directory).resolve()
+        loader = unittest.TestLoader()
+        if setting.k:
+            loader.testNamePatterns = [f"*{text}*" for text in setting.k]
+        suite = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
+        result = unittest.TextTestRunner(verbosity=2).run(suite)
+    if result.testsRun == 0:
+        sys.exit("no test has such a name")
+    sys.exit(not result.wasSuccessful())
 
 
 class PreloadTest(unittest.TestCase):

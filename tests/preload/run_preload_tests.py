@@ -9,7 +9,6 @@ without --python (an interpreter that has mpi4py) the Python ones, are reported 
 library only. Exit status 0: every test passed or was skipped.
 """
 
-import argparse
 import contextlib
 import json
 import math
@@ -18,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import unittest
 import wave
 from pathlib import Path
 
@@ -35,12 +33,14 @@ from launching import (
     PROGRAMS,
     PreloadTest,
     c_program,
+    common_options,
     compile_program,
     cxx_program,
     fortran_program,
     read_reports,
     run,
     run_apart,
+    run_tests,
     served,
     setting,
     shim,
@@ -562,41 +562,19 @@ class Misfits(PreloadTest):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", choices=sorted(OTHER), required=True)
-    parser.add_argument("--library-dir", type=Path, required=True)
-    parser.add_argument("--mpiexec", required=True)
-    parser.add_argument("--mpicc")
+    parser = common_options(__doc__.splitlines()[0])
     parser.add_argument("--mpifort")
-    parser.add_argument("--python", help="an interpreter that has mpi4py")
     parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--timeout", type=float, default=120, help="seconds per run")
-    parser.add_argument("-k", action="append", help="only tests whose name contains this")
-    parser.parse_args(namespace=setting)
-    setting.library_dir = setting.library_dir.resolve()
-    if not shim().exists():
-        parser.error(f"{shim()} is missing")
-    with tempfile.TemporaryDirectory() as directory:
-        setting.work = Path(directory)
-        loader = unittest.TestLoader()
-        if setting.k:
-            loader.testNamePatterns = [f"*{text}*" for text in setting.k]
-        suite = unittest.TestSuite(
-            loader.loadTestsFromModule(module)
-            for module in (
-                sys.modules[__name__],
-                counted_tests,
-                ended_tests,
-                everyone_tests,
-                lifetime_tests,
-                profiling_tests,
-                spawn_tests,
-            )
-        )
-        result = unittest.TextTestRunner(verbosity=2).run(suite)
-    if result.testsRun == 0:
-        sys.exit("no test has such a name")
-    sys.exit(not result.wasSuccessful())
+    own = sys.modules[__name__]
+    others = (
+        counted_tests,
+        ended_tests,
+        everyone_tests,
+        lifetime_tests,
+        profiling_tests,
+        spawn_tests,
+    )
+    run_tests(parser, shim, (own, *others))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ compiler or interpreter is given are reported as skipped. Standard library only.
 every test passed or was skipped.
 """
 
-import argparse
 import re
 import shutil
 import statistics
@@ -24,7 +23,13 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "preload"))
 
 import launching  # noqa: E402 - a folder beside this one
-from launching import compile_program, read_reports, setting  # noqa: E402
+from launching import (  # noqa: E402
+    common_options,
+    compile_program,
+    read_reports,
+    run_tests,
+    setting,
+)
 from trace_file import (  # noqa: E402
     CLOCK_UNKNOWN,
     SESSIONS_ONLY,
@@ -586,29 +591,9 @@ class PythonPrograms(ProfileTest):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", choices=("mpich", "openmpi"), required=True)
-    parser.add_argument("--library-dir", type=Path, required=True)
-    parser.add_argument("--mpiexec", required=True)
-    parser.add_argument("--mpicc")
+    parser = common_options(__doc__.splitlines()[0])
     parser.add_argument("--mpifort")
-    parser.add_argument("--python", help="an interpreter that has mpi4py")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds per run")
-    parser.add_argument("-k", action="append", help="only tests whose name contains this")
-    parser.parse_args(namespace=setting)
-    setting.library_dir = setting.library_dir.resolve()
-    if not recorder().exists():
-        parser.error(f"{recorder()} is missing")
-    with tempfile.TemporaryDirectory() as directory:
-        setting.work = Path(directory).resolve()
-        loader = unittest.TestLoader()
-        if setting.k:
-            loader.testNamePatterns = [f"*{text}*" for text in setting.k]
-        suite = loader.loadTestsFromModule(sys.modules[__name__])
-        result = unittest.TextTestRunner(verbosity=2).run(suite)
-    if result.testsRun == 0:
-        sys.exit("no test has such a name")
-    sys.exit(not result.wasSuccessful())
+    run_tests(parser, recorder, (sys.modules[__name__],))
 
 
 if __name__ == "__main__":

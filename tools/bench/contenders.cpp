@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 3> loops{"loop-123", "loop-recursive-doub
 constexpr std::string_view variant_prefix = "native:";
 constexpr std::string_view history_prefix = "history:";
 constexpr std::string_view piggyback_prefix = "piggyback:";
+constexpr std::string_view governed = "governed";
 
 LoopFunction loop_function(const std::string& name) {
   if (name == loops[0]) return &hand_123_doubling;
@@ -129,6 +130,7 @@ Contender::Contender(const Side& side)
   if (learns_) name_.erase(0, history_prefix.size());
   piggybacks_ = name_.starts_with(piggyback_prefix);
   if (piggybacks_) name_.erase(0, piggyback_prefix.size());
+  governed_ = name_ == governed;
   if (Prediction told{}; prediction_from_name(split_prefix(name_).first, told)) {
     prediction_ = told;
     name_.erase(0, name_.find(':') + 1);
@@ -184,14 +186,15 @@ void Contender::force(Data& data) {
     if (rows[i].name == name_) chosen = static_cast<std::int32_t>(i);
   }
   // Who is told something, or nothing, learns nothing besides.
-  settings.predict = piggybacks_ ? PredictionMode::piggyback : PredictionMode::off;
+  settings.predict = piggybacks_ || governed_ ? PredictionMode::piggyback : PredictionMode::off;
+  settings.govern = governed_ ? 1 : 0;
   state->replace_settings(settings);
 }
 
 void Contender::expect(std::span<const double> arrivals) {
   if (kind_ != Kind::sibyl || !looks_at_arrivals(operation_)) return;
   CommunicatorState* state = CommunicatorState::get(comm_);
-  if (state != nullptr && !piggybacks_) {
+  if (state != nullptr && !piggybacks_ && !governed_) {
     state->arrivals.publish(learns_ ? learnt_->told() : arrivals);
   }
 }
@@ -223,6 +226,7 @@ std::vector<std::string> contender_names(Operation operation) {
   std::vector<std::string> names{"native"};
   if (const auto collective = served(operation)) {
     names.emplace_back("auto");
+    names.emplace_back(governed);
     for (const Algorithm& algorithm : algorithms(*collective)) names.emplace_back(algorithm.name);
   }
   for (const PersistentForm& form : persistent_forms(operation)) names.emplace_back(form.name);

@@ -2,8 +2,9 @@
 // choice, each of Sibyl's algorithms forced, the persistent form, hand-written loops,
 // PREDICTION:NAME, an algorithm that is told this about the arrivals rather than what the others
 // are told (flat:clairvoyant), history:NAME, a reduce that is told what its earlier turns suggest,
-// and piggyback:NAME, an allreduce that learns from its own messages as in a program. The two sides
-// of a performance guideline are contenders for different operations on the same problem.
+// piggyback:NAME, an allreduce that learns from its own messages as in a program, and governed,
+// what a program under the preload gets: Sibyl's choice, told nothing, with its governor. The two
+// sides of a performance guideline are contenders for different operations on the same problem.
 #pragma once
 
 #include <mpi.h>
@@ -84,6 +85,7 @@ class Contender {
   bool forced_ = false;
   std::unique_ptr<BoundCall> bound_;  // of a contender in the persistent form, once it was called
   bool piggybacks_ = false;
+  bool governed_ = false;
   bool learns_ = false;
   std::unique_ptr<LearntArrivals> learnt_;  // of a contender that learns, once it was called
   ComputationObserver deaf_;

@@ -21,7 +21,8 @@ class Wishes(MeasureOptions):
         typer.Option(
             metavar="A,B,...",
             help="Contenders: native, native:VARIANT (native:* for all that the library has), "
-            "auto, names from `sibyl algorithms` (sibyl:* for all of them); in the persistent form "
+            "auto, governed (auto as in a program: told nothing, with the governor), names from "
+            "`sibyl algorithms` (sibyl:* for all of them); in the persistent form "
             "persistent, the papers' LIN, LS, SLS, BSLS, BNOM, ... and edges:NAME; of reduce, "
             "allreduce and bcast PREDICTION:NAME, told what --prediction of that name says; of "
             "reduce history:NAME, told what earlier turns suggest; of allreduce piggyback:NAME, "

@@ -17,6 +17,7 @@ from sibyl.experiment.grid import (
     ALL_VARIANTS,
     COLLECTIVES,
     COUNTS,
+    GOVERNED,
     IRREGULAR,
     LEARNING,
     LOOPS,
@@ -66,7 +67,7 @@ def _algorithms(
     """The contenders, what they are compared with first."""
     own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
     bound = PERSISTENT.get(collective, ())
-    known = ["native", *own, *bound, *(LOOPS if collective == "exscan" else ())]
+    known = ["native", *own, GOVERNED, *bound, *(LOOPS if collective == "exscan" else ())]
     prefixes = [p for p in PREDICTING if bound and (p == "edges" or collective == "reduce")]
     predicting = [f"{prefix}:{name}" for prefix in prefixes for name in own[1:]]
     if collective in TOLD:

@@ -16,11 +16,12 @@ def bench(
         str,
         typer.Argument(
             metavar="COLLECTIVE",
-            help="A collective; or clairvoyant-schedule: the generators of reduce schedules "
-            "(--iterations, --seed, --csv, --plot); or thread: what the thread in the background "
-            "costs (-n, --mpi, --iterations, --compute, --json); or calls: whether Sibyl is ever "
-            "slower, from samples of bare calls on standard input that sibyl-bench-FLAVOUR prints "
-            "(--csv, --json).",
+            help="A collective; or all: every collective, judged together, on one page "
+            "(`governed` beside native if --algorithms is absent); or clairvoyant-schedule: the "
+            "generators of reduce schedules (--iterations, --seed, --csv, --plot); or thread: what "
+            "the thread in the background costs (-n, --mpi, --iterations, --compute, --json); or "
+            "calls: whether Sibyl is ever slower, from samples of bare calls on standard input "
+            "that sibyl-bench-FLAVOUR prints (--csv, --json).",
             show_default=False,
             autocompletion=complete_collective,
         ),
@@ -43,6 +44,10 @@ def bench(
         from sibyl.bench.thread_cost import thread_cost
 
         return thread_cost(wishes, outputs.json)
+    if collective == "all":
+        from sibyl.bench.all_collectives import run_all
+
+        return run_all(wishes, outputs, sys.argv[2:])
     from sibyl.bench.session import run_session
 
     return run_session(collective, wishes, outputs, sys.argv[2:])

@@ -53,6 +53,8 @@ PERSISTENT = {
 PREDICTING = ("edges", "history")
 # The collective whose algorithms learn arrivals from their own messages, with this prefix.
 LEARNING, PIGGYBACK = "allreduce", "piggyback"
+# What a program under the preload gets: Sibyl's choice, told nothing, with its governor.
+GOVERNED = "governed"
 # Words that stand for all of the MPI library's own algorithms, forced, and for all of Sibyl's.
 ALL_VARIANTS, ALL_OF_SIBYL = "native:*", "sibyl:*"
 

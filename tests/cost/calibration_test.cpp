@@ -21,8 +21,10 @@ TEST(Calibration, MeasuresWhatCanBe) {
   const Costs costs = measure_costs(duplicate.get(), tag, {});
   EXPECT_EQ(costs.known(), size_of() > 1);
   if (!costs.known()) return;
-  EXPECT_GT(costs.alpha, 0);
-  EXPECT_LT(costs.alpha, 10);
+  // A message within this machine takes 100 ns at least, and on a machine that is busy with other
+  // things the fastest of several seldom a time slice or two.
+  EXPECT_GT(costs.alpha, 1e-7);
+  EXPECT_LT(costs.alpha, 0.05);
   EXPECT_GT(costs.overhead, 0);
   EXPECT_LT(costs.beta, 1e-4);
   EXPECT_GE(costs.gathered, 0);  // 0 where the machine was too busy to tell

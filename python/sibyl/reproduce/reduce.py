@@ -6,12 +6,13 @@ MPI's and not among them.
 
 from collections.abc import Callable
 
+from sibyl.reproduce.control import with_controls, worth_of_knowing
 from sibyl.reproduce.outcome import Outcome, judge
 from sibyl.reproduce.rack import COLUMNS, DELAYS_MS, SETTING, lines, mean_run_times, rows
 
 NODES = (4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48)
 RIVALS = ("BNOM", "RAB", "RXK", "RING")
-ALL = ",".join(("CLV", *RIVALS))
+ALL = with_controls(",".join(("CLV", *RIVALS)), "CLV")
 
 
 def _first(times: dict[str, float]) -> bool:
@@ -42,6 +43,7 @@ def figure_10(iterations: int, advance: Callable[[], None]) -> Outcome:
             f"At 10 ms CLV {found[10]['CLV']:.0f}, RING {found[10]['RING']:.0f}, RXK "
             f"{found[10]['RXK']:.0f}, RAB {found[10]['RAB']:.0f}, BNOM {found[10]['BNOM']:.0f} ms.",
         ),
+        worth_of_knowing(found, "CLV", "ms", [d for d in DELAYS_MS if d >= 5]),
     ]
     draw = lines(found, "largest delay [ms]", True, {})
     return Outcome(SETTING, COLUMNS, rows(found, {}), claims, draw)
@@ -68,5 +70,6 @@ def figure_11(iterations: int, advance: Callable[[], None]) -> Outcome:
             f"From {own[0]:.1f} ms on 4 to {own[-1]:.1f} ms on 48 nodes; the last of 48 arrives "
             "later than the last of 4.",
         ),
+        worth_of_knowing(found, "CLV", "nodes", NODES),
     ]
     return Outcome(SETTING, COLUMNS, rows(found, {}), claims, lines(found, "nodes", False, {}))

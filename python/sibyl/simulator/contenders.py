@@ -1,9 +1,12 @@
 """Contenders by name: an algorithm of the table, whether it takes the arrival order, which gates.
 
 A contender is written as in the papers (SLIN, BSBN, LS, ...), or as a name of the table with
-`:sorted` (in the order of arrival) or `:background` (sorted, and background steps).
+`:sorted` (in the order of arrival) or `:background` (sorted, and background steps). In front may
+stand what it is told of the arrivals, as in `sibyl bench`: `none:BSLIN` is the control of BSLIN,
+the same algorithm with the same transfers under way and background steps, which knows nothing.
 """
 
+import zlib
 from dataclasses import dataclass
 
 import numpy
@@ -42,6 +45,10 @@ PUBLISHED = {
     "gather": {"LIN": ("linear", False, False)} | _SYNCHRONISED | _BINOMIAL,
 }
 
+# What a contender may be told of the arrivals: the truth; nothing, which is to say that all come at
+# once; or the times of other ranks.
+TOLD = ("right", "none", "flat", "shuffled")
+
 
 @dataclass(frozen=True)
 class Contender:
@@ -52,22 +59,42 @@ class Contender:
         row: of the table.
         sorted: served in the order of arrival.
         background: with the gates open that it can open.
+        told: one of TOLD.
     """
 
     name: str
     row: _core.Algorithm
     sorted: bool = False
     background: bool = False
+    told: str = "right"
 
     @property
     def depends_on_arrivals(self) -> bool:
         """Whether other arrival times make another plan."""
-        return self.sorted or self.row.arrivals
+        return self.knows and (self.sorted or self.row.arrivals)
+
+    @property
+    def knows(self) -> bool:
+        """Whether it is told any times, true ones or not."""
+        return self.told in ("right", "shuffled")
+
+    def hears(self, arrivals: numpy.ndarray) -> numpy.ndarray:
+        """What it is told where these are the arrivals; equal ones are shuffled alike."""
+        if not self.knows:
+            return numpy.zeros_like(arrivals)
+        if self.told == "shuffled":
+            generator = numpy.random.default_rng(zlib.crc32(arrivals.tobytes()))
+            return numpy.asarray(generator.permutation(arrivals))
+        return arrivals
 
     def order(self, arrivals: numpy.ndarray, root: int) -> list[int] | None:
         """The ranks other than the root as they are served, or placed in a binomial tree.
 
         Ties break by rank. A binomial gather seats the latest next to the root.
+
+        Args:
+            arrivals: as it hears of them.
+            root: stands outside of the order.
         """
         if not self.sorted:
             return None
@@ -90,10 +117,13 @@ def contenders(collective: str, text: str | None) -> list[Contender]:
 
 def _contender(collective: str, word: str, rows: dict[str, _core.Algorithm]) -> Contender:
     published = PUBLISHED.get(collective, {})
-    if word.upper() in published:
-        name, is_sorted, background = published[word.upper()]
-        return Contender(word, rows[name], is_sorted, background)
-    name, _, mode = word.partition(":")
+    told, colon, rest = word.partition(":")
+    if not colon or told not in TOLD:
+        told, rest = "right", word
+    if rest.upper() in published:
+        name, is_sorted, background = published[rest.upper()]
+        return _told(Contender(word, rows[name], is_sorted, background, told))
+    name, _, mode = rest.partition(":")
     if name not in rows:
         known = [*rows, *published]
         raise CommandError(
@@ -106,4 +136,18 @@ def _contender(collective: str, word: str, rows: dict[str, _core.Algorithm]) -> 
         raise CommandError(f"'{word}': {name} takes no order")
     if mode == "background" and not row.background:
         raise CommandError(f"'{word}': {name} has no background steps")
-    return Contender(word, row, bool(mode), mode == "background")
+    return _told(Contender(word, row, bool(mode), mode == "background", told))
+
+
+def _told(contender: Contender) -> Contender:
+    """The same.
+
+    Raises:
+        CommandError: it is said what it is told, and it does not listen.
+    """
+    if contender.told != "right" and not (contender.sorted or contender.row.arrivals):
+        raise CommandError(
+            f"'{contender.name}': {contender.row.name} takes no arrivals; the control of an "
+            f"algorithm that is sorted is told nothing, as in {contender.told}:NAME:sorted"
+        )
+    return contender

@@ -26,7 +26,8 @@ class Wishes:
         typer.Option(
             metavar="A,B,...",
             help="Names of `sibyl algorithms`, with :sorted or :background, or of the papers: "
-            "SLIN, BSBN, ... All of the table if absent.",
+            "SLIN, BSBN, ...; with none:, flat: or shuffled: in front told nothing, or the times "
+            "of other ranks. All of the table if absent.",
         ),
     ] = None
     ranks: Annotated[

@@ -153,6 +153,7 @@ def request_of(
     network = settings.network
     segments = segments_of(problem, contender, settings)
     plans_times = row.arrivals
+    arrivals = contender.hears(arrivals)
     round_time = network.message(problem.size / segments) if plans_times else 1.0
     round_time += network.combine * problem.size / segments if plans_times else 0.0
     try:

@@ -11,6 +11,7 @@ import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
 
 import sibyl as package
+from sibyl.errors import CommandError
 from sibyl.simulator.calibration import _beta
 from sibyl.simulator.contenders import contenders
 
@@ -273,3 +274,21 @@ def test_too_many_pictures_and_times_without_units_are_refused(sibyl: Sibyl) -> 
         assert_usage_error(sibyl(*words, option, value), f"time '{value}'", "with its unit")
     for option in ("--beta", "--operator-cost"):
         assert_usage_error(sibyl(*words, option, "8"), f"{option} '8'", "with its unit")
+
+
+def test_the_control_is_the_same_algorithm_told_nothing() -> None:
+    arrivals = numpy.array([0.0, 0.3, 0.1, 0.2])
+    told, nothing, wrong = contenders("scatter", "BSLIN,none:BSLIN,shuffled:BSLIN")
+    assert told.order(told.hears(arrivals), 0) == [2, 3, 1]
+    assert nothing.order(nothing.hears(arrivals), 0) == [1, 2, 3]
+    assert (nothing.row, nothing.sorted, nothing.background) == (told.row, True, True)
+    heard = wrong.hears(arrivals)
+    assert sorted(heard) == sorted(arrivals)
+    assert (wrong.hears(arrivals) == heard).all()
+    assert (told.depends_on_arrivals, nothing.depends_on_arrivals) == (True, False)
+
+
+def test_who_takes_no_arrivals_is_told_nothing_in_vain() -> None:
+    with pytest.raises(CommandError, match="takes no arrivals"):
+        contenders("scatter", "none:LIN")
+    assert contenders("reduce", "none:clairvoyant")[0].told == "none"

@@ -55,10 +55,41 @@ Site* ArrivalPredictor::find(const CallSite& key, bool make) try {
   if (!make || sites_.size() == most_sites) return nullptr;
   auto site = std::make_unique<Site>();
   site->key = key;
-  if (leads()) site->history = std::make_unique<SiteHistory>(parties_.ranks);
+  if (leads()) {
+    site->lines[0].history = std::make_unique<SiteHistory>(parties_.ranks);
+    site->places.reserve(most_call_lines);
+  }
   return sites_.emplace_back(std::move(site)).get();
 } catch (const std::bad_alloc&) {
   return nullptr;
+}
+
+std::size_t ArrivalPredictor::kind_of(const Site& site) const {
+  const auto same = [&](const auto& other) { return other.get() == &site; };
+  return static_cast<std::size_t>(std::ranges::find_if(sites_, same) - sites_.begin());
+}
+
+// The line of a place; 0 where there are more than are told apart, or nobody knows.
+int ArrivalPredictor::line_from(Site& site, const void* place) try {
+  if (place == nullptr) return 0;
+  const auto known = std::ranges::find(site.places, place);
+  const auto line = static_cast<std::size_t>(known - site.places.begin()) + 1;
+  if (known != site.places.end()) return static_cast<int>(line);
+  if (line == site.lines.size()) return 0;
+  site.lines[line].history = std::make_unique<SiteHistory>(parties_.ranks);
+  site.places.push_back(place);
+  return static_cast<int>(line);
+} catch (const std::bad_alloc&) {
+  return 0;
+}
+
+const SharedView* ArrivalPredictor::view_of_line(const CallSite& key) {
+  const std::unique_lock<std::mutex> lock = keep_thread_out();
+  const Site* const site = phase_ == Phase::failed ? nullptr : find(key, false);
+  if (site == nullptr) return nullptr;
+  const int line = site->turns.line_of(calls_);
+  const SharedView& view = site->lines[static_cast<std::size_t>(line)].view;
+  return line == 0 || view == nullptr ? nullptr : &view;
 }
 
 std::unique_lock<std::mutex> ArrivalPredictor::keep_thread_out() {
@@ -94,13 +125,21 @@ void ArrivalPredictor::begin_call() {
   if (thread_ != nullptr && phase_ == Phase::exchanging) thread_->submit(*this);
 }
 
-ArrivalPredictor::Call ArrivalPredictor::enter(const CallSite& key, bool usable) {
+ArrivalPredictor::Call ArrivalPredictor::enter(const CallSite& key, bool usable,
+                                               const void* place) {
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   Call call;
   call.site = phase_ == Phase::failed ? nullptr : find(key, true);
-  const bool ordered = usable && call.site != nullptr && call.site->version() > 0;
+  if (call.site != nullptr) {
+    call.line = &call.site->lines[static_cast<std::size_t>(call.site->turns.line_of(calls_))];
+    if (leads()) {
+      call.made_from = line_from(*call.site, place);
+      cycle_.note(calls_, kind_of(*call.site), call.made_from);
+    }
+  }
+  const bool ordered = usable && call.line != nullptr && call.line->version() > 0;
   const Service in_force =
-      ordered && call.site->pays ? Service::predicted_order : Service::fixed_order;
+      ordered && call.line->pays ? Service::predicted_order : Service::fixed_order;
   call.service = trial_of(calls_, in_force);
   if (call.service == Service::predicted_order && !ordered) call.service = Service::fixed_order;
   return call;
@@ -111,7 +150,7 @@ void ArrivalPredictor::leave(const Call& call) {
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   const auto now = std::chrono::steady_clock::now();
   Site::Record& record = call.site->recent[call.site->recorded++ % Site::window];
-  record = {calls_, clock_.common(arrival_), clock_.common(now), call.service};
+  record = {calls_, clock_.common(arrival_), clock_.common(now), call.service, call.made_from};
 }
 
 void ArrivalPredictor::begin_exchange() {
@@ -215,9 +254,12 @@ ArrivalPredictor::Told ArrivalPredictor::told_in_result(std::size_t index) const
   const double* part = result_.data() + result_head + index * (pattern_head + ranks);
   return {.key = {static_cast<Collective>(part[0]), static_cast<Rank>(part[1]),
                   static_cast<std::uint64_t>(part[2])},
-          .version = static_cast<std::uint64_t>(part[3]),
-          .pays = part[4] != 0,
-          .error = part[5],
+          .line = static_cast<std::size_t>(part[3]),
+          .period = static_cast<std::int64_t>(part[4]),
+          .remainders = static_cast<std::uint32_t>(part[5]),
+          .version = static_cast<std::uint64_t>(part[6]),
+          .pays = part[7] != 0,
+          .error = part[8],
           .times = {part + pattern_head, ranks}};
 }
 
@@ -227,7 +269,7 @@ void ArrivalPredictor::announce_result() try {
   for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
     const Told told = told_in_result(i);
     const Site* site = find(told.key, false);
-    const std::uint64_t version = site == nullptr ? 0 : site->version();
+    const std::uint64_t version = site == nullptr ? 0 : site->lines[told.line].version();
     if (told.version == version || !foresee_) continue;
     foresee_(told.key, told.times);
     comes = true;
@@ -242,18 +284,23 @@ void ArrivalPredictor::apply_result() try {
   if (tells_all()) {
     next_exchange_ = exchange_ + static_cast<std::int64_t>(result_[1]);
   }
+  const Site* before_it = nullptr;
   for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
     const Told told = told_in_result(i);
     Site* site = find(told.key, true);
     if (site == nullptr) continue;
-    site->pays = told.pays;
-    if (told.version == site->version()) continue;
+    if (site != before_it) site->turns = {.period = told.period};
+    before_it = site;
+    if (told.line > 0) site->turns.remainders[told.line - 1] = told.remainders;
+    Site::Line& line = site->lines[told.line];
+    line.pays = told.pays;
+    if (told.version == line.version()) continue;
     const ArrivalPattern pattern{.times = {told.times.begin(), told.times.end()},
                                  .version = told.version,
                                  .error = told.error};
     SharedView before = view_of(pattern);
-    before.swap(site->view);
-    if (hear_) hear_(site->key, pattern, before);
+    before.swap(line.view);
+    if (hear_) hear_(site->key, static_cast<int>(told.line), pattern, before);
   }
 } catch (const std::bad_alloc&) {
   phase_ = Phase::failed;

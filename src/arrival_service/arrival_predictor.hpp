@@ -1,9 +1,9 @@
 // How the ranks of a communicator come to know who will be late, and act on it at the same call.
 //
-// Every rank keeps, per call site (collective, root, bytes), when it joined and left the last few
-// calls. At calls that all ranks can count it sends this to rank 0, without waiting for anybody.
-// Rank 0 predicts (arrival/site_history.hpp) and makes a new version of a site's arrival pattern
-// when the order of the ranks has changed. What then happens is the mode:
+// Every rank keeps, per collective, root and bytes, when it joined and left the last few calls. At
+// calls that all ranks can count it sends this to rank 0, without waiting for anybody. Rank 0
+// predicts (arrival/site_history.hpp) and makes a new version of a site's arrival pattern when the
+// order of the ranks has changed. What then happens is the mode:
 //
 // - root-led: only the roots of linear algorithms are told, and use the arrival pattern once they
 //   have it. Nobody else hears or waits for anything.
@@ -17,6 +17,12 @@
 // call alone stays in step. That a call is a trial - native, or in the other order - follows from
 // its number alone, so that all ranks agree on it too; so the gain is measured, and an order that
 // costs more than it brings is given up by the same agreement.
+//
+// Calls that have all this in common may stand on several lines of the program, and other ranks be
+// late at each. Rank 0 tells them apart by where its own calls come from, with a history for each
+// line, and with the patterns tells all ranks which numbers of calls are whose
+// (arrival/call_cycle.hpp). What other ranks call from is never looked at, so that nothing can put
+// them out of step. Where lines take no regular turns, one pattern is that of all.
 //
 // A communicator that is freed, or a rank that is gone, leaves no hang: what is under way is waited
 // for a second at most, and then cancelled.
@@ -35,6 +41,7 @@
 #include <span>
 #include <vector>
 
+#include "arrival/call_cycle.hpp"
 #include "arrival/site_history.hpp"
 #include "arrival/view.hpp"
 #include "arrival_service/clock.hpp"
@@ -64,28 +71,38 @@ class ArrivalPredictor final : public BackgroundWork {
 
   struct Site {
     CallSite key;
-    // What is in force here; nullptr: nothing yet. In root-led mode only the site's root has one.
-    SharedView view;
-    bool pays = true;  // its order is to be used
+
+    // A place in the program from which calls of this site are made; the first, of all of them.
+    struct Line {
+      // What is in force here; nullptr: nothing yet. In root-led mode only the site's root has one.
+      SharedView view;
+      bool pays = true;                      // its order is to be used
+      std::unique_ptr<SiteHistory> history;  // at rank 0
+
+      std::uint64_t version() const { return view == nullptr ? 0 : view->version; }
+    };
+    std::array<Line, 1 + most_call_lines> lines;
+    CallTurns turns;                  // in force
+    std::vector<const void*> places;  // of the lines, at rank 0
 
     struct Record {
       std::int64_t number = 0;
       std::int64_t arrival = 0;  // nanoseconds, common clock
       std::int64_t departure = 0;
       Service service = Service::native;
+      int line = 0;  // known at rank 0 alone
     };
     static constexpr std::size_t window = 8;
     std::array<Record, window> recent{};
     std::size_t recorded = 0;
-    std::unique_ptr<SiteHistory> history;  // at rank 0
-    std::int64_t last_fed = 0;             // the last call that the history has seen
-
-    std::uint64_t version() const { return view == nullptr ? 0 : view->version; }
+    std::int64_t last_fed = 0;  // the last call that the histories have seen
   };
 
   // How a call is to be served.
   struct Call {
-    Site* site = nullptr;  // nullptr: not predicted
+    Site* site = nullptr;              // nullptr: not predicted
+    const Site::Line* line = nullptr;  // whose pattern holds for it
+    int made_from = 0;                 // known at rank 0 alone
     Service service = Service::fixed_order;
   };
 
@@ -97,8 +114,9 @@ class ArrivalPredictor final : public BackgroundWork {
   // Counts a call that all ranks make, before its arguments are looked at. May send, and in
   // periodic mode wait.
   void begin_call();
-  // The call that was begun is one of this site. `usable`: the order would be followed.
-  Call enter(const CallSite& key, bool usable);
+  // The call that was begun is one of this site. `usable`: the order would be followed. `place`:
+  // where in the program it was made, which rank 0 alone looks at; nullptr: nobody knows.
+  Call enter(const CallSite& key, bool usable, const void* place = nullptr);
   // It is over.
   void leave(const Call& call);
   // From now on this thread looks for messages too. Whoever destroys this first withdraws it there.
@@ -106,14 +124,18 @@ class ArrivalPredictor final : public BackgroundWork {
   bool has_thread() const { return thread_ != nullptr; }
   Outcome progress() noexcept override;
 
+  // The view of the line that the call which was begun is taken to be made from; nullptr: none, or
+  // lines are not told apart.
+  const SharedView* view_of_line(const CallSite& key);
   // The site; nullptr when no call of it has been seen.
   const Site* known(const CallSite& key) { return find(key, false); }
 
   PredictionMode mode() const { return mode_; }
   std::int64_t calls() const { return calls_; }
   const CommonClock& clock() const { return clock_; }
-  // Called at a rank when an arrival pattern comes into force there, with the view before.
-  using Hear = std::function<void(const CallSite& site, const ArrivalPattern& pattern,
+  // Called at a rank when an arrival pattern comes into force there, with the view before: for all
+  // calls of the site together, or for those of one line.
+  using Hear = std::function<void(const CallSite& site, int line, const ArrivalPattern& pattern,
                                   const SharedView& before)>;
   void on_new_pattern(Hear hear) { hear_ = std::move(hear); }
   // Where all ranks are told: called within a call, once it is known what will come into force at a
@@ -132,6 +154,7 @@ class ArrivalPredictor final : public BackgroundWork {
   static constexpr std::int64_t longest_interval = 1024;
   static constexpr std::size_t most_sites = 16;         // that are kept
   static constexpr std::size_t sites_of_a_message = 4;  // the latest
+  static constexpr std::size_t patterns_of_a_message = 8;
 
  private:
   enum class Phase : std::uint8_t {
@@ -149,14 +172,24 @@ class ArrivalPredictor final : public BackgroundWork {
   Site* find(const CallSite& key, bool make);
   void begin_exchange();
   void write_report(std::int64_t* report) const;
+  // The number of the site among all.
+  std::size_t kind_of(const Site& site) const;
+  int line_from(Site& site, const void* place);
+  double clock_error() const;
   void predict();
   bool feed(Site& site);
+  bool tell(Site& site, std::size_t& count);
+  bool write_pattern(const Site& site, std::size_t line, const CallTurns& turns,
+                     std::uint64_t& version, double* part) const;
   void write_result();
   void send_result();
   void wait_for_result();
   void take_result();
   struct Told {
     CallSite key;
+    std::size_t line = 0;
+    std::int64_t period = 0;
+    std::uint32_t remainders = 0;
     std::uint64_t version = 0;
     bool pays = true;
     double error = 0;
@@ -177,6 +210,7 @@ class ArrivalPredictor final : public BackgroundWork {
   Foresee foresee_;
   ProgressHook* hook_ = nullptr;
   std::vector<std::unique_ptr<Site>> sites_;
+  CallCycle cycle_;  // at rank 0
   std::chrono::steady_clock::time_point arrival_;
   std::int64_t calls_ = 0;
   std::int64_t next_exchange_ = first_exchange;

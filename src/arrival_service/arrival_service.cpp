@@ -28,6 +28,7 @@ bool ArrivalService::publish(std::span<const double> times, double error) {
   SharedView before = view_of(
       {.times = {times.begin(), times.end()}, .version = view_->version + 1, .error = error});
   before.swap(view_);
+  ++changes_;
   listener_.arrivals_changed(before);
   return true;
 }
@@ -57,6 +58,11 @@ bool ArrivalService::take_given(const std::string& setting) {
   if (PMPI_Bcast(times.data(), count, MPI_DOUBLE, 0, parties_.comm) != MPI_SUCCESS) return false;
   publish(times);
   return true;
+}
+
+void ArrivalService::follow_line(const CallSite& site) {
+  const bool all_are_told = predictor_ != nullptr && predictor_->mode() != PredictionMode::root_led;
+  follow(all_are_told ? predictor_->view_of_line(site) : nullptr);
 }
 
 void ArrivalService::expect(const CallSite& site, std::span<const double> times) {
@@ -100,12 +106,18 @@ void ArrivalService::predict(PredictionMode mode, ProgressThread* thread, Progre
   predictor_->work_in(thread);
   // Reductions need the same view on all ranks: only where all hear of it at the same call.
   const bool tells_all = mode != PredictionMode::root_led;
-  predictor_->on_new_pattern([this, tells_all](const CallSite& site, const ArrivalPattern& pattern,
+  predictor_->on_new_pattern([this, tells_all](const CallSite& site, int line,
+                                               const ArrivalPattern& pattern,
                                                const SharedView& before) {
     listener_.site_predicted(site, pattern, before);
     const bool reduces =
         site.collective == Collective::reduce || site.collective == Collective::allreduce;
-    if (tells_all && reduces) publish(pattern.times, pattern.error);
+    if (!tells_all || !reduces) return;
+    if (line == 0) {
+      publish(pattern.times, pattern.error);
+    } else {
+      ++changes_;
+    }
   });
   if (!tells_all) return;
   predictor_->work_ahead(&hook);

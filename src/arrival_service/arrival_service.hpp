@@ -3,7 +3,8 @@
 // Providers publish views (arrival/view.hpp), calls look at them:
 //
 //   given     SIBYL_ARRIVALS at set-up and SIBYL_Comm_set_arrivals: one view for all calls
-//   history   ArrivalPredictor: a view per call site; those of reduces are for all calls too.
+//   history   ArrivalPredictor: a view per collective, root and size; those of reduces are for all
+//             calls too, or, where several lines of the program make such calls, for theirs.
 //             LateRanks: a view per call site of an allreduce, learnt from its own messages
 //   progress  ArrivalExchange: a view per iteration of a persistent request. It lives with the
 //             request, which may outlive the communicator, and on the clock that is kept here.
@@ -36,6 +37,8 @@ class ArrivalListener {
   virtual void arrivals_changed(const SharedView& before) = 0;
   // This one will be, some calls from now, for reduces like those of this site.
   virtual void arrivals_expected(const CallSite& site, const SharedView& coming) = 0;
+  // Reduces follow another view for a call, or again the one for all.
+  virtual void other_view_followed() = 0;
   // A call site has another arrival pattern, whose view takes the place of `before`.
   virtual void site_predicted(const CallSite& site, const ArrivalPattern& pattern,
                               const SharedView& before) = 0;
@@ -60,8 +63,14 @@ class ArrivalService {
   // Before the following are used. All ranks at the same call.
   void open(const Parties& parties) { parties_ = parties; }
 
-  // The view for all calls; never nullptr.
-  const SharedView& view() const { return view_; }
+  // The view for all calls, or that which is followed instead; never nullptr.
+  const SharedView& view() const { return followed_ == nullptr ? view_ : *followed_; }
+  // A reduction of this site begins: it follows the view of its line of the program, where there is
+  // one, until end_following(). On all ranks alike.
+  void follow_line(const CallSite& site);
+  void end_following() { follow(nullptr); }
+  // Grows with every change of any view.
+  std::uint64_t changes() const { return changes_; }
   // Another one, of the next version; no times: nothing is known any more. The caller vouches that
   // all ranks do so with the same times between the same two calls. False, and nothing is changed,
   // when the times are not those of as many ranks, finite, not negative and within longest_spread
@@ -101,12 +110,19 @@ class ArrivalService {
   ArrivalPredictor* predictor() const { return predictor_.get(); }
 
  private:
+  void follow(const SharedView* view) {
+    if (view == followed_) return;
+    followed_ = view;
+    listener_.other_view_followed();
+  }
   bool usable(std::span<const double> times) const;
   bool one_clock() const { return !host_.has_value() && parties_.one_node; }
 
   ArrivalListener& listener_;
   Parties parties_;
   SharedView view_;
+  const SharedView* followed_ = nullptr;
+  std::uint64_t changes_ = 0;
   CommonClock clock_;
   std::optional<std::int64_t> host_;  // given by a test
   std::unique_ptr<ArrivalPredictor> predictor_;

@@ -92,9 +92,71 @@ bool ArrivalPredictor::feed(Site& site) {
     }
     if (!everywhere) continue;
     site.last_fed = own[0];
-    site.history->observe(arrivals, departures, service);
+    site.lines[0].history->observe(arrivals, departures, service);
+    const auto here = std::ranges::find(site.recent, own[0], &Site::Record::number);
+    if (here == site.recent.end() || here->line == 0) continue;  // many calls ago by now
+    site.lines[static_cast<std::size_t>(here->line)].history->observe(arrivals, departures,
+                                                                      service);
   }
-  return site.history->observed() > 0;
+  return site.lines[0].history->observed() > 0;
+}
+
+// Of all ranks that have reported, in seconds.
+double ArrivalPredictor::clock_error() const {
+  std::int64_t largest = 0;
+  for (Rank rank = 0; rank < parties_.ranks; ++rank) {
+    largest = std::max(largest, reports_[static_cast<std::size_t>(rank) * report_words + 1]);
+  }
+  return 1e-9 * static_cast<double>(largest);
+}
+
+// What the result says of one line; whether that is news. The version is one of the whole site.
+bool ArrivalPredictor::write_pattern(const Site& site, std::size_t line, const CallTurns& turns,
+                                     std::uint64_t& version, double* part) const {
+  const Site::Line& told = site.lines[line];
+  ArrivalPattern next = told.history->pattern();
+  next.error += 2 * clock_error();
+  const bool same = told.version() > 0 && view_of(next)->order == told.view->order;
+  const bool pays = told.history->pays();
+  part[0] = static_cast<double>(site.key.collective);
+  part[1] = site.key.root;
+  part[2] = static_cast<double>(site.key.bytes);
+  part[3] = static_cast<double>(line);
+  part[4] = static_cast<double>(turns.period);
+  part[5] = line == 0 ? 0 : turns.remainders[line - 1];
+  part[6] = static_cast<double>(same ? told.version() : ++version);
+  part[7] = pays ? 1 : 0;
+  part[8] = next.error;
+  std::ranges::copy(next.times, part + pattern_head);
+  return !same || pays != told.pays;
+}
+
+// Adds the site to the result, by its lines where they take turns and have been seen; whether that
+// is news.
+bool ArrivalPredictor::tell(Site& site, std::size_t& count) {
+  CallTurns turns;
+  if (site.places.size() > 1) turns = cycle_.turns(kind_of(site), calls_);
+  std::array<std::size_t, 1 + most_call_lines> told{};
+  std::size_t lines = 0;
+  for (std::size_t line = 1; line <= site.places.size(); ++line) {
+    if (turns.remainders[line - 1] == 0) continue;
+    if (site.lines[line].history->observed() == 0) turns = {};
+    told[lines++] = line;
+  }
+  if (turns.period == 0 || count + lines > patterns_of_a_message) {
+    turns = {};
+    lines = 0;
+  }
+  if (lines == 0) told[lines++] = 0;
+  bool news = turns.period != site.turns.period;
+  std::uint64_t version = 0;
+  for (const Site::Line& line : site.lines) version = std::max(version, line.version());
+  const std::size_t stride = pattern_head + static_cast<std::size_t>(parties_.ranks);
+  for (std::size_t i = 0; i < lines && count < patterns_of_a_message; ++i) {
+    double* part = result_.data() + result_head + count++ * stride;
+    news = write_pattern(site, told[i], turns, version, part) || news;
+  }
+  return news;
 }
 
 // At rank 0: fills in the result.
@@ -103,29 +165,9 @@ void ArrivalPredictor::predict() {
   bool changed = false;
   std::size_t count = 0;
   try {
-    std::int64_t clock_error = 0;
-    for (Rank rank = 0; rank < parties_.ranks; ++rank) {
-      clock_error =
-          std::max(clock_error, reports_[static_cast<std::size_t>(rank) * report_words + 1]);
-    }
     for (const auto& site : sites_) {
-      if (count == sites_of_a_message) break;
       if (part_of(reports_.data(), site->key) == nullptr || !feed(*site)) continue;
-      ArrivalPattern next = site->history->pattern();
-      next.error += 2e-9 * static_cast<double>(clock_error);
-      const bool same = site->version() > 0 && view_of(next)->order == site->view->order;
-      const bool pays = site->history->pays();
-      changed = changed || !same || pays != site->pays;
-      double* part =
-          out + result_head + count * (pattern_head + static_cast<std::size_t>(parties_.ranks));
-      part[0] = static_cast<double>(site->key.collective);
-      part[1] = site->key.root;
-      part[2] = static_cast<double>(site->key.bytes);
-      part[3] = static_cast<double>(site->version() + (same ? 0 : 1));
-      part[4] = pays ? 1 : 0;
-      part[5] = next.error;
-      std::ranges::copy(next.times, part + pattern_head);
-      ++count;
+      changed = tell(*site, count) || changed;
     }
   } catch (const std::bad_alloc&) {
     count = 0;  // no news

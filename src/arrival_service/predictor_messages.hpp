@@ -18,14 +18,15 @@ constexpr std::size_t site_words = site_head + record_words * Site::window;
 constexpr std::size_t report_words =
     report_head + site_words * ArrivalPredictor::sites_of_a_message;
 
-// A result: exchange, calls to the next one, number of sites; then per site collective, root,
-// bytes, version, whether it pays, error; then the times of all ranks. All numbers are exact.
+// A result: exchange, calls to the next one, number of patterns; then per pattern collective, root,
+// bytes, line, period and remainders of its calls, version, whether it pays, error; then the times
+// of all ranks. The patterns of a site stand together. All numbers are exact.
 constexpr std::size_t result_head = 3;
-constexpr std::size_t pattern_head = 6;
+constexpr std::size_t pattern_head = 9;
 
 inline std::size_t result_words(Rank ranks) {
   return result_head +
-         ArrivalPredictor::sites_of_a_message * (pattern_head + static_cast<std::size_t>(ranks));
+         ArrivalPredictor::patterns_of_a_message * (pattern_head + static_cast<std::size_t>(ranks));
 }
 
 }  // namespace sibyl::predictor_messages

@@ -23,28 +23,28 @@ int SIBYL_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datat
 
 int SIBYL_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return sibyl::serve_gather(sibyl::c_api, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                             recvtype, root, comm);
+  return sibyl::serve_gather(sibyl::c_api_from_here(), sendbuf, sendcount, sendtype, recvbuf,
+                             recvcount, recvtype, root, comm);
 }
 
 int SIBYL_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return sibyl::serve_scatter(sibyl::c_api, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                              recvtype, root, comm);
+  return sibyl::serve_scatter(sibyl::c_api_from_here(), sendbuf, sendcount, sendtype, recvbuf,
+                              recvcount, recvtype, root, comm);
 }
 
 int SIBYL_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                   MPI_Comm comm) {
-  return sibyl::serve_gatherv(sibyl::c_api, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                              displs, recvtype, root, comm);
+  return sibyl::serve_gatherv(sibyl::c_api_from_here(), sendbuf, sendcount, sendtype, recvbuf,
+                              recvcounts, displs, recvtype, root, comm);
 }
 
 int SIBYL_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                    MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                    int root, MPI_Comm comm) {
-  return sibyl::serve_scatterv(sibyl::c_api, sendbuf, sendcounts, displs, sendtype, recvbuf,
-                               recvcount, recvtype, root, comm);
+  return sibyl::serve_scatterv(sibyl::c_api_from_here(), sendbuf, sendcounts, displs, sendtype,
+                               recvbuf, recvcount, recvtype, root, comm);
 }
 
 int TUW_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -63,12 +63,14 @@ int TUW_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[]
 
 int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                  int root, MPI_Comm comm) {
-  return sibyl::serve_reduce(sibyl::c_api, sendbuf, recvbuf, count, datatype, op, root, comm);
+  return sibyl::serve_reduce(sibyl::c_api_from_here(), sendbuf, recvbuf, count, datatype, op, root,
+                             comm);
 }
 
 int SIBYL_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                     MPI_Comm comm) {
-  return sibyl::serve_allreduce(sibyl::c_api, sendbuf, recvbuf, count, datatype, op, comm);
+  return sibyl::serve_allreduce(sibyl::c_api_from_here(), sendbuf, recvbuf, count, datatype, op,
+                                comm);
 }
 
 int SIBYL_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
@@ -132,38 +134,40 @@ int SIBYL_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dataty
 
 int SIBYL_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return sibyl::serve_gather(sibyl::large_c_api, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                             recvtype, root, comm);
+  return sibyl::serve_gather(sibyl::c_api_from_here(true), sendbuf, sendcount, sendtype, recvbuf,
+                             recvcount, recvtype, root, comm);
 }
 
 int SIBYL_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return sibyl::serve_scatter(sibyl::large_c_api, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                              recvtype, root, comm);
+  return sibyl::serve_scatter(sibyl::c_api_from_here(true), sendbuf, sendcount, sendtype, recvbuf,
+                              recvcount, recvtype, root, comm);
 }
 
 int SIBYL_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                     int root, MPI_Comm comm) {
-  return sibyl::serve_gatherv(sibyl::large_c_api, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                              displs, recvtype, root, comm);
+  return sibyl::serve_gatherv(sibyl::c_api_from_here(true), sendbuf, sendcount, sendtype, recvbuf,
+                              recvcounts, displs, recvtype, root, comm);
 }
 
 int SIBYL_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return sibyl::serve_scatterv(sibyl::large_c_api, sendbuf, sendcounts, displs, sendtype, recvbuf,
-                               recvcount, recvtype, root, comm);
+  return sibyl::serve_scatterv(sibyl::c_api_from_here(true), sendbuf, sendcounts, displs, sendtype,
+                               recvbuf, recvcount, recvtype, root, comm);
 }
 
 int SIBYL_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, int root, MPI_Comm comm) {
-  return sibyl::serve_reduce(sibyl::large_c_api, sendbuf, recvbuf, count, datatype, op, root, comm);
+  return sibyl::serve_reduce(sibyl::c_api_from_here(true), sendbuf, recvbuf, count, datatype, op,
+                             root, comm);
 }
 
 int SIBYL_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm) {
-  return sibyl::serve_allreduce(sibyl::large_c_api, sendbuf, recvbuf, count, datatype, op, comm);
+  return sibyl::serve_allreduce(sibyl::c_api_from_here(true), sendbuf, recvbuf, count, datatype, op,
+                                comm);
 }
 
 int SIBYL_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {

@@ -55,7 +55,7 @@ const Algorithm* CountedCall::ask_governor(const CommunicatorState::CachedChoice
   governed_ = state_.governing()->enter(
       Governor::key_of(collective_, root_, choice.bytes, choice.operator_use, choice.commutes,
                        choice.algorithm),
-      state_.arrivals.view()->version);
+      state_.arrivals.changes());
   return left_by_governor() ? nullptr : choice.algorithm;
 }
 

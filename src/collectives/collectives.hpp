@@ -15,13 +15,19 @@ namespace sibyl {
 // Who calls. The C API sets a communicator up at the first call, since the program asked for
 // Sibyl; the preload waits for the third, since a communicator used once or twice cannot repay it.
 // `large` says that the call came through a `_c` function: native calls go to the `_c` function.
+// `place` is where in the program it was made, the address that it returns to; nullptr: not known.
 struct Caller {
   bool preload = false;
   bool large = false;
+  const void* place = nullptr;
 };
 // The two kinds of function of the C API.
 inline constexpr Caller c_api{};
 inline constexpr Caller large_c_api{false, true};
+// The same, in a function that the program itself calls.
+[[gnu::always_inline]] inline Caller c_api_from_here(bool large = false) {
+  return {false, large, __builtin_return_address(0)};
+}
 
 int serve_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);

@@ -213,6 +213,11 @@ void CommunicatorState::arrivals_changed(const SharedView& before) {
   if (choice.follows_arrivals()) programs.plan_last_again(*choice.algorithm, choice.segments, now);
 }
 
+void CommunicatorState::other_view_followed() {
+  cached_choice[static_cast<std::size_t>(Collective::reduce)] = {};
+  cached_choice[static_cast<std::size_t>(Collective::allreduce)] = {};
+}
+
 void CommunicatorState::site_predicted(const CallSite& site, const ArrivalPattern& pattern,
                                        const SharedView& before) {
   programs.drop(before);

@@ -113,6 +113,7 @@ class CommunicatorState final : public ArrivalListener {
   // that ran last is planned anew at once, between two collectives.
   void arrivals_changed(const SharedView& before) override;
   void arrivals_expected(const CallSite& site, const SharedView& coming) override;
+  void other_view_followed() override;
   void site_predicted(const CallSite& site, const ArrivalPattern& pattern,
                       const SharedView& before) override;
 

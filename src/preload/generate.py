@@ -34,6 +34,8 @@ LARGE_C_TYPES = {
     "counts": "const MPI_Count*",
     "displs": "const MPI_Aint*",
 }
+# Functions for which it matters from where in the program they are called.
+PREDICTED = {"gather", "scatter", "gatherv", "scatterv", "reduce", "allreduce"}
 # From a Fortran argument (an address in every case) to the C argument.
 FROM_FORTRAN = {
     "in": "fortran_buffer({})",
@@ -109,7 +111,8 @@ def c_wrapper(function, large):
     parameters = ", ".join(f"{types[a.kind]} {a.name}" for a in function.arguments)
     names = ", ".join(a.name for a in function.arguments)
     is_large = "has_large" if large else "false"
-    caller = f"Caller{{.preload = true, .large = {is_large}}}"
+    place = ", .place = called_from()" if function.short in PREDICTED else ""
+    caller = f"Caller{{.preload = true, .large = {is_large}{place}}}"
     out = [f"static int c_{function.short}{suffix}({parameters}) {{"]
     out.append("  const Entry entry;")
     if large:

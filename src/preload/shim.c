@@ -178,6 +178,9 @@ static const char* loader_error(void) {
 
 typedef void* find_function(const char* symbol);
 
+_Thread_local const void* sibyl_preload_place;
+static const void* place_of_call(void) { return sibyl_preload_place; }
+
 static void load_implementation(void) {
   static struct Mpi mpi;
   if (!find_mpi(&mpi)) {
@@ -212,8 +215,9 @@ static void load_implementation(void) {
   }
   const char* (*identity)(void) =
       (const char* (*)(void))dlsym(implementation, "sibyl_preload_identity");
-  const char* (*attach)(find_function*, find_function*) = (const char* (*)(
-      find_function*, find_function*))dlsym(implementation, "sibyl_preload_attach");
+  const char* (*attach)(find_function*, find_function*, const void* (*)(void)) =
+      (const char* (*)(find_function*, find_function*, const void* (*)(void)))dlsym(
+          implementation, "sibyl_preload_attach");
   void* (*find)(const char*) =
       (void* (*)(const char*))dlsym(implementation, "sibyl_preload_lookup");
   if (identity == NULL || attach == NULL || find == NULL) {
@@ -226,7 +230,7 @@ static void load_implementation(void) {
     decline(&mpi, "%s was built for the ABI %s, this is %s", path, identity(), wanted);
     return;
   }
-  const char* problem = attach(find_for_implementation, sibyl_preload_hand_back);
+  const char* problem = attach(find_for_implementation, sibyl_preload_hand_back, place_of_call);
   if (problem != NULL) keep("sibyl: %s; MPI's own collectives are used", problem);
   lookup = find;
 }

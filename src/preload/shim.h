@@ -86,7 +86,11 @@ void* sibyl_preload_hand_back(const char* symbol);
 /* Whether the code that calls PMPI_X belongs to the MPI library, or to Sibyl. */
 int sibyl_preload_inside_mpi(const void* caller);
 
+/* Where the entry that this thread is in was called from. */
+extern _Thread_local const void* sibyl_preload_place __attribute__((tls_model("initial-exec")));
+
 static inline void* sibyl_preload_target(unsigned index, const void* caller) {
+  sibyl_preload_place = caller;
   void* target = atomic_load_explicit(&sibyl_preload_slots[index], memory_order_acquire);
   if (__builtin_expect(target == 0, 0)) target = sibyl_preload_resolve(index, caller);
   return target;

@@ -80,17 +80,17 @@ void change_over(PredictionMode mode) {
   std::int64_t changed_at = 0;
   for (int i = 1; i <= 40; ++i) {
     const ArrivalPredictor::Call now = agreement.call(gather_site);
-    if (now.site->version() > 0 && changed_at == 0) changed_at = i;
+    if (now.line->version() > 0 && changed_at == 0) changed_at = i;
   }
   EXPECT_EQ(changed_at, ArrivalPredictor::first_exchange + ArrivalPredictor::calls_in_flight + 1);
   const ArrivalPredictor::Call now = agreement.call(gather_site);
-  EXPECT_EQ(now.site->view->order, expected_order(size_of()));
-  EXPECT_EQ(now.site->version(), 1U);
+  EXPECT_EQ(now.line->view->order, expected_order(size_of()));
+  EXPECT_EQ(now.line->version(), 1U);
   const int first = expected_order(size_of()).front();
   for (int rank = 0; rank < size_of(); ++rank) {
     const int behind = lateness(rank, size_of()) - lateness(first, size_of());
     // The test's own ranks come as the machine lets them.
-    EXPECT_NEAR(now.site->view->times[static_cast<std::size_t>(rank)], behind, 0.5);
+    EXPECT_NEAR(now.line->view->times[static_cast<std::size_t>(rank)], behind, 0.5);
   }
 }
 
@@ -114,7 +114,7 @@ TEST(ArrivalPredictor, InTheBackgroundNobodyWaitsForARankZeroThatComputes) {
     MPI_Recv(&through, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   if (rank_in() == 0) go_on();
-  EXPECT_EQ(agreement.call(gather_site).site->version(), 1U);
+  EXPECT_EQ(agreement.call(gather_site).line->version(), 1U);
 }
 
 // Work for the thread: so many pieces.
@@ -139,7 +139,7 @@ void foresee(PredictionMode mode) {
   });
   (*agreement).work_ahead(&chores);
   (*agreement)
-      .on_new_pattern([&](const CallSite&, const ArrivalPattern& pattern, const SharedView&) {
+      .on_new_pattern([&](const CallSite&, int, const ArrivalPattern& pattern, const SharedView&) {
         heard = pattern.times;
       });
   agreement.call(gather_site, ArrivalPredictor::first_exchange);
@@ -173,9 +173,9 @@ TEST(ArrivalPredictor, TheRootAloneIsTold) {
     MPI_Barrier(MPI_COMM_WORLD);
   }
   const bool told = rank_in() == root || rank_in() == 0;  // rank 0 has made it
-  EXPECT_EQ(now.site->version() > 0, told);
+  EXPECT_EQ(now.line->version() > 0, told);
   if (told) {
-    EXPECT_EQ(now.site->view->order, expected_order(size_of()));
+    EXPECT_EQ(now.line->view->order, expected_order(size_of()));
   }
 }
 
@@ -186,14 +186,14 @@ TEST(ArrivalPredictor, EachSiteHasAPatternOfItsOwn) {
     agreement.call(gather_site);
     agreement.call(other);
   }
-  EXPECT_GT(agreement.call(gather_site).site->version(), 0U);
-  EXPECT_GT(agreement.call(other).site->version(), 0U);
+  EXPECT_GT(agreement.call(gather_site).line->version(), 0U);
+  EXPECT_GT(agreement.call(other).line->version(), 0U);
   EXPECT_NE(agreement.call(gather_site).site, agreement.call(other).site);
 }
 
 TEST(ArrivalPredictor, AStablePatternKeepsItsVersion) {
   Agreement agreement(PredictionMode::periodic);
-  EXPECT_EQ(agreement.call(gather_site, 500).site->version(), 1U);
+  EXPECT_EQ(agreement.call(gather_site, 500).line->version(), 1U);
 }
 
 TEST(ArrivalPredictor, ServesEveryCallAlikeOnAllRanks) {
@@ -224,7 +224,7 @@ TEST(ArrivalPredictor, ARankThatRefusesACallAloneStaysInStep) {
       continue;
     }
     const ArrivalPredictor::Call now = agreement.call(gather_site);
-    if (now.site->version() > 0 && changed_at == 0) changed_at = i;
+    if (now.line->version() > 0 && changed_at == 0) changed_at = i;
   }
   EXPECT_EQ(changed_at, 21);
 }

@@ -16,6 +16,7 @@ struct Heard final : ArrivalListener {
     sites.push_back(site);
     expected.push_back(coming);
   }
+  void other_view_followed() override {}
   void site_predicted(const CallSite&, const ArrivalPattern&, const SharedView&) override {}
   std::vector<SharedView> replaced;
   std::vector<CallSite> sites;

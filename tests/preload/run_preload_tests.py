@@ -123,6 +123,17 @@ class CPrograms(PreloadTest):
             states = [report["thread"] for report in read_reports(reports)]
             self.assertEqual(states, [state, state], extra)
 
+    def test_two_lines_with_equal_reduces_are_predicted_apart(self):
+        recordings = Path(tempfile.mkdtemp(dir=setting.work))
+        served = {"SIBYL_PREDICT": "periodic", "SIBYL_REDUCE": "clairvoyant"}
+        extra = {"LD_PRELOAD": str(shim()), "SIBYL_RECORD": str(recordings), **served}
+        done = self.succeed(run([c_program(PROGRAMS / "two_lines.c")], ranks=3, **extra))
+        self.assertEqual(done.stdout, "OK\n")
+        for path in recordings.iterdir():
+            (world,) = json.loads(path.read_text())["communicators"]
+            times = [pattern[-1] for pattern in world["patterns"]]
+            self.assertEqual({times.index(max(times)) for times in times}, {1, 2}, times)
+
     def test_threads_that_make_their_first_calls_together_are_all_served(self):
         if setting.mpicc is None:
             self.skipTest("no --mpicc")

@@ -55,7 +55,7 @@ struct Blocks {
 };
 
 Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted, int) const {
-  PredictedCall predicted(state);
+  PredictedCall predicted(state, caller.place);
   CheckedBlocks checked;
   const int wrong = check_blocks(state, now, checked);
   if (wrong != MPI_SUCCESS) return {.error = wrong};

@@ -196,7 +196,7 @@ Outcome Irregular::serve_tree(CommunicatorState& state, PredictedCall& predicted
 }
 
 Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wrong) const {
-  PredictedCall predicted(state);
+  PredictedCall predicted(state, caller.place);
   find_costs(state, caller, collective, 0, OperatorUse::none, true);
   const Algorithm* algorithm = predicted.choose(
       collective, root, 0, counted.govern(choose_for(state, collective, 0, OperatorUse::none)),

@@ -18,10 +18,10 @@ const Algorithm* PredictedCall::choose(Collective collective, int root, std::uin
   const bool everywhere = predictor_->mode() != PredictionMode::root_led;
   const OrderUse use = algorithm == nullptr ? OrderUse::none : algorithm->order;
   const bool usable = use == OrderUse::root_only || (use == OrderUse::all_ranks && everywhere);
-  call_ = predictor_->enter({collective, root, bytes}, usable);
+  call_ = predictor_->enter({collective, root, bytes}, usable, place_);
   if (algorithm == nullptr) call_.service = Service::native;
   const bool ordered = call_.service == Service::predicted_order;
-  counted.predicted(call_.service, ordered ? call_.site->version() : 0);
+  counted.predicted(call_.service, ordered ? call_.line->version() : 0);
   return call_.service == Service::native ? nullptr : algorithm;
 }
 
@@ -32,7 +32,7 @@ const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, boo
                          .root = root,
                          .outstanding = outstanding_in(state_.settings(), algorithm.collective),
                          .in_place = in_place};
-  return ordered ? state_.programs.get(spec, call_.site->view) : state_.programs.get(spec);
+  return ordered ? state_.programs.get(spec, call_.line->view) : state_.programs.get(spec);
 }
 
 }  // namespace sibyl

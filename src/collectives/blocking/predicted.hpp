@@ -11,17 +11,24 @@ namespace sibyl {
 
 class PredictedCall {
  public:
-  explicit PredictedCall(CommunicatorState& state)
-      : state_(state), predictor_(state.arrivals.predictor()) {
+  // `place`: where in the program the call was made; nullptr: nobody knows.
+  PredictedCall(CommunicatorState& state, const void* place)
+      : state_(state), predictor_(state.arrivals.predictor()), place_(place) {
     if (predictor_ != nullptr) predictor_->begin_call();
   }
   // The call is over: this is the departure that is noted.
   ~PredictedCall() {
-    if (predictor_ != nullptr) predictor_->leave(call_);
+    if (predictor_ == nullptr) return;
+    predictor_->leave(call_);
+    state_.arrivals.end_following();
   }
   PredictedCall(const PredictedCall&) = delete;
   PredictedCall& operator=(const PredictedCall&) = delete;
 
+  // A reduction that is to be chosen and planned by what is known of its own line of the program.
+  void follow_line(Collective collective, int root, std::uint64_t bytes) {
+    if (predictor_ != nullptr) state_.arrivals.follow_line({collective, root, bytes});
+  }
   // Chooses what serves the call, now that its arguments are known. `algorithm` would serve it
   // without prediction; nullptr, here and as the result, is the MPI library.
   const Algorithm* choose(Collective collective, int root, std::uint64_t bytes,
@@ -33,6 +40,7 @@ class PredictedCall {
  private:
   CommunicatorState& state_;
   ArrivalPredictor* predictor_;
+  const void* place_;
   ArrivalPredictor::Call call_;
 };
 

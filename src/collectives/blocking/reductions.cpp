@@ -35,16 +35,17 @@ struct Reduction {
 };
 
 Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) const {
-  PredictedCall predicted(state);
+  PredictedCall predicted(state, caller.place);
   DatatypeInfo type;
   if (state.type_info(now.datatype, 0, type) != MPI_SUCCESS) return {.error = MPI_ERR_TYPE};
   if (now.count == 0) return {};
   CollectiveCall call;
   call.tag_base = state.tags_of(collective);
   call.block_bytes = static_cast<std::size_t>(now.count) * type.size;
+  const int led_by = to_all() ? 0 : root;
+  predicted.follow_line(collective, led_by, call.block_bytes);
   const CommunicatorState::CachedChoice& choice =
       choose_reduction(state, caller, collective, now.count, type, now.op);
-  const int led_by = to_all() ? 0 : root;
   const Algorithm* algorithm =
       predicted.choose(collective, led_by, call.block_bytes, counted.govern(choice), counted);
   if (counted.left_by_governor()) return Outcome::library(call.block_bytes, choice);

@@ -78,6 +78,8 @@ void find_fortran_constants(void* (*native)(const char*)) {
 
 }  // namespace
 
+const void* (*called_from)() = []() -> const void* { return nullptr; };
+
 int raise_count(MPI_Comm comm) {
   PMPI_Comm_call_errhandler(comm, MPI_ERR_COUNT);
   return MPI_ERR_COUNT;
@@ -98,16 +100,17 @@ __attribute__((visibility("default"))) const char* sibyl_preload_identity() {
   return SIBYL_PRELOAD_OPENMPI ? "openmpi 40" : "mpich 12";
 }
 
-// Called once, before the first lookup. `native` finds a symbol of the program's own libraries,
-// `hand_back` the function to which a call of MPI_X goes that Sibyl does not serve: a profiling
-// tool's, or the MPI library's.
-// Returns null, or what is wrong with the environment: then the wrappers are called all the same,
-// so that the ranks agree to leave the calls to the MPI library. That is before MPI_Init, as a
-// rule, where MPI may be asked for nothing but its version.
+// Called once, before the first lookup. `place_of_call` says where the program made the call in
+// which a thread is, `native` finds a symbol of the program's own libraries, `hand_back` the
+// function to which a call of MPI_X goes that Sibyl does not serve: a profiling tool's, or the MPI
+// library's. Returns null, or what is wrong with the environment: then the wrappers are called all
+// the same, so that the ranks agree to leave the calls to the MPI library. That is before MPI_Init,
+// as a rule, where MPI may be asked for nothing but its version.
 __attribute__((visibility("default"))) const char* sibyl_preload_attach(
-    void* (*native)(const char*), void* (*hand_back)(const char*)) {
+    void* (*native)(const char*), void* (*hand_back)(const char*), const void* (*place_of_call)()) {
   using namespace sibyl::preload;
   find_native = native;
+  called_from = place_of_call;
   find_hand_back = hand_back;
   for (const std::string_view name : served()) {
     sibyl::hand_back_to(name, hand_back(std::string(name).c_str()));

@@ -41,6 +41,10 @@ inline constexpr bool has_large = SIBYL_PRELOAD_LARGE != 0;
 inline bool too_large(MPI_Count count) { return count > std::numeric_limits<int>::max(); }
 int raise_count(MPI_Comm comm);
 
+// The address in the program to which the call that this thread is in returns; asked before the
+// call goes on to any other function.
+extern const void* (*called_from)();
+
 // Major version of the MPI library in use.
 extern int library_version;
 

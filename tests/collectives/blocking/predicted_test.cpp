@@ -121,11 +121,11 @@ void serve_in_order(Collective collective, const Algorithm& row, PredictionMode 
   ASSERT_NE(site, nullptr);
   const bool everywhere = mode != PredictionMode::root_led;
   if (everywhere || rank_in() == root) {
-    EXPECT_GT(site->version(), 0U);
+    EXPECT_GT(site->lines[0].version(), 0U);
   }
   const bool follows = row.order == OrderUse::all_ranks ? everywhere : rank_in() == root;
-  if (site->pays || !follows) {
-    EXPECT_EQ(served.state().programs.holds(row, site->view), follows);
+  if (site->lines[0].pays || !follows) {
+    EXPECT_EQ(served.state().programs.holds(row, site->lines[0].view), follows);
   }
 }
 
@@ -226,6 +226,55 @@ TEST(PredictedCalls, OfAnAllreduceKnowTheLateRank) {
   ASSERT_EQ(view->times.size(), static_cast<std::size_t>(size));
   EXPECT_TRUE(state.programs.holds(*ring, view));
   EXPECT_EQ(std::ranges::max_element(view->times) - view->times.begin(), 1);
+}
+
+// Two reduces of one size, before which other ranks are late. Ranks other than 0 need not call from
+// the same lines.
+TEST(PredictedCalls, OfReducesAtTwoLinesKnowTheLateRankOfEach) {
+  const int size = size_of();
+  if (size < 3) GTEST_SKIP() << "needs two that are late by turns";
+  const Algorithm* const clairvoyant = find_algorithm(Collective::reduce, "clairvoyant");
+  const Served served(Collective::reduce, clairvoyant);
+  CommunicatorState& state = *CommunicatorState::get(served.get());
+  Settings settings = forced(Collective::reduce, clairvoyant);
+  settings.predict = PredictionMode::periodic;
+  state.replace_settings(settings);
+  state.replace_costs(some_costs);
+  constexpr int count = 1024;
+  std::vector<int> own(count);
+  std::vector<int> sum(count);
+  const auto begin = [&](int late, int step) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank_in() == late) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = step + i * rank_in();
+  };
+  const auto check = [&](int step) {
+    for (int i = 0; i < count && rank_in() == 0; ++i) {
+      ASSERT_EQ(sum[static_cast<std::size_t>(i)], size * step + i * (size * (size - 1) / 2));
+    }
+  };
+  for (int step = 0; step < calls; ++step) {
+    begin(1, step);
+    if (rank_in() == 2 && step % 3 == 0) {
+      SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get());
+    } else {
+      SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get());
+    }
+    check(step);
+    begin(2, step);
+    SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get());
+    check(step);
+  }
+  const ArrivalPredictor::Site* const site =
+      state.arrivals.predictor()->known({Collective::reduce, 0, count * sizeof(int)});
+  ASSERT_NE(site, nullptr);
+  for (const int line : {1, 2}) {
+    const SharedView& view = site->lines[static_cast<std::size_t>(line)].view;
+    ASSERT_NE(view, nullptr) << line;
+    EXPECT_EQ(std::ranges::max_element(view->times) - view->times.begin(), line);
+    EXPECT_TRUE(state.programs.holds(*clairvoyant, view)) << line;
+  }
+  EXPECT_NE(state.arrivals.view(), site->lines[1].view);
 }
 
 // The schedule of the predicted arrivals is made while ranks wait in the calls before.

@@ -51,6 +51,8 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
   return raise(comm, state.refusal_code);
 }
 
+void (*on_served)() = nullptr;
+
 const Algorithm* CountedCall::ask_governor(const CommunicatorState::CachedChoice& choice) {
   governed_ = state_.governing()->enter(
       Governor::key_of(collective_, root_, choice.bytes, choice.operator_use, choice.commutes,

@@ -92,6 +92,7 @@ class CountedCall {
     if (governed_.took != nullptr && result == MPI_SUCCESS) {
       state_.governing()->leave(governed_, left_ == left_by_governor());
     }
+    if (algorithm != nullptr && on_served != nullptr) on_served();
     if (timed_) {
       const auto now = std::chrono::steady_clock::now();
       CallCount& line = state_.report.line(collective_, algorithm);

@@ -21,6 +21,10 @@ struct Caller {
   bool large = false;
   const void* place = nullptr;
 };
+// Called after a blocking collective that Sibyl has served by messages of its own, on its thread;
+// nullptr: nobody watches. Set before the first call.
+extern void (*on_served)();
+
 // The two kinds of function of the C API.
 inline constexpr Caller c_api{};
 inline constexpr Caller large_c_api{false, true};

@@ -21,6 +21,18 @@
 
 atomic_int recorder_state = recorder_idle;
 
+/* ---- Sibyl, where it serves the program ------------------------------------------------------ */
+
+static _Thread_local __attribute__((tls_model("initial-exec"))) const void* place;
+static _Thread_local __attribute__((tls_model("initial-exec"))) int served;
+
+/* Called by Sibyl when a call of this thread was not the MPI library's. */
+__attribute__((visibility("default"))) void sibyl_profile_served(void);
+void sibyl_profile_served(void) { served = 1; }
+/* The address to which the call that this thread is in returns, in the program. */
+__attribute__((visibility("default"))) const void* sibyl_profile_place(void);
+const void* sibyl_profile_place(void) { return place; }
+
 /* ---- Functions of the MPI library ----------------------------------------------------------- */
 
 static _Atomic(const void*) first_caller;
@@ -83,6 +95,7 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
   const struct profile_symbol* const symbol = &profile_symbols[index];
   const struct profile_function* const function = &profile_functions[symbol->function];
   call->symbol = NULL;
+  place = caller;
   if (__builtin_expect(atomic_load_explicit(&recorder_state, memory_order_acquire) != recorder_on,
                        0)) {
     if (function->kind == kind_collective) recorder_begin_without_init();
@@ -120,6 +133,7 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
   atomic_store_explicit(&thread->signature, call->signature, memory_order_relaxed);
   atomic_store_explicit(&thread->inside, 1, memory_order_release);
   call->symbol = symbol;
+  served = 0;
 }
 
 void recorder_end(struct recorded_call* call) {
@@ -134,12 +148,13 @@ void recorder_end(struct recorded_call* call) {
   row_count(call->row, call->bytes, now - call->enter);
   atomic_store_explicit(&trace->last_ns, now, memory_order_relaxed);
   if (!call->has_record) return;
+  const uint64_t by_sibyl = served ? trace_by_sibyl : 0;
   const struct trace_record record = {.row = call->row,
                                       .root = call->root,
                                       .number = call->number,
                                       .enter_ns = call->enter,
                                       .exit_ns = now,
-                                      .bytes = call->bytes,
+                                      .bytes = call->bytes | by_sibyl,
                                       .signature = call->signature};
   trace_add_record(&record);
 }

@@ -95,6 +95,9 @@ struct trace_row {
   uint64_t rest_too;
 };
 
+/* In the bytes of a record: the call was served by Sibyl, and not by the MPI library. */
+#define trace_by_sibyl (UINT64_C(1) << 63)
+
 struct trace_record {
   uint32_t row;
   int32_t root;

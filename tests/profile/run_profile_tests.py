@@ -276,7 +276,14 @@ class CPrograms(ProfileTest):
         shim = setting.library_dir / "libsibyl-preload.so"
         reports = Path(tempfile.mkdtemp(dir=setting.work))
         served = {"SIBYL_REPORT": str(reports), "SIBYL_REDUCE": "binomial"}
-        self.check_calls(self.traces(preload=(shim,), **served), c_program("collectives.c"))
+        traces = self.traces(preload=(shim,), **served)
+        self.check_calls(traces, c_program("collectives.c"))
+        for trace in traces.values():
+            by_sibyl = {trace.rows[r.row].function for r in trace.records if r.by_sibyl}
+            self.assertIn("MPI_Reduce", by_sibyl)
+            self.assertNotIn("MPI_Alltoallw", by_sibyl)
+        for trace in self.traces().values():
+            self.assertFalse(any(record.by_sibyl for record in trace.records))
         found = launching.served(read_reports(reports))
         self.assertEqual(sorted(found), list(range(self.RANKS)))
         self.assertTrue(all("reduce" in names for names in found.values()), found)

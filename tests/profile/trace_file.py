@@ -59,6 +59,7 @@ class Record:
     exit: int
     bytes: int
     signature: int
+    by_sibyl: bool
 
 
 class Trace:
@@ -94,7 +95,7 @@ class Trace:
             for members, *rest in self._entries("communicators")
         ]
         self.rows = [self._row(*words) for words in self._entries("rows")]
-        self.records = [Record(*words) for words in self._entries("records")]
+        self.records = [self._record(*words) for words in self._entries("records")]
         self.threads = list(self._entries("threads"))
         self._check()
 
@@ -110,6 +111,10 @@ class Trace:
         offset, capacity, used, size = self.tables[name]
         assert size == struct.calcsize(ENTRIES[name]) and used <= capacity, (self.path, name)
         return struct.iter_unpack(ENTRIES[name], self.data[offset : offset + used * size])
+
+    def _record(self, row, root, number, enter, leave, count, signature):
+        by_sibyl = count >= 1 << 63  # the highest bit
+        return Record(row, root, number, enter, leave, count % (1 << 63), signature, by_sibyl)
 
     def _row(self, site, communicator, function, zero, calls, count, ns, max_ns):
         assert zero == 0

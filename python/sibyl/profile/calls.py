@@ -15,7 +15,7 @@ from functools import reduce
 
 import numpy
 
-from sibyl.profile.trace import NO_COMMUNICATOR, RANKS_MOST, Trace, TraceError
+from sibyl.profile.trace import BY_SIBYL, NO_COMMUNICATOR, RANKS_MOST, Trace, TraceError
 from sibyl.profile.world import World, common
 
 
@@ -33,6 +33,7 @@ class CallSet:
         enter: shape (calls, members): seconds since the run began.
         leave: the same.
         bytes: what each member gives.
+        by_sibyl: of each member, whether Sibyl has served it, and not the MPI library.
     """
 
     members: tuple[int, ...]
@@ -44,6 +45,7 @@ class CallSet:
     enter: numpy.ndarray
     leave: numpy.ndarray
     bytes: numpy.ndarray
+    by_sibyl: numpy.ndarray
 
 
 def members_of(text: str) -> tuple[int, ...]:
@@ -158,6 +160,7 @@ def _sets_of(
     size, row = numpy.empty(shape, "i8"), numpy.empty(shape, "i8")
     root = numpy.full(len(numbers), -1)
     function = numpy.empty(shape, "i8")
+    by_sibyl = numpy.empty(shape, bool)
     names: dict[str, int] = {}
     for column, rank in enumerate(present):
         trace, part = world.traces[rank], of_rank[rank]
@@ -165,7 +168,8 @@ def _sets_of(
         records = trace.tables["records"][chosen]
         enter[:, column] = (common(trace, records["enter_ns"]) - zero) * 1e-9
         leave[:, column] = (common(trace, records["exit_ns"]) - zero) * 1e-9
-        size[:, column], row[:, column] = records["bytes"], records["row"]
+        size[:, column], row[:, column] = records["bytes"] & ~BY_SIBYL, records["row"]
+        by_sibyl[:, column] = (records["bytes"] & BY_SIBYL) != 0
         named = numpy.where(records["root"] < len(whole), records["root"], -1)
         root = numpy.maximum(root, named)
         ids = numpy.array([names.setdefault(name, len(names)) for name in trace.functions])
@@ -188,6 +192,7 @@ def _sets_of(
             enter[at],
             leave[at],
             size[at],
+            by_sibyl[at],
         )
 
 

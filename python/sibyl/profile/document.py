@@ -5,6 +5,7 @@ from typing import Any
 
 from sibyl.profile.calls import members_text
 from sibyl.profile.judgement import Judgement
+from sibyl.profile.measured import measured_gain
 from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Site
 
@@ -100,7 +101,7 @@ def _site(profile: Profile, site: Site, judgement: Judgement) -> dict[str, Any]:
         "advice": judgement.advice,
         "gain": {
             "predicted_seconds": judgement.given_back,
-            "measured_seconds": None,
+            "measured_seconds": measured_gain(site),
             "algorithm": gain.contender.name if gain and judgement.given_back > 0 else None,
         },
     }

@@ -26,6 +26,12 @@ class Launch:
     launcher: LauncherOption = None
     launcher_args: LauncherArgsOption = None
     hostfile: HostfileOption = None
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve", help="Have Sibyl serve the program, and say what its calls took less."
+        ),
+    ] = False
     traces: Annotated[
         Path | None,
         typer.Option(
@@ -40,7 +46,14 @@ class Launch:
             if not program:
                 raise CommandError("which program? say: sibyl profile -n 4 -- ./app")
             return
-        if program or self.ranks or self.hostfile or self.launcher or self.launcher_args:
+        if (
+            program
+            or self.ranks
+            or self.hostfile
+            or self.launcher
+            or self.launcher_args
+            or self.serve
+        ):
             raise CommandError("--traces reads traces and runs nothing: leave out the program")
         if not self.traces.is_dir():
             raise CommandError(f"--traces {self.traces}: there is no such directory")

@@ -232,6 +232,9 @@ def _facts(profile: Profile, site: Site, judgement: Judgement) -> str:
         text += f", of which the network asks for {words.number(judgement.bound)}"
     if site.unsplit > 0:
         return f"{text}; {words.number(site.unsplit)} could not be split."
+    measured = words.measured_text(site)
+    if measured:
+        text += f". Served in turns, {measured}, beside the MPI library"
     gain = judgement.gain
     if gain is not None and gain.slowdown > SLOWER:
         text += (

@@ -53,13 +53,14 @@ def profile_program(
 
 
 def _run_options(launch: Launch, directory: Path) -> RunOptions:
-    """The program runs natively, with the recorder before it."""
+    """The program runs natively unless it is to be served, with the recorder before all else."""
     return RunOptions(
         ranks=launch.ranks,
         mpi=launch.mpi,
         launcher=launch.launcher,
         launcher_args=launch.launcher_args,
-        native=True,
+        native=not launch.serve,
+        quiet=True,
         variables=recorder_variables(directory),
     )
 

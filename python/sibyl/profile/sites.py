@@ -74,6 +74,7 @@ class Site:
         given: bytes that each member gave, the same shape.
         root: of each such call, a rank of the communicator, or -1.
         weight: shape of `enter`: how many seconds one second of a record stands for.
+        by_sibyl: shape of `enter`: whether Sibyl has served it, and not the MPI library.
     """
 
     collective: str
@@ -92,6 +93,7 @@ class Site:
     given: numpy.ndarray
     root: numpy.ndarray
     weight: numpy.ndarray
+    by_sibyl: numpy.ndarray
 
     @cached_property
     def attribution(self) -> Attribution:
@@ -221,6 +223,7 @@ def _chosen(calls: CallSet, chosen: numpy.ndarray) -> CallSet:
     return CallSet(
         *(calls.members, calls.size, calls.function, calls.rows, calls.root),
         *(calls.number[chosen], calls.enter[chosen], calls.leave[chosen], calls.bytes[chosen]),
+        calls.by_sibyl[chosen],
     )
 
 
@@ -271,6 +274,7 @@ def _site(
         bytes_of,
         numpy.concatenate([numpy.full(len(part.enter), part.root) for part in sets])[order],
         numpy.concatenate(weights)[order],
+        numpy.concatenate([part.by_sibyl for part in sets])[order],
     )
 
 
@@ -305,7 +309,7 @@ def _unsplit_sites(
             *(collective, place, (), members, size),
             *(int(max(counts[0] for counts in of_rank.values())), int(total[1])),
             *(seconds, seconds, 0, (0, 0)),
-            *(nothing, nothing, nothing, numpy.zeros(0, int), nothing),
+            *(nothing, nothing, nothing, numpy.zeros(0, int), nothing, nothing.astype(bool)),
         )
 
 

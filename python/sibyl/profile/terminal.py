@@ -40,6 +40,8 @@ def _table(profile: Profile, top: int) -> Table:
             lines.append(words.who_is_late(site.late[0]))
         if advice := words.advice_text(judgement):
             lines.append(advice)
+        if measured := words.measured_text(site):
+            lines.append(measured)
         table.add_row(
             words.number(site.seconds),
             words.number(site.waiting),

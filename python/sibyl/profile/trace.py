@@ -19,6 +19,7 @@ TABLE_NAMES = ("strings", "functions", "sites", "communicators", "rows", "record
 NO_COMMUNICATOR = 0xFFFFFFFF
 RANKS_MOST = 1 << 24  # more are a damaged file
 COLLECTIVE = 1  # kind of a function
+BY_SIBYL = numpy.uint64(1 << 63)  # in the bytes of a record: Sibyl has served the call
 # Flags of the header: no MPI_Init, a table was too small, started by MPI_Comm_spawn, and hosts
 # whose clocks could not be compared.
 SESSIONS_ONLY, TABLE_OVERFLOWED, SPAWNED, CLOCK_UNKNOWN = 1, 2, 4, 8

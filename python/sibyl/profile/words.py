@@ -4,6 +4,7 @@ from sibyl.experiment.units import size_text
 from sibyl.mpi.report import seconds_text
 from sibyl.profile.calls import members_text
 from sibyl.profile.judgement import BALANCE, SCHEDULE, Judgement
+from sibyl.profile.measured import measured_gain
 from sibyl.profile.places import Place
 from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Late, Site
@@ -85,6 +86,15 @@ def advice_text(judgement: Judgement) -> str:
         gain = judgement.gain
         return f"schedule: {gain.contender.name} gives back {number(gain.seconds)} rank-s"
     return "balance the load" if judgement.advice == BALANCE else ""
+
+
+def measured_text(site: Site) -> str:
+    """What Sibyl's calls took less than the library's; "" where not served in turns."""
+    gain = measured_gain(site)
+    if gain is None:
+        return ""
+    what = "gave back" if gain >= 0 else "cost"
+    return f"measured: Sibyl {what} {number(abs(gain))} rank-s"
 
 
 def remedy_lines(profile: Profile) -> list[str]:

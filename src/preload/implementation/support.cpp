@@ -76,6 +76,16 @@ void find_fortran_constants(void* (*native)(const char*)) {
       native);
 }
 
+// The recorder of `sibyl profile`, which watches from before the shim: it is told who served a
+// call, and knows where the program made it.
+void follow_recorder() {
+  const auto served = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "sibyl_profile_served"));
+  const auto place =
+      reinterpret_cast<const void* (*)()>(dlsym(RTLD_DEFAULT, "sibyl_profile_place"));
+  if (served != nullptr) sibyl::on_served = served;
+  if (place != nullptr) called_from = place;
+}
+
 }  // namespace
 
 const void* (*called_from)() = []() -> const void* { return nullptr; };
@@ -111,6 +121,7 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   using namespace sibyl::preload;
   find_native = native;
   called_from = place_of_call;
+  follow_recorder();
   find_hand_back = hand_back;
   for (const std::string_view name : served()) {
     sibyl::hand_back_to(name, hand_back(std::string(name).c_str()));

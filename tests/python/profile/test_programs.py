@@ -46,6 +46,26 @@ def assert_late(site: dict[str, Any], rank: int, delay: float = DELAY) -> None:
     assert late["median_lateness"] == pytest.approx(delay, rel=0.2), site
 
 
+def test_a_site_that_is_served_in_turns_says_what_that_gave_back(
+    sibyl: Sibyl, mpi: Mpi, late_sites: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under prediction one reduce of sixteen is the MPI library's; an alltoall always is."""
+    monkeypatch.setenv("SIBYL_PREDICT", "periodic")
+    monkeypatch.setenv("SIBYL_REDUCE", "binomial")
+    monkeypatch.setenv("SIBYL_ALLTOALL", "native")
+    words = ("-n", RANKS, "--mpi", mpi.option, "--serve", "--", late_sites, 160, 500)
+    result, document = profile(sibyl, *words)
+    assert result.returncode == 0, result.stderr
+    reduce = site_of(document, "reduce")
+    assert (reduce["calls"], reduce["bytes"]) == (160, 160 * RANKS * 8000)
+    gain = reduce["gain"]["measured_seconds"]
+    assert gain is not None
+    assert abs(gain) <= reduce["seconds"] * 160
+    assert site_of(document, "alltoall")["gain"]["measured_seconds"] is None
+    assert "measured: Sibyl" in result.stderr
+    assert "measured: Sibyl" in (sibyl.directory / "a.html").read_text()
+
+
 @pytest.fixture(scope="session")
 def late_sites(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """programs/late_sites.c with debug information."""

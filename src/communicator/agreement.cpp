@@ -175,7 +175,7 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   tags_.begin_at(terms.tag_start);
   id_ = terms.id;
   last_used_ = process_.tick();
-  programs.set_placement(find_placement(made, node_number(process_.environment().test_placement)));
+  set_placement(find_placement(made, node_number(process_.environment().test_placement)));
   arrivals.open({.comm = made,
                  .rank = rank_,
                  .ranks = size_,

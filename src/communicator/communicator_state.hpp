@@ -94,6 +94,11 @@ class CommunicatorState final : public ArrivalListener {
   const std::shared_ptr<CommunicatorLink>& link() const { return link_; }
   // How ranks lie on nodes; agreed at set-up.
   const Placement& placement() const { return programs.placement(); }
+  // At set-up; for tests: the same on all ranks, between two calls.
+  void set_placement(const Placement& placement) {
+    programs.set_placement(placement);
+    irregular_room.tree_sizes.clear();  // that tree is over other places
+  }
   // How many consecutive ranks share a node; 1 where that is no one number.
   Rank ranks_per_node() const { return placement().ranks_per_node; }
   const Settings& settings() const { return settings_; }

@@ -10,26 +10,29 @@ namespace sibyl {
 namespace {
 
 // Where the blocks of a rank's cube lie: at the root at their ranks, elsewhere in scratch, those
-// that the tree carries one after the other.
+// that the tree carries one after the other in the order of places.
 class Places {
  public:
   Places(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node, Rank rank,
          Buffer at_root)
-      : blocks_(blocks), buffer_(rank == request.root ? at_root : Buffer::scratch) {
+      : blocks_(blocks),
+        order_(blocks.order()),
+        buffer_(rank == request.root ? at_root : Buffer::scratch) {
     if (buffer_ != Buffer::scratch) return;
-    for (Rank r = node.first; r < node.first + node.count; ++r) {
+    for (Rank place = node.first; place < node.first + node.count; ++place) {
       slot_.push_back(units_);
-      if (blocks.carries(r)) ++units_;
+      if (blocks.carries(order_.rank_at(place))) ++units_;
     }
     first_ = node.first;
   }
   Unit scratch_units() const { return units_; }
   Slice of(ProgramBuilder& build, Rank first, Rank count) {
     ranges_.clear();
-    for (Rank r = first; r < first + count; ++r) {
-      if (!blocks_.carries(r)) continue;
-      const Unit unit = buffer_ == Buffer::scratch ? slot_[static_cast<std::size_t>(r - first_)]
-                                                   : static_cast<Unit>(r);
+    for (Rank place = first; place < first + count; ++place) {
+      const Rank rank = order_.rank_at(place);
+      if (!blocks_.carries(rank)) continue;
+      const Unit unit = buffer_ == Buffer::scratch ? slot_[static_cast<std::size_t>(place - first_)]
+                                                   : static_cast<Unit>(rank);
       ranges_.push_back({unit, 1});
     }
     return build.slice(buffer_, ranges_);
@@ -37,6 +40,7 @@ class Places {
 
  private:
   const TreeBlocks& blocks_;
+  NodeOrder order_;
   Buffer buffer_;
   Rank first_ = 0;
   Unit units_ = 0;
@@ -70,59 +74,71 @@ Slice own_block(const TreeBlocks& blocks, Buffer buffer, Rank rank) {
 
 }  // namespace
 
-TreeBlocks::TreeBlocks(const PlanRequest& request)
-    : sizes_(request.sizes.begin(), request.sizes.end()) {
+RequestOrder::RequestOrder(const PlanRequest& request)
+    : ranks_(request.ranks), per_node_(request.ranks_per_node) {
+  if (!request.nodes.empty()) table_.emplace(request.nodes);
+}
+
+TreeBlocks::TreeBlocks(const PlanRequest& request) : order_(request), sizes_(request.sizes.size()) {
+  const NodeOrder order = this->order();
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
     const auto rank = static_cast<Rank>(i);
-    if (rank == request.root || sizes_[i] < request.direct_from) continue;
-    direct_.push_back(rank);
-    sizes_[i] = 0;
+    const bool direct = rank != request.root && request.sizes[i] >= request.direct_from;
+    if (direct) direct_.push_back(rank);
+    sizes_[static_cast<std::size_t>(order.place_of(rank))] = direct ? 0 : request.sizes[i];
   }
 }
 
 bool TreeBlocks::carries(Rank rank) const { return !std::ranges::binary_search(direct_, rank); }
 
 OrderedNode ordered_node(const PlanRequest& request, const TreeBlocks& blocks, Rank rank) {
-  return blocks.sizes().empty()
-             ? ordered_node_of_equal_blocks(rank, request.ranks, request.root,
-                                            request.ranks_per_node)
-             : ordered_node(rank, blocks.sizes(), request.root, request.ranks_per_node);
+  const NodeOrder order = blocks.order();
+  const Rank place = order.place_of(rank);
+  const Rank root = order.place_of(request.root);
+  return blocks.sizes().empty() ? ordered_node_of_equal_blocks(place, root, order)
+                                : ordered_node(place, blocks.sizes(), root, order);
 }
 
 std::uint32_t tree_rounds(const PlanRequest& request) {
-  return JoinOrder(request.ranks, request.ranks_per_node).iterations();
+  return JoinOrder(RequestOrder(request).get()).iterations();
 }
 
 void append_gather(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
                    Rank rank, std::uint32_t round, Program& program) {
   ProgramBuilder build(program);
+  const NodeOrder order = blocks.order();
   const bool is_root = rank == request.root;
+  const Rank parent = is_root ? no_rank : order.rank_at(node.parent);
   if (is_root) program.in_place = request.in_place;
   if (!is_root && node.children.empty()) {
-    build.send(node.parent, own_block(blocks, Buffer::send, rank), round + node.round);
+    build.send(parent, own_block(blocks, Buffer::send, rank), round + node.round);
     return;
   }
   Places places(request, blocks, node, rank, Buffer::receive);
   program.scratch_units = places.scratch_units();
   for (const OrderedChild& child : node.children) {
-    build.receive(child.rank, places.of(build, child.first, child.count), round + child.round);
+    build.receive(order.rank_at(child.rank), places.of(build, child.first, child.count),
+                  round + child.round);
   }
   const std::uint32_t last = round + (node.children.empty() ? 0 : node.children.back().round);
   if (!program.in_place && blocks.carries(rank)) {
-    build.copy(places.of(build, rank, 1), own_block(blocks, Buffer::send, rank), last);
+    build.copy(places.of(build, order.place_of(rank), 1), own_block(blocks, Buffer::send, rank),
+               last);
   }
   if (is_root) return;
-  build.send(node.parent, places.of(build, node.first, node.count), round + node.round);
+  build.send(parent, places.of(build, node.first, node.count), round + node.round);
 }
 
 void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
                     Rank rank, std::uint32_t round, std::uint32_t rounds, Program& program) {
   ProgramBuilder build(program);
   const auto round_of = [&](std::uint32_t iteration) { return round + rounds - 1 - iteration; };
+  const NodeOrder order = blocks.order();
   const bool is_root = rank == request.root;
+  const Rank parent = is_root ? no_rank : order.rank_at(node.parent);
   if (is_root) program.in_place = request.in_place;
   if (!is_root && node.children.empty()) {
-    build.receive(node.parent, own_block(blocks, Buffer::receive, rank), round_of(node.round));
+    build.receive(parent, own_block(blocks, Buffer::receive, rank), round_of(node.round));
     return;
   }
   Places places(request, blocks, node, rank, Buffer::send);
@@ -130,14 +146,15 @@ void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, const 
   std::uint32_t last = round;
   if (!is_root) {
     last = round_of(node.round);
-    build.receive(node.parent, places.of(build, node.first, node.count), last);
+    build.receive(parent, places.of(build, node.first, node.count), last);
   }
   for (const OrderedChild& child : std::views::reverse(node.children)) {
     last = round_of(child.round);
-    build.send(child.rank, places.of(build, child.first, child.count), last);
+    build.send(order.rank_at(child.rank), places.of(build, child.first, child.count), last);
   }
   if (!program.in_place && blocks.carries(rank)) {
-    build.copy(own_block(blocks, Buffer::receive, rank), places.of(build, rank, 1), last);
+    build.copy(own_block(blocks, Buffer::receive, rank), places.of(build, order.place_of(rank), 1),
+               last);
   }
 }
 

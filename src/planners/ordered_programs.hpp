@@ -3,9 +3,12 @@
 // Every edge of the tree carries one message, of a cube's blocks in rank order, even where it holds
 // none: what an edge carries is known to the sender alone in an irregular call. Blocks that travel
 // direct between their rank and the root are no part of it.
+//
+// Trees are over places (node_order.hpp); the steps name ranks, and units of the root's buffer.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,22 +17,36 @@
 
 namespace sibyl {
 
+// The order that a request's ranks have in trees.
+class RequestOrder {
+ public:
+  explicit RequestOrder(const PlanRequest& request);
+  NodeOrder get() const { return table_ ? NodeOrder(*table_) : NodeOrder(ranks_, per_node_); }
+
+ private:
+  Rank ranks_;
+  Rank per_node_;
+  std::optional<NodeTable> table_;
+};
+
 // Which blocks go along the tree, and how large they are there: those that do not count nothing.
 class TreeBlocks {
  public:
   explicit TreeBlocks(const PlanRequest& request);
+  NodeOrder order() const { return order_.get(); }
   bool carries(Rank rank) const;
-  // One per rank; empty where all blocks are alike.
+  // One per place; empty where all blocks are alike.
   std::span<const std::uint64_t> sizes() const { return sizes_; }
   // The other blocks' owners in rank order, without the root.
   const std::vector<Rank>& direct() const { return direct_; }
 
  private:
+  RequestOrder order_;
   std::vector<std::uint64_t> sizes_;
   std::vector<Rank> direct_;
 };
 
-// This rank's place in the tree of the request.
+// This rank's node in the tree of the request.
 OrderedNode ordered_node(const PlanRequest& request, const TreeBlocks& blocks, Rank rank);
 std::uint32_t tree_rounds(const PlanRequest& request);
 
@@ -44,7 +61,7 @@ void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, const 
 void append_direct(const PlanRequest& request, const TreeBlocks& blocks, Rank rank,
                    std::uint32_t round, Collective collective, Program& program);
 
-// The plan of an irregular call along the nodes that its ranks hold, one a rank, which may have
+// The plan of an irregular call along the nodes that its ranks hold, in rank order, which may have
 // been made for other sizes than the request's: what runs (executor/tree/irregular.hpp), for the
 // verifier.
 Plan plan_along(Collective collective, const PlanRequest& request,

@@ -25,26 +25,25 @@ bool lower_cube_wins(const OrderedCube& lower, const OrderedCube& upper, Rank gi
   return lower.own >= upper.own;
 }
 
-JoinOrder::JoinOrder(Rank ranks, Rank ranks_per_node)
-    : ranks_(ranks), per_node_(std::min(ranks_per_node, ranks)) {
-  const Rank nodes = (ranks + per_node_ - 1) / per_node_;
-  within_ = ceil_log2(static_cast<std::uint64_t>(per_node_));
-  between_ = ceil_log2(static_cast<std::uint64_t>(nodes));
-}
+JoinOrder::JoinOrder(const NodeOrder& order)
+    : order_(order),
+      within_(ceil_log2(static_cast<std::uint64_t>(order.largest_node()))),
+      between_(ceil_log2(static_cast<std::uint64_t>(order.nodes()))) {}
 
 JoinOrder::Cube JoinOrder::cube(Rank rank, std::uint32_t iteration) const {
   const auto cut = [](std::int64_t end, Rank limit) {
     return static_cast<Rank>(std::min<std::int64_t>(end, limit));
   };
+  const Rank node = order_.node_of(rank);
   if (iteration < within_) {
-    const Rank node = rank / per_node_ * per_node_;
-    const Rank first = node + ((rank - node) & ~((Rank{1} << iteration) - 1));
-    const Rank node_end = cut(std::int64_t{node} + per_node_, ranks_);
-    return {first, cut(std::int64_t{first} + (std::int64_t{1} << iteration), node_end)};
+    const Rank begin = order_.begin(node);
+    const Rank first = begin + ((rank - begin) & ~((Rank{1} << iteration) - 1));
+    return {first,
+            cut(std::int64_t{first} + (std::int64_t{1} << iteration), order_.begin(node + 1))};
   }
-  const std::int64_t size = std::int64_t{per_node_} << (iteration - within_);
-  const auto first = static_cast<Rank>(rank / size * size);
-  return {first, cut(first + size, ranks_)};
+  const std::int64_t nodes = std::int64_t{1} << (iteration - within_);
+  const auto first = static_cast<Rank>(node / nodes * nodes);
+  return {order_.begin(first), order_.begin(cut(first + nodes, order_.nodes()))};
 }
 
 JoinOrder::Cube JoinOrder::neighbour(const Cube& cube, std::uint32_t iteration) const {
@@ -66,19 +65,26 @@ OrderedCube ordered_cube(const JoinOrder& order, const JoinOrder::Cube& place,
 }
 
 OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank given_root,
-                         Rank ranks_per_node) {
+                         const NodeOrder& order) {
+  return ordered_node_in_cube(rank, {0, order.ranks()}, sizes, given_root, order);
+}
+
+OrderedNode ordered_node_in_cube(Rank rank, const JoinOrder::Cube& cube,
+                                 std::span<const std::uint64_t> sizes, Rank given_root,
+                                 const NodeOrder& of_nodes) {
   OrderedNode node;
-  const auto ranks = static_cast<Rank>(sizes.size());
-  const JoinOrder order(ranks, ranks_per_node);
+  const JoinOrder order(of_nodes);
   std::vector<OrderedCube> cubes;  // of the iteration, in rank order
   cubes.reserve(sizes.size());
-  for (Rank r = 0; r < ranks; ++r) cubes.push_back({r, 0, sizes[static_cast<std::size_t>(r)]});
+  for (Rank r = cube.first; r < cube.end; ++r) {
+    cubes.push_back({r, 0, sizes[static_cast<std::size_t>(r - cube.first)]});
+  }
   node.first = rank;
-  node.total = cubes[static_cast<std::size_t>(rank)].own;
-  for (std::uint32_t iteration = 0; iteration < order.iterations(); ++iteration) {
+  node.total = cubes[static_cast<std::size_t>(rank - cube.first)].own;
+  for (std::uint32_t iteration = 0; cubes.size() > 1; ++iteration) {
     std::size_t kept = 0;
     std::size_t next = 0;
-    for (Rank first = 0; first < ranks;) {
+    for (Rank first = cube.first; first < cube.end;) {
       const JoinOrder::Cube lower_place = order.cube(first, iteration);
       const JoinOrder::Cube upper_place = order.neighbour(lower_place, iteration);
       const OrderedCube lower = cubes[next++];
@@ -100,42 +106,42 @@ OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank g
         node.round = iteration;
       }
     }
+    cubes.resize(kept);
   }
   return node;
 }
 
-OrderedNode ordered_star(Rank root, std::span<const std::uint64_t> sizes, Rank ranks_per_node) {
-  const auto ranks = static_cast<Rank>(sizes.size());
-  const auto sizes_of = [&](Rank first) {
-    return sizes.subspan(static_cast<std::size_t>(first),
-                         static_cast<std::size_t>(std::min(ranks_per_node, ranks - first)));
+OrderedNode ordered_star(Rank root, std::span<const std::uint64_t> sizes, const NodeOrder& order) {
+  const auto place_of = [&](Rank node) -> JoinOrder::Cube {
+    return {order.begin(node), order.begin(node + 1)};
   };
-  const Rank own = root - root % ranks_per_node;
-  OrderedNode node = ordered_node(root - own, sizes_of(own), root - own, ranks_per_node);
-  node.first += own;
-  for (OrderedChild& child : node.children) {
-    child.rank += own;
-    child.first += own;
-  }
+  const Rank own = order.node_of(root);
+  const JoinOrder::Cube place = place_of(own);
+  const auto on_node =
+      sizes.subspan(static_cast<std::size_t>(place.first), static_cast<std::size_t>(place.size()));
+  OrderedNode node = ordered_node_in_cube(root, place, on_node, root, order);
+  const JoinOrder joins(order);
   auto round = static_cast<std::uint32_t>(node.children.size());
-  for (Rank first = 0; first < ranks; first += ranks_per_node) {
-    if (first == own) continue;
-    const std::span<const std::uint64_t> on_node = sizes_of(first);
-    const auto count = static_cast<Rank>(on_node.size());
-    const JoinOrder order(count, ranks_per_node);
-    const OrderedCube cube = ordered_cube(order, {0, count}, order.iterations(), on_node, no_rank);
-    node.adopt({first + cube.gather_root, round++, first, count, cube.total()});
+  for (Rank other = 0; other < order.nodes(); ++other) {
+    if (other == own) continue;
+    const JoinOrder::Cube there = place_of(other);
+    const OrderedCube cube = ordered_cube(joins, there, joins.within(), sizes, no_rank);
+    node.adopt({cube.gather_root, round++, there.first, there.size(), cube.total()});
   }
   return node;
 }
 
-// With equal sizes the lower cube, which is never the smaller one, wins unless the upper one holds
-// the root: a cube's gather root is the given root or the cube's first rank.
-OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root, Rank ranks_per_node) {
+// With equal sizes and nodes the lower cube, which is never the smaller one, wins unless the upper
+// one holds the root: a cube's gather root is the given root or the cube's first rank.
+OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank root, const NodeOrder& of_nodes) {
+  if (!of_nodes.of_equal_runs()) {
+    const std::vector<std::uint64_t> ones(static_cast<std::size_t>(of_nodes.ranks()), 1);
+    return ordered_node(rank, ones, root, of_nodes);
+  }
   OrderedNode node;
   node.first = rank;
   node.total = 1;
-  const JoinOrder order(ranks, ranks_per_node);
+  const JoinOrder order(of_nodes);
   const auto gather_root = [&](const JoinOrder::Cube& cube) {
     return root >= cube.first && root < cube.end ? root : cube.first;
   };
@@ -163,12 +169,9 @@ void OrderedNode::adopt(const OrderedChild& child) {
   total += child.total;
 }
 
-OrderedConstruction::OrderedConstruction(Rank rank, Rank ranks, std::uint64_t own_size,
-                                         Rank given_root, Rank ranks_per_node)
-    : order_(ranks, ranks_per_node),
-      rank_(rank),
-      given_root_(given_root),
-      cube_{rank, 0, own_size} {
+OrderedConstruction::OrderedConstruction(Rank rank, std::uint64_t own_size, Rank given_root,
+                                         const NodeOrder& order)
+    : order_(order), rank_(rank), given_root_(given_root), cube_{rank, 0, own_size} {
   node_.first = rank;
   node_.total = own_size;
   enter_iteration();

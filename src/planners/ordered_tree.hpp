@@ -7,7 +7,9 @@
 // The other sends what its cube holds, consecutive blocks in rank order, in one message.
 //
 // Where several ranks share a node, those of a node join first and nodes afterwards: one message
-// leaves a node, whatever the number of its ranks.
+// leaves a node, whatever the number of its ranks. Where a node's ranks are no run, the tree is one
+// over places (node_order.hpp): whatever is called a rank below is then a place, and whoever sends
+// messages along the tree looks up whose it is.
 //
 // Source: J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for Irregular Gather
 // and
@@ -21,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "planners/node_order.hpp"
 #include "sibyl/schedule.hpp"
 
 namespace sibyl {
@@ -35,17 +38,19 @@ class JoinOrder {
     bool empty() const { return first == end; }
   };
 
-  JoinOrder(Rank ranks, Rank ranks_per_node);
-  // ceil(log2 p), or with k ranks on each of n nodes ceil(log2 k) + ceil(log2 n).
+  explicit JoinOrder(const NodeOrder& order);
+  JoinOrder(Rank ranks, Rank ranks_per_node) : JoinOrder(NodeOrder(ranks, ranks_per_node)) {}
+  // ceil(log2 p), or with k ranks at most on each of n nodes ceil(log2 k) + ceil(log2 n).
   std::uint32_t iterations() const { return within_ + between_; }
+  // Those within nodes, which come first.
+  std::uint32_t within() const { return within_; }
   // The cube that holds `rank` before `iteration`.
   Cube cube(Rank rank, std::uint32_t iteration) const;
   // The cube that joins it in `iteration`; empty where none does.
   Cube neighbour(const Cube& cube, std::uint32_t iteration) const;
 
  private:
-  Rank ranks_;
-  Rank per_node_;
+  NodeOrder order_;
   std::uint32_t within_ = 0;
   std::uint32_t between_ = 0;
 };
@@ -91,15 +96,34 @@ struct OrderedNode {
 // The place of `rank` where the sizes of all blocks are known to it: no messages. Time and space:
 // O(p).
 OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank given_root,
-                         Rank ranks_per_node = 1);
+                         const NodeOrder& order);
+inline OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank given_root,
+                                Rank ranks_per_node = 1) {
+  return ordered_node(rank, sizes, given_root,
+                      NodeOrder(static_cast<Rank>(sizes.size()), ranks_per_node));
+}
 
-// The same for blocks of size 1 each, in O(log p). Requires a root.
-OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root, Rank ranks_per_node = 1);
+// Its place in the tree of one cube of the order, of whose ranks `sizes` are. O(size of the cube).
+OrderedNode ordered_node_in_cube(Rank rank, const JoinOrder::Cube& cube,
+                                 std::span<const std::uint64_t> sizes, Rank given_root,
+                                 const NodeOrder& order);
+
+// The same for blocks of size 1 each, in O(log p) where nodes are equal runs of ranks. Requires a
+// root.
+OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank root, const NodeOrder& order);
+inline OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank ranks, Rank root,
+                                                Rank ranks_per_node = 1) {
+  return ordered_node_of_equal_blocks(rank, root, NodeOrder(ranks, ranks_per_node));
+}
 
 // The place of a root that reaches each other node by a message of its own, and the ranks of its
 // own node by the tree. Whoever gets the message of a node is the root of the tree of its cube.
 // Time and space: O(p).
-OrderedNode ordered_star(Rank root, std::span<const std::uint64_t> sizes, Rank ranks_per_node);
+OrderedNode ordered_star(Rank root, std::span<const std::uint64_t> sizes, const NodeOrder& order);
+inline OrderedNode ordered_star(Rank root, std::span<const std::uint64_t> sizes,
+                                Rank ranks_per_node) {
+  return ordered_star(root, sizes, NodeOrder(static_cast<Rank>(sizes.size()), ranks_per_node));
+}
 
 // The construction at a rank that knows its own size only: a state machine that is told what came
 // and says what to do next. At most 2 ceil(log2 p) - 1 messages depend on each other.
@@ -119,8 +143,10 @@ class OrderedConstruction {
     std::uint32_t iteration = 0;
   };
 
+  OrderedConstruction(Rank rank, std::uint64_t own_size, Rank given_root, const NodeOrder& order);
   OrderedConstruction(Rank rank, Rank ranks, std::uint64_t own_size, Rank given_root,
-                      Rank ranks_per_node = 1);
+                      Rank ranks_per_node = 1)
+      : OrderedConstruction(rank, own_size, given_root, NodeOrder(ranks, ranks_per_node)) {}
   const Next& next() const { return next_; }
   // The step that next() named is done; `received` is what came, where something came.
   void complete(const OrderedCube& received = {});

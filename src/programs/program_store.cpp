@@ -28,6 +28,8 @@ bool is_scheduled_ahead(const Algorithm& algorithm) {
 void ProgramStore::set_placement(const Placement& placement) {
   if (placement == placement_) return;
   placement_ = placement;
+  node_table_.reset();
+  if (!placement.nodes.empty()) node_table_.emplace(placement.nodes);
   for (const auto& entry : entries_) entry->valid = false;
 }
 

@@ -14,10 +14,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "arrival/view.hpp"
 #include "executor/program/prepared.hpp"
+#include "planners/node_order.hpp"
 #include "planners/nodes.hpp"
 #include "programs/plan_prefetch.hpp"
 #include "selection/choose.hpp"
@@ -63,8 +65,11 @@ class ProgramStore {
       : rank_(rank), ranks_(ranks), capacity_(capacity) {}
   // Drops what was planned for another placement.
   void set_placement(const Placement& placement);
-  void set_ranks_per_node(Rank ranks) { set_placement({.ranks_per_node = ranks}); }
   const Placement& placement() const { return placement_; }
+  // What trees of irregular blocks are over, until the placement changes.
+  NodeOrder node_order() const {
+    return node_table_ ? NodeOrder(*node_table_) : NodeOrder(ranks_, placement_.ranks_per_node);
+  }
 
   // The program of this rank. The reference holds until the next call. May throw std::bad_alloc.
   const Prepared& get(const ProgramSpec& spec, const SharedView& view = nullptr) {
@@ -108,6 +113,7 @@ class ProgramStore {
   Rank rank_;
   Rank ranks_;
   Placement placement_;
+  std::optional<NodeTable> node_table_;  // where nodes are no equal runs of ranks
   std::size_t capacity_;
   PlanPrefetch prefetch_;
   std::vector<std::unique_ptr<Entry>> entries_;

@@ -62,8 +62,10 @@ StartUps start_ups_of(const Situation& now) {
   const bool gathers = now.collective == Collective::gatherv;
   found.turn = gathers ? costs.gathered : costs.scattered;
   if (found.turn == 0) found.turn = gathers ? found.hop : found.hop * (posting / handling);
-  found.per_node = std::min(now.ranks_per_node, now.ranks);
-  found.nodes = (now.ranks + found.per_node - 1) / found.per_node;
+  found.nodes = now.node_count();
+  // Where ranks lie anyhow, as many as nodes hold on average.
+  found.per_node = now.nodes != 0 ? (now.ranks + now.nodes - 1) / now.nodes
+                                  : std::min(now.ranks_per_node, now.ranks);
   return found;
 }
 
@@ -159,7 +161,7 @@ bool wants_costs(const Settings& settings, const Situation& now) {
       return reduce_wants_costs(settings, now);
     case Collective::gatherv:
     case Collective::scatterv:
-      return !now.costs.known() && now.ranks_per_node < now.ranks &&
+      return !now.costs.known() && now.node_count() > 1 &&
              wanted_algorithm(settings, now) == choose_automatically &&
              !choose_irregular(now)->linear;
     case Collective::exscan:

@@ -74,7 +74,7 @@ std::string draw_service(Served& served, Collective collective, const Algorithm*
   const auto ranks = static_cast<std::uint64_t>(state.size());
   Placement placement{.ranks_per_node = static_cast<Rank>(1 + pick(random, ranks))};
   if (one_in(random, 3)) placement = draw_placement(state.size(), random);
-  state.programs.set_placement(placement);
+  state.set_placement(placement);
   return name_or_auto(row) + ", " + std::to_string(placement.ranks_per_node) + " ranks a node or " +
          std::to_string(placement.count) + " nodes, segments " + std::to_string(settings.segments) +
          ", first segment " + std::to_string(settings.first_segment) + ", direct from " +

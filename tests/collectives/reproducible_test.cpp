@@ -210,7 +210,7 @@ TEST(Reproducible, SibylsOwnChoiceDoesNotLookAtNodes) {
       const Algorithm* by = nullptr;
       for (const Rank per_node : {1, 2, size_of()}) {
         Served served(collective, nullptr);
-        served.state().programs.set_ranks_per_node(per_node);
+        served.state().set_placement({.ranks_per_node = per_node});
         served.state().replace_settings(reproducible(collective, nullptr));
         const Bits now = call(collective, served.get(), size_of() - 1, count);
         const CommunicatorState::CachedChoice& choice =

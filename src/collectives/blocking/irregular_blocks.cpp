@@ -62,8 +62,7 @@ class TreeCall {
         entry_((scatters(collective) ? state.scatter_trees : state.gather_trees).enter(call.root)) {
     if (!asks_) entry_.linear = false;
     if (scatters(collective) || entry_.calls != 1) return;
-    entry_.node =
-        ordered_node_of_equal_blocks(call.rank, call.ranks, call.root, call.ranks_per_node);
+    entry_.node = ordered_node_of_equal_blocks(call.place(), call.root_place(), call.order);
   }
 
   // Before anything else moves: whether this call is linear. What the root says of a gather
@@ -162,7 +161,7 @@ void Irregular::describe(CommunicatorState& state, IrregularCall& call) const {
   call.rank = state.rank();
   call.ranks = state.size();
   call.root = root;
-  call.ranks_per_node = state.ranks_per_node();
+  call.order = state.programs.node_order();
   call.direct_from = direct_from(state);
   call.star = call.is_root() && star_saves(state.situation(collective, 0, OperatorUse::none));
 }

@@ -4,7 +4,7 @@
 // that was built for other sizes serves as well. So every edge of the tree carries one message in
 // every call, and messages say what they carry:
 //
-//   gather:  blocks in rank order | sizes        scatter:  first rank, ranks | sizes | blocks
+//   gather:  blocks, by place | sizes        scatter:  first place, ranks | sizes | blocks
 //
 // `sizes` is 4 bytes a rank, or 4 bytes in all where they are equal.
 //
@@ -21,6 +21,9 @@
 //
 // The program of a plan would name the blocks of each message; here a rank cannot know them. Both
 // follow the same OrderedNode.
+//
+// Trees are over places (planners/node_order.hpp): nodes, cubes and the sizes in messages name
+// places, in whose order blocks travel; peers and the root's blocks are named by rank.
 //
 // Thread safety: one call at a time per IrregularRoom.
 #pragma once
@@ -68,7 +71,6 @@ struct IrregularRoom {
   // Scatter: the tree for the sizes of the last call.
   std::vector<std::uint64_t> tree_sizes;
   std::vector<std::uint64_t> wanted_sizes;
-  Rank tree_rank = no_rank;
   OrderedNode tree;
 };
 
@@ -78,7 +80,7 @@ struct IrregularCall {
   Rank rank = 0;
   Rank ranks = 1;
   Rank root = 0;
-  Rank ranks_per_node = 1;
+  NodeOrder order{1, 1};
   std::size_t direct_from = 0;
   bool star = false;  // a scatter's root sends to each other node itself; false at others
   // This rank's block, which begins at own.base; without a datatype it has none: the root's is in
@@ -88,6 +90,8 @@ struct IrregularCall {
   IrregularBlocks all;
 
   bool is_root() const { return rank == root; }
+  Rank place() const { return order.place_of(rank); }
+  Rank root_place() const { return order.place_of(root); }
   bool has_own() const { return own.type.handle != MPI_DATATYPE_NULL; }
   std::size_t own_bytes() const {
     return has_own() ? static_cast<std::size_t>(own.count) * own.type.size : 0;

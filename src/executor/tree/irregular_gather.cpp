@@ -9,9 +9,9 @@
 namespace sibyl {
 namespace {
 
-const OrderedChild* child_of(const OrderedNode& node, Rank rank) {
+const OrderedChild* child_of(const OrderedNode& node, Rank place) {
   const auto found =
-      std::ranges::find_if(node.children, [&](const OrderedChild& c) { return c.rank == rank; });
+      std::ranges::find_if(node.children, [&](const OrderedChild& c) { return c.rank == place; });
   return found == node.children.end() ? nullptr : &*found;
 }
 
@@ -43,7 +43,7 @@ class Inner {
                            call_.tag_base + direct_tag, call_.comm, &request));
     }
     room_.sizes.assign(static_cast<std::size_t>(node_.count), 0);
-    room_.sizes[static_cast<std::size_t>(call_.rank - node_.first)] =
+    room_.sizes[static_cast<std::size_t>(call_.place() - node_.first)] =
         direct ? goes_direct : static_cast<std::uint32_t>(call_.own_bytes());
     for (std::size_t k = 0; k < node_.children.size(); ++k) collect(k);
     std::ranges::sort(parts_, {}, [](const Opened& part) {
@@ -64,7 +64,7 @@ class Inner {
     const int awaited = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
     error_.add(awaited);
     if (awaited != MPI_SUCCESS) return;
-    const OrderedChild* child = child_of(node_, from);
+    const OrderedChild* child = child_of(node_, call_.order.place_of(from));
     // A child's messages have a place of their own, which then needs no more than they do.
     Area& place = child == nullptr
                       ? room_.packed
@@ -85,13 +85,14 @@ class Inner {
                  static_cast<std::size_t>(child.count));
   }
 
-  // Calls `take(data, bytes)` for all pieces in rank order; own data is packed if it has gaps.
+  // Calls `take(data, bytes)` for all pieces in the order of places; own data is packed if it has
+  // gaps.
   template <class Take>
   void for_each_piece(std::size_t own_bytes, Take take) {
     bool own_taken = own_bytes == 0;
     for (const Opened& part : parts_) {
       if (part.child == nullptr) continue;
-      if (!own_taken && part.child->first > call_.rank) {
+      if (!own_taken && part.child->first > call_.place()) {
         take(own_data(own_bytes), own_bytes);
         own_taken = true;
       }
@@ -112,6 +113,7 @@ class Inner {
     std::size_t total = own_bytes + sizes.bytes();
     for (const Opened& part : parts_) total += part.data_bytes;
     Area& last = room_.parts[node_.children.size()];
+    const Rank parent = call_.order.rank_at(node_.parent);
     if (total <= copied_up_to) {
       char* message = reserved(last, total);
       char* to = message;
@@ -120,8 +122,8 @@ class Inner {
         to += bytes;
       });
       sizes.write(to, true);
-      error_.add(send(message, static_cast<int>(total), MPI_BYTE, node_.parent,
-                      call_.tag_base + tree_tag, call_.comm));
+      error_.add(send(message, static_cast<int>(total), MPI_BYTE, parent, call_.tag_base + tree_tag,
+                      call_.comm));
       return;
     }
     char* trailer = reserved(last, sizes.bytes());
@@ -135,7 +137,7 @@ class Inner {
     const int made = pieces.make_type(type);
     error_.add(made);
     if (made != MPI_SUCCESS) return;
-    error_.add(send(MPI_BOTTOM, 1, type, node_.parent, call_.tag_base + tree_tag, call_.comm));
+    error_.add(send(MPI_BOTTOM, 1, type, parent, call_.tag_base + tree_tag, call_.comm));
     PMPI_Type_free(&type);
   }
 
@@ -165,6 +167,10 @@ class Root {
 
  private:
   const IrregularBlocks& all() const { return call_.all; }
+  // The owner of block i in a child's message.
+  Rank rank_in(const OrderedChild& child, Rank i) const {
+    return call_.order.rank_at(child.first + i);
+  }
   bool expected_direct(Rank rank) const {
     return rank != call_.root && all().bytes(rank) >= call_.direct_from && all().counts.given();
   }
@@ -242,7 +248,7 @@ class Root {
     }
     error_.add(awaited);
     if (awaited != MPI_SUCCESS) return;
-    const OrderedChild* child = child_of(node_, from);
+    const OrderedChild* child = child_of(node_, call_.order.place_of(from));
     if (child == nullptr) {
       error_.add(MPI_ERR_INTERN);
       return;
@@ -290,7 +296,7 @@ class Root {
     if (!all().counts.given()) return false;
     std::size_t expected = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Rank rank = child.first + static_cast<Rank>(i);
+      const Rank rank = rank_in(child, static_cast<Rank>(i));
       sizes[i] =
           expected_direct(rank) ? goes_direct : static_cast<std::uint32_t>(all().bytes(rank));
       expected += in_tree(sizes[i]);
@@ -298,20 +304,20 @@ class Root {
     const std::size_t trailer_bytes = WrittenSizes(sizes).bytes();
     if (expected + trailer_bytes != bytes) return false;
     Pieces pieces(room_);
-    for (Rank rank = child.first; rank < child.first + child.count;) {
-      const Rank begin = rank;
+    for (Rank i = 0; i < child.count;) {
+      const Rank begin = rank_in(child, i);
       MPI_Count count = 0;
-      while (rank < child.first + child.count) {  // blocks side by side are one piece
+      for (; i < child.count; ++i) {  // blocks side by side are one piece
+        const Rank rank = rank_in(child, i);
         const bool empty = expected_direct(rank) || all().counts[rank] == 0;
         if (!empty && count != 0 && all().at(rank) != all().at(begin) + count * all().type.extent) {
           break;
         }
         if (empty && count == 0) break;
         if (!empty) count += all().counts[rank];
-        ++rank;
       }
       if (count == 0) {
-        ++rank;
+        ++i;
         continue;
       }
       pieces.add(all().at(begin), count, all().type.handle);
@@ -320,7 +326,8 @@ class Root {
     pieces.add(trailer, static_cast<MPI_Count>(trailer_bytes), MPI_BYTE);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     if (pieces.make_type(type) != MPI_SUCCESS) return false;
-    error_.add(receive(MPI_BOTTOM, 1, type, child.rank, call_.tag_base + tree_tag, call_.comm));
+    error_.add(receive(MPI_BOTTOM, 1, type, call_.order.rank_at(child.rank),
+                       call_.tag_base + tree_tag, call_.comm));
     PMPI_Type_free(&type);
     // As many bytes in all, but of other blocks: they lie in wrong places.
     char* written = reserved(room_.packed, trailer_bytes);
@@ -337,7 +344,7 @@ class Root {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const std::size_t bytes = in_tree(sizes[i]);
       if (bytes == 0) continue;
-      const Rank rank = child.first + static_cast<Rank>(i);
+      const Rank rank = rank_in(child, static_cast<Rank>(i));
       if (bytes > all().bytes(rank)) {
         error_.add(MPI_ERR_TRUNCATE);
       } else if (all().type.dense) {
@@ -353,7 +360,7 @@ class Root {
   // What comes direct is what the ranks say, not what the root's counts do.
   void settle_direct(const OrderedChild& child, std::span<const std::uint32_t> sizes) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Rank rank = child.first + static_cast<Rank>(i);
+      const Rank rank = rank_in(child, static_cast<Rank>(i));
       const bool comes = sizes[i] == goes_direct;
       if (comes == expected_direct(rank)) continue;
       if (comes) {

@@ -10,7 +10,7 @@
 namespace sibyl {
 namespace {
 
-// The head of a message: first rank, marked if later calls are linear, and number of ranks of its
+// The head of a message: first place, marked if later calls are linear, and number of ranks of its
 // cube, then the sizes.
 constexpr std::size_t place_bytes = 2 * sizeof(std::uint32_t);
 constexpr std::uint32_t linear_mark = 1U << 31;
@@ -33,12 +33,12 @@ class Scatter {
     if (goes_flat()) {
       send_flat();
     } else {
-      const OrderedNode& node = tree_of(call_.rank, call_.root);
+      const OrderedNode& node = tree_of({0, call_.ranks}, call_.root_place());
       room_.make_parts(node.children.size() + 1);
       for (std::size_t k = node.children.size(); k-- > 0;) send_blocks(node.children[k], k);
     }
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
-      if (sizes_of(rank, 1).front() == goes_direct) {
+      if (size_of(rank) == goes_direct) {
         post(all().counts[rank] == 0 ? nullptr : all().at(rank), all().counts[rank],
              all().type.handle, rank, direct_tag);
       }
@@ -66,7 +66,7 @@ class Scatter {
       return settle(direct, false);
     }
     serve_cube(message + bytes);
-    return settle(direct, sizes_of(call_.rank, 1).front() == goes_direct);
+    return settle(direct, size_of(call_.rank) == goes_direct);
   }
 
  private:
@@ -77,6 +77,8 @@ class Scatter {
         .subspan(static_cast<std::size_t>(first - first_), static_cast<std::size_t>(count));
   }
 
+  std::uint32_t size_of(Rank rank) { return sizes_of(call_.order.place_of(rank), 1).front(); }
+
   void read_root_sizes() {
     first_ = 0;
     room_.sizes.assign(static_cast<std::size_t>(call_.ranks), 0);
@@ -84,7 +86,7 @@ class Scatter {
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
       if (rank == call_.root) continue;
       const std::size_t bytes = all().bytes(rank);
-      room_.sizes[static_cast<std::size_t>(rank)] =
+      room_.sizes[static_cast<std::size_t>(call_.order.place_of(rank))] =
           bytes >= call_.direct_from ? goes_direct : static_cast<std::uint32_t>(bytes);
     }
   }
@@ -97,22 +99,22 @@ class Scatter {
     return data >= flat_from * room_.sizes.size();
   }
 
-  // The place of a rank in the tree of the cube that `room_.sizes` is about; worked out again
-  // only if something has changed since the last call.
-  const OrderedNode& tree_of(Rank rank, Rank given_root) {
+  // This rank's node in the tree of the cube that `room_.sizes` is about; worked out again only if
+  // something has changed since the last call.
+  const OrderedNode& tree_of(const JoinOrder::Cube& cube, Rank given_root) {
     const std::size_t ranks = room_.sizes.size();
     auto& wanted = room_.wanted_sizes;
     wanted.assign(ranks + 3, 0);
     std::ranges::transform(room_.sizes, wanted.begin(), in_tree);
-    wanted[ranks] = static_cast<std::uint64_t>(rank - first_);
+    wanted[ranks] = static_cast<std::uint64_t>(cube.first);
     wanted[ranks + 1] = static_cast<std::uint64_t>(given_root);
     wanted[ranks + 2] = call_.star ? 1 : 0;
     if (wanted != room_.tree_sizes) {
       const std::span<const std::uint64_t> sizes = std::span(wanted).first(ranks);
+      const Rank place = call_.place();
       room_.tree_sizes.clear();  // should there be no memory
-      room_.tree = call_.star
-                       ? ordered_star(rank, sizes, call_.ranks_per_node)
-                       : ordered_node(rank - first_, sizes, given_root, call_.ranks_per_node);
+      room_.tree = call_.star ? ordered_star(place, sizes, call_.order)
+                              : ordered_node_in_cube(place, cube, sizes, given_root, call_.order);
       room_.tree_sizes = wanted;
     }
     return room_.tree;
@@ -128,7 +130,8 @@ class Scatter {
       if (sent >= flat_messages) {
         error_.add(wait_for(room_.requests[sent - flat_messages], call_.comm));
       }
-      send_blocks({rank, 0, rank, 1, 0}, sent % flat_messages);
+      const Rank place = call_.order.place_of(rank);
+      send_blocks({place, 0, place, 1, 0}, sent % flat_messages);
     }
   }
 
@@ -138,18 +141,19 @@ class Scatter {
   }
 
   // Sends a cube's message. `pieces` calls what it is given with (data, count, type, bytes) for all
-  // data in rank order.
+  // data in the order of places.
   template <class PiecesOf>
   void send_cube(const OrderedChild& child, std::size_t k, PiecesOf pieces) {
-    const auto sizes = sizes_of(child.first + first_, child.count);
+    const auto sizes = sizes_of(child.first, child.count);
     const WrittenSizes written(sizes);
     std::size_t data = 0;
     for (const std::uint32_t size : sizes) data += in_tree(size);
     const std::size_t head_bytes = place_bytes + written.bytes();
+    const Rank to_rank = call_.order.rank_at(child.rank);
     const bool whole = head_bytes + data <= copied_up_to;
     const std::size_t message_bytes = whole ? head_bytes + data : head_bytes;
     char* message = reserved(room_.parts[k + 1], message_bytes);
-    const auto first = static_cast<std::uint32_t>(child.first + first_);
+    const auto first = static_cast<std::uint32_t>(child.first);
     char* head = store_u32(message, linear_ ? first | linear_mark : first);
     head = store_u32(head, static_cast<std::uint32_t>(child.count));
     written.write(head, false);
@@ -159,7 +163,7 @@ class Scatter {
         error_.add(pack(from, count, type, to, call_.comm));
         to += bytes;
       });
-      post(message, static_cast<MPI_Count>(message_bytes), MPI_BYTE, child.rank + first_, tree_tag);
+      post(message, static_cast<MPI_Count>(message_bytes), MPI_BYTE, to_rank, tree_tag);
       return;
     }
     Pieces put(room_);
@@ -171,7 +175,7 @@ class Scatter {
     const int made = put.make_type(type);
     error_.add(made);
     if (made != MPI_SUCCESS) return;
-    post(MPI_BOTTOM, 1, type, child.rank + first_, tree_tag);
+    post(MPI_BOTTOM, 1, type, to_rank, tree_tag);
     PMPI_Type_free(&type);  // it lives until the message is gone
   }
 
@@ -185,8 +189,9 @@ class Scatter {
       if (count != 0) take(begin, count, type, static_cast<std::size_t>(count) * type.size);
       count = 0;
     };
-    for (Rank rank = child.first; rank < child.first + child.count; ++rank) {
-      if (in_tree(sizes_of(rank, 1).front()) == 0) continue;
+    for (Rank place = child.first; place < child.first + child.count; ++place) {
+      if (in_tree(sizes_of(place, 1).front()) == 0) continue;
+      const Rank rank = call_.order.rank_at(place);
       const char* at = all().at(rank);
       if (count != 0 && at != begin + static_cast<MPI_Aint>(count) * type.extent) flush();
       if (count == 0) begin = at;
@@ -202,7 +207,8 @@ class Scatter {
     linear_ = (first & linear_mark) != 0;
     first_ = static_cast<Rank>(first & ~linear_mark);
     const auto count = static_cast<Rank>(load_u32(message + sizeof(std::uint32_t)));
-    if (count < 1 || call_.rank < first_ || call_.rank - first_ >= count || count > call_.ranks) {
+    const Rank place = call_.place();
+    if (count < 1 || place < first_ || place - first_ >= count || count > call_.ranks) {
       return false;
     }
     room_.sizes.assign(static_cast<std::size_t>(count), 0);
@@ -217,19 +223,20 @@ class Scatter {
     std::size_t data_bytes = 0;
     for (const std::uint32_t size : room_.sizes) data_bytes += in_tree(size);
     const char* data = end - data_bytes;
-    const auto offset_of = [&](Rank rank) {
+    const auto offset_of = [&](Rank place) {
       std::size_t offset = 0;
-      for (const std::uint32_t size : sizes_of(first_, rank - first_)) offset += in_tree(size);
+      for (const std::uint32_t size : sizes_of(first_, place - first_)) offset += in_tree(size);
       return offset;
     };
-    if (room_.sizes.size() > 1) {
-      const OrderedNode& node = tree_of(call_.rank, no_rank);
+    const JoinOrder::Cube cube{first_, first_ + static_cast<Rank>(room_.sizes.size())};
+    if (cube.size() > 1) {
+      const OrderedNode& node = tree_of(cube, no_rank);
       room_.make_parts(node.children.size() + 1);
       const DatatypeInfo bytes_type{
           .handle = MPI_BYTE, .named = true, .size = 1, .extent = 1, .true_extent = 1};
       for (std::size_t k = node.children.size(); k-- > 0;) {
         const OrderedChild& child = node.children[k];
-        const char* from = data + offset_of(child.first + first_);
+        const char* from = data + offset_of(child.first);
         send_cube(child, k, [&](auto take) {
           take(from, static_cast<MPI_Count>(child.total), bytes_type, child.total);
         });
@@ -237,13 +244,13 @@ class Scatter {
     } else {
       room_.make_parts(1);
     }
-    const std::size_t own = in_tree(sizes_of(call_.rank, 1).front());
+    const std::size_t own = in_tree(size_of(call_.rank));
     if (own == 0 || !call_.has_own()) return;
     if (own > call_.own_bytes()) {
       error_.add(MPI_ERR_TRUNCATE);
       return;
     }
-    error_.add(unpack(data + offset_of(call_.rank), call_.own.base,
+    error_.add(unpack(data + offset_of(call_.place()), call_.own.base,
                       static_cast<MPI_Count>(own / call_.own.type.size), call_.own.type,
                       call_.comm));
   }
@@ -286,7 +293,7 @@ class Scatter {
   const IrregularCall& call_;
   IrregularRoom& room_;
   bool& linear_;
-  // First rank of the cube that room_.sizes is about, from which room_.tree counts its ranks.
+  // First place of the cube that room_.sizes is about.
   Rank first_ = 0;
   FirstError error_;
 };

@@ -171,20 +171,21 @@ int construct_tree(const IrregularCall& call, OrderedNode& node) {
   const int tag = call.tag_base + construction_tag;
   const std::uint64_t own =
       !call.is_root() && call.own_bytes() >= call.direct_from ? 0 : call.own_bytes();
-  OrderedConstruction machine(call.rank, call.ranks, own, call.root, call.ranks_per_node);
+  OrderedConstruction machine(call.place(), own, call.root_place(), call.order);
   FirstError error;
   while (machine.next().kind != Kind::done) {
     const OrderedConstruction::Next now = machine.next();
+    const Rank peer = call.order.rank_at(now.peer);
     OrderedCube received;
     switch (now.kind) {
       case Kind::exchange:
-        error.add(exchange(now.cube, received, now.peer, tag, call.comm));
+        error.add(exchange(now.cube, received, peer, tag, call.comm));
         break;
       case Kind::tell:
-        error.add(send(&now.cube, length, MPI_BYTE, now.peer, tag, call.comm));
+        error.add(send(&now.cube, length, MPI_BYTE, peer, tag, call.comm));
         break;
       case Kind::hear:
-        error.add(receive(&received, length, MPI_BYTE, now.peer, tag, call.comm));
+        error.add(receive(&received, length, MPI_BYTE, peer, tag, call.comm));
         break;
       case Kind::done:
         break;
@@ -194,7 +195,7 @@ int construct_tree(const IrregularCall& call, OrderedNode& node) {
   // After an error, which only a dead process can be, any tree will do: nothing moves any more.
   node = error.code() == MPI_SUCCESS
              ? machine.node()
-             : ordered_node_of_equal_blocks(call.rank, call.ranks, call.root, call.ranks_per_node);
+             : ordered_node_of_equal_blocks(call.place(), call.root_place(), call.order);
   return error.code();
 }
 
@@ -203,11 +204,12 @@ int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& lin
   FirstError error;
   char said = linear ? 1 : 0;
   if (!call.is_root()) {
-    error.add(receive(&said, 1, MPI_BYTE, node.parent, tag, call.comm));
+    error.add(receive(&said, 1, MPI_BYTE, call.order.rank_at(node.parent), tag, call.comm));
   }
   // The widest subtrees first: children stand in the order in which they join.
   for (std::size_t k = node.children.size(); k-- > 0;) {
-    error.add(send(&said, 1, MPI_BYTE, node.children[k].rank, tag, call.comm));
+    const Rank child = call.order.rank_at(node.children[k].rank);
+    error.add(send(&said, 1, MPI_BYTE, child, tag, call.comm));
   }
   linear = said != 0;
   return error.code();

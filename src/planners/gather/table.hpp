@@ -60,6 +60,7 @@ inline constexpr std::array algorithms{
               .cost = "ceil(log2 p) alpha + (p-1) beta m",
               .source = ordered_tree_paper,
               .nodes = true,
+              .any_placement = true,
               .describe = describe_ordered_tree,
               .plan = plan_ordered_tree},
     Algorithm{.collective = Collective::gather,

@@ -46,23 +46,26 @@ std::vector<StepIndex> append_construction(const PlanRequest& request, const Tre
                                            Rank rank, Program& program) {
   using Kind = OrderedConstruction::Kind;
   ProgramBuilder build(program);
-  const JoinOrder order(request.ranks, request.ranks_per_node);
-  OrderedConstruction machine(rank, request.ranks, blocks.sizes()[static_cast<std::size_t>(rank)],
-                              request.root, request.ranks_per_node);
+  const NodeOrder order = blocks.order();
+  const JoinOrder joins(order);
+  const Rank place = order.place_of(rank);
+  const Rank root = order.place_of(request.root);
+  OrderedConstruction machine(place, blocks.sizes()[static_cast<std::size_t>(place)], root, order);
   std::vector<StepIndex> last;
   while (machine.next().kind != Kind::done) {
     const OrderedConstruction::Next now = machine.next();
     const std::uint32_t round = 2 * now.iteration + (now.kind == Kind::exchange ? 0 : 1);
     const auto first = static_cast<StepIndex>(program.steps.size());
-    if (now.kind != Kind::hear) build.send(now.peer, ProgramBuilder::nothing(), round);
-    if (now.kind != Kind::tell) build.receive(now.peer, ProgramBuilder::nothing(), round);
+    const Rank peer = order.rank_at(now.peer);
+    if (now.kind != Kind::hear) build.send(peer, ProgramBuilder::nothing(), round);
+    if (now.kind != Kind::tell) build.receive(peer, ProgramBuilder::nothing(), round);
     wait_for(last, first, program);
     last.clear();
     for (StepIndex i = first; i < program.steps.size(); ++i) last.push_back(i);
     const bool brings = now.kind != Kind::tell;
-    machine.complete(
-        brings ? ordered_cube(order, now.neighbour, now.iteration, blocks.sizes(), request.root)
-               : OrderedCube{});
+    machine.complete(brings
+                         ? ordered_cube(joins, now.neighbour, now.iteration, blocks.sizes(), root)
+                         : OrderedCube{});
   }
   return last;
 }

@@ -35,6 +35,7 @@ inline constexpr std::array algorithms{
                 "but the root's) to use it",
         .source = irregular_paper,
         .nodes = true,
+        .any_placement = true,
         .sizes = true,
         .describe = describe_ordered_tree,
         .plan = plan_ordered_tree},

@@ -35,6 +35,7 @@ inline constexpr std::array algorithms{
               .cost = "ceil(log2 p) alpha + beta (sum of all m_i but the root's)",
               .source = irregular_paper,
               .nodes = true,
+              .any_placement = true,
               .sizes = true,
               .describe = describe_ordered_tree,
               .plan = plan_ordered_tree},

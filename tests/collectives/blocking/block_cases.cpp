@@ -119,7 +119,7 @@ void serves_every_root(Collective collective) {
     served.force(row);
     if (row != nullptr && row->nodes) {  // pretended ones
       const auto per_node = static_cast<Rank>(1 + pick(random, static_cast<std::uint64_t>(size)));
-      served.state().programs.set_ranks_per_node(per_node);
+      served.state().set_placement({.ranks_per_node = per_node});
     }
     // Every root where the ranks are few, or have time; else some, other ones at the next run.
     const int roots = cases(size * 20) >= size ? size : cases(size * 20);

@@ -21,7 +21,7 @@ class Governed {
   explicit Governed(double own, double native, MPI_Comm parent = MPI_COMM_WORLD)
       : duplicate_(parent), state_(CommunicatorState::get(duplicate_.get())) {
     EXPECT_TRUE(state_->serves(get(), true));
-    state_->programs.set_placement({.ranks_per_node = 1, .nodes = {}, .count = 0});
+    state_->set_placement({.ranks_per_node = 1, .nodes = {}, .count = 0});
     Costs costs;
     costs.alpha = costs.overhead = 1e-6;
     costs.beta = 10e-3 / (elements * sizeof(int));

@@ -61,13 +61,15 @@ class IrregularMemory : public testing::TestWithParam<Collective> {
   // This rank's place in the tree of a call, with the bytes that go along it.
   OrderedNode node_of(const std::vector<int>& counts, int root, std::size_t direct_from,
                       Served& served) const {
-    std::vector<std::uint64_t> sizes;
+    const NodeOrder order = served.state().programs.node_order();
+    std::vector<std::uint64_t> sizes(counts.size());  // by place
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const std::size_t bytes = static_cast<std::size_t>(counts[i]) * sizeof(int);
       const bool along_the_tree = static_cast<int>(i) == root ? up() : bytes < direct_from;
-      sizes.push_back(along_the_tree ? bytes : 0);
+      const auto place = static_cast<std::size_t>(order.place_of(static_cast<Rank>(i)));
+      sizes[place] = along_the_tree ? bytes : 0;
     }
-    return ordered_node(rank_in(), sizes, root, served.state().ranks_per_node());
+    return ordered_node(order.place_of(rank_in()), sizes, order.place_of(root), order);
   }
 
   // What messages say about themselves, in the tree and in the subtree's own.

@@ -71,7 +71,7 @@ TEST(IrregularProof, WhatGathervRanAlongIsProvedForTheSizesOfTheCall) {
   const int ranks = size_of();
   const int root = ranks / 2;
   const auto per_node = static_cast<Rank>(1 + pick(random, static_cast<std::uint64_t>(ranks)));
-  served.state().programs.set_ranks_per_node(per_node);
+  served.state().set_placement({.ranks_per_node = per_node});
   std::vector<int> counts(static_cast<std::size_t>(ranks));
   std::vector<int> places(counts.size());
   int proved = 0;

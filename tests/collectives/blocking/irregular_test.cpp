@@ -180,13 +180,23 @@ TEST_P(IrregularBlocksOverMpi, MovesEveryBlockWhereNodesHaveSeveralRanks) {
     Served served(GetParam(), nullptr);
     const auto per_node =
         static_cast<Rank>(1 + pick(random, static_cast<std::uint64_t>(size_of())));
-    served.state().programs.set_ranks_per_node(per_node);
+    Placement placement{.ranks_per_node = per_node};
+    if (i % 2 != 0) {  // ranks lie anyhow, or are dealt out in turn
+      placement = {.count = (size_of() + per_node - 1) / per_node};
+      for (Rank rank = 0; rank < size_of(); ++rank) {
+        const auto nodes = static_cast<std::uint64_t>(placement.count);
+        placement.nodes.push_back(i % 4 == 1 ? rank % placement.count
+                                             : static_cast<Rank>(pick(random, nodes)));
+      }
+    }
+    served.state().set_placement(placement);
     served.state().replace_costs(far_and_near[pick(random, 2)]);
     settings(served, find_algorithm(GetParam(), "ordered-tree"), 4096, 1);
     const auto root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size_of())));
     for (int call = 0; call < 3; ++call) {
       SCOPED_TRACE("case " + std::to_string(i) + ", root " + std::to_string(root) +
-                   ", ranks per node " + std::to_string(per_node));
+                   ", ranks per node " + std::to_string(per_node) + " or " +
+                   std::to_string(placement.count) + " nodes");
       check(random_blocks(random, size_of()), layouts.any(random), layouts.all().front(), root,
             false, random(), served.get());
       if (testing::Test::HasFatalFailure()) return;

@@ -79,7 +79,7 @@ TEST(ReduceAtRandom, EqualsTheMpiLibrarysOwn) {
   }
   // As on hosts of their own whose links carry messages in turn.
   communicators.push_back(std::make_unique<Served>(Collective::reduce, nullptr));
-  communicators.back()->state().programs.set_ranks_per_node(1);
+  communicators.back()->state().set_placement({.ranks_per_node = 1});
   communicators.back()->state().replace_costs({1e-6, 1e-6, 1e-8, 1e-10, true});
   const int wanted = long_tests() ? many_reduces : cases(150);
   for (int i = 0; i < wanted; ++i) {

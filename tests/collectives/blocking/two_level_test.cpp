@@ -91,7 +91,7 @@ TEST_P(OnNodes, LongVectorsGoOnTwoLevels) {
   for (const NamedPlacement& lie : placements()) {
     SCOPED_TRACE(lie.name);
     Served served(GetParam(), nullptr);
-    served.state().programs.set_placement(lie.placement);
+    served.state().set_placement(lie.placement);
     served.state().replace_costs(slow_network);
     for (int i = 0; i < cases(6); ++i) {
       const int root = has_root(GetParam()) ? static_cast<int>(pick(random, size_of())) : 0;
@@ -133,7 +133,7 @@ TEST(Barrier, GoesOnTwoLevelsWhereItIsAskedTo) {
   for (const NamedPlacement& lie : placements()) {
     SCOPED_TRACE(lie.name);
     Served served(Collective::barrier, find_algorithm(Collective::barrier, "two-level"));
-    served.state().programs.set_placement(lie.placement);
+    served.state().set_placement(lie.placement);
     for (int last = 0; last < size_of(); ++last) expect_awaited(last, served.get());
     ASSERT_NE(served.served_by(), nullptr);
     EXPECT_EQ(served.served_by()->name, "two-level");

@@ -15,7 +15,7 @@ TEST(PersistentTwoLevel, MovesAllBlocksWhoeverIsLate) {
     const Duplicate comm;
     CommunicatorState* state = CommunicatorState::get(comm.get());
     ASSERT_TRUE(state->serves(comm.get(), true));
-    state->programs.set_ranks_per_node(per_node);
+    state->set_placement({.ranks_per_node = per_node});
     for (const Collective collective : {Collective::gather, Collective::scatter}) {
       for (const bool background : {false, true}) {
         SCOPED_TRACE(std::to_string(per_node) + " ranks a node, " +

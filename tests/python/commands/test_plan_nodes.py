@@ -87,7 +87,7 @@ def test_the_json_names_nodes_only_where_they_were_asked_for(sibyl: Sibyl) -> No
 
 @pytest.mark.parametrize(
     ("collective", "algorithm"),
-    [("exscan", "two-level"), ("gather", "ordered-tree"), ("gatherv", "ordered-tree")],
+    [("exscan", "two-level"), ("reduce", "ordered-tree")],
 )
 def test_equal_nodes_are_for_what_knows_consecutive_ranks_only(
     sibyl: Sibyl, collective: str, algorithm: str
@@ -96,6 +96,19 @@ def test_equal_nodes_are_for_what_knows_consecutive_ranks_only(
     named = planned(sibyl, *words, "--nodes", "3,3,2")
     assert named["programs"] == planned(sibyl, *words, "-n", 8, "--ranks-per-node", 3)["programs"]
     assert_usage_error(sibyl("plan", *words, "--nodes", "3,1,4"), "consecutive ranks only")
+
+
+@pytest.mark.parametrize("collective", ["gather", "scatter", "gatherv", "scatterv"])
+def test_an_ordered_tree_sends_one_message_a_node_wherever_ranks_lie(
+    sibyl: Sibyl, collective: str
+) -> None:
+    nodes = nodes_of_ranks([3, 1, 4], cyclic=True)
+    plan = planned(
+        sibyl,
+        *(collective, "--algorithm", "ordered-tree", "--nodes", "3,1,4", "--placement", "cyclic"),
+        *("--root", 4),
+    )
+    assert len(between(plan, nodes)) == 2
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ if(SIBYL_FFTW_INCLUDE AND SIBYL_FFTW_SINGLE AND SIBYL_FFTW_SINGLE_THREADS AND SI
     list(APPEND serial_sources ${PROJECT_SOURCE_DIR}/apps/fft/${file}.cpp)
   endforeach()
   add_library(sibyl_fft_serial STATIC ${serial_sources})
+  sibyl_harden(sibyl_fft_serial)
   target_include_directories(sibyl_fft_serial PRIVATE ${PROJECT_SOURCE_DIR}/tools)
   target_link_libraries(sibyl_fft_serial
     PUBLIC sibyl_fft_libraries

@@ -1,12 +1,18 @@
-# What makes a mistake in a library that is loaded into everybody's programs harder to exploit. Off
-# under sanitizers, which look closer and put other functions in the same places.
+# What makes a mistake harder to exploit in all that is installed: libraries, which are loaded into
+# everybody's programs, programs and the Python bindings. Off under sanitizers, which look closer and
+# put other functions in the same places.
 #
-#   sibyl_harden(TARGET...)          how it is compiled, and which parts of it are read-only when loaded
+#   sibyl_harden(TARGET...)          how it is compiled, and which parts of it are read-only when loaded;
+#                                    programs are loaded anywhere (PIE)
 #   sibyl_bind_now(TARGET...)        the same for its table of functions, which are then all bound at once
 #
-# tests/hardening holds the built libraries against this list.
+# tests/hardening holds the built files against this list.
 include(CheckCXXCompilerFlag)
 include(CheckCXXSourceCompiles)
+include(CheckPIESupported)
+# Without it CMake compiles programs so (CMAKE_POSITION_INDEPENDENT_CODE), and leaves linking to the
+# compiler's own choice.
+check_pie_supported()
 
 set(SIBYL_HARDENING "")
 if(NOT SIBYL_SANITIZE)
@@ -36,8 +42,8 @@ function(sibyl_harden)
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE ${SIBYL_HARDENING})
     get_target_property(type ${target} TYPE)
-    if(type STREQUAL "SHARED_LIBRARY" AND NOT SIBYL_SANITIZE)
-      target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,noexecstack)
+    if(type MATCHES "^(SHARED_LIBRARY|MODULE_LIBRARY|EXECUTABLE)$" AND NOT SIBYL_SANITIZE)
+      target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,noexecstack -Wl,--build-id)
     endif()
   endforeach()
 endfunction()

@@ -1,6 +1,8 @@
 // Reads and documents the environment variables; see environment.hpp.
 #include "base/environment.hpp"
 
+#include <stdlib.h>  // secure_getenv, which <cstdlib> need not have
+
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -170,6 +172,8 @@ void read_whole_number(EnvironmentLookup lookup, const char* name, std::uint32_t
 
 }  // namespace
 
+const char* process_variable(const char* name) { return ::secure_getenv(name); }
+
 std::span<const EnvironmentVariable> environment_variables() { return variables; }
 
 Environment read_environment(EnvironmentLookup lookup) {
@@ -216,7 +220,10 @@ std::string environment_markdown() {
   std::string page =
       "# Environment variables\n\n"
       "Generated from `src/base/environment.cpp`; a test holds this page against the code.\n"
-      "Where ranks have different values, those of rank 0 of the communicator hold.\n\n"
+      "Where ranks have different values, those of rank 0 of the communicator hold. Programs that\n"
+      "run with more rights than whoever started them (set-user-ID, set-group-ID) read none of\n"
+      "them. Files are read and written through no link that lies in a directory to which all may\n"
+      "write.\n\n"
       "| variable | values | default | unit | meaning |\n"
       "|---|---|---|---|---|\n";
   for (const EnvironmentVariable& variable : variables) {

@@ -75,8 +75,13 @@ struct Environment {
 
 std::span<const EnvironmentVariable> environment_variables();
 
-// Reads the process environment through `lookup` (std::getenv in the library; a test hands in its
-// own), so that nothing is read twice. A value of the wrong form leaves its default and sets
+// A variable of the process; null where it is not set, and always in a program that runs with more
+// rights than whoever started it (set-user-ID, set-group-ID, file capabilities: AT_SECURE), whose
+// environment must not say which files and libraries it opens.
+const char* process_variable(const char* name);
+
+// Reads the process environment through `lookup` (process_variable in the library; a test hands in
+// its own), so that nothing is read twice. A value of the wrong form leaves its default and sets
 // `problem`.
 using EnvironmentLookup = const char* (*)(const char* name);
 Environment read_environment(EnvironmentLookup lookup);

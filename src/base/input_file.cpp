@@ -10,26 +10,33 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/directory_of.hpp"
+
 namespace sibyl {
 namespace {
 
-class Descriptor {
- public:
-  Descriptor(const char* path, int flags) {
-    do {
-      number_ = ::open(path, flags);
-    } while (number_ < 0 && errno == EINTR);
-  }
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
+// A command's user may name a pipe, as /dev/fd/63, and is trusted with links.
+Descriptor open_any(const std::string& path) {
+  int number = -1;
+  do {
+    number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  } while (number < 0 && errno == EINTR);
+  return Descriptor(number);
+}
 
- private:
-  int number_ = -1;
-};
+// Without O_NONBLOCK the opening of a pipe waits for who writes to it.
+Descriptor open_regular(const std::string& path, std::string& why) {
+  const DirectoryOf place = open_directory_of(path);
+  int number = -1;
+  if (place.directory.number() >= 0) {
+    number = ::openat(place.directory.number(), place.name.c_str(),
+                      O_RDONLY | O_CLOEXEC | O_NONBLOCK | (place.shared ? O_NOFOLLOW : 0));
+  }
+  if (number < 0 && place.shared && (errno == ELOOP || place.stopped_by_link)) {
+    why = ": a link on its way lies in a directory that all may write to, and is not followed";
+  }
+  return Descriptor(number);
+}
 
 // Up to one byte more than `most`, by which the caller knows that there is more. False after an
 // error. The length that the kernel tells is a hint only: files of /proc have none.
@@ -53,11 +60,10 @@ bool read_up_to(int descriptor, std::size_t most, std::size_t hint, std::string&
 InputFile read_input_file(const std::string& path, std::size_t most_bytes, FileKind kind) {
   const auto refused = [](std::string why) { return InputFile{false, {}, std::move(why)}; };
   const std::string too_large = ": it is larger than " + std::to_string(most_bytes) + " bytes";
-  // Without O_NONBLOCK the opening of a pipe waits for who writes to it.
-  const Descriptor file(path.c_str(),
-                        O_RDONLY | O_CLOEXEC | (kind == FileKind::regular ? O_NONBLOCK : 0));
+  std::string why;
+  const Descriptor file = kind == FileKind::regular ? open_regular(path, why) : open_any(path);
   struct stat state{};
-  if (file.number() < 0 || ::fstat(file.number(), &state) != 0) return refused({});
+  if (file.number() < 0 || ::fstat(file.number(), &state) != 0) return refused(std::move(why));
   if (S_ISDIR(state.st_mode)) return refused(": it is a directory");
   const bool regular = S_ISREG(state.st_mode);
   if (!regular && kind == FileKind::regular) return refused(": it is no regular file");

@@ -2,7 +2,8 @@
 //
 // It happens inside somebody else's program, which must not end, wait or run out of memory because
 // the setting names a directory, a pipe that nobody writes to or a device without end. So only
-// regular files are read there, and none beyond a size that the caller gives.
+// regular files are read there, none beyond a size that the caller gives, and none by way of a link
+// that anybody could have laid (directory_of.hpp).
 #pragma once
 
 #include <cstddef>

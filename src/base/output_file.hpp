@@ -2,7 +2,7 @@
 //
 // It happens at the end of somebody else's program, perhaps as root and perhaps into a directory
 // where others may write: so no symbolic link is followed, neither at the file's name nor at that
-// of its part, and who reads sees a whole file or none.
+// of its part nor, where all may write, on the way there, and who reads sees a whole file or none.
 #pragma once
 
 #include <string>

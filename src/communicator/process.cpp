@@ -138,8 +138,7 @@ Process* Process::get() try {
   const Maker maker;
   if (Process* known = made_before()) return known;
   if (!make_keys(&CommunicatorState::on_delete, &Process::finalize)) return nullptr;
-  auto process = std::make_unique<Process>(
-      read_environment([](const char* name) -> const char* { return std::getenv(name); }));
+  auto process = std::make_unique<Process>(read_environment(process_variable));
   if (has_world()) {
     if (!process->end_with_world()) return nullptr;
   } else {

@@ -29,7 +29,7 @@ static const void* mpi_object;
 
 const char* sibyl_preload_place_among_tools(const void* mpi_function) {
   mpi_object = sibyl_preload_object_of(mpi_function);
-  const char* place = getenv("SIBYL_INTERCEPT");
+  const char* place = secure_getenv("SIBYL_INTERCEPT");
   if (place == NULL || place[0] == '\0' || strcmp(place, "mpi") == 0) return NULL;
   sibyl_preload_below = strcmp(place, "pmpi") == 0;
   return sibyl_preload_below ? NULL : place;

@@ -136,7 +136,7 @@ static int find_mpi(struct Mpi* mpi) {
 
 /* The directory that holds the implementations: the shim's own, or SIBYL_LIBRARY_DIR. */
 static void library_directory(char* directory) {
-  const char* chosen = getenv("SIBYL_LIBRARY_DIR");
+  const char* chosen = secure_getenv("SIBYL_LIBRARY_DIR");
   if (chosen != NULL && chosen[0] != '\0') {
     snprintf(directory, path_size, "%s", chosen);
     return;
@@ -242,8 +242,8 @@ static void load_implementation(void) {
  * are set before main, in the place of an MPI_Init of our own. What the user has set stays. */
 static void set_thread_level(void) __attribute__((constructor));
 static void set_thread_level(void) {
-  const char* mode = getenv("SIBYL_PREDICT");
-  const char* thread = getenv("SIBYL_THREAD");
+  const char* mode = secure_getenv("SIBYL_PREDICT");
+  const char* thread = secure_getenv("SIBYL_THREAD");
   if (mode == NULL || strcmp(mode, "background") != 0) return;
   if (thread != NULL && strcmp(thread, "0") == 0) return;
   setenv("OMPI_MPI_THREAD_LEVEL", "3", 0);

@@ -43,7 +43,7 @@ void clock_boot_id(char* text, int bytes) {
 }
 
 int64_t clock_pretend(int rank) {
-  const char* const list = getenv("SIBYL_TEST_CLOCKS");
+  const char* const list = secure_getenv("SIBYL_TEST_CLOCKS");
   if (list == NULL || list[0] == '\0') return 0;
   const char* at = list;
   for (int i = 0; i < rank; ++i) {
@@ -71,7 +71,7 @@ static uint64_t own_host(void) {
  * without the recorder would not answer. It tells all ranks the same. */
 static int all_are_here(int ranks) {
   const char* const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
-  if (getenv("SIBYL_TEST_CLOCKS") != NULL) return 0;
+  if (secure_getenv("SIBYL_TEST_CLOCKS") != NULL) return 0;
   for (int i = 0; i < 2; ++i) {
     const char* const text = getenv(names[i]);
     if (text != NULL && strtol(text, NULL, 10) == ranks) return 1;

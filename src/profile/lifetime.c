@@ -32,7 +32,7 @@ static void write_functions(void) {
 
 /* Bytes for records: SIBYL_PROFILE_MEMORY, or what stands for it where it is no number. */
 static uint64_t memory_for_records(void) {
-  const char* const text = getenv("SIBYL_PROFILE_MEMORY");
+  const char* const text = secure_getenv("SIBYL_PROFILE_MEMORY");
   if (text == NULL || text[0] < '0' || text[0] > '9') return trace_default_memory;
   char* end = NULL;
   const unsigned long long bytes = strtoull(text, &end, 10);
@@ -55,7 +55,7 @@ static void note_mpi_version(void) {
 
 /* Whether there is a trace now. */
 static int open_trace(void) {
-  const char* const directory = getenv("SIBYL_PROFILE");
+  const char* const directory = secure_getenv("SIBYL_PROFILE");
   if (directory == NULL || directory[0] == '\0') return 0;
   if (native.flavour == flavour_unknown || !trace_open(directory, memory_for_records())) return 0;
   if (pthread_atfork(NULL, NULL, stop_in_child) != 0) return 0;
@@ -235,6 +235,6 @@ void recorder_before_finalize(void) {
 
 /* Where no trace is asked for, entries forward from the first call on. */
 __attribute__((constructor)) static void look_at_environment(void) {
-  const char* const directory = getenv("SIBYL_PROFILE");
+  const char* const directory = secure_getenv("SIBYL_PROFILE");
   if (directory == NULL || directory[0] == '\0') atomic_store(&recorder_state, recorder_off);
 }

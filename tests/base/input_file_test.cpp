@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -20,10 +21,7 @@ class InputFileTest : public testing::Test {
     ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
     path_ = folder_ + "/file";
   }
-  void TearDown() override {
-    ::unlink(path_.c_str());
-    ::rmdir(folder_.c_str());
-  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
   void write(const std::string& text) const { std::ofstream(path_) << text; }
 
   std::string folder_;
@@ -79,6 +77,46 @@ TEST_F(InputFileTest, WhoseLengthTheKernelDoesNotTellIsReadToItsEnd) {
   EXPECT_EQ(read_input_file("/proc/self/status", 1 << 20, FileKind::regular).text.rfind("Name:", 0),
             0U);
 }
+
+// A file behind a link to it, and behind one to its directory, both in a directory of this mode.
+class InputFileLinkTest : public InputFileTest, public testing::WithParamInterface<mode_t> {
+ protected:
+  void SetUp() override {
+    InputFileTest::SetUp();
+    write("text");
+    const std::string common = folder_ + "/common";
+    ASSERT_EQ(::mkdir(common.c_str(), 0700), 0);
+    ASSERT_EQ(::chmod(common.c_str(), GetParam()), 0);
+    to_file_ = common + "/to-file";
+    to_folder_ = common + "/to-folder";
+    plain_ = common + "/plain";
+    ASSERT_EQ(::symlink(path_.c_str(), to_file_.c_str()), 0);
+    ASSERT_EQ(::symlink(folder_.c_str(), to_folder_.c_str()), 0);
+    std::ofstream(plain_) << "plain";
+  }
+  static InputFile read(const std::string& path, FileKind kind = FileKind::regular) {
+    return read_input_file(path, 10, kind);
+  }
+  std::string to_file_;
+  std::string to_folder_;
+  std::string plain_;
+};
+
+TEST_P(InputFileLinkTest, IsFollowedOnlyWhereNotAllMayLayIt) {
+  const bool shared = (GetParam() & S_IWOTH) != 0;
+  for (const std::string& path : {to_file_, to_folder_ + "/file", to_folder_ + "//./file"}) {
+    const InputFile found = read(path);
+    EXPECT_EQ(found.read, !shared) << path;
+    EXPECT_EQ(found.text, shared ? "" : "text") << path;
+    EXPECT_EQ(read(path, FileKind::any).text, "text") << path;
+  }
+  EXPECT_EQ(read(to_file_).why.find("not followed") != std::string::npos, shared);
+  EXPECT_EQ(read(plain_).text, "plain");
+  EXPECT_EQ(read(plain_ + "/below").why, "") << "no link is blamed";
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, InputFileLinkTest,
+                         testing::Values(mode_t{0700}, mode_t{0775}, mode_t{0777}, mode_t{01777}));
 
 }  // namespace
 }  // namespace sibyl

@@ -50,6 +50,21 @@ TEST_F(OutputFileTest, IsWrittenWholeAndNothingElseIsLeft) {
   EXPECT_EQ(content_of(path_), "shorter");
 }
 
+TEST_F(OutputFileTest, FollowsNoLinkToADirectoryWhereAllMayHaveLaidIt) {
+  const std::string common = folder_ + "/common";
+  const std::string elsewhere = folder_ + "/elsewhere";
+  ASSERT_EQ(::mkdir(common.c_str(), 0700), 0);
+  ASSERT_EQ(::mkdir(elsewhere.c_str(), 0700), 0);
+  ASSERT_EQ(::symlink(elsewhere.c_str(), (common + "/link").c_str()), 0);
+  EXPECT_TRUE(write_output_file(common + "/link/report", "mine"));
+  EXPECT_EQ(content_of(elsewhere + "/report"), "mine");
+  ASSERT_EQ(::chmod(common.c_str(), 01777), 0);
+  EXPECT_FALSE(write_output_file(common + "/link/report", "led astray"));
+  EXPECT_EQ(content_of(elsewhere + "/report"), "mine");
+  EXPECT_TRUE(write_output_file(common + "/report", "there"));
+  EXPECT_EQ(content_of(common + "/report"), "there");
+}
+
 TEST_F(OutputFileTest, FollowsNoLinkThatWaitsInItsPlace) {
   ASSERT_EQ(::symlink(precious_.c_str(), path_.c_str()), 0);
   EXPECT_TRUE(write_output_file(path_, "report"));

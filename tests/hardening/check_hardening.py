@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds the built libraries against what cmake/SibylHardening.cmake promises.
+"""Holds the built libraries and programs against what cmake/SibylHardening.cmake promises.
 
-    check_hardening.py LIBRARY... [--flag=FLAG]...
+    check_hardening.py FILE... [--flag=FLAG]...
 
 FLAG is a compiler option that the build has found to exist; what the others would do is not looked
 for. Needs readelf. Prints a line for each promise that is broken and exits 1 if there is any.
@@ -44,24 +44,51 @@ def bytes_at(library, address, count):
     return b""
 
 
-def problems(library, flags):
-    headers = readelf(library, "--program-headers")
-    dynamic = readelf(library, "--dynamic")
-    table = list(symbols(library))
-    imported = {name for name, _, _, defined in table if not defined}
+# The MPI is not there when these are linked or loaded, and some MPIs lack some functions.
+BOUND_WHEN_USED = re.compile(r"libsibyl-(openmpi|mpich|smpi)\.so|sibyl-bench-\w+")
+# Of one function each, that neither keeps an array nor calls what can be fortified.
+TOO_SMALL = ("libsibyl-cluster-idle.so", "libsibyl-cluster-old_mpich.so")
+
+
+def search_paths(dynamic):
+    """Where the file has its libraries looked for."""
+    for text in re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", dynamic):
+        yield from text.split(":")
+
+
+def problems_of_loading(file):
+    headers = readelf(file, "--program-headers")
+    dynamic = readelf(file, "--dynamic")
     stack = re.search(r"GNU_STACK.*", headers)
     if stack is None or "E" in stack[0].split()[-2]:
         yield "its stack may hold code"
+    if re.search(r"^ +LOAD.* RWE ", headers, re.MULTILINE):
+        yield "memory may be both written and executed"
     if "GNU_RELRO" not in headers:
         yield "its tables are writable (no RELRO)"
     if "TEXTREL" in dynamic:
         yield "its code is written to when it is loaded"
     bound_now = "BIND_NOW" in dynamic or re.search(r"FLAGS_1.*NOW", dynamic) is not None
-    needs_no_mpi = library.name in ("libsibyl-preload.so", "libsibyl-profile.so")
-    if needs_no_mpi and not bound_now:
+    when_used = BOUND_WHEN_USED.fullmatch(file.name) is not None
+    if not when_used and not bound_now:
         yield "its functions are not bound when it is loaded"
-    if not needs_no_mpi and bound_now:
+    if when_used and bound_now:
         yield "its functions are bound when it is loaded, and some MPIs lack some"
+    if "INTERP" in headers and not re.search(r"FLAGS_1.*PIE", dynamic):
+        yield "it is no position-independent program"
+    if "Build ID: " not in readelf(file, "--notes"):
+        yield "it has no build ID"
+    for path in search_paths(dynamic):
+        if not path.startswith(("/", "$ORIGIN/")):
+            yield f"it looks for libraries in '{path}', which whoever calls it chooses"
+
+
+def problems(library, flags):
+    yield from problems_of_loading(library)
+    table = list(symbols(library))
+    imported = {name for name, _, _, defined in table if not defined}
+    if library.name in TOO_SMALL:
+        return
     if "-fstack-protector-strong" in flags and "__stack_chk_fail" not in imported:
         yield "no stack protector"
     fortified = {name for name in imported if re.fullmatch(r"__\w+_chk", name)}
@@ -87,7 +114,7 @@ def main():
     ]
     for line in broken:
         print(line)
-    print(f"hardening: {len(arguments.libraries)} libraries, {len(broken)} broken promise(s)")
+    print(f"hardening: {len(arguments.libraries)} files, {len(broken)} broken promise(s)")
     sys.exit(bool(broken))
 
 

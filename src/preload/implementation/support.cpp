@@ -130,8 +130,7 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   find_fortran_constants(native);
   try {
     static const std::string problem = [] {
-      const sibyl::Environment environment = sibyl::read_environment(
-          [](const char* name) -> const char* { return std::getenv(name); });
+      const sibyl::Environment environment = sibyl::read_environment(sibyl::process_variable);
       reports = !environment.report.empty();
       sibyl::Settings settings;
       return sibyl::settings_from(environment, settings);

@@ -198,34 +198,56 @@ void reduce_once(const Served& served, int count, int call) {
   }
 }
 
+// A machine that has other things to do makes other ranks late too, but not in all of several
+// attempts, each on a communicator of its own. Collective: all ranks go on, or none does.
+template <class Attempt>
+bool in_one_of_several(Attempt attempt) {
+  for (int number = 0; number < 8; ++number) {
+    int right = attempt() ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (right == 1) return true;
+  }
+  return false;
+}
+
+bool latest_is(const SharedView& view, int rank) {
+  return std::ranges::max_element(view->times) - view->times.begin() == rank;
+}
+
 // All ranks hear of the pattern at the same call, and leave the late rank out of the ring from then
 // on.
 TEST(PredictedCalls, OfAnAllreduceKnowTheLateRank) {
   const int size = size_of();
   if (size < 3) GTEST_SKIP() << "needs a ring without one rank";
   const Algorithm* const ring = find_algorithm(Collective::allreduce, "pre-reduced-ring");
-  const Served served(Collective::allreduce, ring);
-  CommunicatorState& state = *CommunicatorState::get(served.get());
-  Settings settings = forced(Collective::allreduce, ring);
-  settings.predict = PredictionMode::periodic;
-  state.replace_settings(settings);
-  state.replace_costs(some_costs);
   constexpr int count = 8192;
   std::vector<int> own(count);
   std::vector<int> sum(count);
-  for (int call = 0; call < calls; ++call) {
-    if (rank_in() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(3));
-    for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = call + i * rank_in();
-    ASSERT_EQ(SIBYL_Allreduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, served.get()),
-              MPI_SUCCESS);
-    for (int i = 0; i < count; ++i) {
-      ASSERT_EQ(sum[static_cast<std::size_t>(i)], size * call + i * (size * (size - 1) / 2));
+  const auto attempt = [&] {
+    const Served served(Collective::allreduce, ring);
+    CommunicatorState& state = *CommunicatorState::get(served.get());
+    Settings settings = forced(Collective::allreduce, ring);
+    settings.predict = PredictionMode::periodic;
+    state.replace_settings(settings);
+    state.replace_costs(some_costs);
+    for (int call = 0; call < calls; ++call) {
+      if (rank_in() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = call + i * rank_in();
+      EXPECT_EQ(SIBYL_Allreduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, served.get()),
+                MPI_SUCCESS);
+      int wrong = 0;
+      for (int i = 0; i < count; ++i) {
+        const int wanted = size * call + i * (size * (size - 1) / 2);
+        if (sum[static_cast<std::size_t>(i)] != wanted) ++wrong;
+      }
+      EXPECT_EQ(wrong, 0) << "in call " << call;
     }
-  }
-  const SharedView view = state.arrivals.view();
-  ASSERT_EQ(view->times.size(), static_cast<std::size_t>(size));
-  EXPECT_TRUE(state.programs.holds(*ring, view));
-  EXPECT_EQ(std::ranges::max_element(view->times) - view->times.begin(), 1);
+    const SharedView view = state.arrivals.view();
+    EXPECT_EQ(view->times.size(), static_cast<std::size_t>(size));
+    EXPECT_TRUE(state.programs.holds(*ring, view));
+    return latest_is(view, 1);
+  };
+  EXPECT_TRUE(in_one_of_several(attempt));
 }
 
 // Two reduces of one size, before which other ranks are late. Ranks other than 0 need not call from
@@ -234,12 +256,6 @@ TEST(PredictedCalls, OfReducesAtTwoLinesKnowTheLateRankOfEach) {
   const int size = size_of();
   if (size < 3) GTEST_SKIP() << "needs two that are late by turns";
   const Algorithm* const clairvoyant = find_algorithm(Collective::reduce, "clairvoyant");
-  const Served served(Collective::reduce, clairvoyant);
-  CommunicatorState& state = *CommunicatorState::get(served.get());
-  Settings settings = forced(Collective::reduce, clairvoyant);
-  settings.predict = PredictionMode::periodic;
-  state.replace_settings(settings);
-  state.replace_costs(some_costs);
   constexpr int count = 1024;
   std::vector<int> own(count);
   std::vector<int> sum(count);
@@ -249,32 +265,44 @@ TEST(PredictedCalls, OfReducesAtTwoLinesKnowTheLateRankOfEach) {
     for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = step + i * rank_in();
   };
   const auto check = [&](int step) {
+    int wrong = 0;
     for (int i = 0; i < count && rank_in() == 0; ++i) {
-      ASSERT_EQ(sum[static_cast<std::size_t>(i)], size * step + i * (size * (size - 1) / 2));
+      const int wanted = size * step + i * (size * (size - 1) / 2);
+      if (sum[static_cast<std::size_t>(i)] != wanted) ++wrong;
     }
+    EXPECT_EQ(wrong, 0) << "in step " << step;
   };
-  for (int step = 0; step < calls; ++step) {
-    begin(1, step);
-    if (rank_in() == 2 && step % 3 == 0) {
+  const auto attempt = [&] {
+    const Served served(Collective::reduce, clairvoyant);
+    CommunicatorState& state = *CommunicatorState::get(served.get());
+    Settings settings = forced(Collective::reduce, clairvoyant);
+    settings.predict = PredictionMode::periodic;
+    state.replace_settings(settings);
+    state.replace_costs(some_costs);
+    for (int step = 0; step < calls; ++step) {
+      begin(1, step);
+      if (rank_in() == 2 && step % 3 == 0) {
+        SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get());
+      } else {
+        SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get());
+      }
+      check(step);
+      begin(2, step);
       SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get());
-    } else {
-      SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get());
+      check(step);
     }
-    check(step);
-    begin(2, step);
-    SIBYL_Reduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, 0, served.get());
-    check(step);
-  }
-  const ArrivalPredictor::Site* const site =
-      state.arrivals.predictor()->known({Collective::reduce, 0, count * sizeof(int)});
-  ASSERT_NE(site, nullptr);
-  for (const int line : {1, 2}) {
-    const SharedView& view = site->lines[static_cast<std::size_t>(line)].view;
-    ASSERT_NE(view, nullptr) << line;
-    EXPECT_EQ(std::ranges::max_element(view->times) - view->times.begin(), line);
-    EXPECT_TRUE(state.programs.holds(*clairvoyant, view)) << line;
-  }
-  EXPECT_NE(state.arrivals.view(), site->lines[1].view);
+    const ArrivalPredictor::Site* const site =
+        state.arrivals.predictor()->known({Collective::reduce, 0, count * sizeof(int)});
+    if (site == nullptr) return false;
+    bool right = state.arrivals.view() != site->lines[1].view;
+    for (const int line : {1, 2}) {
+      const SharedView& view = site->lines[static_cast<std::size_t>(line)].view;
+      right = right && view != nullptr && latest_is(view, line) &&
+              state.programs.holds(*clairvoyant, view);
+    }
+    return right;
+  };
+  EXPECT_TRUE(in_one_of_several(attempt));
 }
 
 // The schedule of the predicted arrivals is made while ranks wait in the calls before.

@@ -50,15 +50,15 @@ int SIBYL_Scatterv(const void* sendbuf, const int sendcounts[], const int displs
 int TUW_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                 MPI_Comm comm) {
-  return SIBYL_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                       comm);
+  return sibyl::serve_gatherv(sibyl::papers_api, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                              displs, recvtype, root, comm);
 }
 
 int TUW_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                  int root, MPI_Comm comm) {
-  return SIBYL_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                        comm);
+  return sibyl::serve_scatterv(sibyl::papers_api, sendbuf, sendcounts, displs, sendtype, recvbuf,
+                               recvcount, recvtype, root, comm);
 }
 
 int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,

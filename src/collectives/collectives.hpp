@@ -16,10 +16,13 @@ namespace sibyl {
 // Sibyl; the preload waits for the third, since a communicator used once or twice cannot repay it.
 // `large` says that the call came through a `_c` function: native calls go to the `_c` function.
 // `place` is where in the program it was made, the address that it returns to; nullptr: not known.
+// `papers_tree`: of irregular gather and scatter, along the paper's tree, built anew at every call,
+// whatever would be chosen.
 struct Caller {
   bool preload = false;
   bool large = false;
   const void* place = nullptr;
+  bool papers_tree = false;
 };
 // Called after a blocking collective that Sibyl has served by messages of its own, on its thread;
 // nullptr: nobody watches. Set before the first call.
@@ -28,6 +31,7 @@ extern void (*on_served)();
 // The two kinds of function of the C API.
 inline constexpr Caller c_api{};
 inline constexpr Caller large_c_api{false, true};
+inline constexpr Caller papers_api{.papers_tree = true};
 // The same, in a function that the program itself calls.
 [[gnu::always_inline]] inline Caller c_api_from_here(bool large = false) {
   return {false, large, __builtin_return_address(0)};

@@ -52,12 +52,14 @@ bool is_better_linear(const CommunicatorState& state, Collective collective,
 // A call along the tree, or one that is linear because the root has said so.
 class TreeCall {
  public:
+  // The tree of a gather is built at one of so many calls, 0: never, as if blocks were equal.
   // `asks`: the root is asked; else an algorithm is wanted whatever the sizes.
-  TreeCall(CommunicatorState& state, Collective collective, const IrregularCall& call, bool asks)
+  TreeCall(CommunicatorState& state, Collective collective, const IrregularCall& call,
+           std::uint32_t construct_every, bool asks)
       : state_(state),
         collective_(collective),
         call_(call),
-        every_(state.settings().construct_every),
+        every_(construct_every),
         asks_(asks && every_ != 0),
         entry_((scatters(collective) ? state.scatter_trees : state.gather_trees).enter(call.root)) {
     if (!asks_) entry_.linear = false;
@@ -140,6 +142,8 @@ struct Irregular {
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 
  private:
+  const Algorithm* choose(CommunicatorState& state, PredictedCall& predicted,
+                          CountedCall& counted) const;
   void describe(CommunicatorState& state, IrregularCall& call) const;
   int read_sides(CommunicatorState& state, IrregularCall& call) const;
   Outcome serve_linear(CommunicatorState& state, PredictedCall& predicted, const Algorithm& linear,
@@ -183,7 +187,9 @@ Outcome Irregular::serve_linear(CommunicatorState& state, PredictedCall& predict
 Outcome Irregular::serve_tree(CommunicatorState& state, PredictedCall& predicted,
                               const Algorithm& algorithm, IrregularCall& call, int wrong) const {
   call.tag_base = state.next_tree_tags();
-  TreeCall tree(state, collective, call, chosen_freely(state, collective));
+  const bool asks = !caller.papers_tree && chosen_freely(state, collective);
+  const std::uint32_t every = caller.papers_tree ? 1 : state.settings().construct_every;
+  TreeCall tree(state, collective, call, every, asks);
   if (tree.goes_linear()) {
     Outcome outcome = serve_linear(state, predicted, *find_linear(collective), call, wrong);
     if (outcome.error == MPI_SUCCESS) outcome.error = tree.error();
@@ -194,12 +200,18 @@ Outcome Irregular::serve_tree(CommunicatorState& state, PredictedCall& predicted
   return {&algorithm, call.own_bytes(), wrong != MPI_SUCCESS ? wrong : error};
 }
 
+const Algorithm* Irregular::choose(CommunicatorState& state, PredictedCall& predicted,
+                                   CountedCall& counted) const {
+  if (caller.papers_tree) return find_algorithm(collective, "ordered-tree");
+  find_costs(state, caller, collective, 0, OperatorUse::none, true);
+  return predicted.choose(collective, root, 0,
+                          counted.govern(choose_for(state, collective, 0, OperatorUse::none)),
+                          counted);
+}
+
 Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wrong) const {
   PredictedCall predicted(state, caller.place);
-  find_costs(state, caller, collective, 0, OperatorUse::none, true);
-  const Algorithm* algorithm = predicted.choose(
-      collective, root, 0, counted.govern(choose_for(state, collective, 0, OperatorUse::none)),
-      counted);
+  const Algorithm* const algorithm = choose(state, predicted, counted);
   if (algorithm == nullptr) return Outcome::library(own_bytes(state));
   IrregularCall call;
   describe(state, call);

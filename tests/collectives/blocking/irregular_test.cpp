@@ -416,25 +416,37 @@ INSTANTIATE_TEST_SUITE_P(BothWays, IrregularBlocksOverMpi,
                          testing::Values(Collective::gatherv, Collective::scatterv),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
-TEST(IrregularNames, OfThePaperAreTheSameFunctions) {
-  const Duplicate comm;
+// Whatever the settings say; and the tree of a gather is built at every call.
+TEST(IrregularNames, OfThePaperRunItsTree) {
   const int rank = rank_in();
   const int size = size_of();
   std::vector<int> counts(static_cast<std::size_t>(size), 1);
   std::vector<int> places(static_cast<std::size_t>(size));
   std::iota(places.begin(), places.end(), 0);
-  std::vector<int> all(static_cast<std::size_t>(size), -1);
-  ASSERT_EQ(TUW_Gatherv(&rank, 1, MPI_INT, all.data(), counts.data(), places.data(), MPI_INT, 0,
-                        comm.get()),
-            MPI_SUCCESS);
-  if (rank == 0) {
-    EXPECT_EQ(all, places);
+  const Served gathers(Collective::gatherv, find_linear(Collective::gatherv));
+  const Served scatters(Collective::scatterv, find_linear(Collective::scatterv));
+  for (int call = 0; call < 3; ++call) {
+    std::vector<int> all(static_cast<std::size_t>(size), -1);
+    ASSERT_EQ(TUW_Gatherv(&rank, 1, MPI_INT, all.data(), counts.data(), places.data(), MPI_INT, 0,
+                          gathers.get()),
+              MPI_SUCCESS);
+    if (rank == 0) {
+      EXPECT_EQ(all, places);
+    }
+    int own = -1;
+    ASSERT_EQ(TUW_Scatterv(all.data(), counts.data(), places.data(), MPI_INT, &own, 1, MPI_INT, 0,
+                           scatters.get()),
+              MPI_SUCCESS);
+    EXPECT_EQ(own, rank);
   }
-  int own = -1;
-  ASSERT_EQ(TUW_Scatterv(all.data(), counts.data(), places.data(), MPI_INT, &own, 1, MPI_INT, 0,
-                         comm.get()),
-            MPI_SUCCESS);
-  EXPECT_EQ(own, rank);
+  if (size == 1) return;
+  const TreeCache::Entry* const gathered =
+      CommunicatorState::get(gathers.get())->gather_trees.last();
+  const TreeCache::Entry* const scattered =
+      CommunicatorState::get(scatters.get())->scatter_trees.last();
+  ASSERT_TRUE(gathered != nullptr && scattered != nullptr);
+  EXPECT_EQ(gathered->calls, 3U);
+  EXPECT_EQ(scattered->calls, 3U);
 }
 
 }  // namespace

@@ -90,18 +90,22 @@ def test_an_unmodified_program_is_predicted(
 ) -> None:
     program = compiled("late", mpi, tmp_path)
     words = ("run", "-n", 3, "--mpi", mpi.option, "--predict", mode, "--record", "a.json")
-    result = sibyl(*words, "--", program, 100, 8192, 1000)
-    assert result.returncode == 0, result
-    assert "Prediction" in result.stderr
-    sites = json.loads((tmp_path / "a.json").read_text())["sites"]
-    for site in sites:
-        report = site_report(site)
-        assert report is not None
-        # An order that does not pay on a busy machine is given up, but for trials.
-        assert report.predicted > 5, report
-        assert site["patterns"][0]["version"] == 1
     threaded = "MPI_THREAD_MULTIPLE, and a thread of each rank worked in the background"
-    assert (threaded in result.stderr) == (mode == "background")
+    followed: list[int] = []
+    # On a busy machine predictions come late, and an order that does not pay is given up.
+    for _ in range(4):
+        result = sibyl(*words, "--", program, 100, 8192, 1000)
+        assert result.returncode == 0, result
+        assert "Prediction" in result.stderr
+        assert (threaded in result.stderr) == (mode == "background")
+        sites = json.loads((tmp_path / "a.json").read_text())["sites"]
+        reports = [site_report(site) for site in sites]
+        assert all(site["patterns"][0]["version"] == 1 for site in sites)
+        followed.append(min(report.predicted for report in reports if report is not None))
+        assert None not in reports
+        if followed[-1] > 5:
+            return
+    raise AssertionError(f"the predicted order was followed in {followed} calls of 100")
 
 
 def test_other_modes_are_refused(sibyl: Sibyl) -> None:

@@ -96,8 +96,11 @@ class CommunicatorState final : public ArrivalListener {
   const Placement& placement() const { return programs.placement(); }
   // At set-up; for tests: the same on all ranks, between two calls.
   void set_placement(const Placement& placement) {
+    if (placement == this->placement()) return;
     programs.set_placement(placement);
-    irregular_room.tree_sizes.clear();  // that tree is over other places
+    // Their trees are over the other placement's places.
+    irregular_room.tree_sizes.clear();
+    gather_trees = {};
   }
   // How many consecutive ranks share a node; 1 where that is no one number.
   Rank ranks_per_node() const { return placement().ranks_per_node; }

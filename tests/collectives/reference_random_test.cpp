@@ -136,13 +136,14 @@ bool run_case(Served& served, std::uint64_t number) {
   return served.state().cached_choice[static_cast<std::size_t>(collective)].algorithm != nullptr;
 }
 
-// Cases of each collective on one number of ranks.
+// Cases of each collective on one number of ranks; of the sample, fewer on many ranks.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int many_cases = 200;
+constexpr int sample = 56;
 #else
 constexpr int many_cases = 1000;
+constexpr int sample = 224;
 #endif
-constexpr int sample = 56;  // on few ranks; fewer on more
 
 // What rank 0 has been through.
 void print_counts(const std::array<int, reference::call_count>& run,

@@ -221,6 +221,8 @@ void CommunicatorState::find_costs(int tag) {
   }
   if (!set && found.known()) process_.keep_costs(size_, placement(), found);
   costs_ = with_settings(found, settings_);
+  recording.message_seconds = costs_.alpha;
+  recording.byte_seconds = costs_.beta;
   cached_choice = {};
 }
 

@@ -246,6 +246,7 @@ void CommunicatorState::begin_prediction() {
     arrivals.learn_late_ranks();
     return;
   }
+  find_costs(tags_of(Collective::gather));  // how long a message takes tells what lateness weighs
   const bool threaded = mode == PredictionMode::background;
   arrivals.predict(mode, threaded ? process_.progress_thread() : nullptr, programs.prefetched());
 }

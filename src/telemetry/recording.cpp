@@ -1,6 +1,8 @@
 // Writes recorded arrivals; see recording.hpp.
 #include "telemetry/recording.hpp"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 
 #include "base/input_file.hpp"
@@ -31,6 +33,13 @@ std::string_view text_of(Service service) {
       return "predicted";
   }
   return "";
+}
+
+// In any locale.
+std::string number_text(double number) {
+  std::array<char, 32> digits{};
+  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  return {digits.data(), end};
 }
 
 // Nothing where nothing was predicted.
@@ -86,7 +95,12 @@ std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_
       json += ']';
       separator = ",";
     }
-    json += "]" + patterns_json(communicator.patterns) + "}";
+    json += "]" + patterns_json(communicator.patterns);
+    if (communicator.message_seconds > 0) {
+      json += ",\"message\":[" + number_text(communicator.message_seconds) + "," +
+              number_text(communicator.byte_seconds) + "]";
+    }
+    json += "}";
     separator = ",";
   }
   return json + "]}\n";

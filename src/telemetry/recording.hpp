@@ -72,6 +72,9 @@ struct CommunicatorRecording {
   std::uint64_t ordinal = 0;
   std::vector<RecordedCall> calls;
   std::vector<RecordedPattern> patterns;
+  // What a message takes, in seconds: in any case, and per byte; 0: not measured.
+  double message_seconds = 0;
+  double byte_seconds = 0;
 
   // A call for which there is no room or no memory is left out: nobody's program ends for a
   // recording.
@@ -108,9 +111,11 @@ class ProcessRecording {
   // {"version":1,"mpi":...,"rank":...,"world_size":...,"clock":...,"wall_minus_clock":...,
   //  "left_out":calls for which there was no room,
   //  "communicators":[{"group":[...],"ordinal":...,"calls":[[number,"gather",root,bytes,ns],...],
-  //                    "patterns":[["gather",root,bytes,version,[ns,...]],...]}]}
+  //                    "patterns":[["gather",root,bytes,version,[ns,...]],...],
+  //                    "message":[seconds, seconds a byte]}]}
   // A predicted call has three words more: when the rank left it, by whom it was served (native,
-  // fixed or predicted), and the version of the arrival pattern.
+  // fixed or predicted), and the version of the arrival pattern. "message" is there where the costs
+  // of messages were measured.
   std::string to_json(std::string_view mpi, int rank, int world_size) const;
 
  private:

@@ -7,6 +7,7 @@
 
 A site is a communicator, a collective, its root and its bytes per rank. The number counts the calls
 on the communicator; times are in seconds after the first rank's arrival, one per rank of the group.
+Where the costs of messages were measured, `message_seconds` is what one of the site's bytes takes.
 `left_out` is how many calls the rank that ran out of room first (a million calls) did not keep.
 """
 

@@ -60,6 +60,7 @@ def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
     common = len({part["clock"] for part in parts}) <= 1
     calls: dict[Communicator, dict[int, dict[int, Call]]] = defaultdict(lambda: defaultdict(dict))
     patterns: Patterns = defaultdict(dict)
+    messages: dict[Communicator, list[float]] = {}
     for part in parts:
         shift = 0 if common else part["wall_minus_clock"]
         for communicator in part["communicators"]:
@@ -71,6 +72,8 @@ def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
                 )
             for collective, root, size, version, times in communicator.get("patterns", []):
                 patterns[key, collective, root, size][version] = times
+            if "message" in communicator:
+                messages[key] = communicator["message"]
     return {
         "format": FORMAT,
         "version": 1,
@@ -79,12 +82,14 @@ def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
         "world_size": max((part["world_size"] for part in parts), default=0),
         "left_out": max((part["left_out"] for part in parts), default=0),
         "clock": "monotonic clock of one machine" if common else "wall clocks of several machines",
-        "sites": _sites(calls, patterns),
+        "sites": _sites(calls, patterns, messages),
     }
 
 
 def _sites(
-    calls: dict[Communicator, dict[int, dict[int, Call]]], patterns: Patterns
+    calls: dict[Communicator, dict[int, dict[int, Call]]],
+    patterns: Patterns,
+    messages: dict[Communicator, list[float]],
 ) -> list[dict[str, Any]]:
     sites: dict[tuple[int, str, int, int], dict[str, Any]] = {}
     for place, communicator in enumerate(sorted(calls)):
@@ -107,6 +112,9 @@ def _sites(
                     "calls": [],
                 },
             )
+            if communicator in messages:
+                latency, a_byte = messages[communicator]
+                site["message_seconds"] = latency + a_byte * size
             times = [round((at[rank].arrival - first) * 1e-9, 9) for rank in group]
             site["calls"].append({"number": number, "times": times})
             if all(call.served for call in at.values()):

@@ -3,8 +3,12 @@
 Read from the recording of the run (sibyl.mpi.arrivals). The cost of a call is the time from the
 last rank's arrival to the last departure, so that nobody's lateness counts. What was saved is a
 difference of medians: of the calls that the MPI library served, one in sixteen drawn by number, or
-of those that Sibyl served in the fixed order, less that of those in the predicted order. The
-imbalance factor is the spread of the arrivals over the cost of a native call.
+of those that Sibyl served in the fixed order, less that of those in the predicted order.
+
+The imbalance factor is that of A. Faraj, P. Patarasuk, X. Yuan, A Study of Process Arrival Patterns
+for MPI Collective Operations, 2008: the spread of the arrivals over the time of one message of the
+call's bytes. It tells whether a message could be sent before the last rank arrives, not what a
+whole call can gain; for that the spread stands over the cost of a native call, too.
 """
 
 import statistics
@@ -20,6 +24,15 @@ from sibyl.mpi.report import seconds_text
 
 # A median of fewer calls says nothing.
 ENOUGH = 5
+HEADINGS = (
+    "in order",
+    "imbalance",
+    "spread/cost",
+    "late most",
+    "error",
+    "saved a call",
+    "by order",
+)
 
 
 @dataclass(frozen=True)
@@ -30,7 +43,9 @@ class SiteReport:
         name: collective, root and bytes.
         calls: all of them, and those in the predicted order.
         predicted: those in the predicted order.
-        imbalance: median spread of arrivals over the median cost of a native call.
+        imbalance: Faraj's factor: median spread of arrivals over the time of one message; None
+            where messages were not measured.
+        spread_over_cost: the same spread over the median cost of a native call.
         late_rank: who came last most often.
         late_share: in which part of the calls.
         error: median error of the prediction over ranks and predicted calls, in seconds.
@@ -43,6 +58,7 @@ class SiteReport:
     calls: int
     predicted: int
     imbalance: float | None
+    spread_over_cost: float | None
     late_rank: int
     late_share: float
     error: float | None
@@ -97,7 +113,8 @@ def site_report(site: dict[str, Any]) -> SiteReport | None:
         name=f"{site['collective']}, root {site['root']}, {site['bytes']} B",
         calls=len(calls),
         predicted=len(costs["predicted"]),
-        imbalance=_quotient(spread, native),
+        imbalance=_quotient(spread, site.get("message_seconds")),
+        spread_over_cost=_quotient(spread, native),
         late_rank=site["group"][late],
         late_share=times_late / len(calls),
         error=error,
@@ -105,6 +122,10 @@ def site_report(site: dict[str, Any]) -> SiteReport | None:
         saved=_difference(native, predicted),
         saved_by_order=_difference(fixed, predicted),
     )
+
+
+def _factor(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2g}"
 
 
 def _signed(seconds: float | None) -> str:
@@ -126,8 +147,7 @@ def print_predictions(recording: dict[str, Any], console: Console) -> None:
         return
     table = Table(title="Prediction", title_justify="left")
     table.add_column("call site")
-    headings = ("calls", "in order", "imbalance", "late most", "error", "saved a call", "by order")
-    for heading in headings:
+    for heading in HEADINGS:
         table.add_column(heading, justify="right")
     for one in sorted(reports, key=lambda report: -report.calls):
         error = "-"
@@ -136,9 +156,9 @@ def print_predictions(recording: dict[str, Any], console: Console) -> None:
             error = seconds_text(one.error) + share
         table.add_row(
             one.name,
-            str(one.calls),
-            str(one.predicted),
-            "-" if one.imbalance is None else f"{one.imbalance:.2g}",
+            f"{one.predicted} of {one.calls}",
+            _factor(one.imbalance),
+            _factor(one.spread_over_cost),
             f"rank {one.late_rank} ({100 * one.late_share:.0f} %)",
             error,
             _signed(one.saved),

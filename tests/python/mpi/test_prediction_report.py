@@ -15,7 +15,13 @@ MS = 1_000_000  # nanoseconds
 
 
 def write_part(directory: Path, rank: int, calls: list[list[Any]], patterns: list[Any]) -> None:
-    communicator = {"group": [0, 1], "ordinal": 0, "calls": calls, "patterns": patterns}
+    communicator = {
+        "group": [0, 1],
+        "ordinal": 0,
+        "calls": calls,
+        "patterns": patterns,
+        "message": [3.6e-3, 6.25e-6],  # 4 ms for 64 bytes
+    }
     part = {
         "mpi": "an MPI",
         "rank": rank,
@@ -56,7 +62,8 @@ def test_figures_are_those_of_the_calls(recording: dict[str, Any]) -> None:
     assert (report.late_rank, report.late_share) == (1, 1.0)
     assert report.saved == pytest.approx(2e-3)
     assert report.saved_by_order == pytest.approx(1e-3)
-    assert report.imbalance == pytest.approx(2.0)
+    assert report.imbalance == pytest.approx(2.5)
+    assert report.spread_over_cost == pytest.approx(2.0)
     # Half of the errors are rank 0's, which is always first: the median lies between.
     assert report.error == pytest.approx(0.5e-3)
     assert report.relative_error == pytest.approx(0.05)

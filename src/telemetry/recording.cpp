@@ -100,7 +100,7 @@ std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_
       json += ",\"message\":[" + number_text(communicator.message_seconds) + "," +
               number_text(communicator.byte_seconds) + "]";
     }
-    json += "}";
+    json += '}';
     separator = ",";
   }
   return json + "]}\n";

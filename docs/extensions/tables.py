@@ -1,0 +1,27 @@
+"""Cells of tables: short ones stay on one line, and numbers stand under each other.
+
+Most tables hold measurements. Without this a browser breaks `1.09 (0.92-1.24)` at its hyphen to
+make room for columns of words; wide tables scroll instead.
+"""
+
+import re
+
+from docutils import nodes
+
+SHORT = 24  # characters
+NUMBER = re.compile(r"[-+<]? ?\d[\d .,]*( ?(%|x|ms|us|ns|s|KiB|MiB|GiB))?( \([^)]*\))?$")
+
+
+def _mark(app, doctree):
+    for entry in doctree.findall(nodes.entry):
+        text = entry.astext().strip()
+        if len(text) <= SHORT:
+            entry["classes"].append("short")
+        if NUMBER.match(text):
+            entry["classes"].append("number")
+
+
+def setup(app):
+    """Listen to pages that have been read."""
+    app.connect("doctree-read", _mark)
+    return {"parallel_read_safe": True}

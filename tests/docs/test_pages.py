@@ -1,0 +1,106 @@
+"""Pages and what they describe belong together: verbs, links from sources, links into sources."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from pages import COMMAND, DOCS, ROOT, read_page
+
+from sibyl.cli import app
+
+sys.path.insert(0, str(DOCS / "extensions"))
+import repository
+
+
+def test_every_verb_has_its_page_and_so_its_man_page():
+    verbs = {command.name or command.callback.__name__ for command in app.registered_commands}
+    verbs |= {group.name or group.typer_instance.info.name for group in app.registered_groups}
+    pages = {page.stem for page in (DOCS / "reference" / "verbs").glob("*.md")} - {"index"}
+    assert {verb.replace("_", "-") for verb in verbs} == pages
+
+
+def test_pages_that_sources_name_are_there():
+    tracked = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split("\n")  # fmt: skip
+    gone = []
+    for name in tracked:
+        path = ROOT / name
+        # What has changed once was right in its time.
+        if not path.is_file() or path.suffix in (".png", ".svg") or name == "CHANGELOG.md":
+            continue
+        named = re.findall(r"\bdocs/[\w/-]+\.(?:md|png)", path.read_text("utf-8", "ignore"))
+        gone += [f"{name}: {page}" for page in named if not (ROOT / page).exists()]
+    assert gone == []
+
+
+def rebased(text, monkeypatch):
+    """Return a page's text with its links mended, and what was warned of."""
+    warned = []
+    monkeypatch.setattr(
+        repository.LOGGER, "warning", lambda text, *values, **_: warned.append(text % values)
+    )
+    page = DOCS / "how-to" / "page.md"
+    included = {ROOT / "ARCHITECTURE.md": DOCS / "explanation" / "architecture.md"}
+    return repository.rebase(text, page.parent, page, DOCS, included), warned
+
+
+@pytest.mark.parametrize(
+    ("link", "becomes"),
+    [
+        ("../../ARCHITECTURE.md", "../explanation/architecture.md"),
+        ("../reference/glossary.md#arrivals", "../reference/glossary.md#arrivals"),
+        ("../../examples/demo/imbalanced.c", "../../examples/demo/imbalanced.c"),
+        ("https://example.org/a.md", "https://example.org/a.md"),
+    ],
+)
+def test_a_link_leads_to_the_page_that_shows_the_document(link, becomes, monkeypatch):
+    assert rebased(f"see [it]({link}).", monkeypatch) == (f"see [it]({becomes}).", [])
+
+
+@pytest.mark.parametrize("link", ["gone.md", "../../src/gone.cpp", "../../src", "../../README.md"])
+def test_a_link_to_nothing_a_folder_or_a_document_without_a_page_is_warned_of(link, monkeypatch):
+    assert len(rebased(f"see [it]({link}).", monkeypatch)[1]) == 1
+
+
+def test_what_is_code_is_no_link(monkeypatch):
+    code = "```\na[1](gone.md)\n```\n"
+    assert rebased(code, monkeypatch) == (code, [])
+
+
+DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b|[Rr]epeats to the\s+last\s+digit")
+RESULTS = sorted(set((DOCS / "results").glob("*.md")) - {DOCS / "results" / "index.md"})
+
+
+def undated(text):
+    """Sections of a page with a table, but without a day or without a command that makes it.
+
+    What stands in front of the first section counts for all of them, and is a section itself where
+    there are no others. Results that come out alike every time need no day.
+    """
+    head, *sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    found = []
+    for shown in sections or [head]:
+        section = head + shown
+        blocks = read_page(DOCS / "results", section).blocks
+        lines = [line.strip() for block in blocks for line in block.text.splitlines()]
+        commands = any(map(COMMAND.match, lines))
+        named = re.search(r"`(sibyl|make) [\w-]+", section) or "#how-to-repeat)" in section
+        if "|---" in shown and not (DAY.search(section) and (commands or named)):
+            found.append(shown.splitlines()[0])
+    return found
+
+
+@pytest.mark.parametrize("page", RESULTS, ids=lambda page: page.stem)
+def test_every_table_of_results_has_its_day_and_its_command(page):
+    assert undated(page.read_text("utf-8")) == []
+
+
+def test_a_table_without_day_or_command_is_found():
+    table = "| a |\n|---|\n| 1 |\n"
+    command = "    sibyl bench reduce\n"
+    assert undated(f"# A\n\n## One\n\n{table}\n{command}") == ["## One"]
+    assert undated(f"# A\n\n## One\n\non 2026-01-01\n\n{table}") == ["## One"]
+    assert undated(f"# A\n\n## One\n\non 2026-01-01\n\n{table}\n{command}") == []

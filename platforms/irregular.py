@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Irregular gather or scatter on a simulated cluster: the table of docs/irregular.md.
+"""Irregular gather or scatter on a simulated cluster: the table of docs/results/irregular.md.
 
 Runs the six problems of the paper on irregular gather, each in a simulation of its own so that no
 tree is left over from the one before, and prints a Markdown table: what a tree's start-ups and the

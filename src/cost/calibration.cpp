@@ -9,6 +9,11 @@
 // come at its end; on average, since among 48 ranks somebody mostly hears of the second one first.
 // Of all else the slowest rank counts, and of several turns the fastest.
 //
+// Where ranks share nodes, the stream is measured once more while every rank of a node sends to the
+// next node (which costs a lane pays when there are several); and one rank of each node, and then
+// all, take messages from every other rank of the node and add them up: what a node brings together
+// by its memory and processors.
+//
 // A root that gathers or scatters is one rank at work: where ranks share processors a message costs
 // it less than in those streams. So rank 0 takes one empty message from each of some ranks, and
 // then four, and sends them likewise.
@@ -21,6 +26,9 @@
 #include <numeric>
 #include <vector>
 
+#include "base/own_failure.hpp"
+#include "cost/placement.hpp"
+
 namespace sibyl {
 namespace {
 
@@ -28,6 +36,7 @@ constexpr int stream_length = 6;
 constexpr int long_stream = 16;
 constexpr int under_way = 3;
 constexpr int turns = 5;
+constexpr int few_turns = 3;
 constexpr double least_overhead = 1e-8;
 // Lengths are tried up to one whose stream takes this long: start-ups and the buffers of links are
 // small beside it.
@@ -42,24 +51,25 @@ constexpr int turn_nodes = under_way + 1;
 constexpr double in_turn_share = 0.7;
 constexpr int most_of_a_crowd = 64;
 constexpr int crowd_messages = 4;
-constexpr int operands = 1024;  // they stay in a cache, as segments do
+constexpr std::size_t folded = 65536;  // bytes of a message: as long as what nodes bring together
+constexpr int operands = 1024;         // they stay in a cache, as segments do
 
 class Calibration {
  public:
   Calibration(MPI_Comm comm, int tag, const Placement& placement)
-      : comm_(comm), tag_(tag), ranks_per_node_(placement.ranks_per_node) {
+      : comm_(comm), tag_(tag), ranks_per_node_(placement.ranks_per_node), placement_(placement) {
     PMPI_Comm_rank(comm, &rank_);
     PMPI_Comm_size(comm, &size_);
-    left_ = (rank_ + size_ - 1) % size_;
-    right_ = (rank_ + 1) % size_;
-    if (!placement.nodes.empty()) sit_by_nodes(placement.nodes);
   }
 
   Costs measure() {
     Costs costs;
     if (size_ < 2) return costs;
-    room_.reset(new (std::nothrow) char[last_length * (stream_length + 1)]);
-    if (slowest(room_ == nullptr ? 1 : 0) != 0) return costs;
+    // Numbers, so that adding them up takes no more than it does elsewhere.
+    room_.reset(new (std::nothrow) char[last_length * (stream_length + 1)]());
+    // A rank that alone has no memory must not leave the others in a collective.
+    const bool seated = guarded([this] { return take_seats(); }, false);
+    if (slowest(room_ == nullptr || !seated ? 1 : 0) != 0) return costs;
     slowest(stream(0, 1));  // connects
     costs.alpha = fastest(0, 1, turns);
     // Ranks leave the barrier one after the other, which both streams have in common.
@@ -77,6 +87,7 @@ class Calibration {
         std::max((full - empty) / stream_length / static_cast<double>(length), free_of_charge);
     costs.fifo_links = !by_nodes_ && size_ >= turn_nodes * ranks_per_node_ &&
                        links_are_fifo(length_for_turns(length, costs));
+    measure_together(length, costs);
     costs.gathered = crowd(true);
     costs.scattered = crowd(false);
     costs.gamma = slowest(measure_gamma());
@@ -84,16 +95,70 @@ class Calibration {
   }
 
  private:
+  bool take_seats() {
+    seats_.resize(at(size_));
+    std::iota(seats_.begin(), seats_.end(), 0);
+    if (!placement_.nodes.empty()) sit_by_nodes(placement_.nodes);
+    seat_ = static_cast<int>(std::ranges::find(seats_, rank_) - seats_.begin());
+    sit_at_distance(1);
+    members_ = ranks_of_own_node(placement_, rank_, size_);
+    return true;
+  }
+
   // Where ranks lie anyhow the neighbours are those in the order of the nodes, so that one rank of
   // each sends to another.
   void sit_by_nodes(const std::vector<Rank>& nodes) {
-    std::vector<Rank> seats(nodes.size());
-    std::iota(seats.begin(), seats.end(), 0);
-    std::ranges::stable_sort(seats, {}, [&](Rank rank) { return nodes[at(rank)]; });
-    const auto own = static_cast<int>(std::ranges::find(seats, rank_) - seats.begin());
-    left_ = seats[at((own + size_ - 1) % size_)];
-    right_ = seats[at((own + 1) % size_)];
+    std::ranges::stable_sort(seats_, {}, [&](Rank rank) { return nodes[at(rank)]; });
     by_nodes_ = true;
+  }
+  void sit_at_distance(int distance) {
+    left_ = seats_[at((seat_ + size_ - distance) % size_)];
+    right_ = seats_[at((seat_ + distance) % size_)];
+  }
+
+  // What ranks of nodes that hold several need while all of their node are at work.
+  void measure_together(std::size_t length, Costs& costs) {
+    const auto most = static_cast<int>(slowest(static_cast<double>(members_.size())));
+    if (most < 2 || most == size_) return;
+    costs.fold = least_of(few_turns, [&] { return fold(false); });
+    costs.fold_together = least_of(few_turns, [&] { return fold(true); });
+    sit_at_distance(most);
+    const double empty = fastest(0, stream_length, few_turns);
+    const double more = fastest(0, long_stream, few_turns) - empty;
+    const double full = fastest(length, stream_length, few_turns);
+    costs.overhead_together = std::max(more / (long_stream - stream_length), costs.overhead);
+    costs.beta_together =
+        std::max((full - empty) / stream_length / static_cast<double>(length), costs.beta);
+    sit_at_distance(1);
+  }
+
+  // Seconds per byte that the first rank of each node, or every one, takes from others of its node
+  // and adds up.
+  double fold(bool all) {
+    const auto members = static_cast<int>(members_.size());
+    const auto own = static_cast<int>(std::ranges::find(members_, rank_) - members_.begin());
+    const auto member = [&](int i) { return members_[at((i + members) % members)]; };
+    const int messages = std::min(members - 1, most_of_a_crowd);
+    const auto bytes = static_cast<int>(folded);
+    check(PMPI_Barrier(comm_));
+    const double begin = PMPI_Wtime();
+    for (int distance = 1; distance <= messages; ++distance) {
+      std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+      const bool takes = all || own == 0;
+      if (takes) {
+        check(PMPI_Irecv(room_.get(), bytes, MPI_BYTE, member(own - distance), tag_, comm_,
+                         &requests[0]));
+      }
+      if (all || (own + distance) % members == 0) {
+        check(PMPI_Isend(room_.get() + folded, bytes, MPI_BYTE, member(own + distance), tag_, comm_,
+                         &requests[1]));
+      }
+      check(PMPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE));
+      if (!takes) continue;
+      check(PMPI_Reduce_local(room_.get(), room_.get() + 2 * folded,
+                              static_cast<int>(folded / sizeof(double)), MPI_DOUBLE, MPI_SUM));
+    }
+    return messages == 0 ? 0 : (PMPI_Wtime() - begin) / (messages * static_cast<double>(folded));
   }
 
   // Seconds until this rank's messages are taken and those of its left neighbour have come.
@@ -230,10 +295,14 @@ class Calibration {
   MPI_Comm comm_;
   int tag_;
   int ranks_per_node_;
+  const Placement& placement_;
   int rank_ = 0;
   int size_ = 1;
   int left_ = 0;
   int right_ = 0;
+  int seat_ = 0;
+  std::vector<Rank> seats_;    // ranks in the order of their nodes
+  std::vector<Rank> members_;  // of this rank's node
   bool by_nodes_ = false;
   bool failed_ = false;
   std::unique_ptr<char[]> room_;
@@ -263,10 +332,15 @@ Costs with_settings(Costs costs, const Settings& settings) {
   if (settings.alpha != 0) costs.alpha = settings.alpha * 1e-9;
   if (settings.overhead != 0) {
     costs.overhead = settings.overhead * 1e-9;
+    costs.overhead_together = 0;
     costs.gathered = 0;  // they follow from it
     costs.scattered = 0;
   }
-  if (settings.beta != 0) costs.beta = settings.beta * 1e-12;
+  if (settings.beta != 0) {
+    const double set = settings.beta * 1e-12;
+    costs.beta_together *= costs.beta != 0 ? set / costs.beta : 0;
+    costs.beta = set;
+  }
   return costs;
 }
 

@@ -87,6 +87,7 @@ PlanRequest ProgramStore::request_of(const ProgramSpec& spec, const ArrivalView*
   request.background = spec.background;
   request.outstanding = spec.outstanding;
   request.segments = spec.segments;
+  request.lanes = spec.lanes;
   if (algorithm.arrivals) {
     if (view != nullptr) request.arrivals = view->times;
     request.round_time = spec.round_time;

@@ -29,8 +29,9 @@ namespace sibyl {
 // What a program is made for, apart from arrivals. It is compared at every call.
 struct ProgramSpec {
   const Algorithm* algorithm = nullptr;
-  double round_time = 1;  // this and the next four as in PlanRequest
+  double round_time = 1;  // this and the next five as in PlanRequest
   std::uint32_t segments = 1;
+  std::uint32_t lanes = 1;
   Rank root = 0;
   std::uint32_t outstanding = 1;
   bool in_place = false;
@@ -42,6 +43,7 @@ struct ProgramSpec {
   ProgramSpec cut_as(const SegmentPlan& cut) const {
     ProgramSpec spec = *this;
     spec.segments = cut.segments;
+    spec.lanes = cut.lanes;
     spec.round_time = cut.round_time;
     spec.in_order = cut.in_order;
     spec.together = cut.together;

@@ -15,10 +15,12 @@ SimulationResult Engine::run(const Programs& programs, const SimulationOptions& 
   while (true) {
     run_released();
     start_messages();
+    if (flows_.changed()) share_anew();
     if (queue_.empty()) break;
     queue_.take(batch_);
     now_ = batch_.front().time;
     for (const Event& event : batch_) handle(event);
+    answer_announced();
   }
   if (open_ranks_ != 0) {
     result_.problem = explain_deadlock();
@@ -31,17 +33,24 @@ SimulationResult Engine::run(const Programs& programs, const SimulationOptions& 
 void Engine::prepare() {
   const PlanHeader& header = programs_->header();
   network_ = Network(options_->network, header.ranks);
-  window_ = options_->blocking ? PortWindow{1, 1} : header.window;
+  window_ = options_->blocking ? PortWindow{.sends = 1, .receives = 1} : header.window;
   now_ = 0;
   queue_.clear();
   transfers_.reset(network_);
+  flows_.reset(network_, network_.at_switch());
+  losses_.assign(network_.at_switch().queue_bytes == 0 ? 0 : programs_->count(), 0);
   released_.clear();
   arrived_.clear();
+  announced_.clear();
   result_ = SimulationResult{};
   const ComputeModel& compute = options_->compute;
   const bool costs = compute.combine_per_byte > 0 || compute.copy_per_byte > 0;
   const bool windows = window_.sends != 0 && !window_.in_order && !options_->blocking;
   sendable_.assign(windows ? static_cast<std::size_t>(header.ranks) : 0, {});
+  sending_to_.assign(windows && window_.sends_to_one != 0
+                         ? static_cast<std::size_t>(header.ranks) * header.ranks
+                         : 0,
+                     0);
   computable_.assign(costs ? static_cast<std::size_t>(header.ranks) : 0, {});
   steps_.resize(programs_->count());
   flags_.assign(programs_->count(), 0);
@@ -49,10 +58,9 @@ void Engine::prepare() {
     // One more for the gate.
     steps_[i] = {programs_->step(i).wait_post + 1, programs_->step(i).wait_data};
   }
-  if (options_->record) {
-    posted_at_.assign(programs_->count(), 0);
-    record_of_.assign(programs_->count(), 0);
-  }
+  posted_at_.assign(options_->record || network_.handshake() ? programs_->count() : 0, 0);
+  if (options_->record) record_of_.assign(programs_->count(), 0);
+  connections_.clear();
   ranks_.assign(static_cast<std::size_t>(header.ranks), RankState{});
   open_ranks_ = 0;
   for (Rank rank = 0; rank < header.ranks; ++rank) {
@@ -76,6 +84,12 @@ void Engine::handle(const Event& event) {
       return open_gate(static_cast<Rank>(event.id), Gate::on_arrival);
     case EventKind::computed:
       return computed(event.id);
+    case EventKind::announced:
+      return announced_.push_back(event.id);
+    case EventKind::body_begins:
+      return begin_body(event.id);
+    case EventKind::flows_turn:
+      return end_bodies(event.id);
     default:
       break;
   }
@@ -118,35 +132,43 @@ void Engine::release(std::uint32_t number) {
   } else if (step.kind != StepKind::send) {
     post_receives(step.rank);
   } else {
-    if (!sendable_.empty()) {
-      auto& heap = sendable_[static_cast<std::size_t>(step.rank)];
-      heap.push_back(number);
-      std::ranges::push_heap(heap, std::greater<>{});
-    }
+    if (!sendable_.empty()) sendable_[static_cast<std::size_t>(step.rank)].add(number);
     post_sends(step.rank);
   }
 }
 
-// Those first that come first in the program; as in the executor, and unless the window asks for
-// that order, one that waits for data holds up no other, and the first that is not complete needs
-// no place.
+// As in the executor: those first that come first in the program; unless the window asks for that
+// order one that waits for data holds up no other, and the first that is not complete needs no
+// place. Only where no more than some may go to one rank can a later one go before the earliest.
 void Engine::post_sends(Rank rank) {
   if (sendable_.empty()) return post_sends_in_program_order(rank);
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
-  auto& heap = sendable_[static_cast<std::size_t>(rank)];
+  auto& sendable = sendable_[static_cast<std::size_t>(rank)];
   const auto complete_or_none = [this](std::uint32_t number) {
     return programs_->step(number).kind != StepKind::send || (flags_[number] & done) != 0;
   };
-  while (!heap.empty()) {
-    if (state.sending >= window_.sends) {
-      while (complete_or_none(state.next_send)) ++state.next_send;
-      if (heap.front() != state.next_send) return;
-    }
+  const auto may_send = [&](std::uint32_t number) {
+    while (complete_or_none(state.next_send)) ++state.next_send;
+    if (number == state.next_send) return true;
+    return state.sending < window_.sends &&
+           (window_.sends_to_one == 0 || sending_to(number) < window_.sends_to_one);
+  };
+  while (true) {
+    const bool first_alone = window_.sends_to_one == 0 || state.sending >= window_.sends;
+    const auto next = sendable.take(first_alone, may_send);
+    if (!next) return;
     ++state.sending;
-    released_.push_back(heap.front());
-    std::ranges::pop_heap(heap, std::greater<>{});
-    heap.pop_back();
+    if (!sending_to_.empty()) ++sending_to(*next);
+    released_.push_back(*next);
   }
+}
+
+// How many messages are under way from a send's rank to the one that it goes to.
+std::uint32_t& Engine::sending_to(std::uint32_t send) {
+  const SimStep& step = programs_->step(send);
+  const auto ranks = static_cast<std::size_t>(programs_->header().ranks);
+  return sending_to_[static_cast<std::size_t>(step.rank) * ranks +
+                     static_cast<std::size_t>(programs_->step(step.partner).rank)];
 }
 
 void Engine::post_sends_in_program_order(Rank rank) {
@@ -190,7 +212,7 @@ void Engine::run_released() {
 void Engine::post(std::uint32_t number) {
   const SimStep& step = programs_->step(number);
   flags_[number] |= posted;
-  if (options_->record) posted_at_[number] = now_;
+  if (!posted_at_.empty()) posted_at_[number] = now_;
   const std::uint32_t send = step.kind == StepKind::send ? number : step.partner;
   const std::uint32_t receive = step.kind == StepKind::send ? step.partner : number;
   if ((flags_[receive] & come) != 0) return received(receive);
@@ -201,55 +223,12 @@ void Engine::post(std::uint32_t number) {
   arrived_.push_back(send);
 }
 
-void Engine::start_messages() {
-  if (arrived_.empty() && !transfers_.anything_freed()) return;
-  if (arrived_.size() > 1) {
-    // By round, then by number; the keys lie together, since there may be millions.
-    keys_.clear();
-    for (const std::uint32_t send : arrived_) {
-      keys_.push_back(std::uint64_t{programs_->step(send).round} << 32 | send);
-    }
-    std::ranges::sort(keys_);
-    std::ranges::transform(keys_, arrived_.begin(),
-                           [](std::uint64_t key) { return static_cast<std::uint32_t>(key); });
-  }
-  transfers_.start_all(
-      arrived_,
-      [this](std::uint32_t send) {
-        const SimStep& step = programs_->step(send);
-        return network_.resources_of(step.rank, programs_->step(step.partner).rank);
-      },
-      [this](std::uint32_t send) { start(send); });
-  arrived_.clear();
-}
-
-void Engine::start(std::uint32_t send) {
-  const SimStep& step = programs_->step(send);
-  const Rank destination = programs_->step(step.partner).rank;
-  const MessageCost cost = network_.cost(step.rank, destination, step.bytes);
-  ++result_.messages;
-  result_.bytes += step.bytes;
-  if (options_->record) {
-    record_of_[send] = static_cast<std::uint32_t>(result_.events.size());
-    result_.events.push_back(
-        {step.rank, destination, step.round, step.bytes, 0, 0, now_, now_ + cost.received});
-  }
-  if (cost.sent == cost.received && cost.sent == cost.ports && cost.sent == cost.links) {
-    queue_.push({now_ + cost.sent, send, EventKind::message_over});
-    return;
-  }
-  const auto taken = network_.resources_of(step.rank, destination);
-  queue_.push({now_ + cost.sent, send, EventKind::sent});
-  queue_.push({now_ + cost.received, send, EventKind::received});
-  queue_.push({now_ + cost.ports, send, EventKind::ports_free});
-  if (!taken.link_ids().empty()) queue_.push({now_ + cost.links, send, EventKind::links_free});
-}
-
 void Engine::sent(std::uint32_t send) {
   const Rank rank = programs_->step(send).rank;
   complete(send);
   if (window_.sends == 0) return;
   --ranks_[static_cast<std::size_t>(rank)].sending;
+  if (!sending_to_.empty()) --sending_to(send);
   post_sends(rank);
 }
 
@@ -330,40 +309,6 @@ void Engine::complete(std::uint32_t number) {
   if (--state.open != 0) return;
   state.exit = std::max(state.exit, now_);
   --open_ranks_;
-}
-
-void Engine::add_up() {
-  double latest_exit = 0;
-  double latest_arrival = 0;
-  double earliest_arrival = arrival(0);
-  double elapsed = 0;
-  result_.exits.reserve(ranks_.size());
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    const double arrived = arrival(static_cast<Rank>(r));
-    result_.exits.push_back(ranks_[r].exit);
-    latest_exit = std::max(latest_exit, ranks_[r].exit);
-    latest_arrival = std::max(latest_arrival, arrived);
-    earliest_arrival = std::min(earliest_arrival, arrived);
-    elapsed += ranks_[r].exit - arrived;
-  }
-  result_.run_time = latest_exit - earliest_arrival;
-  result_.absorbed = latest_exit - latest_arrival;
-  result_.elapsed = elapsed / static_cast<double>(ranks_.size());
-}
-
-std::string Engine::explain_deadlock() const {
-  for (std::uint32_t i = 0; i < programs_->count(); ++i) {
-    if ((flags_[i] & done) != 0) continue;
-    const SimStep& step = programs_->step(i);
-    return "the programs cannot end: rank " + std::to_string(step.rank) + " waits forever with a " +
-           std::string(name_of(step.kind)) + " of round " + std::to_string(step.round);
-  }
-  return "the programs cannot end";
-}
-
-std::uint64_t Engine::memory() const {
-  return steps_.capacity() * sizeof(StepState) + flags_.capacity() +
-         ranks_.capacity() * sizeof(RankState);
 }
 
 }  // namespace sibyl::simulator

@@ -6,9 +6,12 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "schedule/ready_sends.hpp"
 #include "simulator/event_queue.hpp"
+#include "simulator/flows.hpp"
 #include "simulator/network.hpp"
 #include "simulator/programs.hpp"
 #include "simulator/transfers.hpp"
@@ -27,6 +30,11 @@ class Engine {
     std::uint32_t wait_data = 0;
   };
   enum Flag : std::uint8_t { posted = 1, ready = 2, come = 4, done = 8 };
+  // From one rank to another, with handshakes.
+  struct Connection {
+    std::uint32_t sending = 0;              // messages that have been answered, or want no answer
+    std::vector<std::uint32_t> unanswered;  // announced ones of the other, behind these
+  };
   struct RankState {
     double exit = 0;
     std::uint32_t open = 0;          // steps that are not complete
@@ -44,12 +52,24 @@ class Engine {
   void release(std::uint32_t number);
   bool in_order(const SimStep& step) const;
   void post_sends(Rank rank);
+  std::uint32_t& sending_to(std::uint32_t send);
   void post_sends_in_program_order(Rank rank);
   void post_receives(Rank rank);
   void post(std::uint32_t number);
   void run_released();
+  void sort_messages(std::vector<std::uint32_t>& messages);
   void start_messages();
   void start(std::uint32_t send);
+  void note_start(std::uint32_t send, double end);
+  // Where messages share (engine_flows.cpp).
+  void start_sharing(std::uint32_t send);
+  void answer_announced();
+  void answer(std::uint32_t send);
+  void answer_behind(std::uint32_t send);
+  Connection& connection(Rank source, Rank destination);
+  void begin_body(std::uint32_t send);
+  void end_bodies(std::uint32_t epoch);
+  void share_anew();
   void sent(std::uint32_t send);
   void received(std::uint32_t receive);
   void compute(std::uint32_t number);
@@ -71,17 +91,22 @@ class Engine {
   std::uint64_t open_ranks_ = 0;
   EventQueue queue_;
   Transfers transfers_;
+  Flows flows_;
+  std::vector<std::uint8_t> losses_;  // of each step's message; empty without a queue
   std::vector<StepState> steps_;
   std::vector<std::uint8_t> flags_;
   std::vector<RankState> ranks_;
-  std::vector<std::vector<std::uint32_t>> sendable_;    // heaps by rank; empty without a window
+  std::vector<ReadySends> sendable_;       // by rank; empty without a window
+  std::vector<std::uint32_t> sending_to_;  // by rank and receiver; empty where not limited
   std::vector<std::vector<std::uint32_t>> computable_;  // heaps by rank; empty where nothing costs
   std::vector<Event> batch_;
   std::vector<std::uint32_t> released_;
   std::vector<std::uint32_t> arrived_;  // messages that became ready now
   std::vector<std::uint64_t> keys_;
-  std::vector<double> posted_at_;  // of each step, where it is recorded
+  std::vector<double> posted_at_;  // of each step, where it is recorded or shakes hands
   std::vector<std::uint32_t> record_of_;
+  std::vector<std::uint32_t> announced_;  // messages that wait for their answers from now on
+  std::unordered_map<std::uint64_t, Connection> connections_;  // by source and destination
   SimulationResult result_;
 };
 

@@ -23,12 +23,15 @@ enum class EventKind : std::uint8_t {
   received,
   ports_free,
   links_free,
-  computed,  // a local step, or the combination of a receive
+  announced,    // a message that wants an answer: its receiver knows of it, and has a place for it
+  body_begins,  // of a message that shares its ports: its latency is over
+  flows_turn,   // the first of those that share ends, if nothing has changed since
+  computed,     // a local step, or the combination of a receive
 };
 
 struct Event {
   double time = 0;
-  std::uint32_t id = 0;  // a rank, the number of a send, or of a step that computed
+  std::uint32_t id = 0;  // a rank, the number of a send, of a step that computed, or of shares
   EventKind kind = EventKind::start;
 };
 

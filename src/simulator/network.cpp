@@ -64,4 +64,11 @@ MessageCost Network::cost(Rank source, Rank destination, std::uint64_t bytes) co
           has_links() ? link_beta(loggp.gap_per_byte) * size : ports};
 }
 
+MessageBody Network::body(Rank source, Rank destination, std::uint64_t bytes) const {
+  const bool inside = shares_nodes_ && within_node(source, destination);
+  const HockneyModel& hockney = inside ? model_.inside : model_.hockney;
+  const auto size = static_cast<double>(bytes);
+  return {hockney.alpha, hockney.beta * size, link_beta(hockney.beta) * size};
+}
+
 }  // namespace sibyl::simulator

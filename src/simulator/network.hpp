@@ -19,6 +19,12 @@ struct MessageCost {
   double links = 0;     // the links of its nodes are free
 };
 
+struct MessageBody {
+  double latency = 0;
+  double ports = 0;
+  double links = 0;
+};
+
 // The ports and links of one message, ports first.
 struct MessageResources {
   std::array<Resource, 4> ids{};
@@ -27,6 +33,7 @@ struct MessageResources {
   std::span<const Resource> port_ids() const { return {ids.data(), ports}; }
   std::span<const Resource> link_ids() const { return {ids.data() + ports, ids.data() + all}; }
   std::span<const Resource> all_ids() const { return {ids.data(), all}; }
+  Resource last() const { return ids[all - 1U]; }  // what the switch sends it out of
 };
 
 class Network {
@@ -36,6 +43,11 @@ class Network {
   Resource resources() const { return resources_; }
   MessageResources resources_of(Rank source, Rank destination) const;
   MessageCost cost(Rank source, Rank destination, std::uint64_t bytes) const;
+  bool sharing() const { return model_.sharing; }
+  bool handshake() const { return model_.handshake; }
+  const SwitchModel& at_switch() const { return model_.at_switch; }
+  // Where messages share: the latency of one, and what its body takes of ports and links.
+  MessageBody body(Rank source, Rank destination, std::uint64_t bytes) const;
   bool eager(std::uint64_t bytes) const { return eager_ && bytes <= model_.eager_bytes; }
 
  private:

@@ -69,6 +69,21 @@ std::string check_placement(const NetworkModel& network, Rank ranks) {
   return "";
 }
 
+std::string check_sharing(const NetworkModel& network) {
+  if (!network.sharing) {
+    if (network.handshake) return "a handshake is for messages that share ports";
+    return network.at_switch.queue_bytes == 0 ? "" : "a queue is for messages that share ports";
+  }
+  if (network.kind != NetworkKind::hockney) return "messages share ports in the Hockney model only";
+  if (network.at_switch.queue_bytes == 0) return "";
+  // Else nothing would ever fit once something is there, however often it is sent again.
+  if (network.at_switch.queue_bytes < SwitchModel::noticed_bytes) {
+    return "a queue holds at least " + std::to_string(SwitchModel::noticed_bytes) + " bytes";
+  }
+  if (network.at_switch.timeout == 0) return "a queue needs a timeout";
+  return "";
+}
+
 }  // namespace
 
 std::string check_options(const SimulationOptions& options, Rank ranks) {
@@ -83,6 +98,7 @@ std::string check_options(const SimulationOptions& options, Rank ranks) {
       {network.loggp.overhead, "o"},
       {network.loggp.gap, "g"},
       {network.loggp.gap_per_byte, "G"},
+      {network.at_switch.timeout, "the timeout"},
       {options.compute.combine_per_byte, "the time to combine a byte"},
       {options.compute.copy_per_byte, "the time to copy a byte"},
       {options.compute.planning, "the time to plan"},
@@ -94,6 +110,7 @@ std::string check_options(const SimulationOptions& options, Rank ranks) {
     }
   }
   if (std::string wrong = check_placement(network, ranks); !wrong.empty()) return wrong;
+  if (std::string wrong = check_sharing(network); !wrong.empty()) return wrong;
   if (!options.arrivals.empty() && options.arrivals.size() != static_cast<std::size_t>(ranks)) {
     return "there are " + std::to_string(options.arrivals.size()) + " arrival times for " +
            std::to_string(ranks) + " ranks";

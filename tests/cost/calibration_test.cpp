@@ -35,6 +35,24 @@ TEST(Calibration, MeasuresWhatCanBe) {
   EXPECT_LT(costs.gamma, 1e-6);
 }
 
+// A pretended placement: one node holds all ranks but the last.
+TEST(Calibration, MeasuresWhatRanksOfANodeDoTogether) {
+  if (size_of() < 3) GTEST_SKIP() << "no node of several ranks beside another";
+  const Duplicate duplicate;
+  Placement placement;
+  placement.nodes.assign(static_cast<std::size_t>(size_of()), 0);
+  placement.nodes.back() = 1;
+  placement.count = 2;
+  const Costs costs = measure_costs(duplicate.get(), tag, placement);
+  EXPECT_GT(costs.fold, 1e-12);
+  EXPECT_LT(costs.fold, 1e-5);
+  EXPECT_GT(costs.fold_together, 1e-12);
+  EXPECT_GE(costs.overhead_together, costs.overhead);
+  EXPECT_GE(costs.beta_together, costs.beta);
+  const Costs alone = measure_costs(duplicate.get(), tag, {.ranks_per_node = size_of()});
+  EXPECT_EQ(alone.fold, 0);
+}
+
 TEST(Calibration, IsTheSameOnAllRanksAndOnTheNextCommunicator) {
   if (size_of() < 2) GTEST_SKIP() << "nothing to measure";
   const Duplicate first;
@@ -51,6 +69,9 @@ TEST(Calibration, IsTheSameOnAllRanksAndOnTheNextCommunicator) {
   EXPECT_EQ(own.fifo_links, theirs.fifo_links);
   EXPECT_EQ(own.gathered, theirs.gathered);
   EXPECT_EQ(own.scattered, theirs.scattered);
+  EXPECT_EQ(own.fold, theirs.fold);
+  EXPECT_EQ(own.fold_together, theirs.fold_together);
+  EXPECT_EQ(own.beta_together, theirs.beta_together);
   const Duplicate second;
   CommunicatorState& known = served_state(second);
   known.find_costs(tag);

@@ -16,6 +16,7 @@ from sibyl.experiment.runner import (
     signals_interrupt,
 )
 from sibyl.experiment.samples import CellResult
+from sibyl.inputs import read_text
 
 # The numbers are least times; of several jobs the middle one.
 JOBS = 3
@@ -90,7 +91,7 @@ def read(path: Path) -> Calibration:
         CommandError: the file cannot be read, or holds something else.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_text(path))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not JSON"
         raise CommandError(f"--calibration {path}: cannot be read: {reason}") from error

@@ -44,6 +44,21 @@ class LogGP:
 
 
 @dataclass(frozen=True)
+class Queue:
+    """What a switch keeps of what it cannot send on at once.
+
+    Attributes:
+        size: bytes in front of each port, at most; what does not fit is lost.
+        window: bytes that a sender sends without having heard of its receiver.
+        timeout: after so many seconds a sender that has heard nothing sends again.
+    """
+
+    size: int
+    window: int = 14480
+    timeout: float = 0.2
+
+
+@dataclass(frozen=True)
 class Network:
     """A network and its hosts; include/sibyl/simulator.hpp says what the numbers mean.
 
@@ -54,6 +69,11 @@ class Network:
         nodes: several ranks a node; None: a rank is a node.
         full_duplex: a rank sends and receives at once.
         eager: messages up to so many bytes do not wait for their receiver; None: all do.
+        sharing: messages that are under way together share ports and links, as TCP's do, instead
+            of taking turns.
+        handshake: where they share, those that wait for their receiver are announced and answered,
+            a latency each.
+        queue: of the switch, where they share; None: it loses nothing.
         combine: seconds per byte of the operator.
         copy: seconds per byte of a local copy.
         planning: seconds from a rank's arrival until its program is there.
@@ -66,6 +86,9 @@ class Network:
     nodes: Nodes | None = None
     full_duplex: bool = True
     eager: int | None = None
+    sharing: bool = False
+    handshake: bool = False
+    queue: Queue | None = None
     combine: float = 0.0
     copy: float = 0.0
     planning: float = 0.0
@@ -87,7 +110,12 @@ class Network:
             )
         if self.eager is not None:
             options.set_eager(self.eager)
+        if self.queue is not None:
+            options.set_sharing(self.queue.size, self.queue.window, self.queue.timeout)
+        elif self.sharing:
+            options.set_sharing(0, 0, 0.0)
         options.set_compute(self.combine, self.copy, self.planning)
+        options.handshake = self.handshake
         options.full_duplex = self.full_duplex
         options.blocking = self.blocking
         options.start = self.start

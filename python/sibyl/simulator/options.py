@@ -13,7 +13,7 @@ from sibyl.experiment.units import read_size, read_time
 from sibyl.files import check_all_writable
 from sibyl.placement import Placement
 from sibyl.simulator.calibration import Calibration, measure, read
-from sibyl.simulator.model import LogGP, Network, Nodes
+from sibyl.simulator.model import LogGP, Network, Nodes, Queue
 from sibyl.simulator.session import Settings
 
 
@@ -76,6 +76,13 @@ class SettingsOptions:
     segments: Annotated[
         int, typer.Option(metavar="N", help="Parts of a vector that is cut; 0: from the model.")
     ] = 0
+    outstanding: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Linear algorithms: transfers that the root has under way at a time; 0: all.",
+        ),
+    ] = 1
     in_order: Annotated[
         bool,
         typer.Option(
@@ -97,6 +104,8 @@ class SettingsOptions:
             raise CommandError(
                 "--in-order: only reduce has an algorithm with a schedule of segments"
             )
+        if self.outstanding < 0:
+            raise CommandError(f"--outstanding {self.outstanding}: at least 1, or 0 for all")
         if self.root < 0:
             raise CommandError(f"--root {self.root}: a root is one of the ranks")
 
@@ -112,6 +121,7 @@ class SettingsOptions:
             self.segments,
             in_order=self.in_order,
             lanes=lanes,
+            outstanding=self.outstanding,
         )
 
 
@@ -161,6 +171,28 @@ class NetworkOptions:
         str | None,
         typer.Option(metavar="BYTES", help="Messages up to this size do not wait for a receive."),
     ] = None
+    sharing: Annotated[
+        bool,
+        typer.Option(
+            "--sharing", help="Messages under way together share links, instead of taking turns."
+        ),
+    ] = False
+    handshake: Annotated[
+        bool,
+        typer.Option(
+            "--handshake",
+            help="With --sharing: messages that are not eager are announced and answered, a "
+            "latency each.",
+        ),
+    ] = False
+    queue: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES[,WINDOW[,T]]",
+            help="Of the switch before each rank's link; what does not fit is lost, as of TCP with "
+            "that window and retransmission timeout (14480, 200ms). Messages share links.",
+        ),
+    ] = None
     half_duplex: Annotated[
         bool, typer.Option("--half-duplex", help="One port for both directions.")
     ] = False
@@ -178,8 +210,13 @@ class NetworkOptions:
             raise CommandError("--calibrate measures what --calibration reads: say one of them")
         if self.mpi is not None and not self.calibrate:
             raise CommandError("--mpi says what --calibrate measures, which is absent")
+        if (self.sharing or self.queue is not None) and self.model == "loggp":
+            raise CommandError("--sharing and --queue are for --model hockney")
+        if self.handshake and not self.sharing and self.queue is None:
+            raise CommandError("--handshake is for messages that share links: --sharing or --queue")
         self._inside()
         self._loggp()
+        self._queue()
         _per_byte(self.beta, "--beta")
         _per_byte(self.operator_cost, "--operator-cost")
         _time(self.alpha)
@@ -208,6 +245,9 @@ class NetworkOptions:
             nodes=self._nodes(placement),
             full_duplex=not self.half_duplex,
             eager=None if self.eager is None else read_size(self.eager),
+            sharing=self.sharing or self.queue is not None,
+            handshake=self.handshake,
+            queue=self._queue(),
             combine=(known.gamma or 0.0) if combine is None else combine,
             planning=read_time(self.planning),
             blocking=self.blocking,
@@ -217,6 +257,23 @@ class NetworkOptions:
         if placement == Placement():
             return None
         return Nodes(placement.ranks_per_node, *self._inside(), of=placement.nodes)
+
+    def _queue(self) -> Queue | None:
+        if self.queue is None:
+            return None
+        words = self.queue.split(",")
+        if len(words) > 3:
+            raise CommandError(
+                f"--queue '{self.queue}': write a size, and a window and a timeout if they are "
+                "others than TCP's, as in 128KiB,14480,200ms"
+            )
+        size, *more = words
+        usual = Queue(read_size(size))
+        return Queue(
+            usual.size,
+            read_size(more[0]) if more else usual.window,
+            read_time(more[1]) if len(more) > 1 else usual.timeout,
+        )
 
     def _inside(self) -> tuple[float, float]:
         words = _words(self.inside, 2, "--inside", "0.5us,0.2ns/B")
@@ -251,12 +308,20 @@ class Outputs:
         Path | None,
         typer.Option(metavar="FILE", help="The same as a page that can be zoomed."),
     ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where the same command was interrupted.")
+    ] = False
+
+    @property
+    def files(self) -> dict[str, Path | None]:
+        """Those of the options that name one."""
+        return {option: path for option, path in vars(self).items() if option != "resume"}
 
     def check(self) -> None:
         """Notice before a long run what cannot be written."""
         if self.plot is not None:
             check_plot(self.plot)
-        check_all_writable({f"--{option}": path for option, path in vars(self).items()})
+        check_all_writable({f"--{option}": path for option, path in self.files.items()})
 
 
 def _time(text: str | None) -> float | None:

@@ -5,14 +5,15 @@ import io
 import itertools
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from sibyl.errors import CommandError
+from sibyl.errors import CommandError, counted
 from sibyl.experiment.plots import (
     PANELS_MOST,
     Axis,
@@ -28,12 +29,16 @@ from sibyl.experiment.plots import (
 from sibyl.experiment.units import size_text, time_text
 from sibyl.simulator.model import Network, Nodes
 from sibyl.simulator.session import SIZES_IN_ALL, Problem, Row, Settings
+from sibyl.tables import print_fitting
 
 COLUMNS = (
     *("collective", "algorithm", "ranks", "bytes", "pattern", "max_delay_us", "iterations"),
     *("run_us", "quartile_1_us", "quartile_3_us", "absorbed_us", "elapsed_us", "bound_us"),
     *("to_bound", "to_first", "messages", "rounds"),
 )
+
+# Columns that are left out where there is no room for them.
+OPTIONAL = ("quartiles",)
 
 
 def network_text(network: Network) -> str:
@@ -54,6 +59,14 @@ def network_text(network: Network) -> str:
         text += f"; operator {network.combine * 1e9:.4g} ns/B"
     if network.eager is not None:
         text += f"; up to {size_text(network.eager)} eager"
+    if network.queue is not None:
+        queue = network.queue
+        text += f"; links are shared, queues of {size_text(queue.size)}, windows of "
+        text += f"{size_text(queue.window)}, timeout {time_text(queue.timeout)}"
+    elif network.sharing:
+        text += "; links are shared"
+    if network.handshake:
+        text += "; handshakes"
     if network.planning:
         text += f"; planning {time_text(network.planning)}"
     if not network.full_duplex:
@@ -76,7 +89,7 @@ def problem_title(problem: Problem, settings: Settings) -> str:
     """A cell in words."""
     each = settings.collective not in SIZES_IN_ALL
     text = f"{settings.collective}, {size_text(problem.size)} {'a rank' if each else 'in all'}, "
-    text += f"{problem.ranks} ranks, {problem.pattern} arrivals"
+    text += f"{counted(problem.ranks, 'rank')}, {problem.pattern} arrivals"
     return text + (f" up to {time_text(problem.max_delay)}" if problem.max_delay else "")
 
 
@@ -85,29 +98,33 @@ def blocks(rows: Sequence[Row]) -> list[list[Row]]:
     return [list(group) for _, group in itertools.groupby(rows, key=lambda row: row.problem)]
 
 
+def _block_table(block: Sequence[Row], settings: Settings, left_out: Collection[str]) -> Table:
+    title = problem_title(block[0].problem, settings)
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    table.caption = f"lower bound {time_text(block[0].bound)}"
+    table.add_column("algorithm", no_wrap=True)
+    drawn = any(row.quarters[0] != row.quarters[1] for row in block)
+    headings = ["run time", "quartiles", "absorbed", "elapsed", "/ bound"]
+    if not drawn or "quartiles" in left_out:
+        headings.remove("quartiles")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for row in block:
+        cells = {
+            "run time": time_text(row.run_time),
+            "quartiles": " - ".join(time_text(quarter) for quarter in row.quarters),
+            "absorbed": time_text(row.absorbed),
+            "elapsed": time_text(row.elapsed),
+            "/ bound": f"{row.run_time / row.bound:.2f}" if row.bound else "",
+        }
+        table.add_row(row.contender.name, *(cells[heading] for heading in headings))
+    return table
+
+
 def print_table(rows: Sequence[Row], settings: Settings, console: Console) -> None:
     """The table for people."""
     for block in blocks(rows):
-        table = Table(title=problem_title(block[0].problem, settings), title_justify="left")
-        table.add_column("algorithm", no_wrap=True)
-        drawn = any(row.quarters[0] != row.quarters[1] for row in block)
-        headings = ["run time", "quartiles", "absorbed", "elapsed", "/ bound"]
-        if not drawn:
-            headings.remove("quartiles")
-        for heading in headings:
-            table.add_column(heading, justify="right")
-        for row in block:
-            cells = {
-                "run time": time_text(row.run_time),
-                "quartiles": " - ".join(time_text(quarter) for quarter in row.quarters),
-                "absorbed": time_text(row.absorbed),
-                "elapsed": time_text(row.elapsed),
-                "/ bound": f"{row.run_time / row.bound:.2f}" if row.bound else "",
-            }
-            table.add_row(row.contender.name, *(cells[heading] for heading in headings))
-        table.caption = f"lower bound {time_text(block[0].bound)}"
-        table.caption_justify = "left"
-        console.print(table)
+        print_fitting(console, partial(_block_table, block, settings), OPTIONAL)
     text = f"simulated: {network_text(settings.network)}"
     text += f"; {settings.lanes} lanes" if settings.lanes != 1 else ""
     console.print(text, highlight=False, soft_wrap=True)

@@ -3,14 +3,13 @@
 The SVG is for papers and pages; the HTML page draws the same on a canvas and can be zoomed.
 """
 
-import json
-from html import escape
-from importlib import resources
+from collections.abc import Callable, Iterator
 
 import numpy
 
 from sibyl.errors import CommandError
 from sibyl.experiment.units import size_text, time_text
+from sibyl.pages import render
 from sibyl.simulator.run import Simulated
 
 # As in the pictures of plans (src/schedule/export_svg.cpp).
@@ -19,6 +18,13 @@ CONTROL = "#8a8a8a"
 WAIT = "#d7191c"
 WORK = "#D55E00"
 COMPUTING = "#e3e6ea"
+KEY = (
+    (COMPUTING, "computing, not there yet"),
+    (MESSAGE, "message"),
+    (CONTROL, "control message, no data"),
+    (WAIT, "waits for the rank with which it goes on"),
+    (WORK, "operator, copy"),
+)
 MESSAGES_SVG = 20_000
 MESSAGES_PAGE = 500_000
 
@@ -52,74 +58,87 @@ def svg_text(title: str, arrivals: numpy.ndarray, simulated: Simulated) -> str:
 
     half = row * 0.22
     stroke = min(1.8, max(0.5, row * 0.05))
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH:.0f}" height="{bottom + 66:.0f}" '
-        f'viewBox="0 0 {WIDTH:.0f} {bottom + 66:.0f}" font-family="sans-serif">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="18" y="26" font-size="17" font-weight="bold" fill="#222">{escape(title)}</text>',
-        f'<text x="18" y="45" font-size="12" fill="#444">{escape(summary(simulated))}</text>',
-    ]
-    label = min(13, max(9, row * 0.6))
     every = max(1, -(-11 // max(1, int(row))))
-    for rank in range(ranks):
-        arrival, leave = float(arrivals[rank]), float(simulated.exits[rank])
-        if arrival > 0:
-            out.append(
-                f'<rect x="{x(0):.1f}" y="{y(rank) - half:.1f}" width="{x(arrival) - x(0):.1f}" '
-                f'height="{2 * half:.1f}" fill="{COMPUTING}"/>'
-            )
-        out.append(
-            f'<line x1="{x(arrival):.1f}" y1="{y(rank):.1f}" x2="{x(leave):.1f}" '
-            f'y2="{y(rank):.1f}" stroke="#b8bec6" stroke-width="{max(0.5, 0.7 * stroke):.1f}"/>'
+    lines = [
+        {
+            "y": y(rank),
+            "arrival": x(arrival) if arrival > 0 else None,
+            "begin": x(arrival),
+            "end": x(leave),
+            "label": str(rank) if rank % every == 0 else "",
+        }
+        for rank, (arrival, leave) in enumerate(
+            zip(arrivals.tolist(), simulated.exits.tolist(), strict=True)
         )
-        if rank % every == 0:
-            out.append(
-                f'<text x="{LEFT - 8}" y="{y(rank) + 4:.1f}" font-size="{label:.0f}" '
-                f'text-anchor="end" fill="#222">{rank}</text>'
-            )
-    for rank, awaited, begin, stop in simulated.waits.tolist():
-        out.append(
-            f'<line x1="{x(begin):.1f}" y1="{y(rank):.1f}" x2="{x(stop):.1f}" y2="{y(rank):.1f}" '
-            f'stroke="{WAIT}" stroke-width="{max(1.5, half):.1f}" stroke-opacity="0.75"><title>'
-            f"rank {rank:.0f} waits for rank {awaited:.0f}, {time_text(stop - begin)}"
-            "</title></line>"
-        )
-    for rank, kind, begin, stop in simulated.work.tolist():
-        what = "operator" if kind else "copy"
-        out.append(
-            f'<rect x="{x(begin):.1f}" y="{y(rank) - half:.1f}" '
-            f'width="{max(0.6, x(stop) - x(begin)):.1f}" height="{2 * half:.1f}" fill="{WORK}">'
-            f"<title>rank {rank:.0f}: {what}, {time_text(stop - begin)}</title></rect>"
-        )
-    for source, target, number, size, _, _, begin, stop in simulated.events.tolist():
-        colour = CONTROL if size == 0 else MESSAGE
-        out.append(
-            _arrow(x(begin), y(source), x(stop), y(target), colour, stroke, row)
-            + (
-                f"<title>{source:.0f} to {target:.0f}, round {number:.0f}, {size_text(size)}, "
-                f"{time_text(begin)} to {time_text(stop)}</title></g>"
-            )
-        )
-    out += _axis(end, bottom, x)
-    out += _legend(bottom + 52)
-    return "\n".join([*out, "</svg>\n"])
-
-
-def _arrow(
-    x1: float, y1: float, x2: float, y2: float, colour: str, stroke: float, row: float
-) -> str:
-    length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5 or 1.0
-    ux, uy = (x2 - x1) / length, (y2 - y1) / length
-    head = min(9.0, max(3.0, row * 0.26), length / 2)
-    bx, by = x2 - ux * head, y2 - uy * head
-    side = head * 0.4
-    dash = ' stroke-dasharray="3 3"' if colour == CONTROL else ""
-    return (
-        f'<g fill="{colour}" stroke="{colour}"><line x1="{x1:.1f}" y1="{y1:.1f}" x2="{bx:.1f}" '
-        f'y2="{by:.1f}" stroke-width="{stroke:.1f}"{dash}/><path stroke="none" '
-        f'd="M{x2:.1f} {y2:.1f}L{bx - uy * side:.1f} {by + ux * side:.1f}'
-        f'L{bx + uy * side:.1f} {by - ux * side:.1f}Z"/>'
+    ]
+    waits = (
+        {
+            "y": y(rank),
+            "begin": x(begin),
+            "end": x(stop),
+            "meaning": f"rank {rank:.0f} waits for rank {awaited:.0f}, {time_text(stop - begin)}",
+        }
+        for rank, awaited, begin, stop in simulated.waits.tolist()
     )
+    work = (
+        {
+            "y": y(rank),
+            "begin": x(begin),
+            "width": max(0.6, x(stop) - x(begin)),
+            "meaning": f"rank {rank:.0f}: {'operator' if kind else 'copy'}, "
+            f"{time_text(stop - begin)}",
+        }
+        for rank, kind, begin, stop in simulated.work.tolist()
+    )
+    return render(
+        "simulation.svg",
+        title=title,
+        summary=summary(simulated),
+        size=(WIDTH, bottom + 66),
+        left=LEFT,
+        right=WIDTH - RIGHT,
+        begin=x(0),
+        bottom=bottom,
+        half=half,
+        stroke=stroke,
+        font=min(13, max(9, row * 0.6)),
+        lines=lines,
+        waits=waits,
+        work=work,
+        arrows=_arrows(simulated, x, y, row),
+        ticks=[(x(tick), time_text(tick)) for tick in ticks(end)],
+        colours={"computing": COMPUTING, "wait": WAIT, "work": WORK},
+        key=_key_places(),
+    )
+
+
+def _arrows(
+    simulated: Simulated, x: Callable[[float], float], y: Callable[[float], float], row: float
+) -> Iterator[dict[str, object]]:
+    """Each message from its sender to its receiver, with the three corners of its head."""
+    for source, target, number, size, _, _, begin, stop in simulated.events.tolist():
+        x1, y1, x2, y2 = x(begin), y(source), x(stop), y(target)
+        length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5 or 1.0
+        ux, uy = (x2 - x1) / length, (y2 - y1) / length
+        head = min(9.0, max(3.0, row * 0.26), length / 2)
+        bx, by = x2 - ux * head, y2 - uy * head
+        side = head * 0.4
+        yield {
+            "colour": CONTROL if size == 0 else MESSAGE,
+            "dashed": size == 0,
+            "line": (x1, y1, bx, by),
+            "head": ((x2, y2), (bx - uy * side, by + ux * side), (bx + uy * side, by - ux * side)),
+            "meaning": f"{source:.0f} to {target:.0f}, round {number:.0f}, {size_text(size)}, "
+            f"{time_text(begin)} to {time_text(stop)}",
+        }
+
+
+def _key_places() -> Iterator[tuple[float, str, str]]:
+    """Where the parts of the key stand, one behind the other."""
+    x = 18.0
+    for colour, meaning in KEY:
+        yield x, colour, meaning
+        x += 44 + 6.3 * len(meaning)
 
 
 def ticks(end: float, about: int = 8) -> list[float]:
@@ -130,38 +149,6 @@ def ticks(end: float, about: int = 8) -> list[float]:
             step *= factor
             break
     return [float(i * step) for i in range(int(end / step + 1e-9) + 1)]
-
-
-def _axis(end: float, bottom: float, x) -> list[str]:
-    out = [
-        f'<line x1="{LEFT}" y1="{bottom + 4:.1f}" x2="{WIDTH - RIGHT}" y2="{bottom + 4:.1f}" '
-        'stroke="#444" stroke-width="1"/>'
-    ]
-    for tick in ticks(end):
-        out.append(
-            f'<line x1="{x(tick):.1f}" y1="{bottom + 4:.1f}" x2="{x(tick):.1f}" '
-            f'y2="{bottom + 9:.1f}" stroke="#444"/><text x="{x(tick):.1f}" y="{bottom + 22:.1f}" '
-            f'font-size="11" text-anchor="middle" fill="#222">{time_text(tick)}</text>'
-        )
-    return out
-
-
-def _legend(y: float) -> list[str]:
-    entries = (
-        (COMPUTING, "computing, not there yet"),
-        (MESSAGE, "message"),
-        (CONTROL, "control message, no data"),
-        (WAIT, "waits for the rank with which it goes on"),
-        (WORK, "operator, copy"),
-    )
-    out, x = [], 18.0
-    for colour, text in entries:
-        out.append(
-            f'<rect x="{x:.0f}" y="{y - 8:.0f}" width="22" height="8" fill="{colour}"/>'
-            f'<text x="{x + 28:.0f}" y="{y:.0f}" font-size="11" fill="#222">{text}</text>'
-        )
-        x += 44 + 6.3 * len(text)
-    return out
 
 
 def summary(simulated: Simulated) -> str:
@@ -177,8 +164,6 @@ def page_text(title: str, arrivals: numpy.ndarray, simulated: Simulated) -> str:
     assert simulated.events is not None and simulated.waits is not None
     assert simulated.work is not None
     data = {
-        "title": title,
-        "summary": summary(simulated),
         "arrivals": _rounded(arrivals),
         "exits": _rounded(simulated.exits),
         "messages": [
@@ -188,10 +173,8 @@ def page_text(title: str, arrivals: numpy.ndarray, simulated: Simulated) -> str:
         "waits": [[int(w[0]), int(w[1]), *_rounded(w[2:4])] for w in simulated.waits],
         "work": [[int(w[0]), int(w[1]), *_rounded(w[2:4])] for w in simulated.work],
     }
-    template = resources.files("sibyl").joinpath("data/simulation.html").read_text("utf-8")
-    # A "</" inside the data would end the script.
-    text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    return template.replace("@TITLE@", escape(title)).replace("@DATA@", text)
+    said = {"title": title, "summary": summary(simulated)}
+    return render("simulation.html", **said, key=KEY, data=data)
 
 
 def _rounded(values: numpy.ndarray) -> list[float]:

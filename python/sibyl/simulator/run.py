@@ -83,6 +83,8 @@ def simulate(
     lanes: int = 1,
     block_sizes: Sequence[int] | None = None,
     element_bytes: int = 1,
+    sizes_known: bool = True,
+    constructed: bool = False,
     first_segment: int = 1024,
     record: bool = False,
 ) -> Simulated:
@@ -107,6 +109,8 @@ def simulate(
             and receive, each a part of the vector or of every block.
         block_sizes: gatherv and the like: bytes of each rank's block; alltoallv: of each pair's,
             row by row.
+        sizes_known: the algorithm plans for the sizes; else as if all blocks were alike.
+        constructed: gatherv: the tree is there from an earlier call.
         element_bytes: vectors are cut between elements.
         first_segment: linear-synchronised: bytes of a block's first segment.
         record: keep every message.
@@ -139,9 +143,11 @@ def simulate(
         segments=segments,
         round_time=round_time or 1e-9,
         in_order=in_order,
-        sizes=block_sizes,
+        sizes=block_sizes if sizes_known else None,
         lanes=lanes,
+        constructed=constructed,
         **(network.asked_of(row) if row is not None else {}),
     )
-    prepared = _core.simulation(request, size, element_bytes, first_segment)
+    blocks = [] if sizes_known or block_sizes is None else list(block_sizes)
+    prepared = _core.simulation(request, size, element_bytes, first_segment, blocks)
     return run_prepared(prepared, network, times, record)

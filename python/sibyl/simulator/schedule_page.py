@@ -1,17 +1,21 @@
 """A Clairvoyant schedule as a page that plays it: rounds, segments, and who waits."""
 
-import json
-from html import escape
-from importlib import resources
-
 import numpy
 
 from sibyl.errors import CommandError
 from sibyl.experiment.units import time_text
+from sibyl.pages import render
 
 # Cells and events that a browser still draws in time.
 CELLS_MOST = 1 << 16
 EVENTS_MOST = 500_000
+KEY = (
+    ("#e3e6ea", "not there yet"),
+    ("#0072B2", "segment to be sent"),
+    ("#D55E00", "received in this round"),
+    ("#fff", "sent"),
+    ("#d7191c", "rank that waits: there, not through, without a message"),
+)
 
 
 def check_size(ranks: int, segments: int) -> None:
@@ -50,14 +54,10 @@ def schedule_page(
         f"{segments} are the least"
     )
     data = {
-        "title": title,
-        "summary": summary,
         "arrivals": arrivals.tolist(),
         "segments": segments,
         "round_time": round_time,
         "root": root,
-        "events": [list(event) for event in events.tolist()],
+        "events": events.tolist(),
     }
-    template = resources.files("sibyl").joinpath("data/schedule.html").read_text("utf-8")
-    text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    return template.replace("@TITLE@", escape(title)).replace("@DATA@", text)
+    return render("schedule.html", title=title, summary=summary, key=KEY, data=data)

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy
 
@@ -56,6 +57,7 @@ class Settings:
         first_segment: bytes, of linear-synchronised.
         in_order: clairvoyant: ranks send strictly in the order of the schedule.
         lanes: of algorithms that can have several.
+        outstanding: how many transfers the root of a linear algorithm may have under way; 0: all.
     """
 
     collective: str
@@ -69,6 +71,7 @@ class Settings:
     element_bytes: int = 1
     in_order: bool = False
     lanes: int = 1
+    outstanding: int = 1
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,17 @@ class Row:
     bound: float
     messages: int
     rounds: int
+
+    def as_json(self) -> dict[str, Any]:
+        """For the journal; the contender by its name."""
+        return {**vars(self), "problem": vars(self.problem), "contender": self.contender.name}
+
+    @staticmethod
+    def from_json(data: dict[str, Any], entrants: Sequence[Contender]) -> "Row":
+        """The inverse of as_json(), of one of these contenders."""
+        named = {contender.name: contender for contender in entrants}
+        found = {"problem": Problem(**data["problem"]), "contender": named[data["contender"]]}
+        return Row(**{**data, **found, "quarters": tuple(data["quarters"])})
 
 
 @cache
@@ -170,6 +184,7 @@ def request_of(
             in_order=settings.in_order,
             sizes=_sizes(problem, row, settings),
             lanes=settings.lanes if row.lanes else 1,
+            outstanding=settings.outstanding,
             **network.asked_of(row),
         )
     except ValueError as error:
@@ -245,17 +260,14 @@ def run_cell(
             results.append(run_prepared(prepared, settings.network, times))
             advance()
         assert prepared is not None
-        times_run = sorted(result.run_time for result in results)
-        quarters = (
-            (times_run[0], times_run[-1])
-            if len(times_run) < 4
-            else tuple(statistics.quantiles(times_run, n=4)[::2])
-        )
+        times_run = [result.run_time for result in results]
+        # By Weibull's positions, which are those of lowest and highest where there are few.
+        first, third = numpy.quantile(times_run, (0.25, 0.75), method="weibull").tolist()
         yield Row(
             problem,
             contender,
             statistics.median(times_run),
-            (quarters[0], quarters[1]),
+            (first, third),
             statistics.median(result.absorbed for result in results),
             statistics.median(result.elapsed for result in results),
             statistics.median(bounds),

@@ -1,14 +1,15 @@
 """Drives `sibyl simulate`: reads what is wished, simulates every cell, writes what is asked for."""
 
+import hashlib
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-
-from sibyl import _core
+from sibyl import __version__, _core
 from sibyl.errors import CommandError, counted
 from sibyl.experiment.grid import SHAPES, make_cells
+from sibyl.experiment.journal import Journal, say_kept
 from sibyl.experiment.options import recorded_pattern, words_of
 from sibyl.experiment.recording import split_name
 from sibyl.experiment.units import read_size, read_time
@@ -91,19 +92,20 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
     check_memory(problems, entrants, settings, {problem for problem, _ in pictures.values()})
     for problem, contender in pictures.values():
         _check_picture(problem, contender, settings, outputs)
-    rows: list[Row] = []
+    fingerprint = _fingerprint(settings, problems, entrants)
+    journal = Journal(fingerprint, partial(Row.from_json, entrants=entrants))
+    if not outputs.resume:
+        journal.forget()
     interrupted = False
-    errors = Console(stderr=True)
     try:
-        with progress_bar("simulating", runs_expected(problems, entrants, settings)) as advance:
-            for problem in problems:
-                # One by one: those before an interrupt are kept.
-                for row in run_cell(problem, entrants, settings, lambda: advance(1)):
-                    rows.append(row)
+        _simulate(settings, problems, entrants, journal)
     except KeyboardInterrupt:
         interrupted = True
+    found = {(row.problem, row.contender.name): row for row in journal.read()}
+    cells = [(problem, entrant.name) for problem in problems for entrant in entrants]
+    rows = [found[cell] for cell in cells if cell in found]
     if rows:
-        output.print_table(rows, settings, console_beside(*vars(outputs).values()))
+        output.print_table(rows, settings, console_beside(*outputs.files.values(), width=120))
         if outputs.csv is not None:
             write_result(outputs.csv, output.csv_text(rows, settings))
         if outputs.json is not None:
@@ -111,14 +113,44 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
         if outputs.plot is not None:
             write_result(outputs.plot, output.draw(rows, settings, outputs.plot))
     if interrupted:
-        errors.print(
-            f"sibyl: interrupted; {len(rows)} of {len(problems) * len(entrants)} rows are finished",
-            highlight=False,
-        )
+        say_kept([journal], len(cells), "rows")
         return 130
     for suffix, (problem, contender) in pictures.items():
         _write_picture(suffix, problem, contender, settings, outputs)
+    journal.forget()
     return 0
+
+
+def _simulate(
+    settings: Settings,
+    problems: Sequence[Problem],
+    entrants: Sequence[Contender],
+    journal: Journal[Row],
+) -> None:
+    """What the journal lacks, a row at a time: those before an interrupt are kept."""
+    there = {(row.problem, row.contender.name) for row in journal.read()}
+    missing = {
+        problem: [entrant for entrant in entrants if (problem, entrant.name) not in there]
+        for problem in problems
+    }
+    total = runs_expected(problems, entrants, settings)
+    left = sum(runs_expected([problem], late, settings) for problem, late in missing.items())
+    with progress_bar("simulating", total, total - left) as advance:
+        for problem, late in missing.items():
+            for row in run_cell(problem, late, settings, lambda: advance(1)):
+                journal.add(row)
+
+
+def _fingerprint(
+    settings: Settings, problems: Sequence[Problem], entrants: Sequence[Contender]
+) -> str:
+    """Equal for runs with equal results only."""
+    names = [entrant.name for entrant in entrants]
+    digest = hashlib.sha256(repr((__version__, settings, problems, names)).encode())
+    digest.update(Path(_core.__file__).read_bytes())  # planners and simulator
+    for pattern in sorted({problem.pattern for problem in problems} - {*SHAPES}):
+        digest.update(split_name(pattern)[0].read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _pictures(

@@ -4,7 +4,9 @@ import csv
 import json
 import os
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -12,8 +14,12 @@ from conftest import Mpi, Sibyl, assert_usage_error
 
 import sibyl as package
 from sibyl.errors import CommandError
+from sibyl.node_options import NodeOptions
+from sibyl.simulator import simulate
 from sibyl.simulator.calibration import _beta
-from sibyl.simulator.contenders import contenders
+from sibyl.simulator.contenders import Contender, contenders
+from sibyl.simulator.options import Outputs, Wishes
+from sibyl.simulator.session import Problem, Row, Settings, run_cell
 
 SMALL = ("-n", "8", "--size", "64K", "--iterations", "3")
 
@@ -108,7 +114,42 @@ def test_the_files_hold_what_the_table_says(sibyl: Sibyl, tmp_path: Path) -> Non
     assert len(list(tmp_path.glob("*.html"))) == 4
     page = (tmp_path / "a.html").read_text()
     assert "http" not in page.replace("http://www.w3.org", "")
-    assert "@DATA@" not in page
+    assert "const data = {" in page
+
+
+def test_an_interrupted_simulation_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    settings = Settings("gather", package.Network(), iterations=3)
+    wishes = Wishes(ranks="4,8", size="4K,8K", algorithms="LS,SLS", max_delay="1ms")
+
+    def csv_text(resume: bool, code: int = 0) -> str:
+        outputs = Outputs(csv=tmp_path / "a.csv", resume=resume)
+        assert simulate.run(settings, wishes, NodeOptions(), outputs) == code
+        return (tmp_path / "a.csv").read_text()
+
+    whole = csv_text(resume=False)
+    assert list((tmp_path / "cache").rglob("*.jsonl")) == []
+    cells: list[tuple[int, list[str]]] = []
+
+    def until_interrupted(problem: Problem, entrants: list[Contender], *more: Any) -> Iterator[Row]:
+        cells.append((problem.size, [entrant.name for entrant in entrants]))
+        for row in run_cell(problem, entrants, *more):
+            yield row
+            if len(cells) == 2 and not resumed:  # in the middle of the second cell
+                raise KeyboardInterrupt
+
+    resumed = False
+    monkeypatch.setattr(simulate, "run_cell", until_interrupted)
+    part = csv_text(resume=False, code=130)
+    assert "3 of 8 rows are kept" in capfd.readouterr().err
+    assert whole.startswith(part) and len(part.splitlines()) == 1 + 3
+    resumed = True
+    cells.clear()
+    assert csv_text(resume=True) == whole
+    assert [len(names) for _, names in cells] == [0, 1, 2, 2]
+    assert list((tmp_path / "cache").rglob("*.jsonl")) == []
 
 
 def test_nodes_and_loggp_and_operator_cost_are_taken(sibyl: Sibyl, tmp_path: Path) -> None:
@@ -193,6 +234,7 @@ def test_calibration_measures_an_mpi(sibyl: Sibyl, mpi: Mpi, tmp_path: Path) -> 
     entry = json.loads((tmp_path / "a.json").read_text())["entries"][0]
     # The vector crosses at 1 ns/B; the latency and the operator come on top.
     assert entry["run_s"] > 1.048e-3
+    assert entry["run_s"] < 0.05  # on however busy a machine
 
 
 def test_a_busy_machine_does_not_make_bytes_free() -> None:

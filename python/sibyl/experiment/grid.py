@@ -35,8 +35,14 @@ LOOPS = ("loop-123", "loop-recursive-doubling", "loop-chain")
 # The persistent form, told by edges: Sibyl's choice, and the names of paper 004 (BLIN: as blocks
 # come). LIN and LS take one rank at a time, as published.
 PERSISTENT = {
-    "gather": ("persistent", "LIN", "BLIN", "LS", "SLS", "BSLS", "BNOM", "SBN", "BSBN"),
-    "scatter": ("persistent", "LIN", "SLIN", "BSLIN", "BNOM", "SBN", "BSBN"),
+    "gather": (
+        *("persistent", "LIN", "BLIN", "LS", "SLS", "BSLS", "BNOM", "SBN", "BSBN"),
+        *("none:SLS", "none:BSLS", "shuffled:SLS", "shuffled:BSLS"),
+    ),
+    "scatter": (
+        *("persistent", "LIN", "SLIN", "BSLIN", "BNOM", "SBN", "BSBN"),
+        *("none:SLIN", "none:BSLIN", "shuffled:SLIN", "shuffled:BSLIN"),
+    ),
     "gatherv": ("persistent",),
     "scatterv": ("persistent",),
     "reduce": ("persistent",),
@@ -105,8 +111,10 @@ class Grid:
         on: local, cluster or smpi.
         mpi: openmpi, mpich or a prefix; None for the first in PATH.
         rate: of each host's link, cluster only.
+        queue: bytes that the cluster's switch keeps in front of each link; 0: as much as comes.
         platform: of the simulated cluster, smpi only.
         ranks_per_node: of the cluster, simulated or of namespaces.
+        waiting: what ranks on the cluster do that wait: sleep or spin.
     """
 
     collective: str
@@ -121,9 +129,11 @@ class Grid:
     on: str = "local"
     mpi: str | None = None
     rate: str = "100mbit"
+    queue: int = 0
     prediction: str = "right"
     platform: str = ""
     ranks_per_node: int = 1
+    waiting: str = "sleep"
 
     @property
     def amount(self) -> str:
@@ -156,10 +166,15 @@ class Grid:
             words += cell.words(pattern_file)
         return words
 
+    @property
+    def samples(self) -> int:
+        """How many a cell has, those of the warm-up among them."""
+        return (self.iterations + self.warm_up) * len(self.algorithms)
+
     def seconds_expected(self, cell: Cell) -> float:
         """What a cell takes at least, for the progress bar."""
         each = 1e-3 if cell.pattern == BARE else self.compute + cell.max_delay + 1e-3
-        return each * (self.iterations + self.warm_up) * len(self.algorithms)
+        return each * self.samples
 
 
 def make_cells(

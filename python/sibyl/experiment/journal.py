@@ -1,41 +1,96 @@
-"""The finished cells of a run, kept until its results are written, so that --resume can go on.
+"""What a run has finished, kept until its results are written, so that --resume can go on.
 
-One file per cell under the user's cache directory, written beside and renamed: a cell is there as a
-whole or not at all. The directory is named by a fingerprint of the grid, the MPI program and the
-launcher, so that nothing is mixed with measurements of something else.
+One file per run under the user's cache directory, a line per entry: what an end in the middle left
+of the last line is no entry. The file is named by a fingerprint of what was asked for and of what
+results depend on, so that nothing is mixed with measurements of something else.
 """
 
 import json
 import os
-import shutil
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
-from sibyl.experiment.samples import CellResult
-from sibyl.files import write_whole
+# How to go on after an interrupt.
+AGAIN = "the same command and --resume"
 
 
-class Journal:
-    """The finished cells of one grid."""
+class Entry(Protocol):
+    """What can be kept."""
 
-    def __init__(self, fingerprint: str) -> None:
+    def as_json(self) -> dict[str, Any]:
+        """All that there is to know."""
+
+
+T = TypeVar("T", bound=Entry)
+
+
+class Journal(Generic[T]):
+    """The finished entries of one run.
+
+    Attributes:
+        problem: why entries are not kept beyond this process; "" where they are.
+    """
+
+    def __init__(self, fingerprint: str, from_json: Callable[[dict[str, Any]], T]) -> None:
+        """Open it, whether there is one or not.
+
+        Args:
+            fingerprint: equal for runs that may go on with each other's entries only.
+            from_json: the inverse of an entry's as_json().
+        """
         cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        self.directory = Path(cache) / "sibyl" / "bench" / fingerprint
+        self.path = Path(cache) / "sibyl" / "journal" / f"{fingerprint}.jsonl"
+        self.problem = ""
+        self._entries: list[T] = []
+        with suppress(OSError):
+            for line in self.path.read_bytes().splitlines():
+                with suppress(ValueError, KeyError, TypeError):
+                    self._entries.append(from_json(json.loads(line)))
 
-    def read(self) -> list[CellResult]:
-        """What is there, in the order in which it was measured."""
-        results = []
-        for path in sorted(self.directory.glob("*.json")):
-            with suppress(OSError, ValueError, KeyError, TypeError):
-                results.append(CellResult.from_json(json.loads(path.read_text(encoding="utf-8"))))
-        return results
+    def read(self) -> list[T]:
+        """What is there, in the order in which it was finished."""
+        return list(self._entries)
 
-    def add(self, result: CellResult) -> None:
-        """Keep a finished cell."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        number = len(list(self.directory.glob("*.json")))
-        write_whole(self.directory / f"{number:06}.json", json.dumps(result.as_json()))
+    def add(self, entry: T) -> None:
+        """Keep an entry."""
+        self._entries.append(entry)
+        if self.problem:
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab+") as file:
+                # Whatever an interrupted run left of a line is not to take this one with it.
+                begun = file.tell() > 0 and _last_byte(self.path) != b"\n"
+                file.write(b"\n" * begun + json.dumps(entry.as_json()).encode() + b"\n")
+        except OSError as error:  # results are worth more than their journal
+            self.problem = f"{self.path} cannot be written: {error.strerror}"
 
     def forget(self) -> None:
         """Remove everything."""
-        shutil.rmtree(self.directory, ignore_errors=True)
+        self._entries.clear()
+        with suppress(OSError):
+            self.path.unlink()
+
+
+def _last_byte(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read()
+
+
+def say_kept(journals: Sequence[Journal[T]], total: int, what: str, how: str = AGAIN) -> None:
+    """After an interrupt: what there is, and how to go on.
+
+    Args:
+        journals: of the run.
+        total: what there is to do.
+        what: cells, rows, jobs.
+        how: go on with ...
+    """
+    done = f"{sum(len(journal.read()) for journal in journals)} of {total} {what} are"
+    lost = next((journal.problem for journal in journals if journal.problem), "")
+    said = f"{done} finished and not kept: {lost}" if lost else f"{done} kept, go on with {how}"
+    print(f"sibyl: interrupted; {said}", file=sys.stderr)

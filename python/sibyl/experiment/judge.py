@@ -11,7 +11,7 @@ from typing import Any
 
 from sibyl.experiment.grid import ROOTED_BLOCKS
 from sibyl.experiment.samples import CellResult
-from sibyl.experiment.statistics import holm, median, quantile, rank_sum_greater
+from sibyl.experiment.statistics import holm, median, quartiles, rank_sum_greater
 
 MARGIN = 0.05  # of the reference's median
 MARGIN_SECONDS = 200e-9
@@ -54,8 +54,14 @@ class Row:
     verdict: str
 
 
-def instrument_limit(result: CellResult, reference: str) -> str:
-    """Why this cell tells of the instrument rather than of collectives; empty if it does not."""
+def instrument_limit(result: CellResult, reference: str, crowded: bool = False) -> str:
+    """Why this cell tells of the instrument rather than of collectives; empty if it does not.
+
+    Args:
+        result: the cell.
+        reference: a contender.
+        crowded: that ranks which look all the time share processors is what is to be measured.
+    """
     job = result.job
     if job.get("simulated"):
         return ""
@@ -66,8 +72,8 @@ def instrument_limit(result: CellResult, reference: str) -> str:
         if limit:
             return limit
     # Ranks of a cluster sleep while they wait where each has a host of its own; else they spin.
-    spin = check is None or job.get("ranks_per_host", 1) > 1
-    if spin and job["ranks_per_machine"] > job["cores"]:
+    spin = check is None or job.get("ranks_per_host", 1) > 1 or job.get("waiting") == "spin"
+    if spin and not crowded and job["ranks_per_machine"] > job["cores"]:
         return (
             f"{job['ranks_per_machine']} ranks share {job['cores']} cores: the scheduler of the "
             f"operating system decides; take fewer ranks, or --on cluster with one rank a host"
@@ -92,7 +98,7 @@ def _cluster_limit(check: dict[str, Any], collective: str, absorbed: float) -> s
     """What `sibyl cluster check` has found against a measurement on the cluster."""
     one_busy_link = collective in ROOTED_BLOCKS
     true = check["gather_true"] if one_busy_link else check["shift_true"]
-    if not true:
+    if not true and not check.get("queue"):  # what a queue loses is what is measured
         ratio = check["gather_ratio"] if one_busy_link else check["shift_ratio"]
         what = "all hosts sending to one" if one_busy_link else "all hosts sending at once"
         why = (
@@ -136,7 +142,7 @@ def _row(
         result,
         name,
         median(times),
-        (quantile(times, 0.25), quantile(times, 0.75)),
+        quartiles(times),
         **{m: median(of[f"{m}_s"]) for m in (*TIMES, "spread", "bound", "late")},
         ratio=median(times) / base if base > 0 else 1.0,
         to_bound=median(bounds) if bounds else 1.0,
@@ -146,13 +152,16 @@ def _row(
     )
 
 
-def judge(results: Sequence[CellResult], reference: str, metric: str = "run") -> list[Row]:
+def judge(
+    results: Sequence[CellResult], reference: str, metric: str = "run", crowded: bool = False
+) -> list[Row]:
     """All rows of a run, cell by cell, with p-values corrected over the whole run.
 
     Args:
         results: every cell holds samples of `reference`.
         reference: what the others are compared with.
         metric: run, elapsed or absorbed.
+        crowded: as in instrument_limit().
     """
     found: list[float] = []
     for result in results:
@@ -166,7 +175,7 @@ def judge(results: Sequence[CellResult], reference: str, metric: str = "run") ->
     rows = []
     for result in results:
         base = median(result.samples[reference][f"{metric}_s"])
-        limited = bool(instrument_limit(result, reference))
+        limited = bool(instrument_limit(result, reference, crowded))
         for name in result.samples:
             p, verdict = (1.0, 1.0), "reference"
             if name != reference:

@@ -11,9 +11,11 @@ from typing import Annotated
 
 import typer
 
+from sibyl.cluster.state import check_queue
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import BARE, SHAPES
 from sibyl.experiment.recording import Site, choose_site, is_recording, pattern_text
+from sibyl.experiment.units import read_size
 from sibyl.files import check_all_writable
 
 PLACES = ("local", "cluster", "smpi")
@@ -39,6 +41,14 @@ class MeasureOptions:
     rate: Annotated[
         str, typer.Option(metavar="RATE", help="Of each host's link on the cluster.")
     ] = "100mbit"
+    queue: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES",
+            help="What the cluster's switch keeps in front of each link; the rest is lost, and "
+            "messages collide. As much as comes if absent.",
+        ),
+    ] = None
     platform: Annotated[
         str, typer.Option(metavar="NAME", help="Of the simulated cluster, see platforms/.")
     ] = "tryton"
@@ -67,6 +77,15 @@ class MeasureOptions:
         str, typer.Option(metavar="T", help="Emulated computation without the delay.")
     ] = "20ms"
     seed: Annotated[int, typer.Option(metavar="S", help="Of patterns, counts, turns.")] = 1
+
+    @property
+    def queue_bytes(self) -> int:
+        """Of --queue; 0 where nothing is lost."""
+        if self.queue is None:
+            return 0
+        if self.on != "cluster":
+            raise CommandError("--queue is for --on cluster")
+        return check_queue(read_size(self.queue))
 
     @property
     def simulated(self) -> bool:

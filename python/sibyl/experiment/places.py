@@ -1,15 +1,15 @@
 """The places where grids are measured: this machine, a cluster of namespaces, a simulated one."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
+from sibyl.cluster.lifecycle import take_down
 from sibyl.experiment import simulated
 from sibyl.experiment.grid import Cell, Grid
-from sibyl.experiment.guardian import guarded
 from sibyl.experiment.journal import Journal
-from sibyl.experiment.provenance import file_hash
 from sibyl.experiment.runner import (
     choose_benchmark_launcher,
     cluster_job,
@@ -21,8 +21,7 @@ from sibyl.experiment.runner import (
 )
 from sibyl.experiment.samples import CellResult
 from sibyl.mpi.installation import Launcher
-from sibyl.mpi.library import find_benchmark
-from sibyl.progress import progress_bar
+from sibyl.processes.guardian import Guardian
 
 # Hears of every sample's cell.
 Progressed = Callable[[Cell], None]
@@ -33,27 +32,13 @@ CLUSTER_NAME = f"bench-{os.getpid()}"  # several runs side by side do not meet
 
 
 @contextmanager
-def samples_bar(grid: Grid, done: Sequence[CellResult]) -> Iterator[Progressed]:
-    """The progress bar of a grid, by the time that its cells take at least.
-
-    Args:
-        grid: all cells.
-        done: those that are there already.
-    """
-    total = sum(grid.seconds_expected(cell) for cell in grid.cells)
-    already = sum(grid.seconds_expected(result.cell) for result in done)
-    samples = (grid.iterations + grid.warm_up) * len(grid.algorithms)
-    with progress_bar(grid.collective, total, already) as advance:
-        yield lambda cell: advance(grid.seconds_expected(cell) / samples)
-
-
-@contextmanager
-def cluster_up(hosts: int, rate: str) -> Iterator[None]:
+def cluster_up(hosts: int, rate: str, queue: int = 0) -> Iterator[None]:
     """A cluster of namespaces for the jobs within, taken down whatever happens."""
+    link = ["--rate", rate, *(["--queue", str(queue)] if queue else [])]
     name = ["--name", CLUSTER_NAME]
-    with guarded(CLUSTER_NAME):
+    with Guardian(partial(take_down, CLUSTER_NAME, force=True)):
         try:
-            run_sibyl("cluster", "up", "--hosts", str(hosts), "--rate", rate, *name)
+            run_sibyl("cluster", "up", "--hosts", str(hosts), *link, *name)
             yield
         finally:
             with signals_ignored():
@@ -99,14 +84,15 @@ def place(grid: Grid, launcher: Launcher, needed: bool) -> Iterator[JobRunner]:
         cluster.check(max(cell.ranks for cell in grid.cells))
         yield cluster.run
     elif grid.on == "cluster" and needed:
-        with cluster_up(max(cell.ranks for cell in grid.cells) // grid.ranks_per_node, grid.rate):
+        hosts = max(cell.ranks for cell in grid.cells) // grid.ranks_per_node
+        with cluster_up(hosts, grid.rate, grid.queue):
             yield job_runner(launcher, check_cluster(grid.mpi))
     else:
         yield job_runner(launcher, None)
 
 
 def measure(
-    grid: Grid, journal: Journal, progressed: Progressed, run: JobRunner
+    grid: Grid, journal: Journal[CellResult], progressed: Progressed, run: JobRunner
 ) -> list[CellResult]:
     """Measure what the journal lacks, put it there, and return all in the grid's order.
 
@@ -126,12 +112,3 @@ def measure(
 def find_launcher(on: str, mpi: str | None) -> Launcher:
     """What starts the jobs."""
     return simulated.find_launcher() if on == "smpi" else choose_benchmark_launcher(mpi)
-
-
-def open_journal(grid: Grid, launcher: Launcher, resume: bool) -> Journal:
-    """The journal of a grid, emptied unless a run is resumed."""
-    program = find_benchmark(launcher.flavour)
-    journal = Journal(grid.fingerprint(file_hash(program), str(launcher)))
-    if not resume:
-        journal.forget()
-    return journal

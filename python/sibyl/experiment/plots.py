@@ -17,13 +17,17 @@ PANELS_MOST = 12
 Cell = TypeVar("Cell")
 
 
-def plot_library() -> Any:
-    """Matplotlib, without a display."""
+def plot_library(option: str = "--plot") -> Any:
+    """Matplotlib, without a display.
+
+    Args:
+        option: that asks for it.
+    """
     try:
         import matplotlib
     except ImportError as error:
         raise CommandError(
-            "--plot needs matplotlib; install it with: pip install matplotlib"
+            f"{option} needs matplotlib; install it with: pip install matplotlib"
         ) from error
     matplotlib.use("Agg")
     import matplotlib.pyplot
@@ -177,8 +181,8 @@ def finish_figure(figure: Any, heading: str) -> None:
 
 
 def figure_bytes(figure: Any, path: Path) -> bytes:
-    """The figure in the format that the path's suffix says; closes it."""
+    """The figure in the format that the path's suffix says, PNG if none; closes it."""
     out = io.BytesIO()
-    figure.savefig(out, format=path.suffix[1:], dpi=150, bbox_inches="tight")
+    figure.savefig(out, format=path.suffix[1:] or "png", dpi=150, bbox_inches="tight")
     plot_library().close(figure)
     return out.getvalue()

@@ -34,7 +34,7 @@ def programs_hash() -> str:
     digest = hashlib.sha256()
     for directory in library_directories():
         programs = directory.parent / "bin"
-        found = [*directory.glob("libsibyl-*.so"), *programs.glob("sibyl-*-*")]
+        found = [*directory.glob("libsibyl-*.so*"), *programs.glob("sibyl-*-*")]
         for path in sorted(path for path in found if path.is_file()):
             digest.update(f"{path.name} {file_hash(path)}\n".encode())
         if found:
@@ -54,7 +54,7 @@ def provenance(
         command: of Sibyl's.
     """
     return {
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "sibyl": __version__,
         "commit": _commit(program),
         "program_sha256": file_hash(program),

@@ -19,6 +19,7 @@ from typing import Any
 
 from sibyl.errors import CommandError, counted, one_line
 from sibyl.experiment.grid import SIZES_IN_ALL
+from sibyl.inputs import LARGE, read_text
 from sibyl.mpi.arrivals import EMPTY
 
 FORMAT = "sibyl-arrivals"
@@ -87,7 +88,7 @@ def read_recording(path: Path) -> list[Site]:
         CommandError: the file is no recording.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_text(path, LARGE))
         if data["format"] != FORMAT or data["version"] != 1:
             raise ValueError(f"format {data['format']}, version {data['version']}")
         sites = [_site(number, site) for number, site in enumerate(data["sites"])]
@@ -221,7 +222,7 @@ def replayed_calls(name: str, ranks: int) -> tuple[str, list[list[float]]]:
     """
     path, _ = split_name(name)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, LARGE)
     except OSError as error:
         raise CommandError(
             f"--pattern {name}: neither a shape nor a file that can be read; shapes are flat, "

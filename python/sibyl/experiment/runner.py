@@ -25,6 +25,7 @@ from sibyl.experiment.samples import CellResult, SampleReader
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import Launcher, choose_launcher
 from sibyl.mpi.library import find_benchmark
+from sibyl.processes.guardian import held_open
 from sibyl.processes.signals import handled, heeded
 from sibyl.processes.supervisor import ENDING, Supervised
 
@@ -59,6 +60,7 @@ class Job:
         command: the words.
         environment: of the command.
         facts: what to add to the "begin" line of its results.
+        launcher: the one of the MPI that is to be measured; None where it is simulated.
         silence: seconds without a word after which it hangs.
     """
 
@@ -66,6 +68,21 @@ class Job:
     environment: Mapping[str, str]
     facts: Mapping[str, object]
     silence: float = SILENCE
+    launcher: Launcher | None = None
+
+    def check(self, begun: Mapping[str, Any]) -> None:
+        """Raise CommandError where the ranks use another MPI than the launcher's.
+
+        Theirs may have been found first: what they measured would go under a wrong name.
+        """
+        launcher, used = self.launcher, " ".join(begun["mpi"].split())
+        if launcher is None or launcher.version in used:
+            return
+        raise CommandError(
+            f"the benchmark uses {used}, not the MPI of {launcher}; build Sibyl for that one "
+            f"(cmake --preset release -B build/other -DSIBYL_MPICC=its mpicc) and set "
+            f"SIBYL_LIBRARY_DIR=build/other/lib"
+        )
 
 
 def local_job(grid: Grid, launcher: Launcher, pattern_file: str | None) -> Job:
@@ -73,7 +90,8 @@ def local_job(grid: Grid, launcher: Launcher, pattern_file: str | None) -> Job:
     program = find_benchmark(launcher.flavour)
     words = [str(program), *grid.words(grid.cells, pattern_file)]
     command = launcher_command(launcher, grid.cells[0].ranks, {}, words)
-    return Job(command, launcher_environment(launcher), {"launcher": str(launcher)})
+    facts = {"launcher": str(launcher)}
+    return Job(command, launcher_environment(launcher), facts, launcher=launcher)
 
 
 def cluster_job(
@@ -83,13 +101,14 @@ def cluster_job(
     program = find_benchmark(launcher.flavour)
     words = [str(program), *grid.words(grid.cells, pattern_file)]
     command = [sys.executable, "-m", "sibyl", "cluster", "run", "-n", str(grid.cells[0].ranks)]
-    command += ["--ranks-per-host", str(grid.ranks_per_node)]
+    command += ["--ranks-per-host", str(grid.ranks_per_node), "--waiting", grid.waiting]
     command += ["--name", name, "--native", *(["--mpi", grid.mpi] if grid.mpi else []), "--"]
     # The bounds are the wire's: its rate, and the latency while nobody else takes the processors.
     words += ["--alpha", repr(check["alpha_s"]), "--beta", repr(8 / check["rate"])]
-    facts = {"launcher": str(launcher), "rate": grid.rate, "cluster_check": check}
-    facts["ranks_per_host"] = grid.ranks_per_node
-    return Job([*command, *words], dict(os.environ), facts)
+    facts: dict[str, object] = {"launcher": str(launcher), "rate": grid.rate}
+    facts["cluster_check"] = check
+    facts |= {"ranks_per_host": grid.ranks_per_node, "waiting": grid.waiting}
+    return Job([*command, *words], dict(os.environ), facts, launcher=launcher)
 
 
 def choose_benchmark_launcher(mpi: str | None) -> Launcher:
@@ -147,6 +166,7 @@ def run_job(
 
     Raises:
         JobFailed: the program ended badly, said nothing for too long, or lacks cells.
+        CommandError: it uses another MPI than its launcher's.
         Interrupted: a signal came; the job has been ended.
     """
 
@@ -154,7 +174,7 @@ def run_job(
         result.job = {**result.job, **job.facts, "collective": grid.collective}
         finished(result)
 
-    reader = SampleReader(grid, keep, progressed)
+    reader = SampleReader(grid, keep, progressed, job.check)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as messages:
         program = Supervised(
             job.command,
@@ -232,6 +252,7 @@ def run_sibyl(*words: str) -> str:
         text=True,
         check=False,
         start_new_session=True,  # a Ctrl-C in the terminal is for us to answer
+        pass_fds=held_open,
     )
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()

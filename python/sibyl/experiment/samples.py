@@ -61,7 +61,8 @@ class SampleReader:
         grid: what the job measures; its cells in the order of the command line.
         finished: called with every complete cell.
         progressed: called with the cell of every sample.
-        job: the "begin" line.
+        began: called with the "begin" line.
+        job: that line.
         clocks_after: of the "end" line; None until the job has ended well.
         costs: of messages and operators, of the "end" line, where Sibyl measured them.
     """
@@ -69,6 +70,7 @@ class SampleReader:
     grid: Grid
     finished: Callable[[CellResult], None]
     progressed: Callable[[Cell], None] = lambda _cell: None
+    began: Callable[[dict[str, Any]], None] = lambda _line: None
     job: dict[str, Any] = field(default_factory=dict)
     clocks_after: dict[str, Any] | None = None
     costs: dict[str, float] = field(default_factory=dict)
@@ -85,6 +87,7 @@ class SampleReader:
         kind = line.pop("type")
         if kind == "begin":
             self.job = line
+            self.began(line)
         elif kind == "cell":
             self._begin_cell(line)
         elif kind == "sample":

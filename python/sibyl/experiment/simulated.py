@@ -55,6 +55,14 @@ def find_launcher() -> SimulatedLauncher:
     raise CommandError("--on smpi needs a checkout of Sibyl: platforms/run-smpi was not found")
 
 
+def platform_files() -> list[Path]:
+    """Of all clusters that can be simulated; none without SimGrid."""
+    try:
+        return sorted(find_launcher().path.parent.glob("*.xml"))
+    except CommandError:
+        return []
+
+
 def check(mpi: str | None) -> None:
     """Notice what cannot be simulated.
 

@@ -2,17 +2,25 @@
 
 from sibyl.reproduce import (
     clairvoyant,
+    collisions,
+    collisions_on_cluster,
     cross_validation,
     elapsed,
     exscan,
+    exscan_measured,
     fft,
     fft_on_cluster,
     figures_on_cluster,
     gatherv,
+    knowing,
+    knowing_on_cluster,
     on_cluster,
+    programs,
     rack,
     reduce,
+    reduce_on_cluster,
     scatter_gather,
+    scatter_gather_tables,
 )
 from sibyl.reproduce.outcome import Item, Where
 
@@ -22,11 +30,21 @@ _DELAYS = len(rack.DELAYS_MS)
 _CELLS = _DELAYS * len(scatter_gather.KFLOATS)
 _CLUSTER = "measured on a cluster"
 _RACK = Where(48, "300mbit")
+_REDUCERS = Where(16, "50mbit")  # all links are busy, which the machine has to play
 
 ITEMS = (
     Item(
         "exscan-table-1", "Exclusive scan: table 1 and figure 1", "Traeff 2025", "simulated",
         exscan.table_1, 12,
+    ),
+    Item(
+        "exscan-table-1-smpi", "Exclusive scan under SMPI: table 1", "Traeff 2025",
+        "simulated by SMPI", exscan_measured.under_smpi, len(exscan_measured.COUNTS),
+    ),
+    Item(
+        "exscan-table-1-cluster", "Exclusive scan on 36 hosts of a cluster: table 1",
+        "Traeff 2025", _CLUSTER, exscan_measured.on_cluster, len(exscan_measured.COUNTS),
+        Where(exscan_measured.HOSTS, "20mbit", "mpich"),
     ),
     Item(
         "scatter-figure-14", "Scatter over the largest delay, 48 nodes, 2 M floats: figure 14",
@@ -42,7 +60,7 @@ ITEMS = (
     ),
     Item(
         "scatter-figure-17", "Scatter over the number of nodes, 2 M floats, 50 ms: figure 17",
-        _SCATTER_GATHER, "simulated", scatter_gather.figure_17, 8,
+        _SCATTER_GATHER, "simulated", scatter_gather.figure_17, len(scatter_gather.NODES),
     ),
     Item(
         "scatter-figure-18", "Elapsed times of scatter over the largest delay: figure 18",
@@ -57,12 +75,25 @@ ITEMS = (
         _SCATTER_GATHER, "simulated", elapsed.figure_20, _DELAYS,
     ),
     Item(
+        "gather-collisions",
+        "Gather with a queue that loses data: figures 15 and 20, table 4", _SCATTER_GATHER,
+        "simulated", collisions.gather_collisions, collisions.STEPS,
+    ),
+    Item(
+        "knowing", "Where it pays to know who is late", "no paper", "simulated", knowing.regions,
+        knowing.STEPS,
+    ),
+    Item(
+        "knowing-cluster", "Where it pays to know who is late, on a cluster", "no paper", _CLUSTER,
+        knowing_on_cluster.regions, len(knowing_on_cluster.CASES), Where(8, "100mbit"),
+    ),
+    Item(
         "scatter-table-3", "BSLIN against LIN: table 3", _SCATTER_GATHER, "simulated",
-        scatter_gather.table_3, _CELLS,
+        scatter_gather_tables.table_3, _CELLS,
     ),
     Item(
         "gather-table-4", "BSLS against LS: table 4", _SCATTER_GATHER, "simulated",
-        scatter_gather.table_4, _CELLS,
+        scatter_gather_tables.table_4, _CELLS,
     ),
     Item(
         "scatter-table-3-cluster", "BSLIN against LIN on a cluster of namespaces: table 3",
@@ -81,6 +112,11 @@ ITEMS = (
         "gather-figures-15-20-cluster",
         "Gather over the largest delay on a cluster of namespaces: figures 15 and 20",
         _SCATTER_GATHER, _CLUSTER, figures_on_cluster.figures_15_and_20, _DELAYS, _RACK,
+    ),
+    Item(
+        "gather-collisions-cluster",
+        "Gather on a cluster whose switch loses data: figures 15 and 20",
+        _SCATTER_GATHER, _CLUSTER, collisions_on_cluster.collisions, _DELAYS, _RACK,
     ),
     Item(
         "scatter-figure-16-cluster",
@@ -108,8 +144,12 @@ ITEMS = (
         "simulated", gatherv.tables_1_to_3, len(gatherv.PROBLEMS),
     ),
     Item(
-        "gatherv-tables-4-5", "Irregular gather on 6400 ranks: tables 4 and 5", "Traeff 2017",
-        "simulated", gatherv.tables_4_and_5, len(gatherv.PROBLEMS),
+        "gatherv-table-4", "Irregular gather on 6400 ranks, the library's defaults: table 4",
+        "Traeff 2017", "simulated", gatherv.table_4, len(gatherv.PROBLEMS),
+    ),
+    Item(
+        "gatherv-table-5", "Irregular gather on 6400 ranks, the library's best: table 5",
+        "Traeff 2017", "simulated", gatherv.table_5, len(gatherv.PROBLEMS),
     ),
     Item(
         "reduce-figure-10", "Reduce over the largest delay, 48 nodes, 512 K floats: figure 10",
@@ -120,8 +160,23 @@ ITEMS = (
         _CLAIRVOYANT, "simulated", reduce.figure_11, len(reduce.NODES),
     ),
     Item(
+        "reduce-figure-10-cluster",
+        "Reduce over the largest delay on a cluster of namespaces: figure 10",
+        _CLAIRVOYANT, _CLUSTER, reduce_on_cluster.figure_10, 2 * _DELAYS, _REDUCERS,
+    ),
+    Item(
+        "reduce-figure-11-cluster",
+        "Reduce over the number of nodes on a cluster of namespaces: figure 11",
+        _CLAIRVOYANT, _CLUSTER, reduce_on_cluster.figure_11, 2 * len(reduce_on_cluster.NODES),
+        _REDUCERS,
+    ),
+    Item(
         "clairvoyant-table-1", "Generators of Clairvoyant: table 1, figures 7 and 8",
         _CLAIRVOYANT, "measured", clairvoyant.table_1, len(clairvoyant.PAPER),
+    ),
+    Item(
+        "predictions", "Predicted arrivals of recorded programs", "no paper",
+        "recorded and replayed", programs.prediction, len(programs.recordings()),
     ),
     Item(
         "cross-validation", "Simulator, SMPI and cluster on the same cases", "no paper",

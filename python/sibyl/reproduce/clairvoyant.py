@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from rich.console import Console
-
 from sibyl.bench.clairvoyant_times import CASES, GENERATORS, PAPER, measure, published, ratio
 from sibyl.reproduce.outcome import Claim, Outcome, judge
+from sibyl.terminal import Terminal
 
 SECONDS_A_CELL = 2.0
 SIZES = [size for size, _ in PAPER]
@@ -17,7 +16,7 @@ Numbers = dict[tuple[str, int, str], float]  # of a case, a size and a generator
 def table_1(iterations: int, advance: Callable[[], None]) -> Outcome:
     """Times of the generators over that of the segment tree."""
     theirs = published()
-    log = Console(quiet=True)
+    log = Terminal(quiet=True)
     rows: list[list[Any]] = []
     found: Numbers = {}
     seconds: Numbers = {}

@@ -5,9 +5,11 @@ early receipt and several transfers under way do. The control differs from its a
 but what it is told; beside it stands the algorithm told the arrival times of other ranks.
 """
 
+import statistics
 from collections.abc import Mapping, Sequence
 
 from sibyl.reproduce.outcome import Claim, judge
+from sibyl.reproduce.worth import Told, span_of_worth
 
 # Less than this is no difference.
 MARGIN = 0.02
@@ -33,8 +35,36 @@ def published_only(times: Mapping[str, float]) -> dict[str, float]:
     return {name: time for name, time in times.items() if ":" not in name}
 
 
+class Times(dict[str, float]):
+    """Means over the patterns, in ms, by contender.
+
+    Attributes:
+        each: what they are means of.
+    """
+
+    def __init__(self, means: Mapping[str, float] | None = None) -> None:
+        """Of nothing, or of these means alone."""
+        super().__init__(means or {})
+        self.each: dict[str, list[float]] = {}
+
+    def add(self, name: str, seconds: list[float]) -> None:
+        """Of one contender, under every pattern."""
+        self.each[name] = [1e3 * one for one in seconds]
+        self[name] = statistics.fmean(self.each[name])
+
+    def told(self, name: str) -> Told | None:
+        """Beside its control; None where there is none."""
+        if nothing(name) not in self.each or wrong(name) not in self.each:
+            return None
+        return Told(*(self.each[of] for of in (name, nothing(name), wrong(name))))
+
+
 def worth_of_knowing(
-    found: Mapping[float, Mapping[str, float]], name: str, unit: str, late: Sequence[float]
+    found: Mapping[float, Times],
+    name: str,
+    unit: str,
+    late: Sequence[float],
+    what: str = "",
 ) -> Claim:
     """Whether an algorithm gains by what it knows, from times along what varies.
 
@@ -43,15 +73,22 @@ def worth_of_knowing(
         name: of the algorithm that knows.
         unit: of what varies.
         late: the points under imbalance.
+        what: is shortened of the algorithm; its run time if nothing is said.
     """
     over = {point: found[point][nothing(name)] / found[point][name] for point in late}
     other = {point: found[point][wrong(name)] / found[point][name] for point in late}
     listed = ", ".join(f"{over[p]:.3f} ({other[p]:.3f})" for p in late)
     points = ", ".join(f"{p:g}" for p in late)
+    known = [cell for p in late if (cell := found[p].told(name)) is not None]
     return judge(
-        f"knowing who is late shortens {name} by more than {100 * MARGIN:.0f} % (control: the same "
-        "algorithm, told nothing)",
+        f"knowing who is late shortens {what}{name} by more than {100 * MARGIN:.0f} % (control: "
+        "the same algorithm, told nothing)",
         [(f"{p:g} {unit}", over[p] > 1 + MARGIN) for p in late],
         f"Told nothing (told the times of others) over told the truth: {listed} at {points} "
         f"{unit}.",
+        kind="control",
+        ours=span_of_worth(known)
+        if known
+        else f"told nothing over told the truth: {min(over.values()):.3f} to "
+        f"{max(over.values()):.3f}",
     )

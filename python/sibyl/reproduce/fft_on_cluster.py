@@ -9,16 +9,17 @@ those that an interrupted run has finished are kept.
 import hashlib
 import json
 import random
-import sys
 import tempfile
 import wave
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy
+
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import Cell
-from sibyl.experiment.journal import Journal
+from sibyl.experiment.journal import Journal, say_kept
 from sibyl.experiment.places import CLUSTER_NAME, check_cluster, cluster_up
 from sibyl.experiment.provenance import programs_hash
 from sibyl.experiment.runner import (
@@ -28,15 +29,29 @@ from sibyl.experiment.runner import (
     signals_interrupt,
 )
 from sibyl.experiment.samples import CellResult
-from sibyl.experiment.statistics import median, quantile
+from sibyl.experiment.statistics import median
 from sibyl.mpi.library import find_own_program
-from sibyl.reproduce.fft import COMPUTE, FLOATS, GATHERS, METRICS, Window, claims_of, draw, table
+from sibyl.reproduce.fft import (
+    COMPUTE,
+    CONTROLS,
+    FLOATS,
+    GATHERS,
+    METRICS,
+    Window,
+    claims_of,
+    draw,
+    table,
+)
 from sibyl.reproduce.on_cluster import SLOWER, demand_root, stretch
 from sibyl.reproduce.outcome import Claim, Outcome, Where, judge
 
 JOBS = 4
 # As sibyl-fft calls them; its native one is the paper's MPI.
-NAMES = {"native": "MPI", **{name: name for name in GATHERS}, "auto": "Sibyl's choice"}
+NAMES = {
+    "native": "MPI",
+    **{name: name for name in (*GATHERS, CONTROLS["BSLS"])},
+    "auto": "Sibyl's choice",
+}
 FIELDS = {"total": "whole", "run": "run", "elapsed": "elapsed"}
 COLUMNS = (
     "gather",
@@ -58,7 +73,11 @@ def write_noise(path: Path) -> None:
 
 
 def _measure(
-    program: Path, where: Where, windows: int, journal: Journal, advance: Callable[[], None]
+    program: Path,
+    where: Where,
+    windows: int,
+    journal: Journal[CellResult],
+    advance: Callable[[], None],
 ) -> None:
     """What the journal lacks of the jobs."""
     compute = 1e3 * COMPUTE * stretch(where.rate)
@@ -104,7 +123,7 @@ def _row(name: str, of: dict[str, list[float]], factor: float) -> list[Any]:
     theirs = table()
     row: list[Any] = [name]
     for metric in METRICS:
-        middle, low, high = (quantile(of[metric], q) for q in (0.5, 0.25, 0.75))
+        low, middle, high = numpy.quantile(of[metric], (0.25, 0.5, 0.75)).tolist()
         given = getattr(theirs[name], metric) if name in theirs else ""
         row += [given, *(round(time, 3) for time in (middle / factor, middle, low, high))]
     return row
@@ -112,7 +131,7 @@ def _row(name: str, of: dict[str, list[float]], factor: float) -> list[Any]:
 
 def _spread(times: Sequence[float], factor: float) -> tuple[float, float]:
     """What lies between the median and the quartiles, in milliseconds of the paper."""
-    middle, low, high = (quantile(times, q) for q in (0.5, 0.25, 0.75))
+    low, middle, high = numpy.quantile(times, (0.25, 0.5, 0.75)).tolist()
     return (middle - low) / factor, (high - middle) / factor
 
 
@@ -193,7 +212,8 @@ def table_5(where: Where, iterations: int, advance: Callable[[], None]) -> Outco
     windows = -(-iterations // JOBS)
     # The program loads the library, so its own hash does not tell.
     marks = ("fft", programs_hash(), str(launcher), str(where), str(windows))
-    journal = Journal(hashlib.sha256(" ".join(marks).encode()).hexdigest()[:16])
+    fingerprint = hashlib.sha256(" ".join(marks).encode()).hexdigest()[:16]
+    journal = Journal(fingerprint, CellResult.from_json)
     for _ in journal.read():
         advance()
     try:
@@ -201,8 +221,7 @@ def table_5(where: Where, iterations: int, advance: Callable[[], None]) -> Outco
             with signals_interrupt():
                 _measure(program, where, windows, journal, advance)
     except Interrupted:
-        kept = len(journal.read())
-        print(f"sibyl: {kept} of {JOBS} jobs are kept, the same command goes on", file=sys.stderr)
+        say_kept([journal], JOBS, "jobs", "the same command")
         raise KeyboardInterrupt from None
     outcome = outcome_of(where, journal.read())
     journal.forget()

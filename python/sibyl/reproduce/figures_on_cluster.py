@@ -13,8 +13,11 @@ from typing import Any
 
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.samples import CellResult
-from sibyl.experiment.statistics import median, quantile
-from sibyl.reproduce.elapsed import appendix_claims
+from sibyl.reproduce.control import MARGIN, nothing, published_only, wrong
+from sibyl.reproduce.elapsed import AWARE, WHAT, appendix_claims
+from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown, told_in
+from sibyl.reproduce.largest_on_cluster import factors, largest, sinks
+from sibyl.reproduce.measured_lines import Found, draw_both, times_of
 from sibyl.reproduce.on_cluster import (
     COMPUTE,
     SLOWER,
@@ -25,28 +28,34 @@ from sibyl.reproduce.on_cluster import (
     stretch,
     wrong_results,
 )
-from sibyl.reproduce.outcome import Claim, Outcome, Where, judge
+from sibyl.reproduce.outcome import Claim, Outcome, Where, as_published, judge
 from sibyl.reproduce.rack import DELAYS_MS, Means
-from sibyl.reproduce.scatter_gather import FIGURE_14, GATHER, KFLOATS, NODES, SCATTER
+from sibyl.reproduce.scatter_gather import (
+    FIGURE_14,
+    GATHER_AND_CONTROLS,
+    KFLOATS,
+    NEAR,
+    NODES,
+    SCATTER_AND_CONTROLS,
+)
+from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns
 
 CONTENDERS = {
-    "scatter": ("native", *SCATTER.split(","), "persistent"),
-    "gather": ("native", *GATHER.split(","), "persistent"),
+    "scatter": ("native", *SCATTER_AND_CONTROLS.split(","), "persistent"),
+    "gather": ("native", *GATHER_AND_CONTROLS.split(","), "persistent"),
 }
 LARGEST_KFLOATS = 2048
 DELAY_MS = 50  # where something else varies
-# What the simulator has not.
-WHY = {
-    "scatter": " LIN sends to one rank after the other, so that half of them leave early; the "
-    "sends of SLIN and BSLIN share the root's link and end together.",
-    "gather": "",
-}
-NEAR_BEST = 1.02
-NEAR_PAPER = 0.10
+# What the simulator has not where messages take turns.
+SHARED = (
+    " LIN sends to one rank after the other, so that half of them leave early; the sends of SLIN "
+    "and BSLIN share the root's link and end together."
+)
 COLUMNS = (
     *("along", "algorithm", "published_run_ms"),
     *("run_ms", "run_low_ms", "run_high_ms", "run_paper_ms"),
     *("elapsed_ms", "elapsed_low_ms", "elapsed_high_ms", "elapsed_paper_ms"),
+    *WORTH_COLUMNS,  # of run times
 )
 
 
@@ -56,10 +65,19 @@ class Figure:
 
     Attributes:
         varies: delay, nodes or size.
+        queue: bytes in front of each link at the switch, which loses what does not fit; 0: none.
+        contenders: some of CONTENDERS; all of them if none.
     """
 
     collective: str
     varies: str
+    queue: int = 0
+    contenders: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Who takes part."""
+        return self.contenders or CONTENDERS[self.collective]
 
     @property
     def unit(self) -> str:
@@ -71,18 +89,6 @@ class Figure:
         if self.varies == "nodes":
             return [nodes for nodes in NODES if nodes <= hosts]
         return list(DELAYS_MS if self.varies == "delay" else KFLOATS)
-
-
-@dataclass(frozen=True)
-class Times:
-    """Of one contender in one cell, in ms: a metric's median and quartiles."""
-
-    middle: float
-    low: float
-    high: float
-
-
-Found = dict[int, dict[str, dict[str, Times]]]
 
 
 def grid_of(figure: Figure, where: Where, iterations: int) -> Grid:
@@ -101,7 +107,7 @@ def grid_of(figure: Figure, where: Where, iterations: int) -> Grid:
         )
     return Grid(
         collective=figure.collective,
-        algorithms=CONTENDERS[figure.collective],
+        algorithms=figure.names,
         cells=tuple(cells),
         iterations=iterations,
         warm_up=WARM_UP,
@@ -109,12 +115,8 @@ def grid_of(figure: Figure, where: Where, iterations: int) -> Grid:
         on="cluster",
         mpi=where.mpi,
         rate=where.rate,
+        queue=figure.queue,
     )
-
-
-def _times(samples: Sequence[float]) -> Times:
-    in_ms = [1e3 * value for value in samples]
-    return Times(median(in_ms), quantile(in_ms, 0.25), quantile(in_ms, 0.75))
 
 
 def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> Outcome:
@@ -123,12 +125,13 @@ def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> O
     points = figure.points(where.hosts)
     found: Found = {
         point: {
-            name: {metric: _times(of[f"{metric}_s"]) for metric in ("run", "elapsed")}
+            name: {metric: times_of(of[f"{metric}_s"]) for metric in ("run", "elapsed")}
             for name, of in result.samples.items()
         }
         for point, result in zip(points, results, strict=True)
     }
-    published = FIGURE_14 if _is_figure_14(figure, where) else {}
+    is_figure_14 = (figure.collective, figure.varies, where.hosts) == ("scatter", "delay", 48)
+    published = FIGURE_14 if is_figure_14 else {}
     rows: list[list[Any]] = []
     for point, of in found.items():
         for name, both in of.items():
@@ -137,28 +140,33 @@ def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> O
                 row += [round(value, 3) for value in (times.middle, times.low, times.high)]
                 row.append(round(times.middle / factor, 3))
             rows.append(row)
+    told = [told_in(r, n, nothing(n), wrong(n)) for r in results for n in r.samples]
+    for row, more in zip(rows, worth_columns(told), strict=True):
+        row += more
     setting = setting_of(
         where,
         results[0],
         "medians and quartiles",
         f"milliseconds of the paper are ours over {factor:.2f}",
     )
-    claims = [
-        *wrong_results(results),
-        *_claims(figure, found, factor, published),
-    ]
-    return Outcome(setting, COLUMNS, rows, claims, _draw(figure, found, factor, published))
+    claims = wrong_results(results)
+    if not figure.contenders:  # else whoever chose them judges them
+        by_point = dict(zip(points, results, strict=True))
+        claims += _claims(figure, by_point, found, factor, published)
+    claims = only_from_enough(claims, where.hosts, iterations_of(results))
+    picture = draw_both(figure.varies, figure.names, found, factor, published)
+    return Outcome(setting, COLUMNS, rows, claims, picture)
 
 
-def _is_figure_14(figure: Figure, where: Where) -> bool:
-    return (figure.collective, figure.varies, where.hosts) == ("scatter", "delay", 48)
-
-
-RunTimes = dict[int, dict[str, float]]  # of a point of the figure and a contender, in seconds here
+RunTimes = dict[int, dict[str, float]]  # of a point and a contender, in seconds here
 
 
 def _claims(
-    figure: Figure, found: Found, factor: float, published: dict[tuple[int, str], float]
+    figure: Figure,
+    results: dict[int, CellResult],
+    found: Found,
+    factor: float,
+    published: dict[tuple[int, str], float],
 ) -> list[Claim]:
     means = {
         point: Means(*({n: both[m].middle for n, both in of.items()} for m in ("run", "elapsed")))
@@ -166,45 +174,78 @@ def _claims(
     }
     run = {point: times.run for point, times in means.items()}
     late = [p for p in found if figure.varies != "delay" or p >= 5]
-    claims = [_fastest(figure, run, late, factor)]
+    claims = [_fastest(figure, results, run, late, factor), _default(figure, results, late)]
     if published:
-        claims.append(_as_published(run, published, factor))
+        claims.append(
+            as_published(
+                "run times in ms of LIN, SLIN, BSLIN without delay, and with 50 ms",
+                [(f"{n} at {d} ms", run[d][n] / factor, t) for (d, n), t in published.items()],
+                NEAR,
+            )
+        )
+    if figure.varies == "delay":
+        claims += [largest(figure.collective, results), factors(figure.collective, results)]
+        claims += [sinks(results)] if figure.collective == "gather" else []
     if figure.varies == "nodes":
         claims.append(_growth(figure, run))
     if figure.varies == "size":
         claims.append(_gain(figure, run, factor))
-    why = WHY[figure.collective]
+    why = SHARED if figure.collective == "scatter" else ""
     claims += appendix_claims(figure.collective, means, figure.unit, late, why)
-    return [*claims, _choice(figure, run)]
+    for name in AWARE[figure.collective]:
+        claims += [_worth(figure, results, late, name, metric) for metric in ("run", "elapsed")]
+    return [*claims, _choice(figure, results)]
 
 
 def _best_and_base(figure: Figure) -> tuple[str, str]:
     return ("BSLIN", "LIN") if figure.collective == "scatter" else ("BSLS", "LS")
 
 
-def _fastest(figure: Figure, run: RunTimes, late: list[int], factor: float) -> Claim:
-    own = CONTENDERS[figure.collective][1:-1]
+def _fastest(
+    figure: Figure, results: dict[int, CellResult], run: RunTimes, late: list[int], factor: float
+) -> Claim:
+    own = [name for name in published_only(run[late[0]]) if name not in ("native", "persistent")]
     best, _ = _best_and_base(figure)
     last = DELAY_MS if figure.varies == "delay" else late[-1]
     times = ", ".join(f"{name} {run[last][name] / factor:.1f}" for name in own)
-    return judge(
-        f"{best} is the fastest {figure.collective} under imbalance, or within "
-        f"{100 * (NEAR_BEST - 1):.0f} % of it",
-        [
-            (f"{p} {figure.unit}", run[p][best] <= NEAR_BEST * min(run[p][n] for n in own))
+    return shown(
+        f"{best} is the fastest {figure.collective} under imbalance, or within 2 % of it",
+        {
+            f"{other} at {p} {figure.unit}": (results[p], Statement(best, other, 1 + MARGIN))
             for p in late
-        ],
+            for other in own
+            if other != best
+        },
         f"At {last} {figure.unit}, in ms of the paper: {times}.",
     )
 
 
-def _as_published(run: RunTimes, published: dict[tuple[int, str], float], factor: float) -> Claim:
-    near = {key: run[key[0]][key[1]] / factor / time for key, time in published.items()}
-    return judge(
-        "LIN takes 65 ms without and 104 ms with 50 ms of delay, SLIN 64 and 94, BSLIN 64 "
-        f"and 91 ms (to {100 * NEAR_PAPER:.0f} %)",
-        [(f"{n} at {d} ms", abs(r - 1) <= NEAR_PAPER) for (d, n), r in near.items()],
-        f"Ours over the published ones {min(near.values()):.2f} to {max(near.values()):.2f}.",
+def _default(figure: Figure, results: dict[int, CellResult], late: list[int]) -> Claim:
+    best, _ = _best_and_base(figure)
+    return shown(
+        f"under imbalance {best} is faster than the MPI library's default (native)",
+        {f"{p} {figure.unit}": (results[p], Statement(best, "native")) for p in late},
+        published="in the figure",
+    )
+
+
+def _worth(
+    figure: Figure, results: dict[int, CellResult], late: list[int], name: str, metric: str
+) -> Claim:
+    told = {p: told_in(results[p], name, nothing(name), wrong(name), metric) for p in late}
+    cells = {p: cell for p, cell in told.items() if cell is not None}
+    listed = ", ".join(f"{cell.wrong:.2f} at {p}" for p, cell in cells.items())
+    faster = 1 / (1 + MARGIN)
+    return shown(
+        f"knowing who is late shortens {WHAT if metric == 'elapsed' else ''}{name} by more than "
+        f"{100 * MARGIN:.0f} % (control: the same algorithm, told nothing)",
+        {
+            f"{p} {figure.unit}": (results[p], Statement(name, nothing(name), faster, metric))
+            for p in cells
+        },
+        f"Told the times of others over told the truth: {listed} {figure.unit}.",
+        kind="control",
+        ours=span_of_worth(list(cells.values())),
     )
 
 
@@ -232,58 +273,16 @@ def _gain(figure: Figure, run: RunTimes, factor: float) -> Claim:
     )
 
 
-def _choice(figure: Figure, run: RunTimes) -> Claim:
-    ratios = {point: times["persistent"] / times["native"] for point, times in run.items()}
-    return judge(
+def _choice(figure: Figure, results: dict[int, CellResult]) -> Claim:
+    return shown(
         f"Sibyl's own choice is not slower than the native {figure.collective} by more than "
         f"{100 * (SLOWER - 1):.0f} %",
-        [(f"{point} {figure.unit}", ratio <= SLOWER) for point, ratio in ratios.items()],
-        f"It takes {min(ratios.values()):.2f} to {max(ratios.values()):.2f} times as long.",
+        {
+            f"{point} {figure.unit}": (result, Statement("persistent", "native", SLOWER))
+            for point, result in results.items()
+        },
+        kind="own",
     )
-
-
-def _draw(
-    figure: Figure, found: Found, factor: float, published: dict[tuple[int, str], float]
-) -> Callable[[Any], Any]:
-    label = {"delay": "largest delay [ms of the paper]", "nodes": "nodes", "size": "K floats"}
-
-    def draw(plt: Any) -> Any:
-        picture, axes = plt.subplots(1, 2, figsize=(11, 4.4), sharey=False)
-        points = list(found)
-        even = figure.varies != "nodes"
-        places = list(range(len(points))) if even else points
-        for place, metric in zip(axes, ("run", "elapsed"), strict=True):
-            for number, name in enumerate(CONTENDERS[figure.collective]):
-                times = [found[point][name][metric] for point in points]
-                middle = [one.middle / factor for one in times]
-                error = [
-                    [(one.middle - one.low) / factor for one in times],
-                    [(one.high - one.middle) / factor for one in times],
-                ]
-                own = name not in ("native", "persistent")
-                place.errorbar(
-                    places, middle, error, fmt="o-" if own else "s--", color=f"C{number}",
-                    label=name, markersize=4, capsize=2, linewidth=1.2,
-                )  # fmt: skip
-            if metric == "run":
-                for (point, name), value in published.items():
-                    number = CONTENDERS[figure.collective].index(name)
-                    place.plot(places[points.index(point)], value, "x", color=f"C{number}",
-                               markersize=10, markeredgewidth=2)  # fmt: skip
-                if published:
-                    place.plot([], [], "kx", label="published")
-            if even:
-                place.set_xticks(places, [str(point) for point in points])
-            place.set(
-                xlabel=label[figure.varies], ylabel=f"{metric} time [ms of the paper]",
-                ylim=(0, None), title=f"{metric} times, measured",
-            )  # fmt: skip
-            place.grid(alpha=0.3)
-        axes[0].legend(fontsize=8)
-        picture.tight_layout()
-        return picture
-
-    return draw
 
 
 def _item(collective: str, varies: str) -> Callable[..., Outcome]:
@@ -291,9 +290,9 @@ def _item(collective: str, varies: str) -> Callable[..., Outcome]:
 
     def run(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
         demand_root()
-        results, journal = measured(grid_of(figure, where, iterations), advance)
+        results, measurement = measured(grid_of(figure, where, iterations), advance)
         outcome = outcome_of(figure, where, results)
-        journal.forget()
+        measurement.forget()
         return outcome
 
     return run

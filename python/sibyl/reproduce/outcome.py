@@ -1,27 +1,38 @@
 """What an item gives: rows beside the published ones, a picture, and claims that are judged."""
 
 import csv
-from collections.abc import Callable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
-VERDICTS = ("held", "partly held", "not held")
+# What each means stands at the head of the page (page.py).
+VERDICTS = ("held", "partly held", "not held", "not judged")
+# Whose claim it is: the paper's; what is asked of an algorithm that knows who is late, beside
+# itself told nothing; or Sibyl's own, of its algorithms and instruments.
+Kind = Literal["paper", "control", "own"]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, and whether it was found again.
+    """What somebody says, and whether it was found again.
 
     Attributes:
         text: the claim, in our words.
-        verdict: held, partly held or not held.
+        verdict: one of VERDICTS.
         reason: what it rests on, with figures.
+        kind: whose claim it is.
+        published: the figures that the paper prints of it, in a few words.
+        ours: the same of ours.
     """
 
     text: str
     verdict: str
     reason: str
+    kind: Kind = "paper"
+    published: str = ""
+    ours: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,8 @@ class Outcome:
         rows: values for CSV, theirs beside ours.
         claims: judged.
         draw: fills a figure; gets matplotlib.pyplot and returns the figure.
+        error: how far ours is from what the paper prints, in words: what a verdict of a model
+            rests on.
     """
 
     setting: str
@@ -41,6 +54,7 @@ class Outcome:
     rows: list[list[Any]]
     claims: list[Claim]
     draw: Callable[[Any], Any]
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,15 +93,77 @@ class Item:
     place: Where | None = None
 
 
-def judge(text: str, cells: Sequence[tuple[str, bool]], reason: str) -> Claim:
-    """Held where it is so in every cell, partly where in some; the reason names the others."""
+def judge(
+    text: str,
+    cells: Sequence[tuple[str, bool]],
+    reason: str,
+    *,
+    kind: Kind = "paper",
+    published: str = "",
+    ours: str = "",
+) -> Claim:
+    """Held where it is so in every cell, partly where in some; the reason names the others.
+
+    Args:
+        text: the claim.
+        cells: their names, and whether it is so there; without any nothing is judged.
+        reason: what explains it.
+        kind: whose claim it is.
+        published: the paper's figures.
+        ours: ours; how many cells it is so in, if nothing is said.
+    """
+    if not cells:
+        return Claim(text, VERDICTS[3], reason, kind, published, ours)
     failed = [name for name, holds in cells if not holds]
     verdict = VERDICTS[0] if not failed else VERDICTS[1 if len(failed) < len(cells) else 2]
     count = f"{len(cells) - len(failed)} of {len(cells)} cells"
-    if failed:
-        named = ", ".join(failed[:6]) + (", ..." if len(failed) > 6 else "")
-        count += f" (not: {named})"
-    return Claim(text, verdict, f"{count}. {reason}")
+    named = ", ".join(failed[:6]) + (", ..." if len(failed) > 6 else "")
+    why = f"{count} (not: {named}). {reason}" if failed else f"{count}. {reason}"
+    return Claim(text, verdict, why, kind, published, ours or count)
+
+
+def near(ours: float, published: float, tolerance: float) -> bool:
+    """Whether a number is the published one, to so much of it upwards or downwards."""
+    return abs(ours / published - 1) <= tolerance
+
+
+def as_published(
+    text: str,
+    pairs: Sequence[tuple[str, float, float]],
+    tolerance: float,
+    reason: str = "",
+) -> Claim:
+    """Numbers that the paper prints, each beside ours.
+
+    Args:
+        text: what they are of.
+        pairs: the name of each, ours, and the published one.
+        tolerance: how far one may be from the other, as a part of the published one.
+        reason: what explains it.
+    """
+    ratios = [own / given for _, own, given in pairs]
+    return judge(
+        f"{text} (each to {100 * tolerance:.0f} %, upwards and downwards)",
+        [(name, near(own, given, tolerance)) for name, own, given in pairs],
+        f"Ours over the published ones: {min(ratios):.2f} to {max(ratios):.2f}. {reason}".strip(),
+        published=", ".join(f"{given:g}" for _, _, given in pairs[:6]),
+        ours=", ".join(f"{own:.3g}" for _, own, _ in pairs[:6]),
+    )
+
+
+def deviation(pairs: Iterable[tuple[float, float]]) -> str:
+    """How far ours are from the published numbers, in words.
+
+    Args:
+        pairs: ours and theirs.
+    """
+    off = [abs(own / given - 1) for own, given in pairs]
+    if not off:
+        return ""
+    return (
+        f"{100 * statistics.median(off):.0f} % (median), {100 * max(off):.0f} % at most, from "
+        f"{len(off)} published numbers"
+    )
 
 
 def published(name: str) -> list[dict[str, str]]:

@@ -4,11 +4,12 @@ Everybody computes 200 ms and a delay drawn uniformly; the run time is from the 
 last exit, its mean over the iterations is reported. Network of 1 Gbit/s, alpha 25 us.
 """
 
-import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sibyl.reproduce.control import Times
+from sibyl.reproduce.worth import WORTH_COLUMNS, worth_columns
 from sibyl.simulator.contenders import contenders
 from sibyl.simulator.model import Network
 from sibyl.simulator.run import run_prepared
@@ -22,24 +23,31 @@ SETTING = (
     "duplex, no collisions; orders of the true arrival times"
 )
 
-COLUMNS = ("along", "algorithm", "published_ms", "simulated_ms")
+COLUMNS = ("along", "algorithm", "published_ms", "simulated_ms", *WORTH_COLUMNS)
 
 
 @dataclass(frozen=True)
 class Means:
-    """Means over the patterns, in ms, of each contender.
+    """Of each contender.
 
     Attributes:
         run: from the first arrival to the last exit.
         elapsed: mean over the ranks of the time from the own arrival to the own exit.
     """
 
-    run: dict[str, float]
-    elapsed: dict[str, float]
+    run: Times
+    elapsed: Times
 
 
 def mean_times(
-    collective: str, names: str, ranks: int, kfloats: int, delay_ms: float, iterations: int
+    collective: str,
+    names: str,
+    ranks: int,
+    kfloats: int,
+    delay_ms: float,
+    iterations: int,
+    network: Network = NETWORK,
+    outstanding: int = 1,
 ) -> Means:
     """Mean times of each contender, over the same patterns.
 
@@ -50,32 +58,42 @@ def mean_times(
         kfloats: thousands (1024) of floats in all; of each rank's vector for reduce.
         delay_ms: the largest.
         iterations: how many patterns are drawn.
+        network: the rack's.
+        outstanding: transfers of the root at a time; 0: all.
     """
-    settings = Settings(collective, NETWORK, compute=0.2)
+    settings = Settings(
+        collective, network, compute=0.2, first_segment=first_segment(kfloats, ranks),
+        outstanding=outstanding,
+    )  # fmt: skip
     problem = Problem(ranks, 4096 * kfloats, "uniform", delay_ms / 1e3)
     patterns = [arrivals_of(problem, settings, i) for i in range(iterations if delay_ms else 1)]
-    means = Means({}, {})
+    means = Means(Times(), Times())
     for contender in contenders(collective, names):
         results = []
         prepared = None
         for arrivals in patterns:
             if prepared is None or contender.depends_on_arrivals:
                 prepared = simulation_of(problem, contender, settings, arrivals)
-            results.append(run_prepared(prepared, NETWORK, arrivals))
-        means.run[contender.name] = 1e3 * statistics.fmean(one.run_time for one in results)
-        means.elapsed[contender.name] = 1e3 * statistics.fmean(one.elapsed for one in results)
+            results.append(run_prepared(prepared, network, arrivals))
+        means.run.add(contender.name, [one.run_time for one in results])
+        means.elapsed.add(contender.name, [one.elapsed for one in results])
     return means
+
+
+def first_segment(kfloats: int, ranks: int) -> int:
+    """Bytes of a block's first segment in Open MPI's synchronised gather, by the block's size."""
+    return 1024 if 4096 * kfloats // ranks <= 92160 else 32768
 
 
 def mean_run_times(
     collective: str, names: str, ranks: int, kfloats: int, delay_ms: float, iterations: int
-) -> dict[str, float]:
+) -> Times:
     """The run times alone of mean_times()."""
     return mean_times(collective, names, ranks, kfloats, delay_ms, iterations).run
 
 
 def lines(
-    found: dict[float, dict[str, float]],
+    found: Mapping[float, Mapping[str, float]],
     label: str,
     even: bool,
     note: dict[Any, float],
@@ -106,10 +124,11 @@ def lines(
     return draw
 
 
-def rows(found: dict[float, dict[str, float]], note: dict[Any, float]) -> list[list[Any]]:
+def rows(found: Mapping[float, Times], note: Mapping[Any, float]) -> list[list[Any]]:
     """The same as a table with the columns COLUMNS."""
+    of = [(point, times, name) for point, times in found.items() for name in times]
+    worth = worth_columns([times.told(name) for _, times, name in of])
     return [
-        [point, name, note.get((point, name), ""), round(time, 3)]
-        for point, times in found.items()
-        for name, time in times.items()
+        [point, name, note.get((point, name), ""), round(times[name], 3), *more]
+        for (point, times, name), more in zip(of, worth, strict=True)
     ]

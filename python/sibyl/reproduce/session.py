@@ -1,19 +1,22 @@
 """Runs items, writes what each gives, and the page of all that are there."""
 
 import csv
+import datetime
 import hashlib
 import io
 import json
+import os
+import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import sibyl
 from sibyl import __version__, _core
@@ -21,15 +24,23 @@ from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import plot_library
 from sibyl.experiment.provenance import programs_hash
+from sibyl.experiment.runner import choose_benchmark_launcher
+from sibyl.experiment.simulated import platform_files
 from sibyl.files import check_writable, console_beside, make_directory, write_result
+from sibyl.pages import render
 from sibyl.progress import progress_bar
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.on_cluster import demand_root
 from sibyl.reproduce.outcome import VERDICTS, Item, Outcome, Where
+from sibyl.reproduce.page import markdown
+from sibyl.terminal import say
 
 PACKAGE = Path(sibyl.__file__).parent
-ROOMS = ("reproduce", "simulator", "experiment", "bench")  # that decide what a result is
-STYLES = dict(zip(VERDICTS, ("green", "yellow", "bold red"), strict=True))
+# That decide what a result is; with the modules that lie in no room.
+ROOMS = ("reproduce", "simulator", "experiment", "bench", "cluster", "mpi", "")
+STYLES = dict(zip(VERDICTS, ("green", "yellow", "bold red", "dim"), strict=True))
+COLOURS = dict(zip(VERDICTS, ("#2e7d32", "#b26a00", "#c62828", "#616161"), strict=True))
+TITLE = "What becomes of the published claims"
 
 
 def chosen(names: Sequence[str], everything: bool, clusters: bool = False) -> list[Item]:
@@ -63,17 +74,31 @@ def list_items(console: Console) -> None:
     console.print(table)
 
 
+def _machine(where: Where | None) -> str:
+    """What else a measurement depends on."""
+    system = f"{platform.release()} {platform.machine()} {os.cpu_count()}"
+    if where is None:
+        return system
+    try:
+        return f"{system} {choose_benchmark_launcher(where.mpi)}"
+    except CommandError:  # there is no MPI, and so no measurement
+        return system
+
+
 def fingerprint(item: Item, iterations: int, where: Where | None = None) -> str:
     """Equal as long as a result is still worth what it was.
 
     It changes with the bindings, which hold planners and simulator, with the rooms that lay out
-    grids and judge them, and for what is measured with the programs and libraries that run there.
+    grids, run them and judge them, and for what is measured with the programs and libraries that
+    run there, the MPI, the processor, and the machines that SMPI is told of.
     """
-    place = "" if item.place is None else f" {where} {programs_hash()}"
+    pure = item.how == "simulated"
+    place = "" if pure else f" {where} {programs_hash()} {_machine(where)}"
     digest = hashlib.sha256(f"{__version__} {item.name} {iterations}{place}".encode())
     digest.update(Path(_core.__file__).read_bytes())
     sources = [path for room in ROOMS for path in sorted((PACKAGE / room).glob("*.py"))]
-    for path in (*sources, *sorted((PACKAGE / "data").glob("*.csv"))):
+    data = [*(PACKAGE / "data").glob("*.csv"), *(PACKAGE / "data/recordings").glob("*.json")]
+    for path in (*sources, *sorted(data), *([] if pure else platform_files())):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -98,13 +123,19 @@ def write_outcome(
         "title": item.title,
         "source": item.source,
         "how": item.how,
+        "date": _today(),
         "setting": outcome.setting,
+        "error": outcome.error,
         "claims": [vars(claim) for claim in outcome.claims],
         "seconds": round(seconds, 1),
         "fingerprint": mark,
     }
     write_result(folder / f"{item.name}.json", json.dumps(document, indent=1) + "\n")
     return document
+
+
+def _today() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
 
 
 def finished(item: Item, folder: Path, mark: str | None = None) -> dict[str, Any] | None:
@@ -126,64 +157,14 @@ def print_outcome(document: dict[str, Any], console: Console) -> None:
     table.add_column("why")
     for claim in document["claims"]:
         style = STYLES.get(claim["verdict"], "")
-        table.add_row(claim["text"], f"[{style}]{claim['verdict']}[/]", claim["reason"])
+        table.add_row(claim["text"], Text(claim["verdict"], style=style), claim["reason"])
     console.print(table)
     console.print(document["setting"], highlight=False, soft_wrap=True)
 
 
-def markdown(documents: Sequence[dict[str, Any]], folder: str = "") -> str:
-    """The page of all items in Markdown."""
-    lines = [
-        "<!-- Written by sibyl reproduce. -->",
-        "# What becomes of the published claims",
-        "",
-        f"{len(documents)} of the {len(ITEMS)} items of `sibyl reproduce`; each has a table (CSV) "
-        "with ours beside the published numbers, and a picture.",
-    ]
-    there = {document["item"] for document in documents}
-    absent = [f"`{item.name}` ({item.how})" for item in ITEMS if item.name not in there]
-    if absent:
-        lines += ["", f"Not run here: {', '.join(absent)}."]
-    for document in documents:
-        lines += ["", f"## {document['title']}", ""]
-        lines += [f"`sibyl reproduce {document['item']}`; {document['source']}.", ""]
-        lines += [document["setting"][0].upper() + document["setting"][1:] + ".", ""]
-        lines += ["| claim | verdict | why |", "|---|---|---|"]
-        lines += [
-            f"| {claim['text']} | {claim['verdict']} | {claim['reason']} |"
-            for claim in document["claims"]
-        ]
-        if folder:
-            lines += ["", f"![{document['title']}]({folder}/{document['item']}.png)"]
-    return "\n".join(lines) + "\n"
-
-
 def page(documents: Sequence[dict[str, Any]]) -> str:
     """The same as a web page beside the files."""
-    colours = dict(zip(VERDICTS, ("#2e7d32", "#b26a00", "#c62828"), strict=True))
-    out = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        "<title>What becomes of the published claims</title><style>",
-        "body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}",
-        "table{border-collapse:collapse;margin:.8em 0}td,th{border:1px solid #ccc;padding:4px 8px;",
-        "text-align:left;vertical-align:top;font-size:14px}img{max-width:100%}</style></head><body>",
-        "<h1>What becomes of the published claims</h1>",
-    ]
-    for document in documents:
-        name = escape(document["item"])
-        out.append(f"<h2>{escape(document['title'])}</h2><p><code>sibyl reproduce {name}</code>; ")
-        out.append(f'{escape(document["source"])}; <a href="{name}.csv">table</a></p>')
-        out.append(f"<p>{escape(document['setting'])}</p><table>")
-        out.append("<tr><th>claim</th><th>verdict</th><th>why</th></tr>")
-        for claim in document["claims"]:
-            colour = colours.get(claim["verdict"], "#222")
-            out.append(
-                f'<tr><td>{escape(claim["text"])}</td><td style="color:{colour};font-weight:bold;'
-                f'white-space:nowrap">{escape(claim["verdict"])}</td>'
-                f"<td>{escape(claim['reason'])}</td></tr>"
-            )
-        out.append(f'</table><img src="{name}.png" alt="{escape(document["title"])}">')
-    return "\n".join([*out, "</body></html>\n"])
+    return render("reproduction.html", title=TITLE, documents=documents, colours=COLOURS)
 
 
 @dataclass(frozen=True)
@@ -244,7 +225,7 @@ def run(
                     if not everything:
                         raise
                     # What this machine lacks for one item is no reason to leave out the others.
-                    print(f"sibyl: {item.name}: {error}", file=sys.stderr)
+                    say(f"{item.name}: {error}")
                     code = 1
                     continue
             print_outcome(document, console)
@@ -257,7 +238,7 @@ def run(
         code = 130
     documents = [found for item in ITEMS if (found := finished(item, folder)) is not None]
     write_result(folder / "index.html", page(documents))
-    write_result(folder / "reproduction.md", markdown(documents))
+    write_result(folder / "reproduction.md", markdown(documents, ITEMS, _today()))
     console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items")
     _write_json(json_file, shown)
     return code

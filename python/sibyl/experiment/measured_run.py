@@ -1,0 +1,96 @@
+"""A run over grids: measured one after the other, under one bar, with journals to go on from."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from sibyl.experiment.grid import Cell, Grid
+from sibyl.experiment.journal import AGAIN, Journal, say_kept
+from sibyl.experiment.places import measure, place
+from sibyl.experiment.provenance import file_hash
+from sibyl.experiment.runner import Interrupted, signals_interrupt
+from sibyl.experiment.samples import CellResult
+from sibyl.mpi.installation import Launcher
+from sibyl.mpi.library import find_benchmark
+from sibyl.progress import progress_bar
+
+# Is called for every sample, with its grid and its cell.
+Seen = Callable[[Grid, Cell], None]
+
+
+class MeasuredRun:
+    """Grids that are measured in one place."""
+
+    def __init__(self, grids: Sequence[Grid], launcher: Launcher, resume: bool) -> None:
+        """Open their journals.
+
+        Args:
+            grids: what to measure; all at one place.
+            launcher: of their MPI.
+            resume: go on with what an interrupted run has left; else that is forgotten.
+        """
+        self.grids = grids
+        self.launcher = launcher
+        program = file_hash(find_benchmark(launcher.flavour))
+        self._journals = [
+            Journal(grid.fingerprint(program, str(launcher)), CellResult.from_json)
+            for grid in grids
+        ]
+        if not resume:
+            self.forget()
+        self.done = [journal.read() for journal in self._journals]
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are in all."""
+        return sum(len(grid.cells) for grid in self.grids)
+
+    def finished(self) -> list[list[CellResult]]:
+        """What there is of every grid by now, in the order of its cells."""
+        found = []
+        for grid, journal in zip(self.grids, self._journals, strict=True):
+            results = {result.cell: result for result in journal.read()}
+            found.append([results[cell] for cell in grid.cells if cell in results])
+        return found
+
+    def measure(self, seen: Seen) -> list[list[CellResult]]:
+        """Measure what is missing; the results of every grid, in the order of its cells.
+
+        Args:
+            seen: hears of every sample.
+
+        Raises:
+            Interrupted: by a signal; what was finished is kept.
+        """
+        whole = replace(self.grids[0], cells=tuple(c for grid in self.grids for c in grid.cells))
+        missing = any(
+            len(done) < len(grid.cells) for done, grid in zip(self.done, self.grids, strict=True)
+        )
+        found = []
+        with signals_interrupt(), place(whole, self.launcher, missing) as run:
+            for grid, journal in zip(self.grids, self._journals, strict=True):
+                found.append(measure(grid, journal, lambda cell, grid=grid: seen(grid, cell), run))
+        return found
+
+    @contextmanager
+    def bar(self, title: str) -> Iterator[Seen]:
+        """A progress bar, by the time that cells take at least."""
+        grids = list(zip(self.grids, self.done, strict=True))
+        total = sum(grid.seconds_expected(cell) for grid, _ in grids for cell in grid.cells)
+        already = sum(grid.seconds_expected(one.cell) for grid, done in grids for one in done)
+        with progress_bar(title, total, already) as advance:
+            yield lambda grid, cell: advance(grid.seconds_expected(cell) / grid.samples)
+
+    def say_kept(self, how: str = AGAIN) -> None:
+        """After an interrupt."""
+        say_kept(self._journals, self.cells, "cells", how)
+
+    def interrupted(self, signal: Interrupted) -> int:
+        """Say what is kept; the exit status."""
+        self.say_kept()
+        return 128 + signal.number
+
+    def forget(self) -> None:
+        """When results are written: nothing is left to go on with."""
+        for journal in self._journals:
+            journal.forget()

@@ -1,0 +1,141 @@
+"""What measurements show: comparisons of contenders cell by cell, by the bench's rank-sum test.
+
+A claim that one is not slower than another is shown where the test says so, not where it fails to
+say the contrary: between the two lie cells that are open. All comparisons of a claim are corrected
+together. Many hosts on one machine are judged from many iterations only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sibyl.experiment.judge import SIGNIFICANCE, instrument_limit
+from sibyl.experiment.samples import CellResult
+from sibyl.experiment.statistics import holm, median, rank_sum_greater
+from sibyl.reproduce.outcome import VERDICTS, Claim, Kind, judge
+from sibyl.reproduce.worth import Told
+
+# So many hosts share the processors of one machine, and their times scatter.
+MANY_HOSTS = 48
+LEAST_ITERATIONS = 15
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One contender takes at most so many times as long as another.
+
+    Attributes:
+        own: the one.
+        other: what it is held against.
+        most: so many times.
+        metric: run, elapsed or absorbed.
+    """
+
+    own: str
+    other: str
+    most: float = 1.0
+    metric: str = "run"
+
+    def ratio(self, result: CellResult) -> float:
+        """Of the medians."""
+        own, other = (result.samples[n][f"{self.metric}_s"] for n in (self.own, self.other))
+        return median(own) / median(other)
+
+    def chances(self, result: CellResult) -> tuple[float, float]:
+        """How likely the samples are where it is not so, and where it is."""
+        own = result.samples[self.own][f"{self.metric}_s"]
+        other = [self.most * t for t in result.samples[self.other][f"{self.metric}_s"]]
+        return rank_sum_greater(other, own), rank_sum_greater(own, other)
+
+
+def shown(
+    text: str,
+    cells: Mapping[str, tuple[CellResult, Statement]],
+    reason: str = "",
+    *,
+    kind: Kind = "paper",
+    published: str = "",
+    ours: str = "",
+) -> Claim:
+    """A claim that holds in the cells where measurements show it.
+
+    Args:
+        text: the claim.
+        cells: by their names the samples and what is said of them.
+        reason: what explains it.
+        kind: whose claim it is.
+        published: the paper's figures.
+        ours: ours; the ratios that are said something of, if nothing is said.
+    """
+    chances = [
+        chance for result, said in cells.values() for chance in said.chances(result)
+    ]  # fmt: skip
+    corrected = holm(chances)
+    holds: dict[str, bool] = {}
+    contrary, undecided, limits = [], [], {}
+    for number, (name, (result, said)) in enumerate(cells.items()):
+        against, for_it = corrected[2 * number : 2 * number + 2]
+        limited = instrument_limit(result, said.other)
+        if limited:
+            limits[name] = limited
+        holds[name] = not limited and against < SIGNIFICANCE
+        if not limited and for_it < SIGNIFICANCE:
+            contrary.append(name)
+        elif not holds[name] and not limited:
+            undecided.append(name)
+    why = [reason] if reason else []
+    if contrary:
+        why.append(f"The contrary is shown in {_some(contrary)}.")
+    if undecided:
+        why.append(f"Undecided: {_some(undecided)}.")
+    if limits:
+        first = next(iter(limits.values()))
+        why.append(f"The instrument decides in {_some(list(limits))}: {first}.")
+    ratios = [said.ratio(result) for result, said in cells.values()]
+    if ratios:
+        ours = ours or f"{min(ratios):.2f} to {max(ratios):.2f} times as long"
+    claim = judge(
+        text, list(holds.items()), " ".join(why), kind=kind, published=published, ours=ours
+    )
+    # Where nothing is decided nothing is said against it either.
+    if claim.verdict == VERDICTS[2] and not contrary:
+        return replace(claim, verdict=VERDICTS[3])
+    return claim
+
+
+def _some(names: Sequence[str], most: int = 6) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def told_in(
+    result: CellResult, truth: str, without: str, others: str, metric: str = "run"
+) -> Told | None:
+    """The samples of a contender by what it was told; None where one of them did not take part.
+
+    Args:
+        result: of a cell.
+        truth: the contender that is told the truth.
+        without: the same, told nothing.
+        others: the same, told the times of others.
+        metric: run, elapsed or absorbed.
+    """
+    names = (truth, without, others)
+    if any(name not in result.samples for name in names):
+        return None
+    return Told(*(result.samples[name][f"{metric}_s"] for name in names))
+
+
+def iterations_of(results: Sequence[CellResult]) -> int:
+    """The fewest that a contender was measured in."""
+    return min(len(of["run_s"]) for result in results for of in result.samples.values())
+
+
+def only_from_enough(claims: Sequence[Claim], hosts: int, iterations: int) -> list[Claim]:
+    """The same, not judged where so many hosts were measured in too few iterations."""
+    if hosts < MANY_HOSTS or iterations >= LEAST_ITERATIONS:
+        return list(claims)
+    why = (
+        f"{hosts} hosts and {iterations} iterations: fewer than {LEAST_ITERATIONS} give no verdict."
+    )
+    return [
+        replace(claim, verdict=VERDICTS[3], reason=f"{why} {claim.reason}") for claim in claims
+    ]  # fmt: skip

@@ -1,0 +1,247 @@
+"""Where it pays to know who is late: the algorithms that listen beside themselves, told nothing.
+
+A grid of collectives, ranks, sizes, delays and shapes of arrival patterns in simulated time, on
+links that messages share. Absorbed time, from the last arrival to the last exit, is what the
+caller who is late waits; the background variants have the computation before it to receive in.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sibyl.experiment.units import size_text
+from sibyl.reproduce.control import nothing, wrong
+from sibyl.reproduce.outcome import Claim, Outcome, judge
+from sibyl.reproduce.rack import NETWORK
+from sibyl.simulator.contenders import contenders
+from sibyl.simulator.run import run_prepared
+from sibyl.simulator.session import Problem, Settings, arrivals_of, simulation_of
+
+SHARED = replace(NETWORK, sharing=True)
+RANKS = (8, 16, 48)
+SIZES = (64 * 1024, 1 << 20, 8 << 20)  # in all, or of each rank's vector
+DELAYS = (0.25, 1.0, 4.0)  # of what the link of one rank takes for that
+SHAPES = ("uniform", "skewed")  # all apart, or one late
+ITERATIONS = 8
+PAYS = 1.05  # told nothing over told the truth, from here on
+COLUMNS = (
+    *("collective", "algorithm", "under_way", "shape", "ranks", "bytes", "delay_over_transfer"),
+    *("told_ms", "told_nothing_ms", "told_others_ms", "worth", "cost_of_error"),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One listener under one kind of arrivals; mean absorbed times in seconds."""
+
+    shape: str
+    ranks: int
+    size: int
+    delay: float
+    told: float
+    nothing: float
+    others: float
+
+    @property
+    def worth(self) -> float:
+        """Told nothing over told the truth."""
+        return self.nothing / self.told
+
+    @property
+    def error(self) -> float:
+        """Told the times of others over told nothing."""
+        return self.others / self.nothing
+
+    @property
+    def name(self) -> str:
+        """For lists of cells."""
+        return f"{self.shape} {self.ranks} x {size_text(self.size)} at {self.delay:g}"
+
+    @property
+    def waits(self) -> bool:
+        """Whether a block waits for its receiver."""
+        return self.size // self.ranks > (NETWORK.eager or 0)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where knowing is said to pay."""
+
+    text: str
+    holds: Callable[[Cell], bool]
+
+
+@dataclass(frozen=True)
+class Listener:
+    """An algorithm that listens.
+
+    Attributes:
+        under_way: transfers of its root at a time; 0: all; None: it has no root that takes turns.
+        region: where knowing is said to pay; None: nowhere.
+    """
+
+    collective: str
+    name: str
+    under_way: int | None = None
+    region: Region | None = None
+
+    @property
+    def label(self) -> str:
+        """For tables."""
+        ways = {None: "", 0: ", all under way"}
+        return f"{self.name}{ways.get(self.under_way, f', {self.under_way} under way')}"
+
+
+APART = Region(
+    "where all come apart, by the transfer's time and more",
+    lambda cell: cell.shape == "uniform" and cell.delay >= 1,
+)
+APART_AND_WAITING = Region(
+    f"{APART.text}, and blocks wait for their receiver",
+    lambda cell: APART.holds(cell) and cell.waits,
+)
+MANY_WAITING = Region(
+    f"{APART_AND_WAITING.text}, who are at least four times as many as are under way",
+    lambda cell: APART_AND_WAITING.holds(cell) and cell.ranks >= 16,
+)
+ONE_LATE = Region(
+    "where one is late by the transfer's time and more, and vectors have 1 MiB and more",
+    lambda cell: cell.shape == "skewed" and cell.delay >= 1 and cell.size >= 1 << 20,
+)
+ONE_VERY_LATE = Region(
+    "where one is late by several times what the transfer takes",
+    lambda cell: cell.shape == "skewed" and cell.delay > 1,
+)
+LATE = Region(
+    "where ranks are apart by the transfer's time and more", lambda cell: cell.delay >= 1
+)  # fmt: skip
+LISTENERS = (
+    Listener("gather", "SLS", 1, APART),
+    Listener("gather", "SLS", 0),
+    Listener("gather", "BSLS", 1, APART),
+    Listener("gather", "BSLS", 0),
+    Listener("scatter", "SLIN", 1, APART_AND_WAITING),
+    Listener("scatter", "SLIN", 4, MANY_WAITING),
+    Listener("scatter", "SLIN", 0),
+    Listener("scatter", "BSLIN", 1),
+    Listener("reduce", "clairvoyant", region=ONE_VERY_LATE),
+    Listener("allreduce", "pre-reduced-ring", region=ONE_LATE),
+    Listener("allreduce", "clairvoyant", region=ONE_LATE),
+    Listener("bcast", "clairvoyant", region=LATE),
+)
+STEPS = len(LISTENERS)
+
+
+def cell_of(listener: Listener, shape: str, ranks: int, size: int, delay: float) -> Cell:
+    """One listener under one kind of arrivals, in its three versions."""
+    seconds = delay * size * SHARED.beta
+    settings = Settings(
+        listener.collective, SHARED, compute=max(0.01, 2 * seconds),
+        outstanding=listener.under_way or (0 if listener.under_way == 0 else 1),
+    )  # fmt: skip
+    problem = Problem(ranks, size, shape, seconds)
+    patterns = [
+        arrivals_of(problem, settings, i) for i in range(ITERATIONS if shape == "uniform" else 1)
+    ]
+    versions = (listener.name, nothing(listener.name), wrong(listener.name))
+    found = []
+    for contender in contenders(listener.collective, ",".join(versions)):
+        times = []
+        for arrivals in patterns:
+            prepared = simulation_of(problem, contender, settings, arrivals)
+            times.append(run_prepared(prepared, SHARED, arrivals).absorbed)
+        found.append(sum(times) / len(times))
+    told, told_nothing, others = (max(time, 1e-9) for time in found)
+    return Cell(shape, ranks, size, delay, told, told_nothing, others)
+
+
+def regions(_iterations: int, advance: Callable[[], None]) -> Outcome:
+    """The whole grid."""
+    found: dict[Listener, list[Cell]] = {}
+    for listener in LISTENERS:
+        found[listener] = [
+            cell_of(listener, shape, ranks, size, delay)
+            for shape in SHAPES
+            for ranks in RANKS
+            for size in SIZES
+            for delay in DELAYS
+        ]
+        advance()
+    rows: list[list[Any]] = []
+    for one, cells in found.items():
+        way = "" if one.under_way is None else one.under_way or "all"
+        for cell in cells:
+            times = (1e3 * cell.told, 1e3 * cell.nothing, 1e3 * cell.others)
+            at = [one.collective, one.name, way, cell.shape, cell.ranks, cell.size, cell.delay]
+            rows.append([*at, *(round(n, 3) for n in (*times, cell.worth, cell.error))])
+    setting = (
+        "simulated: 1 Gbit/s, alpha 25 us, up to 64 KiB eager, links shared; absorbed times; "
+        f"{', '.join(map(str, RANKS))} ranks, {', '.join(map(size_text, SIZES))} in all (gather, "
+        "scatter) or a rank, delays of a quarter, once and four times the transfer; uniform "
+        f"(means of {ITERATIONS}) or one rank late"
+    )
+    claims = [claim for listener, cells in found.items() for claim in claims_of(listener, cells)]
+    return Outcome(setting, COLUMNS, rows, claims, lambda plt: _draw(plt, found))
+
+
+def claims_of(listener: Listener, cells: list[Cell]) -> list[Claim]:
+    """That knowing pays in the region, and nowhere else."""
+    what = f"{listener.collective} {listener.label}"
+    inside = [cell for cell in cells if listener.region and listener.region.holds(cell)]
+    outside = [cell for cell in cells if cell not in inside]
+    wrong_told = max(cell.error for cell in cells)
+
+    def span(of: list[Cell]) -> str:
+        worth = [cell.worth for cell in of]
+        return f"told nothing over told: {min(worth):.2f} to {max(worth):.2f}"
+
+    claims = []
+    if listener.region:
+        claims.append(
+            judge(
+                f"{what}: knowing shortens it by at least {100 * (PAYS - 1):.0f} % "
+                f"{listener.region.text}",
+                [(cell.name, cell.worth >= PAYS) for cell in inside],
+                f"Told the times of others it takes up to {wrong_told:.2f} times as long as told "
+                "nothing.",
+                kind="control",
+                ours=span(inside),
+            )
+        )
+    where = "elsewhere it does not" if listener.region else "knowing shortens it nowhere"
+    why = "" if listener.region else "All transfers are under way, or receipts before the call."
+    claims.append(
+        judge(
+            f"{what}: {where}",
+            [(cell.name, cell.worth < PAYS) for cell in outside],
+            why,
+            kind="control",
+            ours=span(outside),
+        )
+    )
+    return claims
+
+
+def _draw(plt: Any, cells: Mapping[Listener, list[Cell]]) -> Any:
+    figure, axes = plt.subplots(3, 4, figsize=(14, 9), sharex=True)
+    for place, (listener, own) in zip(axes.flat, cells.items(), strict=True):
+        for number, ranks in enumerate(RANKS):
+            for shape, style in zip(SHAPES, ("o-", "s--"), strict=True):
+                for size, width in zip(SIZES, (0.7, 1.2, 2.0), strict=True):
+                    line = [c for c in own if (c.ranks, c.shape, c.size) == (ranks, shape, size)]
+                    place.plot(
+                        [c.delay for c in line], [c.worth for c in line], style, markersize=3,
+                        linewidth=width, color=f"C{number}",
+                        label=f"{ranks} ranks, {shape}" if size == SIZES[-1] else None,
+                    )  # fmt: skip
+        place.axhline(1, color="#888888", linewidth=1)
+        place.set(xscale="log", title=f"{listener.collective} {listener.label}")
+        place.title.set_fontsize(9)
+        place.grid(alpha=0.3)
+    axes[0, 0].legend(fontsize=6)
+    for place in axes[-1]:
+        place.set_xlabel("delay over transfer")
+    for place in axes[:, 0]:
+        place.set_ylabel("told nothing over told")
+    figure.tight_layout()
+    return figure

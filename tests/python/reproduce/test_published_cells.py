@@ -1,0 +1,154 @@
+"""Published numbers that the simulator finds again, cell by cell, and those that it does not."""
+
+from collections.abc import Sequence
+
+from sibyl.experiment.plots import plot_library
+from sibyl.reproduce import collisions, exscan, fft, gatherv, knowing
+from sibyl.reproduce.gatherv_claims import BLOCKS, PROBLEMS, factor
+from sibyl.reproduce.outcome import near, published
+from sibyl.reproduce.rack import mean_run_times, mean_times
+from sibyl.reproduce.scatter_gather import FIGURE_14, NEAR
+from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR, printed_times, wire_ms
+
+# Patterns; fewer than an item has, since their mean scatters by less than a hundredth.
+PATTERNS = 8
+# What the model has not: noise of balanced, small calls (0.85 and 1.20 times), and of table 4
+# whatever makes LS and BSLS take 100 ms and more for 33 and 66 ms of wire.
+OFF_TABLE_3 = {(128, 1), (256, 0)}
+OFF_TABLE_4 = {
+    (256, 0),
+    (256, 5),
+    (512, 5),
+    (512, 50),
+    (1024, 0),
+    (1024, 5),
+    (1024, 10),
+    (1024, 50),
+    (1024, 100),
+    (2048, 0),
+    (2048, 1),
+    (2048, 5),
+    (2048, 10),
+    (2048, 50),
+    (2048, 100),
+}
+
+
+def off(table: str, collective: str, slow: str, fast: str, column: str) -> set[tuple[int, int]]:
+    cells = set()
+    for row in published(table):
+        key = int(row["size_kfloats"]), int(row["max_delay_ms"])
+        times = mean_run_times(collective, f"{slow},{fast}", 48, *key, PATTERNS)
+        if not near(times[slow] / times[fast], float(row[column]), NEAR_FACTOR):
+            cells.add(key)
+    return cells
+
+
+def test_table_3() -> None:
+    column = "speedup_lin_over_bslin"
+    assert off("scatter_table_3_bslin_vs_lin", "scatter", "LIN", "BSLIN", column) == OFF_TABLE_3
+
+
+def test_table_4() -> None:
+    column = "speedup_ls_over_bsls"
+    assert off("gather_table_4_bsls_vs_ls", "gather", "LS", "BSLS", column) == OFF_TABLE_4
+
+
+def test_figure_14() -> None:
+    for delay in (0, 50):
+        times = mean_run_times("scatter", "LIN,SLIN,BSLIN", 48, 2048, delay, PATTERNS)
+        for name in times:
+            assert near(times[name], FIGURE_14[delay, name], NEAR), (delay, name)
+
+
+def cells(problems: Sequence[str], blocks: Sequence[int]) -> set[tuple[str, int]]:
+    return {(problem, block) for problem in problems for block in blocks}
+
+
+# Where a library's linear gather is not the model's: no copies, one time a message.
+OFF_GATHERV = {
+    "1": {("same", 1), ("alternating", 1), ("two-blocks", 1000)},
+    "2": cells(PROBLEMS[:-1], (10000,)) | cells(("two-blocks",), BLOCKS[:-1]),
+    "3": cells(PROBLEMS, BLOCKS[:-1]) - {("spikes", 1000)},
+}
+
+
+def test_tables_1_to_3_of_the_irregular_gather() -> None:
+    tables = gatherv.Tables(("1", "2", "3"), 560, "linear")
+    theirs = gatherv.as_printed(tables.names)
+    far: dict[str, set[tuple[str, int]]] = {table: set() for table in theirs}
+    for problem, block in cells(PROBLEMS, BLOCKS):
+        ours = gatherv.simulated(tables, gatherv.sizes_of(problem, 560, block))
+        assert ours["kept"] <= ours["tuw_gatherv"], "construction costs"
+        for table, printed in theirs.items():
+            if not near(factor(ours), factor(printed[problem, block]), gatherv.TOLERANCE):
+                far[table].add((problem, block))
+    assert far == OFF_GATHERV
+
+
+# Of 48: what the model is fitted to, and what goes by the same rounds; the others want a start-up
+# that grows with the message.
+NEAR_EXSCAN = {
+    *((36, 1, name) for name in exscan.ALGORITHMS),
+    *((36, 100000, name) for name in ("two-op-doubling", "1-doubling", "123-doubling")),
+}
+
+
+def test_table_1_of_the_exclusive_scans() -> None:
+    rows = exscan.table_1(1, lambda: None).rows
+    assert len(rows) == 48
+    found = {tuple(row[:3]) for row in rows if near(row[4], row[3], 0.15)}
+    assert found == NEAR_EXSCAN
+    few = {tuple(row[:3]): row[4] for row in rows if row[0] == 36}
+    picture = exscan.draw_times(plot_library(), few, few)  # as under SMPI, of 36 ranks alone
+    assert [axis.get_title() for axis in picture.axes] == ["36 ranks"]
+
+
+def test_table_5_of_the_transform() -> None:
+    outcome = fft.table_5(1, lambda: None)
+    rows = [dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows]
+    ratios = {
+        (row["gather"], metric): row[f"ours_{metric}_ms"] / row[f"published_{metric}_ms"]
+        for row in rows
+        for metric in fft.METRICS
+        if row["gather"] in fft.GATHERS
+    }
+    found = {cell for cell, ratio in ratios.items() if near(ratio, 1, 0.2)}
+    totals = {(name, "total") for name in fft.GATHERS}
+    runs = {(name, "run") for name in ("LS", "BNOM", "SBN")}
+    assert found == totals | runs | {("BNOM", "elapsed"), ("SBN", "elapsed")}
+
+
+def test_differences_and_quotients_give_the_times_behind_them() -> None:
+    row = {"f": "1.25", "run_time_difference_ms": "-20.0"}
+    assert printed_times(row, "f") == (100, 80)
+    assert printed_times(row | {"f": "1.01"}, "f") is None
+    assert wire_ms(2048) == 8e-6 * 8388608 * 47 / 48
+
+
+def test_run_times_sink_where_all_send_at_once_into_a_queue_that_loses() -> None:
+    """The paper's explanation of figure 15, which its algorithm as printed does not bear out."""
+
+    def bsls(setup: collisions.Setup, delay: int, names: str = "BSLS") -> dict[str, float]:
+        network = setup.network
+        return mean_times("gather", names, 48, 2048, delay, PATTERNS, network, setup.way).run
+
+    at_once, in_turns = (collisions.Setup(way, 512 * 1024) for way in (0, 1))
+    assert bsls(at_once, 0)["BSLS"] > 195  # a timeout
+    assert bsls(at_once, 50)["BSLS"] < 75
+    assert 65 < bsls(in_turns, 0)["BSLS"] < bsls(in_turns, 50)["BSLS"] < 75
+    times = bsls(at_once, 50, "LS,BSLS")
+    assert near(times["LS"] / times["BSLS"], 2.52, NEAR_FACTOR)
+
+
+def test_knowing_pays_where_turns_are_few() -> None:
+    one, every = (
+        next(each for each in knowing.LISTENERS if (each.name, each.under_way) == ("BSLS", way))
+        for way in (1, 0)
+    )
+    assert knowing.cell_of(one, "uniform", 16, 1 << 20, 1.0).worth > 3
+    assert knowing.cell_of(every, "uniform", 16, 1 << 20, 1.0).worth == 1
+    allreduce = next(each for each in knowing.LISTENERS if each.name == "pre-reduced-ring")
+    late = knowing.cell_of(allreduce, "skewed", 16, 8 << 20, 1.0)
+    assert allreduce.region is not None and allreduce.region.holds(late)
+    assert late.worth > 1.6

@@ -28,7 +28,8 @@ int32_t call_root(const struct profile_symbol* symbol, const word* arguments) {
 
 static int is_in_place(const struct profile_symbol* symbol, word buffer) {
   const int openmpi = native.flavour == flavour_openmpi;
-  if (!(symbol->form & form_fortran)) return buffer == (openmpi ? (word)1 : (word)-1);
+  if (!(symbol->form & form_fortran))
+    return buffer == (native.flavour == flavour_mpich ? (word)-1 : (word)1);
   if (symbol->form & form_descriptors) { /* its first word is the buffer's address */
     return buffer != 0 && native.fortran08_in_place != 0 &&
            *(const word*)buffer == native.fortran08_in_place;
@@ -118,14 +119,15 @@ uint64_t call_bytes(const struct profile_symbol* symbol, const word* arguments,
 
 /* The number of a predefined operator, the same in all processes; one for all others. */
 static uint64_t operator_of(const struct profile_symbol* symbol, word op) {
-  enum { predefined_by_openmpi = 16, programs_own = 0xffff };
+  enum { predefined_by_openmpi = 16, predefined_by_abi = 0x40, programs_own = 0xffff };
   const int fortran = symbol->form & form_fortran;
   if (native.flavour == flavour_mpich) {
     const uint32_t handle = fortran ? *(const uint32_t*)op : (uint32_t)op;
     return handle >> 24 == 0x58 ? handle & 0xff : programs_own;
   }
   const int number = fortran ? *(const int*)op : native.op_c2f(op);
-  return number < predefined_by_openmpi ? (uint64_t)number : programs_own;
+  const int predefined = native.flavour == flavour_abi ? predefined_by_abi : predefined_by_openmpi;
+  return number < predefined ? (uint64_t)number : programs_own;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value) {

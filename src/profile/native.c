@@ -85,6 +85,21 @@ static void find_mpich(void) {
   native.fortran08_in_place = (word)variable("MPIR_F08_MPI_IN_PLACE");
 }
 
+/* The MPI standard's own. */
+static int find_abi(void) {
+  native.world = 0x101;
+  native.self = 0x102;
+  native.comm_null = 0x100;
+  native.type_null = 0x200;
+  native.error_truncate = 15;
+  native.byte = 0x247;
+  native.op_sum = 0x21;
+  native.comm_f2c = (word (*)(int))native_function("PMPI_Comm_fromint");
+  native.type_f2c = (word (*)(int))native_function("PMPI_Type_fromint");
+  native.op_c2f = (int (*)(word))native_function("PMPI_Op_toint");
+  return native.comm_f2c != NULL && native.type_f2c != NULL && native.op_c2f != NULL;
+}
+
 int native_find(const void* caller) {
   if (native.flavour != flavour_unknown) return 1;
   /* A function that Sibyl's shim, which may stand in between, does not have. */
@@ -93,13 +108,14 @@ int native_find(const void* caller) {
   struct link_map* map = NULL;
   if (known == NULL || dladdr1(known, &info, (void**)&map, RTLD_DL_LINKMAP) == 0) return 0;
   const char* const path = map != NULL && map->l_name[0] != '\0' ? map->l_name : info.dli_fname;
-  if (strstr(path, "libmpi_abi.so") != NULL) return 0; /* the MPI standard's own interface */
   library = dlopen(path, RTLD_NOLOAD | RTLD_GLOBAL | RTLD_LAZY);
   if (library == NULL || !find_functions()) return 0;
   native.object = sibyl_preload_object_of(known);
   char version[8193] = "";
   int length = 0;
-  if (native_function("ompi_mpi_comm_world") != NULL) {
+  if (strstr(path, "libmpi_abi.so") != NULL) {
+    native.flavour = find_abi() ? flavour_abi : flavour_unknown;
+  } else if (native_function("ompi_mpi_comm_world") != NULL) {
     native.flavour = find_openmpi() ? flavour_openmpi : flavour_unknown;
   } else if (native.library_version(version, &length) == 0 &&
              (strstr(version, "MPICH") != NULL || strstr(version, "MVAPICH") != NULL ||

@@ -1,5 +1,5 @@
 /* The MPI library of the program, as far as the recorder asks it: functions by name, handles as
- * machine words, and the constants of the two binary interfaces. No mpi.h, no MPI linked.
+ * machine words, and the constants of the three binary interfaces. No mpi.h, no MPI linked.
  */
 #ifndef SIBYL_PROFILE_NATIVE_H
 #define SIBYL_PROFILE_NATIVE_H
@@ -8,7 +8,7 @@
 
 #include "preload/shim.h"
 
-enum { flavour_unknown, flavour_openmpi, flavour_mpich };
+enum { flavour_unknown, flavour_openmpi, flavour_mpich, flavour_abi };
 
 struct native {
   int flavour;
@@ -37,7 +37,7 @@ struct native {
   int (*allgather)(const void*, int, word, void*, int, word, word);
   int (*send)(const void*, int, word, int, int, word);
   int (*recv)(void*, int, word, int, int, word, word);
-  word (*comm_f2c)(int); /* these four for Open MPI alone: MPICH's handles are Fortran's */
+  word (*comm_f2c)(int); /* these three not for MPICH, whose handles are Fortran's */
   word (*type_f2c)(int);
   int (*op_c2f)(word);
   /* MPI_IN_PLACE of Fortran: addresses of a variable in four manglings; a variable that has the

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "native.h"
+#include "preload/python_frames.h"
 #include "python.h"
 #include "trace.h"
 
@@ -71,16 +72,6 @@ int32_t site_add(const char* module, uint64_t offset, const char* file, uint32_t
   return index;
 }
 
-/* Whether the object is a module of Python's: it has PyInit_<name>. */
-static int is_python_module(const char* path) {
-  const char* const slash = strrchr(path, '/');
-  const char* const name = slash != NULL ? slash + 1 : path;
-  char symbol[128];
-  const int length = (int)strcspn(name, ".");
-  if (snprintf(symbol, sizeof symbol, "PyInit_%.*s", length, name) >= (int)sizeof symbol) return 0;
-  return sibyl_preload_symbol_in(path, symbol) != NULL;
-}
-
 static int32_t look_up(const void* return_address) {
   const uintptr_t address = (uintptr_t)return_address;
   Dl_info info = {0};
@@ -94,7 +85,7 @@ static int32_t look_up(const void* return_address) {
     if (realpath(path, module) == NULL) snprintf(module, sizeof module, "%s", info.dli_fname);
     offset = address - (uintptr_t)info.dli_fbase;
     inside = native_owns(return_address);
-    python = !inside && !is_program && is_python_module(info.dli_fname);
+    python = !inside && !is_program && python_module(info.dli_fname);
   }
   registry_lock();
   uint32_t place;

@@ -42,13 +42,15 @@ void ProcessReport::merge(const CommunicatorReport& report, int communicator_siz
 }
 
 void ProcessReport::merge(const GovernedSite& site, int communicator_size) {
-  GovernedSite& known =
-      governed_[{site.collective, communicator_size, site.root, site.least_bytes, site.algorithm}];
+  GovernedSite& known = governed_[{site.collective, communicator_size, site.root, site.least_bytes,
+                                   site.algorithm, site.challenger, site.line}];
   const std::uint64_t calls = known.calls + site.calls;
   const std::uint64_t native_calls = known.native_calls + site.native_calls;
+  const std::uint64_t challenger_calls = known.challenger_calls + site.challenger_calls;
   if (site.decided || !known.decided) known = site;
   known.calls = calls;
   known.native_calls = native_calls;
+  known.challenger_calls = challenger_calls;
 }
 
 void ProcessReport::count_native(std::string_view collective, int communicator_size,
@@ -61,7 +63,8 @@ void ProcessReport::count_native(std::string_view collective, int communicator_s
 std::string ProcessReport::governed_to_json() const {
   std::string json;
   for (const auto& [key, site] : governed_) {
-    const std::string_view verdict = !site.decided ? "undecided" : site.native ? "native" : "own";
+    const auto arm = static_cast<std::size_t>(site.served_by);
+    const std::string_view verdict = site.decided ? arm_names[arm] : "undecided";
     json += (json.empty() ? ",\"governed\":[" : ",");
     json += "{\"collective\":" + json_quoted(name_of(site.collective)) +
             ",\"communicator_size\":" + std::to_string(std::get<1>(key)) +
@@ -69,10 +72,15 @@ std::string ProcessReport::governed_to_json() const {
             ",\"least_bytes\":" + std::to_string(site.least_bytes) +
             ",\"most_bytes\":" + std::to_string(site.most_bytes) +
             ",\"algorithm\":" + json_quoted(site.algorithm) +
-            ",\"verdict\":" + json_quoted(verdict) + ",\"calls\":" + std::to_string(site.calls) +
+            ",\"challenger\":" + (site.challenger.empty() ? "null" : json_quoted(site.challenger)) +
+            ",\"line\":" + std::to_string(site.line) + ",\"verdict\":" + json_quoted(verdict) +
+            ",\"calls\":" + std::to_string(site.calls) +
             ",\"native_calls\":" + std::to_string(site.native_calls) +
-            ",\"own_seconds\":" + number(site.own_seconds) +
-            ",\"native_seconds\":" + number(site.native_seconds) + "}";
+            ",\"challenger_calls\":" + std::to_string(site.challenger_calls);
+    for (std::size_t i = 0; i < arm_count; ++i) {
+      json += ",\"" + std::string(arm_names[i]) + "_seconds\":" + number(site.seconds[i]);
+    }
+    json += '}';
   }
   return json.empty() ? json : json + "]";
 }

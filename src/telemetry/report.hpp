@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "governor/verdict.hpp"
 #include "selection/settings.hpp"
 #include "sibyl/planners.hpp"
 
@@ -41,14 +42,16 @@ struct GovernedSite {
   int root = -1;
   std::uint64_t least_bytes = 0;  // of its size class; both 0 where not all ranks know the size
   std::uint64_t most_bytes = 0;
-  std::string algorithm;  // that was chosen
+  std::string algorithm;   // that was chosen
+  std::string challenger;  // that comes next by the model; empty: none
+  int line = 0;            // which of several lines of the program with such calls; 0: of all
   bool decided = false;
-  bool native = false;  // left to the MPI library
+  Arm served_by = Arm::own;
   std::uint64_t calls = 0;
   std::uint64_t native_calls = 0;
-  // Of a call at the rank that was longest in it, in the trial that decided.
-  double own_seconds = 0;
-  double native_seconds = 0;
+  std::uint64_t challenger_calls = 0;
+  // By Arm: of a call at the rank that was longest in it, in the last trial of the arm.
+  std::array<double, arm_count> seconds{};
 };
 
 // Counters of one communicator: no lock, since its collectives run one at a time.
@@ -118,8 +121,11 @@ class ProcessReport {
   std::string governed_to_json() const;
 
   std::map<std::tuple<Collective, int, std::string>, CallCount> lines_;
-  // By collective, communicator size, root, bytes and algorithm; the last verdict holds.
-  std::map<std::tuple<Collective, int, int, std::uint64_t, std::string>, GovernedSite> governed_;
+  // By collective, communicator size, root, bytes, algorithm, challenger and line; the last verdict
+  // holds.
+  std::map<std::tuple<Collective, int, int, std::uint64_t, std::string, std::string, int>,
+           GovernedSite>
+      governed_;
   std::map<std::pair<std::string, int>, CallCount> lines_of_others_;
 };
 

@@ -37,25 +37,31 @@ TEST(Report, HasTheLastVerdictOnEachGovernedSite) {
                           .least_bytes = 4096,
                           .most_bytes = 8191,
                           .algorithm = "clairvoyant",
+                          .challenger = "",
                           .decided = true,
-                          .native = true,
+                          .served_by = Arm::native,
                           .calls = 100,
                           .native_calls = 95,
-                          .own_seconds = 3e-3,
-                          .native_seconds = 1.25e-7});
+                          .challenger_calls = 2,
+                          .seconds = {3e-3, 1.25e-7, 0}});
   CommunicatorReport other;
   other.governed.push_back(one.governed[0]);
   other.governed[0].decided = false;
-  other.governed[0].native = false;
+  other.governed[0].served_by = Arm::own;
   other.governed[0].calls = 5;
   other.governed[0].native_calls = 1;
-  other.governed.push_back({.collective = Collective::exscan, .algorithm = "123-doubling"});
+  other.governed.push_back(
+      {.collective = Collective::exscan, .algorithm = "123-doubling", .challenger = ""});
+  other.governed.push_back(one.governed[0]);
+  other.governed.back().line = 2;
   ProcessReport report;
   report.merge(one, 4);
   report.merge(other, 4);
   const auto json = nlohmann::json::parse(report.to_json("An MPI", 1, 4, "runs"));
   const auto& sites = json["governed"];
-  ASSERT_EQ(sites.size(), 2U);
+  ASSERT_EQ(sites.size(), 3U);
+  EXPECT_EQ(sites[1]["line"], 0);
+  EXPECT_EQ(sites[2]["line"], 2);
   EXPECT_EQ(sites[0]["collective"], "exscan");
   EXPECT_EQ(sites[0]["verdict"], "undecided");
   EXPECT_TRUE(sites[0]["root"].is_null());
@@ -69,6 +75,27 @@ TEST(Report, HasTheLastVerdictOnEachGovernedSite) {
   EXPECT_EQ(sites[1]["native_calls"], 96);
   EXPECT_DOUBLE_EQ(sites[1]["own_seconds"], 3e-3);
   EXPECT_DOUBLE_EQ(sites[1]["native_seconds"], 1.25e-7);
+  EXPECT_TRUE(sites[1]["challenger"].is_null());
+}
+
+TEST(Report, NamesTheChallengerOfAGovernedSite) {
+  CommunicatorReport one;
+  one.governed.push_back({.collective = Collective::exscan,
+                          .algorithm = "hybrid",
+                          .challenger = "123-doubling",
+                          .decided = true,
+                          .served_by = Arm::challenger,
+                          .calls = 100,
+                          .challenger_calls = 70,
+                          .seconds = {3e-3, 2e-3, 1e-3}});
+  ProcessReport report;
+  report.merge(one, 4);
+  report.merge(one, 4);
+  const auto site = nlohmann::json::parse(report.to_json("An MPI", 1, 4, "runs"))["governed"][0];
+  EXPECT_EQ(site["challenger"], "123-doubling");
+  EXPECT_EQ(site["verdict"], "challenger");
+  EXPECT_EQ(site["challenger_calls"], 140);
+  EXPECT_DOUBLE_EQ(site["challenger_seconds"], 1e-3);
 }
 
 TEST(Report, SaysNothingOfAGovernorThatHadNothingToDo) {

@@ -1,4 +1,4 @@
-"""A profile as JSON; docs/profile.md describes it, and what is in it stays in it."""
+"""A profile as JSON; docs/how-to/profile.md describes it, and what is in it stays in it."""
 
 import json
 from typing import Any
@@ -31,6 +31,16 @@ def to_document(profile: Profile) -> dict[str, Any]:
         },
         "ranks_late": [
             {"rank": rank, "seconds_caused": seconds} for rank, seconds in profile.ranks_late
+        ],
+        "nodes_late": [
+            {
+                "host": node.host,
+                "ranks": node.ranks,
+                "share": node.share,
+                "apart": node.apart,
+                "seconds_caused": node.seconds_caused,
+            }
+            for node in profile.nodes_late
         ],
         "sites": [
             _site(profile, site, judgement)

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy
 
+from sibyl.errors import counted
 from sibyl.profile.calls import members_of, members_text
 from sibyl.profile.places import Places, short_names
-from sibyl.profile.trace import NO_COMMUNICATOR, Trace, TraceError, read_trace
+from sibyl.profile.trace import BY_SIBYL, NO_COMMUNICATOR, Trace, TraceError, read_trace
 
 # State of a thread that is in no call.
 OUTSIDE = 0
@@ -60,15 +61,22 @@ class Mismatch:
 
     def text(self) -> str:
         """One line."""
+        one, other = self.one, self.other
+        said = [(call.function, call.root, call.size) for call in (one, other)]
+        # Of what MPI wants equal this is the rest: the recorder's signature holds no more.
+        differs = ("another operator",) if said[0] == said[1] else ()
         return (
             f"call {self.number} on the communicator of ranks {self.members} does not match: "
-            f"{_call_text(self.one)}, and {_call_text(self.other)}"
+            f"{_call_text(one)}, and {_call_text(other, *differs)}"
         )
 
 
-def _call_text(call: Call) -> str:
-    root = f"root {call.root}, " if call.root >= 0 else ""
-    return f"rank {call.rank} calls {call.function} ({root}{call.size} B) {call.place}"
+def _call_text(call: Call, *more: str) -> str:
+    root = [f"root {call.root}"] if call.root >= 0 else []
+    size = [] if call.function == "MPI_Barrier" else [f"{call.size} B"]
+    facts = ", ".join([*root, *size, *more])
+    what = f"{call.function} ({facts})" if facts else call.function
+    return f"rank {call.rank} calls {what} {call.place}"
 
 
 @dataclass
@@ -169,7 +177,7 @@ class FlightRecorder:
         communicator = trace.tables["communicators"][int(row["communicator"])]
         root = f", root {int(thread['root'])}" if int(thread["root"]) >= 0 else ""
         number, size = int(thread["number"]), int(communicator["size"])
-        return f"{function}{root} {place}, call {number} on {size} ranks"
+        return f"{function}{root} {place}, call {number} on {counted(size, 'rank')}"
 
     def _place(self, trace: Trace, site: int) -> str:
         place = self._places.of_site(trace, site)
@@ -211,6 +219,7 @@ class FlightRecorder:
             calls = numpy.empty(len(own), _CALL)
             for name in _CALL.names or ():
                 calls[name] = own[name]
+            calls["bytes"] &= ~BY_SIBYL
             before = seen.calls.get(key, numpy.empty(0, _CALL))
             seen.calls[key] = numpy.append(before, calls)
 

@@ -1,13 +1,13 @@
 """How late each rank was in each call of a site: a picture of ranks by calls.
 
-The cells are a small image inside an SVG with axes; the page's script reads the values of cells
-out, by mouse and by arrow keys, from the numbers that stand beside it.
+The cells are a small image inside an SVG with axes (data/pages/heat_map.html); the page's script
+reads the values of cells out, by mouse and by arrow keys, from the numbers that stand beside it.
 """
 
 import base64
 import struct
 import zlib
-from html import escape
+from dataclasses import dataclass
 
 import numpy
 
@@ -25,33 +25,97 @@ SMALLEST = 1e-9  # seconds that clocks tell apart
 LEFT, TOP, WIDTH = 52, 6, 860
 
 
-def heat_map(site: Site) -> str:
-    """The picture, as HTML; "" where there is nothing to see."""
-    if len(site.members) < 2 or not len(site.enter):
-        return ""
+@dataclass(frozen=True)
+class HeatMap:
+    """What data/pages/heat_map.html draws.
+
+    Attributes:
+        levels: a byte for each cell, row by row, in base64: its lateness in LEVELS steps.
+        shape: rows and columns.
+        top: lateness of the highest level, in seconds.
+        per_column: calls whose mean is a column.
+        means: what cells are means of, in words.
+        image: the cells as PNG in base64.
+        ranks: the first one of each row.
+        rows: where labels of ranks stand, and what they say.
+        calls: the same below the columns, with how they are aligned.
+        key: lateness of colours: where, colour, text.
+    """
+
+    levels: str
+    shape: tuple[int, int]
+    top: float
+    per_column: int
+    means: list[str]
+    image: str
+    ranks: list[int]
+    rows: list[tuple[float, int]]
+    calls: list[tuple[float, str, str]]
+    key: list[tuple[float, str, str]]
+    height: int
+    left: int = LEFT
+    above: int = TOP
+    width: int = WIDTH
+
+
+def all_came_together(site: Site) -> bool:
+    """Whether there are several ranks, none later than another."""
+    return _has_calls(site) and float(site.attribution.lateness.max()) < SMALLEST
+
+
+def _has_calls(site: Site) -> bool:
+    return len(site.members) > 1 and len(site.enter) > 0
+
+
+def heat_map(site: Site) -> HeatMap | None:
+    """The picture; None where there is nothing to see."""
+    if not _has_calls(site) or all_came_together(site):
+        return None
     late = numpy.maximum(site.attribution.lateness, 0.0).T
-    if late.max() < SMALLEST:
-        return "<p>All ranks came at the same time.</p>"
     cells, per_column = _binned(late, COLUMNS_MOST)
     rows, per_row = _binned(cells.T, ROWS_MOST)
     cells = rows.T
     top = float(numpy.quantile(cells, TOP_QUANTILE)) or float(cells.max()) or 1e-9
     levels = numpy.minimum(cells / top * (LEVELS - 1), LEVELS - 1).round().astype("u1")
     height = int(min(420, max(72, 16 * len(levels))))
-    picture = _svg(site, levels, top, height)
-    words = [f"of each {per_column} calls the mean"] if per_column > 1 else []
-    words += [f"of each {per_row} ranks the mean"] if per_row > 1 else []
-    note = f" ({'; '.join(words)})" if words else ""
-    data = base64.b64encode(levels.tobytes()).decode()
-    members = ",".join(str(rank) for rank in site.members[::per_row])
-    return (
-        f'<figure class="heat" tabindex="0" role="group" aria-label="How late each rank was in '
-        f'each call; arrow keys read cells" data-levels="{data}" data-columns="{levels.shape[1]}" '
-        f'data-rows="{len(levels)}" data-top="{top!r}" data-per-column="{per_column}" '
-        f'data-ranks="{members}" data-box="{LEFT},{TOP},{WIDTH},{height}">{picture}'
-        f"<figcaption>How late each rank was, call by call{note}: darker is later than the median "
-        f'of the other ranks. <output class="cell"></output></figcaption></figure>'
+    ranks = [int(rank) for rank in site.members[::per_row]]
+    scale = height / len(levels)
+    every = max(1, -(-14 // max(1, int(scale))))
+    means = [f"of each {per_column} calls the mean"] if per_column > 1 else []
+    means += [f"of each {per_row} ranks the mean"] if per_row > 1 else []
+    labelled = range(0, len(levels), every)
+    return HeatMap(
+        levels=base64.b64encode(levels.tobytes()).decode(),
+        shape=(len(levels), levels.shape[1]),
+        top=top,
+        per_column=per_column,
+        means=means,
+        image=_png(levels),
+        ranks=ranks,
+        rows=[(TOP + scale * (row + 0.5) + 4, ranks[row]) for row in labelled],
+        calls=_call_labels(len(site.enter)),
+        key=_key(top),
+        height=height,
     )
+
+
+def _call_labels(calls: int) -> list[tuple[float, str, str]]:
+    parts = ((0.0, "start"), (0.5, "mid"), (1.0, "end"))
+    return [
+        (LEFT + part * WIDTH, anchor, f"call {max(0, round(part * (calls - 1)))}")
+        for part, anchor in parts
+    ]
+
+
+def _key(top: float) -> list[tuple[float, str, str]]:
+    steps = 5
+    key = []
+    for step in range(steps):
+        colour = "#{:02x}{:02x}{:02x}".format(*_colour(step / (steps - 1)))
+        text = "0" if step == 0 else seconds_text(top * step / (steps - 1))
+        more = " or more" if step == steps - 1 else ""
+        key.append((LEFT + 56 + step * 110, colour, f"{text}{more}"))
+    return key
 
 
 def _binned(values: numpy.ndarray, most: int) -> tuple[numpy.ndarray, int]:
@@ -63,47 +127,6 @@ def _binned(values: numpy.ndarray, most: int) -> tuple[numpy.ndarray, int]:
     begins = numpy.arange(0, count, per)
     sums = numpy.add.reduceat(values, begins, axis=1)
     return sums / numpy.diff(numpy.append(begins, count)), per
-
-
-def _svg(site: Site, levels: numpy.ndarray, top: float, height: int) -> str:
-    rows = len(levels)
-    scale = height / rows
-    out = [
-        f'<svg viewBox="0 0 {LEFT + WIDTH + 8} {TOP + height + 58}" role="img" '
-        f'aria-label="ranks by calls">',
-        f'<image x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{height}" '
-        f'preserveAspectRatio="none" href="data:image/png;base64,{_png(levels)}"/>',
-        f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{height}" class="frame"/>',
-        f'<rect class="cursor" width="{WIDTH / levels.shape[1]:.2f}" height="{scale:.2f}" '
-        f'x="{LEFT}" y="{TOP}"/>',
-    ]
-    every = max(1, -(-14 // max(1, int(scale))))
-    per_row = -(-len(site.members) // rows)
-    for row in range(0, rows, every):
-        y = TOP + scale * (row + 0.5) + 4
-        out.append(f'<text x="{LEFT - 6}" y="{y:.1f}" class="end">{site.members[row * per_row]}')
-        out.append("</text>")
-    out.append(f'<text x="4" y="{TOP + height + 16}">rank</text>')
-    calls = len(site.enter)
-    for part, anchor in ((0.0, "start"), (0.5, "mid"), (1.0, "end")):
-        text = escape(f"call {max(0, round(part * (calls - 1)))}")
-        x = LEFT + part * WIDTH
-        out.append(f'<text x="{x}" y="{TOP + height + 16}" class="{anchor}">{text}</text>')
-    out.append(_legend(TOP + height + 34, top))
-    return "".join([*out, "</svg>"])
-
-
-def _legend(y: float, top: float) -> str:
-    steps = 5
-    parts = [f'<text x="{LEFT}" y="{y + 10}">late by</text>']
-    for step in range(steps):
-        colour = "#{:02x}{:02x}{:02x}".format(*_colour(step / (steps - 1)))
-        x = LEFT + 56 + step * 110
-        text = "0" if step == 0 else seconds_text(top * step / (steps - 1))
-        more = " or more" if step == steps - 1 else ""
-        parts.append(f'<rect x="{x}" y="{y}" width="22" height="12" fill="{colour}" class="key"/>')
-        parts.append(f'<text x="{x + 28}" y="{y + 10}">{text}{more}</text>')
-    return "".join(parts)
 
 
 def _colour(part: float) -> tuple[int, int, int]:

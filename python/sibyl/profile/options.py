@@ -8,7 +8,7 @@ import typer
 
 from sibyl.errors import CommandError
 from sibyl.files import check_all_writable
-from sibyl.mpi.run import (
+from sibyl.mpi.run_options import (
     HostfileOption,
     LauncherArgsOption,
     LauncherOption,

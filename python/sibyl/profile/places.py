@@ -23,6 +23,8 @@ _FORTRAN = (
     (re.compile(r"(\w+)_mp_(\w+)_$"), r"\1::\2"),
     (re.compile(r"MAIN__$"), "main program"),
 )
+# What compilers append to the name of a part or a copy of a function.
+_PARTS = re.compile(r"(\.(cold|constprop|isra|part|lto_priv|llvm)(\.\d+)*)+$")
 
 
 @dataclass(frozen=True, order=True)
@@ -117,6 +119,7 @@ def _separate(module: str, archive: Any, error: type[Exception]) -> Path | None:
 @functools.cache
 def demangled(symbol: str) -> str:
     """A name as it stands in the source."""
+    symbol = _PARTS.sub("", symbol)
     for pattern, name in _FORTRAN:
         if pattern.match(symbol):
             return pattern.sub(name, symbol)

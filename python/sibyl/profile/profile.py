@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from sibyl.profile.costs import Costs
 from sibyl.profile.judgement import Judgement, judge
+from sibyl.profile.nodes import LateNode, late_nodes
 from sibyl.profile.places import Place, Places, short_names
 from sibyl.profile.sites import MessageSite, Site, find_sites
 from sibyl.profile.unfinished import LastCall, last_calls
@@ -35,12 +37,22 @@ class Profile:
     command: list[str]
 
     @cached_property
-    def files(self) -> dict[Place, str]:
-        """The file of each place, as short as it can be."""
+    def places(self) -> list[Place]:
+        """All that the report names, in order."""
         places = {site.place for site in self.sites} | {site.place for site in self.messages}
         places |= {call.place for call in self.last_calls}
         places |= {place for site in self.sites for place in site.also_at}
-        return short_names(sorted(places))
+        return sorted(places)
+
+    @cached_property
+    def files(self) -> dict[Place, str]:
+        """The file of each place, as short as it can be."""
+        return short_names(self.places)
+
+    @property
+    def modules_without_lines(self) -> list[str]:
+        """Programs and libraries of whose calls the line is not known."""
+        return sorted({Path(place.path).name for place in self.places if place.offset})
 
     @property
     def seconds(self) -> float:
@@ -82,6 +94,11 @@ class Profile:
             for rank, seconds in zip(site.members, site.caused, strict=True):
                 caused[rank] += float(seconds)
         return sorted(caused.items(), key=lambda item: (-item[1], item[0]))
+
+    @cached_property
+    def nodes_late(self) -> list[LateNode]:
+        """The same of nodes, where ranks share them; else none."""
+        return late_nodes(self.world.hosts, self.sites)
 
     @property
     def scheduled(self) -> float:

@@ -1,16 +1,15 @@
 """Drives `sibyl profile`: runs the program with the recorder, reads its traces, writes reports."""
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from sibyl.errors import CommandError
-from sibyl.files import write_result
+from sibyl.files import stdout_beside, write_result
 from sibyl.mpi import slurm
 from sibyl.mpi.installation import choose_launcher, launcher_in_path
-from sibyl.mpi.run import RunOptions, resolve_program, run_program, scratch_directory
+from sibyl.mpi.programs import resolve_program
+from sibyl.mpi.run import run_program, scratch_directory
+from sibyl.mpi.run_options import RunOptions
 from sibyl.profile import otf2_archive
 from sibyl.profile.chrome import to_chrome
 from sibyl.profile.costs import find_costs
@@ -23,8 +22,9 @@ from sibyl.profile.table import to_table
 from sibyl.profile.terminal import print_profile
 from sibyl.profile.world import World, read_world
 from sibyl.progress import progress_bar
+from sibyl.terminal import Terminal, say
 
-FLAVOURS = {1: "openmpi", 2: "mpich"}
+FLAVOURS = {1: "openmpi", 2: "mpich"}  # 3, the standard's interface, names no MPI
 
 
 def profile_program(
@@ -47,7 +47,8 @@ def profile_program(
         return _report(read_world(launch.traces), launch.mpi, outputs, command, 0)
     shared = launch.hostfile is not None or launch.launcher == "srun"
     with scratch_directory(shared or slurm.inside_job()) as directory:
-        code = run_program(program, _run_options(launch, directory), launch.hostfile)
+        with stdout_beside(*(path for path, _ in _files(outputs))):
+            code = run_program(program, _run_options(launch, directory), launch.hostfile)
         world = read_world(directory)
         return _report(world, _mpi_of(program, launch), outputs, command, code)
 
@@ -87,7 +88,7 @@ def _report(
             world, lambda: find_costs(world, mpi, outputs.calibration), list(command), advance
         )
     written = [_write(path, make, profile) for path, make in _files(outputs)]
-    print_profile(profile, Console(stderr=True), outputs.top)
+    print_profile(profile, Terminal(stderr=True), outputs.top)
     return code if all(written) else code or 1
 
 
@@ -110,6 +111,6 @@ def _write(path: Path, make: Callable[[Profile], str], profile: Profile) -> bool
         else:
             write_result(path, make(profile))
     except CommandError as error:
-        print(f"sibyl: {error}", file=sys.stderr)
+        say(str(error))
         return False
     return True

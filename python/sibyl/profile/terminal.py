@@ -19,7 +19,7 @@ def print_profile(profile: Profile, console: Console, top: int) -> None:
             seconds = words.number(sum(site.seconds for site in left))
             what = "1 more site" if len(left) == 1 else f"{len(left)} more sites"
             _line(console, f"sibyl: {what} took {seconds} rank-seconds (--top shows more)")
-    more = [*words.remedy_lines(profile), words.message_line(profile)]
+    more = [words.node_line(profile), *words.remedy_lines(profile), words.message_line(profile)]
     for line in [*more, *words.closing_lines(profile)]:
         if line:
             _line(console, f"sibyl: {line}")

@@ -4,9 +4,7 @@ Both pictures have the same ranks and the same scale. A rank's line is computing
 then waiting for later ranks, then moving data until it leaves.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy
 
@@ -21,6 +19,7 @@ from sibyl.simulator.run import Simulated
 RANKS_MOST = 32
 MESSAGES_MOST, MESSAGES_DENSE = 600, 100
 LEFT, TOP, WIDTH = 40.0, 8.0, 520.0
+BESIDE = 24.0  # right of the axis: half of its last label
 # Of the whole picture, that is left of the first arrival.
 BEFORE = 0.03
 
@@ -47,18 +46,54 @@ def typical_and_worst(site: Site) -> tuple[int, int]:
     return int(order[(len(order) - 1) // 2]), int(order[-1])
 
 
-def timelines(site: Site, judgement: Judgement, network: Network | None) -> str:
-    """The pictures of a site, as HTML; "" without a call of several ranks."""
+@dataclass(frozen=True)
+class Panel:
+    """One of both pictures, as data/pages/timeline.html draws it.
+
+    Attributes:
+        size: of the picture.
+        bottom: where the axis lies, at the height of which the picture of the ranks ends.
+        bars: x, y and width of what a rank does, what that is, and how to say it.
+        half: half of a bar's height.
+        ranks: where labels of ranks stand, and the ranks.
+        messages: from where to where they go: x1, y1, x2, y2.
+        dense: there are many of them.
+        ticks: of the axis: where, and what they say.
+    """
+
+    heading: str
+    size: tuple[float, float]
+    bottom: float
+    bars: list[tuple[float, float, float, str, str]]
+    half: float
+    ranks: list[tuple[float, int]]
+    messages: list[tuple[float, float, float, float]]
+    dense: bool
+    ticks: list[tuple[float, str]]
+    left: float = LEFT
+    right: float = LEFT + WIDTH
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A call as it was and, where that is known, as it would be."""
+
+    heading: str
+    panels: list[Panel]
+
+
+def timelines(site: Site, judgement: Judgement, network: Network | None) -> list[Pair]:
+    """The pictures of a site; none without a call of several ranks."""
     if len(site.members) < 2 or not len(site.enter):
-        return ""
+        return []
     typical, worst = typical_and_worst(site)
-    parts = [_pair(site, typical, "A typical call", judgement, network)]
+    pairs = [_pair(site, typical, "A typical call", judgement, network)]
     if worst != typical:
-        parts.append(_pair(site, worst, "The worst call", judgement, network))
-    return "".join(parts)
+        pairs.append(_pair(site, worst, "The worst call", judgement, network))
+    return pairs
 
 
-def _pair(site: Site, call: int, title: str, judgement: Judgement, network: Network | None) -> str:
+def _pair(site: Site, call: int, title: str, judgement: Judgement, network: Network | None) -> Pair:
     arrivals = arrivals_of(site, call)
     leave = site.leave[call] - site.enter[call].min()
     simulated = None
@@ -69,7 +104,6 @@ def _pair(site: Site, call: int, title: str, judgement: Judgement, network: Netw
     row = 17.0 if len(shown) <= 16 else 11.0
     scale = _Scale(end, row, {member: place for place, member in enumerate(shown)})
     when = time_text(float(site.enter[call].min()))
-    begin = f"{title}, number {call}, {when} after MPI_Init"
     panels = [_panel(f"As it was: {_took(arrivals, leave)}", site, arrivals, leave, scale)]
     if simulated is not None and judgement.gain is not None:
         name = judgement.gain.contender.name
@@ -77,7 +111,7 @@ def _pair(site: Site, call: int, title: str, judgement: Judgement, network: Netw
         panels.append(_panel(heading, site, arrivals, simulated.exits, scale, simulated))
     left_out = len(site.members) - len(shown)
     more = f" {left_out} ranks are left out." if left_out else ""
-    return f'<h4>{escape(begin)}.{more}</h4><div class="pair">{"".join(panels)}</div>'
+    return Pair(f"{title}, number {call}, {when} after MPI_Init.{more}", panels)
 
 
 def _took(arrivals: numpy.ndarray, leave: numpy.ndarray) -> str:
@@ -103,61 +137,45 @@ def _panel(
     leave: numpy.ndarray,
     scale: _Scale,
     simulated: Simulated | None = None,
-) -> str:
+) -> Panel:
     bottom = TOP + scale.row * len(scale.places)
-    latest, half = float(arrivals.max()), scale.row * 0.36
-    out = [
-        f'<svg viewBox="0 0 {LEFT + WIDTH + 12} {bottom + 24}" role="img" '
-        f'aria-label="{escape(heading)}">'
-    ]
+    latest = float(arrivals.max())
     every = 1 if scale.row > 12 else 2
+    bars, ranks = [], []
     for member, place in scale.places.items():
         rank, y = site.members[member], scale.y(member)
         came, left = float(arrivals[member]), float(leave[member])
         waits = min(left, latest)
-        bars = [(-BEFORE * scale.end, came, "computing"), (came, waits, "waiting")]
-        bars.append((max(came, waits), left, "moving"))
-        for begin, stop, kind in bars:
+        parts = [(-BEFORE * scale.end, came, "computing"), (came, waits, "waiting")]
+        parts.append((max(came, waits), left, "moving"))
+        for begin, stop, kind in parts:
             if stop > begin:
                 width = max(0.7, scale.x(stop) - scale.x(begin))
-                out.append(
-                    f'<rect x="{scale.x(begin):.1f}" y="{y - half:.1f}" width="{width:.1f}" '
-                    f'height="{2 * half:.1f}" class="{kind}"><title>rank {rank} {kind}: '
-                    f"{time_text(stop - max(begin, 0.0))}</title></rect>"
-                )
+                meaning = f"rank {rank} {kind}: {time_text(stop - max(begin, 0.0))}"
+                bars.append((scale.x(begin), y, width, kind, meaning))
         if place % every == 0:
-            out.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" class="end">{rank}</text>')
-    if simulated is not None and simulated.events is not None:
-        out += _messages(simulated.events, scale)
-    return (
-        f"<figure><figcaption>{escape(heading)}</figcaption>"
-        f"{''.join([*out, *_axis(bottom, scale)])}</svg></figure>"
+            ranks.append((y, rank))
+    events = None if simulated is None else simulated.events
+    return Panel(
+        heading=heading,
+        size=(LEFT + WIDTH + BESIDE, bottom + 24),
+        bottom=bottom,
+        bars=bars,
+        half=scale.row * 0.36,
+        ranks=ranks,
+        messages=[] if events is None else _messages(events, scale),
+        dense=events is not None and len(events) > MESSAGES_DENSE,
+        ticks=[(scale.x(tick), time_text(tick)) for tick in ticks(scale.end, 5)],
     )
 
 
-def _messages(events: numpy.ndarray, scale: _Scale) -> Sequence[str]:
-    """Thin lines from sender to receiver, where they can be told apart."""
+def _messages(events: numpy.ndarray, scale: _Scale) -> list[tuple[float, float, float, float]]:
+    """From sender to receiver, where they can be told apart."""
     if len(events) > MESSAGES_MOST:
         return []
-    lines = []
-    kind = ' class="dense"' if len(events) > MESSAGES_DENSE else ""
-    for event in events:
-        source, target = int(event[0]), int(event[1])
-        if source in scale.places and target in scale.places:
-            lines.append(
-                f'<line{kind} x1="{scale.x(float(event[6])):.1f}" y1="{scale.y(source):.1f}" '
-                f'x2="{scale.x(float(event[7])):.1f}" y2="{scale.y(target):.1f}"/>'
-            )
-    return lines
-
-
-def _axis(bottom: float, scale: _Scale) -> list[str]:
-    out = [
-        f'<line class="axis" x1="{LEFT}" y1="{bottom + 2}" x2="{LEFT + WIDTH}" y2="{bottom + 2}"/>'
+    places = ((int(event[0]), int(event[1]), float(event[6]), float(event[7])) for event in events)
+    return [
+        (scale.x(begin), scale.y(source), scale.x(stop), scale.y(target))
+        for source, target, begin, stop in places
+        if source in scale.places and target in scale.places
     ]
-    for tick in ticks(scale.end, 5):
-        x = scale.x(tick)
-        out.append(f'<text x="{x:.1f}" y="{bottom + 17}" class="mid">{time_text(tick)}</text>')
-        out.append(f'<line class="axis" x1="{x:.1f}" y1="{bottom + 2}" x2="{x:.1f}" ')
-        out.append(f'y2="{bottom + 6}"/>')
-    return out

@@ -15,6 +15,7 @@ from pathlib import Path
 from sibyl.processes.signals import handled
 from sibyl.profile.flight import FlightRecorder, position_lines
 from sibyl.profile.trace import TraceError
+from sibyl.terminal import printable
 
 LOOK_EVERY = 0.5  # seconds
 
@@ -79,7 +80,11 @@ class Watch:
 @contextmanager
 def watching(directory: Path, hang_after: float) -> Iterator[None]:
     """Watch while the body runs the program."""
-    watch = Watch(directory, hang_after, lambda text: print(text, file=sys.stderr, flush=True))
+    watch = Watch(
+        directory,
+        hang_after,
+        lambda text: print(printable(text), file=sys.stderr, flush=True),
+    )
     wake, ended = threading.Event(), threading.Event()
 
     def run() -> None:

@@ -10,6 +10,7 @@ from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Late, Site
 
 RANKS_NAMED = 8
+MODULES_NAMED = 4
 MEMBERS_MOST = 16  # characters of a list of ranks that are still easy to read
 
 
@@ -118,6 +119,19 @@ def remedy_lines(profile: Profile) -> list[str]:
     return lines
 
 
+def node_line(profile: Profile) -> str:
+    """Which node was waited for most; "" where ranks share none, or nobody waited."""
+    if not profile.nodes_late or not profile.waiting:
+        return ""
+    node = profile.nodes_late[0]
+    last = percent(node.share)
+    part = percent(node.seconds_caused / profile.waiting)
+    text = f"node {node.host} was last in {last} of calls and caused {part} of all waiting"
+    if not node.share:
+        return text
+    return f"{text}; its {node.ranks} ranks came {seconds_text(node.apart)} apart"
+
+
 def closing_lines(profile: Profile) -> list[str]:
     """What limits the report, and how far it can be trusted."""
     world = profile.world
@@ -127,6 +141,8 @@ def closing_lines(profile: Profile) -> list[str]:
     if world.unfinished:
         lines.append(f"{_ranks(world.unfinished)} did not reach MPI_Finalize: up to there")
         lines += _last_calls(profile)
+    if profile.modules_without_lines:
+        lines.append(_no_debug_information(profile.modules_without_lines))
     if profile.unsplit > 0:
         lines.append(
             f"{number(profile.unsplit)} rank-seconds are neither waiting nor moving: not all ranks "
@@ -142,6 +158,16 @@ def closing_lines(profile: Profile) -> list[str]:
         part = percent(profile.part_of_run(world.overhead_seconds))
         lines.append(f"recording took {seconds_text(world.overhead_seconds)}, {part} of the run")
     return lines
+
+
+def _no_debug_information(modules: list[str]) -> str:
+    named = modules[:MODULES_NAMED]
+    more = len(modules) - len(named)
+    names = ", ".join([*named, *([f"{more} more"] if more else [])])
+    return (
+        f"no debug information for calls in {names}: they are told by offset; compile with -g "
+        f"for file and line"
+    )
 
 
 def message_line(profile: Profile) -> str:

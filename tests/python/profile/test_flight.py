@@ -118,6 +118,42 @@ def test_calls_that_do_not_match_are_named_once(tmp_path: Path, finished: bool) 
     ]
 
 
+def test_calls_that_differ_in_their_operator_alone_say_so(tmp_path: Path) -> None:
+    writers = [Writer(rank, 2) for rank in range(2)]
+    for writer in writers:
+        writer.call(10 * MS, 11 * MS, signature=5 + writer.rank)
+    write_running(tmp_path, writers)
+    watched, said = watch(tmp_path, 100)
+    watched.look(0)
+    assert said == [
+        "sibyl: call 0 on the communicator of ranks 0-1 does not match: rank 0 calls MPI_Allreduce "
+        "(8 B) at app.py:1 in step, and rank 1 calls MPI_Allreduce (8 B, another operator) at "
+        "app.py:1 in step"
+    ]
+
+
+def test_a_call_that_sibyl_has_served_is_said_with_its_own_size(tmp_path: Path) -> None:
+    writers = [Writer(rank, 2) for rank in range(2)]
+    writers[0].call(10 * MS, 11 * MS, size=8 | 1 << 63, signature=5)
+    writers[1].under_way(10 * MS, size=16, signature=6)
+    write_running(tmp_path, writers)
+    watched, said = watch(tmp_path, 100)
+    watched.look(0)
+    assert "rank 0 calls MPI_Allreduce (8 B) at" in said[0]
+    assert "rank 1 calls MPI_Allreduce (16 B) at" in said[0]
+
+
+def test_what_moves_nothing_is_said_without_a_size(tmp_path: Path) -> None:
+    writers = [Writer(rank, 2) for rank in range(2)]
+    writers[0].call(10 * MS, 11 * MS, "MPI_Barrier", size=0, signature=5)
+    writers[1].call(10 * MS, 11 * MS, "MPI_Bcast", root=1, size=0, signature=6)
+    write_running(tmp_path, writers)
+    watched, said = watch(tmp_path, 100)
+    watched.look(0)
+    assert "rank 0 calls MPI_Barrier at app.py" in said[0]
+    assert "rank 1 calls MPI_Bcast (root 1, 0 B) at app.py" in said[0]
+
+
 def test_calls_are_compared_as_they_come_and_dropped_when_all_have_made_them(
     tmp_path: Path,
 ) -> None:

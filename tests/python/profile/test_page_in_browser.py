@@ -4,20 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import Page, find_browser
+from browser import Page
 from conftest import Mpi, Sibyl, compiled
 
 RANKS, CALLS = 4, 12
 TAB, ENTER, RIGHT = ("Tab", 9), ("Enter", 13), ("ArrowRight", 39)
 FOCUSED = "document.activeElement.tagName + '.' + document.activeElement.className"
-
-
-@pytest.fixture(scope="module")
-def browser() -> str:
-    found = find_browser()
-    if found is None:
-        pytest.skip("no Chromium: install chromium-headless-shell, or set SIBYL_CHROMIUM")
-    return found
 
 
 @pytest.fixture
@@ -42,6 +34,13 @@ def test_the_page_is_whole_and_usable_by_keyboard(page: Page, tmp_path: Path) ->
     assert len(levels) >= 3
     assert all(cells == wanted > 0 for cells, wanted in levels)
     assert [RANKS * CALLS] * 2 in levels
+    # No label reaches beyond its picture.
+    beyond = page.value(
+        "[...document.querySelectorAll('figure svg text')].filter(text =>"
+        " text.getBoundingClientRect().right > text.ownerSVGElement.getBoundingClientRect().right)"
+        ".map(text => text.textContent)"
+    )
+    assert beyond == []
     # Tab goes from one thing to the next; Enter opens a site; arrows read the cells of its map.
     visited = []
     for _ in range(80):
@@ -65,6 +64,12 @@ def test_the_page_is_whole_and_usable_by_keyboard(page: Page, tmp_path: Path) ->
         file = tmp_path / f"page-{width}.png"
         page.picture(file, width, 1600)
         assert file.stat().st_size > 20000
+        # Letters of the maps stay letters.
+        heights = page.value(
+            "[...document.querySelectorAll('details[open] .heat svg text')].map(text =>"
+            " text.getBoundingClientRect().height)"
+        )
+        assert min(heights) >= 8, (width, heights)
         # Wide tables scroll in their own box, and never the page.
         assert page.value("document.documentElement.scrollWidth") <= width
     assert page.problems == []

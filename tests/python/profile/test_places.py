@@ -126,6 +126,11 @@ def test_names_are_as_in_the_source() -> None:
     assert demangled("MAIN__") == "main program"
     assert demangled("step") == "step"
     assert demangled("_Zwhatever") == "_Zwhatever"
+    # Parts and copies that compilers make of a function.
+    assert demangled("main.cold") == "main"
+    assert demangled("step.constprop.0.isra.0.cold") == "step"
+    assert demangled("_ZN3app4Grid4stepEi.part.0") == "app::Grid::step(int)"
+    assert demangled("__work_MOD_step.constprop.0") == "work::step"
 
 
 def test_files_of_one_name_are_told_apart_by_folders() -> None:

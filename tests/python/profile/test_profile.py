@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from conftest import Sibyl, assert_usage_error
+from conftest import Mpi, Sibyl, assert_usage_error
 from profile_traces import MS, Writer
 
 RANKS = 6
@@ -120,6 +120,22 @@ def test_json_on_stdout_is_all_that_is_there(sibyl: Sibyl, traces: Path) -> None
     assert json.loads(result.stdout)["version"] == 1
 
 
+def test_what_the_program_prints_leaves_stdout_to_a_report_that_goes_there(
+    sibyl: Sibyl, mpi: Mpi
+) -> None:
+    words = ("-n", 1, "--mpi", mpi.option, "--", "/bin/sh", "-c", "echo said; exit 3")
+    result = sibyl("profile", "--json", "-", *words)
+    assert json.loads(result.stdout)["version"] == 1
+    assert "said" in result.stderr.splitlines()
+    assert result.returncode == 3
+    assert sibyl("profile", *words).stdout == "said\n"
+
+
+def test_two_reports_do_not_share_stdout(sibyl: Sibyl, traces: Path) -> None:
+    result = sibyl("profile", "--traces", "traces", "--json", "-", "--html", "-")
+    assert_usage_error(result, "--html and --json: only one can be written to '-'")
+
+
 def test_the_trace_for_perfetto_holds_every_call(sibyl: Sibyl, traces: Path) -> None:
     read(sibyl, "--trace", "a.trace.json", "--json", "a.json")
     document = json.loads((sibyl.directory / "a.trace.json").read_text())
@@ -224,6 +240,19 @@ def test_the_page_shows_what_the_issue_asks_for(sibyl: Sibyl, traces: Path) -> N
     heat = [f for f in page.all("figure") if f.get("class") == "heat"]
     assert len(heat) == 2
     assert (heat[0]["data-rows"], heat[0]["data-columns"]) == (str(RANKS), str(CALLS))
+
+
+def test_times_below_a_picture_are_whole_up_to_its_edge(sibyl: Sibyl, traces: Path) -> None:
+    """A call of 6 ms has its last time, "6 ms", under the end of the picture."""
+    half = 16  # of that text
+    width, last = 0.0, 0.0
+    for tag, attributes in page_of(sibyl).tags:
+        if tag == "svg" and "viewbox" in attributes:
+            width, last = float((attributes["viewbox"] or "").split()[2]), 0.0
+        elif tag == "text" and attributes.get("class") == "mid":
+            last = max(last, float(attributes["x"] or 0))
+            assert last + half <= width
+    assert last > 0
 
 
 def test_the_page_needs_nothing_from_elsewhere(sibyl: Sibyl, traces: Path) -> None:

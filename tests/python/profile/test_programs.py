@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import statistics
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 from conftest import PROGRAMS, Mpi, Sibyl, compiled, mpi_library_dir
 
 RANKS = 4
-# Long beside what a busy machine keeps a rank waiting for a processor.
-CALLS, DELAY = 12, 0.06
+# Long beside what a busy machine keeps a rank waiting for a processor, and so many that one call in
+# which it does so all the same leaves a share of 0.95.
+CALLS, DELAY = 24, 0.04
 COSTS = '{"alpha": 1e-6, "beta": 1e-9, "gamma": 0}'
 
 
@@ -39,11 +41,41 @@ def site_of(document: dict[str, Any], collective: str, member: int = 0) -> dict[
     return found[0]
 
 
-def assert_late(site: dict[str, Any], rank: int, delay: float = DELAY) -> None:
+@pytest.fixture
+def arrivals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where programs write when their ranks came to a site: the truth that profiles are held to."""
+    folder = tmp_path / "arrivals"
+    folder.mkdir()
+    monkeypatch.setenv("ARRIVALS", str(folder))
+    return folder
+
+
+def true_arrivals(folder: Path, name: str) -> dict[int, list[int]]:
+    """By rank, when it came to each call of the site: in nanoseconds of one clock."""
+    found: dict[int, list[int]] = {}
+    for path in folder.iterdir():
+        lines = (line.split() for line in path.read_text().splitlines())
+        times = [int(when) for site, when in lines if site == name]
+        if times:
+            found[int(path.name)] = times
+    return found
+
+
+def assert_late(site: dict[str, Any], rank: int, times: dict[int, list[int]]) -> None:
+    """The profile names the rank that came last, as often and as far as the program itself saw: in
+    0.95 of the calls, unless a busy machine had another one come last in more of them."""
+    lateness = []
+    calls = min(map(len, times.values()))
+    for call in range(calls):
+        others = [when[call] for member, when in times.items() if member != rank]
+        if times[rank][call] > max(others):
+            lateness.append((times[rank][call] - statistics.median(others)) / 1e9)
+    share = len(lateness) / calls
     late = site["late"][0]
     assert late["rank"] == rank, site
-    assert late["share"] >= 0.8, site
-    assert late["median_lateness"] == pytest.approx(delay, rel=0.2), site
+    assert late["share"] == pytest.approx(share, abs=1.01 / calls), site
+    assert late["share"] >= min(share, 0.95), site
+    assert late["median_lateness"] == pytest.approx(statistics.median(lateness), rel=0.1), site
 
 
 def test_a_site_that_is_served_in_turns_says_what_that_gave_back(
@@ -73,7 +105,7 @@ def late_sites(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_site_has_its_line_and_every_late_rank_its_name(
-    sibyl: Sibyl, mpi: Mpi, late_sites: Path
+    sibyl: Sibyl, mpi: Mpi, late_sites: Path, arrivals: Path
 ) -> None:
     words = ("-n", RANKS, "--mpi", mpi.option, "--", late_sites, CALLS, int(DELAY * 1e6))
     result, document = profile(sibyl, *words)
@@ -84,18 +116,20 @@ def test_every_site_has_its_line_and_every_late_rank_its_name(
         site = site_of(document, collective)
         assert (site["file"], site["line"]) == ("late_sites.c", line_of("late_sites.c", collective))
         assert (site["function"], site["calls"]) == (function, CALLS)
-        assert_late(site, late)
+        assert_late(site, late, true_arrivals(arrivals, collective))
     assert site_of(document, "reduce")["bytes"] == CALLS * RANKS * 8000
     assert site_of(document, "alltoall")["size"] == 128
     odd = site_of(document, "allgather", 3)
     assert (odd["communicator_size"], odd["members"]) == (2, "1,3")
-    assert_late(odd, 3)
+    times = true_arrivals(arrivals, "allgather")
+    assert_late(odd, 3, {member: times[member] for member in (1, 3)})
     assert odd["waiting"] >= 0.9 * CALLS * DELAY
     messages = document["point_to_point"]
     assert ("MPI_Sendrecv", CALLS * RANKS) in [(m["function"], m["calls"]) for m in messages]
     assert document["missing_ranks"] == document["unfinished_ranks"] == []
     assert document["overhead_seconds"] < 0.01 * document["wall_seconds"] * RANKS
     assert "Late ranks cost" in (sibyl.directory / "a.html").read_text()
+    assert "no debug information" not in result.stderr
 
 
 def test_a_rank_that_is_killed_leaves_what_was_seen(
@@ -107,7 +141,7 @@ def test_a_rank_that_is_killed_leaves_what_was_seen(
     assert 1 in document["unfinished_ranks"]
     site = site_of(document, "reduce")
     assert site["calls"] >= CALLS / 2
-    assert_late(site, 2)
+    assert (site["late"][0]["rank"], site["late"][0]["share"] > 0.5) == (2, True)
 
 
 def test_a_program_without_debug_information_is_told_by_offset(
@@ -120,10 +154,13 @@ def test_a_program_without_debug_information_is_told_by_offset(
     site = site_of(document, "reduce")
     assert site["line"] == 0
     assert site["file"].startswith("late_sites+0x")
+    said = "o debug information for calls in late_sites: they are told by offset"
+    assert f"sibyl: n{said}" in result.stderr
+    assert f"N{said}" in (sibyl.directory / "a.html").read_text()
 
 
 def test_a_fortran_program_is_told_by_module_and_line(
-    sibyl: Sibyl, mpi: Mpi, tmp_path: Path
+    sibyl: Sibyl, mpi: Mpi, tmp_path: Path, arrivals: Path
 ) -> None:
     wrapper = mpi.wrapper.with_name(mpi.wrapper.name.replace("mpicc", "mpifort"))
     if not wrapper.exists() or shutil.which("gfortran") is None:
@@ -138,10 +175,12 @@ def test_a_fortran_program_is_told_by_module_and_line(
     site = site_of(document, "allreduce")
     place = (site["file"], site["line"], site["function"])
     assert place == ("late_sites.F90", line_of("late_sites.F90", "allreduce"), "work::step")
-    assert_late(site, 1)
+    assert_late(site, 1, true_arrivals(arrivals, "allreduce"))
 
 
-def test_a_python_program_is_told_by_its_own_lines(sibyl: Sibyl, python: Path) -> None:
+def test_a_python_program_is_told_by_its_own_lines(
+    sibyl: Sibyl, python: Path, arrivals: Path
+) -> None:
     program = PROGRAMS / "late_sites.py"
     result, document = profile(sibyl, "-n", 3, "--", python, program)
     assert result.returncode == 0, result.stderr
@@ -155,7 +194,7 @@ def test_a_python_program_is_told_by_its_own_lines(sibyl: Sibyl, python: Path) -
         assert function.rpartition(".")[2] in sites[0]["function"]
         # A bcast of an object is one of its size, then one of its bytes.
         site = max(sites, key=lambda s: s["waiting"])
-        assert_late(site, late)
+        assert_late(site, late, true_arrivals(arrivals, collective))
 
 
 def test_ranks_that_run_out_of_memory_keep_the_same_calls(
@@ -173,7 +212,7 @@ def test_ranks_that_run_out_of_memory_keep_the_same_calls(
 
 
 def test_clocks_of_hosts_are_compared(
-    sibyl: Sibyl, mpi: Mpi, late_sites: Path, monkeypatch: pytest.MonkeyPatch
+    sibyl: Sibyl, mpi: Mpi, late_sites: Path, arrivals: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The recorder is told to take every rank for a host of its own, with a clock of its own."""
     monkeypatch.setenv("SIBYL_TEST_CLOCKS", "0,5000000000,-7000000000")
@@ -183,7 +222,7 @@ def test_clocks_of_hosts_are_compared(
     assert 0 < document["clock_error"] < 0.01
     assert "clocks of hosts agree within" in result.stderr
     site = site_of(document, "reduce")
-    assert_late(site, 2)
+    assert_late(site, 2, true_arrivals(arrivals, "reduce"))
     assert document["wall_seconds"] < 60
 
 

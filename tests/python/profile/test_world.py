@@ -27,7 +27,10 @@ def test_another_version_and_tables_behind_the_end_are_refused(tmp_path: Path) -
     writer = Writer(0, 1, header={"version": 2})
     with pytest.raises(TraceError, match="version is 2"):
         read_trace(writer.write(tmp_path))
-    for damage in ({"world_size": 2**31 - 1}, {"world_rank": 2**30}, {"kept_every_log2": 2**31}):
+    for damage in (
+        *({"world_size": 2**31 - 1}, {"world_rank": 2**30}, {"world_rank": 0xFFFF00}),
+        {"kept_every_log2": 2**31},
+    ):
         with pytest.raises(TraceError, match="header is damaged"):
             read_trace(Writer(0, 1, header=damage).write(tmp_path))
     writer = Writer(0, 1)

@@ -84,6 +84,14 @@ class Function:
         return "SIBYL_F_" + self.name.removeprefix("SIBYL_")
 
     @property
+    def body(self):
+        """Return what is behind a blocking collective in the C API, which is told where it was
+        called; empty for all other functions."""
+        if not self.name.startswith("SIBYL_") or self.name.endswith("_init") or not self.buffers:
+            return ""
+        return "serve_" + self.name.removeprefix("SIBYL_").lower()
+
+    @property
     def buffers(self):
         """Return the names of the buffers."""
         return [name for name, kind in self.arguments if kind in BUFFERS]
@@ -136,6 +144,10 @@ def bindings_source(functions):
         out.append(f"SIBYL_EXPORT MPI_Fint {function.symbol}({', '.join(parameters)}) {{")
         if function.buffers:
             out.append("  const Constants fixed{in_place, bottom};")
+        if function.body:
+            here = "in_module(__builtin_return_address(0))"
+            out.append(f"  return {function.body}({here}, {values});\n}}")
+            continue
         # A macro of pat.h stands before the function of this name.
         out.append(f"  return ({function.name})({values});\n}}")
     out.append('}  // extern "C"\n}  // namespace sibyl::fortran')

@@ -7,12 +7,16 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "collectives/collectives.hpp"
 #include "sibyl/pat.h"
 #include "sibyl/sibyl.h"
 
 namespace sibyl::fortran {
 
 static_assert(std::is_same_v<MPI_Fint, int>, "Fortran's integers are C's in every MPI served");
+
+// Who calls: a procedure of the module, which the program has called.
+inline Caller in_module(const void* address) { return {.place = {address, &line_behind_module}}; }
 
 // What stands for a constant in Fortran is a variable of the MPI library; the module says where.
 struct Constants {

@@ -13,29 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fallbacks import fallbacks
-from tables import BUFFERS, FortranSymbol, read_fortran, read_functions
+from tables import BUFFERS, C_TYPES, FortranSymbol, read_fortran, read_functions
 
 HERE = Path(__file__).resolve().parent
-C_TYPES = {
-    "in": "const void*",
-    "out": "void*",
-    "inout": "void*",
-    "count": "int",
-    "datatype": "MPI_Datatype",
-    "op": "MPI_Op",
-    "root": "int",
-    "comm": "MPI_Comm",
-    "counts": "const int*",
-    "displs": "const int*",
-}
 LARGE_C_TYPES = {
     **C_TYPES,
     "count": "MPI_Count",
     "counts": "const MPI_Count*",
     "displs": "const MPI_Aint*",
 }
-# Functions for which it matters from where in the program they are called.
-PREDICTED = {"gather", "scatter", "gatherv", "scatterv", "reduce", "allreduce"}
 # From a Fortran argument (an address in every case) to the C argument.
 FROM_FORTRAN = {
     "in": "fortran_buffer({})",
@@ -111,7 +97,8 @@ def c_wrapper(function, large):
     parameters = ", ".join(f"{types[a.kind]} {a.name}" for a in function.arguments)
     names = ", ".join(a.name for a in function.arguments)
     is_large = "has_large" if large else "false"
-    place = ", .place = called_from()" if function.short in PREDICTED else ""
+    # Nobody asks from where a barrier is called.
+    place = "" if function.short == "barrier" else ", .place = place_of_call()"
     caller = f"Caller{{.preload = true, .large = {is_large}{place}}}"
     out = [f"static int c_{function.short}{suffix}({parameters}) {{"]
     out.append("  const Entry entry;")
@@ -242,7 +229,7 @@ def of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran):
     for spawn in spawns if mpi == "openmpi" else ():
         rest = f", &native_{spawn.short}, true"
         rows.append(row(spawn.name, f"c_{spawn.short}", rest=rest))
-    for call in communicators if mpi == "mpich" else ():
+    for call in communicators if mpi != "openmpi" else ():
         code += communicator_wrapper(call)
         rows.append(row(call.name, f"c_{call.name}", rest=f", &native_{call.name}"))
     return code, rows
@@ -278,7 +265,12 @@ def implementation_source(functions, hooks, spawns, communicators, fortran):
         if not wrapper.fortran:
             out += wrapper.code()
             table.append(wrapper.row())
-    for mpi, condition in (("openmpi", "#if SIBYL_PRELOAD_OPENMPI"), ("mpich", "#else")):
+    conditions = {
+        "openmpi": "#if SIBYL_PRELOAD_OPENMPI",
+        "abi": "#elif SIBYL_STANDARD_ABI",
+        "mpich": "#else",
+    }
+    for mpi, condition in conditions.items():
         code, rows = of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran)
         out += [condition, *code]
         table += [condition, *rows]

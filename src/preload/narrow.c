@@ -17,9 +17,15 @@ static int ask(const char* symbol, word comm) {
 
 /* How many neighbours a rank sends to, or receives from; 0 where it has no topology. */
 static int neighbours(int sent_to, word comm) {
-  const int graph_of_edges = 3; /* in every ABI; the numbers of the other two are swapped */
-  const int cartesian = mpi("ompi_mpi_comm_world") != NULL ? 1 : 2, graph = 3 - cartesian;
-  const int topology = ask("PMPI_Topo_test", comm);
+  /* MPICH's numbers, of which Open MPI has the first two swapped. */
+  enum { graph = 1, cartesian, graph_of_edges, first_of_standard = 211 };
+  int topology = ask("PMPI_Topo_test", comm);
+  if (topology >= first_of_standard) { /* Cartesian, graph, edges */
+    const int numbers[] = {cartesian, graph, graph_of_edges};
+    if (topology <= first_of_standard + 2) topology = numbers[topology - first_of_standard];
+  } else if (mpi("ompi_mpi_comm_world") != NULL && (topology == 1 || topology == 2)) {
+    topology = 3 - topology;
+  }
   if (topology == cartesian) return 2 * ask("PMPI_Cartdim_get", comm);
   int in = 0, out = 0, weighted = 0;
   if (topology == graph) {

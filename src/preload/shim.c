@@ -23,6 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "python_frames.h"
+#include "services.h"
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic(const void*) first_caller;
 static void* (*lookup)(const char* symbol); /* the implementation's; null where none fits */
@@ -70,7 +73,7 @@ const void* sibyl_preload_first_caller(void) { return first_caller; }
 struct Mpi {
   const char* path;    /* of the loaded library */
   const char* soname;  /* "" where it has none */
-  const char* flavour; /* "openmpi", "mpich", or null: not recognised */
+  const char* flavour; /* "openmpi", "mpich", "abi", or null: not recognised */
   int abi;             /* the number behind .so. in its soname; 0 where there is none */
   char version[version_size];
 };
@@ -97,7 +100,7 @@ static void shorten(char* version) {
 }
 
 static const char* flavour_of(const struct Mpi* mpi) {
-  if (strncmp(mpi->soname, "libmpi_abi.", 11) == 0) return NULL; /* the MPI standard's own */
+  if (strncmp(mpi->soname, "libmpi_abi.", 11) == 0) return "abi"; /* the MPI standard's own */
   if (sibyl_preload_symbol_in(mpi->path, "ompi_mpi_comm_world") != NULL) return "openmpi";
   if (strstr(mpi->version, "MPICH") != NULL || strstr(mpi->version, "MVAPICH") != NULL ||
       strstr(mpi->version, "Intel(R) MPI") != NULL) {
@@ -176,10 +179,16 @@ static const char* loader_error(void) {
   return error == NULL ? "unknown error of the dynamic linker" : error;
 }
 
-typedef void* find_function(const char* symbol);
-
 _Thread_local const void* sibyl_preload_place;
 static const void* place_of_call(void) { return sibyl_preload_place; }
+
+static const struct sibyl_preload_services services = {
+    .native = find_for_implementation,
+    .hand_back = sibyl_preload_hand_back,
+    .place_of_call = place_of_call,
+    .python_module = python_module,
+    .python_line = python_line,
+};
 
 static void load_implementation(void) {
   static struct Mpi mpi;
@@ -188,13 +197,15 @@ static void load_implementation(void) {
     return;
   }
   if (mpi.flavour == NULL) {
-    decline(&mpi, "it has neither Open MPI's nor MPICH's binary interface");
+    decline(&mpi, "it has neither Open MPI's nor MPICH's nor the standard's binary interface");
     return;
   }
   char path[path_size + 64];
   library_directory(path);
   const size_t length = strlen(path);
-  snprintf(path + length, sizeof path - length, "/libsibyl-%s.so", mpi.flavour);
+  /* By the name that it has where nothing can be built: links without a number are for compilers.
+   */
+  snprintf(path + length, sizeof path - length, "/libsibyl-%s.so." SIBYL_SOVERSION, mpi.flavour);
   if (!is_readable_file(path)) {
     decline(&mpi, "%s is missing", path);
     return;
@@ -215,9 +226,9 @@ static void load_implementation(void) {
   }
   const char* (*identity)(void) =
       (const char* (*)(void))dlsym(implementation, "sibyl_preload_identity");
-  const char* (*attach)(find_function*, find_function*, const void* (*)(void)) =
-      (const char* (*)(find_function*, find_function*, const void* (*)(void)))dlsym(
-          implementation, "sibyl_preload_attach");
+  const char* (*attach)(const struct sibyl_preload_services*) =
+      (const char* (*)(const struct sibyl_preload_services*))dlsym(implementation,
+                                                                   "sibyl_preload_attach");
   void* (*find)(const char*) =
       (void* (*)(const char*))dlsym(implementation, "sibyl_preload_lookup");
   if (identity == NULL || attach == NULL || find == NULL) {
@@ -230,7 +241,7 @@ static void load_implementation(void) {
     decline(&mpi, "%s was built for the ABI %s, this is %s", path, identity(), wanted);
     return;
   }
-  const char* problem = attach(find_for_implementation, sibyl_preload_hand_back, place_of_call);
+  const char* problem = attach(&services);
   if (problem != NULL) keep("sibyl: %s; MPI's own collectives are used", problem);
   lookup = find;
 }

@@ -16,14 +16,15 @@ function(sibyl_preload_generate what output)
 endfunction()
 
 function(sibyl_preload_sources out_var flavour)
-  if(NOT flavour MATCHES "^(openmpi|mpich)$")
+  if(NOT flavour MATCHES "^(openmpi|mpich|abi)$")
     set(${out_var} "" PARENT_SCOPE)
     return()
   endif()
   # A file per flavour: targets that shared one would write it at the same time in a parallel build.
   set(wrappers ${CMAKE_CURRENT_BINARY_DIR}/preload-${flavour}/wrappers.cpp)
   sibyl_preload_generate(implementation ${wrappers})
-  set(${out_var} ${SIBYL_PRELOAD_DIR}/implementation/counted.cpp
+  set(${out_var} ${SIBYL_PRELOAD_DIR}/implementation/call_line.cpp
+                 ${SIBYL_PRELOAD_DIR}/implementation/counted.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/entry.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/pmi.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/served_world.cpp

@@ -3,6 +3,19 @@
 import sys
 from dataclasses import dataclass
 
+# The parameters of the C functions by their kind.
+C_TYPES = {
+    "in": "const void*",
+    "out": "void*",
+    "inout": "void*",
+    "count": "int",
+    "datatype": "MPI_Datatype",
+    "op": "MPI_Op",
+    "root": "int",
+    "comm": "MPI_Comm",
+    "counts": "const int*",
+    "displs": "const int*",
+}
 BUFFERS = ("in", "out", "inout")
 ARRAYS = ("counts", "displs")
 PLAIN = (*BUFFERS, "count", "datatype", "op", "root", "comm")

@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
 """Holds the built libraries and programs against what cmake/SibylHardening.cmake promises.
 
-    check_hardening.py FILE... [--flag=FLAG]...
+    check_hardening.py FILE... [--flag=FLAG]... [--object=FILE]... [--compiler=COMPILER]
 
 FLAG is a compiler option that the build has found to exist; what the others would do is not looked
-for. Needs readelf. Prints a line for each promise that is broken and exits 1 if there is any.
+for. OBJECT is one of the files that the libraries were linked from. Needs readelf.
+
+Prints a line for each promise that is broken and exits 1 if there is any.
+
+Control-flow enforcement (-fcf-protection) is noted in each object file (IBT, SHSTK). The linker
+keeps the note where all that goes into a file has it, also what is not Sibyl's: start-up files of
+the compiler and the C library, a static C++ library. Which have it depends on the system (Debian
+12's start-up files have not), so what COMPILER makes of an empty library is asked of ours.
 """
 
 import argparse
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ENDBR64 = bytes.fromhex("f30f1efa")
@@ -45,7 +53,8 @@ def bytes_at(library, address, count):
 
 
 # The MPI is not there when these are linked or loaded, and some MPIs lack some functions.
-BOUND_WHEN_USED = re.compile(r"libsibyl-(openmpi|mpich|smpi)\.so|sibyl-bench-\w+")
+BOUND_WHEN_USED = re.compile(r"libsibyl-(openmpi|mpich|abi|smpi)\.so\.\d+|sibyl-bench-\w+")
+OF_C_ALONE = ("libsibyl-preload.so", "libsibyl-profile.so", "libsibyl-cluster-idle.so")
 # Of one function each, that neither keeps an array nor calls what can be fortified.
 TOO_SMALL = ("libsibyl-cluster-idle.so", "libsibyl-cluster-old_mpich.so")
 
@@ -83,6 +92,43 @@ def problems_of_loading(file):
             yield f"it looks for libraries in '{path}', which whoever calls it chooses"
 
 
+def enforced(file):
+    """What the file's note says that the processor may enforce: of IBT and SHSTK."""
+    found = re.search(r"x86 feature: (.*)", readelf(file, "--notes"))
+    return set(re.findall(r"IBT|SHSTK", found[1])) if found else set()
+
+
+def enforced_in_an_empty_library(compiler):
+    with tempfile.TemporaryDirectory() as directory:
+        source, library = Path(directory) / "empty.c", Path(directory) / "empty.so"
+        source.write_text("int sibyl_nothing(void) { return 0; }\n")
+        flags = ["-fcf-protection", "-shared", "-fPIC"]
+        subprocess.run([compiler, *flags, source, "-o", library], check=True)
+        return enforced(library)
+
+
+def problems_of_enforcement(arguments):
+    """The notes on object files, and on what is linked from C alone."""
+    if "-fcf-protection" not in arguments.flag:
+        return
+    # What a target is made of has headers that are compiled beforehand as well.
+    for file in [file for file in arguments.object if file.suffix == ".o"]:
+        lacking = {"IBT", "SHSTK"} - enforced(file)
+        if lacking:
+            yield f"{file.name}: its note lacks {' and '.join(sorted(lacking))}"
+    if arguments.compiler is None:
+        return
+    kept = enforced_in_an_empty_library(arguments.compiler)
+    with_note = [file.name for file in arguments.libraries if enforced(file)]
+    print(
+        f"hardening: the linker keeps {sorted(kept) or 'no note'} in an empty library of C; "
+        f"of ours {', '.join(with_note) or 'no file'} has one"
+    )
+    for file in arguments.libraries:
+        if file.name in OF_C_ALONE and not kept <= enforced(file):
+            yield f"{file.name}: the linker has kept no note of IBT and SHSTK"
+
+
 def problems(library, flags):
     yield from problems_of_loading(library)
     table = list(symbols(library))
@@ -106,12 +152,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("libraries", type=Path, nargs="+")
     parser.add_argument("--flag", action="append", default=[])
+    parser.add_argument("--object", type=Path, action="append", default=[])
+    parser.add_argument("--compiler")
     arguments = parser.parse_args()
     broken = [
         f"{library.name}: {text}"
         for library in arguments.libraries
         for text in problems(library, arguments.flag)
     ]
+    broken += problems_of_enforcement(arguments)
     for line in broken:
         print(line)
     print(f"hardening: {len(arguments.libraries)} files, {len(broken)} broken promise(s)")

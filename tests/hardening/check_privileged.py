@@ -25,8 +25,9 @@ LEFT_OUT = 77
 def build(options, place):
     libraries = place / "lib"
     libraries.mkdir()
-    for library in ("preload", "profile", options.flavour):
-        shutil.copy2(options.libraries / f"libsibyl-{library}.so", libraries)
+    [implementation] = options.libraries.glob(f"libsibyl-{options.flavour}.so.*")
+    for library in ("libsibyl-preload.so", "libsibyl-profile.so", implementation.name):
+        shutil.copy2(options.libraries / library, libraries)
     program = place / "program"
     command = [options.mpicc, HERE / "privileged.c", "-o", program, "-Wl,--no-as-needed"]
     # The recorder comes first: what it records is what it then hands on to the shim.
@@ -42,7 +43,7 @@ def build(options, place):
         '  close(open(getenv("ROGUE_MARK"), O_CREAT | O_WRONLY, 0600));\n}\n',
         encoding="ascii",
     )
-    library = rogue / f"libsibyl-{options.flavour}.so"
+    library = rogue / implementation.name
     subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True, timeout=120)
     return program, rogue
 

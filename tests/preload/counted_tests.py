@@ -11,7 +11,7 @@ from launching import (
     read_reports,
     run_apart,
     setting,
-    shim,
+    under_sibyl,
 )
 
 NEIGHBOURS = (
@@ -24,15 +24,15 @@ NEIGHBOURS = (
 
 
 class Counted(PreloadTest):
+    of_the_preload = True
+
     def compare_counted(self, command, topologies, **settings):
         """The same output, and a line of the report for each collective."""
         plain = self.succeed(run_apart(command, ranks=3))
         self.assertIn("alltoallw", plain.stdout)
         reports = Path(tempfile.mkdtemp(dir=setting.work))
         for wanted in ({}, {"SIBYL_REPORT": str(reports)}):
-            done = self.succeed(
-                run_apart(command, ranks=3, LD_PRELOAD=str(shim()), **wanted, **settings)
-            )
+            done = self.succeed(run_apart(command, ranks=3, **under_sibyl(), **wanted, **settings))
             self.assertEqual(sorted(done.stdout.splitlines()), sorted(plain.stdout.splitlines()))
             self.assertNotIn("sibyl:", done.stderr)
         expected = {"alltoallw": 3} | dict.fromkeys(NEIGHBOURS, 2 * topologies)
@@ -71,12 +71,14 @@ class Counted(PreloadTest):
 class WeakArrays(PreloadTest):
     """Large-count functions that only the shim has, where the MPI is older than MPI 4."""
 
+    of_the_preload = True
+
     def compare_arrays(self, **settings):
         command = [c_program(PROGRAMS / "weak_arrays.c")]
         for ranks in (3, 5):  # groups of two and one, of three and two
             plain = self.succeed(run_apart(command, ranks=ranks))
             self.assertNotIn("not refused", plain.stdout)
-            done = self.succeed(run_apart(command, ranks=ranks, LD_PRELOAD=str(shim()), **settings))
+            done = self.succeed(run_apart(command, ranks=ranks, **under_sibyl(), **settings))
             self.assertEqual(sorted(done.stdout.splitlines()), sorted(plain.stdout.splitlines()))
 
     def test_arrays_come_to_the_library_as_ints(self):

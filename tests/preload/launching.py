@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 ALL = {"exscan", "scan", "gather", "scatter"}
 IRREGULAR = {"gatherv", "scatterv"}
+INTEL = "I_MPI_ROOT" in os.environ  # Intel MPI's own setting, which says where it lies
 # The command line of run_preload_tests.py, and `work`, a temporary directory.
 setting = argparse.Namespace()
 
@@ -52,6 +54,22 @@ def yielding(env):
 
 def shim():
     return setting.library_dir / "libsibyl-preload.so"
+
+
+def implementation(flavour):
+    """The file that the shim loads for a flavour."""
+    header = (HERE.parents[1] / "include" / "sibyl" / "version.h").read_text()
+    return f"libsibyl-{flavour}.so." + re.search(r"VERSION_MAJOR (\d+)", header)[1]
+
+
+def under_sibyl():
+    """The variables with which a program is served."""
+    if setting.component is None:
+        return {"LD_PRELOAD": str(shim())}
+    return {
+        "OMPI_MCA_mca_base_component_path": f"SYSTEM_DEFAULT:{setting.component}",
+        "OMPI_MCA_coll_sibyl_priority": "90",
+    }
 
 
 def run(command, *, ranks=None, options=(), cwd=None, stdin=None, **extra):
@@ -138,6 +156,8 @@ def cxx_program(name):
 def fortran_program(name, *flags):
     if setting.mpifort is None:
         raise unittest.SkipTest("no --mpifort")
+    if name.endswith("_f08.f90") and INTEL:
+        raise unittest.SkipTest("Intel MPI has mpi_f08 for Intel's compiler only")
     # Buffers of several types in one program: an old habit that newer compilers must be told.
     return compile_program(
         setting.mpifort, PROGRAMS / name, "-w", "-fallow-argument-mismatch", *flags
@@ -170,13 +190,15 @@ def served(reports):
 def common_options(description):
     """The options that all scripts of tests under an MPI have."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--mpi", choices=("mpich", "openmpi"), required=True)
+    parser.add_argument("--mpi", choices=("mpich", "openmpi", "abi"), required=True)
     parser.add_argument("--library-dir", type=Path, required=True)
+    parser.add_argument("--component", type=Path, help="of Open MPI, in the place of the preload")
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("--mpicc")
     parser.add_argument("--python", help="an interpreter that has mpi4py")
     parser.add_argument("--timeout", type=float, default=120, help="seconds per run")
     parser.add_argument("-k", action="append", help="only tests whose name contains this")
+    parser.add_argument("--results", type=Path, help="a JSON file: what became of each test")
     return parser
 
 
@@ -184,7 +206,12 @@ def run_tests(parser, library, modules):
     """Reads the command line into `setting`, looks for the library that `library()` names, runs the
     tests of these modules, and ends the process: 0 where every test passed or was skipped."""
     parser.parse_args(namespace=setting)
+    # What the library is called, and the family of the MPI beneath: those that have the standard's
+    # binary interface are MPICH's kin.
+    setting.flavour = setting.mpi
+    setting.mpi = "mpich" if setting.mpi == "abi" else setting.mpi
     setting.library_dir = setting.library_dir.resolve()
+    setting.component = setting.component and setting.component.resolve()
     if not library().exists():
         parser.error(f"{library()} is missing")
     with tempfile.TemporaryDirectory() as directory:
@@ -193,14 +220,59 @@ def run_tests(parser, library, modules):
         if setting.k:
             loader.testNamePatterns = [f"*{text}*" for text in setting.k]
         suite = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
-        result = unittest.TextTestRunner(verbosity=2).run(suite)
+        runner = unittest.TextTestRunner(verbosity=2, resultclass=Outcomes)
+        result = runner.run(suite)
+    if setting.results is not None:
+        setting.results.write_text(json.dumps(result.outcomes))
     if result.testsRun == 0:
         sys.exit("no test has such a name")
     sys.exit(not result.wasSuccessful())
 
 
+class Outcomes(unittest.TextTestResult):
+    """Keeps "passed", "failed" or why a test was skipped, by its name."""
+
+    def __init__(self, *arguments, **settings):
+        super().__init__(*arguments, **settings)
+        self.outcomes = {}
+
+    def keep(self, test, outcome):
+        self.outcomes[".".join(test.id().split(".")[-2:])] = outcome
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.keep(test, "passed")
+
+    def addFailure(self, test, error):
+        super().addFailure(test, error)
+        self.keep(test, "failed")
+
+    def addError(self, test, error):
+        super().addError(test, error)
+        self.keep(test, "failed")
+
+    def addSubTest(self, test, subtest, error):
+        super().addSubTest(test, subtest, error)
+        if error is not None:
+            self.keep(test, "failed")
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.keep(test, f"skipped: {reason}")
+
+
 class PreloadTest(unittest.TestCase):
     maxDiff = 4000
+    of_the_preload = False  # and not of the component
+
+    @classmethod
+    def setUpClass(cls):
+        if cls.of_the_preload and setting.component is not None:
+            raise unittest.SkipTest("about the preload")
+
+    def needs_the_preload(self, why):
+        if setting.component is not None:
+            self.skipTest(why)
 
     def succeed(self, done):
         self.assertEqual(done.returncode, 0, f"{done.args}\n{done.stdout[-2000:]}{done.stderr}")
@@ -212,7 +284,7 @@ class PreloadTest(unittest.TestCase):
         plain = self.succeed(start(command, ranks=ranks))
         self.assertNotEqual(plain.stdout, "")
         reports = Path(tempfile.mkdtemp(dir=setting.work))
-        extra = {"LD_PRELOAD": str(shim()), "SIBYL_REPORT": str(reports), **settings}
+        extra = {**under_sibyl(), "SIBYL_REPORT": str(reports), **settings}
         preloaded = self.succeed(start(command, ranks=ranks, **extra))
         self.assertEqual(sorted(plain.stdout.splitlines()), sorted(preloaded.stdout.splitlines()))
         self.assertNotIn("sibyl:", preloaded.stderr)

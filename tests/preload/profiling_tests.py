@@ -43,6 +43,8 @@ def calls(reports):
 
 
 class ProfilingTools(PreloadTest):
+    of_the_preload = True
+
     def run_with(self, preload, *arguments, program=None, **settings):
         """What the tool saw and what Sibyl did, by rank."""
         directory = Path(tempfile.mkdtemp(dir=setting.work))

@@ -12,11 +12,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from launching import PROGRAMS, read_reports, run, served, setting, shim
+from launching import INTEL, PROGRAMS, read_reports, run, served, setting, under_sibyl
 
 TESTS = PROGRAMS.parent.parent
 CASES = 10000 if "SIBYL_TEST_LONG" in os.environ else 250
 SEEDS = 3
+if INTEL:
+    # Intel MPI itself gets one case of a hundred wrong or ends with it, in several kinds of calls.
+    CASES, SEEDS = 40, 12
 
 
 def build():
@@ -63,7 +66,7 @@ class ReferenceFuzz(unittest.TestCase):
         seed = self.mastered_seed()
         reports = Path(tempfile.mkdtemp(dir=setting.work))
         extra = {"SIBYL_REPORT": str(reports), "SIBYL_SERVE_FROM": "1"}
-        well, text = self.fuzz(seed, LD_PRELOAD=str(shim()), **extra)
+        well, text = self.fuzz(seed, **under_sibyl(), **extra)
         self.assertTrue(well, text)
         by_rank = served(read_reports(reports))
         for rank in range(setting.ranks):

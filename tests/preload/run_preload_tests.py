@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Runs unmodified programs with and without the preload under one MPI and compares what they print.
 
-  run_preload_tests.py --mpi openmpi|mpich --library-dir DIR --mpiexec PATH [--mpicc PATH]
+  run_preload_tests.py --mpi openmpi|mpich|abi --library-dir DIR --mpiexec PATH [--mpicc PATH]
                        [--mpifort PATH] [--python PATH] [--ranks N] [-k TEXT]
+
+With --component DIR programs are served by the component of Open MPI in that directory, without a
+preload; what is about the preload itself is left out.
 
 DIR holds libsibyl-preload.so and the implementations. Without --mpifort the Fortran programs, and
 without --python (an interpreter that has mpi4py) the Python ones, are reported as skipped. Standard
@@ -20,10 +23,14 @@ import tempfile
 import wave
 from pathlib import Path
 
+import component_tests
 import counted_tests
+import device_tests
 import ended_tests
 import everyone_tests
+import first_call_tests
 import lifetime_tests
+import lines_tests
 import profiling_tests
 import spawn_tests
 from launching import (
@@ -37,6 +44,7 @@ from launching import (
     compile_program,
     cxx_program,
     fortran_program,
+    implementation,
     read_reports,
     run,
     run_apart,
@@ -45,10 +53,11 @@ from launching import (
     setting,
     shim,
     symbols_of,
+    under_sibyl,
 )
 from reference_fuzz import ReferenceFuzz  # noqa: F401 - found among this module's tests
 
-OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
+OTHER = {"openmpi": "mpich", "mpich": "openmpi", "abi": "mpich"}
 
 
 class CPrograms(PreloadTest):
@@ -110,6 +119,7 @@ class CPrograms(PreloadTest):
         self.compare_where_errors_are_found("exceptions.cpp", "10 caught, 10 handled, 20 destroyed")
 
     def test_the_background_is_given_to_a_program_whose_environment_asks_for_it(self):
+        self.needs_the_preload("the component comes too late to ask for MPI_THREAD_MULTIPLE")
         program = compile_program(setting.mpicc, PROGRAMS / "collectives.c")
         ways = {
             ("background", "1"): "runs",
@@ -119,20 +129,9 @@ class CPrograms(PreloadTest):
         for (mode, thread), state in ways.items():
             reports = Path(tempfile.mkdtemp(dir=setting.work))
             extra = {"SIBYL_PREDICT": mode, "SIBYL_THREAD": thread, "SIBYL_REPORT": str(reports)}
-            self.succeed(run([program], ranks=2, LD_PRELOAD=str(shim()), **extra))
+            self.succeed(run([program], ranks=2, **under_sibyl(), **extra))
             states = [report["thread"] for report in read_reports(reports)]
             self.assertEqual(states, [state, state], extra)
-
-    def test_two_lines_with_equal_reduces_are_predicted_apart(self):
-        recordings = Path(tempfile.mkdtemp(dir=setting.work))
-        served = {"SIBYL_PREDICT": "periodic", "SIBYL_REDUCE": "clairvoyant"}
-        extra = {"LD_PRELOAD": str(shim()), "SIBYL_RECORD": str(recordings), **served}
-        done = self.succeed(run([c_program(PROGRAMS / "two_lines.c")], ranks=3, **extra))
-        self.assertEqual(done.stdout, "OK\n")
-        for path in recordings.iterdir():
-            (world,) = json.loads(path.read_text())["communicators"]
-            times = [pattern[-1] for pattern in world["patterns"]]
-            self.assertEqual({times.index(max(times)) for times in times}, {1, 2}, times)
 
     def test_threads_that_make_their_first_calls_together_are_all_served(self):
         if setting.mpicc is None:
@@ -145,9 +144,9 @@ class CPrograms(PreloadTest):
         self.assertNotIn("not refused", done.stdout)
 
     def test_what_native_service_costs_is_measured(self):
-        """The program of docs/performance.md runs; how long a call takes is the machine's."""
+        """The program of docs/results/performance.md runs; what a call takes is the machine's."""
         program = c_program(HERE / "overhead.c")
-        done = self.succeed(run([program], ranks=1, LD_PRELOAD=str(shim()), SIBYL_EXSCAN="native"))
+        done = self.succeed(run([program], ranks=1, **under_sibyl(), SIBYL_EXSCAN="native"))
         lines = [line.split() for line in done.stdout.splitlines()]
         self.assertEqual([line[0] for line in lines], ["exscan", "allreduce", "bcast", "barrier"])
         for words in lines:
@@ -155,7 +154,7 @@ class CPrograms(PreloadTest):
                 self.assertGreater(float(words[words.index(what) + 1]), 0, done.stdout)
 
 
-MPICH_ERR_IN_STATUS = 17
+MPI_ERR_IN_STATUS = {"mpich": 17, "abi": 19}
 
 
 class Deaths(PreloadTest):
@@ -164,7 +163,7 @@ class Deaths(PreloadTest):
     def run_reduces(self, *arguments, **extra):
         program = c_program(PROGRAMS / "killed.c")
         settings = {"SIBYL_REDUCE": "clairvoyant", "SIBYL_SEGMENTS": "32", **extra}
-        return run([program, *arguments], ranks=4, LD_PRELOAD=str(shim()), **settings)
+        return run([program, *arguments], ranks=4, **under_sibyl(), **settings)
 
     def test_the_job_ends_with_the_mpi_librarys_own_words_and_no_rank_hangs(self):
         done = self.run_reduces()
@@ -173,7 +172,7 @@ class Deaths(PreloadTest):
         self.assertNotIn("all calls are over", done.stdout)
         # MPICH 5 tells a rank that waits in MPI_Testsome, as Sibyl's do, before its launcher ends
         # it: the job's status is then the class of that error, and the text sometimes gets lost.
-        if setting.mpi == "mpich" and done.returncode == MPICH_ERR_IN_STATUS:
+        if done.returncode == MPI_ERR_IN_STATUS.get(setting.flavour):
             return
         self.assertRegex(done.stdout + done.stderr, r"(?i)signal:? 9|killed")
 
@@ -191,7 +190,7 @@ class Bits(PreloadTest):
     def hashes(self, seed, **extra):
         """By rank, collective and count, which bits came out of twenty calls."""
         program = c_program(PROGRAMS / "bits.c")
-        done = self.succeed(run_apart([program, seed], ranks=5, LD_PRELOAD=str(shim()), **extra))
+        done = self.succeed(run_apart([program, seed], ranks=5, **under_sibyl(), **extra))
         lines = dict(line.split(": ") for line in done.stdout.splitlines())
         self.assertEqual(len(lines), 4 + 4 * 5 + 4 * 4, done.stdout)
         return {what: found.split() for what, found in lines.items()}
@@ -229,7 +228,7 @@ class Files(PreloadTest):
         command = [c_program(PROGRAMS / "collectives.c")]
         plain = self.succeed(run_apart(command, ranks=2))
         reports = Path(tempfile.mkdtemp(dir=setting.work))
-        extra = {"LD_PRELOAD": str(shim()), "SIBYL_REPORT": str(reports), variable: str(path)}
+        extra = {**under_sibyl(), "SIBYL_REPORT": str(reports), variable: str(path)}
         done = self.succeed(run_apart(command, ranks=2, **extra))
         self.assertEqual(sorted(plain.stdout.splitlines()), sorted(done.stdout.splitlines()))
         lines = [line for line in done.stderr.splitlines() if "sibyl:" in line]
@@ -257,7 +256,7 @@ class Files(PreloadTest):
 
     def test_recordings_are_whole_and_say_how_much_they_left_out(self):
         reports = Path(tempfile.mkdtemp(dir=setting.work))
-        extra = {"LD_PRELOAD": str(shim()), "SIBYL_RECORD": str(reports)}
+        extra = {**under_sibyl(), "SIBYL_RECORD": str(reports)}
         command = [c_program(PROGRAMS / "collectives.c")]
         self.succeed(run_apart(command, ranks=2, **extra))
         for path in reports.iterdir():
@@ -286,7 +285,7 @@ class Faults(PreloadTest):
         self.program = c_program(PROGRAMS / "faults.c")
 
     def recover(self, how, ranks, elements, calls, **extra):
-        extra = {"LD_PRELOAD": str(shim()), **everyone_tests.SERVED, **extra}
+        extra = {**under_sibyl(), **everyone_tests.SERVED, **extra}
         command = [self.program, how, elements, *calls]
         done = run(command, ranks=ranks, options=self.ULFM, **extra)
         text = f"{done.args}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
@@ -386,7 +385,7 @@ class PythonPrograms(PreloadTest):
             run(
                 [setting.python, example, recording, 4096, 5],
                 ranks=2,
-                LD_PRELOAD=str(shim()),
+                **under_sibyl(),
                 SIBYL_REPORT=str(reports),
                 SIBYL_GATHER="linear-synchronised",
             )
@@ -397,6 +396,8 @@ class PythonPrograms(PreloadTest):
 
 class Strangers(PreloadTest):
     """The preload is inherited by programs that have nothing to do with it."""
+
+    of_the_preload = True
 
     def test_programs_without_mpi_are_untouched(self):
         for command in (
@@ -455,7 +456,7 @@ class Strangers(PreloadTest):
         self.assertEqual({line.split()[-1] for line in listing.splitlines()}, expected)
 
     def test_the_shim_needs_no_mpi_and_the_implementation_names_none(self):
-        for name in ("preload", setting.mpi):
+        for name in ("preload", setting.flavour):
             dynamic = subprocess.run(
                 ["readelf", "-d", setting.library_dir / f"libsibyl-{name}.so"],
                 capture_output=True,
@@ -473,6 +474,7 @@ class Strangers(PreloadTest):
 class Generator(PreloadTest):
     """One line in functions.txt is all that a further function needs."""
 
+    of_the_preload = True
     SOURCES = HERE.parent.parent / "src" / "preload"
 
     def generate(self, what, line):
@@ -513,6 +515,8 @@ class Generator(PreloadTest):
 class Misfits(PreloadTest):
     """No implementation fits: one clear line per rank, and the results of the MPI library."""
 
+    of_the_preload = True
+
     def forwarded(self, directory, *texts, command=None, ranks=2):
         command = command or [c_program(PROGRAMS / "collectives.c")]
         plain = self.succeed(run_apart(command, ranks=ranks))
@@ -534,27 +538,29 @@ class Misfits(PreloadTest):
 
     def test_only_the_other_mpis_implementation_is_there(self):
         directory = self.directory("other")
-        other = setting.library_dir / f"libsibyl-{OTHER[setting.mpi]}.so"
+        other = setting.library_dir / implementation(OTHER[setting.flavour])
         if other.exists():
             (directory / other.name).symlink_to(other)
-        self.forwarded(directory, f"libsibyl-{setting.mpi}.so is missing", "MPI's own collectives")
+        self.forwarded(
+            directory, f"{implementation(setting.flavour)} is missing", "MPI's own collectives"
+        )
 
     def test_a_pipe_in_the_place_of_an_implementation_is_not_waited_for(self):
         directory = self.directory("waiting")
-        os.mkfifo(directory / f"libsibyl-{setting.mpi}.so")
+        os.mkfifo(directory / implementation(setting.flavour))
         self.forwarded(directory, "is missing", "MPI's own collectives")
 
     def test_an_implementation_that_is_no_library(self):
         directory = self.directory("broken")
-        (directory / f"libsibyl-{setting.mpi}.so").write_text("not a library")
+        (directory / implementation(setting.flavour)).write_text("not a library")
         self.forwarded(directory, "MPI's own collectives")
 
     def test_an_implementation_built_for_another_mpi(self):
-        other = setting.library_dir / f"libsibyl-{OTHER[setting.mpi]}.so"
+        other = setting.library_dir / implementation(OTHER[setting.flavour])
         if not other.exists():
             self.skipTest(f"no {other.name}")
         directory = self.directory("misnamed")
-        (directory / f"libsibyl-{setting.mpi}.so").symlink_to(other)
+        (directory / implementation(setting.flavour)).symlink_to(other)
         self.forwarded(directory, "MPI's own collectives")
 
     def test_a_weak_reference_to_a_large_count_function_falls_back(self):
@@ -579,9 +585,13 @@ def main():
     own = sys.modules[__name__]
     others = (
         counted_tests,
+        device_tests,
+        component_tests,
         ended_tests,
         everyone_tests,
+        first_call_tests,
         lifetime_tests,
+        lines_tests,
         profiling_tests,
         spawn_tests,
     )

@@ -13,12 +13,15 @@ from launching import (
     served,
     setting,
     shim,
+    under_sibyl,
 )
 
 RESULT = "own 400, merged 880"
 
 
 class Spawn(PreloadTest):
+    of_the_preload = True
+
     def setUp(self):
         plain = run([c_program(PROGRAMS / "spawn.c")], ranks=2)
         if plain.returncode != 0:
@@ -84,13 +87,13 @@ class Spawn(PreloadTest):
 
 
 class PartOfTheWorld(PreloadTest):
-    """Ranks know before any message who has the preload."""
+    """Ranks know before any message who has the preload, or the component."""
 
     def run_with(self, *parts):
         program = c_program(PROGRAMS / "twenty.c")
         self.reports = Path(tempfile.mkdtemp(dir=setting.work))
         variables = [
-            f"LD_PRELOAD={shim()}",
+            *(f"{name}={value}" for name, value in under_sibyl().items()),
             f"SIBYL_REPORT={self.reports}",
             "SIBYL_REDUCE=binomial",
         ]

@@ -31,6 +31,7 @@ word counted(const std::atomic<void*>& native, CountedCollective<MPI_Comm> call,
   return static_cast<word>(status);
 }
 
+#if SIBYL_PRELOAD_FORTRAN
 // `ierror` may be null: in mpi_f08 it is optional.
 template <typename... Words>
 void counted_fortran(const std::atomic<void*>& native, CountedCollective<const MPI_Fint*> call,
@@ -41,5 +42,6 @@ void counted_fortran(const std::atomic<void*>& native, CountedCollective<const M
   if (status == MPI_SUCCESS) count_native({call.name, PMPI_Comm_f2c(*call.comm)}, begin);
   if (ierror != nullptr) *ierror = status;
 }
+#endif
 
 }  // namespace sibyl::preload

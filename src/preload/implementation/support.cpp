@@ -14,11 +14,13 @@
 #include <string_view>
 
 #include "base/environment.hpp"
+#include "collectives/call.hpp"
+#include "communicator/private_communicator.hpp"
 #include "selection/settings.hpp"
 
 #if !SIBYL_PRELOAD_OPENMPI && !defined(MPICH_VERSION) && !defined(I_MPI_VERSION) && \
-    !defined(MVAPICH_VERSION) && !defined(MVAPICH2_VERSION)
-#error "no preload implementation for this MPI: it is neither Open MPI nor of MPICH's ABI"
+    !defined(MVAPICH_VERSION) && !defined(MVAPICH2_VERSION) && !SIBYL_STANDARD_ABI
+#error "no preload implementation for this MPI: it has Open MPI's, MPICH's or the standard's ABI"
 #endif
 
 namespace sibyl::preload {
@@ -95,11 +97,13 @@ int raise_count(MPI_Comm comm) {
   return MPI_ERR_COUNT;
 }
 
+#if SIBYL_PRELOAD_FORTRAN
 void* fortran_buffer(void* address) {
   if (in_place.is(address)) return MPI_IN_PLACE;
   if (bottom.is(address)) return MPI_BOTTOM;
   return address;
 }
+#endif
 
 }  // namespace sibyl::preload
 
@@ -107,27 +111,27 @@ extern "C" {
 
 // The ABI that this library was built for: the MPI's name and the number in its library's soname.
 __attribute__((visibility("default"))) const char* sibyl_preload_identity() {
+  if (SIBYL_STANDARD_ABI) return "abi 1";
   return SIBYL_PRELOAD_OPENMPI ? "openmpi 40" : "mpich 12";
 }
 
-// Called once, before the first lookup. `place_of_call` says where the program made the call in
-// which a thread is, `native` finds a symbol of the program's own libraries, `hand_back` the
-// function to which a call of MPI_X goes that Sibyl does not serve: a profiling tool's, or the MPI
-// library's. Returns null, or what is wrong with the environment: then the wrappers are called all
-// the same, so that the ranks agree to leave the calls to the MPI library. That is before MPI_Init,
-// as a rule, where MPI may be asked for nothing but its version.
+// Called once, before the first lookup, with what stays valid from then on. Returns null, or what
+// is wrong with the environment: then the wrappers are called all the same, so that the ranks agree
+// to leave the calls to the MPI library. That is before MPI_Init, as a rule, where MPI may be asked
+// for nothing but its version.
 __attribute__((visibility("default"))) const char* sibyl_preload_attach(
-    void* (*native)(const char*), void* (*hand_back)(const char*), const void* (*place_of_call)()) {
+    const sibyl_preload_services* services) {
   using namespace sibyl::preload;
-  find_native = native;
-  called_from = place_of_call;
+  find_native = services->native;
+  called_from = services->place_of_call;
+  find_lines_by(*services);
   follow_recorder();
-  find_hand_back = hand_back;
+  find_hand_back = services->hand_back;
   for (const std::string_view name : served()) {
-    sibyl::hand_back_to(name, hand_back(std::string(name).c_str()));
+    sibyl::hand_back_to(name, find_hand_back(std::string(name).c_str()));
   }
   library_version = read_library_version();
-  find_fortran_constants(native);
+  find_fortran_constants(find_native);
   try {
     static const std::string problem = [] {
       const sibyl::Environment environment = sibyl::read_environment(sibyl::process_variable);
@@ -139,6 +143,26 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   } catch (const std::exception&) {  // no memory: a program does not end for its settings
     return "the environment could not be read";
   }
+}
+
+// The same for the component of Open MPI (openmpi_component/): it is called by the MPI library,
+// which has looked at the arguments and raises what is returned, and hands calls back to the
+// components below.
+__attribute__((visibility("default"))) const char* sibyl_preload_attach_component(
+    const sibyl_preload_services* services) {
+  sibyl::library_raises = true;
+  return sibyl_preload_attach(services);
+}
+
+// Whether this thread is making a private communicator, which is not to be served.
+__attribute__((visibility("default"))) int sibyl_preload_makes_private() {
+  return sibyl::makes_private ? 1 : 0;
+}
+
+// What follows MPI_Init, at a call on the world that all of its ranks make.
+__attribute__((visibility("default"))) void sibyl_preload_begin_world() {
+  const sibyl::preload::Entry entry;
+  if (sibyl::preload::whole_world_may_be_served()) sibyl::hooks::after_init();
 }
 
 // The wrapper of an intercepted symbol; null where the native function is to be called.

@@ -16,6 +16,8 @@
 #include "collectives/hooks.hpp"
 #include "collectives/native.hpp"
 #include "executor/faults.hpp"
+#include "executor/mpi_library.hpp"
+#include "preload/implementation/call_line.hpp"
 #include "preload/implementation/entry.hpp"
 #include "preload/implementation/served_world.hpp"
 
@@ -24,6 +26,8 @@
 #else
 #define SIBYL_PRELOAD_OPENMPI 0
 #endif
+// The standard's interface has no Fortran; bindings above it call the C functions.
+#define SIBYL_PRELOAD_FORTRAN (!SIBYL_STANDARD_ABI)
 #if MPI_VERSION >= 4
 #define SIBYL_PRELOAD_LARGE 1
 #else
@@ -44,10 +48,12 @@ int raise_count(MPI_Comm comm);
 // The address in the program to which the call that this thread is in returns; asked before the
 // call goes on to any other function.
 extern const void* (*called_from)();
+inline CallPlace place_of_call() { return {called_from(), &line_of_call}; }
 
 // Major version of the MPI library in use.
 extern int library_version;
 
+#if SIBYL_PRELOAD_FORTRAN
 // MPI_IN_PLACE and MPI_BOTTOM of Fortran are addresses of variables of the MPI library; returns
 // their C values, and any other address as it is.
 void* fortran_buffer(void* address);
@@ -56,6 +62,7 @@ inline const int* fortran_array(const MPI_Fint* array) {
   static_assert(sizeof(MPI_Fint) == sizeof(int));
   return array;
 }
+#endif
 
 // Functions that are hooked: the arguments go on as machine words, as in the shim, so that one
 // library serves an MPI with sessions though it was built with the header of one without.
@@ -95,6 +102,7 @@ word hooked(const std::atomic<void*>& native, const Hook& hook, Words... words) 
   return static_cast<word>(with_hooks(hook, [&] { return call_native(native, words...); }));
 }
 
+#if SIBYL_PRELOAD_FORTRAN
 // `ierror` may be null: in mpi_f08 it is optional.
 template <typename... Words>
 void hooked_fortran(const std::atomic<void*>& native, const Hook& hook, MPI_Fint* ierror,
@@ -106,6 +114,7 @@ void hooked_fortran(const std::atomic<void*>& native, const Hook& hook, MPI_Fint
   });
   if (ierror != nullptr) *ierror = static_cast<MPI_Fint>(status);
 }
+#endif
 
 #if !SIBYL_PRELOAD_OPENMPI
 // A function that makes a communicator of the ranks of `comm`, or some of them; see hooks.hpp.
@@ -113,7 +122,8 @@ template <typename... Words>
 word creating(const std::atomic<void*>& native, word comm, Words... words) {
   const Entry entry;
   if (entry.nested()) return static_cast<word>(call_native(native, comm, words...));
-  hooks::before_creation(static_cast<MPI_Comm>(comm));
+  hooks::before_creation(
+      (MPI_Comm)comm);  // NOLINT: a number in MPICH's interface, a pointer in the standard's
   const int status = call_native(native, comm, words...);
   if (status == MPI_SUCCESS) hooks::after_creation();
   return static_cast<word>(status);

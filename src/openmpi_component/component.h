@@ -1,0 +1,66 @@
+/* Sibyl as a component of Open MPI: what its parts share.
+ *
+ * Open MPI asks its `coll` components, for each new communicator, for a module of functions, and
+ * stacks the modules by priority. Sibyl's module takes the functions that Sibyl serves and keeps
+ * those of the modules below it. So a program is served without a preload, from every language,
+ * since all of Open MPI's bindings come here, and what Sibyl does not serve goes on to the
+ * component that would have had the call.
+ *
+ *   component.c   who we are, the priority, modules of communicators
+ *   library.c     finds libsibyl-openmpi.so and speaks to it, as the preload's shim does
+ *   generate.py   writes a function of the module for each line of preload/functions.txt
+ *
+ * Built against Open MPI's internal headers: one build for a release series (4.1), which Open MPI
+ * checks when it loads a component.
+ */
+#ifndef SIBYL_OPENMPI_COMPONENT_H
+#define SIBYL_OPENMPI_COMPONENT_H
+
+#include <mpi.h>
+#include <ompi/communicator/communicator.h>
+#include <ompi/mca/coll/coll.h>
+#include <ompi/runtime/mpiruntime.h>
+#include <ompi_config.h>
+
+struct sibyl_module {
+  mca_coll_base_module_t super;
+  MPI_Comm comm;
+  mca_coll_base_comm_coll_t next; /* the functions of the modules below */
+};
+
+/* ---- Generated ------------------------------------------------------------------------------ */
+
+/* Puts Sibyl's functions into the module. */
+void sibyl_component_fill(mca_coll_base_module_t* module);
+/* Keeps the functions below; 0 where a communicator lacks one of them. */
+int sibyl_component_keep(struct sibyl_module* module);
+void sibyl_component_release(struct sibyl_module* module);
+/* The function to which Sibyl hands a call of MPI_X back. */
+void* sibyl_component_back(const char* symbol);
+/* Finds what serves each function; 0 where one is not there. */
+int sibyl_component_look_up(void* (*lookup)(const char* symbol));
+
+/* The module whose function this thread is in, for calls that are handed back. */
+extern _Thread_local struct sibyl_module* sibyl_component_current;
+
+/* ---- library.c ------------------------------------------------------------------------------ */
+
+/* Loads the library, once; whether there is one. */
+int sibyl_component_load(void);
+/* Marks this process for the other ranks as one that is served; preload/world.c says how. */
+void sibyl_component_mark(void);
+/* Whether this thread is making a communicator of Sibyl's own. */
+int sibyl_component_makes_private(void);
+/* At the first call on the world, which all of its ranks make. */
+void sibyl_component_begin_world(void);
+extern int sibyl_component_world_has_begun;
+
+/* Open MPI's own calls in MPI_Init and MPI_Finalize are none of the program's, and there Sibyl's
+ * state cannot begin or has ended. */
+static inline int sibyl_component_serves(MPI_Comm comm) {
+  if (ompi_mpi_state != OMPI_MPI_STATE_INIT_COMPLETED) return 0;
+  if (!sibyl_component_world_has_begun && comm == MPI_COMM_WORLD) sibyl_component_begin_world();
+  return 1;
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* Python's frames; see python_frames.h.
+ *
+ * mpi4py gives up the interpreter's lock around its calls of MPI, and frames may only be looked at
+ * under it; so it is taken for a moment.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "python_frames.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shim.h"
+
+static struct {
+  int (*is_initialized)(void);
+  int (*is_finalizing)(void); /* may be missing */
+  void* (*own_thread)(void);
+  void* (*interpreter)(void);
+  void* (*first_thread)(void*);
+  void* (*thread_after)(void*);
+  int (*take_lock)(void);
+  void (*give_lock_back)(int);
+  void* (*frame_of)(void*);
+  void* (*frame_before)(void*);
+  void* (*code_of)(void*);
+  int (*line_of)(void*);
+  void* (*attribute)(void*, const char*);
+  const char* (*text_of)(void*);
+  void (*keep)(void*);
+  void (*let_go)(void*);
+  void (*clear_error)(void);
+} python;
+
+static int has_python;
+
+static void* function(const char* symbol) {
+  return sibyl_preload_find(symbol, sibyl_preload_first_caller());
+}
+
+static void find_python(void) {
+  const struct {
+    void* slot;
+    const char* symbol;
+  } wanted[] = {
+      {&python.is_initialized, "Py_IsInitialized"},
+      {&python.own_thread, "PyGILState_GetThisThreadState"},
+      {&python.interpreter, "PyInterpreterState_Main"},
+      {&python.first_thread, "PyInterpreterState_ThreadHead"},
+      {&python.thread_after, "PyThreadState_Next"},
+      {&python.take_lock, "PyGILState_Ensure"},
+      {&python.give_lock_back, "PyGILState_Release"},
+      {&python.frame_of, "PyThreadState_GetFrame"},
+      {&python.frame_before, "PyFrame_GetBack"},
+      {&python.code_of, "PyFrame_GetCode"},
+      {&python.line_of, "PyFrame_GetLineNumber"},
+      {&python.attribute, "PyObject_GetAttrString"},
+      {&python.text_of, "PyUnicode_AsUTF8"},
+      {&python.keep, "Py_IncRef"},
+      {&python.let_go, "Py_DecRef"},
+      {&python.clear_error, "PyErr_Clear"},
+  };
+  has_python = 1;
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i) {
+    void* const found = function(wanted[i].symbol);
+    memcpy(wanted[i].slot, &found, sizeof found);
+    if (found == NULL) has_python = 0;
+  }
+  /* Without such a lock who looks at frames would need one of their own. */
+  const char* (*version)(void) = (const char* (*)(void))function("Py_GetVersion");
+  if (version == NULL || strstr(version(), "free-threading") != NULL) has_python = 0;
+  void* ending = function("Py_IsFinalizing"); /* from 3.13 on */
+  if (ending == NULL) ending = function("_Py_IsFinalizing");
+  memcpy(&python.is_finalizing, &ending, sizeof ending);
+}
+
+/* It has PyInit_<name>. */
+int python_module(const char* path) {
+  const char* const slash = strrchr(path, '/');
+  const char* const name = slash != NULL ? slash + 1 : path;
+  char symbol[128];
+  const int length = (int)strcspn(name, ".");
+  if (snprintf(symbol, sizeof symbol, "PyInit_%.*s", length, name) >= (int)sizeof symbol) return 0;
+  return sibyl_preload_symbol_in(path, symbol) != NULL;
+}
+
+const char* python_text(void* code, const char* attribute, void** object) {
+  *object = python.attribute(code, attribute);
+  const char* const text = *object != NULL ? python.text_of(*object) : NULL;
+  if (text == NULL) python.clear_error();
+  return text;
+}
+
+void python_keep(void* object) { python.keep(object); }
+
+void python_let_go(void* object) {
+  if (object != NULL) python.let_go(object);
+}
+
+int python_of_mpi4py(const char* file) { return strstr(file, "/mpi4py/") != NULL; }
+
+/* Whether this thread runs Python. */
+static int is_of_python(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_python);
+  if (!has_python || !python.is_initialized()) return 0;
+  if (python.is_finalizing != NULL && python.is_finalizing()) return 0;
+  return python.own_thread() != NULL;
+}
+
+/* Whether it alone does: new threads stand first in the list. Read without the lock, of which only
+ * another thread could keep it. */
+static int is_alone(void) {
+  void* const own = python.own_thread();
+  return python.first_thread(python.interpreter()) == own && python.thread_after(own) == NULL;
+}
+
+int python_frames(int (*take)(void* code, int line, void* data), void* data) {
+  if (!is_of_python()) return 0;
+  const int lock = python.take_lock();
+  int taken = 0;
+  void* frame = python.frame_of(python.own_thread());
+  while (frame != NULL) {
+    void* const code = python.code_of(frame);
+    taken = take(code, python.line_of(frame), data);
+    python.let_go(code);
+    void* const before = taken ? NULL : python.frame_before(frame);
+    python.let_go(frame);
+    frame = before;
+  }
+  python.give_lock_back(lock);
+  return taken;
+}
+
+static int take_line(void* code, int line, void* data) {
+  void* object;
+  const char* const file = python_text(code, "co_filename", &object);
+  const int outside = file == NULL || !python_of_mpi4py(file);
+  python_let_go(object);
+  if (outside) {
+    const uint64_t number =
+        ((uintptr_t)code ^ (uint64_t)(unsigned)line << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    *(int64_t*)data = (int64_t)(number | 1);
+  }
+  return outside;
+}
+
+int64_t python_line(void) {
+  int64_t number = 0;
+  if (!is_of_python() || !is_alone()) return 0;
+  python_frames(&take_line, &number);
+  return number;
+}

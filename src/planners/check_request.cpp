@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "planners/nodes.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl {
@@ -54,7 +55,7 @@ std::string check_nodes(const Algorithm& algorithm, const PlanRequest& request) 
            std::to_string(request.ranks) + ", one per rank of a node at most";
   }
   if (request.nodes.empty()) return {};
-  if (!algorithm.any_placement) {
+  if (!algorithm.any_placement && !algorithm.uneven_nodes) {
     return full_name(algorithm) + " takes nodes of consecutive ranks only; leave out nodes";
   }
   if (request.ranks_per_node != 1) return "ranks per node and nodes are both given; leave out one";
@@ -67,6 +68,10 @@ std::string check_nodes(const Algorithm& algorithm, const PlanRequest& request) 
       return "a rank is on node " + std::to_string(node) + "; number the nodes 0 to " +
              std::to_string(request.ranks - 1);
     }
+  }
+  if (!algorithm.any_placement && largest_run(request.nodes) == 0) {
+    return full_name(algorithm) +
+           " takes nodes of consecutive ranks only, numbered from 0 in rank order";
   }
   return {};
 }

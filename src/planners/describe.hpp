@@ -5,7 +5,7 @@
 
 namespace sibyl {
 
-// The text of docs/algorithms.md. A test holds the file against it.
+// The text of docs/reference/algorithms.md. A test holds the file against it.
 std::string algorithms_markdown();
 
 }  // namespace sibyl

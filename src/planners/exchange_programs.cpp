@@ -19,7 +19,7 @@ constexpr std::uint32_t exchange_staging = 8;
 // Two sends in the order of the schedule. Others that are ready earlier would keep receivers from
 // what is due: simulated, 8 ranks with one late and 256 segments then take 308 to 355 rounds, in
 // order 270.
-constexpr PortWindow window{.sends = 2, .receives = 0, .until_taken = true, .in_order = true};
+constexpr PortWindow window{.sends = 2, .until_taken = true, .in_order = true};
 
 ClairvoyantEvents events_of(Collective collective, const PlanRequest& request) {
   std::vector<double> flat;

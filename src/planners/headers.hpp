@@ -1,6 +1,7 @@
 // What the plans of a collective have in common, whatever the algorithm; planners fill in the rest.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -21,6 +22,15 @@ inline PlanHeader plain_header(Collective collective, std::string_view algorithm
   header.staging = combines(collective) ? 2 : 0;
   header.rounds = rounds;
   header.one_ported = true;
+  return header;
+}
+
+// Blocks, or parts of a vector, that go around a ring in segments.
+inline PlanHeader ring_header(Collective collective, const PlanRequest& request) {
+  const std::uint32_t rounds = static_cast<std::uint32_t>(request.ranks - 1) * request.segments;
+  PlanHeader header = plain_header(collective, "ring", request, rounds);
+  header.segments = request.segments;
+  header.tag_span = std::max<std::uint32_t>(1, rounds);
   return header;
 }
 

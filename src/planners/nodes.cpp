@@ -29,8 +29,22 @@ std::vector<Rank> numbered(const PlanRequest& request) {
 
 }  // namespace
 
+Rank largest_run(std::span<const Rank> nodes) {
+  Rank largest = 0;
+  Rank length = 0;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    const Rank before = rank == 0 ? 0 : nodes[rank - 1];
+    if (nodes[rank] != before && nodes[rank] != before + 1) return 0;
+    length = nodes[rank] == before ? length + 1 : 1;
+    largest = std::max(largest, length);
+  }
+  return nodes.empty() || nodes.front() != 0 ? 0 : largest;
+}
+
 void place(const Algorithm& algorithm, const Placement& placement, PlanRequest& request) {
-  if (algorithm.any_placement && !placement.nodes.empty()) {
+  const bool says_each = !placement.nodes.empty();
+  if (says_each &&
+      (algorithm.any_placement || (algorithm.uneven_nodes && largest_run(placement.nodes) != 0))) {
     request.nodes = placement.nodes;
   } else if (algorithm.nodes) {
     request.ranks_per_node = placement.ranks_per_node;

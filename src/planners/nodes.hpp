@@ -16,6 +16,10 @@ struct Placement {
   bool operator==(const Placement&) const = default;
 };
 
+// The ranks of the largest node where each holds consecutive ranks, in the order of the nodes'
+// numbers; else 0.
+Rank largest_run(std::span<const Rank> nodes);
+
 // Has a request of this algorithm say where ranks lie, as far as the algorithm plans for it; the
 // placement must live as long as the request.
 void place(const Algorithm& algorithm, const Placement& placement, PlanRequest& request);

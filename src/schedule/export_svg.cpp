@@ -137,7 +137,8 @@ class SvgWriter {
 
   void arrow(double x1, double y1, double x2, double y2, const char* colour, bool dashed,
              double gap = 0) {
-    const double length = std::hypot(x2 - x1, y2 - y1);
+    // Not std::hypot: a wheel that needs it runs only where the C library is of 2022 or later.
+    const double length = std::sqrt((x2 - x1) * (x2 - x1) + (y2 - y1) * (y2 - y1));
     const double ux = (x2 - x1) / length;
     const double uy = (y2 - y1) / length;
     const double head = std::clamp(row_ * 0.26, 4.0, 9.0);

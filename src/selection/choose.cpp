@@ -8,6 +8,7 @@
 #include "selection/choose_exchange.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/choose_scan.hpp"
+#include "selection/lanes.hpp"
 #include "selection/model.hpp"
 #include "selection/reproducible.hpp"
 
@@ -20,7 +21,7 @@ constexpr std::uint64_t message_limit = std::numeric_limits<std::int32_t>::max()
 // twice.
 constexpr std::uint64_t linear_block = 4096;
 // One message a node, where it pays: blocks that are more than a start-up, while MPI sends those of
-// a node at once (simulated: docs/performance.md).
+// a node at once (simulated: docs/results/gather-scatter.md).
 constexpr std::uint64_t two_level_block = 1024;
 
 const Algorithm* choose_blocks(const Situation& now) {
@@ -180,6 +181,7 @@ SegmentPlan segments_for(const Settings& settings, const Algorithm& algorithm,
   if (is_reproducible(settings, now.collective)) {
     return reproducible_segments(settings, algorithm, now);
   }
+  if (algorithm.lanes) return lane_segments(settings, algorithm, now);
   if (now.collective > Collective::reduce) return exchange_segments(settings, algorithm, now);
   if (algorithm.arrivals) {
     return plan_segments(settings, algorithm.any_placement ? now.of_nodes() : now);

@@ -1,6 +1,7 @@
 // Chooses the algorithm of one call from what is certain to be equal on all its ranks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "selection/settings.hpp"
@@ -28,6 +29,14 @@ struct Costs {
   // else, or sends one to each; 0: nothing is known.
   double gathered = 0;
   double scattered = 0;
+  // Where ranks share nodes, what a rank needs per byte that another rank of its node sends it, and
+  // that it combines: one alone on its node, and while all of them do so, which share the node's
+  // memory and processors. And overhead and beta, which hold while one rank of a node sends to
+  // another node, while all of them do.
+  double fold = 0;
+  double fold_together = 0;
+  double overhead_together = 0;
+  double beta_together = 0;
   bool known() const { return beta > 0; }
 };
 
@@ -42,12 +51,22 @@ struct Situation {
   bool commutes = true;     // the operator; only reduce has algorithms that ask for it
   Rank ranks_per_node = 1;  // as in PlanRequest
   Rank nodes = 0;           // how many, where ranks lie anyhow; 0: as ranks_per_node says
+  // Of nodes that lie anyhow, the ranks of the largest where each holds consecutive ones; else 0.
+  Rank largest_run = 0;
   // Of reduce:
   double spread = 0;  // seconds from the first agreed arrival to the last
   Costs costs;
 
   Rank node_count() const {
     return nodes != 0 ? nodes : (ranks + ranks_per_node - 1) / ranks_per_node;
+  }
+  // Of the largest node, as far as a plan for consecutive ranks knows of nodes.
+  Rank consecutive() const {
+    return largest_run != 0 ? largest_run : (ranks_per_node < ranks ? ranks_per_node : ranks);
+  }
+  // How many nodes such a plan has.
+  Rank nodes_of_consecutive() const {
+    return largest_run != 0 ? nodes : (ranks + ranks_per_node - 1) / ranks_per_node;
   }
   // On several nodes, of which some hold several ranks.
   bool shares_nodes() const { return node_count() > 1 && node_count() < ranks; }
@@ -58,6 +77,7 @@ struct Situation {
     over.ranks = node_count();
     over.ranks_per_node = 1;
     over.nodes = 0;
+    over.largest_run = 0;
     if (collective == Collective::allgather) {
       over.bytes =
           bytes * static_cast<std::uint64_t>(ranks) / static_cast<std::uint64_t>(over.ranks);
@@ -69,10 +89,21 @@ struct Situation {
 // How an algorithm that cuts vectors into segments is to run.
 struct SegmentPlan {
   std::uint32_t segments = 1;
-  double round_time = 1;  // seconds that a round of one segment takes
-  double whole_time = 0;  // seconds of the collective when all ranks are there
-  bool in_order = false;  // as in PlanRequest
-  bool together = false;  // planned as if all ranks came at once, whatever the pattern
+  double round_time = 1;    // seconds that a round of one segment takes
+  double whole_time = 0;    // seconds of the collective when all ranks are there
+  bool in_order = false;    // as in PlanRequest
+  bool together = false;    // planned as if all ranks came at once, whatever the pattern
+  std::uint32_t lanes = 1;  // as in PlanRequest; each has so many segments
+
+  // Of a vector, or of blocks, of so many elements: every segment of a lane has one.
+  SegmentPlan of_elements(std::uint64_t elements) const {
+    SegmentPlan plan = *this;
+    plan.lanes = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(lanes, 1, std::max<std::uint64_t>(elements, 1)));
+    plan.segments =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(segments, elements / plan.lanes));
+    return plan;
+  }
 };
 
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.

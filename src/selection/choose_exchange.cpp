@@ -3,9 +3,9 @@
 // Between nodes of one rank each, where what a link carries takes longer than start-ups, all links
 // are to be busy all the time: rings, and for bcast the pipeline along a circulant graph, in
 // segments. That is where the MPI libraries lose time, as they keep whole vectors or blocks too
-// long (docs/performance.md). A stream of N segments of a vector of m bytes takes A N + B rounds of
-// overhead + beta m/N each. Everything else stays with the library: within a node its own use of
-// shared memory, on nodes of several ranks its forms for nodes.
+// long (docs/results/all-ranks.md). A stream of N segments of a vector of m bytes takes A N + B
+// rounds of overhead + beta m/N each. Everything else stays with the library: within a node its own
+// use of shared memory, on nodes of several ranks its forms for nodes.
 //
 // Short vectors. By groups that tell each other their vectors an allreduce takes ceil(log2 p)
 // rounds where p is no power of two, and the MPI libraries two more.
@@ -26,8 +26,8 @@ constexpr std::array<std::uint32_t, 15> tried{1,  2,  3,  4,  6,  8,   12, 16,
                                               24, 32, 48, 64, 96, 128, 192};
 // As good as the best by the model, which knows nothing of what long messages do to each other:
 // where MPICH sends segments by rendezvous, above 16 KiB, a ring takes 1.5 times as long, and whole
-// blocks overlap with nothing (docs/performance.md). So of those as good the fewest whose segments
-// are sent at once are taken, or else the most.
+// blocks overlap with nothing (docs/results/all-ranks.md). So of those as good the fewest whose
+// segments are sent at once are taken, or else the most.
 constexpr double as_good = 1.25;
 // Fewer tags than any communicator has for a vector.
 constexpr std::uint32_t most_messages = 1000;
@@ -93,11 +93,21 @@ const Algorithm* choose_ordered_allreduce(const Situation& now) {
   return find_algorithm(now.collective, rest == 1 ? "radix-k" : "rabenseifner");
 }
 
+// Whether a ring that leaves late ranks out is worth its longer way: what is saved are bytes, and
+// what it has more are rounds. Simulated, one late of 8 to 48: vectors of 64 KiB take 0.7 to 1.16
+// times as long as told nothing, of 1 MiB and more 0.58 to 0.87 (tests/selection/knowing_test.cpp).
+bool arrivals_pay(const Situation& now) {
+  constexpr double rounds_saved = 2;
+  const double rounds = 2.0 * (now.ranks - 1);
+  return now.spread > 0 &&
+         now.costs.beta * static_cast<double>(now.bytes) >= rounds_saved * rounds * now.costs.alpha;
+}
+
 const Algorithm* choose_allreduce(const Situation& now) {
   if (now.shares_nodes()) return choose_two_level(now);
   if (is_long(now)) {
     if (!now.commutes) return choose_ordered_allreduce(now);
-    return find_algorithm(now.collective, now.spread > 0 ? "pre-reduced-ring" : "ring");
+    return find_algorithm(now.collective, arrivals_pay(now) ? "pre-reduced-ring" : "ring");
   }
   const auto ranks = static_cast<std::uint64_t>(now.ranks);
   if (!between_single_ranks(now) || (ranks & (ranks - 1)) == 0) return nullptr;
@@ -110,7 +120,7 @@ const Algorithm* choose_allreduce(const Situation& now) {
 
 // A chain takes longer to fill. But its messages have one way each, while those of the circulant
 // graph meet at their receivers: 1 MiB on 8 hosts takes 1.06 times the wire's time along the one
-// and 1.15 along the other (docs/performance.md).
+// and 1.15 along the other (docs/results/all-ranks.md).
 const Algorithm* choose_pipeline(const Settings& settings, const Situation& now,
                                  std::string_view along, std::string_view over_graph) {
   constexpr double meeting = 1.1;
@@ -119,6 +129,31 @@ const Algorithm* choose_pipeline(const Settings& settings, const Situation& now,
   const double by_chain = exchange_segments(settings, *chain, now).whole_time;
   const double by_circulant = exchange_segments(settings, *circulant, now).whole_time;
   return by_chain < meeting * by_circulant ? chain : circulant;
+}
+
+// Allgathers. Blocks go along a ring in as many rounds as there are ranks, each of which lasts a
+// latency unless segments are under way meanwhile; by rounds in which what a rank holds doubles, as
+// the MPI libraries move blocks that are not long, in the logarithm of that. On links that are in
+// use all the time the libraries are further from this than rings are (docs/results/all-ranks.md),
+// so a ring may take a little more by the model, in the segments that are best by it.
+bool ring_pays(const Situation& now) {
+  constexpr double little_more = 1.1;
+  if (!is_long(now)) return false;
+  const Costs& costs = now.costs;
+  const double doubling = ceil_log2(static_cast<std::uint64_t>(now.ranks)) * costs.alpha +
+                          costs.beta * bytes_on_a_link(now);
+  const Algorithm* ring = find_algorithm(now.collective, "ring");
+  return std::ranges::any_of(tried, [&](std::uint32_t segments) {
+    Settings cut;
+    cut.segments = segments;
+    return exchange_segments(cut, *ring, now).whole_time <= little_more * doubling;
+  });
+}
+
+// Then a ring is a chain for most of the time, and what the libraries do depends on more than
+// sizes.
+bool has_a_large_block(const Situation& now) {
+  return now.largest * static_cast<std::uint64_t>(now.ranks) > 2 * now.bytes;
 }
 
 // The units that segments make up, and the rounds of A N + B: N segments of `bytes`.
@@ -152,7 +187,9 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
       return {bytes, 1, row.arrivals ? 2 * deep : deep - 1, 1};
     case Collective::allreduce:
       if (row.name == "clairvoyant") return {bytes, 2 * others / now.ranks, 2 * deep, 1};
-      return {bytes / now.ranks, 2 * others, 0, static_cast<std::uint32_t>(now.ranks)};
+      // Where one is late what it brings goes through those in time to all, in a pipeline.
+      return {bytes / now.ranks, 2 * others, row.arrivals && now.spread > 0 ? others : 0,
+              static_cast<std::uint32_t>(now.ranks)};
     case Collective::allgather:
       if (row.name == "all-broadcast") return {others * bytes, 1, deep - 1, 1};
       return {bytes, others, 0, 1};
@@ -169,6 +206,7 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
 }  // namespace
 
 const Algorithm* choose_exchange(const Settings& settings, const Situation& now) {
+  const Algorithm* const ring = find_algorithm(now.collective, "ring");
   switch (now.collective) {
     case Collective::allreduce:
       return choose_allreduce(now);
@@ -178,13 +216,14 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
       if (!is_long(now)) return nullptr;
-      return find_algorithm(now.collective, now.commutes ? "ring" : "pairwise");
+      return now.commutes ? ring : find_algorithm(now.collective, "pairwise");
     case Collective::allgather:
       if (now.shares_nodes()) return choose_two_level(now);
-      return is_long(now) ? find_algorithm(now.collective, "ring") : nullptr;
+      return ring_pays(now) ? ring : nullptr;
     case Collective::allgatherv:  // a large block goes round the ring as along a chain
       if (now.shares_nodes()) return choose_two_level(now);
-      return is_long(now) ? choose_pipeline(settings, now, "ring", "all-broadcast") : nullptr;
+      if (has_a_large_block(now) ? !is_long(now) : !ring_pays(now)) return nullptr;
+      return choose_pipeline(settings, now, "ring", "all-broadcast");
     case Collective::alltoall:
       return is_long(now) ? find_algorithm(now.collective, "shifted") : nullptr;
     case Collective::alltoallv:
@@ -224,11 +263,18 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
   }
   const Stream stream = stream_of(row, now);
   const double gamma = combines(now.collective) ? now.costs.gamma : 0;
+  const bool passes_blocks_on =
+      partition_of(now.collective) == Partition::blocks && row.name == "ring";
   const auto planned = [&](std::uint32_t segments) {
-    const double round = now.costs.overhead + (now.costs.beta + gamma) * stream.bytes / segments;
+    const double moving = (now.costs.beta + gamma) * stream.bytes / segments;
+    const double round = now.costs.overhead + moving;
+    // Until the first segment of a block can be passed on, the last one of the block before may
+    // have left.
+    const double idle = std::max(now.costs.alpha + moving - segments * round, 0.0);
     return SegmentPlan{.segments = segments * stream.parts,
                        .round_time = round,
-                       .whole_time = (stream.a * segments + stream.b) * round};
+                       .whole_time = (stream.a * segments + stream.b) * round +
+                                     (passes_blocks_on ? stream.a * idle : 0)};
   };
   if (settings.segments != 0) {
     SegmentPlan asked = planned(std::max(settings.segments / stream.parts, 1U));
@@ -255,7 +301,7 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     if (!fits(segments) || plan.whole_time > enough) continue;
     if (stream.bytes > static_cast<double>(sent_at_once * segments)) {
       if (!pipeline) best = plan;
-    } else if (!at_once || (pipeline && plan.whole_time < at_once->whole_time)) {
+    } else if (!at_once || plan.whole_time < at_once->whole_time) {
       at_once = plan;
     }
   }

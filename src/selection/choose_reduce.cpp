@@ -4,15 +4,16 @@
 // takes a link d = overhead + (beta + gamma) m/N, and K beta where K ranks of a node share its
 // link, since the schedule knows nothing of nodes. The schedule itself has about log2 p rounds more
 // than N; ranks that drift apart and meet at a receiver add some: 11 in all were lost on 8 hosts
-// with 32 segments (docs/performance.md), so L = 3 log2 p.
+// with 32 segments (measured in November 2026), so L = 3 log2 p.
 //
 // Order. Where links carry one message after the other, ranks that send in the order of the
 // schedule do not drift apart. Then the pattern brings the last rank nothing: it needs the time of
 // a vector in any case, which is nearly all that the schedule takes for ranks that come together. 1
 // MiB on 8 hosts then takes 1.1 times the wire's time whatever the arrivals, 1.3 to 1.5 out of
-// order (docs/performance.md). So the pattern is used for the sake of the others, who may leave
-// before the last has come: where ranks are further apart than the whole takes. Where messages
-// share a link (as large ones do, and all in SMPI), those under way in order would all come late.
+// order (measured in November 2026). So the pattern is used for the sake of the others, who may
+// leave before the last has come: where ranks are further apart than the whole takes. Where
+// messages share a link (as large ones do, and all in SMPI), those under way in order would all
+// come late.
 #include "selection/choose_reduce.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ constexpr std::array<std::uint32_t, 18> segments_tried{1,  2,  3,  4,  6,   8,  
 // The most of those that are as good as the best by the model, which knows nothing of what long
 // messages do to each other: where MPICH sends segments by rendezvous, which it does above 16 KiB,
 // 1 MiB on 8 hosts takes 1.55 times the wire's time, and 1.07 in 128 segments
-// (docs/performance.md).
+// (measured in November 2026).
 constexpr double nearly_as_good = 1.05;
 // An order is kept where a latency is no longer than so many rounds; ranks wait for it.
 constexpr double most_latency = 2;

@@ -36,7 +36,7 @@ constexpr double chain_fill = 1.25;
 
 // The cost of the applications on the longest path and beside it. What a rank applies beyond the
 // longest path is done while messages are under way, about half of it (simulated:
-// docs/performance.md).
+// docs/results/scans.md).
 double applications(double on_path, double most, double seconds_each) {
   return (on_path + most) / 2 * seconds_each;
 }
@@ -64,8 +64,8 @@ std::uint64_t leaving_in_exchange(std::uint64_t per_node, std::uint64_t bit) {
 SegmentPlan pipelined(const Algorithm& row, const Situation& now) {
   const bool chain = row.chain;
   const double gamma = gamma_of(now.operator_use);
-  const Rank per_node = std::min(now.ranks_per_node, now.ranks);
-  const Rank nodes = (now.ranks - 1) / per_node + 1;
+  const Rank per_node = now.consecutive();
+  const Rank nodes = now.nodes_of_consecutive();
   const auto depth = [](Rank n) { return 2.0 * ceil_log2(static_cast<std::uint64_t>(n)); };
   const double hops_between = chain ? nodes - 1 : depth(nodes);
   const double hops_within = chain ? std::max(0, now.ranks - 1 - nodes) : depth(per_node);
@@ -92,42 +92,49 @@ void offer_pipelines(const Situation& now, Offer offer) {
   }
 }
 
+// Either kind of scan.
+double on_two_levels(const Situation& now) {
+  const double bytes = static_cast<double>(now.bytes);
+  const auto phases = exscan::two_level_rounds(now.nodes_of_consecutive(), now.consecutive());
+  return (phases.within + phases.broadcast) * round_cost(bytes, 0) +
+         phases.between * round_cost(bytes, 1) +
+         (phases.within + phases.between) * gamma_of(now.operator_use) * bytes;
+}
+
 }  // namespace
 
 SegmentPlan scan_segments(const Algorithm& row, const Situation& now) {
   return pipelined(row, now);
 }
 
-const Algorithm* choose_scan(const Situation& now) {
+Ranking rank_scans(const Situation& now) {
   const double bytes = static_cast<double>(now.bytes);
-  const auto per_node = static_cast<std::uint64_t>(std::min(now.ranks_per_node, now.ranks));
+  const auto per_node = static_cast<std::uint64_t>(now.consecutive());
   const bool one_node = per_node == static_cast<std::uint64_t>(now.ranks);
-  std::string_view best = "doubling";
-  double best_cost = 0;
+  double by_doubling = 0;
   for (std::uint64_t distance = 1; distance < static_cast<std::uint64_t>(now.ranks);
        distance *= 2) {
-    best_cost += one_node ? round_cost(bytes, 0) : shift_cost(bytes, distance, per_node);
-    best_cost += gamma_of(now.operator_use) * bytes;
+    by_doubling += one_node ? round_cost(bytes, 0) : shift_cost(bytes, distance, per_node);
+    by_doubling += gamma_of(now.operator_use) * bytes;
   }
-  offer_pipelines(now, [&](std::string_view name, double cost) {
-    if (cost >= best_cost) return;
-    best = name;
-    best_cost = cost;
-  });
-  return find_algorithm(Collective::scan, best);
+  Ranking all;
+  const auto offer = [&](std::string_view name, double cost) {
+    all.offer(find_algorithm(Collective::scan, name), cost);
+  };
+  offer("doubling", by_doubling);
+  offer_pipelines(now, offer);
+  if (per_node > 1 && !one_node) offer("two-level", on_two_levels(now));
+  return all;
 }
 
-const Algorithm* choose_exscan(const Situation& now) {
+Ranking rank_exscans(const Situation& now) {
   const double bytes = static_cast<double>(now.bytes);
   const double gamma = gamma_of(now.operator_use);
-  const auto per_node = static_cast<std::uint64_t>(std::min(now.ranks_per_node, now.ranks));
+  const auto per_node = static_cast<std::uint64_t>(now.consecutive());
   const bool one_node = per_node == static_cast<std::uint64_t>(now.ranks);
-  const Algorithm* best = nullptr;
-  double best_cost = 0;
+  Ranking all;
   const auto offer = [&](std::string_view name, double cost) {
-    if (best != nullptr && cost >= best_cost) return;
-    best = find_algorithm(Collective::exscan, name);
-    best_cost = cost;
+    all.offer(find_algorithm(Collective::exscan, name), cost);
   };
 
   for (const auto& [member, name] : family) {
@@ -144,7 +151,9 @@ const Algorithm* choose_exscan(const Situation& now) {
   }
   offer_pipelines(now, offer);
   // What follows is for nodes of several ranks.
-  if (per_node == 1 || one_node) return best;
+  if (per_node == 1 || one_node) return all;
+  offer("two-level", on_two_levels(now));
+  if (now.largest_run != 0) return all;  // halves of aligned blocks do not meet within such nodes
   const std::uint32_t all_rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks));
   double exchanges = applications(
       all_rounds - 1, exscan::recursive_doubling_applications(now.ranks), gamma * bytes);
@@ -152,11 +161,7 @@ const Algorithm* choose_exscan(const Situation& now) {
     exchanges += round_cost(bytes, leaving_in_exchange(per_node, std::uint64_t{1} << round));
   }
   offer("recursive-doubling", exchanges);
-  const auto phases = exscan::two_level_rounds(now.ranks, now.ranks_per_node);
-  const std::uint32_t within = phases.within + phases.broadcast;
-  offer("two-level", within * round_cost(bytes, 0) + phases.between * round_cost(bytes, 1) +
-                         (phases.within + phases.between) * gamma * bytes);
-  return best;
+  return all;
 }
 
 }  // namespace sibyl

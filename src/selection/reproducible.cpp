@@ -9,7 +9,8 @@ namespace sibyl {
 namespace {
 
 // Longer vectors are better cut: on clusters of slow and of fast links the tree takes 1.3 to 3
-// times as long then. Shorter ones are not, within a node least of all (docs/reproducible.md).
+// times as long then. Shorter ones are not, within a node least of all
+// (docs/how-to/reproducible.md).
 constexpr std::uint64_t whole_up_to = 65536;
 // Up to here a group of a prime number of ranks may as well tell each other their vectors.
 constexpr std::uint64_t doubled_up_to = 2048;
@@ -17,7 +18,7 @@ constexpr std::uint64_t doubled_up_to = 2048;
 // are too many and too small.
 constexpr Rank largest_group = 16;
 // Clairvoyant's segments, in bytes, and how many at most: what the model finds for the networks of
-// docs/performance.md lies around it.
+// docs/results/performance.md lies around it.
 constexpr std::uint64_t segment_bytes = 8192;
 constexpr std::uint64_t segments_at_most = 256;
 

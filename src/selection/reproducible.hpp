@@ -1,5 +1,5 @@
 // What is chosen for a reduction that must give the same bits in every call and every run
-// (SIBYL_REPRODUCIBLE, docs/reproducible.md).
+// (SIBYL_REPRODUCIBLE, docs/how-to/reproducible.md).
 //
 // Rounding makes the order of the operands show, and the order follows from algorithm and segments.
 // So both follow from nothing that was measured, predicted or told of the moment: no costs, no

@@ -1,9 +1,10 @@
 // Turns the environment into settings; see settings.hpp.
 #include "selection/settings.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "base/hash.hpp"
+#include "base/printable.hpp"
 #include "sibyl/arrival.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/version.h"
@@ -49,6 +50,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.outstanding = environment.outstanding;
   settings.direct_from = environment.direct_from;
   settings.segments = environment.segments;
+  settings.lanes = environment.lanes;
   settings.alpha = environment.alpha;
   settings.overhead = environment.overhead;
   settings.beta = environment.beta;
@@ -76,6 +78,11 @@ std::string settings_from(const Environment& environment, Settings& settings) {
     problem = "SIBYL_PREDICT=" + environment.predict +
               ": use off, piggyback, root-led, periodic or background";
   }
+  settings.device_native = environment.device == "native" ? 1 : 0;
+  const bool known = environment.device == "auto" || environment.device == "off";
+  if (settings.device_native == 0 && !known && problem.empty()) {
+    problem = "SIBYL_DEVICE=" + environment.device + ": use auto, native or off";
+  }
   if (!environment.table.empty()) {
     const std::string wrong = read_table_file(environment.table, settings.table);
     if (problem.empty() && !wrong.empty()) problem = "SIBYL_TABLE: " + wrong;
@@ -85,10 +92,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
     if (problem.empty() && !wrong.empty()) problem = "SIBYL_ARRIVALS: " + wrong;
   }
   // The shim prints it as one line, whatever a value or a file's name holds.
-  std::replace_if(
-      problem.begin(), problem.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
-  return problem;
+  return printable(std::move(problem));
 }
 
 std::uint64_t build_fingerprint() {

@@ -32,12 +32,14 @@ struct Settings {
   // Bytes of a block of gatherv or scatterv that goes direct; not set: by the costs.
   std::optional<std::uint32_t> direct_from;
   std::uint32_t segments = 0;          // of Clairvoyant's vector; 0 chooses by the costs
+  std::uint32_t lanes = 0;             // between nodes; 0 chooses by the costs
   std::uint32_t alpha = 0;             // nanoseconds; 0: measured, as the two below
   std::uint32_t overhead = 0;          // nanoseconds
   std::uint32_t beta = 0;              // picoseconds per byte
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
   std::uint32_t node_window = 0;       // bytes of a node's shared window; 0: there is none
   PredictionMode predict = PredictionMode::off;
+  std::uint32_t device_native = 0;  // 1: where a rank has a device, the library serves all calls
   std::uint32_t govern = 0;  // 1: what is chosen automatically is held against the library's own
   std::uint32_t reproducible =
       0;                     // 1: reductions by what is the same in every run (reproducible.hpp)
@@ -50,7 +52,7 @@ struct Settings {
 // What a root sends must not wait for a rank that is not there, while what comes in is spared a
 // crowd at its port. In the `background` all ranks receive before they are there, late ones
 // whenever their thread looks; then a few sends keep the root's link busy, and who is served first
-// is there first (measured on 48 hosts: docs/performance.md).
+// is there first (measured on 48 hosts: docs/results/gather-scatter.md).
 inline std::uint32_t outstanding_in(const Settings& settings, Collective collective,
                                     bool background = false) {
   const std::uint32_t sends = background ? 4 : 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/input_file.hpp"
+#include "base/printable.hpp"
 #include "base/read_number.hpp"
 #include "sibyl/planners.hpp"
 
@@ -94,7 +95,7 @@ std::string read_table(std::string_view text, const std::string& file, Selection
   bool headed = false;
   std::size_t number = 0;
   const auto wrong = [&](const std::string& what) {
-    return file + ":" + std::to_string(number) + ": " + what;
+    return printable(file + ":" + std::to_string(number) + ": " + what);
   };
   while (!text.empty()) {
     ++number;

@@ -1,19 +1,15 @@
-// Holds docs/algorithms.md against the table of algorithms that it is written from.
+// Holds docs/reference/algorithms.md against the table of algorithms that it is written from.
 #include "planners/describe.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "sibyl/planners.hpp"
+#include "support/page_of_docs.hpp"
 
 namespace sibyl {
 namespace {
-
-constexpr const char* page = SIBYL_SOURCE_DIR "/docs/algorithms.md";
 
 TEST(AlgorithmsPage, NamesEveryAlgorithmWithItsRestrictionsAndSource) {
   const std::string text = algorithms_markdown();
@@ -36,13 +32,7 @@ TEST(AlgorithmsPage, NamesEveryAlgorithmWithItsRestrictionsAndSource) {
 }
 
 TEST(AlgorithmsPage, OfTheDocumentationIsWhatTheTableSays) {
-  const std::string expected = algorithms_markdown();
-  if (std::getenv("SIBYL_UPDATE_DOCS") != nullptr) std::ofstream(page) << expected;
-  std::ifstream file(page);
-  ASSERT_TRUE(file) << "cannot read " << page;
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_TRUE(text == expected)
-      << page << " is out of date: run this test once with SIBYL_UPDATE_DOCS=1 and commit it";
+  test::expect_page("reference/algorithms.md", algorithms_markdown());
 }
 
 }  // namespace

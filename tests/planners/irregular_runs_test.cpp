@@ -34,16 +34,6 @@ Sizes some_sizes(Rank ranks, std::mt19937_64& random) {
   return sizes;
 }
 
-PlanRequest request_of(const Sizes& sizes, Rank root, std::uint64_t direct_from, Rank per_node) {
-  PlanRequest request;
-  request.ranks = static_cast<Rank>(sizes.size());
-  request.root = root;
-  request.sizes = sizes;
-  request.direct_from = direct_from;
-  request.ranks_per_node = per_node;
-  return request;
-}
-
 void prove(Collective collective, const PlanRequest& request, const Nodes& nodes,
            const std::string& what) {
   const VerifyResult result = verify(plan_along(collective, request, nodes));
@@ -62,7 +52,7 @@ void for_requests(Run run) {
       for (const std::uint64_t direct_from : {std::uint64_t{1}, std::uint64_t{40}, UINT64_MAX}) {
         const auto per_node = static_cast<Rank>(1 + random() % static_cast<std::uint64_t>(ranks));
         const Sizes sizes = some_sizes(ranks, random);
-        run(request_of(sizes, root, direct_from, per_node), random);
+        run(irregular_request(sizes, root, direct_from, per_node), random);
         if (testing::Test::HasFatalFailure()) return;
       }
     }
@@ -145,7 +135,7 @@ TEST(IrregularRuns, ScatterAlongWhatEachRankLearnsFromItsMessage) {
 // A tree that does not hold together is found.
 TEST(IrregularRuns, ATreeWhoseRanksDisagreeIsRefused) {
   const Sizes sizes{5, 5, 5, 5};
-  const PlanRequest request = request_of(sizes, 0, UINT64_MAX, 1);
+  const PlanRequest request = irregular_request(sizes, 0, UINT64_MAX, 1);
   Nodes nodes;
   for (Rank rank = 0; rank < 4; ++rank) {
     nodes.push_back(ordered_node_of_equal_blocks(rank, 4, rank == 3 ? 3 : 0));

@@ -28,4 +28,15 @@ inline std::vector<Sizes> problems(Rank ranks, std::uint64_t b, std::uint32_t se
   return all;
 }
 
+inline PlanRequest irregular_request(const Sizes& sizes, Rank root, std::uint64_t direct_from,
+                                     Rank per_node) {
+  PlanRequest request;
+  request.ranks = static_cast<Rank>(sizes.size());
+  request.root = root;
+  request.sizes = sizes;
+  request.direct_from = direct_from;
+  request.ranks_per_node = per_node;
+  return request;
+}
+
 }  // namespace sibyl

@@ -23,12 +23,7 @@ class Irregular : public testing::TestWithParam<Collective> {
   const Algorithm& tree() const { return *find_algorithm(GetParam(), "ordered-tree"); }
 
   void prove(const Sizes& sizes, Rank root, std::uint64_t direct_from, Rank per_node) {
-    PlanRequest request;
-    request.ranks = static_cast<Rank>(sizes.size());
-    request.root = root;
-    request.sizes = sizes;
-    request.direct_from = direct_from;
-    request.ranks_per_node = per_node;
+    const PlanRequest request = irregular_request(sizes, root, direct_from, per_node);
     const std::string what = std::to_string(sizes.size()) + " ranks, root " + std::to_string(root) +
                              ", direct from " + std::to_string(direct_from) + ", " +
                              std::to_string(per_node) + " a node";

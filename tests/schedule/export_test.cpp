@@ -150,7 +150,7 @@ TEST(ExportGoal, CombinesAfterTheMessageAndItsData) {
 
 TEST(ExportGoal, WritesThePortWindowAsAChain) {
   Plan plan = exscan_plan();
-  plan.header.window = {1, 2};
+  plan.header.window = {.sends = 1, .receives = 2};
   Goal goal;
   read_goal(export_goal(plan), goal);
   EXPECT_EQ(goal.requires_.count("1: m2 requires m0"), 1U);

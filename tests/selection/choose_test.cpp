@@ -92,7 +92,7 @@ std::string_view irregular_choice(Collective collective, Rank ranks, Rank per_no
   return choose(Settings{}, now)->name;
 }
 
-// docs/irregular.md states these numbers.
+// docs/how-to/irregular.md states these numbers.
 TEST(Choose, TakesTheTreeOfIrregularBlocksFromWhereItSavesStartUps) {
   const auto switches = [](Collective collective, Rank per_node) {
     Rank first = 1;
@@ -115,7 +115,7 @@ TEST(Choose, SendsToEachNodeWhereALatencyIsWorthMoreMessages) {
     return star_saves(now);
   };
   EXPECT_TRUE(star(35, 16));
-  EXPECT_TRUE(star(102, 16));  // docs/irregular.md
+  EXPECT_TRUE(star(102, 16));  // docs/how-to/irregular.md
   EXPECT_FALSE(star(103, 16));
   EXPECT_FALSE(star(1, 16));
   EXPECT_FALSE(star(35, 1));

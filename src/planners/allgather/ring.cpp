@@ -21,11 +21,7 @@ namespace sibyl::allgather {
 
 template <Collective collective>
 PlanHeader describe_ring(const PlanRequest& request) {
-  const auto others = static_cast<std::uint32_t>(request.ranks - 1);
-  PlanHeader header = plain_header(collective, "ring", request, others * request.segments);
-  header.segments = request.segments;
-  header.tag_span = others == 0 ? 1 : others * request.segments;
-  return header;
+  return ring_header(collective, request);
 }
 
 void plan_ring(const PlanRequest& request, Rank rank, Program& program) {

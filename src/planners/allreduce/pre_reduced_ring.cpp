@@ -13,7 +13,7 @@
 // sums of these are there a time of (q-1)/q beta m after the last of them has come, and all is over
 // (p-1)/q beta m after that and after the last rank of all. Told wrong, it is a ring that waits for
 // the rank that is late indeed, and no more are left out than keeps that near the ring of all
-// (docs/told-wrong.md).
+// (docs/results/told-wrong.md).
 //
 // p no power of two: no matter.
 // Commutativity: required; the sum of a part begins at any rank of the ring.
@@ -36,6 +36,13 @@
 namespace sibyl::allreduce {
 namespace {
 
+// Who is late has something for all others at once, and those in time for the next and for who is
+// late: without a limit these meet at their receivers (1 MiB on 8 hosts, one rank late: 123 ms with
+// MPICH 4.0, with six at a time 107). No more than four of them go to one rank, so that one that
+// comes later than was told takes up no other's place. Three and two take 102 ms, but told that
+// another rank is late 264, where these take 171 (docs/results/all-ranks.md).
+constexpr PortWindow window{.sends = 6, .sends_to_one = 4, .until_taken = true};
+
 // The ranks in time, then those that are late, both in rank order.
 struct Seats {
   std::vector<Rank> ranks;
@@ -49,7 +56,7 @@ struct Seats {
 };
 
 // What leaving ranks out has to bring at least, in the time of a vector: where it is told wrong it
-// costs about as much (docs/performance.md).
+// costs about as much (docs/results/all-ranks.md).
 constexpr double worth_leaving_out = 0.25;
 
 // A ring of fewer takes more than 1.1 times the time of a ring of all p where it is told wrong: if
@@ -213,6 +220,7 @@ PlanHeader describe_pre_reduced_ring(const PlanRequest& request) {
   header.staging = 8;
   header.tag_span = std::max<std::uint32_t>(1, 2 * parts * pieces);
   header.one_ported = late == 0;
+  if (late != 0) header.window = window;
   return header;
 }
 

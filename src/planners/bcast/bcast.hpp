@@ -9,6 +9,9 @@
 
 namespace sibyl::bcast {
 
+PlanHeader describe_linear(const PlanRequest& request);
+void plan_linear(const PlanRequest& request, Rank rank, Program& program);
+
 PlanHeader describe_binomial(const PlanRequest& request);
 void plan_binomial(const PlanRequest& request, Rank rank, Program& program);
 

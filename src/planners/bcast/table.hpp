@@ -13,6 +13,18 @@ namespace sibyl::bcast {
 // m is the size of the vector, cut into N segments.
 inline constexpr std::array algorithms{
     Algorithm{.collective = Collective::bcast,
+              .name = "linear",
+              .published = "LIN, flat tree",
+              .idea = "The root sends the vector to every rank; in a node's shared memory it "
+                      "writes it once, and all others read it.",
+              .cost = "(p-1) (alpha + beta m)",
+              .source = linear_blocks_paper,
+              .order = OrderUse::root_only,
+              .background = true,
+              .in_place = false,
+              .describe = describe_linear,
+              .plan = plan_linear},
+    Algorithm{.collective = Collective::bcast,
               .name = "binomial",
               .published = "BNOM",
               .idea = "Every rank that has the vector sends it on to one that has not, in rank "

@@ -9,7 +9,7 @@
 // in the order of arrival.
 // Cost of generation: O(rounds * P^2 * N); P N bytes. This is the only generator without bits.
 // Source: Improving Clairvoyant, section 4.6, listing 2, with the resolutions of
-// docs/clairvoyant.md where it is silent or contradicts its text.
+// docs/explanation/clairvoyant.md where it is silent or contradicts its text.
 #include <vector>
 
 #include "planners/clairvoyant/generators.hpp"

@@ -12,7 +12,7 @@
 // Cost of generation: O(rounds * P * N/SIMD * log P); at most 4 bits per process and segment: the
 // columns, and a tree of less than 3 P nodes.
 // Source: Improving Clairvoyant, sections 5.2 to 5.6, listings 3 to 8, with the repairs of
-// docs/clairvoyant.md.
+// docs/explanation/clairvoyant.md.
 #include <algorithm>
 #include <bit>
 #include <vector>

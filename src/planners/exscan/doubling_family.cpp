@@ -100,8 +100,8 @@ bool append_doubling(ProgramBuilder& build, const DoublingGroup& group) {
   const std::uint32_t all_rounds = rounds(group.size, group.operator_rounds);
   const std::uint32_t operator_rounds = effective(group.operator_rounds, group.size);
   const auto rank_of = [&](std::int64_t member) {
-    return static_cast<Rank>(
-        std::min<std::int64_t>(group.first + member * group.stride, group.last));
+    return group.members.empty() ? static_cast<Rank>(group.first + member)
+                                 : group.members[static_cast<std::size_t>(member)];
   };
   bool uses_joined = false;
 
@@ -154,7 +154,6 @@ void plan_rank(const PlanRequest& request, std::uint32_t operator_rounds, Rank r
   DoublingGroup group;
   group.size = request.ranks;
   group.index = rank;
-  group.last = request.ranks - 1;
   group.operator_rounds = operator_rounds;
   group.value = ProgramBuilder::slice(request.in_place ? Buffer::receive : Buffer::send, 0);
   group.prefix = ProgramBuilder::slice(Buffer::receive, 0);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "sibyl/planners.hpp"
 
@@ -33,11 +34,10 @@ std::uint32_t most_applications(Rank ranks, std::uint32_t operator_rounds);
 
 // An exclusive scan of the family among some of the ranks, as part of a program.
 struct DoublingGroup {
-  Rank size = 1;   // of the group
-  Rank index = 0;  // of this rank in the group
-  Rank first = 0;  // the group's member i is rank min(first + i * stride, last)
-  Rank stride = 1;
-  Rank last = 0;
+  Rank size = 1;                       // of the group
+  Rank index = 0;                      // of this rank in the group
+  Rank first = 0;                      // the group's member i is rank first + i
+  std::span<const Rank> members = {};  // or, where these are given, members[i]
   std::uint32_t operator_rounds = 1;
   std::uint32_t first_round = 0;
   Slice value;   // V: read only

@@ -80,6 +80,7 @@ inline constexpr std::array algorithms{
         .source = "J. L. Traeff, A. Rougier, MPI Collectives and Datatypes for Hierarchical "
                   "All-to-all Communication, 2014 (the decomposition)",
         .nodes = true,
+        .uneven_nodes = true,
         .describe = describe_two_level,
         .plan = plan_two_level},
     pipelined_chain<Collective::exscan>,

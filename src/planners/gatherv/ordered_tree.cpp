@@ -28,7 +28,8 @@ namespace {
 // An iteration of the construction takes a round for the exchange and one for telling.
 std::uint32_t construction_rounds(const PlanRequest& request) {
   const std::uint32_t iterations = tree_rounds(request);
-  return request.sizes.empty() || iterations == 0 ? 0 : 2 * iterations;
+  const bool none = request.sizes.empty() || request.constructed || iterations == 0;
+  return none ? 0 : 2 * iterations;
 }
 
 // Lets all steps from `first` on wait for the steps in `earlier`.

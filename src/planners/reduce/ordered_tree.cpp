@@ -51,8 +51,8 @@ void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) 
   const bool at_root = rank == request.root;
   program.in_place = at_root && request.in_place;
   ProgramBuilder build(program);
-  const OrderedNode node =
-      ordered_node_of_equal_blocks(rank, request.ranks, request.root, request.ranks_per_node);
+  const RequestOrder order(request);
+  const OrderedNode node = ordered_node_of_equal_blocks(rank, request.root, order.get());
 
   const Slice receive = ProgramBuilder::slice(Buffer::receive, 0);
   const Slice scratch = ProgramBuilder::slice(Buffer::scratch, 0);

@@ -41,6 +41,7 @@ inline constexpr std::array algorithms{
                       "rounds within, ceil(log2 n) between nodes",
               .source = ordered_tree_paper,
               .nodes = true,
+              .uneven_nodes = true,
               .describe = describe_ordered_tree,
               .plan = plan_ordered_tree},
     Algorithm{.collective = Collective::reduce,

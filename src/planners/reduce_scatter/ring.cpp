@@ -8,8 +8,6 @@
 // In place: at any rank.
 // Cost for a vector of m in N segments a block: (p-1) (N alpha + beta m/p).
 // Source: M. Barnett et al., Global Combine on Mesh Architectures, 1993.
-#include <algorithm>
-
 #include "planners/circulant_sums.hpp"
 #include "planners/headers.hpp"
 #include "planners/parts.hpp"
@@ -19,11 +17,7 @@ namespace sibyl::reduce_scatter {
 
 template <Collective collective>
 PlanHeader describe_ring(const PlanRequest& request) {
-  const auto others = static_cast<std::uint32_t>(request.ranks - 1);
-  PlanHeader header = plain_header(collective, "ring", request, others * request.segments);
-  header.segments = request.segments;
-  header.tag_span = std::max<std::uint32_t>(1, others * request.segments);
-  return header;
+  return ring_header(collective, request);
 }
 
 void plan_ring(const PlanRequest& request, Rank rank, Program& program) {

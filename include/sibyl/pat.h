@@ -1,17 +1,20 @@
-/* The iterative model under the names of its paper: a program computes and communicates in turns,
+/** @file
+ * The iterative model under the names of its paper: a program computes and communicates in turns,
  * and says in every turn how far its computation is.
  *
- *   PAT_Init();
- *   PAT_UseAlg(PAT_Gather_BSLS);
- *   for (...) {
- *     PAT_ProcessingStart();
- *     first half of the work
- *     PAT_Edge(0.5);
- *     second half of the work
- *     PAT_ProcessingEnd();
- *     PAT_Gather_BSLS(sendbuf, n, type, recvbuf, n, type, root, comm);
- *   }
- *   PAT_Finalize();
+ * @code{.c}
+ * PAT_Init();
+ * PAT_UseAlg(PAT_Gather_BSLS);
+ * for (...) {
+ *   PAT_ProcessingStart();
+ *   // first half of the work
+ *   PAT_Edge(0.5);
+ *   // second half of the work
+ *   PAT_ProcessingEnd();
+ *   PAT_Gather_BSLS(sendbuf, n, type, recvbuf, n, type, root, comm);
+ * }
+ * PAT_Finalize();
+ * @endcode
  *
  * This is a layer over the persistent collectives of sibyl.h, which are to be preferred by new
  * programs: a call here names its buffers only when the computation is over, so the data that moves
@@ -41,15 +44,15 @@
  * PAT_Finalize.
  *
  * Errors, raised through the handler of `comm` (of MPI_COMM_WORLD where there is none) and
- * returned: MPI_ERR_OTHER     outside PAT_Init and PAT_Finalize; a second PAT_Init;
- * PAT_ProcessingStart twice, PAT_ProcessingEnd or PAT_Edge without it, a second PAT_Edge; a
- *                     collective before PAT_ProcessingEnd
- *   MPI_ERR_ARG       a fraction outside (0, 1); PAT_UseAlg of something else
- *   MPI_ERR_COMM      no communicator, or one between two groups
- *   MPI_ERR_COUNT     a block of 2 GiB or more, or a negative count
- *   MPI_ERR_TRUNCATE  the root's own block is not of the size of the others
- *   MPI_ERR_NO_MEM    no memory for the copy (at other ranks MPI_ERR_OTHER)
- *   and the classes of the collective.
+ * returned, besides the classes of the collective:
+ * - `MPI_ERR_OTHER`: outside PAT_Init and PAT_Finalize; a second PAT_Init; PAT_ProcessingStart
+ *   twice, PAT_ProcessingEnd or PAT_Edge without it, a second PAT_Edge; a collective before
+ *   PAT_ProcessingEnd
+ * - `MPI_ERR_ARG`: a fraction outside (0, 1); PAT_UseAlg of something else
+ * - `MPI_ERR_COMM`: no communicator, or one between two groups
+ * - `MPI_ERR_COUNT`: a block of 2 GiB or more, or a negative count
+ * - `MPI_ERR_TRUNCATE`: the root's own block is not of the size of the others
+ * - `MPI_ERR_NO_MEM`: no memory for the copy (at other ranks MPI_ERR_OTHER)
  *
  * Thread safety: one call at a time in a process.
  * Source: J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and
@@ -63,55 +66,83 @@
 extern "C" {
 #endif
 
-/* Before all others, after MPI_Init. Local. */
+/** @defgroup iterative Iterative model
+ * The persistent collectives under the names of the paper's iterative model.
+ * @{ */
+
+/** Before all others, after MPI_Init. Local. */
 SIBYL_EXPORT int PAT_Init(void);
-/* After all others, before MPI_Finalize. Collective over all communicators that were used: what was
- * started and not called since is run once more, on nothing of the program's. */
+/** After all others, before MPI_Finalize. Collective over all communicators that were used: what
+ * was started and not called since is run once more, on nothing of the program's. */
 SIBYL_EXPORT int PAT_Finalize(void);
 
-/* Which of the functions below the next turns will call, as in PAT_UseAlg(PAT_Gather_BSLS). Local;
- * the same on all ranks. */
+/** What PAT_UseAlg takes: one of the functions below. */
 typedef void (*PAT_Function)(void); /* NOLINT(modernize-redundant-void-arg): this is C */
+/** Which of the functions below the next turns will call, as in PAT_UseAlg(PAT_Gather_BSLS). Local;
+ * the same on all ranks. */
 SIBYL_EXPORT int PAT_UseAlg(PAT_Function function);
+/** @cond */
 #define PAT_UseAlg(function) (PAT_UseAlg)((PAT_Function)(function))
+/** @endcond */
 
-/* The computation begins. Local. */
+/** The computation begins. Local. */
 SIBYL_EXPORT int PAT_ProcessingStart(void);
-/* `fraction` of the computation is done, 0.5 for 50 %. Local; at most once in a turn. */
+/** `fraction` of the computation is done, 0.5 for 50 %. Local; at most once in a turn. */
 SIBYL_EXPORT int PAT_Edge(double fraction);
-/* The computation is over. Local. */
+/** The computation is over. Local. */
 SIBYL_EXPORT int PAT_ProcessingEnd(void);
 
 #define SIBYL_PAT_BLOCKS(name)                                                                    \
   SIBYL_EXPORT int name(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, \
                         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+/** MPI_Gather by LIN; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Gather_LIN);
+/** MPI_Gather by LS; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Gather_LS);
+/** MPI_Gather by SLS; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Gather_SLS);
+/** MPI_Gather by BSLS; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Gather_BSLS);
+/** MPI_Gather by BNOM; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Gather_BNOM);
+/** MPI_Gather by SBN; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Gather_SBN);
+/** MPI_Gather by BSBN; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Gather_BSBN);
+/** MPI_Scatter by LIN; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Scatter_LIN);
+/** MPI_Scatter by SLIN; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Scatter_SLIN);
+/** MPI_Scatter by BSLIN; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Scatter_BSLIN);
+/** MPI_Scatter by BNOM; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Scatter_BNOM);
+/** MPI_Scatter by SBN; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Scatter_SBN);
+/** MPI_Scatter by BSBN; see above. Collective over `comm`. */
 SIBYL_PAT_BLOCKS(PAT_Scatter_BSBN);
 #undef SIBYL_PAT_BLOCKS
-/* As the paper also writes them. */
+/** PAT_Scatter_SLIN, as the paper also writes it. */
 #define PAT_Scatter_SLN PAT_Scatter_SLIN
+/** PAT_Scatter_BSLIN, as the paper also writes it. */
 #define PAT_Scatter_BSLN PAT_Scatter_BSLIN
 
 #define SIBYL_PAT_REDUCE(name)                                                                \
   SIBYL_EXPORT int name(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, \
                         MPI_Op op, int root, MPI_Comm comm)
+/** MPI_Reduce by BNOM; see above. Collective over `comm`. */
 SIBYL_PAT_REDUCE(PAT_Reduce_BNOM);
+/** MPI_Reduce by RAB; see above. Collective over `comm`. */
 SIBYL_PAT_REDUCE(PAT_Reduce_RAB);
+/** MPI_Reduce by RXK; see above. Collective over `comm`. */
 SIBYL_PAT_REDUCE(PAT_Reduce_RXK);
+/** MPI_Reduce by RING; see above. Collective over `comm`. */
 SIBYL_PAT_REDUCE(PAT_Reduce_RING);
+/** MPI_Reduce by CLV; see above. Collective over `comm`. */
 SIBYL_PAT_REDUCE(PAT_Reduce_CLV);
 #undef SIBYL_PAT_REDUCE
+
+/** @} */
 
 #ifdef __cplusplus
 }

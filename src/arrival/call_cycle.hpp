@@ -54,6 +54,10 @@ class CallCycle {
     int line = 0;
   };
   static constexpr std::size_t kept = periods_seen * longest_period;
+  const Noted& noted(std::int64_t call) const {
+    return noted_[static_cast<std::size_t>(call) % kept];
+  }
+  bool breaks_early(std::size_t kind, std::int64_t call, std::int64_t period) const;
   bool repeats(std::size_t kind, std::int64_t call, CallTurns& turns) const;
 
   std::array<Noted, kept> noted_{};

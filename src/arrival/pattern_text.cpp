@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/input_file.hpp"
+#include "base/printable.hpp"
 #include "base/read_number.hpp"
 #include "sibyl/arrival.hpp"
 
@@ -49,7 +50,7 @@ bool is_drawn(PatternShape shape) {
 
 PatternResult refused(std::string problem) {
   PatternResult result;
-  result.problem = std::move(problem);
+  result.problem = printable(std::move(problem));
   return result;
 }
 

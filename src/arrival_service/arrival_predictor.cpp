@@ -70,8 +70,8 @@ std::size_t ArrivalPredictor::kind_of(const Site& site) const {
 }
 
 // The line of a place; 0 where there are more than are told apart, or nobody knows.
-int ArrivalPredictor::line_from(Site& site, const void* place) try {
-  if (place == nullptr) return 0;
+int ArrivalPredictor::line_from(Site& site, std::int64_t place) try {
+  if (place == 0) return 0;
   const auto known = std::ranges::find(site.places, place);
   const auto line = static_cast<std::size_t>(known - site.places.begin()) + 1;
   if (known != site.places.end()) return static_cast<int>(line);
@@ -126,7 +126,7 @@ void ArrivalPredictor::begin_call() {
 }
 
 ArrivalPredictor::Call ArrivalPredictor::enter(const CallSite& key, bool usable,
-                                               const void* place) {
+                                               std::int64_t place) {
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   Call call;
   call.site = phase_ == Phase::failed ? nullptr : find(key, true);

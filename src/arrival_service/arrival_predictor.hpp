@@ -82,8 +82,8 @@ class ArrivalPredictor final : public BackgroundWork {
       std::uint64_t version() const { return view == nullptr ? 0 : view->version; }
     };
     std::array<Line, 1 + most_call_lines> lines;
-    CallTurns turns;                  // in force
-    std::vector<const void*> places;  // of the lines, at rank 0
+    CallTurns turns;                   // in force
+    std::vector<std::int64_t> places;  // of the lines, at rank 0
 
     struct Record {
       std::int64_t number = 0;
@@ -115,8 +115,8 @@ class ArrivalPredictor final : public BackgroundWork {
   // periodic mode wait.
   void begin_call();
   // The call that was begun is one of this site. `usable`: the order would be followed. `place`:
-  // where in the program it was made, which rank 0 alone looks at; nullptr: nobody knows.
-  Call enter(const CallSite& key, bool usable, const void* place = nullptr);
+  // where in the program it was made, which rank 0 alone looks at; 0: nobody knows.
+  Call enter(const CallSite& key, bool usable, std::int64_t place = 0);
   // It is over.
   void leave(const Call& call);
   // From now on this thread looks for messages too. Whoever destroys this first withdraws it there.
@@ -174,7 +174,7 @@ class ArrivalPredictor final : public BackgroundWork {
   void write_report(std::int64_t* report) const;
   // The number of the site among all.
   std::size_t kind_of(const Site& site) const;
-  int line_from(Site& site, const void* place);
+  int line_from(Site& site, std::int64_t place);
   double clock_error() const;
   void predict();
   bool feed(Site& site);

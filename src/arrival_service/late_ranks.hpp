@@ -10,6 +10,11 @@
 // it pays: some calls, drawn by their number, are served as if nothing were known, and medians of
 // what both took are compared. Where nobody is late, calls carry a record ever more rarely.
 //
+// Equal calls may stand on several lines of the program, with other late ranks at each. The record
+// says from which one rank 0 has made the call, so what it tells goes to that line, on all ranks
+// alike; and where lines take turns (arrival/call_cycle.hpp) a call is planned by the view of the
+// line whose turn it is. Until that is known all lines are one.
+//
 // Records need one clock (clock.hpp). Between hosts it is compared before the first record, and
 // again when the record says that clocks may have run off too far.
 //
@@ -20,8 +25,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "arrival/call_lines.hpp"
 #include "arrival/view.hpp"
 #include "arrival_service/clock.hpp"
 #include "executor/program/piggyback.hpp"
@@ -49,34 +56,50 @@ class LateRanks {
   using Names = std::array<std::int64_t, Piggyback::most_late>;
   static constexpr Names nobody{-1, -1, -1, -1};
 
-  // Calls of as many bytes; the same on all ranks, but for the departure.
-  struct Site {
-    std::uint64_t bytes = 0;
-    std::int64_t calls = 0;
-    SharedView view;  // in force; nullptr: none
-    std::uint64_t version = 0;
+  // What calls from one line of the program have told; the same on all ranks.
+  struct Line {
+    SharedView view;  // nullptr: none
     Names named_by_view = nobody;
     Names named = nobody;                                    // by the last record
     std::array<RecentTimes, Piggyback::most_late> lateness;  // of each of them
     int alike = 0;                                           // records that named them in a row
     int missed = 0;                                          // that did not name the view's
-    // Of the last call: its last arrival, where it carried a record, and how it was planned.
-    std::int64_t last_arrival = Piggyback::never;
-    bool followed = false;
     // From the last arrival to the last departure, of calls planned by the view and of others.
     RecentTimes known;
     RecentTimes unknown;
+    std::int64_t not_before = 0;  // number of the call before which no view is made
+    std::int64_t pause = 64;      // so many calls, when it does not pay
+  };
+
+  // Calls of as many bytes; the same on all ranks, but for the departure.
+  struct Site {
+    std::uint64_t bytes = 0;
+    std::int64_t made = 0;      // calls, with those that the MPI library has served
+    std::int64_t calls = 0;     // without them
+    std::uint64_t version = 0;  // of the last view
+    CallLines told_apart;
+    CallTurns turns;
+    std::array<Line, 1 + most_call_lines> lines;  // the first: all together
+    // Of the last call: its last arrival, where it carried a record and was from the line that it
+    // was taken to be from; that line, and how it was planned.
+    std::int64_t last_arrival = Piggyback::never;
+    std::size_t last_line = 0;
+    bool followed = false;
     std::int64_t interval = 1;     // of calls that carry a record
     std::int64_t next_record = 1;  // number of the call that does
-    std::int64_t not_before = 0;   // number of the call before which no view comes into force
-    std::int64_t pause = 64;       // so many calls, when it does not pay
 
     std::int64_t departure = Piggyback::never;
+
+    // By which the next call is planned; nullptr: by none.
+    const SharedView& next_view() const {
+      return lines[static_cast<std::size_t>(turns.line_of(made + 1))].view;
+    }
   };
 
   // One call. `record` is to go with it where it `carries` one.
   struct Call {
     Site* site = nullptr;  // nullptr: more sites than are kept
+    std::size_t line = 0;  // from which it is taken to be made
     bool carries = false;
     SharedView view;  // by which it is planned; nullptr: by none
     double late_from = 0;
@@ -97,9 +120,15 @@ class LateRanks {
   // A call of this site begins. Ranks that come `late_from` seconds after the first are late; the
   // same on all ranks. May throw std::bad_alloc.
   Call enter(std::uint64_t bytes, double late_from, Time now);
-  // It is over; the record is that of all ranks. Returns the view that is in force no longer, or
-  // nullptr. May throw std::bad_alloc.
-  SharedView leave(const Call& call, Time now);
+  // A call of this site that the MPI library serves: it counts, since lines take turns by number.
+  void pass(std::uint64_t bytes);
+  // Views that are there no longer, and the one that was made; nullptr: none.
+  struct Change {
+    std::array<SharedView, 2> withdrawn;
+    SharedView made;
+  };
+  // It is over; the record is that of all ranks. May throw std::bad_alloc.
+  Change leave(const Call& call, Time now);
 
   // The site; nullptr where no call of it has been seen.
   const Site* known(std::uint64_t bytes) const;
@@ -119,18 +148,22 @@ class LateRanks {
 
  private:
   Site* find(std::uint64_t bytes);
-  SharedView learn(const Call& call);
-  static void observe(Site& site, const Piggyback& record, double late_from);
-  void publish(Site& site);
-  static SharedView withdraw(Site& site);
-  static bool pays(const Site& site);
+  Change learn(const Call& call);
+  SharedView learn_of_line(Site& site, Line& line, const Call& call, SharedView& made) const;
+  static void observe(Line& line, const Piggyback& record, double late_from);
+  static SharedView forget(Line& line);
+  void publish(Site& site, Line& line) const;
+  static SharedView withdraw(const Site& site, Line& line);
+  static bool pays(const Line& line);
+  static bool is_quiet(const Site& site);
+  static void plan_next_record(Site& site);
 
   Rank rank_;
   Rank ranks_;
   const CommonClock* clock_;
   bool wants_clocks_compared_ = true;
   std::int64_t calls_since_comparison_ = 0;
-  std::vector<Site> sites_;  // never more than there is room for from the first on
+  std::vector<std::unique_ptr<Site>> sites_;
 };
 
 }  // namespace sibyl

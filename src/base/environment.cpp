@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 42> variables{{
+constexpr std::array<EnvironmentVariable, 44> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -61,6 +61,10 @@ constexpr std::array<EnvironmentVariable, 42> variables{{
      "Into how many segments vectors or blocks are cut by algorithms that do so; 0 chooses by "
      "bytes "
      "and ranks, between nodes with the costs below."},
+    {"SIBYL_LANES", "0 to 128", "0", "ranks",
+     "How many ranks of every node send and receive between nodes in algorithms `two-level`, at "
+     "most "
+     "as many as share a node; 0 chooses by costs that are measured."},
     {"SIBYL_ARRIVALS", "an arrival pattern", "", "",
      "When ranks arrive at a reduce, allreduce or bcast: uniform:0.02:7 or another pattern of "
      "`sibyl plan --arrivals`, "
@@ -91,12 +95,20 @@ constexpr std::array<EnvironmentVariable, 42> variables{{
      "order that follows from ranks, bytes, operator and root alone, and give the same bits in "
      "every "
      "call and run "
-     "(docs/reproducible.md). Under the preload Sibyl then serves from the first call of a "
+     "(docs/how-to/reproducible.md). Under the preload Sibyl then serves from the first call of a "
      "communicator on. No costs are measured. Set it on all ranks or on none."},
     {"SIBYL_NODE_WINDOW", "0 to 1073741824", "0", "bytes",
      "Memory that the ranks of a node may share on a communicator, through which messages between "
-     "them then go instead of through MPI (docs/nodes.md). 0, or too few bytes for so many ranks: "
+     "them then go instead of through MPI (docs/explanation/nodes.md). 0, or too few bytes for so "
+     "many ranks: "
      "none. An option to be measured: by default there is none."},
+    {"SIBYL_DEVICE", "auto, native or off", "auto", "",
+     "What becomes of buffers in the memory of a GPU (docs/how-to/devices.md). `auto`: where Sibyl "
+     "serves a call, they go by way of host memory, and the governor finds out whether the MPI "
+     "library's own collective is faster. `native`: where a rank has loaded CUDA, HIP or Level "
+     "Zero when a "
+     "communicator is set up, all of its calls go to the MPI library. `off`: nobody asks whose "
+     "memory a buffer is; the host must be able to touch it."},
     {"SIBYL_THREAD", "0 or 1", "1", "",
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
@@ -106,10 +118,11 @@ constexpr std::array<EnvironmentVariable, 42> variables{{
      "`root-led`: the roots "
      "of linear algorithms alone; `periodic`: all ranks, reductions among them; `background`: "
      "the same, exchanged by the thread where there is one, for which the preload has MPI_Init "
-     "give MPI_THREAD_MULTIPLE (docs/prediction.md)."},
+     "give MPI_THREAD_MULTIPLE (docs/explanation/prediction.md)."},
     {"SIBYL_GOVERN", "0 or 1", "1", "",
      "1: where Sibyl chooses an algorithm by itself, some calls go to the MPI library instead, and "
-     "call sites that it serves faster are left to it (docs/governor.md). 0: calls are served as "
+     "call sites that it serves faster are left to it (docs/explanation/governor.md). 0: calls are "
+     "served as "
      "chosen. Algorithms that are asked for by name, or by SIBYL_TABLE, are not questioned."},
     {"SIBYL_REPORT", "a directory", "", "",
      "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
@@ -130,11 +143,12 @@ constexpr std::array<EnvironmentVariable, 42> variables{{
      "totals of "
      "a call site stay exact. Another 30 MiB at most are totals and names."},
     {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
-     "Where the preload library and the command look for libsibyl-openmpi.so and "
-     "libsibyl-mpich.so. Read by these two only."},
+     "Where the preload library and the command look for libsibyl-openmpi.so.1 and "
+     "libsibyl-mpich.so.1. Read by these two only."},
     {"SIBYL_INTERCEPT", "mpi or pmpi", "mpi", "",
      "By which names the preload library takes a program's calls: MPI_X, or PMPI_X below profiling "
-     "tools, which then see all calls (docs/preload.md). All ranks must have the same. Read by it "
+     "tools, which then see all calls (docs/how-to/preload.md). All ranks must have the same. Read "
+     "by it "
      "only."},
     {"SIBYL_TEST_PLACEMENT", "numbers of nodes", "", "",
      "For tests, on one machine: 0,0,1 has ranks 0 and 1 of MPI_COMM_WORLD share a node and rank 2 "
@@ -184,6 +198,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_text(lookup, "SIBYL_TABLE", environment.table);
   read_text(lookup, "SIBYL_ARRIVALS", environment.arrivals);
   read_text(lookup, "SIBYL_PREDICT", environment.predict);
+  read_text(lookup, "SIBYL_DEVICE", environment.device);
   read_text(lookup, "SIBYL_REPORT", environment.report);
   read_text(lookup, "SIBYL_RECORD", environment.record);
   read_text(lookup, "SIBYL_TEST_PLACEMENT", environment.test_placement);
@@ -199,6 +214,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_whole_number(lookup, "SIBYL_CONSTRUCT_EVERY", 1000000, environment.construct_every,
                     environment.problem);
   read_whole_number(lookup, "SIBYL_SEGMENTS", 1024, environment.segments, environment.problem);
+  read_whole_number(lookup, "SIBYL_LANES", 128, environment.lanes, environment.problem);
   constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();
   read_whole_number(lookup, "SIBYL_ALPHA", any, environment.alpha, environment.problem);
   read_whole_number(lookup, "SIBYL_OVERHEAD", any, environment.overhead, environment.problem);

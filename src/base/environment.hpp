@@ -1,8 +1,9 @@
 // Every environment variable that Sibyl reads, in one documented place.
 //
-// The page docs/environment.md is generated from environment_variables(), and a test holds the two
-// together. Values are read once per process; what concerns the choice of algorithms is agreed on
-// when a communicator is set up (rank 0's values hold), see src/communicator/agreement.hpp.
+// The page docs/reference/environment.md is generated from environment_variables(), and a test
+// holds the two together. Values are read once per process; what concerns the choice of algorithms
+// is agreed on when a communicator is set up (rank 0's values hold), see
+// src/communicator/agreement.hpp.
 #pragma once
 
 #include <array>
@@ -54,6 +55,7 @@ struct Environment {
   std::optional<std::uint32_t> outstanding;  // transfers; by the collective where it is not set
   std::optional<std::uint32_t> direct_from;  // bytes; by the costs where it is not set
   std::uint32_t construct_every = 64;        // calls
+  std::uint32_t lanes = 0;                   // between nodes; 0: by costs
   std::uint32_t segments = 0;                // of Clairvoyant; 0: by bytes, ranks and costs
   std::uint32_t alpha = 0;                   // nanoseconds; 0: measured
   std::uint32_t overhead = 0;                // nanoseconds; 0: measured
@@ -62,6 +64,7 @@ struct Environment {
   std::optional<std::uint32_t> serve_from;   // calls; 3 where it is not set, 1 for the world
   std::uint32_t reproducible = 0;            // 1: reductions give the same bits in every run
   std::uint32_t node_window = 0;             // bytes; 0: no shared window
+  std::string device = "auto";               // native, off
   std::string predict = "piggyback";         // off, root-led, periodic, background
   std::uint32_t govern = 1;                  // 0: nothing is held against the MPI library's own
   std::uint32_t thread = 1;                  // 0: nothing runs in the background
@@ -86,7 +89,7 @@ const char* process_variable(const char* name);
 using EnvironmentLookup = const char* (*)(const char* name);
 Environment read_environment(EnvironmentLookup lookup);
 
-// The page docs/environment.md.
+// The page docs/reference/environment.md.
 std::string environment_markdown();
 
 }  // namespace sibyl

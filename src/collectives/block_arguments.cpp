@@ -20,16 +20,16 @@ bool can_be_sent(MPI_Count count) { return MPI_VERSION >= 4 || !needs_large_coun
 
 // The root and MPI_IN_PLACE, which is the root's alone, and for its own block.
 Verdict judge_in_place(const void* all, const void* own, int root, int rank, int ranks) {
-  if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses};
-  if (rank != root && own == MPI_IN_PLACE) return {MPI_ERR_BUFFER, openmpi_refuses};
-  if (rank == root && all == MPI_IN_PLACE) return {MPI_ERR_BUFFER, any_refuses};
+  if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses()};
+  if (rank != root && own == MPI_IN_PLACE) return {MPI_ERR_BUFFER, openmpi_refuses()};
+  if (rank == root && all == MPI_IN_PLACE) return {MPI_ERR_BUFFER, any_refuses()};
   return {};
 }
 
 // What MPICH refuses: a root's own block that lies where it is to go, or comes from. `place` counts
 // elements, and the library goes by their size.
 Verdict judge_overlap(const BlockSide& all, MPI_Aint place, const BlockSide& own) {
-  if (!mpich_refuses || own.count == 0) return {};
+  if (!mpich_refuses() || own.count == 0) return {};
   int size = 0;
   if (place != 0 && PMPI_Type_size(all.type, &size) != MPI_SUCCESS) return {};
   const char* const at = static_cast<const char*>(all.buffer) + place * size;
@@ -39,8 +39,8 @@ Verdict judge_overlap(const BlockSide& all, MPI_Aint place, const BlockSide& own
 }  // namespace
 
 Verdict judge_vector(const BlockSide& vector, int root, int ranks) {
-  if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses};
-  if (vector.buffer == MPI_IN_PLACE) return {MPI_ERR_BUFFER, openmpi_refuses};
+  if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses()};
+  if (vector.buffer == MPI_IN_PLACE) return {MPI_ERR_BUFFER, openmpi_refuses()};
   return judge_data(vector.buffer, vector.count, vector.type);
 }
 
@@ -100,10 +100,10 @@ Verdict judge_irregular(const IrregularSide& all, const BlockSide& own, int root
   if (!places.right()) return places;
   const bool is_root = rank == root;
   if (is_root) {
-    if (!all.counts.given() || !all.displacements.given()) return {MPI_ERR_ARG, openmpi_refuses};
+    if (!all.counts.given() || !all.displacements.given()) return {MPI_ERR_ARG, openmpi_refuses()};
     MPI_Count largest = 0;
     for (Rank r = 0; r < ranks; ++r) {
-      if (all.counts[r] < 0) return {MPI_ERR_COUNT, any_refuses};
+      if (all.counts[r] < 0) return {MPI_ERR_COUNT, any_refuses()};
       if (!can_be_sent(all.counts[r])) return {MPI_ERR_COUNT, false};
       largest = std::max(largest, all.counts[r]);
     }

@@ -24,6 +24,8 @@ int raise_class(MPI_Comm comm, int error) {
   return raise(comm, error_class);
 }
 
+bool library_raises = false;
+
 int raise_nowhere(int error_class) {
   return Process::has_world() ? raise(MPI_COMM_WORLD, error_class) : error_class;
 }
@@ -53,12 +55,15 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
 
 void (*on_served)() = nullptr;
 
-const Algorithm* CountedCall::ask_governor(const CommunicatorState::CachedChoice& choice) {
-  governed_ = state_.governing()->enter(
+CommunicatorState::Served CountedCall::ask_governor(const CommunicatorState::CachedChoice& choice) {
+  const Governor::Key key =
       Governor::key_of(collective_, root_, choice.bytes, choice.operator_use, choice.commutes,
-                       choice.algorithm),
-      state_.arrivals.changes());
-  return left_by_governor() ? nullptr : choice.algorithm;
+                       choice.algorithm, choice.challenger.algorithm);
+  const std::int64_t place = state_.rank() == 0 && key.is_long() ? place_.number() : 0;
+  governed_ = state_.governing()->enter(key, state_.arrivals.changes(), place);
+  if (left_by_governor()) return {};
+  return is_challengers() ? choice.challenger
+                          : CommunicatorState::Served{choice.algorithm, choice.segments};
 }
 
 namespace {
@@ -149,7 +154,10 @@ int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveC
   call.comm = state.private_comm();
   call.progress_hook = state.progress_hook();
   call.window = state.node_window(call.tag_base);
-  return execute(prepared, call, state.workspace);
+  const PlanHeader& header = prepared.header;
+  const CallShape shape{header.collective, state.rank(), state.size(), header.root};
+  return with_host_copies(state, shape, call,
+                          [&] { return execute(prepared, call, state.workspace); });
 }
 
 }  // namespace sibyl

@@ -14,6 +14,7 @@
 #include "collectives/collectives.hpp"
 #include "communicator/communicator_state.hpp"
 #include "executor/executor.hpp"
+#include "executor/host_copies.hpp"
 #include "selection/choose.hpp"
 
 namespace sibyl {
@@ -22,6 +23,9 @@ namespace sibyl {
 int raise(MPI_Comm comm, int error_class);
 // The same for an error code that may be of a library's own making: its class is raised.
 int raise_class(MPI_Comm comm, int error);
+// Whether what a call that came from the MPI library (Caller::preload) returns is raised by that
+// library, as where Sibyl is a component of Open MPI: then it is not raised here.
+extern bool library_raises;
 // Runs `body`, which raises errors of its own, and raises MPI_ERR_NO_MEM where Sibyl runs out of
 // memory: outside of all handlers of exceptions, since the program's error handler may jump.
 template <class Body>
@@ -44,8 +48,13 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state);
 // it, where these are wanted.
 class CountedCall {
  public:
-  CountedCall(CommunicatorState& state, Collective collective, int root = no_rank)
-      : state_(state), collective_(collective), root_(root), timed_(state.process().times_calls()) {
+  CountedCall(CommunicatorState& state, Collective collective, int root = no_rank,
+              const CallPlace& place = {})
+      : state_(state),
+        collective_(collective),
+        root_(root),
+        place_(place),
+        timed_(state.process().times_calls()) {
     if (timed_) {
       begin_ = std::chrono::steady_clock::now();
       number_ = state.number_call();
@@ -76,11 +85,15 @@ class CountedCall {
   }
   // What is to serve a call for which this was chosen: that, or the MPI library where the governor
   // says so (nullptr). May throw std::bad_alloc.
-  const Algorithm* govern(const CommunicatorState::CachedChoice& choice) {
-    return choice.governed ? ask_governor(choice) : choice.algorithm;
+  CommunicatorState::Served govern(const CommunicatorState::CachedChoice& choice) {
+    if (choice.governed) return ask_governor(choice);
+    return {choice.algorithm, choice.segments};
   }
   bool left_by_governor() const {
     return governed_.site != nullptr && governed_.arm == Arm::native;
+  }
+  bool is_challengers() const {
+    return governed_.site != nullptr && governed_.arm == Arm::challenger;
   }
   // How prediction has the call served.
   void predicted(Service service, std::uint64_t version) {
@@ -106,11 +119,12 @@ class CountedCall {
   }
 
  private:
-  const Algorithm* ask_governor(const CommunicatorState::CachedChoice& choice);
+  CommunicatorState::Served ask_governor(const CommunicatorState::CachedChoice& choice);
 
   CommunicatorState& state_;
   Collective collective_;
   int root_;
+  CallPlace place_;
   bool timed_;
   bool left_ = false;  // to the MPI library
   Governor::Call governed_;
@@ -175,5 +189,24 @@ std::span<const MPI_Count> begins_of_blocks(CommunicatorState& state, Size size_
 
 // Runs a program of this communicator with buffers that are filled in. Returns its error.
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call);
+
+// Runs `run`, which returns an error, with copies in host memory in the place of those buffers of
+// the call that lie in a device's.
+template <class Run>
+int with_host_copies(CommunicatorState& state, const CallShape& shape, CollectiveCall& call,
+                     Run run) {
+  if (HostCopies::are_surely_needless(shape, call) || !HostCopies::are_needed(shape, call)) {
+    return run();
+  }
+  HostCopies& copies = state.host_copies;
+  if (const int error = copies.redirect(shape, call, state.private_comm()); error != MPI_SUCCESS) {
+    return error;
+  }
+  const int brought = copies.bring();  // others wait for this rank, whatever it is
+  const int error = run();
+  if (error != MPI_SUCCESS) return error;
+  const int delivered = copies.deliver();
+  return brought != MPI_SUCCESS ? brought : delivered;
+}
 
 }  // namespace sibyl

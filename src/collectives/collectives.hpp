@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 
+#include "collectives/call_place.hpp"
 #include "executor/irregular_blocks.hpp"
 
 namespace sibyl {
@@ -15,13 +16,13 @@ namespace sibyl {
 // Who calls. The C API sets a communicator up at the first call, since the program asked for
 // Sibyl; the preload waits for the third, since a communicator used once or twice cannot repay it.
 // `large` says that the call came through a `_c` function: native calls go to the `_c` function.
-// `place` is where in the program it was made, the address that it returns to; nullptr: not known.
+// `place` is where in the program it was made.
 // `papers_tree`: of irregular gather and scatter, along the paper's tree, built anew at every call,
 // whatever would be chosen.
 struct Caller {
   bool preload = false;
   bool large = false;
-  const void* place = nullptr;
+  CallPlace place{};
   bool papers_tree = false;
 };
 // Called after a blocking collective that Sibyl has served by messages of its own, on its thread;
@@ -34,7 +35,7 @@ inline constexpr Caller large_c_api{false, true};
 inline constexpr Caller papers_api{.papers_tree = true};
 // The same, in a function that the program itself calls.
 [[gnu::always_inline]] inline Caller c_api_from_here(bool large = false) {
-  return {false, large, __builtin_return_address(0)};
+  return {false, large, {__builtin_return_address(0)}};
 }
 
 int serve_exscan(Caller caller, const void* send, void* receive, MPI_Count count,

@@ -12,11 +12,11 @@ namespace {
 Verdict judge_blocks_of_all(const ExchangedSide& side, bool irregular, int ranks) {
   if (!irregular) return judge_data(side.buffer, side.count, side.type);
   if (!side.counts.given()) return {MPI_ERR_ARG, false};
-  if (!side.displacements.given()) return {MPI_ERR_ARG, openmpi_refuses};
+  if (!side.displacements.given()) return {MPI_ERR_ARG, openmpi_refuses()};
   MPI_Count largest = 0;
   for (Rank rank = 0; rank < ranks; ++rank) {
     const MPI_Count count = side.counts[rank];
-    if (count < 0) return {MPI_ERR_COUNT, mpich_refuses};  // Open MPI looks in alltoallv alone
+    if (count < 0) return {MPI_ERR_COUNT, mpich_refuses()};  // Open MPI looks in alltoallv alone
     if (MPI_VERSION < 4 && needs_large_count(count)) return {MPI_ERR_COUNT, false};
     largest = std::max(largest, count);
   }
@@ -44,12 +44,13 @@ bool lies_in_its_place(const ExchangeArguments& now, int rank) {
 }  // namespace
 
 Verdict judge_exchange(const ExchangeArguments& now, int rank, int ranks) {
-  if (now.receive.buffer == MPI_IN_PLACE) return {MPI_ERR_BUFFER, any_refuses};
+  if (now.receive.buffer == MPI_IN_PLACE) return {MPI_ERR_BUFFER, any_refuses()};
   const Verdict received = judge_blocks_of_all(now.receive, now.irregular(), ranks);
   if (!received.right() || now.in_place()) return received;
   const Verdict sent = judge_blocks_of_all(now.send, now.irregular() && now.sends_to_all(), ranks);
   if (!sent.right()) return sent;
-  return mpich_refuses && lies_in_its_place(now, rank) ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
+  return mpich_refuses() && lies_in_its_place(now, rank) ? Verdict{MPI_ERR_BUFFER, true}
+                                                         : Verdict{};
 }
 
 int ReadExchange::read(CommunicatorState& state, const ExchangeArguments& now) {

@@ -4,10 +4,10 @@
 namespace sibyl {
 
 Verdict judge_scan(const ReductionArguments& now, bool exclusive, int rank) {
-  if (now.op == MPI_OP_NULL) return {MPI_ERR_OP, any_refuses};
+  if (now.op == MPI_OP_NULL) return {MPI_ERR_OP, any_refuses()};
   const bool in_place = now.send == MPI_IN_PLACE;
   if (now.receive == MPI_IN_PLACE) {
-    return {MPI_ERR_BUFFER, exclusive ? mpich_refuses : any_refuses};
+    return {MPI_ERR_BUFFER, exclusive ? mpich_refuses() : any_refuses()};
   }
   if (!in_place) {
     const Verdict sent = judge_data(now.send, now.count, now.datatype);
@@ -18,12 +18,12 @@ Verdict judge_scan(const ReductionArguments& now, bool exclusive, int rank) {
   const Verdict received = judge_data(written ? now.receive : &now, now.count, now.datatype);
   if (!received.right()) return received;
   const bool twice = now.send == now.receive && now.count > 0;
-  return twice && mpich_refuses ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
+  return twice && mpich_refuses() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
 // MPICH does not look at a negative count of an allreduce.
 Verdict judge_allreduce(const ReductionArguments& now, int rank) {
-  return now.count < 0 ? Verdict{MPI_ERR_COUNT, openmpi_refuses} : judge_scan(now, false, rank);
+  return now.count < 0 ? Verdict{MPI_ERR_COUNT, openmpi_refuses()} : judge_scan(now, false, rank);
 }
 
 void place_vectors(const ReductionArguments& now, const DatatypeInfo& type, bool in_place,
@@ -37,12 +37,12 @@ void place_vectors(const ReductionArguments& now, const DatatypeInfo& type, bool
 }
 
 Verdict judge_reduce(const ReductionArguments& now, int root, int rank, int ranks) {
-  if (now.op == MPI_OP_NULL) return {MPI_ERR_OP, any_refuses};
-  if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses};
+  if (now.op == MPI_OP_NULL) return {MPI_ERR_OP, any_refuses()};
+  if (root < 0 || root >= ranks) return {MPI_ERR_ROOT, any_refuses()};
   const bool in_place = now.send == MPI_IN_PLACE;
   const bool at_root = rank == root;
-  if (in_place && !at_root) return {MPI_ERR_BUFFER, openmpi_refuses};
-  if (at_root && now.receive == MPI_IN_PLACE) return {MPI_ERR_BUFFER, any_refuses};
+  if (in_place && !at_root) return {MPI_ERR_BUFFER, openmpi_refuses()};
+  if (at_root && now.receive == MPI_IN_PLACE) return {MPI_ERR_BUFFER, any_refuses()};
   if (!in_place) {
     const Verdict sent = judge_data(now.send, now.count, now.datatype);
     if (!sent.right()) return sent;
@@ -51,7 +51,7 @@ Verdict judge_reduce(const ReductionArguments& now, int root, int rank, int rank
   const Verdict received = judge_data(now.receive, now.count, now.datatype);
   if (!received.right()) return received;
   const bool twice = now.send == now.receive && now.count > 0;
-  return twice && any_refuses ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
+  return twice && any_refuses() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
 bool commutes(MPI_Op op, OperatorUse use) {

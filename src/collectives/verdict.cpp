@@ -9,8 +9,8 @@ namespace sibyl {
 Verdict judge_null_pointer(MPI_Datatype datatype) {
   Envelope envelope;
   const int error = envelope_of(datatype, envelope);
-  if (error != MPI_SUCCESS) return {MPI_ERR_TYPE, any_refuses};
-  if (envelope.combiner == MPI_COMBINER_NAMED) return {MPI_ERR_BUFFER, mpich_refuses};
+  if (error != MPI_SUCCESS) return {MPI_ERR_TYPE, any_refuses()};
+  if (envelope.combiner == MPI_COMBINER_NAMED) return {MPI_ERR_BUFFER, mpich_refuses()};
   return {};
 }
 

@@ -13,6 +13,8 @@
 
 #include <mpi.h>
 
+#include "executor/mpi_library.hpp"
+
 namespace sibyl {
 
 struct Verdict {
@@ -22,27 +24,18 @@ struct Verdict {
   bool right() const { return error_class == MPI_SUCCESS; }
 };
 
-#if defined(SMPI_H)
-inline constexpr bool any_refuses = false;
-inline constexpr bool openmpi_refuses = false;
-inline constexpr bool mpich_refuses = false;
-#else
-inline constexpr bool any_refuses = true;
-#if defined(OPEN_MPI)
-inline constexpr bool openmpi_refuses = true;
-#else
-inline constexpr bool openmpi_refuses = false;
-#endif
-inline constexpr bool mpich_refuses = !openmpi_refuses;
-#endif
+// Nothing is known of a third library with the standard's binary interface: Sibyl refuses.
+inline bool openmpi_refuses() { return mpi_library() == MpiLibrary::openmpi; }
+inline bool mpich_refuses() { return mpi_library() == MpiLibrary::mpich; }
+inline bool any_refuses() { return openmpi_refuses() || mpich_refuses(); }
 
 // A null pointer to some elements.
 Verdict judge_null_pointer(MPI_Datatype datatype);
 
 // One buffer of a call.
 inline Verdict judge_data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  if (count < 0) return {MPI_ERR_COUNT, any_refuses};
-  if (datatype == MPI_DATATYPE_NULL) return {MPI_ERR_TYPE, any_refuses};
+  if (count < 0) return {MPI_ERR_COUNT, any_refuses()};
+  if (datatype == MPI_DATATYPE_NULL) return {MPI_ERR_TYPE, any_refuses()};
   if (buffer != nullptr || count == 0) return {};
   return judge_null_pointer(datatype);
 }

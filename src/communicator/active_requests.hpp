@@ -27,9 +27,17 @@ class PersistentWork : public BackgroundWork {
 
 class ActiveRequests {
  public:
-  void enter(PersistentWork& work) { add(all_, work); }
+  // May throw std::bad_alloc; later calls for it do not.
+  void enter(PersistentWork& work) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    arrived_.reserve(all_.size() + 1);
+    all_.push_back(&work);
+  }
   void leave(PersistentWork& work) { remove(all_, work); }
-  void arrived(PersistentWork& work) { add(arrived_, work); }
+  void arrived(PersistentWork& work) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    arrived_.push_back(&work);
+  }
   void completed(PersistentWork& work) { remove(arrived_, work); }
 
   bool is_alone(const PersistentWork& work) {
@@ -56,10 +64,6 @@ class ActiveRequests {
   }
 
  private:
-  void add(std::vector<PersistentWork*>& list, PersistentWork& work) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    list.push_back(&work);
-  }
   void remove(std::vector<PersistentWork*>& list, PersistentWork& work) {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::erase(list, &work);

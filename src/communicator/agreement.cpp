@@ -2,10 +2,11 @@
 //
 // Once per communicator, in a call that all its ranks make: every rank says whether it can (a
 // private communicator is left in its budget, its environment is sound) and which build it runs;
-// the least counts. Then the private communicator is made, the ranks agree that it was made
-// everywhere, rank 0 broadcasts the settings that hold from now on, and all find out how ranks lie
-// on nodes. Rank 0's SIBYL_ARRIVALS holds too. Until there is a private communicator the messages
-// travel on the user's as collectives of the same call, which cannot meet anything else.
+// the least counts; and whether it has loaded a device runtime, so that all ranks of a communicator
+// may leave it to the MPI library. Then the private communicator is made, the ranks agree that it
+// was made everywhere, rank 0 broadcasts the settings that hold from now on, and all find out how
+// ranks lie on nodes. Rank 0's SIBYL_ARRIVALS holds too. Until there is a private communicator the
+// messages travel on the user's as collectives of the same call, which cannot meet anything else.
 //
 // The private communicator comes from PMPI_Comm_create, not from a duplicate, which would run the
 // user's attribute callbacks. While it is made the user's communicator returns errors: running out
@@ -19,7 +20,9 @@
 #include "communicator/membership.hpp"
 #include "cost/calibration.hpp"
 #include "cost/placement.hpp"
+#include "device/owner.hpp"
 #include "executor/faults.hpp"
+#include "executor/mpi_library.hpp"
 
 namespace sibyl {
 namespace {
@@ -54,19 +57,15 @@ struct FromRankZero {
 };
 
 // PMPI_Reduce_local of Open MPI 5 goes by MPI_COMM_SELF, and ends a program that has none.
-bool can_combine() {
-#ifdef OPEN_MPI
-  return Process::has_world();
-#else
-  return true;
-#endif
-}
+bool can_combine() { return mpi_library() != MpiLibrary::openmpi || Process::has_world(); }
 
 MPI_Comm make_private(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return MPI_COMM_NULL;
+  makes_private = true;
   const int error = PMPI_Comm_create(comm, group, &made);
+  makes_private = false;
   PMPI_Group_free(&group);
   if (error != MPI_SUCCESS) return MPI_COMM_NULL;
   if (made != MPI_COMM_NULL) return_errors(made);
@@ -89,6 +88,8 @@ MPI_Comm make_private_on_all(MPI_Comm comm, FromRankZero& terms) {
 }
 
 }  // namespace
+
+thread_local bool makes_private = false;
 
 // The budget of some rank is spent. Rank 0 names the communicator within this one that has not been
 // used for longest; its ranks, who all are in this call, give its private communicator back, unless
@@ -136,15 +137,17 @@ void CommunicatorState::make_room_for_another(MPI_Comm comm) {
 bool CommunicatorState::agree_to_serve(MPI_Comm comm, bool has_room) {
   const auto build = static_cast<std::int64_t>(build_fingerprint());
   const bool sound = process_.problem().empty();
-  const std::array<std::int64_t, 5> offer{has_room ? 1 : 0, sound ? 1 : 0, build, -build,
-                                          can_combine() ? 1 : 0};
-  std::array<std::int64_t, 5> least{};
+  const std::array<std::int64_t, 6> offer{
+      has_room ? 1 : 0, sound ? 1 : 0,         build,
+      -build,           can_combine() ? 1 : 0, device::any_loaded() ? 0 : 1};
+  std::array<std::int64_t, 6> least{};
   if (PMPI_Allreduce(offer.data(), least.data(), static_cast<int>(offer.size()), MPI_INT64_T,
                      MPI_MIN, comm) != MPI_SUCCESS) {
     return false;
   }
-  const auto [rooms, all_sound, least_build, most_build, all_combine] = least;
+  const auto [rooms, all_sound, least_build, most_build, all_combine, no_devices] = least;
   combines_ = all_combine == 1;
+  has_devices_ = no_devices == 0;
   if (all_sound == 0) mode_ = Mode::refused;
   const bool alike = all_sound == 1 && least_build == -most_build;
   return alike && (rooms == 1 || make_room(comm, has_room));
@@ -172,6 +175,10 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   settings_ = terms.settings;
   node_window_bytes_ = terms.settings.node_window;
   node_window_sought_ = false;
+  if (settings_.device_native != 0 && has_devices_) {
+    private_.reset();
+    return;
+  }
   tags_.begin_at(terms.tag_start);
   id_ = terms.id;
   last_used_ = process_.tick();

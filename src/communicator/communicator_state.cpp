@@ -9,6 +9,8 @@
 
 #include "communicator/membership.hpp"
 #include "executor/faults.hpp"
+#include "selection/challenger.hpp"
+#include "selection/lanes.hpp"
 #include "selection/reproducible.hpp"
 
 namespace sibyl {
@@ -146,25 +148,42 @@ Situation CommunicatorState::situation(Collective collective, std::uint64_t byte
   now.commutes = commutes;
   now.ranks_per_node = ranks_per_node();
   now.nodes = placement().count;
+  now.largest_run = largest_run_;
   now.spread = arrivals.view()->spread;
   now.costs = costs_;
   return now;
+}
+
+SegmentPlan CommunicatorState::cut(const Algorithm& algorithm, const Situation& now,
+                                   std::uint64_t elements) const {
+  return segments_within(settings_, algorithm, now, elements, placement(),
+                         tags_of_a_call(now.collective));
 }
 
 void CommunicatorState::complete(CachedChoice& choice, const Situation& now) const {
   choice.algorithm = choose(settings_, now);
   choice.segments = {};
   if (choice.algorithm != nullptr) {
-    choice.segments = segments_for(settings_, *choice.algorithm, now);
-    choice.segments.segments = std::min(choice.segments.segments, choice.elements);
+    choice.segments = cut(*choice.algorithm, now, choice.elements);
   }
   choice.valid = true;
   // What was asked for by name is what the user wants. Where bits must be the same in every run, no
   // call may be another library's.
+  choice.challenger = {};
   choice.governed = choice.algorithm != nullptr && governing_ != nullptr &&
                     wanted_algorithm(settings_, now) == choose_automatically &&
                     !is_reproducible(settings_, now.collective);
+  if (choice.governed && now.bytes >= Governor::long_from) {
+    choice.challenger = challenger_to(choice, now);
+  }
   choose_by_arrivals(choice, now);
+}
+
+CommunicatorState::Served CommunicatorState::challenger_to(const CachedChoice& choice,
+                                                           const Situation& now) const {
+  const Algorithm* const other = sibyl::challenger_to(*choice.algorithm, settings_, now);
+  if (other == nullptr) return {};
+  return {other, cut(*other, now, choice.elements)};
 }
 
 // For what is learnt from messages (arrival_service/late_ranks.hpp), which those through a window
@@ -178,9 +197,7 @@ void CommunicatorState::choose_by_arrivals(CachedChoice& choice, Situation now) 
   const Algorithm* const other = choose(settings_, now);
   if (other == nullptr || !other->arrivals) return;
   choice.by_arrivals = other;
-  choice.segments_by_arrivals = segments_for(settings_, *other, now);
-  choice.segments_by_arrivals.segments =
-      std::min(choice.segments_by_arrivals.segments, choice.elements);
+  choice.segments_by_arrivals = cut(*other, now, choice.elements);
 }
 
 // The choice for a reduce like the last one where ranks are that far apart; not valid where there
@@ -266,6 +283,14 @@ void CommunicatorState::end_governing() {
   governing_.reset();
 }
 
+namespace {
+
+std::string name_of(const Algorithm* algorithm) {
+  return algorithm == nullptr ? std::string() : std::string(algorithm->name);
+}
+
+}  // namespace
+
 void CommunicatorState::report_governed() try {
   if (governing_ == nullptr || !process_.reports()) return;
   for (const Governor::Site& site : governing_->governor().sites()) {
@@ -274,12 +299,14 @@ void CommunicatorState::report_governed() try {
                                .least_bytes = site.key.least_bytes(),
                                .most_bytes = site.key.most_bytes(),
                                .algorithm = std::string(site.key.own->name),
+                               .challenger = name_of(site.key.challenger),
+                               .line = site.key.line,
                                .decided = site.decided,
-                               .native = site.arm == Arm::native,
+                               .served_by = site.arm,
                                .calls = static_cast<std::uint64_t>(site.calls),
                                .native_calls = static_cast<std::uint64_t>(site.served[1]),
-                               .own_seconds = site.own,
-                               .native_seconds = site.native});
+                               .challenger_calls = static_cast<std::uint64_t>(site.served[2]),
+                               .seconds = site.cost});
   }
 } catch (const std::bad_alloc&) {
   return;  // the report lacks some lines

@@ -22,6 +22,7 @@
 #include "communicator/process.hpp"
 #include "executor/datatype.hpp"
 #include "executor/faults.hpp"
+#include "executor/host_copies.hpp"
 #include "executor/program/workspace.hpp"
 #include "executor/tree/irregular.hpp"
 #include "executor/window/node_window.hpp"
@@ -98,6 +99,7 @@ class CommunicatorState final : public ArrivalListener {
   void set_placement(const Placement& placement) {
     if (placement == this->placement()) return;
     programs.set_placement(placement);
+    largest_run_ = largest_run(placement.nodes);
     // Their trees are over the other placement's places.
     irregular_room.tree_sizes.clear();
     gather_trees = {};
@@ -160,8 +162,9 @@ class CommunicatorState final : public ArrivalListener {
 
   // The number of this call among those that are counted, from 1.
   std::uint64_t number_call() { return ++numbered_; }
-  // For tests of what happens at the end of the tags.
+  // For tests of what happens at the end of the tags, and where there are few.
   void skip_to_last_tags() { tags_.skip_to_last(); }
+  void limit_tags(std::int64_t limit) { tags_.limit(limit); }
 
   // Remembers predefined types; `slot` tells apart the types of one call.
   int type_info(MPI_Datatype datatype, std::size_t slot, DatatypeInfo& info) {
@@ -176,6 +179,7 @@ class CommunicatorState final : public ArrivalListener {
   }
 
   Workspace workspace;
+  HostCopies host_copies;
   ArrivalService arrivals;
   ProgramStore programs;
   IrregularRoom irregular_room;
@@ -197,6 +201,11 @@ class CommunicatorState final : public ArrivalListener {
   };
   CachedOperator cached_operator;
 
+  // What serves a call, and how it cuts the vector; nullptr: the MPI library.
+  struct Served {
+    const Algorithm* algorithm = nullptr;
+    SegmentPlan segments;
+  };
   // The last choice per collective.
   struct CachedChoice {
     bool valid = false;
@@ -212,6 +221,7 @@ class CommunicatorState final : public ArrivalListener {
     const Algorithm* by_arrivals = nullptr;
     SegmentPlan segments_by_arrivals;
     bool governed = false;  // chosen by the model, which the governor does not trust blindly
+    Served challenger;      // what is to be tried besides; nothing where calls are short
     bool follows_arrivals() const { return valid && algorithm != nullptr && algorithm->arrivals; }
   };
   std::array<CachedChoice, collective_count> cached_choice;
@@ -226,6 +236,8 @@ class CommunicatorState final : public ArrivalListener {
   bool serves_after_all(MPI_Comm comm, bool at_once);
   void set_up(MPI_Comm comm);                         // agreement.cpp
   bool agree_to_serve(MPI_Comm comm, bool has_room);  // agreement.cpp
+  SegmentPlan cut(const Algorithm& algorithm, const Situation& now, std::uint64_t elements) const;
+  Served challenger_to(const CachedChoice& choice, const Situation& now) const;
   CachedChoice reduce_like_last(double spread) const;
   void choose_by_arrivals(CachedChoice& choice, Situation now) const;
   void begin_prediction();
@@ -243,6 +255,7 @@ class CommunicatorState final : public ArrivalListener {
   Mode mode_ = Mode::counting;
   bool between_groups_ = false;
   bool combines_ = false;
+  bool has_devices_ = false;  // some rank, when it was set up
   std::uint64_t calls_ = 0;
   std::uint64_t numbered_ = 0;
   int rank_ = 0;
@@ -261,6 +274,7 @@ class CommunicatorState final : public ArrivalListener {
   Settings settings_;
   Costs costs_;
   bool costs_sought_ = false;
+  Rank largest_run_ = 0;                 // of the placement, as in Situation
   std::uint32_t node_window_bytes_ = 0;  // agreed on at set-up
   bool node_window_sought_ = false;
   std::unique_ptr<NodeWindow> node_window_;

@@ -12,35 +12,38 @@
 // Thread safety: any thread.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "arrival_service/arrival_exchange.hpp"
-#include "communicator/private_communicator.hpp"
+#include "base/own_failure.hpp"
+#include "communicator/tag_lease.hpp"
 
 namespace sibyl {
 
 class DeferredRelease {
  public:
   struct Entry {
-    std::unique_ptr<ArrivalExchange> exchange;  // null: there was none
-    std::shared_ptr<PrivateCommunicator> home;
-    int first_block = 0;
-    int blocks = 0;
-    void end() {
-      if (exchange != nullptr) exchange->close();
-      home->tags.give_back(first_block, blocks);
-      home.reset();
+    TagLease tags;
+    std::unique_ptr<ArrivalExchange> exchange;  // null: there was none; ends before its tags
+    bool has_left() const {
+      return exchange == nullptr || guarded([&] { return exchange->left(); }, false);
     }
   };
+  // Made with the request, so that nothing is allocated at its end.
+  using Entries = std::list<Entry>;
 
-  void add(Entry entry) {
-    if (entry.exchange != nullptr) entry.exchange->leave();
+  // Takes over a request's own. A rank that finds no memory for its farewell sends none,
+  // and its root keeps its own open until MPI ends.
+  void add(Entries& ended) noexcept {
+    for (Entry& entry : ended) {
+      if (entry.exchange == nullptr) continue;
+      guarded([&] { return entry.exchange->leave(), true; }, false);
+    }
     const std::lock_guard<std::mutex> lock(mutex_);
-    entries_.push_back(std::move(entry));
+    entries_.splice(entries_.end(), ended);
   }
   void sweep() { look(false); }
   // MPI ends: messages that were sent are received, but a rank that has not freed its request is
@@ -61,25 +64,18 @@ class DeferredRelease {
 
   // No lock is held over calls into MPI.
   void look(bool end) {
-    std::vector<Entry> taken;
+    Entries taken;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       taken.swap(entries_);
     }
-    std::vector<Entry> kept;
-    for (Entry& entry : taken) {
-      if (end || entry.exchange == nullptr || entry.exchange->left()) {
-        entry.end();
-      } else {
-        kept.push_back(std::move(entry));
-      }
-    }
+    taken.remove_if([&](const Entry& entry) { return end || entry.has_left(); });
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (Entry& entry : kept) entries_.push_back(std::move(entry));
+    entries_.splice(entries_.begin(), taken);
   }
 
   std::mutex mutex_;
-  std::vector<Entry> entries_;
+  Entries entries_;
 };
 
 }  // namespace sibyl

@@ -53,9 +53,10 @@ Governing::Governing(const Parties& parties)
 
 Governing::~Governing() { finish(); }
 
-Governor::Call Governing::enter(const Governor::Key& key, std::uint64_t arrivals) {
+Governor::Call Governing::enter(const Governor::Key& key, std::uint64_t arrivals,
+                                std::int64_t place) {
   if (const Governor::Step now = governor_.begin_call(); now != Governor::Step::nothing) step(now);
-  const Governor::Call call = governor_.enter(key, arrivals);
+  const Governor::Call call = governor_.enter(key, arrivals, place);
   if (call.took != nullptr) begin_ = PMPI_Wtime();
   return call;
 }

@@ -41,8 +41,9 @@ class Governing {
   Governing& operator=(const Governing&) = delete;
 
   // A call begins that was chosen to be served by `key.own`, following arrivals of this version.
-  // May send, and waits for verdicts where they are due. May throw std::bad_alloc.
-  Governor::Call enter(const Governor::Key& key, std::uint64_t arrivals);
+  // `place`: where in the program it was made, at rank 0; elsewhere 0. May send, and waits for
+  // verdicts where they are due. May throw std::bad_alloc.
+  Governor::Call enter(const Governor::Key& key, std::uint64_t arrivals, std::int64_t place = 0);
   // It is over; `comparable`: it was served by the arm that it had.
   void leave(const Governor::Call& call, bool comparable);
 

@@ -12,12 +12,12 @@ namespace {
 
 // Above these sizes posting receives ahead pays (bytes of a block or vector). Vectors go in
 // lockstep as far as messages are usually sent eagerly: a round's send is over at once, and the
-// rounds of a scan depend on each other (simulated: docs/performance.md).
+// rounds of a scan depend on each other (simulated: docs/results/scans.md).
 constexpr std::size_t lockstep_block = 16384;
 constexpr std::size_t lockstep_vector = 65536;
 // Irregular blocks come in the order of their sizes rather than of the program: a root that took
 // them one after the other would find most of them waiting when a large one is there at last, and
-// would copy them only then (simulated: docs/irregular.md).
+// would copy them only then (simulated: docs/results/irregular.md).
 constexpr std::size_t lockstep_irregular = 256;
 
 // Of a block, or of the whole vector.

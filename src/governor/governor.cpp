@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <string_view>
 
 #include "arrival/splitmix64.hpp"
@@ -11,8 +12,25 @@
 namespace sibyl {
 
 Governor::Key Governor::key_of(Collective collective, Rank root, std::uint64_t bytes,
-                               OperatorUse use, bool commutes, const Algorithm* own) {
-  return {collective, root, use, commutes, static_cast<int>(std::bit_width(bytes)), own};
+                               OperatorUse use, bool commutes, const Algorithm* own,
+                               const Algorithm* challenger) {
+  return {collective, root,      use, commutes, static_cast<int>(std::bit_width(bytes)),
+          own,        challenger};
+}
+
+// The library first where several are due since the same call.
+Arm Governor::Site::next_contender() const {
+  Arm next = arm;
+  for (const Arm one : {Arm::native, Arm::own, Arm::challenger}) {
+    const std::int64_t at = next_trial[static_cast<std::size_t>(one)];
+    if (one == arm || !key.has(one) || calls < at) continue;
+    if (next == arm || at < next_trial[static_cast<std::size_t>(next)]) next = one;
+  }
+  return next;
+}
+
+void Governor::Site::reconsider() {
+  for (std::int64_t& at : next_trial) at = std::min(at, decided_at + Judge::first_pause);
 }
 
 Governor::Site* Governor::find(const Key& key) {
@@ -23,40 +41,68 @@ Governor::Site* Governor::find(const Key& key) {
   if (sites_.size() == most_sites) return nullptr;
   Site& site = sites_.emplace_back();
   site.key = key;
-  site.sends = key.size_class >= static_cast<int>(std::bit_width(long_from));
+  site.sends = key.is_long();
   return &site;
 }
 
-Governor::Call Governor::enter(const Key& key, std::uint64_t arrivals) {
+// The site of the line whose turn it is; of no line where there is no room for it.
+Governor::Site* Governor::site_of(const Key& key, std::int64_t place) {
+  Site* const all = find(key);
+  if (all == nullptr) return nullptr;
+  ++all->made;
+  if (place != 0) {
+    // Rank 0 alone looks at lines, and must not fail alone: without memory it looks at none.
+    if (all->lines == nullptr) all->lines.reset(new (std::nothrow) CallLines);
+    if (all->lines != nullptr) all->lines->note(all->made, place);
+  }
+  const int line = all->turns.line_of(all->made);
+  if (line == 0) return all;
+  Key own = key;
+  own.line = line;
+  // Half of the room is for sites that are no line's, or those of later calls would find none.
+  const bool has_room = sites_.size() < most_sites / 2;
+  if (!has_room && std::ranges::find(sites_, own, &Site::key) == sites_.end()) return all;
+  return find(own);
+}
+
+CallTurns Governor::turns_seen(std::size_t site) {
+  Key key = sites_[site].key;
+  key.line = 0;
+  const Site* const all = find(key);
+  return all->lines == nullptr ? CallTurns{} : all->lines->turns(all->made);
+}
+
+Governor::Call Governor::enter(const Key& key, std::uint64_t arrivals, std::int64_t place) {
   Call call;
-  call.site = off_ ? nullptr : find(key);
+  call.site = off_ ? nullptr : site_of(key, place);
   if (call.site == nullptr) return call;
   Site& site = *call.site;
   ++site.calls;
   if (site.arrivals != arrivals) {
     // Other arrivals, perhaps another outcome: long pauses were for the old ones.
     site.arrivals = arrivals;
-    site.next_trial = std::min(site.next_trial, site.decided_at + Judge::first_pause);
+    site.reconsider();
   }
   const bool may_try = site.sends || agreements_ > 0;
-  if (!site.trying && !site.reported && may_try && site.calls >= site.next_trial) {
-    begin_trial(site, !site.decided);
+  if (!site.trying && !site.reported && may_try) {
+    if (const Arm next = site.next_contender(); next != site.arm) begin_trial(site, next);
   }
   call.arm = site.arm;
   if (site.trying) {
     draw(site, call);
-  } else if (site.sends && site.arm == Arm::own) {
+  } else if (site.sends && site.arm != Arm::native) {
     note(site, call);
   }
   ++site.served[static_cast<std::size_t>(call.arm)];
   return call;
 }
 
-void Governor::begin_trial(Site& site, bool unseen_pair) {
+void Governor::begin_trial(Site& site, Arm contender) {
   site.trying = true;
+  site.contender = contender;
   site.look = 0;
   site.begun = 0;
-  site.unseen = unseen_pair ? 2 : 0;
+  site.unseen = site.cost[static_cast<std::size_t>(contender)] == 0 ? 2 : 0;
 }
 
 void Governor::draw(Site& site, Call& call) {
@@ -65,14 +111,15 @@ void Governor::draw(Site& site, Call& call) {
   const int seen = number - site.unseen;
   if (site.look_is_due() && site.sends) wanted_ = true;
   if (seen < 0) {
-    call.arm = number == 0 ? Arm::own : Arm::native;
+    call.arm = number == 0 ? site.arm : site.contender;
     return;
   }
   const bool second = seen % 2 != 0;
   const auto pair_begins = static_cast<std::uint64_t>(site.calls - (second ? 1 : 0));
-  const bool own_first = SplitMix64(pair_begins).next() % 2 == 0;
-  call.arm = own_first != second ? Arm::own : Arm::native;
-  call.took = &site.costs[static_cast<std::size_t>(call.arm)][static_cast<std::size_t>(seen / 2)];
+  const bool contender_first = SplitMix64(pair_begins).next() % 2 != 0;
+  const bool contends = contender_first != second;
+  call.arm = contends ? site.contender : site.arm;
+  call.took = &site.costs[contends ? 1 : 0][static_cast<std::size_t>(seen / 2)];
   *call.took = not_comparable;  // until it is over
 }
 
@@ -107,7 +154,12 @@ void Governor::write_report(Report& report, double seconds) {
     Site& site = sites_[index];
     if (!site.look_is_due() && !site.watch_is_due()) continue;
     Reported& told = reported_[reported_count_++];
-    told = {.site = index, .trial = site.trying, .begin = end};
+    told = {.site = index,
+            .trial = site.trying,
+            .arm = site.arm,
+            .contender = site.contender,
+            .contenders = site.key.contenders(),
+            .begin = end};
     if (site.trying) {
       told.pairs = static_cast<std::size_t>(pairs_of_looks[site.look]);
       told.last_look = site.look + 1 == pairs_of_looks.size();
@@ -135,17 +187,40 @@ double Governor::fingerprint() const {
     add(static_cast<std::uint64_t>(site.key.collective));
     add(static_cast<std::uint64_t>(site.key.root));
     add(static_cast<std::uint64_t>(site.key.size_class));
+    add(static_cast<std::uint64_t>(site.key.line));
     add(told.trial ? 1 + site.look : 0);
+    add(arm_count * static_cast<std::uint64_t>(told.arm) +
+        static_cast<std::uint64_t>(told.contender));
     add(static_cast<std::uint64_t>(site.calls));
   }
   constexpr int bits_of_a_double = 53;
   return static_cast<double>(hash >> (64 - bits_of_a_double));
 }
 
+// The one that gives way is tried again after its own pause.
+void Governor::end_trial(Site& site, const SiteVerdict& verdict) {
+  const bool changes = verdict.action == Action::change;
+  const Arm loser = changes ? site.arm : site.contender;
+  site.trying = false;
+  site.decided = true;
+  site.cost[static_cast<std::size_t>(site.arm)] = verdict.in_force;
+  site.cost[static_cast<std::size_t>(site.contender)] = verdict.contender;
+  site.decided_at = site.calls;
+  site.noted = 0;
+  if (changes) {
+    site.arm = site.contender;
+    site.reconsider();
+  }
+  site.next_trial[static_cast<std::size_t>(loser)] = site.calls + verdict.next_trial;
+}
+
 void Governor::apply(std::span<const SiteVerdict> verdicts) {
   for (std::size_t i = 0; i < reported_count_; ++i) {
     Site& site = sites_[reported_[i].site];
     const SiteVerdict& verdict = verdicts[i];
+    Key key_of_all = site.key;
+    key_of_all.line = 0;
+    find(key_of_all)->turns = verdict.turns;
     site.reported = false;
     site.next_watch = site.reported_at + verdict.next_watch;
     switch (verdict.action) {
@@ -154,21 +229,14 @@ void Governor::apply(std::span<const SiteVerdict> verdicts) {
         site.begun = 0;
         site.unseen = 0;
         break;
-      case Action::hold_own:
-      case Action::hold_native:
-        site.trying = false;
-        site.decided = true;
-        site.arm = verdict.action == Action::hold_own ? Arm::own : Arm::native;
-        site.own = verdict.own;
-        site.native = verdict.native;
-        site.decided_at = site.calls;
-        site.next_trial = site.calls + verdict.next_trial;
-        site.noted = 0;
+      case Action::keep:
+      case Action::change:
+        end_trial(site, verdict);
         break;
       case Action::watch_on:
         break;
       case Action::try_again:
-        begin_trial(site, false);
+        begin_trial(site, Arm::native);
         break;
     }
   }

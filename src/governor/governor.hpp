@@ -2,18 +2,25 @@
 //
 // Choices rest on a model that was measured once, which may be wrong. So calls of one site -
 // collective, root, operator, size class and chosen algorithm - are served in turns by that
-// algorithm (the own arm) and by the MPI library (the native arm), and each rank notes how long it
-// was in them. Now and then ranks tell rank 0, which judges (judge.hpp) and tells all. This file
-// knows no messages and no clock (communicator/governing.hpp has them).
+// algorithm (the own arm), by the MPI library (the native arm) and by the algorithm that the model
+// has next (the challenger), and each rank notes how long it was in them. Now and then ranks tell
+// rank 0, which judges (judge.hpp) and tells all. This file knows no messages and no clock
+// (communicator/governing.hpp has them).
 //
 // Ranks in step. Which arm a call has follows from its number at its site and from what rank 0 has
 // told, which all ranks follow from the same call on. Calls are counted as they take part: one that
 // its rank refuses before anything has moved is behind by one call, in what it counts here as in
 // the messages that it takes, whose tags are the same at every call.
 //
-// A trial is a number of pairs of calls, one by each arm, in an order that is drawn by the number
-// of the pair. The first one begins with a pair that is not looked at, since programs are planned
-// and connections made.
+// A trial is between two arms, the one in force and a contender: a number of pairs of calls, one by
+// each, in an order that is drawn by the number of the pair. The first one of a contender begins
+// with a pair that is not looked at, since programs are planned and connections made. The library
+// is tried first, the challenger against the better of the two; then each at its own time.
+//
+// Lines. Equal calls may stand on several lines of the program, and be better served otherwise at
+// each. Rank 0 notes from which line it makes them (arrival/call_lines.hpp), and tells with its
+// verdicts whose turn which number of a call is; from then on each line has a site of its own, on
+// all ranks by the number alone.
 //
 // Sites of short calls send no messages: they have trials only where a longer site of the
 // communicator has agreed on something, and tell of them when it does so again.
@@ -22,9 +29,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "arrival/call_lines.hpp"
 #include "governor/verdict.hpp"
 #include "selection/choose.hpp"
 
@@ -32,6 +41,7 @@ namespace sibyl {
 
 class Governor {
  public:
+  static constexpr std::uint64_t long_from = 4096;  // bytes of a call that may send messages
   struct Key {
     Collective collective = Collective::exscan;
     Rank root = no_rank;
@@ -39,11 +49,18 @@ class Governor {
     bool commutes = true;
     int size_class = 0;  // bits of the number of bytes
     const Algorithm* own = nullptr;
+    const Algorithm* challenger = nullptr;  // nullptr: there is none
+    int line = 0;  // of the program, as CallTurns numbers them; 0: all, or none of those
     // Of all calls of this class; 0 where not all ranks know their sizes.
     std::uint64_t least_bytes() const { return size_class == 0 ? 0 : 1ULL << (size_class - 1); }
     std::uint64_t most_bytes() const {
       return size_class == 0 ? 0 : least_bytes() + (least_bytes() - 1);
     }
+    // Whether its calls are long enough to send messages, and to look for their line.
+    bool is_long() const { return least_bytes() >= long_from; }
+    bool has(Arm arm) const { return arm != Arm::challenger || challenger != nullptr; }
+    // Between which the arm in force is tried.
+    int contenders() const { return challenger != nullptr ? 2 : 1; }
     bool operator==(const Key&) const = default;
   };
 
@@ -52,40 +69,50 @@ class Governor {
   static constexpr std::array<int, 4> pairs_of_looks{4, 4, 8, 8};
   static constexpr std::size_t most_pairs = 8;
   static constexpr std::size_t watched = 4;
-  static constexpr std::uint64_t long_from = 4096;  // bytes of a call that may send messages
   static constexpr double not_comparable = -1;
 
   struct Site {
     Key key;
     bool sends = false;  // its calls are long enough
+    // Of the site of no line, whose key is that of all its lines: calls of all of them, and whose
+    // turn they are.
+    std::int64_t made = 0;
+    CallTurns turns;
+    std::unique_ptr<CallLines> lines;  // at rank 0
+
     std::int64_t calls = 0;
-    std::array<std::int64_t, 2> served{};  // of these, by Arm
-    std::uint64_t arrivals = 0;            // version of those that its calls follow
-    Arm arm = Arm::own;                    // in force, but for the calls of a trial
-    bool decided = false;                  // by a trial
-    double own = 0;                        // which found these costs
-    double native = 0;
+    std::array<std::int64_t, arm_count> served{};  // of these, by Arm
+    std::uint64_t arrivals = 0;                    // version of those that its calls follow
+    Arm arm = Arm::own;                            // in force, but for the calls of a trial
+    bool decided = false;                          // by a trial
+    std::array<double, arm_count> cost{};  // by Arm, as its last trial has found it; 0: none has
 
     bool trying = false;
-    std::size_t look = 0;  // of the trial
-    int begun = 0;         // its calls since the last look
-    int unseen = 0;        // so many of these come before those that are looked at
+    Arm contender = Arm::native;  // in the trial
+    std::size_t look = 0;         // of the trial
+    int begun = 0;                // its calls since the last look
+    int unseen = 0;               // so many of these come before those that are looked at
     bool reported = false;
 
-    std::int64_t reported_at = 0;  // calls by then
-    std::int64_t next_trial = 1;   // number of the call
+    std::int64_t reported_at = 0;                             // calls by then
+    std::array<std::int64_t, arm_count> next_trial{1, 1, 1};  // by contender: number of the call
     std::int64_t next_watch = 0;
     std::int64_t decided_at = 0;
 
-    std::array<std::array<double, most_pairs>, 2> costs{};  // by Arm
+    // Of the arm in force, and of the contender.
+    std::array<std::array<double, most_pairs>, 2> costs{};
     std::array<double, watched> recent{};
     std::size_t noted = 0;  // in `recent`, ever since the decision
 
     int calls_of_look() const { return 2 * pairs_of_looks[look] + unseen; }
     bool look_is_due() const { return trying && begun == calls_of_look(); }
     bool watch_is_due() const {
-      return !trying && sends && arm == Arm::own && noted >= watched && calls >= next_watch;
+      return !trying && sends && arm != Arm::native && noted >= watched && calls >= next_watch;
     }
+    // Who is to be tried against the arm in force now; that arm itself: nobody.
+    Arm next_contender() const;
+    // The next trials of these come no later than after the first pause.
+    void reconsider();
   };
 
   // `took` is where the seconds of the call are to be noted; nullptr: nowhere.
@@ -102,9 +129,12 @@ class Governor {
   }
 
   static Key key_of(Collective collective, Rank root, std::uint64_t bytes, OperatorUse use,
-                    bool commutes, const Algorithm* own);
-  // A call begins. `arrivals`: the version of those that it follows.
-  Call enter(const Key& key, std::uint64_t arrivals);
+                    bool commutes, const Algorithm* own, const Algorithm* challenger = nullptr);
+  // A call begins. `arrivals`: the version of those that it follows; `place`: where in the program
+  // it was made, as rank 0 alone says. May throw std::bad_alloc.
+  Call enter(const Key& key, std::uint64_t arrivals, std::int64_t place = 0);
+  // At rank 0: whose turns the calls of the kind are that this site is of.
+  CallTurns turns_seen(std::size_t site);
 
   // What a rank does before a call: all of them the same before the same one.
   enum class Step : std::uint8_t {
@@ -127,6 +157,9 @@ class Governor {
   struct Reported {
     std::size_t site = 0;
     bool trial = false;
+    Arm arm = Arm::own;  // in force
+    Arm contender = Arm::native;
+    int contenders = 1;     // between which trials are shared
     std::size_t pairs = 0;  // of the trial
     bool last_look = false;
     std::size_t begin = 0;
@@ -142,8 +175,10 @@ class Governor {
 
  private:
   Site* find(const Key& key);
+  Site* site_of(const Key& key, std::int64_t place);
   double fingerprint() const;
-  static void begin_trial(Site& site, bool unseen_pair);
+  static void begin_trial(Site& site, Arm contender);
+  static void end_trial(Site& site, const SiteVerdict& verdict);
   void draw(Site& site, Call& call);
   void note(Site& site, Call& call);
 

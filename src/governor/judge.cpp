@@ -28,16 +28,16 @@ void Judge::take_in(Governor::Report& all, const Governor::Report& report) {
   }
 }
 
-std::vector<SiteVerdict> Judge::judge(const Governor& own, const Governor::Report& all) {
+std::vector<SiteVerdict> Judge::judge(Governor& own, const Governor::Report& all) {
   std::vector<SiteVerdict> verdicts;
   if (all[0] < 0) return verdicts;
   agreement_ = std::max(all[1], 0.0);
   for (const Governor::Reported& told : own.reported()) {
     const std::span<const double> costs = std::span(all).subspan(told.begin);
-    verdicts.push_back(told.trial
-                           ? judge_trial(told.site, costs.first(told.pairs),
-                                         costs.subspan(told.pairs, told.pairs), told.last_look)
-                           : judge_watched(told.site, costs.first(Governor::watched)));
+    verdicts.push_back(told.trial ? judge_trial(told, costs.first(told.pairs),
+                                                costs.subspan(told.pairs, told.pairs))
+                                  : judge_watched(told.site, costs.first(Governor::watched)));
+    verdicts.back().turns = own.turns_seen(told.site);
   }
   return verdicts;
 }
@@ -52,49 +52,71 @@ std::int64_t Judge::interval_for(double cost) const {
   return calls_for(agreement_, cost, shortest_interval, longest_interval);
 }
 
-SiteVerdict Judge::judge_trial(std::size_t site, std::span<const double> own,
-                               std::span<const double> native, bool last) {
-  Record& record = record_of(site);
-  keep_comparable(record.own, own);
-  keep_comparable(record.native, native);
+bool Judge::is_alarming(const Record& record, double now) {
+  return record.usual > 0 && now > (1 + record.growth) * record.usual;
+}
+
+SiteVerdict Judge::judge_trial(const Governor::Reported& told, std::span<const double> in_force,
+                               std::span<const double> contender) {
+  Record& record = record_of(told.site);
+  const std::size_t known = record.in_force.size();
+  keep_comparable(record.in_force, in_force);
+  keep_comparable(record.contender, contender);
   ++record.looks;
-  if (record.own.empty() || record.native.empty()) {
-    return last ? end_trial(record, Action::hold_own) : SiteVerdict{};
+  const std::span<const double> now = std::span(record.in_force).subspan(known);
+  const bool among_own = told.arm != Arm::native && told.contender != Arm::native;
+  if (among_own && !now.empty() && is_alarming(record, median_of(now))) {
+    record.clear();
+    record.alarmed = true;
+    return {.action = Action::try_again};
   }
-  std::vector<double> bounds = record.native;
+  if (record.in_force.empty() || record.contender.empty()) {
+    return told.last_look ? end_trial(record, told, Action::keep) : SiteVerdict{};
+  }
+  std::vector<double> bounds = record.contender;
   for (double& cost : bounds) {
     cost = std::max(margin * cost, cost + least_margin);
   }
-  RankSum found = rank_sum_test(record.own, bounds);
-  if (found == RankSum::undecided && last) {
-    found = median_of(record.own) > median_of(bounds) ? RankSum::above : RankSum::below;
+  RankSum found = rank_sum_test(record.in_force, bounds);
+  if (found == RankSum::undecided && told.last_look) {
+    found = median_of(record.in_force) > median_of(bounds) ? RankSum::above : RankSum::below;
   }
   if (found == RankSum::undecided) return {};
-  return end_trial(record, found == RankSum::above ? Action::hold_native : Action::hold_own);
+  return end_trial(record, told, found == RankSum::above ? Action::change : Action::keep);
 }
 
-SiteVerdict Judge::end_trial(Record& record, Action action) {
+SiteVerdict Judge::end_trial(Record& record, const Governor::Reported& told, Action action) {
   SiteVerdict verdict{.action = action};
-  if (!record.own.empty() && !record.native.empty()) {
-    verdict.own = median_of(record.own);
-    verdict.native = median_of(record.native);
+  if (!record.in_force.empty() && !record.contender.empty()) {
+    verdict.in_force = median_of(record.in_force);
+    verdict.contender = median_of(record.contender);
   }
-  const double better = action == Action::hold_own ? verdict.own : verdict.native;
-  const double worse = action == Action::hold_own ? verdict.native : verdict.own;
-  const auto pairs = static_cast<double>(std::max(record.own.size(), record.native.size()));
+  const bool keeps = action == Action::keep;
+  const double better = keeps ? verdict.in_force : verdict.contender;
+  const double worse = keeps ? verdict.contender : verdict.in_force;
+  const auto pairs = static_cast<double>(std::max(record.in_force.size(), record.contender.size()));
   const double spent = pairs * std::max(worse - better, 0.0) + record.looks * agreement_;
-  record.pause = action == record.held ? std::min(2 * record.pause, longest_pause) : first_pause;
-  verdict.next_trial = calls_for(spent, better, record.pause, longest_pause);
-  verdict.next_watch = interval_for(verdict.own);
-  const bool false_alarm = record.alarmed && action == Action::hold_own;
-  record.growth = false_alarm ? std::min(2 * record.growth, largest_growth) : alarming_growth;
-  record.usual = verdict.own;
-  record.held = action;
-  record.own.clear();
-  record.native.clear();
-  record.looks = 0;
-  record.alarmed = false;
+  std::int64_t& pause = record.pauses[static_cast<std::size_t>(keeps ? told.contender : told.arm)];
+  pause = keeps && pause != 0 ? std::min(2 * pause, longest_pause) : first_pause;
+  if (!keeps) record.pauses[static_cast<std::size_t>(told.contender)] = 0;
+  verdict.next_trial = calls_for(told.contenders * spent, better, pause, longest_pause);
+  verdict.next_watch = interval_for(better);
+  const bool against_library = told.contender == Arm::native;
+  if (record.alarmed && keeps) {
+    record.growth = std::min(2 * record.growth, largest_growth);
+  } else if (against_library || !keeps) {
+    record.growth = alarming_growth;
+  }
+  record.usual = better;
+  record.clear();
   return verdict;
+}
+
+void Judge::Record::clear() {
+  in_force.clear();
+  contender.clear();
+  looks = 0;
+  alarmed = false;
 }
 
 SiteVerdict Judge::judge_watched(std::size_t site, std::span<const double> costs) {
@@ -106,7 +128,7 @@ SiteVerdict Judge::judge_watched(std::size_t site, std::span<const double> costs
   const double now = median_of(comparable);
   verdict.next_watch = interval_for(now);
   if (record.usual <= 0) record.usual = now;
-  if (now > (1 + record.growth) * record.usual) {
+  if (is_alarming(record, now)) {
     verdict.action = Action::try_again;
     record.alarmed = true;
   }

@@ -6,20 +6,22 @@
 // in either arm alike. (By the sum over ranks, which needs no clock either, a library's reduce,
 // whose leaves go early, was as good as a schedule that was through in two thirds of its time.)
 //
-// Trials. The own arm is to give way where it costs more than the MPI library by more than 5 % and
-// more than 200 ns. So its costs are held against the library's with this margin added, by
-// the rank-sum test (rank_sum.hpp), after 4, 8, 16 and 24 pairs of calls: the first decided look
-// ends the trial. After the last one the medians decide. With four looks of at most 1/70 an arm
-// that is at the margin loses by chance in less than one trial of 17.
+// Trials. The arm in force - Sibyl's choice at first - is to give way where it costs more than the
+// contender by more than 5 % and more than 200 ns. So its costs are held against the contender's
+// with this margin added, by the rank-sum test (rank_sum.hpp), after 4, 8, 16 and 24 pairs of
+// calls: the first decided look ends the trial. After the last one the medians decide. With four
+// looks of at most 1/70 an arm that is at the margin loses by chance in less than one trial of 17.
 //
-// Again. A trial costs what its calls in the worse arm lose. The next one comes so late that this
-// is one hundredth of the time until then, and each that finds the same twice as late as the one
-// before. While Sibyl serves a site of long calls, ranks tell each other what its last four calls
-// cost; these messages too are to take no more than a hundredth. Where the median has grown by a
-// quarter, a trial begins at once. One that then finds that it was not Sibyl's fault doubles what
-// it takes to be alarmed.
+// Again. A trial costs what its calls in the worse arm lose. The next one with the same contender
+// comes so late that this is one hundredth of the time until then (half a hundredth where there are
+// two contenders), and each that finds the same twice as late as the one before. While Sibyl serves
+// a site of long calls, ranks tell each other what its last four calls cost; these messages too are
+// to take no more than a hundredth. Where the median has grown by a quarter, a trial against the
+// library begins at once, be another one under way or not. One that then finds that it was not
+// Sibyl's fault doubles what it takes to be alarmed.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,12 +39,12 @@ class Judge {
   static void take_in(Governor::Report& all, const Governor::Report& report);
   // Of this rank's governor, about which all ranks have told this. Empty where they are not in
   // step. May throw std::bad_alloc.
-  std::vector<SiteVerdict> judge(const Governor& own, const Governor::Report& all);
+  std::vector<SiteVerdict> judge(Governor& own, const Governor::Report& all);
 
-  // Another part of a trial of this site; `last`: there will be no more. Costs below 0 are of calls
-  // that cannot be compared. May throw std::bad_alloc.
-  SiteVerdict judge_trial(std::size_t site, std::span<const double> own,
-                          std::span<const double> native, bool last);
+  // Another part of this trial. Costs below 0 are of calls that cannot be compared. May throw
+  // std::bad_alloc.
+  SiteVerdict judge_trial(const Governor::Reported& told, std::span<const double> in_force,
+                          std::span<const double> contender);
   // The last calls of a site that Sibyl serves.
   SiteVerdict judge_watched(std::size_t site, std::span<const double> costs);
 
@@ -60,18 +62,19 @@ class Judge {
  private:
   struct Record {
     // Of the trial under way.
-    std::vector<double> own;
-    std::vector<double> native;
+    std::vector<double> in_force;
+    std::vector<double> contender;
     int looks = 0;
     bool alarmed = false;  // it was begun by an alarm
-    // Of earlier ones.
-    Action held = Action::compare_more;
-    std::int64_t pause = first_pause;
+    // Of earlier ones; by Arm that was found wanting, 0: it was not.
+    std::array<std::int64_t, arm_count> pauses{};
     double growth = alarming_growth;
     double usual = 0;  // what a call cost when Sibyl was found to serve it well
+    void clear();
   };
   Record& record_of(std::size_t site);
-  SiteVerdict end_trial(Record& record, Action action);
+  SiteVerdict end_trial(Record& record, const Governor::Reported& told, Action action);
+  static bool is_alarming(const Record& record, double now);
   std::int64_t interval_for(double cost) const;
 
   double agreement_ = 0;  // what the last one took; 0: not known yet

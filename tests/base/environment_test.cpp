@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <map>
-#include <sstream>
+
+#include "support/page_of_docs.hpp"
 
 namespace sibyl {
 namespace {
@@ -94,12 +94,7 @@ TEST(Environment, DocumentsTheDefaultsThatHold) {
 
 // SIBYL_UPDATE_DOCS=1 rewrites the page.
 TEST(Environment, PageIsWhatTheCodeSays) {
-  const std::string path = SIBYL_SOURCE_DIR "/docs/environment.md";
-  if (std::getenv("SIBYL_UPDATE_DOCS") != nullptr) std::ofstream(path) << environment_markdown();
-  std::ifstream file(path);
-  std::ostringstream page;
-  page << file.rdbuf();
-  EXPECT_EQ(page.str(), environment_markdown());
+  test::expect_page("reference/environment.md", environment_markdown());
 }
 
 }  // namespace

@@ -52,6 +52,17 @@ inline void put(GuardedBuffer& buffer, int element, const Matrix& matrix) {
   }
 }
 
+// What `rank` gives; where it does so in place, in both buffers. They are watched from then on.
+inline void give_matrices(std::uint64_t seed, int rank, int count, bool in_place,
+                          GuardedBuffer& send, GuardedBuffer& receive) {
+  for (int i = 0; i < count; ++i) {
+    put(send, i, matrix_of(seed, rank, i));
+    if (in_place) put(receive, i, matrix_of(seed, rank, i));
+  }
+  send.take_snapshot();
+  receive.take_snapshot();
+}
+
 inline Matrix take(const GuardedBuffer& buffer, int element) {
   Matrix matrix;
   for (int c = 0; c < 4; ++c) {

@@ -54,7 +54,23 @@ Buffer::Buffer(Layout layout, std::vector<Region> regions, std::uint64_t seed)
   bytes_ = noise(seed, static_cast<std::size_t>(origin_ + high + guard));
 }
 
+Device* (*device_for_next)() = nullptr;
+
+void* Buffer::base() {
+  if (device_ == nullptr && device_for_next != nullptr) device_ = device_for_next();
+  if (device_ == nullptr) return host_base();
+  if (on_device_ == nullptr) on_device_ = device_->allocate(bytes_.size());
+  device_->write(on_device_.get(), bytes_.data(), bytes_.size());
+  return static_cast<char*>(on_device_.get()) + origin_;
+}
+
+const Bytes& Buffer::current() const {
+  if (on_device_ != nullptr) device_->read(bytes_.data(), on_device_.get(), bytes_.size());
+  return bytes_;
+}
+
 void Buffer::put(std::ptrdiff_t first, std::ptrdiff_t count, const unsigned char* packed) {
+  current();
   for (std::ptrdiff_t element = first; element < first + count; ++element) {
     for (const Layout::Piece& piece : layout_.pieces) {
       std::memcpy(bytes_.data() + origin_ + element * layout_.extent + piece.at, packed,
@@ -62,6 +78,7 @@ void Buffer::put(std::ptrdiff_t first, std::ptrdiff_t count, const unsigned char
       packed += piece.bytes;
     }
   }
+  if (on_device_ != nullptr) device_->write(on_device_.get(), bytes_.data(), bytes_.size());
 }
 
 Bytes Buffer::take(std::ptrdiff_t first, std::ptrdiff_t count) const {
@@ -69,7 +86,7 @@ Bytes Buffer::take(std::ptrdiff_t first, std::ptrdiff_t count) const {
   unsigned char* to = packed.data();
   for (std::ptrdiff_t element = first; element < first + count; ++element) {
     for (const Layout::Piece& piece : layout_.pieces) {
-      std::memcpy(to, bytes_.data() + origin_ + element * layout_.extent + piece.at,
+      std::memcpy(to, current().data() + origin_ + element * layout_.extent + piece.at,
                   static_cast<std::size_t>(piece.bytes));
       to += piece.bytes;
     }
@@ -92,7 +109,7 @@ std::string Buffer::place_of(std::ptrdiff_t at) const {
 }
 
 std::string Buffer::difference(const Buffer& expected) const {
-  if (bytes_ == expected.bytes_) return {};
+  if (current() == expected.bytes_) return {};
   if (bytes_.size() != expected.bytes_.size()) return "buffers of two sizes";
   std::size_t differing = 0;
   std::string text;

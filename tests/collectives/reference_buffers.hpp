@@ -5,6 +5,7 @@
 // of both are compared: data, gaps and guards alike.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,13 +37,26 @@ struct Region {
   std::ptrdiff_t count = 0;
 };
 
+// Memory that the host does not reach.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::shared_ptr<void> allocate(std::size_t bytes) = 0;
+  virtual void write(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void read(void* to, const void* from, std::size_t bytes) = 0;
+};
+// Where the next buffer that is handed to MPI lies; nullptr: in the host's memory. Null by default.
+extern Device* (*device_for_next)();
+
 class Buffer {
  public:
   // Room for these elements, filled with noise.
   Buffer(Layout layout, std::vector<Region> regions, std::uint64_t seed);
 
-  // The address to hand to MPI.
-  void* base() { return bytes_.data() + origin_; }
+  // The address to hand to MPI: in the memory of a device where device_for_next gives one.
+  void* base();
+  // In the host's memory.
+  void* host_base() { return bytes_.data() + origin_; }
   void put(std::ptrdiff_t first, std::ptrdiff_t count, const unsigned char* packed);
   void put(const Region& region, const Bytes& packed) {
     put(region.first, region.count, packed.data());
@@ -57,10 +71,14 @@ class Buffer {
 
  private:
   std::string place_of(std::ptrdiff_t at) const;
+  // From the device, where they lie there.
+  const Bytes& current() const;
   Layout layout_;
   std::vector<Region> regions_;
   std::ptrdiff_t origin_ = 0;
-  Bytes bytes_;
+  mutable Bytes bytes_;
+  Device* device_ = nullptr;
+  std::shared_ptr<void> on_device_;
 };
 
 }  // namespace sibyl::reference

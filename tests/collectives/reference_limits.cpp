@@ -109,7 +109,7 @@ Limits message_limits() {
   // without Sibyl.
   limits.largest_mixed = 500;
   limits.types.pairs_of_one_size = false;
-#if MPICH_NUMVERSION >= 50000000
+#if MPICH_NUMVERSION >= 50000000 || defined(MPI_ABI_VERSION)
   // MPICH 5.0 ends so also with elements of one basic type that are not side by side, where a piece
   // ends inside one: seen from 16 KiB on.
   limits.largest = 8000;
@@ -153,9 +153,9 @@ Limits native_limits() {
   limits.products_scattered = false;
   // The standard wants it at all ranks or none (an allreduce), and its reduce-scatters do, too.
   limits.in_place_at_some = false;
-#if MPICH_NUMVERSION >= 50000000
-  // MPICH 5.0's sums have temporary vectors for elements that begin where they are said to, and
-  // write beside them where a lower bound is not 0.
+#if MPICH_NUMVERSION >= 50000000 || defined(MPI_ABI_VERSION) || defined(I_MPI_NUMVERSION)
+  // The sums of MPICH 5.0 and Intel MPI have temporary vectors for elements that begin where they
+  // are said to, and write beside them where a lower bound is not 0.
   limits.derived_sums_at_root = false;
   limits.derived_sums_for_all = false;
 #endif

@@ -47,6 +47,8 @@ void combine_numbers(Operator op, const unsigned char* left, unsigned char* righ
 // alone shows it); Open MPI 5.0 and MPICH 5.0 do not.
 #if defined(OPEN_MPI)
 constexpr bool unsigned_is_compared = OMPI_MAJOR_VERSION >= 5;
+#elif defined(MPI_ABI_VERSION)
+constexpr bool unsigned_is_compared = true;
 #else
 constexpr bool unsigned_is_compared = MPICH_NUMVERSION >= 50000000;
 #endif

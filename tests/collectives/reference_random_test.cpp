@@ -13,19 +13,15 @@
 #include <optional>
 
 #include "collectives/harness.hpp"
+#include "collectives/reference_by_sibyl.hpp"
 #include "collectives/reference_cases.hpp"
+#include "support/device_stub.hpp"
 
 namespace sibyl::test {
 namespace {
 
 using reference::Call;
 using reference::one_in;
-
-constexpr reference::Library by_sibyl{
-    SIBYL_Gather,    SIBYL_Scatter,   SIBYL_Gatherv,        SIBYL_Scatterv,
-    SIBYL_Bcast,     SIBYL_Allgather, SIBYL_Allgatherv,     SIBYL_Alltoall,
-    SIBYL_Alltoallv, SIBYL_Barrier,   SIBYL_Reduce,         SIBYL_Scan,
-    SIBYL_Exscan,    SIBYL_Allreduce, SIBYL_Reduce_scatter, SIBYL_Reduce_scatter_block};
 
 Collective collective_of(Call call) {
   Collective collective = Collective::exscan;
@@ -75,6 +71,7 @@ std::string draw_service(Served& served, Collective collective, const Algorithm*
   constexpr std::array<std::uint32_t, 4> sizes{0, 64, 1024, 1U << 20};
   if (row != nullptr && row->segments) {
     settings.segments = static_cast<std::uint32_t>(pick(random, 9));
+    settings.lanes = static_cast<std::uint32_t>(pick(random, 4));
   }
   settings.first_segment = sizes[pick(random, sizes.size())];
   if (one_in(random, 2)) settings.direct_from = sizes[pick(random, sizes.size())];
@@ -85,7 +82,8 @@ std::string draw_service(Served& served, Collective collective, const Algorithm*
   state.set_placement(placement);
   return name_or_auto(row) + ", " + std::to_string(placement.ranks_per_node) + " ranks a node or " +
          std::to_string(placement.count) + " nodes, segments " + std::to_string(settings.segments) +
-         ", first segment " + std::to_string(settings.first_segment) + ", direct from " +
+         ", lanes " + std::to_string(settings.lanes) + ", first segment " +
+         std::to_string(settings.first_segment) + ", direct from " +
          (settings.direct_from ? std::to_string(*settings.direct_from) : "any") +
          ", construct every " + std::to_string(settings.construct_every) + ", outstanding " +
          (settings.outstanding ? std::to_string(*settings.outstanding) : "any");
@@ -106,13 +104,57 @@ void report(const std::string& text) {
   }
 }
 
-// True when an algorithm of Sibyl's served the call.
-bool run_case(Served& served, std::uint64_t number) {
+// Every second buffer, drawn by each rank for itself, lies in the memory of a stub of a device.
+class StubbedDevice final : public reference::Device {
+ public:
+  // Each rank has another device runtime.
+  static StubbedDevice& get() {
+    static StubbedDevice device;
+    return device;
+  }
+  std::shared_ptr<void> allocate(std::size_t bytes) override { return stub_.allocate(bytes); }
+  void write(void* to, const void* from, std::size_t bytes) override {
+    stub_.write(to, from, bytes);
+  }
+  void read(void* to, const void* from, std::size_t bytes) override { stub_.read(to, from, bytes); }
+  long copies() const { return stub_.count(); }
+
+  // In its scope.
+  class Drawn {
+   public:
+    explicit Drawn(std::uint64_t number) {
+      draws().seed(run_seed() + 31 * number + static_cast<std::uint64_t>(rank_in()));
+      reference::device_for_next = [] {
+        return one_in(draws(), 2) ? static_cast<reference::Device*>(&get()) : nullptr;
+      };
+    }
+    ~Drawn() { reference::device_for_next = nullptr; }
+    Drawn(const Drawn&) = delete;
+    Drawn& operator=(const Drawn&) = delete;
+
+   private:
+    static Random& draws() {
+      static Random random;
+      return random;
+    }
+  };
+
+ private:
+  StubbedDevice()
+      : stub_(DeviceStub::files[(run_seed() + static_cast<std::uint64_t>(rank_in())) %
+                                DeviceStub::files.size()]) {}
+  DeviceStub stub_;
+};
+
+// True when an algorithm of Sibyl's served the call. `devices`: some buffers lie in device memory,
+// which the MPI libraries here know nothing of, so that Sibyl has to serve.
+bool run_case(Served& served, std::uint64_t number, bool devices = false) {
   Random random(run_seed() + 1000003 * number);
   const auto call = static_cast<Call>(number % reference::call_count);
   const Collective collective = collective_of(call);
   const auto rows = rows_and_auto(collective);
-  const Algorithm* row = rows[pick(random, rows.size())];
+  const Algorithm* row =
+      rows[devices ? 1 + pick(random, rows.size() - 1) : pick(random, rows.size())];
   const Placement placement = placement_of_case(served.state().size(), number);
   const std::string service = draw_service(served, collective, row, placement, random);
   const std::uint64_t seed = random();
@@ -126,8 +168,13 @@ bool run_case(Served& served, std::uint64_t number) {
       limits.types.interleaved_elements = false;
     }
     const auto now = reference::draw_reduction_case(call, ranks, seed, limits);
-    if (may_go_native(row, now)) limits = reference::sibyl_limits(true);
+    if (may_go_native(row, now)) {
+      limits = reference::sibyl_limits(true);
+      devices = false;
+    }
   }
+  std::optional<StubbedDevice::Drawn> drawn;
+  if (devices) drawn.emplace(number);
   const std::string wrong = reference::run_drawn(call, seed, limits, by_sibyl, served.get());
   if (!wrong.empty()) {
     report(wrong + "SIBYL_TEST_CASE=" + std::to_string(number) + ", rank " +
@@ -157,7 +204,8 @@ void print_counts(const std::array<int, reference::call_count>& run,
   std::cout << std::endl;
 }
 
-TEST(AtRandom, EveryCollectiveEqualsTheSerialReference) {
+// Runs cases on several communicators, and says how many there were.
+void run_cases(int of_each, bool devices) {
   SIBYL_TRACE_SEED();
   if (rank_in() == 0) std::cerr << "SIBYL_TEST_SEED=" << run_seed() << '\n';  // in case of a hang
   std::vector<std::unique_ptr<Served>> communicators;
@@ -167,7 +215,6 @@ TEST(AtRandom, EveryCollectiveEqualsTheSerialReference) {
     const Part part = any_part(random);
     communicators.push_back(std::make_unique<Served>(Collective::gather, nullptr, part.get()));
   }
-  const int of_each = long_tests() ? many_cases : cases(sample);
   std::uint64_t first = 0;
   std::uint64_t end = reference::call_count * static_cast<std::uint64_t>(of_each);
   if (const char* only = std::getenv("SIBYL_TEST_CASE")) {
@@ -178,11 +225,21 @@ TEST(AtRandom, EveryCollectiveEqualsTheSerialReference) {
   std::array<int, reference::call_count> served{};
   for (std::uint64_t i = first; i < end; ++i) {
     // 5 communicators and 16 collectives: each meets each.
-    const bool by_sibyl = run_case(*communicators[i % communicator_count], i);
+    const bool by_sibyl = run_case(*communicators[i % communicator_count], i, devices);
     ++run[i % reference::call_count];
     if (by_sibyl) ++served[i % reference::call_count];
   }
   print_counts(run, served);
+}
+
+TEST(AtRandom, EveryCollectiveEqualsTheSerialReference) {
+  run_cases(long_tests() ? many_cases : cases(sample), false);
+}
+
+// The memory faults when the host touches it; sets up communicators before the runtime is loaded.
+TEST(AtRandom, EveryCollectiveWithBuffersInDeviceMemory) {
+  run_cases(long_tests() ? many_cases : cases(sample / 2), true);
+  EXPECT_GT(StubbedDevice::get().copies(), 0);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ bool library_moves(const Type& type) {
   Bytes packed(expected.size());
   const auto bytes = static_cast<int>(packed.size());
   int position = 0;
-  if (MPI_Pack(buffer.base(), count, type.handle(), packed.data(), bytes, &position,
+  if (MPI_Pack(buffer.host_base(), count, type.handle(), packed.data(), bytes, &position,
                MPI_COMM_SELF) != MPI_SUCCESS ||
       position != bytes || packed != expected) {
     return false;
@@ -27,7 +27,7 @@ bool library_moves(const Type& type) {
   Buffer wanted = unpacked;
   wanted.put(region, expected);
   position = 0;
-  return MPI_Unpack(packed.data(), bytes, &position, unpacked.base(), count, type.handle(),
+  return MPI_Unpack(packed.data(), bytes, &position, unpacked.host_base(), count, type.handle(),
                     MPI_COMM_SELF) == MPI_SUCCESS &&
          unpacked.difference(wanted).empty();
 }

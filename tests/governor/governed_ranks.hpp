@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -12,6 +13,10 @@
 #include "governor/judge.hpp"
 
 namespace sibyl::test {
+
+constexpr double ms = 1e-3;  // seconds
+
+inline std::size_t place_of(Arm arm) { return static_cast<std::size_t>(arm); }
 
 class GovernedRanks {
  public:
@@ -27,12 +32,22 @@ class GovernedRanks {
                             &algorithms(collective).front());
   }
 
+  // The same site with a challenger.
+  static Governor::Key challenged(std::uint64_t bytes = 1 << 20) {
+    Governor::Key key = key_of(bytes);
+    key.challenger = &algorithms(key.collective).back();
+    return key;
+  }
+
   // One call of all ranks; gives the arm that served it.
-  Arm call(const Cost& cost, const Governor::Key& key = key_of(1 << 20),
-           std::uint64_t arrivals = 0) {
+  // `place`: from where rank 0 makes it.
+  Arm call(const Cost& cost, const Governor::Key& key = key_of(1 << 20), std::uint64_t arrivals = 0,
+           std::int64_t place = 0) {
     step();
     std::vector<Governor::Call> calls;
-    for (Governor& one : each_) calls.push_back(one.enter(key, arrivals));
+    for (Governor& one : each_) {
+      calls.push_back(one.enter(key, arrivals, calls.empty() ? place : 0));
+    }
     for (std::size_t r = 0; r < each_.size(); ++r) {
       EXPECT_EQ(calls[r].arm, calls.front().arm);
       EXPECT_EQ(calls[r].took == nullptr, calls.front().took == nullptr);
@@ -91,7 +106,13 @@ class GovernedRanks {
   std::vector<SiteVerdict> verdicts_;
 };
 
-// Every rank takes so long by either arm.
+// Every rank takes so long by each arm.
+inline GovernedRanks::Cost costs_of_three(double own, double native, double challenger) {
+  return [=](Arm arm, int, Rank) {
+    return std::array{own, native, challenger}[static_cast<std::size_t>(arm)];
+  };
+}
+
 inline GovernedRanks::Cost costs(double own, double native) {
   return [=](Arm arm, int, Rank) { return arm == Arm::own ? own : native; };
 }

@@ -12,8 +12,6 @@
 namespace sibyl::test {
 namespace {
 
-constexpr double ms = 1e-3;
-
 TEST(Governor, LeavesASlowerSiteToTheLibraryWithinTwentyCalls) {
   GovernedRanks ranks;
   ranks.native_of(20, costs(3 * ms, 1 * ms));
@@ -39,6 +37,37 @@ TEST(Governor, TakesNoNoticeOfTwoHundredNanoseconds) {
   GovernedRanks others(4, 1e-9);
   others.native_of(20, costs(1.25e-6, 1e-6));
   EXPECT_EQ(others.site().arm, Arm::native);
+}
+
+// Two lines in turns, of which Sibyl is better at one and the library at the other.
+TEST(Governor, JudgesTheLinesOfAProgramApart) {
+  GovernedRanks ranks;
+  const auto by_line = [](Arm arm, int call, Rank) {
+    const bool good = call % 2 == 0;
+    return (arm == Arm::own) == good ? 1 * ms : 3 * ms;
+  };
+  const auto one = [&] {
+    return ranks.call(by_line, GovernedRanks::key_of(1 << 20), 0, ranks.calls() % 2 == 0 ? 7 : 8);
+  };
+  for (int i = 0; i < 60; ++i) one();
+  for (int i = 0; i < 100; ++i) {
+    const Arm wanted = ranks.calls() % 2 == 0 ? Arm::own : Arm::native;
+    EXPECT_EQ(one(), wanted) << ranks.calls();
+  }
+  EXPECT_EQ(ranks.site(1).key.line + ranks.site(2).key.line, 3);
+}
+
+// Where lines come one after the other, not in turns, the one that is called now is judged.
+TEST(Governor, JudgesALineThatTakesTheOthersPlace) {
+  GovernedRanks ranks;
+  const Governor::Key key = GovernedRanks::key_of(1 << 20);
+  for (int i = 0; i < 40; ++i) ranks.call(costs(1 * ms, 3 * ms), key, 0, 7);
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+  int native = 0;
+  for (int i = 0; i < 600; ++i) {
+    native += ranks.call(costs(3 * ms, 1 * ms), key, 0, 8) == Arm::native ? 1 : 0;
+  }
+  EXPECT_GT(native, 550);
 }
 
 // Those who leave a call early say nothing of when it is over.
@@ -74,8 +103,8 @@ TEST(Governor, DoesNotLookAtTheFirstPair) {
   };
   ranks.native_of(20, slow_at_first);
   EXPECT_EQ(ranks.site().arm, Arm::own);
-  EXPECT_DOUBLE_EQ(ranks.site().own, 1);
-  EXPECT_DOUBLE_EQ(ranks.site().native, 3);
+  EXPECT_DOUBLE_EQ(ranks.site().cost[place_of(Arm::own)], 1);
+  EXPECT_DOUBLE_EQ(ranks.site().cost[place_of(Arm::native)], 3);
 }
 
 // A rank loses the processor in one call of five.
@@ -174,7 +203,8 @@ TEST(Governor, TriesSoonerWhereArrivalsHaveChanged) {
   GovernedRanks ranks;
   const GovernedRanks::Cost slow = costs(3 * ms, 1 * ms);
   for (int i = 0; i < 5000; ++i) ranks.call(slow);
-  const std::int64_t pause = ranks.site().next_trial - ranks.site().calls;
+  const std::int64_t own_again = ranks.site().next_trial[place_of(Arm::own)];
+  const std::int64_t pause = own_again - ranks.site().calls;
   ASSERT_GT(pause, Judge::first_pause);
   const std::int64_t calls = ranks.site().calls;
   for (int i = 0; i < 2 * Judge::first_pause && !ranks.site().trying; ++i) {

@@ -17,7 +17,7 @@ struct Barrier {
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int) const {
     const Algorithm* algorithm =
-        counted.govern(choose_for(state, collective, 0, OperatorUse::none));
+        counted.govern(choose_for(state, collective, 0, OperatorUse::none)).algorithm;
     if (algorithm == nullptr) return Outcome::library(0);
     CollectiveCall call;
     call.tag_base = state.tags_of(collective);

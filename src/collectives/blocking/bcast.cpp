@@ -39,14 +39,14 @@ Outcome Bcast::serve(CommunicatorState& state, CountedCall& counted, int) const 
   const CommunicatorState::CachedChoice& choice =
       choose_for(state, collective, call.block_bytes, OperatorUse::none, true,
                  parts_of_bytes(call.block_bytes));
-  const Prepared* prepared =
-      program_for(state, counted.govern(choice), choice.segments, root, false);
+  const auto [algorithm, cut] = counted.govern(choice);
+  const Prepared* prepared = program_for(state, algorithm, cut, root, false);
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
   vector.base = static_cast<char*>(buffer);
   vector.count = count;
   (state.rank() == root ? call.send : call.receive) = vector;
-  return {choice.algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
+  return {algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
 }
 
 }  // namespace

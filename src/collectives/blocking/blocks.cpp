@@ -64,9 +64,10 @@ Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted, int) const
   call.tag_base = state.tags_of(collective);
   call.block_bytes = checked.block_bytes;
   if (call.block_bytes == 0) return {};
-  const Algorithm* algorithm = predicted.choose(
-      collective, root, call.block_bytes,
-      counted.govern(choose_for(state, collective, call.block_bytes, OperatorUse::none)), counted);
+  const CommunicatorState::CachedChoice& choice =
+      choose_for(state, collective, call.block_bytes, OperatorUse::none);
+  const Algorithm* algorithm = predicted.choose(collective, root, call.block_bytes,
+                                                counted.govern(choice).algorithm, counted);
   if (algorithm == nullptr) return Outcome::library(call.block_bytes);
 
   int own_error = MPI_SUCCESS;

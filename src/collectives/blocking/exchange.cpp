@@ -76,8 +76,8 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
   const CommunicatorState::CachedChoice& choice =
       choose_for(state, collective, bytes, OperatorUse::none, true, most_segments(bytes),
                  collective == Collective::allgatherv ? read.largest_block() : 0);
-  const Prepared* prepared =
-      program_for(state, counted.govern(choice), choice.segments, 0, now.in_place());
+  const auto [algorithm, cut] = counted.govern(choice);
+  const Prepared* prepared = program_for(state, algorithm, cut, 0, now.in_place());
   if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice);
 
   CollectiveCall call;
@@ -90,7 +90,7 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
     call.block_begins =
         begins_of_blocks(state, [&](Rank rank) { return now.receive.counts[rank] * size; });
   }
-  return {choice.algorithm, read.own_bytes(), run_prepared(state, *prepared, call)};
+  return {algorithm, read.own_bytes(), run_prepared(state, *prepared, call)};
 }
 
 int serve_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm) {

@@ -204,9 +204,9 @@ const Algorithm* Irregular::choose(CommunicatorState& state, PredictedCall& pred
                                    CountedCall& counted) const {
   if (caller.papers_tree) return find_algorithm(collective, "ordered-tree");
   find_costs(state, caller, collective, 0, OperatorUse::none, true);
-  return predicted.choose(collective, root, 0,
-                          counted.govern(choose_for(state, collective, 0, OperatorUse::none)),
-                          counted);
+  return predicted.choose(
+      collective, root, 0,
+      counted.govern(choose_for(state, collective, 0, OperatorUse::none)).algorithm, counted);
 }
 
 Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wrong) const {
@@ -216,8 +216,28 @@ Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wro
   IrregularCall call;
   describe(state, call);
   if (wrong == MPI_SUCCESS) wrong = read_sides(state, call);
-  return algorithm->linear ? serve_linear(state, predicted, *algorithm, call, wrong)
-                           : serve_tree(state, predicted, *algorithm, call, wrong);
+  const auto run = [&] {
+    return algorithm->linear ? serve_linear(state, predicted, *algorithm, call, wrong)
+                             : serve_tree(state, predicted, *algorithm, call, wrong);
+  };
+  if (wrong != MPI_SUCCESS) return run();
+  CollectiveCall sides;
+  place_irregular_blocks(collective, call.rank, call.ranks, call.is_root(), call.own, call.all,
+                         sides);
+  const bool up = gathers(collective);
+  const UserBuffer& own_side = up ? sides.send : sides.receive;
+  const UserBuffer& root_side = up ? sides.receive : sides.send;
+  const char* const own_before = own_side.base;
+  Outcome outcome;
+  const CallShape shape{collective, call.rank, call.ranks, root};
+  const int error = with_host_copies(state, shape, sides, [&] {
+    call.own.base += own_side.base - own_before;
+    if (root_side.irregular != nullptr) call.all.base = root_side.irregular->base;
+    outcome = run();
+    return outcome.error;
+  });
+  outcome.error = error;
+  return outcome;
 }
 
 }  // namespace

@@ -13,9 +13,13 @@ class LateRanksCall {
  public:
   // May throw std::bad_alloc.
   LateRanksCall(CommunicatorState& state, const CommunicatorState::CachedChoice& choice,
-                CountedCall& counted);
+                const CallPlace& place, CountedCall& counted);
   LateRanksCall(const LateRanksCall&) = delete;
   LateRanksCall& operator=(const LateRanksCall&) = delete;
+
+  // Instead of one, for a call for which this was chosen and which the governor has the MPI library
+  // serve. May throw std::bad_alloc.
+  static void pass(CommunicatorState& state, const CommunicatorState::CachedChoice& choice);
 
   // Whether the call is served by the algorithm that the choice names for arrivals.
   bool knows() const { return call_.view != nullptr; }

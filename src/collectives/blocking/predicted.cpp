@@ -18,7 +18,8 @@ const Algorithm* PredictedCall::choose(Collective collective, int root, std::uin
   const bool everywhere = predictor_->mode() != PredictionMode::root_led;
   const OrderUse use = algorithm == nullptr ? OrderUse::none : algorithm->order;
   const bool usable = use == OrderUse::root_only || (use == OrderUse::all_ranks && everywhere);
-  call_ = predictor_->enter({collective, root, bytes}, usable, place_);
+  const std::int64_t place = state_.rank() == 0 ? place_.number() : 0;
+  call_ = predictor_->enter({collective, root, bytes}, usable, place);
   if (algorithm == nullptr) call_.service = Service::native;
   const bool ordered = call_.service == Service::predicted_order;
   counted.predicted(call_.service, ordered ? call_.line->version() : 0);

@@ -11,8 +11,7 @@ namespace sibyl {
 
 class PredictedCall {
  public:
-  // `place`: where in the program the call was made; nullptr: nobody knows.
-  PredictedCall(CommunicatorState& state, const void* place)
+  PredictedCall(CommunicatorState& state, const CallPlace& place)
       : state_(state), predictor_(state.arrivals.predictor()), place_(place) {
     if (predictor_ != nullptr) predictor_->begin_call();
   }
@@ -40,7 +39,7 @@ class PredictedCall {
  private:
   CommunicatorState& state_;
   ArrivalPredictor* predictor_;
-  const void* place_;
+  CallPlace place_;
   ArrivalPredictor::Call call_;
 };
 

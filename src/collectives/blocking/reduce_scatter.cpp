@@ -50,12 +50,12 @@ struct ReduceScatter {
 
 Verdict ReduceScatter::judge(int rank, int ranks) const {
   if (irregular()) {
-    if (!counts.given()) return {MPI_ERR_ARG, openmpi_refuses};
+    if (!counts.given()) return {MPI_ERR_ARG, openmpi_refuses()};
     for (Rank r = 0; r < ranks; ++r) {
-      if (counts[r] < 0) return {MPI_ERR_COUNT, any_refuses};
+      if (counts[r] < 0) return {MPI_ERR_COUNT, any_refuses()};
     }
   } else if (block < 0) {
-    return {MPI_ERR_COUNT, openmpi_refuses};  // MPICH does not look
+    return {MPI_ERR_COUNT, openmpi_refuses()};  // MPICH does not look
   }
   ReductionArguments now{send, receive, total(ranks), datatype, op};
   // Who gets nothing needs no room for it.
@@ -77,8 +77,8 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall& counted, int
   const CommunicatorState::CachedChoice& choice = choose_reduction(
       state, caller, collective, vector.count, vector.type, op, largest(state.size()));
   const bool in_place = send == MPI_IN_PLACE || send == receive;
-  const Prepared* prepared =
-      program_for(state, counted.govern(choice), choice.segments, 0, in_place);
+  const auto [algorithm, cut] = counted.govern(choice);
+  const Prepared* prepared = program_for(state, algorithm, cut, 0, in_place);
   if (prepared == nullptr) return Outcome::library(own_bytes, choice);
 
   call.op = op;
@@ -90,7 +90,7 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall& counted, int
   vector.base = static_cast<char*>(receive);
   if (receive != nullptr) vector.base -= static_cast<MPI_Aint>(begin) * vector.type.extent;
   call.receive = vector;
-  return {choice.algorithm, own_bytes, run_prepared(state, *prepared, call)};
+  return {algorithm, own_bytes, run_prepared(state, *prepared, call)};
 }
 
 }  // namespace

@@ -46,12 +46,18 @@ Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) co
   predicted.follow_line(collective, led_by, call.block_bytes);
   const CommunicatorState::CachedChoice& choice =
       choose_reduction(state, caller, collective, now.count, type, now.op);
-  const Algorithm* algorithm =
-      predicted.choose(collective, led_by, call.block_bytes, counted.govern(choice), counted);
+  auto [algorithm, cut] = counted.govern(choice);
+  algorithm = predicted.choose(collective, led_by, call.block_bytes, algorithm, counted);
+  // Calls that others than the own choice serve carry no record.
+  static constexpr CommunicatorState::CachedChoice nothing;
+  const bool own = !counted.left_by_governor() && !counted.is_challengers();
+  if (!own) LateRanksCall::pass(state, choice);
   if (counted.left_by_governor()) return Outcome::library(call.block_bytes, choice);
-  LateRanksCall learning(state, choice, counted);
-  if (learning.knows()) algorithm = choice.by_arrivals;
-  const SegmentPlan& cut = learning.knows() ? choice.segments_by_arrivals : choice.segments;
+  LateRanksCall learning(state, own ? choice : nothing, caller.place, counted);
+  if (learning.knows()) {
+    algorithm = choice.by_arrivals;
+    cut = choice.segments_by_arrivals;
+  }
   const bool in_place = to_all() ? sums_in_place(now) : now.send == MPI_IN_PLACE;
   const Prepared* prepared = program_for(state, algorithm, cut, led_by, in_place, learning.view());
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);

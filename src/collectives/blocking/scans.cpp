@@ -40,12 +40,12 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall& counted, int) const {
   const CommunicatorState::CachedChoice& choice =
       choose_reduction(state, collective, now.count, type, use);
   const bool in_place = now.send == MPI_IN_PLACE;
-  const Prepared* prepared =
-      program_for(state, counted.govern(choice), choice.segments, 0, in_place);
+  const auto [algorithm, cut] = counted.govern(choice);
+  const Prepared* prepared = program_for(state, algorithm, cut, 0, in_place);
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
 
   place_vectors(now, type, in_place, true, call);
-  return {choice.algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
+  return {algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
 }
 
 }  // namespace

@@ -51,6 +51,14 @@ struct Outcome {
   }
 };
 
+// The class of an error of Sibyl's own, raised by whoever is to raise it.
+inline int fail(Caller caller, MPI_Comm comm, int error) {
+  if (!caller.preload || !library_raises) return raise_class(comm, error);
+  int error_class = error;
+  PMPI_Error_class(error, &error_class);
+  return as_users_error(comm, error_class);
+}
+
 template <class Call>
 int serve(const Call& call, Caller caller, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return call.native();
@@ -62,9 +70,9 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
     if (verdict.library_refuses && caller.preload) return call.native();
     const bool takes_part =
         Call::this_rank_is_awaited && !caller.preload && verdict.error_class != MPI_ERR_ROOT;
-    if (!takes_part) return raise(comm, verdict.error_class);
+    if (!takes_part) return fail(caller, comm, verdict.error_class);
   }
-  CountedCall counted(*state, call.collective, call.root);
+  CountedCall counted(*state, call.collective, call.root, caller.place);
   if (caller.preload && state->library_serves(call.collective, comm)) {
     const OwnData own =
         counted.is_timed() ? call.own_data(state->rank(), state->size()) : OwnData{};
@@ -79,7 +87,7 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
       },
       {.error = MPI_ERR_NO_MEM});
   if (outcome.error != MPI_SUCCESS) {
-    return counted.end(outcome.algorithm, outcome.bytes, raise_class(comm, outcome.error));
+    return counted.end(outcome.algorithm, outcome.bytes, fail(caller, comm, outcome.error));
   }
   if (!served) {
     if (state->refused() && !caller.preload) return raise_refusal(comm, *state);

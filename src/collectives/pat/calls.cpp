@@ -8,6 +8,7 @@
 #include "collectives/pat/pat.hpp"
 #include "collectives/verdict.hpp"
 #include "executor/datatype.hpp"
+#include "executor/host_copies.hpp"
 
 namespace sibyl {
 namespace {
@@ -23,6 +24,15 @@ struct Side {
     const int wrong = judge_data(buffer, count, type).error_class;
     if (wrong != MPI_SUCCESS) return wrong;
     return inspect(type, info) == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_TYPE;
+  }
+  // For a call in which rank `rank` owns the block that begins here.
+  UserBuffer as_blocks(int rank) const {
+    UserBuffer blocks;
+    blocks.count = count;
+    blocks.type = info;
+    blocks.stride = MPI_Aint{count} * info.extent;
+    blocks.base = static_cast<char*>(buffer) - MPI_Aint{rank} * blocks.stride;
+    return blocks;
   }
   std::size_t bytes() const { return static_cast<std::size_t>(count) * info.size; }
   char* block(int rank) const {
@@ -74,6 +84,8 @@ struct PatBlocks {
   char* staged(const PatRequest& request, int rank) const {
     return at.is_root ? request.all() + static_cast<std::size_t>(rank) * bytes : request.own();
   }
+  // Where buffers lie in device memory, copies in host memory take their place.
+  int take_host_copies(HostCopies& copies, int root, MPI_Comm comm);
   int stage(const PatRequest& request, MPI_Comm comm) const;
   int deliver(const PatRequest& request, MPI_Comm comm) const;
 };
@@ -87,6 +99,19 @@ int PatBlocks::check() {
   if (bytes > std::size_t{std::numeric_limits<int>::max()}) return MPI_ERR_COUNT;
   const bool fits = !at.is_root || in_place() || own.bytes() == bytes;
   return fits ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+}
+
+int PatBlocks::take_host_copies(HostCopies& copies, int root, MPI_Comm comm) {
+  CollectiveCall call;
+  if (!in_place()) (up ? call.send : call.receive) = own.as_blocks(at.rank);
+  if (at.is_root) (up ? call.receive : call.send) = all.as_blocks(0);
+  const CallShape shape{up ? Collective::gather : Collective::scatter, at.rank, at.size, root};
+  const int error = copies.take(shape, call, comm);
+  const std::ptrdiff_t sent = copies.shift_of_send();
+  const std::ptrdiff_t received = copies.shift_of_receive();
+  if (!in_place()) own.buffer = static_cast<char*>(own.buffer) + (up ? sent : received);
+  if (at.is_root) all.buffer = static_cast<char*>(all.buffer) + (up ? received : sent);
+  return error;
 }
 
 // Before the collective: what this rank sends goes to staging memory.
@@ -152,8 +177,11 @@ int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
     const PatTerms terms{&function, static_cast<int>(blocks.bytes), root, MPI_BYTE, MPI_OP_NULL};
     int error = Pat::get()->take(terms, comm, &request);
     if (error != MPI_SUCCESS) return error;
-    error = join(*request, blocks.stage(*request, comm));
-    return error != MPI_SUCCESS ? error : blocks.deliver(*request, comm);
+    HostCopies copies;
+    error = blocks.take_host_copies(copies, root, comm);
+    error = join(*request, error != MPI_SUCCESS ? error : blocks.stage(*request, comm));
+    if (error == MPI_SUCCESS) error = blocks.deliver(*request, comm);
+    return error != MPI_SUCCESS ? error : copies.deliver();
   });
 }
 
@@ -180,10 +208,17 @@ int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, 
     PatRequest* request = nullptr;
     int error = Pat::get()->take({&function, count, root, datatype, op}, comm, &request);
     if (error != MPI_SUCCESS) return error;
-    error = pack(from.buffer, count, from.info, request->own(), comm);
+    CollectiveCall call;
+    call.send = from.as_blocks(0);
+    if (at.is_root) call.receive = Side{recvbuf, count, datatype, from.info}.as_blocks(0);
+    HostCopies copies;
+    error = copies.take({Collective::reduce, at.rank, at.size, root}, call, comm);
+    if (error == MPI_SUCCESS) error = pack(call.send.base, count, from.info, request->own(), comm);
     error = join(*request, error);
-    if (error != MPI_SUCCESS || !at.is_root) return error;
-    return unpack(request->all(), recvbuf, count, from.info, comm);
+    if (error == MPI_SUCCESS && at.is_root) {
+      error = unpack(request->all(), call.receive.base, count, from.info, comm);
+    }
+    return error != MPI_SUCCESS ? error : copies.deliver();
   });
 }
 

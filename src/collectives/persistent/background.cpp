@@ -31,7 +31,9 @@ void PersistentRequest::serve() {
 // There is something that the thread could find to do.
 bool PersistentRequest::has_background() const {
   if (stage_ == Stage::inactive || !runs_program() || ended()) return false;
-  if (!execution_.bound()) return error_ == MPI_SUCCESS;
+  if (!execution_.bound()) {
+    return error_ == MPI_SUCCESS && !(stage_ == Stage::computing && begins_late());
+  }
   if (queue_ && !queue_->all_served()) return true;
   return execution_.waits() || (exchanging_ && !exchange_->settled());
 }

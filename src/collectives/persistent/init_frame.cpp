@@ -9,12 +9,7 @@ namespace sibyl {
 
 int keep_type(DatatypeInfo& info, PersistentCall& call) {
   if (info.named || info.handle == MPI_DATATYPE_NULL) return MPI_SUCCESS;
-  MPI_Datatype kept = MPI_DATATYPE_NULL;
-  const int error = PMPI_Type_dup(info.handle, &kept);
-  if (error != MPI_SUCCESS) return error;
-  call.types.push_back(kept);
-  info.handle = kept;
-  return MPI_SUCCESS;
+  return call.types.keep(info.handle);
 }
 
 namespace {
@@ -30,16 +25,7 @@ MPI_Datatype kept_type(MPI_Datatype type, bool significant, PersistentCall& call
 
 }  // namespace
 
-void free_types(PersistentCall& call) {
-  for (MPI_Datatype& type : call.types) PMPI_Type_free(&type);
-  call.types.clear();
-}
-
-int make_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, PersistentCall& call) {
-  const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;
-  const int error = PMPI_Comm_dup(parent, &call.native_comm);
-  if (error != MPI_SUCCESS) return error;
-  PMPI_Comm_set_errhandler(call.native_comm, MPI_ERRORS_RETURN);
+void keep_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, PersistentCall& call) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   // What is significant here is kept alive; on an intercommunicator the program keeps its types.
@@ -57,6 +43,32 @@ int make_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, Pers
   call.native = [native = std::move(native)](MPI_Comm on, MPI_Request* request) {
     return native.begin(on, request);
   };
+}
+
+int succeeded_everywhere(CommunicatorState& state, MPI_Comm comm, int own) {
+  if (state.between_groups()) return own;
+  const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;
+  const int here = own == MPI_SUCCESS ? 1 : 0;
+  int everywhere = 0;
+  const int error = PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, parent);
+  if (own != MPI_SUCCESS || error != MPI_SUCCESS) return own != MPI_SUCCESS ? own : error;
+  return everywhere != 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+int take_host_copies(CommunicatorState& state, PersistentCall& call, NativeForm& native) {
+  const CallShape shape{call.collective, state.rank(), state.size(), call.root};
+  if (!HostCopies::are_needed(shape, call.call)) return MPI_SUCCESS;
+  call.host_copies = std::make_unique<HostCopies>();
+  const int error = call.host_copies->redirect(shape, call.call, state.private_comm());
+  if (error != MPI_SUCCESS) return error;
+  const std::ptrdiff_t sent = call.host_copies->shift_of_send();
+  const std::ptrdiff_t received = call.host_copies->shift_of_receive();
+  call.blocks.base += scatters(call.collective) ? sent : received;
+  if (native.send != MPI_IN_PLACE) native.send = static_cast<const char*>(native.send) + sent;
+  if (native.receive != MPI_IN_PLACE) {
+    const bool is_sent = call.collective == Collective::bcast && state.rank() == call.root;
+    native.receive = static_cast<char*>(native.receive) + (is_sent ? sent : received);
+  }
   return MPI_SUCCESS;
 }
 

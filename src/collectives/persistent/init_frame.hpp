@@ -1,12 +1,14 @@
 // The frame of every SIBYL_..._init: arguments, agreement of the ranks, the request.
 //
 // Arguments are checked before the ranks agree, so that what is wrong at one rank is refused at all
-// of them: a request that only some had could never be complete. A communicator that Sibyl does not
-// serve has the MPI library's nonblocking collectives behind its requests, and the library's
-// checks.
+// of them: a request that only some had could never be complete. For the same reason they agree
+// again once all have made theirs, for which one may have found no memory. A communicator that
+// Sibyl does not serve has the MPI library's nonblocking collectives behind its requests, and the
+// library's checks.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "collectives/persistent/init.hpp"
@@ -17,9 +19,14 @@ namespace sibyl {
 
 // The program may free its datatype while the request lives.
 int keep_type(DatatypeInfo& info, PersistentCall& call);
-void free_types(PersistentCall& call);
-// A communicator for the library's collectives of one request. Collective.
-int make_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, PersistentCall& call);
+// What the library's collective is to be given, whose types are kept. May throw std::bad_alloc.
+void keep_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, PersistentCall& call);
+// Collective over this communicator or the private one: MPI_SUCCESS where it is so on all ranks,
+// else this rank's own error, or MPI_ERR_OTHER. Ranks of two groups are not asked.
+int succeeded_everywhere(CommunicatorState& state, MPI_Comm comm, int own);
+// Where buffers lie in device memory, copies in host memory take their place: in the call, or in
+// what the library is given. MPI_SUCCESS, or MPI_ERR_NO_MEM.
+int take_host_copies(CommunicatorState& state, PersistentCall& call, NativeForm& native);
 // Whether a reduction may go by a program; the same on all ranks.
 void offer_reduction(CommunicatorState& state, const ReductionArguments& now,
                      const DatatypeInfo& type, PersistentOffer& offer, PersistentCall& call);
@@ -36,23 +43,46 @@ int make_request(Collective collective, int root, MPI_Comm comm, MPI_Info info, 
   call.root = root;
   const bool served = state->serves(comm, true);
   if (state->refused()) return raise_refusal(comm, *state);
-  int error = MPI_SUCCESS;
   if (served) {
     PersistentOffer offer;
-    offer.wrong = check(*state, offer, call);
-    error = agree_on_persistent(*state, info, offer, call);
-    if (error != MPI_SUCCESS) return raise(comm, error);
-    if (call.served_by == PersistentCall::ServedBy::program) error = place(*state, call);
+    offer.wrong = guarded([&] { return check(*state, offer, call); }, MPI_ERR_NO_MEM);
+    // Empty where this rank alone has no memory.
+    const std::optional<int> agreed =
+        guarded([&] { return std::optional<int>(agree_on_persistent(*state, info, offer, call)); },
+                std::nullopt);
+    if (!agreed) {
+      succeeded_everywhere(*state, comm, MPI_ERR_NO_MEM);
+      return raise(comm, MPI_ERR_NO_MEM);
+    }
+    if (*agreed != MPI_SUCCESS) return raise(comm, *agreed);
   }
-  if (error == MPI_SUCCESS && call.served_by == PersistentCall::ServedBy::library) {
-    error = make_native(*state, comm, std::move(native), call);
-  }
+  const bool by_library = call.served_by == PersistentCall::ServedBy::library;
+  std::unique_ptr<PersistentRequest> made;
+  int error = guarded(
+      [&]() -> int {
+        if (served) {
+          const bool moves = call.served_by != PersistentCall::ServedBy::nobody;
+          const bool may_copy = moves && device::any_loaded();
+          int wrong = MPI_SUCCESS;
+          if (call.served_by == PersistentCall::ServedBy::program || may_copy) {
+            wrong = place(*state, call);
+          }
+          if (wrong == MPI_SUCCESS && may_copy) wrong = take_host_copies(*state, call, native);
+          if (wrong != MPI_SUCCESS) return wrong;
+        }
+        if (by_library) keep_native(*state, comm, std::move(native), call);
+        made = std::make_unique<PersistentRequest>(*state, std::move(call));
+        return MPI_SUCCESS;
+      },
+      MPI_ERR_NO_MEM);
+  error = succeeded_everywhere(*state, comm, error);
+  if (error == MPI_SUCCESS && by_library) error = made->open_native(*state, comm);
   if (error != MPI_SUCCESS) {
-    free_types(call);
-    if (call.home != nullptr) call.home->tags.give_back(call.first_block, call.blocks_taken);
+    if (made != nullptr) made->refuse();
+    made.reset();
     return raise_class(comm, error);
   }
-  *request = std::make_unique<PersistentRequest>(*state, std::move(call)).release();
+  *request = made.release();
   return MPI_SUCCESS;
 }
 

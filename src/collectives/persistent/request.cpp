@@ -41,12 +41,11 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
     if (bound_.in_place && gathers_everywhere(bound_.collective)) call.send = call.receive;
   }
   if (bound_.progress != PersistentCall::Progress::calls) thread_ = process_->progress_thread();
-  if (bound_.home != nullptr) {
-    bound_.call.comm = bound_.home->get();
-    bound_.call.tag_base = bound_.home->tag_of(bound_.first_block);
+  if (bound_.tags) {
+    bound_.call.comm = bound_.tags.home().get();
+    bound_.call.tag_base = bound_.tags.first_tag();
     if (exchanges()) {
-      const int last =
-          bound_.home->tag_of(bound_.first_block + bound_.blocks_taken) - ArrivalExchange::tags;
+      const int last = bound_.tags.end_tag() - ArrivalExchange::tags;
       exchange_ = std::make_unique<ArrivalExchange>();
       exchange_->open({bound_.call.comm, rank_, ranks_, bound_.root, last, everyone(),
                        bound_.algorithm->arrivals, bound_.clock});
@@ -68,13 +67,20 @@ PersistentRequest::~PersistentRequest() {
 }
 
 void PersistentRequest::release() {
-  for (MPI_Datatype& type : bound_.types) PMPI_Type_free(&type);
-  bound_.types.clear();
+  bound_.types.free();
   if (bound_.native_comm != MPI_COMM_NULL) PMPI_Comm_free(&bound_.native_comm);
-  if (bound_.home == nullptr) return;
-  process_->deferred_release().add(
-      {std::move(exchange_), std::move(bound_.home), bound_.first_block, bound_.blocks_taken});
+  if (!bound_.tags) return;
+  farewell_.front().exchange = std::move(exchange_);
+  farewell_.front().tags = std::move(bound_.tags);
+  process_->deferred_release().add(farewell_);
   process_->deferred_release().sweep();
+}
+
+int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
+  const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;
+  const int error = PMPI_Comm_dup(parent, &bound_.native_comm);
+  if (error == MPI_SUCCESS) PMPI_Comm_set_errhandler(bound_.native_comm, MPI_ERRORS_RETURN);
+  return error;
 }
 
 // The thread has been joined.
@@ -128,9 +134,9 @@ int PersistentRequest::start() {
   if (!runs_program()) return MPI_SUCCESS;
   exchanging_ = exchanges() && (!everyone() || iteration_ >= resume_);
   if (exchanging_) exchange_->begin(iteration_);
-  const bool depends = exchanging_ && (everyone() || rank_ == bound_.root);
+  depends_ = exchanging_ && !queue_ && (everyone() || rank_ == bound_.root);
   if (queue_) queue_->begin(started_);
-  if (!depends || queue_) begin_program(false);
+  if (!depends_ && !begins_late()) begin_program(false);
   if (execution_.bound() &&
       (execution_.waits() || (queue_ && in_background() && queue_->expects())))
     to_thread();
@@ -158,11 +164,17 @@ int PersistentRequest::arrive() {
   arrived_ = seconds();
   if (predicted_ >= 0) prediction_error_ = std::abs(predicted_ - arrived_);
   process_->requests.arrived(*this);
+  // Others wait for this rank, whatever becomes of its copies.
+  brought_ = bound_.host_copies != nullptr ? bound_.host_copies->bring() : MPI_SUCCESS;
   if (native()) note(bound_.native(bound_.native_comm, &native_request_));
   if (!runs_program()) return MPI_SUCCESS;
   if (exchanging_ && !exchange_->reported()) exchange_->report_none();
   if (execution_.bound()) {
     execution_.arrive();
+  } else if (!depends_ && begins_late()) {
+    begin_program(false);
+  }
+  if (execution_.bound()) {
     if (queue_) {
       queue_->join();
       advance();
@@ -171,6 +183,10 @@ int PersistentRequest::arrive() {
     advance();
   }
   return MPI_SUCCESS;
+}
+
+bool PersistentRequest::begins_late() const {
+  return bound_.host_copies != nullptr && bound_.host_copies->bring_gaps();
 }
 
 // What the program of an iteration is made for.
@@ -191,7 +207,7 @@ const Prepared& PersistentRequest::find_program(const SharedView& view) {
   const ProgramSpec spec = spec_for(view.get());
   const Prepared& found = programs_.get(spec, view);
   ordered_ = view != nullptr && view->known() && follows_arrivals(spec);
-  const int tags = bound_.blocks_taken * TagBlocks::tags_each - ArrivalExchange::tags;
+  const int tags = bound_.tags.end_tag() - bound_.tags.first_tag() - ArrivalExchange::tags;
   if (!ordered_ || std::cmp_less_equal(found.header.tag_span, tags)) return found;
   ordered_ = false;
   return programs_.get(spec_for(nullptr));
@@ -238,7 +254,7 @@ bool PersistentRequest::advance() {
     note(exchange_->error());
   }
   if (!execution_.bound()) {
-    if (error_ != MPI_SUCCESS) return false;
+    if (error_ != MPI_SUCCESS || (stage_ == Stage::computing && begins_late())) return false;
     const bool alone_decides = !everyone() && stage_ == Stage::arrived;
     if (!exchange_->ended() && !alone_decides) return false;
     exchange_ended();
@@ -262,6 +278,11 @@ int PersistentRequest::complete() {
   process_->requests.completed(*this);
   if (execution_.bound()) note(execution_.error());
   execution_.unbind();
+  if (bound_.host_copies != nullptr) {
+    const int delivered = error_ == MPI_SUCCESS ? bound_.host_copies->deliver() : MPI_SUCCESS;
+    note(brought_);
+    note(delivered);
+  }
   stage_ = Stage::inactive;
   if (link_->alive && process_->times_calls()) {
     state_->report.count_persistent(bound_.collective, bound_.algorithm, bound_.bytes,

@@ -15,6 +15,8 @@
 //     next each time that it can serve one more.
 //   - The MPI library's nonblocking collective begins at Arrive. It has a communicator of its own,
 //     since ranks may arrive at several requests in any order.
+// Where the bytes of a buffer in device memory cannot be told from gaps between them, its copy is
+// brought as a whole when the rank arrives; nothing is received before.
 // An iteration is moved by the progress thread, by Test and Wait of this request, and by Wait of
 // any other request. The progress thread leaves a request alone while its rank waits for it.
 //
@@ -38,8 +40,9 @@
 
 #include "arrival/receive_ordering.hpp"
 #include "collectives/call.hpp"
+#include "collectives/persistent/kept_types.hpp"
 #include "communicator/deferred_release.hpp"
-#include "communicator/private_communicator.hpp"
+#include "communicator/tag_lease.hpp"
 #include "executor/program/execution.hpp"
 #include "programs/program_store.hpp"
 
@@ -73,14 +76,13 @@ struct PersistentCall {
   std::vector<MPI_Count> counts;
   std::vector<MPI_Aint> displacements;
   IrregularBlocks blocks;
-  std::vector<MPI_Datatype> types;  // duplicates, freed with the request
+  KeptTypes types;
+  // Of buffers in device memory; null where there are none.
+  std::unique_ptr<HostCopies> host_copies;
   std::function<int(MPI_Comm, MPI_Request*)> native;
   MPI_Comm native_comm = MPI_COMM_NULL;  // freed with the request
 
-  std::shared_ptr<PrivateCommunicator>
-      home;             // null where the library serves all of the communicator
-  int first_block = 0;  // tags
-  int blocks_taken = 0;
+  TagLease tags;  // of no communicator where the library serves all of the user's
   CommonClock clock;
 };
 
@@ -90,6 +92,15 @@ class PersistentRequest final : public PersistentWork {
   ~PersistentRequest();
   PersistentRequest(const PersistentRequest&) = delete;
   PersistentRequest& operator=(const PersistentRequest&) = delete;
+
+  // A communicator for the library's collectives of this request. Collective over `comm`, or the
+  // private one.
+  int open_native(CommunicatorState& state, MPI_Comm comm);
+
+  // Before it is destroyed where another rank has no such request: nobody waits for its farewell.
+  void refuse() {
+    if (exchange_ != nullptr) exchange_->close();
+  }
 
   // The bodies of the API: each returns an error code that has been raised.
   int start();
@@ -133,6 +144,7 @@ class PersistentRequest final : public PersistentWork {
   }
   ProgramSpec spec_for(const ArrivalView* view) const;
   const Prepared& find_program(const SharedView& view);
+  bool begins_late() const;
   void begin_program(bool with_arrivals);
   bool advance();
   void exchange_ended();
@@ -161,9 +173,13 @@ class PersistentRequest final : public PersistentWork {
   double predicted_ = 0;
   double prediction_error_ = 0;
   int error_ = MPI_SUCCESS;
+  int brought_ = MPI_SUCCESS;  // what became of the copies that the device's memory gave
 
+  // What stays open after this request, so that its end needs no memory.
+  DeferredRelease::Entries farewell_{1};
   std::unique_ptr<ArrivalExchange> exchange_;  // where arrivals are exchanged at all
   bool exchanging_ = false;                    // in this iteration
+  bool depends_ = false;                       // its program does, on what is exchanged
   std::int64_t resume_ = 1;                    // the iteration in which to exchange again
   std::int64_t pause_ = 1;                     // how many to leave out next time
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/own_failure.hpp"
+#include "selection/lanes.hpp"
 #include "selection/reproducible.hpp"
 
 namespace sibyl {
@@ -146,6 +148,7 @@ std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
   request.root = call.root;
   request.outstanding = outstanding_in(state.settings(), call.collective);
   request.segments = call.cut.segments;
+  request.lanes = call.cut.lanes;
   place(*call.algorithm, state.placement(), request);
   const std::int64_t span = call.algorithm->describe(request).tag_span;
   // As a rule enough for a schedule made for arrivals; one that takes more is not used.
@@ -166,10 +169,9 @@ struct Agreed {
 };
 
 // Collective. False when MPI fails.
-bool meet(CommunicatorState& state, const TagBlocks& tags, const PersistentOffer& offer,
-          Agreed& agreed) {
+bool meet(CommunicatorState& state, const TagBlocks& tags, int wrong, Agreed& agreed) {
   const MPI_Comm comm = state.private_comm();
-  const std::array<std::int64_t, 2> own{offer.wrong == MPI_SUCCESS ? 1 : 0,
+  const std::array<std::int64_t, 2> own{wrong == MPI_SUCCESS ? 1 : 0,
                                         can_have_thread(state) ? 1 : 0};
   std::array<std::int64_t, 2> least{};
   const TagBlocks::Map used = tags.used();
@@ -203,9 +205,9 @@ void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agre
   const bool fixed = is_reproducible(settings, call.collective);
   if (call.algorithm->arrivals && !fixed) state.find_costs(state.tags_of(call.collective));
   if (call.algorithm->segments) {
-    call.cut = segments_for(settings, *call.algorithm, situation_of(state, offer, call.collective));
-    const std::uint64_t segments = std::min<std::uint64_t>(call.cut.segments, call.elements);
-    call.cut.segments = static_cast<std::uint32_t>(segments);
+    call.cut =
+        segments_within(settings, *call.algorithm, situation_of(state, offer, call.collective),
+                        call.elements, state.placement(), TagBlocks::tags - ArrivalExchange::tags);
   }
   call.by_arrival = terms.by_arrival != 0 && !fixed;
 }
@@ -213,26 +215,32 @@ void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agre
 // Tags that no rank uses. Where there are none left, on all ranks alike, the library serves.
 void take_tags(CommunicatorState& state, const TagBlocks::Map& used, PersistentCall& call) {
   const int wanted = TagBlocks::blocks_for(tags_for(state, call));
-  call.first_block = TagBlocks::find(used, wanted);
-  if (call.first_block < 0) {
+  const int first_block = TagBlocks::find(used, wanted);
+  if (first_block < 0) {
     call.algorithm = nullptr;
     call.served_by = PersistentCall::ServedBy::library;
     call.progress = PersistentCall::Progress::calls;
     return;
   }
-  call.blocks_taken = wanted;
-  call.home->tags.take(call.first_block, wanted);
+  call.tags.take(first_block, wanted);
 }
 
 }  // namespace
 
 int agree_on_persistent(CommunicatorState& state, MPI_Info info, const PersistentOffer& offer,
                         PersistentCall& call) {
-  call.home = state.shared_private();
+  call.tags = TagLease(state.shared_private());
   Agreed agreed;
-  agreed.terms = read_terms(info, call.collective);
-  if (!meet(state, call.home->tags, offer, agreed)) return MPI_ERR_OTHER;
-  if (!agreed.arguments_right) return offer.wrong != MPI_SUCCESS ? offer.wrong : MPI_ERR_OTHER;
+  // A rank that has no memory for reading them meets the others all the same.
+  const bool read = guarded(
+      [&] {
+        agreed.terms = read_terms(info, call.collective);
+        return true;
+      },
+      false);
+  const int wrong = offer.wrong != MPI_SUCCESS || read ? offer.wrong : MPI_ERR_NO_MEM;
+  if (!meet(state, call.tags.home().tags, wrong, agreed)) return MPI_ERR_OTHER;
+  if (!agreed.arguments_right) return wrong != MPI_SUCCESS ? wrong : MPI_ERR_OTHER;
   if (agreed.terms.valid == 0) return MPI_ERR_INFO_VALUE;
 
   // Of irregular blocks these are the bytes of this rank's own, found with its arguments.

@@ -35,7 +35,10 @@ Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const F
   empty(work_.ready);
   empty(work_.computable);
   empty(work_.sendable);
+  const bool limited = prepared.header.window.sends_to_one != 0;
+  work_.sending_to.assign(limited ? static_cast<std::size_t>(prepared.header.ranks) : 0, 0);
   empty(work_.batch);
+  work_.fan_out.clear();
   empty(work_.free_slots);
   for (std::uint32_t slot = prepared.staging_slots; slot > 0; --slot) {
     work_.free_slots.push_back(slot - 1);
@@ -124,8 +127,7 @@ void Dataflow::release(StepIndex index) {
   const StepKind kind = step(index).kind;
   if (kind == StepKind::send && limits_sends()) {
     if (prepared_.header.window.in_order) return;
-    work_.sendable.push_back(index);
-    std::push_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
+    work_.sendable.add(index);
     return;
   }
   if (kind == StepKind::receive_combine) return;
@@ -186,7 +188,7 @@ void Dataflow::post() {
     // receivers look for messages in that order, too. Posting one that is not sent may release
     // others.
     std::size_t posted = 0;
-    while (posted < work_.ready.size()) post_message(work_.ready[posted++]);
+    while (posted < work_.ready.size()) posted += post_ready(posted);
     progress = posted != 0;
     work_.ready.clear();
     progress = (prepared_.header.window.in_order ? post_sends_in_program_order()
@@ -208,17 +210,26 @@ bool Dataflow::post_sends_in_program_order() {
   return progress;
 }
 
+// Of those that are ready only the earliest may go beyond the window, and only where no more than
+// some may go to one rank can a later one go before it.
 bool Dataflow::post_earliest_sends() {
+  const PortWindow& window = prepared_.header.window;
   bool progress = false;
-  while (!work_.sendable.empty()) {
-    const StepIndex next = work_.sendable.front();
-    if (sending_ >= prepared_.header.window.sends && next != earliest_send()) break;
-    std::pop_heap(work_.sendable.begin(), work_.sendable.end(), std::greater<>{});
-    work_.sendable.pop_back();
-    post_message(next);
+  while (true) {
+    const bool first_alone = window.sends_to_one == 0 || sending_ >= window.sends;
+    const auto next =
+        work_.sendable.take(first_alone, [this](StepIndex index) { return may_send(index); });
+    if (!next) return progress;
+    post_message(*next);
     progress = true;
   }
-  return progress;
+}
+
+bool Dataflow::may_send(StepIndex index) {
+  const PortWindow& window = prepared_.header.window;
+  if (index == earliest_send()) return true;
+  return sending_ < window.sends &&
+         (window.sends_to_one == 0 || sending_to(index) < window.sends_to_one);
 }
 
 StepIndex Dataflow::earliest_send() {

@@ -19,7 +19,8 @@
 //
 // Messages between ranks of one node go by the call's window where it has one
 // (window/node_window.hpp): what comes there is combined straight from the shared memory if its
-// turn has come, and put into its staging slot if not.
+// turn has come, and put into its staging slot if not. Sends of the same data that are ready at a
+// time are one there.
 //
 // While a run in one call waits it calls the progress hook of the call, and looks in between.
 //
@@ -89,14 +90,16 @@ class Dataflow final : private WindowUser {
   void post();
   bool post_sends_in_program_order();
   bool post_earliest_sends();
+  bool may_send(StepIndex index);
+  std::uint32_t& sending_to(StepIndex index) {
+    return work_.sending_to[static_cast<std::size_t>(step(index).peer)];
+  }
+  void count(StepIndex index, int change);
   StepIndex earliest_send();
   bool post_receives_in_order();
   void post_message(StepIndex index);
   void post_send_by_mpi(StepIndex index);
   void post_receive_by_mpi(StepIndex index);
-  int tag_of(StepIndex index) const {
-    return call_.tag_base + static_cast<int>(prepared_.tag[index]);
-  }
   Piece incoming(StepIndex index) const;
   void keep(StepIndex index, MPI_Request request, int posted);
   bool receive_what_is_there();
@@ -111,6 +114,8 @@ class Dataflow final : private WindowUser {
   bool take(Some some);
   // dataflow_window.cpp
   void post_in_window(StepIndex index);
+  std::size_t post_ready(std::size_t first);
+  bool sends_alike(StepIndex one, StepIndex other) const;
   bool look_into_window();
   void await_with_window();
   void window_sent(std::uint32_t key) override;

@@ -4,14 +4,21 @@
 
 namespace sibyl {
 
+// One message more that is under way, or one less.
+void Dataflow::count(StepIndex index, int change) {
+  const bool is_send = step(index).kind == StepKind::send;
+  const auto by = static_cast<std::uint32_t>(change);
+  (is_send ? sending_ : receiving_) += by;
+  if (is_send && !work_.sending_to.empty()) sending_to(index) += by;
+}
+
 void Dataflow::post_message(StepIndex index) {
   const Step& now = step(index);
+  count(index, 1);
   if (!frame_.is_sent(index)) {
-    ++(now.kind == StepKind::send ? sending_ : receiving_);
     finish_message(index, MPI_SUCCESS);
     return;
   }
-  ++(now.kind == StepKind::send ? sending_ : receiving_);
   if (now.kind == StepKind::send) error_.add(frame_.gather_message(index));
   if (window_ != nullptr && window_->reaches(now.peer)) {
     post_in_window(index);
@@ -28,23 +35,23 @@ void Dataflow::post_send_by_mpi(StepIndex index) {
   error_.add(message.error());
   MPI_Request request = MPI_REQUEST_NULL;
   const int posted =
-      post_send(piece.address, piece.count, piece.type, step(index).peer, tag_of(index), call_.comm,
-                &request, prepared_.header.window.until_taken);
+      post_send(piece.address, piece.count, piece.type, step(index).peer, frame_.tag_of(index),
+                call_.comm, &request, prepared_.header.window.until_taken);
   keep(index, request, posted);
 }
 
 void Dataflow::post_receive_by_mpi(StepIndex index) {
   const Rank peer = step(index).peer;
   if constexpr (!posts_receives_at_once) {
-    work_.expected.add({index, peer, tag_of(index)});
+    work_.expected.add({index, peer, frame_.tag_of(index)});
     return;
   }
   const CarryingPiece message(incoming(index), piggybacks_.incoming(index));
   const Piece& piece = message.piece();
   error_.add(message.error());
   MPI_Request request = MPI_REQUEST_NULL;
-  const int posted = post_receive(piece.address, piece.count, piece.type, peer, tag_of(index),
-                                  call_.comm, &request);
+  const int posted = post_receive(piece.address, piece.count, piece.type, peer,
+                                  frame_.tag_of(index), call_.comm, &request);
   keep(index, request, posted);
 }
 
@@ -108,7 +115,7 @@ void Dataflow::receive_only() {
 void Dataflow::finish_message(StepIndex index, int result) {
   error_.add(result);
   const StepKind kind = step(index).kind;
-  --(kind == StepKind::send ? sending_ : receiving_);
+  count(index, -1);
   if (kind != StepKind::send && result == MPI_SUCCESS) piggybacks_.merge(index);
   if (kind != StepKind::receive_combine) work_.arrived[index] = arrived_whole;
   if (kind == StepKind::receive_combine) {

@@ -1,7 +1,52 @@
 // The messages of a run that go by the node's window; see dataflow.hpp.
+#include <algorithm>
+
 #include "executor/program/dataflow.hpp"
 
 namespace sibyl {
+
+// Both are ready: what they send is what lies there now.
+bool Dataflow::sends_alike(StepIndex one, StepIndex other) const {
+  const Step& second = step(other);
+  if (second.kind != StepKind::send || !window_->reaches(second.peer) ||
+      second.slice.buffer != step(one).slice.buffer ||
+      second.slice.range != step(one).slice.range) {
+    return false;
+  }
+  const Piece a = frame_.message(one);
+  const Piece b = frame_.message(other);
+  return a.address == b.address && a.count == b.count && a.type == b.type;
+}
+
+// Posts the ready step at `first`, and with it those that send the same data by the window. Returns
+// how many they are; they stand there one after the other then.
+std::size_t Dataflow::post_ready(std::size_t first) {
+  const StepIndex index = work_.ready[first];
+  const Step& now = step(index);
+  const bool in_window = window_ != nullptr && now.peer != no_rank && window_->reaches(now.peer);
+  if (!in_window || now.kind != StepKind::send || now.slice.range.count == 0 ||
+      !frame_.is_sent(index) || in_window_.goes_by_mpi(index)) {
+    post_message(index);
+    return 1;
+  }
+  const auto begin = work_.ready.begin() + static_cast<std::ptrdiff_t>(first);
+  auto end = begin + 1;
+  for (auto other = end; other != work_.ready.end(); ++other) {
+    if (sends_alike(index, *other)) std::rotate(end++, other, other + 1);
+  }
+  const auto count = static_cast<std::size_t>(end - begin);
+  if (count == 1) {
+    post_message(index);
+    return 1;
+  }
+  work_.fan_out.clear();
+  for (auto at = begin; at != end; ++at) {
+    ++sending_;
+    work_.fan_out.push_back(in_window_.sent(*at));
+  }
+  window_->send(work_.fan_out, *this);
+  return count;
+}
 
 void Dataflow::post_in_window(StepIndex index) {
   if (step(index).kind != StepKind::send) {

@@ -27,7 +27,7 @@ namespace sibyl {
 
 #if defined(OPEN_MPI) || defined(SMPI_H)
 inline constexpr bool posts_receives_at_once = true;
-#else
+#else  // MPICH, or any library with the standard's interface: right with all of them
 inline constexpr bool posts_receives_at_once = false;
 #endif
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "executor/mpi_library.hpp"
 #include "schedule/dependencies.hpp"
 
 namespace sibyl {
@@ -13,17 +14,15 @@ namespace {
 // Open MPI answers a sender only inside its calls: a gather of 800 KB blocks that copies its own in
 // one go takes 25 % longer there. A piece takes some microseconds to copy, a call a tenth of one.
 // MPICH over UCX is 20 % slower when it is called in between, so it is not.
-#ifdef OPEN_MPI
-constexpr std::size_t copied_at_once = 65536;
-#else
-constexpr std::size_t copied_at_once = std::numeric_limits<std::size_t>::max();
-#endif
+std::size_t copied_at_once() {
+  return mpi_library() == MpiLibrary::openmpi ? 65536 : std::numeric_limits<std::size_t>::max();
+}
 
 void copy_bytes(const char* from, char* to, std::size_t bytes,
                 const std::function<void()>& between) {
   for (std::size_t done = 0; done < bytes;) {
     if (done != 0 && between) between();
-    const std::size_t now = std::min(copied_at_once, bytes - done);
+    const std::size_t now = std::min(copied_at_once(), bytes - done);
     std::memcpy(to + done, from + done, now);
     done += now;
   }

@@ -18,6 +18,9 @@ class Frame {
   // False when there was no memory.
   bool ready() const { return ready_; }
 
+  int tag_of(StepIndex index) const {
+    return call_.tag_base + static_cast<int>(prepared_.tag[index]);
+  }
   // The memory of a message step: where its slice lies, or its place in the packed area.
   Piece message(StepIndex index) const {
     const Slice& slice = step(index).slice;

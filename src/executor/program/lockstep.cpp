@@ -38,9 +38,8 @@ Piece incoming(const Prepared& prepared, const Frame& frame, StepIndex index) {
 int receive_by_mpi(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
                    StepIndex index) {
   const Piece piece = incoming(prepared, frame, index);
-  const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
   return PMPI_Recv(piece.address, count_of(piece), piece.type, prepared.program.steps[index].peer,
-                   tag, call.comm, MPI_STATUS_IGNORE);
+                   frame.tag_of(index), call.comm, MPI_STATUS_IGNORE);
 }
 
 int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Frame& frame) {
@@ -59,7 +58,7 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
       continue;
     }
     const bool by_window = step.peer != no_rank && window.carries(step);
-    const int tag = call.tag_base + static_cast<int>(prepared.tag[index]);
+    const int tag = frame.tag_of(index);
     switch (operation.kind) {
       case LockstepOperation::Kind::local:
         error.add(frame.run_local(index));

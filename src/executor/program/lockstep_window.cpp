@@ -65,7 +65,8 @@ void LockstepWindow::window_sent(std::uint32_t key) {
   if (!messages_.goes_by_mpi(key)) return;
   const Piece piece = frame_.message(key);
   error_.add(PMPI_Isend(piece.address, static_cast<int>(piece.count), piece.type,
-                        prepared_.program.steps[key].peer, tag_of(key), call_.comm, &by_mpi_));
+                        prepared_.program.steps[key].peer, frame_.tag_of(key), call_.comm,
+                        &by_mpi_));
 }
 
 void LockstepWindow::window_brings(const WindowPiece& piece) {

@@ -31,9 +31,6 @@ class LockstepWindow final : private WindowUser {
   void window_sent(std::uint32_t key) override;
   void window_brings(const WindowPiece& piece) override;
   void window_names(std::uint32_t key) override;
-  int tag_of(StepIndex index) const {
-    return call_.tag_base + static_cast<int>(prepared_.tag[index]);
-  }
   void wait_for_send();
   void move_while_absent(int peer, int tag);
   // False where the window cannot be used any more.

@@ -14,6 +14,7 @@ void Piggyback::merge(const Piggyback& other) {
   first_arrival = std::min(first_arrival, other.first_arrival);
   last_departure = std::max(last_departure, other.last_departure);
   clock_error = std::max(clock_error, other.clock_error);
+  if (place == 0) place = other.place;  // of one rank alone
   std::array<Late, 2 * most_late> both;
   std::ranges::merge(latest, other.latest, both.begin(), std::greater<>{});
   const auto end = std::ranges::unique(both).begin();  // the same rank, told twice

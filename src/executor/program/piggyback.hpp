@@ -35,6 +35,9 @@ struct Piggyback {
   std::int64_t last_departure = never;
   // How far the clock of a rank may be off at most.
   std::int64_t clock_error = 0;
+  // Where in the program rank 0 makes the call: a number that means nothing elsewhere; 0: not
+  // known.
+  std::int64_t place = 0;
 
   void merge(const Piggyback& other);
   friend bool operator==(const Piggyback&, const Piggyback&) = default;

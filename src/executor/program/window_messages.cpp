@@ -19,7 +19,7 @@ bool WindowMessages::goes_by_mpi(StepIndex index) const {
 
 WindowSend WindowMessages::sent(StepIndex index) const {
   const Piece piece = frame_.message(index);
-  WindowSend message{.peer = step(index).peer, .tag = tag_of(index), .key = index};
+  WindowSend message{.peer = step(index).peer, .tag = frame_.tag_of(index), .key = index};
   message.data = piece.address;
   message.element = frame_.element_bytes(index);
   message.bytes = static_cast<std::size_t>(piece.count) * message.element;
@@ -30,7 +30,7 @@ WindowSend WindowMessages::sent(StepIndex index) const {
 WindowReceive WindowMessages::received(StepIndex index) const {
   const std::size_t element = frame_.element_bytes(index);
   const bool whole = element == 0 || element > call_.window->slot_bytes();
-  return {step(index).peer, tag_of(index), index, whole};
+  return {step(index).peer, frame_.tag_of(index), index, whole};
 }
 
 WindowMessages::Treatment WindowMessages::choose(const WindowPiece& piece, const Piece& place,

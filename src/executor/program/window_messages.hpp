@@ -32,9 +32,6 @@ class WindowMessages {
 
  private:
   const Step& step(StepIndex index) const { return prepared_.program.steps[index]; }
-  int tag_of(StepIndex index) const {
-    return call_.tag_base + static_cast<int>(prepared_.tag[index]);
-  }
   Piece place_of(StepIndex index, std::uint32_t slot) const {
     return step(index).kind == StepKind::receive_combine ? frame_.staged(index, slot)
                                                          : frame_.message(index);

@@ -10,6 +10,8 @@
 
 #include "executor/program/expected.hpp"
 #include "executor/program/piggyback.hpp"
+#include "executor/window/node_window.hpp"
+#include "schedule/ready_sends.hpp"
 #include "sibyl/schedule.hpp"
 
 namespace sibyl {
@@ -59,8 +61,10 @@ struct Workspace {
   std::vector<std::uint32_t> free_slots;
   std::vector<StepIndex> ready;
   std::vector<StepIndex> computable;
-  std::vector<StepIndex> sendable;
+  ReadySends sendable;
+  std::vector<std::uint32_t> sending_to;  // under way to each rank, where the window limits them
   std::vector<StepIndex> batch;
+  std::vector<WindowSend> fan_out;    // of the same data
   std::vector<Piggyback> piggybacks;  // behind the message of each step, where the call has one
 };
 

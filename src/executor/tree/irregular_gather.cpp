@@ -1,5 +1,7 @@
-// Gather of blocks of any sizes: inner ranks put their cube together and send it on, the root
-// receives into place; see irregular.hpp.
+// Gather of blocks of any sizes, at inner ranks: they put their cube together and send it on; see
+// irregular.hpp.
+#include "executor/tree/irregular_gather.hpp"
+
 #include <algorithm>
 
 #include "executor/messages.hpp"
@@ -7,7 +9,6 @@
 #include "executor/tree/tree_message.hpp"
 
 namespace sibyl {
-namespace {
 
 const OrderedChild* child_of(const OrderedNode& node, Rank place) {
   const auto found =
@@ -15,16 +16,16 @@ const OrderedChild* child_of(const OrderedNode& node, Rank place) {
   return found == node.children.end() ? nullptr : &*found;
 }
 
-// Takes a message apart: sizes for the ranks of the child's cube. False if it is malformed, which
-// only a message of somebody else could be.
-bool open(const char* message, std::size_t bytes, std::span<std::uint32_t> sizes,
-          std::size_t& data_bytes) {
+bool open_message(const char* message, std::size_t bytes, std::span<std::uint32_t> sizes,
+                  std::size_t& data_bytes) {
   constexpr std::size_t word = sizeof(std::uint32_t);
   if (bytes < word || !read_sizes(message + bytes - word, bytes - word, true, sizes)) return false;
   data_bytes = 0;
   for (const std::uint32_t size : sizes) data_bytes += in_tree(size);
   return data_bytes + WrittenSizes(sizes).bytes() == bytes;
 }
+
+namespace {
 
 class Inner {
   using Opened = IrregularRoom::Opened;
@@ -72,7 +73,7 @@ class Inner {
     char* memory = reserved(place, bytes);
     error_.add(receive_bytes(call_, from, tree_tag, bytes, memory));
     Opened part{child, memory, 0};
-    if (child == nullptr || !open(memory, bytes, sizes_of(*child), part.data_bytes)) {
+    if (child == nullptr || !open_message(memory, bytes, sizes_of(*child), part.data_bytes)) {
       error_.add(MPI_ERR_INTERN);
       return;
     }
@@ -148,250 +149,11 @@ class Inner {
   FirstError error_;
 };
 
-class Root {
- public:
-  Root(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room)
-      : node_(node), call_(call), room_(room) {}
-
-  int run() {
-    post_direct();
-    copy_own();
-    room_.sizes.assign(static_cast<std::size_t>(call_.ranks), 0);
-    for (std::size_t k = 0; k < node_.children.size(); ++k) collect();
-    while (!room_.expected.empty()) {
-      if (!receive_direct()) room_.expected.pause();
-    }
-    for (MPI_Request& request : room_.requests) error_.add(wait_for(request, call_.comm));
-    return error_.code();
-  }
-
- private:
-  const IrregularBlocks& all() const { return call_.all; }
-  // The owner of block i in a child's message.
-  Rank rank_in(const OrderedChild& child, Rank i) const {
-    return call_.order.rank_at(child.first + i);
-  }
-  bool expected_direct(Rank rank) const {
-    return rank != call_.root && all().bytes(rank) >= call_.direct_from && all().counts.given();
-  }
-
-  void post_direct() {
-    room_.requests.clear();
-    room_.request_rank.clear();
-    if constexpr (!posts_receives_at_once) room_.expected.begin(call_.ranks, 0);
-    for (Rank rank = 0; rank < call_.ranks; ++rank) {
-      if (!expected_direct(rank)) continue;
-      if constexpr (posts_receives_at_once) {
-        post_direct(rank);
-      } else {
-        room_.expected.add({static_cast<std::uint32_t>(rank), rank, call_.tag_base + direct_tag});
-      }
-    }
-  }
-
-  void post_direct(Rank rank) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const MPI_Count count = all().counts[rank];
-    error_.add(post_receive(count == 0 ? nullptr : all().at(rank), count, all().type.handle, rank,
-                            call_.tag_base + direct_tag, call_.comm, &request));
-    room_.requests.push_back(request);
-    room_.request_rank.push_back(rank);
-  }
-
-  // Receives the direct blocks that are there but were not posted ahead; false if none was.
-  bool receive_direct() {
-    if (room_.expected.empty()) return false;
-    room_.expected.begin_look();
-    bool received = false;
-    while (true) {
-      bool found = false;
-      ExpectedMessage message;
-      MPI_Count bytes = 0;
-      const int error = room_.expected.find(call_.comm, found, message, bytes);
-      if (error != MPI_SUCCESS) {
-        error_.add(error);
-        room_.expected.forget();
-        return true;
-      }
-      if (!found) return received;
-      received = true;
-      const Rank rank = message.peer;
-      const MPI_Count count = all().counts[rank];
-      if (fits(bytes, count, all().type.handle)) {
-        post_direct(rank);
-      } else {
-        error_.add(receive(count == 0 ? nullptr : all().at(rank), count, all().type.handle, rank,
-                           message.tag, call_.comm));
-      }
-    }
-  }
-
-  void copy_own() {
-    if (!call_.has_own() || !all().counts.given()) return;
-    error_.add(copy_block(call_.own.base, call_.own.count, call_.own.type,
-                          all().counts[call_.root] == 0 ? nullptr : all().at(call_.root),
-                          all().counts[call_.root], all().type, call_));
-  }
-
-  // The message of whichever child is there first. Meanwhile direct blocks are taken as they come,
-  // lest all of them have to be taken when the tree's last message is there.
-  void collect() {
-    Rank from = no_rank;
-    std::size_t bytes = 0;
-    bool there = false;
-    int awaited = MPI_SUCCESS;
-    while (!there && awaited == MPI_SUCCESS && take_direct()) {
-      awaited = look_for_message(call_, tree_tag, there, from, bytes);
-    }
-    if (!there && awaited == MPI_SUCCESS) {
-      awaited = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
-    }
-    error_.add(awaited);
-    if (awaited != MPI_SUCCESS) return;
-    const OrderedChild* child = child_of(node_, call_.order.place_of(from));
-    if (child == nullptr) {
-      error_.add(MPI_ERR_INTERN);
-      return;
-    }
-    const auto sizes = std::span(room_.sizes)
-                           .subspan(static_cast<std::size_t>(child->first),
-                                    static_cast<std::size_t>(child->count));
-    if (bytes > copied_up_to && receive_into_place(*child, bytes, sizes)) {
-      settle_direct(*child, sizes);
-      return;
-    }
-    char* message = reserved(room_.parts[0], bytes);
-    error_.add(receive_bytes(call_, from, tree_tag, bytes, message));
-    std::size_t data_bytes = 0;
-    if (!open(message, bytes, sizes, data_bytes)) {
-      error_.add(MPI_ERR_INTERN);
-      return;
-    }
-    place(*child, sizes, message);
-    settle_direct(*child, sizes);
-  }
-
-  // Takes the direct blocks that are there; false when none is expected any more.
-  bool take_direct() {
-    receive_direct();
-    if (room_.requests.empty()) return !room_.expected.empty();
-    room_.finished.resize(room_.requests.size());
-    room_.statuses.resize(room_.requests.size());
-    for (MPI_Status& status : room_.statuses) status.MPI_ERROR = MPI_SUCCESS;
-    int count = 0;
-    const int result = PMPI_Testsome(static_cast<int>(room_.requests.size()), room_.requests.data(),
-                                     &count, room_.finished.data(), room_.statuses.data());
-    if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS) error_.add(result);
-    for (int i = 0; i < count; ++i) {
-      error_.add(room_.statuses[static_cast<std::size_t>(i)].MPI_ERROR);
-    }
-    // MPI_UNDEFINED is negative: no request is active.
-    return count >= 0 || !room_.expected.empty();
-  }
-
-  // Without an intermediate copy, where the message is as long as the root's counts say. False:
-  // nothing was received.
-  bool receive_into_place(const OrderedChild& child, std::size_t bytes,
-                          std::span<std::uint32_t> sizes) {
-    if (!all().counts.given()) return false;
-    std::size_t expected = 0;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Rank rank = rank_in(child, static_cast<Rank>(i));
-      sizes[i] =
-          expected_direct(rank) ? goes_direct : static_cast<std::uint32_t>(all().bytes(rank));
-      expected += in_tree(sizes[i]);
-    }
-    const std::size_t trailer_bytes = WrittenSizes(sizes).bytes();
-    if (expected + trailer_bytes != bytes) return false;
-    Pieces pieces(room_);
-    for (Rank i = 0; i < child.count;) {
-      const Rank begin = rank_in(child, i);
-      MPI_Count count = 0;
-      for (; i < child.count; ++i) {  // blocks side by side are one piece
-        const Rank rank = rank_in(child, i);
-        const bool empty = expected_direct(rank) || all().counts[rank] == 0;
-        if (!empty && count != 0 && all().at(rank) != all().at(begin) + count * all().type.extent) {
-          break;
-        }
-        if (empty && count == 0) break;
-        if (!empty) count += all().counts[rank];
-      }
-      if (count == 0) {
-        ++i;
-        continue;
-      }
-      pieces.add(all().at(begin), count, all().type.handle);
-    }
-    char* trailer = reserved(room_.parts[0], trailer_bytes);
-    pieces.add(trailer, static_cast<MPI_Count>(trailer_bytes), MPI_BYTE);
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    if (pieces.make_type(type) != MPI_SUCCESS) return false;
-    error_.add(receive(MPI_BOTTOM, 1, type, call_.order.rank_at(child.rank),
-                       call_.tag_base + tree_tag, call_.comm));
-    PMPI_Type_free(&type);
-    // As many bytes in all, but of other blocks: they lie in wrong places.
-    char* written = reserved(room_.packed, trailer_bytes);
-    WrittenSizes(sizes).write(written, true);
-    if (std::memcmp(written, trailer, trailer_bytes) != 0) {
-      error_.add(MPI_ERR_TRUNCATE);
-      read_sizes(trailer + trailer_bytes - sizeof(std::uint32_t),
-                 trailer_bytes - sizeof(std::uint32_t), true, sizes);
-    }
-    return true;
-  }
-
-  void place(const OrderedChild& child, std::span<const std::uint32_t> sizes, const char* data) {
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const std::size_t bytes = in_tree(sizes[i]);
-      if (bytes == 0) continue;
-      const Rank rank = rank_in(child, static_cast<Rank>(i));
-      if (bytes > all().bytes(rank)) {
-        error_.add(MPI_ERR_TRUNCATE);
-      } else if (all().type.dense) {
-        std::memcpy(all().at(rank), data, bytes);
-      } else {
-        error_.add(unpack(data, all().at(rank), static_cast<MPI_Count>(bytes / all().type.size),
-                          all().type, call_.comm));
-      }
-      data += bytes;
-    }
-  }
-
-  // What comes direct is what the ranks say, not what the root's counts do.
-  void settle_direct(const OrderedChild& child, std::span<const std::uint32_t> sizes) {
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Rank rank = rank_in(child, static_cast<Rank>(i));
-      const bool comes = sizes[i] == goes_direct;
-      if (comes == expected_direct(rank)) continue;
-      if (comes) {
-        drop_direct(rank);
-      } else {
-        if (room_.expected.take_from(rank)) continue;
-        const auto at = std::ranges::find(room_.request_rank, rank) - room_.request_rank.begin();
-        MPI_Request& request = room_.requests[static_cast<std::size_t>(at)];
-        if (request == MPI_REQUEST_NULL) continue;
-        PMPI_Cancel(&request);
-        PMPI_Wait(&request, MPI_STATUS_IGNORE);
-      }
-    }
-  }
-
-  void drop_direct(Rank rank) {
-    error_.add(MPI_ERR_TRUNCATE);
-    receive_and_forget(call_, rank, room_);
-  }
-
-  const OrderedNode& node_;
-  const IrregularCall& call_;
-  IrregularRoom& room_;
-  FirstError error_;
-};
-
 }  // namespace
 
 int gather_irregular(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room) {
   room.make_parts(call.is_root() ? 1 : node.children.size() + 1);
-  if (call.is_root()) return Root(node, call, room).run();
+  if (call.is_root()) return gather_at_root(node, call, room);
   return Inner(node, call, room).run();
 }
 

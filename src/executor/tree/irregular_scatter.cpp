@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t place_bytes = 2 * sizeof(std::uint32_t);
 constexpr std::uint32_t linear_mark = 1U << 31;
 
-// From this many bytes a rank on the root sends to each rank itself (simulated: docs/irregular.md).
+// From this many bytes a rank on the root sends to each rank itself (simulated:
+// docs/results/irregular.md).
 constexpr std::size_t flat_from = 256;
 
 // How many messages it then has in memory at a time.

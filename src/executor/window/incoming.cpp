@@ -54,7 +54,9 @@ bool NodeWindow::hand_over_kept(Peer& peer, WindowUser& user) {
 struct NodeWindow::Freed {
   NodeWindow& window;
   Peer& peer;
+  std::uint32_t outlet;
   ~Freed() {
+    if (outlet != 0) window.outlet(peer.outlets, outlet - 1).readers.fetch_sub(1);
     peer.in->taken.store(++peer.taken);
     window.wake(peer);
   }
@@ -69,7 +71,7 @@ bool NodeWindow::take_from(Peer& peer, WindowUser& user) {
     }
     const Slot& next = slot(*peer.in, peer.taken);
     if (next.turn.load(std::memory_order_acquire) != peer.taken + 1) break;
-    const Freed freed{*this, peer};
+    const Freed freed{*this, peer, next.outlet};
     take(peer, next, user);
     moved = true;
   }
@@ -111,7 +113,7 @@ void NodeWindow::take(Peer& peer, const Slot& slot, WindowUser& user) {
   const bool is_last = peer.begin == slot.total;
   if (is_last) peer.place = Place::none;
   if (place == Place::kept && slot.bytes != 0) {
-    std::memcpy(peer.kept.back().data.get() + begin, slot.data(), slot.bytes);
+    std::memcpy(peer.kept.back().data.get() + begin, data_of(peer, slot), slot.bytes);
   }
   if (place != Place::receiver) return;
   if (is_last) {
@@ -121,7 +123,8 @@ void NodeWindow::take(Peer& peer, const Slot& slot, WindowUser& user) {
   if (slot.by_mpi != 0) {
     user.window_names(peer.receive.key);
   } else {
-    user.window_brings({peer.receive.key, slot.data(), begin, slot.bytes, slot.total, peer.note});
+    user.window_brings(
+        {peer.receive.key, data_of(peer, slot), begin, slot.bytes, slot.total, peer.note});
   }
 }
 

@@ -19,6 +19,7 @@ constexpr std::size_t line = 64;
 constexpr std::size_t most_in_a_slot = 32768 + line;
 constexpr std::size_t least_in_a_slot = 512;
 constexpr std::size_t slot_head = 32;
+constexpr std::size_t least_in_a_piece = 8192;
 
 std::size_t queues_of(std::size_t ranks) { return ranks * (ranks - 1); }
 
@@ -31,12 +32,17 @@ std::size_t bytes_of_queue(std::size_t slot_bytes) {
   return line + slots_of_a_queue * (slot_head + slot_bytes);
 }
 
-// Data of a slot in a window of so many bytes; 0 where they are too few. With their heads slots are
-// whole lines.
+std::size_t bytes_of_outlets(std::size_t slot_bytes) {
+  return outlets_of_a_rank * (line + slot_head + slot_bytes);
+}
+
+// Data of a slot, and of an outlet, in a window of so many bytes; 0 where they are too few. With
+// their heads slots are whole lines.
 std::size_t data_of_a_slot(std::size_t ranks, std::size_t bytes) {
-  const std::size_t fixed = line * (1 + ranks + queues_of(ranks));
+  const std::size_t fixed = line * (1 + ranks + queues_of(ranks) + ranks * outlets_of_a_rank);
   if (bytes < fixed) return 0;
-  const std::size_t room = (bytes - fixed) / (queues_of(ranks) * slots_of_a_queue) / line * line;
+  const std::size_t pieces = queues_of(ranks) * slots_of_a_queue + ranks * outlets_of_a_rank;
+  const std::size_t room = (bytes - fixed) / pieces / line * line;
   if (room < least_in_a_slot) return 0;
   return std::min(room, most_in_a_slot) - slot_head;
 }
@@ -46,7 +52,8 @@ std::size_t data_of_a_slot(std::size_t ranks, std::size_t bytes) {
 std::unique_ptr<NodeWindow> NodeWindow::make(MPI_Comm comm, int tag, std::span<const Rank> ranks,
                                              std::size_t bytes) {
   static_assert(sizeof(Head) == line && sizeof(Line) == line && sizeof(Queue) == line &&
-                sizeof(Slot) == slot_head && std::atomic<std::uint64_t>::is_always_lock_free);
+                sizeof(Slot) == slot_head && sizeof(Outlet) == line &&
+                std::atomic<std::uint64_t>::is_always_lock_free);
 #ifdef SMPI_H
   return nullptr;  // its ranks share a process, and no simulated time passes while they wait
 #endif
@@ -63,8 +70,9 @@ std::unique_ptr<NodeWindow> NodeWindow::make(MPI_Comm comm, int tag, std::span<c
   } catch (const std::bad_alloc&) {
     made = nullptr;  // the others are told
   }
-  const std::size_t needed =
-      line * (1 + ranks.size()) + queues_of(ranks.size()) * bytes_of_queue(slot_bytes);
+  const std::size_t needed = line * (1 + ranks.size()) +
+                             queues_of(ranks.size()) * bytes_of_queue(slot_bytes) +
+                             ranks.size() * bytes_of_outlets(slot_bytes);
   SharedMemory memory = SharedMemory::make(comm, tag, ranks, needed, made != nullptr);
   if (memory.begin() == nullptr) return nullptr;
   const auto at = std::ranges::find(ranks, static_cast<Rank>(own)) - ranks.begin();
@@ -98,13 +106,16 @@ void NodeWindow::lay_out(SharedMemory memory, std::size_t own, std::size_t ranks
     return reinterpret_cast<Queue*>(begin + line * (1 + ranks) +
                                     queue_number(from, to, ranks) * bytes_of_queue(slot_bytes_));
   };
+  char* const outlets = begin + line * (1 + ranks) + queues_of(ranks) * bytes_of_queue(slot_bytes_);
   head_ = reinterpret_cast<Head*>(begin);
   own_line_ = line_of(own);
+  outlets_ = outlets + own * bytes_of_outlets(slot_bytes_);
   for (std::size_t i = 0; i < ranks; ++i) {
     peers_[i].line = line_of(i);
     if (i == own) continue;  // nobody writes to itself
     peers_[i].out = queue(own, i);
     peers_[i].in = queue(i, own);
+    peers_[i].outlets = outlets + i * bytes_of_outlets(slot_bytes_);
   }
 }
 
@@ -149,27 +160,53 @@ bool NodeWindow::has_room(Peer& peer) {
   return peer.sent - peer.known_free < slots_of_a_queue;
 }
 
+// Pieces that come while others are still copied in: no fewer than a queue has slots, unless they
+// would be too small to be worth a slot each.
+std::size_t NodeWindow::next_piece(const WindowSend& message) const {
+  const std::size_t total = message.by_mpi ? 0 : message.bytes;
+  const std::size_t wanted =
+      std::clamp(total / slots_of_a_queue, std::min(least_in_a_piece, slot_bytes_), slot_bytes_);
+  const std::size_t element = message.element;
+  const std::size_t whole = element == 0 || element > slot_bytes_
+                                ? wanted
+                                : std::max(wanted / element, std::size_t{1}) * element;
+  return std::min(whole, total - message.done);
+}
+
+void NodeWindow::fill(Peer& peer, const WindowSend& message, std::size_t bytes,
+                      std::uint32_t outlet) {
+  Slot& next = slot(*peer.out, peer.sent);
+  next.total = message.by_mpi ? 0 : message.bytes;
+  next.tag = message.tag;
+  next.bytes = static_cast<std::uint32_t>(bytes);
+  next.by_mpi = message.by_mpi ? 1 : 0;
+  next.outlet = outlet;
+  if (bytes != 0 && outlet == 0) std::memcpy(next.data(), message.data + message.done, bytes);
+  next.turn.store(++peer.sent);
+  wake(peer);
+}
+
 // True when all of it is sent.
 bool NodeWindow::put(Peer& peer, WindowSend& message) {
   const std::size_t total = message.by_mpi ? 0 : message.bytes;
-  const std::size_t most = message.element == 0 || message.element > slot_bytes_
-                               ? slot_bytes_
-                               : slot_bytes_ / message.element * message.element;
   do {
     if (!has_room(peer)) return false;
-    Slot& next = slot(*peer.out, peer.sent);
-    const std::size_t now = std::min(most, total - message.done);
-    next.total = total;
-    next.tag = message.tag;
-    next.bytes = static_cast<std::uint32_t>(now);
-    next.by_mpi = message.by_mpi ? 1 : 0;
-    if (now != 0) std::memcpy(next.data(), message.data + message.done, now);
-    next.turn.store(++peer.sent);
-    wake(peer);
+    const std::size_t now = next_piece(message);
+    fill(peer, message, now, 0);
     message.done += now;
     idle_ = 0;
   } while (message.done < total);
   return true;
+}
+
+// For others that were posted earlier and go to the same ranks; `full` is of this pass.
+bool NodeWindow::must_wait(std::span<const WindowSend> messages) {
+  return std::ranges::any_of(messages,
+                             [&](const WindowSend& message) { return peer_of(message.peer).full; });
+}
+
+void NodeWindow::hold_back_behind(std::span<const WindowSend> messages) {
+  for (const WindowSend& message : messages) peer_of(message.peer).full = true;
 }
 
 bool NodeWindow::put_all(WindowUser& user) {
@@ -177,20 +214,23 @@ bool NodeWindow::put_all(WindowUser& user) {
   bool moved = false;
   for (Peer& peer : peers_) peer.full = false;
   for (std::size_t i = 0; i < sends_.size();) {
-    Peer& peer = peer_of(sends_[i].peer);
-    const std::size_t before = sends_[i].done;
-    if (peer.full || !put(peer, sends_[i])) {
-      peer.full = true;
-      moved = moved || sends_[i].done != before;
-      ++i;
+    const std::size_t count = sends_[i].together;
+    const std::span<WindowSend> messages = std::span(sends_).subspan(i, count);
+    const std::size_t before = messages.front().done;
+    if (must_wait(messages) || !put(messages)) {
+      hold_back_behind(messages);
+      moved = moved || messages.front().done != before;
+      i += count;
       continue;
     }
-    const std::uint32_t key = sends_[i].key;
-    sends_.erase(sends_.begin() + static_cast<std::ptrdiff_t>(i));
-    --peer.sending;
-    --open_;
+    open_ -= count;
     moved = true;
-    user.window_sent(key);
+    for (const WindowSend& message : messages) {
+      --peer_of(message.peer).sending;
+      user.window_sent(message.key);
+    }
+    const auto begin = sends_.begin() + static_cast<std::ptrdiff_t>(i);
+    sends_.erase(begin, begin + static_cast<std::ptrdiff_t>(count));
   }
   return moved;
 }

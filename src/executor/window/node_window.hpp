@@ -5,6 +5,10 @@
 // there - and frees them. A slot says by its turn whether it is full: 32 bytes of data and all that
 // a receiver has to look at lie in one cache line.
 //
+// Data that go to several ranks alike are written once, into an outlet of the sender's, and the
+// queues of their readers name it; it is free again when the last of them has taken it. Where one
+// of them is late the others do not wait for it: what is left then goes to each by its own queue.
+//
 // Messages are matched as MPI does it, by sender and tag, in the order in which they were sent. One
 // that nobody waits for yet stays where it is; only if it stands before one that is waited for it
 // is kept elsewhere, so that no order in which two ranks send and receive can block them. The
@@ -41,6 +45,8 @@ struct WindowSend {
   std::size_t element = 1;  // bytes that are not torn apart where a slot has room for them
   bool by_mpi = false;      // nothing but the word that it comes by MPI
   std::size_t done = 0;
+  // Of the first of several that have the same data: how many they are, itself included.
+  std::size_t together = 1;
 };
 
 struct WindowReceive {
@@ -92,6 +98,9 @@ class NodeWindow {
   void begin(std::size_t messages);
   // True where all of it is sent already; else progress() goes on with it, and says so.
   bool send(WindowSend message);
+  // The same data to several ranks, alike but for peer, tag and key; says at once which of them are
+  // sent already.
+  void send(std::span<WindowSend> messages, WindowUser& user);
   void receive(const WindowReceive& message);
   // Messages under way.
   std::size_t open() const { return open_; }
@@ -110,6 +119,7 @@ class NodeWindow {
   struct Line;
   struct Queue;
   struct Slot;
+  struct Outlet;
   struct Freed;
   // A message that came before one that is waited for, or that is wanted whole.
   struct Kept {
@@ -122,6 +132,7 @@ class NodeWindow {
   struct Peer {
     Queue* out = nullptr;
     Queue* in = nullptr;
+    char* outlets = nullptr;
     Line* line = nullptr;
     std::uint64_t sent = 0;        // slots
     std::uint64_t known_free = 0;  // slots that the peer is known to have taken
@@ -145,14 +156,27 @@ class NodeWindow {
   Slot& slot(Queue& queue, std::uint64_t number) const;
   Peer& peer_of(Rank rank) { return peers_[index_[static_cast<std::size_t>(rank)]]; }
   bool has_room(Peer& peer);
+  std::size_t next_piece(const WindowSend& message) const;
+  void fill(Peer& peer, const WindowSend& message, std::size_t bytes, std::uint32_t outlet);
   bool put(Peer& peer, WindowSend& message);
+  bool must_wait(std::span<const WindowSend> messages);
+  void hold_back_behind(std::span<const WindowSend> messages);
   bool put_all(WindowUser& user);
+  // fan_out.cpp
+  Outlet& outlet(char* outlets, std::size_t number) const;
+  const char* data_of(const Peer& peer, const Slot& slot) const;
+  bool has_room(std::span<const WindowSend> messages);
+  bool next_outlet_is_free() const;
+  bool put(std::span<WindowSend> messages);
+  static void part(std::span<WindowSend> messages);
+  bool part_all();
   bool take_from(Peer& peer, WindowUser& user);
   bool hand_over_kept(Peer& peer, WindowUser& user);
   void take(Peer& peer, const Slot& slot, WindowUser& user);
   void begin_message(Peer& peer, const Slot& slot);
   bool keep(Peer& peer, const Slot& slot);
   bool find_receive(const Peer& peer, int tag, std::size_t& at) const;
+  bool can_send();
   bool has_work();
   void wake(const Peer& peer) const;
   void sleep();
@@ -163,6 +187,9 @@ class NodeWindow {
   Head* head_ = nullptr;
   Line* own_line_ = nullptr;
   std::size_t slot_bytes_ = 0;
+  char* outlets_ = nullptr;           // this rank's
+  std::uint64_t written_ = 0;         // outlets, counted on
+  bool reader_is_late_ = false;       // and has an outlet that is needed
   std::vector<std::uint16_t> index_;  // in peers_, by rank
   std::vector<Peer> peers_;
   std::vector<WindowSend> sends_;        // in the order in which they were posted

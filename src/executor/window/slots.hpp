@@ -31,13 +31,22 @@ struct NodeWindow::Slot {
   std::uint64_t total;  // bytes of the message
   std::int32_t tag;
   std::uint32_t bytes;
-  std::uint64_t by_mpi;
+  std::uint32_t by_mpi;
+  std::uint32_t outlet;  // 1 + the number of the sender's outlet that the data are in; 0: here
 
   char* data() { return reinterpret_cast<char*>(this + 1); }
   const char* data() const { return reinterpret_cast<const char*>(this + 1); }
 };
 
+// Of a rank, for a piece that several others read. Its data follow.
+struct alignas(64) NodeWindow::Outlet {
+  std::atomic<std::uint32_t> readers;  // who have not taken it yet
+
+  char* data() { return reinterpret_cast<char*>(this + 1); }
+};
+
 constexpr std::size_t slots_of_a_queue = 8;
+constexpr std::size_t outlets_of_a_rank = 8;
 
 inline NodeWindow::Slot& NodeWindow::slot(Queue& queue, std::uint64_t number) const {
   char* const first = reinterpret_cast<char*>(&queue + 1);

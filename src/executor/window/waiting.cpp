@@ -40,13 +40,23 @@ void wake_sleeper(std::atomic<std::uint32_t>& word) {
 
 }  // namespace
 
+bool NodeWindow::can_send() {
+  for (Peer& peer : peers_) peer.full = false;
+  for (std::size_t i = 0; i < sends_.size();) {
+    const std::span<const WindowSend> messages = std::span(sends_).subspan(i, sends_[i].together);
+    const bool has_place = messages.size() == 1 || next_outlet_is_free();
+    if (has_place && !must_wait(messages) && has_room(messages)) return true;
+    hold_back_behind(messages);
+    i += messages.size();
+  }
+  return false;
+}
+
 // Whether progress() would move something.
 bool NodeWindow::has_work() {
-  if (is_broken()) return true;
-  return std::ranges::any_of(peers_, [&](Peer& peer) {
-    if (peer.sending != 0 && has_room(peer)) return true;
-    if (peer.receiving == 0) return false;
-    return slot(*peer.in, peer.taken).turn.load() == peer.taken + 1;
+  if (is_broken() || can_send()) return true;
+  return std::ranges::any_of(peers_, [&](const Peer& peer) {
+    return peer.receiving != 0 && slot(*peer.in, peer.taken).turn.load() == peer.taken + 1;
   });
 }
 
@@ -73,6 +83,8 @@ int NodeWindow::pause(bool tests_mpi) {
   if (idle_ <= looks) {
     relax();
     asks_mpi = idle_ % looks_before_mpi == 0;
+  } else if (idle_ > looks + yields && part_all()) {
+    return MPI_SUCCESS;
   } else if (tests_mpi || idle_ <= looks + yields) {
     ::sched_yield();
   } else {

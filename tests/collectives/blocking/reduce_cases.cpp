@@ -78,12 +78,7 @@ void check_reduce_layout(Served& served, const Layout& layout, MPI_Op op,
                std::to_string(root) + (in_place ? ", in place" : ""));
   GuardedBuffer send(layout, count);
   GuardedBuffer receive(layout, count);
-  for (int i = 0; i < count; ++i) {
-    put(send, i, matrix_of(seed, rank, i));
-    if (in_place) put(receive, i, matrix_of(seed, rank, i));
-  }
-  send.take_snapshot();
-  receive.take_snapshot();
+  give_matrices(seed, rank, count, in_place, send, receive);
   matrix_layout = &layout;
   ASSERT_EQ(SIBYL_Reduce(in_place ? MPI_IN_PLACE : send.base(), at_root ? receive.base() : wild(),
                          count, layout.type, op, root, served.get()),

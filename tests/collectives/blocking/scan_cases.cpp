@@ -68,12 +68,7 @@ void multiply_case(Served& served, Collective collective, const Layout& layout, 
   const bool in_place = pick(own, 3) == 0;
   GuardedBuffer send(layout, count);
   GuardedBuffer receive(layout, count);
-  for (int i = 0; i < count; ++i) {
-    put(send, i, matrix_of(seed, rank, i));
-    if (in_place) put(receive, i, matrix_of(seed, rank, i));
-  }
-  send.take_snapshot();
-  receive.take_snapshot();
+  give_matrices(seed, rank, count, in_place, send, receive);
   matrix_layout = &layout;
   ASSERT_EQ(serve(collective, in_place ? MPI_IN_PLACE : send.base(), receive.base(), count,
                   layout.type, op, served.get()),

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "collectives/call.hpp"
 #include "collectives/harness.hpp"
 
 namespace sibyl::test {
@@ -115,6 +116,35 @@ TEST_P(OnNodes, LongVectorsGoOnTwoLevels) {
       EXPECT_TRUE(row == nullptr || row->name != "two-level");
     }
   }
+}
+
+// The least that MPI allows of tags is too few for as many lanes as were asked for where one node
+// has a single rank: there are fewer lanes then, and not the library.
+TEST_P(OnNodes, LanesAreFewerWhereThereAreFewTags) {
+  const Rank size = size_of();
+  if (size < 4) GTEST_SKIP() << "no node leads several lanes";
+  Placement lie{.nodes = std::vector<Rank>(static_cast<std::size_t>(size), 1), .count = 2};
+  lie.nodes[0] = 0;
+  Served served(GetParam(), find_algorithm(GetParam(), "two-level"));
+  served.state().limit_tags(24574);
+  served.state().set_placement(lie);
+  served.state().replace_costs(slow_network);
+  Settings settings = served.state().settings();
+  settings.lanes = 4;
+  settings.segments = GetParam() == Collective::allreduce ? 512 : 1024;  // around a ring twice
+  served.state().replace_settings(settings);
+  std::vector<std::int32_t> data(50000);
+  std::iota(data.begin(), data.end(), rank_in() * 7);
+  std::vector<std::int32_t> expected(data.size(), -1);
+  std::vector<std::int32_t> found(data.size(), -1);
+  call(false, data, expected, 0, MPI_COMM_WORLD);
+  static int served_calls;
+  served_calls = 0;
+  on_served = [] { ++served_calls; };
+  call(true, data, found, 0, served.get());
+  on_served = nullptr;
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(served_calls, 1);
 }
 
 // Nobody leaves before the last one has come.

@@ -1,9 +1,10 @@
-// Buffers, contributions and results; see persistent_cases.hpp.
+// Buffers, contributions and results; see cases.hpp.
 #include "collectives/persistent/cases.hpp"
 
 #include <array>
 
 #include <sched.h>
+#include <unistd.h>
 
 namespace sibyl::test {
 namespace {
@@ -280,6 +281,22 @@ void PersistentTrial::check() const {
       }
     }
   }
+}
+
+void compute(Random& random, unsigned most) { usleep(static_cast<useconds_t>(pick(random, most))); }
+
+void iterate(PersistentTrial& trial, std::uint64_t seed, Edges edges, Random& own, unsigned most) {
+  trial.start(seed);
+  compute(own, most);
+  if (edges == Edges::all || (edges == Edges::some && pick(own, 2) == 0)) trial.edge(0.5);
+  compute(own, most);
+  trial.arrive();
+  if (pick(own, 2) == 0) {
+    trial.wait();
+  } else {
+    trial.wait_by_tests();
+  }
+  trial.check();
 }
 
 }  // namespace sibyl::test

@@ -83,4 +83,15 @@ class PersistentTrial {
   SIBYL_Request request_ = SIBYL_REQUEST_NULL;
 };
 
+// For up to so many microseconds.
+void compute(Random& random, unsigned most);
+
+// Which ranks report an edge.
+enum class Edges { all, none, some };
+
+// One iteration, in which this rank computes up to `most` microseconds before and after its edge.
+// `own` is this rank's alone.
+void iterate(PersistentTrial& trial, std::uint64_t seed, Edges edges, Random& own,
+             unsigned most = 600);
+
 }  // namespace sibyl::test

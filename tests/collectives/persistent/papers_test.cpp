@@ -4,7 +4,6 @@
 //
 // Each case runs among the first p ranks of the run, for a p drawn anew. SIBYL_TEST_LONG=1 runs ten
 // thousand cases; under mpiexec -n 48 --oversubscribe they cover every p up to 48.
-#include <unistd.h>
 
 #include <array>
 #include <memory>
@@ -96,7 +95,7 @@ TEST(PersistentPapers, RandomCasesOfTheThirteenGiveTheResultsOfGatherAndScatter)
     if (comm == nullptr) comm = std::make_unique<FirstRanks>(ranks);
     const PersistentCase now = any_published_case(random, ranks);
     const std::uint32_t window = windows[pick(random, windows.size())];
-    const std::uint64_t reports = pick(random, 3);  // all, none, some
+    const auto edges = static_cast<Edges>(pick(random, 3));
     const std::uint64_t seed = random();
     if (comm->get() == MPI_COMM_NULL) continue;
     SCOPED_TRACE(now.text() + ", " + std::to_string(ranks) + " ranks, " + std::to_string(window) +
@@ -104,19 +103,7 @@ TEST(PersistentPapers, RandomCasesOfTheThirteenGiveTheResultsOfGatherAndScatter)
     comm->allow(window);
     PersistentTrial trial(now, comm->get());
     ASSERT_TRUE(trial.made());
-    for (std::uint64_t k = 0; k < 3; ++k) {
-      trial.start(seed + k);
-      usleep(static_cast<useconds_t>(pick(own, 300)));
-      if (reports == 0 || (reports == 2 && pick(own, 2) == 0)) trial.edge(0.5);
-      usleep(static_cast<useconds_t>(pick(own, 300)));
-      trial.arrive();
-      if (pick(own, 2) == 0) {
-        trial.wait();
-      } else {
-        trial.wait_by_tests();
-      }
-      trial.check();
-    }
+    for (std::uint64_t k = 0; k < 3; ++k) iterate(trial, seed + k, edges, own, 300);
     trial.free();
     ASSERT_FALSE(testing::Test::HasFailure());
   }

@@ -23,25 +23,6 @@ Random own_random(std::uint64_t salt) {
   return Random(run_seed() + salt + 7919 * static_cast<std::uint64_t>(rank_in() + 1));
 }
 
-void compute(Random& random, unsigned most) { usleep(static_cast<useconds_t>(pick(random, most))); }
-
-// Which ranks report an edge.
-enum class Edges { all, none, some };
-
-void iterate(PersistentTrial& trial, std::uint64_t seed, Edges edges, Random& own) {
-  trial.start(seed);
-  compute(own, 600);
-  if (edges == Edges::all || (edges == Edges::some && pick(own, 2) == 0)) trial.edge(0.5);
-  compute(own, 600);
-  trial.arrive();
-  if (pick(own, 2) == 0) {
-    trial.wait();
-  } else {
-    trial.wait_by_tests();
-  }
-  trial.check();
-}
-
 TEST(Persistent, EveryAlgorithmGivesTheResultOfItsCollectiveWhateverIsReported) {
   SIBYL_TRACE_SEED();
   Random random(run_seed() + 40);

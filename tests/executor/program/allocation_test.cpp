@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "communicator/communicator_state.hpp"
+#include "communicator/deferred_release.hpp"
 #include "sibyl/sibyl.h"
 #include "support/mpi_test.hpp"
 
@@ -140,6 +141,64 @@ TEST(AllocationFailure, LeavesNoHalfMadeState) {
     EXPECT_EQ(sum, rank_in() + 1);
   }
   EXPECT_GT(failures, 8) << "no allocation on the way was refused";
+}
+
+// How many duplicates of a type there are beside the first.
+int count_copy(MPI_Datatype, int, void* extra, void*, void*, int* kept) {
+  ++*static_cast<int*>(extra);
+  *kept = 1;
+  return MPI_SUCCESS;
+}
+int count_end(MPI_Datatype, int, void*, void* extra) {
+  --*static_cast<int*>(extra);
+  return MPI_SUCCESS;
+}
+
+// Whatever cannot be allocated at one rank while a persistent request is made: no rank has one
+// then, and neither types nor tags are kept.
+TEST(AllocationFailure, LeavesNothingOfAPersistentRequest) {
+  if (!SIBYL_COUNTS_ALLOCATIONS) GTEST_SKIP() << "a sanitizer allocates for itself";
+  int copies = 0;
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Type_create_keyval(&count_copy, &count_end, &key, &copies);
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Type_set_attr(pair, key, nullptr);
+  const Duplicate comm;
+  CommunicatorState* state = CommunicatorState::get(comm.get());
+  ASSERT_TRUE(state->serves(comm.get(), true));
+  std::vector<int> own(2, rank_in());
+  std::vector<int> all(2 * static_cast<std::size_t>(size_of()));
+  int failures = 0;
+  bool reached_the_end = false;
+  for (int attempt = 1; attempt <= 100 && !reached_the_end; ++attempt) {
+    SCOPED_TRACE(attempt);
+    const long last = allocations + attempt;
+    refused = rank_in() == 0 ? last : 0;
+    SIBYL_Request request = SIBYL_REQUEST_NULL;
+    const int error = SIBYL_Gather_init(own.data(), 1, pair, all.data(), 1, pair, 0, comm.get(),
+                                        MPI_INFO_NULL, &request);
+    refused = 0;
+    int made = error == MPI_SUCCESS ? 1 : 0;
+    EXPECT_EQ(made != 0, request != SIBYL_REQUEST_NULL);
+    MPI_Bcast(&made, 1, MPI_INT, 0, comm.get());
+    ASSERT_EQ(made != 0, error == MPI_SUCCESS) << "ranks differ";
+    failures += 1 - made;
+    int passed = allocations < last ? 1 : 0;
+    MPI_Bcast(&passed, 1, MPI_INT, 0, comm.get());
+    reached_the_end = passed != 0;
+    if (made != 0) SIBYL_Request_free(&request);
+    MPI_Barrier(comm.get());  // all farewells have been sent
+    state->process().deferred_release().end();
+    EXPECT_EQ(copies, 0);
+    EXPECT_EQ(state->shared_private()->tags.used(), TagBlocks::Map{});
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+  EXPECT_TRUE(reached_the_end);
+  EXPECT_GT(failures, 4) << "hardly any allocation was refused";
+  MPI_Type_free(&pair);
+  MPI_Type_free_keyval(&key);
 }
 
 }  // namespace

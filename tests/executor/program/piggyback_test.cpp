@@ -21,6 +21,7 @@ Piggyback record_of(std::int64_t arrival, std::int64_t rank) {
   record.latest.front() = {arrival, rank};
   record.last_departure = -arrival;
   record.clock_error = rank;
+  record.place = rank == 0 ? 7 : 0;
   return record;
 }
 

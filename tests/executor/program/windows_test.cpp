@@ -70,6 +70,17 @@ void plan_pair(const PlanRequest&, Rank rank, Program& program) {
   }
 }
 
+// Rank 0 sends to ranks 1 and 2 in turn, which receive.
+void plan_fork(const PlanRequest&, Rank rank, Program& program) {
+  program.clear();
+  ProgramBuilder build(program);
+  for (std::uint32_t part = 0; part < messages; ++part) {
+    const Rank receiver = 1 + static_cast<Rank>(part % 2);
+    if (rank == 0) build.send(receiver, ProgramBuilder::slice(Buffer::send, part), part);
+    if (rank == receiver) build.receive(0, ProgramBuilder::slice(Buffer::receive, part), part);
+  }
+}
+
 // The composition of x -> a x + b modulo 2^64: associative, not commutative.
 struct Affine {
   std::uint64_t a;
@@ -155,7 +166,7 @@ TEST_F(Windows, EveryMessageArrivesInItsPlaceUnderEveryWindow) {
       for (const std::size_t per_part : {std::size_t{1}, std::size_t{10000}}) {
         SCOPED_TRACE("windows " + std::to_string(sends) + ", " + std::to_string(receives) + ", " +
                      std::to_string(per_part) + " elements");
-        window = {sends, receives};
+        window = {.sends = sends, .receives = receives, .sends_to_one = sends / 2};
         window.in_order = sends != 0 && per_part > 1;
         make(&plan_passing, per_part, comm.get());
         run();
@@ -207,7 +218,7 @@ TEST_F(Windows, AFoldKeepsItsOrderHoweverFewSlotsItHas) {
         SCOPED_TRACE(std::to_string(slots) + " slots, window " + std::to_string(receives) + ", " +
                      std::to_string(per_part) + " elements");
         staging = slots;
-        window = {0, receives};
+        window = {.receives = receives};
         make(&plan_folding, per_part, comm.get());
         EXPECT_EQ(prepared_.staging_slots, slots == 0 ? messages : slots);
         usleep(random() % 2000);
@@ -233,7 +244,7 @@ TEST_F(Windows, NoMoreSendsAreUnderWayThanTheWindowAllows) {
   constexpr std::size_t per_part = 65536;
   for (const std::uint32_t allowed : {1U, 2U, 5U}) {
     SCOPED_TRACE("window " + std::to_string(allowed));
-    window = {allowed, 0};
+    window = {.sends = allowed};
     if (rank_in() == 0) {
       make(&plan_pair, per_part, comm.get());
       run();
@@ -258,13 +269,34 @@ TEST_F(Windows, NoMoreSendsAreUnderWayThanTheWindowAllows) {
   window = {};
 }
 
+// Rank 1 takes nothing before rank 2 has everything.
+TEST_F(Windows, ARankThatIsNotThereLeavesPlacesForOthers) {
+  if (size_of() < 3) GTEST_SKIP() << "needs three ranks";
+  const Duplicate comm;
+  constexpr int all_is_here = 1000;
+  window = {.sends = 3, .sends_to_one = 2, .until_taken = true};
+  if (rank_in() < 3) {
+    make(&plan_fork, 65536, comm.get());
+    if (rank_in() == 1)
+      MPI_Recv(nullptr, 0, MPI_INT, 2, all_is_here, comm.get(), MPI_STATUS_IGNORE);
+    run();
+    if (rank_in() == 2) MPI_Send(nullptr, 0, MPI_INT, 1, all_is_here, comm.get());
+    for (std::uint32_t part = 0; part < messages && rank_in() != 0; ++part) {
+      const bool mine = rank_in() == 1 + static_cast<int>(part % 2);
+      EXPECT_EQ(receive_[part * std::size_t{65536}], mine ? element(0, part, 0) : (Affine{0, 0}));
+    }
+  }
+  MPI_Barrier(comm.get());
+  window = {};
+}
+
 // A synchronous send completes when its receive has been posted.
 TEST_F(Windows, NoMoreReceivesArePostedThanTheWindowAllows) {
   if (size_of() < 2) GTEST_SKIP() << "needs two ranks";
   const Duplicate comm;
   for (const std::uint32_t allowed : {1U, 2U, 5U}) {
     SCOPED_TRACE("window " + std::to_string(allowed));
-    window = {0, allowed};
+    window = {.receives = allowed};
     if (rank_in() == 1) {
       make(&plan_pair, 1, comm.get());
       run();

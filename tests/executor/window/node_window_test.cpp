@@ -187,6 +187,73 @@ TEST_F(Window, SleepsUntilALateMessageComes) {
   }
 }
 
+// The same data to all others: written once, taken by each in its own time.
+TEST_F(Window, WritesOnceWhatSeveralRead) {
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  ASSERT_NE(window, nullptr);
+  const std::size_t slot = window->slot_bytes();
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{2000}, slot, 30 * slot + 7}) {
+    for (Rank root = 0; root < size_of(); ++root) {
+      Mailbox mailbox(*window);
+      window->begin(64);
+      const std::vector<char> data = text(bytes, root);
+      if (rank_in() == root) {
+        std::vector<WindowSend> sends;
+        for (Rank peer = 0; peer < size_of(); ++peer) {
+          if (peer == root) continue;
+          sends.push_back({.peer = peer, .tag = 9, .key = static_cast<std::uint32_t>(peer)});
+          sends.back().data = data.data();
+          sends.back().bytes = bytes;
+        }
+        window->send(sends, mailbox);
+      } else {
+        if ((rank_in() + root) % 3 == 0) usleep(500);
+        window->receive({root, 9, 1, false});
+      }
+      mailbox.finish();
+      if (rank_in() == root) {
+        EXPECT_EQ(mailbox.sent.size(), static_cast<std::size_t>(size_of() - 1));
+      } else {
+        EXPECT_EQ(mailbox.messages[1], data);
+      }
+    }
+  }
+}
+
+// Rank 1 has all of a long message before rank 2, without whom it would not come, takes any of it.
+TEST_F(Window, ALateReaderHoldsUpNoOther) {
+  if (size_of() < 3) GTEST_SKIP() << "needs two readers";
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  ASSERT_NE(window, nullptr);
+  Mailbox mailbox(*window);
+  for (int call = 0; call < 3; ++call) {
+    window->begin(64);
+    const std::vector<char> data = text(40 * window->slot_bytes() + 1, call);
+    const char go = 'g';
+    mailbox.messages.assign(64, {});
+    if (rank_in() == 0) {
+      std::vector<WindowSend> sends;
+      for (const Rank peer : {1, 2}) {
+        sends.push_back({.peer = peer, .tag = 9, .data = data.data(), .bytes = data.size()});
+      }
+      window->send(sends, mailbox);
+      mailbox.finish();
+    } else if (rank_in() == 1) {
+      window->receive({0, 9, 1, false});
+      mailbox.finish();
+      window->send({.peer = 2, .tag = 3, .data = &go, .bytes = 1});
+      mailbox.finish();
+      EXPECT_EQ(mailbox.messages[1], data);
+    } else if (rank_in() == 2) {
+      window->receive({1, 3, 2, false});
+      mailbox.finish();
+      window->receive({0, 9, 1, false});
+      mailbox.finish();
+      EXPECT_EQ(mailbox.messages[1], data);
+    }
+  }
+}
+
 TEST_F(Window, HalfSentMessagesThatAreGivenUpEndItForAll) {
   const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
   ASSERT_NE(window, nullptr);

@@ -70,6 +70,10 @@ Turn take_turn(const Setting& setting, Data& data, Contender& contender,
   Turn turn;
   const double planned_from = now();
   contender.expect(told);
+  if (!told.empty()) {
+    contender.pretend(setting.options.compute_seconds +
+                      told[static_cast<std::size_t>(setting.rank)]);
+  }
   turn.planning = now() - planned_from;
   emulate_computation(start, seconds, setting.spin, contender.observer());
   turn.arrival = now();

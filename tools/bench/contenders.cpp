@@ -131,7 +131,9 @@ Contender::Contender(const Side& side)
   piggybacks_ = name_.starts_with(piggyback_prefix);
   if (piggybacks_) name_.erase(0, piggyback_prefix.size());
   governed_ = name_ == governed;
-  if (Prediction told{}; prediction_from_name(split_prefix(name_).first, told)) {
+  if (const auto form = find_persistent_form(operation_, name_)) {
+    prediction_ = form->told;
+  } else if (Prediction told{}; prediction_from_name(split_prefix(name_).first, told)) {
     prediction_ = told;
     name_.erase(0, name_.find(':') + 1);
   }
@@ -197,6 +199,10 @@ void Contender::expect(std::span<const double> arrivals) {
   if (state != nullptr && !piggybacks_ && !governed_) {
     state->arrivals.publish(learns_ ? learnt_->told() : arrivals);
   }
+}
+
+void Contender::pretend(double seconds) {
+  if (bound_ && prediction_ == Prediction::shuffled) bound_->pretend(seconds);
 }
 
 std::vector<double> Contender::learn(std::span<const double> arrivals) {

@@ -49,6 +49,8 @@ class Contender {
   // The call on the data of a cell, ready to be made again and again; refers to `data`. Collective
   // when it is the contender's first.
   std::function<int()> call(Data& data);
+  // Says to a contender whose edges are to mislead how long this rank's computation seems.
+  void pretend(double seconds);
   // Hears of the computation before each of these calls.
   ComputationObserver& observer() { return bound_ ? *bound_ : deaf_; }
   // Its receive buffers are known before it is called.

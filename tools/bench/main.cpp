@@ -18,6 +18,7 @@
 #include "bench/native_variants.hpp"
 #include "bench/provenance.hpp"
 #include "bench/thread_cost.hpp"
+#include "communicator/process.hpp"
 #include "settle.hpp"
 #include "sibyl/sibyl.h"
 
@@ -44,6 +45,18 @@ std::vector<Side> sides_in_order(Options& options) {
     }
   }
   return sides;
+}
+
+// What is wrong with a SIBYL_ variable at some rank, told by the first such rank: the library would
+// refuse every call, and a simulated MPI ends as a whole there.
+bool refuses_environment(const std::string& program, int rank, int ranks) {
+  const Process* const process = Process::get();
+  const std::string problem = process == nullptr ? "no memory" : process->problem();
+  const int own = problem.empty() ? ranks : rank;
+  int first = ranks;
+  MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (first == rank) fmt::print(stderr, "{}: {}\n", program, problem);
+  return first < ranks;
 }
 
 int run(Options options, int argument_count, char** arguments) {
@@ -73,6 +86,7 @@ int run(Options options, int argument_count, char** arguments) {
     if (rank == 0) fmt::print(stderr, "{}: {}\n", program, options.problem);
     return 2;
   }
+  if (refuses_environment(program, rank, ranks)) return 2;
 
   const Provenance provenance = look_around(argument_count, arguments);
   switch (options.mode) {

@@ -3,8 +3,10 @@
 
 #include <mpi.h>
 
-#include <fstream>
-#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "base/input_file.hpp"
 
 namespace sibyl::bench {
 namespace {
@@ -18,11 +20,10 @@ std::string read_for_all(const std::string& name, bool& found) {
   std::string text;
   long long size = -1;
   if (rank == 0) {
-    std::ifstream file(name);
-    if (file) {
-      text.assign(std::istreambuf_iterator<char>(file), {});
-      size = static_cast<long long>(text.size());
-    }
+    // Its length is sent as an int, and a device may have no end.
+    InputFile file = read_input_file(name, std::numeric_limits<int>::max(), FileKind::any);
+    text = std::move(file.text);
+    if (file.read) size = static_cast<long long>(text.size());
   }
   MPI_Bcast(&size, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
   found = size >= 0;

@@ -1,7 +1,9 @@
 // Contenders in the persistent form: bound once per cell, started when the computation starts, told
 // at its edge how far it is, arrived at and waited for as the operation. What paper 004 calls LIN,
-// SLS, BSBN and so on; `persistent`, Sibyl's own choice of algorithm in this form; and edges:NAME,
-// an algorithm of the table that must foresee the arrivals from the edges.
+// SLS, BSBN and so on, and their controls, as none:BSLS, the same algorithm with the same transfers
+// under way that is told nothing, and shuffled:BSLS, that is told other ranks' times; `persistent`,
+// Sibyl's own choice of algorithm in this form; and edges:NAME, an algorithm of the table that must
+// foresee the arrivals from the edges.
 #pragma once
 
 #include <mpi.h>
@@ -13,6 +15,7 @@
 #include "bench/data.hpp"
 #include "bench/emulation.hpp"
 #include "bench/operation.hpp"
+#include "bench/prediction.hpp"
 #include "sibyl/sibyl.h"
 
 namespace sibyl::bench {
@@ -23,6 +26,7 @@ struct PersistentForm {
   bool by_arrival = true;      // in the order that the edges foretell
   bool background = true;
   bool one_by_one = false;  // one rank at a time, as published, whatever SIBYL_OUTSTANDING says
+  Prediction told = Prediction::right;  // by its edge; `shuffled`: as if it came when another does
 };
 
 // Those of an operation; none where it has no persistent form.
@@ -40,6 +44,8 @@ class BoundCall final : public ComputationObserver {
   BoundCall(const BoundCall&) = delete;
   BoundCall& operator=(const BoundCall&) = delete;
 
+  // How long the computation is to seem at its edge, where the edge does not tell the truth.
+  void pretend(double seconds) { pretended_ = seconds; }
   void started() override;
   void reached(double fraction) override;
   // Arrives and waits; the first error of the iteration.
@@ -55,6 +61,8 @@ class BoundCall final : public ComputationObserver {
 
   SIBYL_Request request_ = SIBYL_REQUEST_NULL;
   bool predicts_ = false;
+  double pretended_ = 0;
+  double began_ = 0;
   bool started_ = false;
   int error_ = MPI_SUCCESS;
 };

@@ -8,7 +8,6 @@ fifty calls of a site to learn from.
 
 import dataclasses
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,23 +15,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sibyl.bench import output
+from sibyl.bench import output, page
 from sibyl.bench.options import Outputs, Wishes
+from sibyl.bench.parts import MARKS, Part, closing_lines, groups_of, lines_of
 from sibyl.bench.session import make_grid
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import COLLECTIVES, IRREGULAR, Grid
 from sibyl.experiment.judge import Row, judge
-from sibyl.experiment.places import find_launcher, measure, open_journal, place, samples_bar
+from sibyl.experiment.measured_run import MeasuredRun
+from sibyl.experiment.places import find_launcher
 from sibyl.experiment.provenance import provenance
-from sibyl.experiment.runner import Interrupted, signals_interrupt
+from sibyl.experiment.runner import Interrupted
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import size_text, time_text
 from sibyl.files import console_beside, write_result
 from sibyl.mpi.library import find_benchmark
 
 USUAL = "governed"
-# Beside a ratio, where colours are not seen.
-MARKS = {"faster": "+", "SLOWER": "!", "WRONG": "WRONG", "none": "?"}
 
 
 def make_grids(wishes: Wishes) -> list[Grid]:
@@ -60,51 +59,36 @@ def run_all(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
     if outputs.plot is not None or outputs.format != "table":
         raise CommandError("bench all prints a page, --csv or --json; --plot is for one collective")
     outputs.check()
+    if wishes.pieces is not None or wishes.minutes is not None:
+        raise CommandError("--pieces and --minutes are for bench grid")
     grids = make_grids(wishes)
     launcher = find_launcher(wishes.on, wishes.mpi)
-    journals = [open_journal(grid, launcher, outputs.resume) for grid in grids]
-    done = [journal.read() for journal in journals]
-    missing = any(len(there) < len(grid.cells) for there, grid in zip(done, grids, strict=True))
-    found: list[list[CellResult]] = []
+    run = MeasuredRun(grids, launcher, outputs.resume)
     try:
-        with signals_interrupt(), place(grids[0], launcher, missing) as run:
-            for grid, journal, there in zip(grids, journals, done, strict=True):
-                with samples_bar(grid, there) as progressed:
-                    found.append(measure(grid, journal, progressed, run))
+        with run.bar("all collectives") as seen:
+            found = run.measure(seen)
     except Interrupted as signal:
-        kept = sum(len(journal.read()) for journal in journals)
-        print(
-            f"sibyl: interrupted; {kept} of {sum(len(grid.cells) for grid in grids)} cells are "
-            f"kept, go on with the same command and --resume",
-            file=sys.stderr,
-        )
-        return 128 + signal.number
+        return run.interrupted(signal)
     metric = outputs.metric or "run"
     rows = judge([result for results in found for result in results], "native", metric)
     origin = provenance(find_benchmark(launcher.flavour), launcher, list(command))
-    parts = _by_grid(grids, found, rows)
+    parts = by_grid(grids, found, rows)
     if outputs.json is not None:
         write_result(outputs.json, to_json(parts, origin))
     if outputs.csv is not None:
         write_result(outputs.csv, to_csv(parts))
+    if outputs.page is not None:
+        section = page.Section(str(launcher), parts)
+        write_result(outputs.page, page.to_html([section], metric, origin))
     print_page(parts, metric, console_beside(outputs.json, outputs.csv, width=120))
-    for journal in journals:
-        journal.forget()
+    run.forget()
     return 3 if any(result.wrong for results in found for result in results) else 0
 
 
-@dataclasses.dataclass(frozen=True)
-class Part:
-    """A collective of the run: its grid, what was measured, and what was found."""
-
-    grid: Grid
-    results: Sequence[CellResult]
-    rows: Sequence[Row]
-
-
-def _by_grid(
+def by_grid(
     grids: Sequence[Grid], found: Sequence[Sequence[CellResult]], rows: Sequence[Row]
 ) -> list[Part]:
+    """What was found, collective by collective."""
     parts = []
     for grid, results in zip(grids, found, strict=True):
         own = {id(result) for result in results}
@@ -146,57 +130,19 @@ def _table(parts: Sequence[Part], contender: str, group: tuple[int, str, float])
         title=f"{contender} / native, {ranks} ranks, {pattern} arrivals{up_to}",
         title_justify="left",
     )
-    inside = [
-        [row for row in part.rows if row.algorithm == contender and _group(row) == group]
-        for part in parts
-    ]
-    sizes = sorted({row.result.cell.size for rows in inside for row in rows} - {0})
+    sizes, lines = lines_of(parts, contender, group)
     table.add_column("collective", no_wrap=True)
     for size in sizes:
         table.add_column(size_text(size), justify="right", no_wrap=True)
-    for rows in inside:
-        for counts in dict.fromkeys(row.result.cell.counts for row in rows):
-            of = {row.result.cell.size: row for row in rows if row.result.cell.counts == counts}
-            collective = rows[0].result.job["collective"]
-            name = collective if counts == "same" else f"{collective}, {counts}"
-            line: list[str | Text] = [_text(of[size]) if size in of else "" for size in sizes]
-            if 0 in of:  # a barrier has no size
-                line[0] = _text(of[0])
-            table.add_row(name, *line)
+    for name, line in lines:
+        table.add_row(name, *["" if row is None else _text(row) for row in line])
     return table
 
 
-def _group(row: Row) -> tuple[int, str, float]:
-    cell = row.result.cell
-    return (cell.ranks, cell.pattern, cell.max_delay)
-
-
-def print_page(parts: Sequence[Part], metric: str, console: Console) -> None:
+def print_page(parts: Sequence[Part], metric: str, console: Console, crowded: bool = False) -> None:
     """The ratios to native, a table for each number of ranks and arrival pattern, and the sum."""
-    rows = [row for part in parts for row in part.rows]
-    groups = dict.fromkeys(_group(row) for row in rows)
     for contender in parts[0].grid.algorithms[1:]:
-        for group in groups:
+        for group in groups_of(parts):
             console.print(_table(parts, contender, group))
-        for line in closing_lines(parts, contender, metric):
+        for line in closing_lines(parts, contender, metric, crowded):
             console.print(line, highlight=False, soft_wrap=True)
-
-
-def closing_lines(parts: Sequence[Part], contender: str, metric: str) -> list[str]:
-    """How many cells are lost and won by a contender, and each that is lost."""
-    rows = [row for part in parts for row in part.rows if row.algorithm == contender]
-    of = {verdict: [row for row in rows if row.verdict == verdict] for verdict in MARKS}
-    judged = len(rows) - len(of["none"])
-    lines = [
-        f"{contender}: slower than native (!) in {len(of['SLOWER'])} of {judged} cells, faster (+) "
-        f"in {len(of['faster'])}; {metric} time, rank-sum tests corrected for all cells"
-    ]
-    if of["none"]:
-        limits = dict.fromkeys(output.instrument_limit(row.result, "native") for row in of["none"])
-        lines += [f"no verdict (?) in {len(of['none'])} cells: {limit}" for limit in limits][:1]
-    for part in parts:
-        for row in part.rows:
-            if row.algorithm == contender and row.verdict in ("SLOWER", "WRONG"):
-                title = output.cell_title(part.grid, row.result.cell)
-                lines.append(f"{row.verdict}: {title}: {row.ratio:.3f}, p {row.p_slower:.2g}")
-    return lines

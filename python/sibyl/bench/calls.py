@@ -17,7 +17,7 @@ from sibyl.bench.options import Outputs
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import ROOTED_BLOCKS, SCANS
 from sibyl.experiment.judge import MARGIN, SIGNIFICANCE, p_values
-from sibyl.experiment.statistics import holm, median, median_interval, quantile
+from sibyl.experiment.statistics import holm, median, median_interval, quartiles
 from sibyl.files import console_beside, write_result
 
 USAGE = "pipe in what it prints: mpiexec -n 2 sibyl-bench-openmpi | sibyl bench calls"
@@ -135,7 +135,7 @@ def judge_calls(begin: dict[str, Any], cells: list[dict[str, Any]]) -> Run:
                 batch=each.batch,
                 algorithm=each.algorithm,
                 least=min(each.own),
-                quarters=(quantile(each.own, 0.25), quantile(each.own, 0.75)),
+                quarters=quartiles(each.own),
                 median=median(each.own),
                 ratio=median(ratios),
                 ratio_interval=interval,

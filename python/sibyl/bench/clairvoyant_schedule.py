@@ -30,7 +30,9 @@ from sibyl.bench.clairvoyant_times import (
     share_kept,
 )
 from sibyl.errors import CommandError
+from sibyl.experiment.plots import figure_bytes, plot_library
 from sibyl.files import write_result
+from sibyl.terminal import Terminal
 
 
 def print_repairs(size: int, instances: int, seed: int, out: Console) -> None:
@@ -130,19 +132,14 @@ def as_csv(cells: list[Cell]) -> str:
 
 def draw(cells: list[Cell], path: Path) -> None:
     """Figures 7 and 8: time over size in log scale, quartiles as bars, the bound as a line."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise CommandError("--plot needs matplotlib: pip install matplotlib") from error
-    figure = Figure(figsize=(11, 4.6), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
+    figure, panels = plot_library().subplots(
+        1, 2, figsize=(11, 4.6), layout="constrained", sharey=True
+    )
     for axes, case in zip(panels, CASES, strict=True):
         _draw_case(axes, case, [c for c in cells if c.case == case and c.ranks == c.segments])
     panels[0].set_ylabel("time to generate (ms)")
     panels[0].legend()
-    image = io.BytesIO()
-    figure.savefig(image, format=path.suffix[1:] or "png", dpi=140)
-    write_result(path, image.getvalue())
+    write_result(path, figure_bytes(figure, path))
 
 
 def _draw_case(axes: Any, case: str, square: list[Cell]) -> None:
@@ -200,9 +197,9 @@ def clairvoyant_schedule(
     if not (budget > 0 and math.isfinite(budget)):
         raise CommandError("the time per size must be positive")
     sizes = [size for size in PAPER if size[0] <= 128] if quick else PAPER + LARGER
-    log = Console(stderr=True, quiet=not sys.stderr.isatty())
+    log = Terminal(stderr=True, quiet=not sys.stderr.isatty())
     cells = measure(sizes, GENERATORS, instances, budget, seed, log)
-    out = Console(width=140)
+    out = Terminal(width=140)
     print_tables(cells, out)
     print_repairs(128 if quick else 512, min(25, instances), seed, out)
     print_memory([(512, 512)] if quick else [(512, 512), (2048, 2048), (4096, 4096)], out)

@@ -18,6 +18,7 @@ import numpy
 from rich.console import Console
 
 from sibyl import _core
+from sibyl.experiment.statistics import quartiles
 from sibyl.schedules import clairvoyant
 
 GENERATORS = ("linear", "pairing-heap", "segment-tree", "fast")
@@ -48,10 +49,7 @@ class Cell:
 
     def quartiles(self) -> tuple[float, float]:
         """The first and third quartile."""
-        if len(self.samples) < 2:
-            return self.samples[0], self.samples[0]
-        low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
-        return low, high
+        return quartiles(self.samples)
 
 
 def instance(

@@ -82,6 +82,24 @@ class Wishes(MeasureOptions):
         ),
     ] = None
     root: Annotated[int, typer.Option(metavar="R", help="Of rooted collectives.")] = 0
+    waiting: Annotated[
+        str,
+        typer.Option(
+            metavar="sleep|spin",
+            help="What ranks on the cluster do that wait: leave the processors to others, or look "
+            "all the time.",
+        ),
+    ] = "sleep"
+    pieces: Annotated[
+        str | None,
+        typer.Option(metavar="K,...", help="Of bench grid: these pieces only; all if absent."),
+    ] = None
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="T", help="Of bench grid: stop then, for --resume, and tell what there is."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +121,10 @@ class Outputs(MeasuredOutputs):
         ),
     ] = None
     format: Annotated[str, typer.Option(metavar="table|osu", help="What is printed.")] = "table"
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Of bench all and bench grid: an HTML page."),
+    ] = None
 
     def check(self) -> None:
         """Notice before a long run what would fail after it."""
@@ -113,4 +135,4 @@ class Outputs(MeasuredOutputs):
         if self.plot is not None:
             check_plot(self.plot)
         super().check()
-        check_all_writable({"--plot": self.plot})
+        check_all_writable({"--plot": self.plot, "--page": self.page})

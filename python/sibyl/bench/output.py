@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sibyl.errors import counted
 from sibyl.experiment.grid import BARE, IRREGULAR, Cell, Grid
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
 from sibyl.experiment.samples import CellResult
@@ -40,7 +41,7 @@ def cell_title(grid: Grid, cell: Cell) -> str:
         words.append(f"{_amount(cell)} {grid.amount}")
     elif cell.block:
         words.append(_amount(cell))
-    words.append(f"{cell.ranks} ranks")
+    words.append(counted(cell.ranks, "rank"))
     if grid.collective in IRREGULAR:
         words.append(f"{cell.counts} counts")
     words.append("bare calls" if cell.pattern == BARE else f"{cell.pattern} arrivals")
@@ -165,11 +166,12 @@ def closing_lines(grid: Grid, rows: Sequence[Row], metric: str) -> list[str]:
         for name, count in result.wrong.items():
             lines.append(f"WRONG RESULT: {name}, {cell_title(grid, result.cell)}: {count} times")
     lines += _slower_lines(grid, rows)
+    iterations = counted(grid.iterations, "iteration")
     if grid.on == "smpi":
-        lines.append(f"{grid.iterations} iterations; simulated times repeat: medians decide")
+        lines.append(f"{iterations}; simulated times repeat: medians decide")
     else:
         lines.append(
-            f"{grid.iterations} iterations; {metric} time by rank-sum tests, corrected for all "
+            f"{iterations}; {metric} time by rank-sum tests, corrected for all "
             f"comparisons, significance {SIGNIFICANCE:.0%}"
         )
     return lines
@@ -193,9 +195,10 @@ def _slower_lines(grid: Grid, rows: Sequence[Row]) -> list[str]:
 
 
 def _job_line(job: dict[str, Any]) -> str:
+    ranks = counted(job["ranks"], "rank")
     if job.get("simulated"):
         return (
-            f"{job['mpi']}, {job['ranks']} ranks simulated on {job.get('platform')}; one message: "
+            f"{job['mpi']}, {ranks} simulated on {job.get('platform')}; one message: "
             f"alpha {time_text(job['alpha_s'])}, {1e-6 / job['beta_s_per_byte']:.4g} MB/s"
         )
     clocks, after = job["clocks"], job.get("clocks_after") or job["clocks"]
@@ -213,8 +216,8 @@ def _job_line(job: dict[str, Any]) -> str:
     beta = job["beta_s_per_byte"]
     rate = f", {1e-6 / beta:.4g} MB/s" if beta else ""
     return (
-        f"{job['mpi']}, {job['ranks']} ranks{where}, {job['cores']} cores; one message: alpha "
-        f"{time_text(job['alpha_s'])}{rate}; {checked}"
+        f"{job['mpi']}, {ranks}{where}, {counted(job['cores'], 'core')}; one message: "
+        f"alpha {time_text(job['alpha_s'])}{rate}; {checked}"
     )
 
 

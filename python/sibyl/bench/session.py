@@ -1,7 +1,6 @@
 """One `sibyl bench` from its options to its files."""
 
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from sibyl.bench import output, plots
 from sibyl.bench.memory import check_memory
 from sibyl.bench.options import Outputs, Wishes
 from sibyl.bench.predictions import prediction_lines
+from sibyl.cluster.placement import WAITING
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
 from sibyl.experiment.grid import (
@@ -32,8 +32,8 @@ from sibyl.experiment.grid import (
     Grid,
     make_cells,
 )
-from sibyl.experiment.journal import Journal
 from sibyl.experiment.judge import Row, judge
+from sibyl.experiment.measured_run import MeasuredRun
 from sibyl.experiment.options import (
     PLACES,
     check_nodes,
@@ -45,10 +45,10 @@ from sibyl.experiment.options import (
     repetitions,
     words_of,
 )
-from sibyl.experiment.places import find_launcher, measure, open_journal, place, samples_bar
+from sibyl.experiment.places import find_launcher
 from sibyl.experiment.provenance import provenance
 from sibyl.experiment.recording import is_recording
-from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, signals_interrupt
+from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import console_beside, write_result
@@ -129,6 +129,9 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
     if wishes.simulated:
         simulated.check(wishes.mpi)
     check_nodes(wishes.on, ranks, wishes.ranks_per_node)
+    of_known("--waiting", wishes.waiting, WAITING)
+    if wishes.waiting != "sleep" and wishes.on != "cluster":
+        raise CommandError("--waiting is for --on cluster; ranks on this machine look all the time")
     patterns = read_patterns(pattern, ranks)
     counts = [of_known("--counts", word, COUNTS) for word in words_of("--counts", wishes.counts)]
     if collective not in IRREGULAR and counts != ["same"]:
@@ -169,8 +172,10 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
         on=wishes.on,
         mpi=wishes.mpi,
         rate=wishes.rate,
+        queue=wishes.queue_bytes,
         platform=wishes.platform if wishes.simulated else "",
         ranks_per_node=wishes.ranks_per_node,
+        waiting=wishes.waiting,
     )
 
 
@@ -181,37 +186,25 @@ def run_session(collective: str, wishes: Wishes, outputs: Outputs, command: Sequ
         0; 3 when a result was wrong; 128 plus the number of a signal that ended the run.
     """
     outputs.check()
+    if outputs.page is not None or wishes.pieces is not None or wishes.minutes is not None:
+        raise CommandError("--page, --pieces and --minutes are for bench all and bench grid")
     grid = make_grid(collective, wishes)
     launcher = find_launcher(grid.on, wishes.mpi)
     program = find_benchmark(launcher.flavour)
-    journal = open_journal(grid, launcher, outputs.resume)
-    done = journal.read()
+    run = MeasuredRun([grid], launcher, outputs.resume)
     try:
-        with (
-            signals_interrupt(),
-            samples_bar(grid, done) as progressed,
-            place(grid, launcher, len(done) < len(grid.cells)) as run,
-        ):
-            results = measure(grid, journal, progressed, run)
+        with run.bar(collective) as seen:
+            (results,) = run.measure(seen)
     except Interrupted as signal:
-        kept = len(journal.read())
-        print(
-            f"sibyl: interrupted; {kept} of {len(grid.cells)} cells are kept, go on with the same "
-            f"command and --resume",
-            file=sys.stderr,
-        )
-        return 128 + signal.number
-    origin = provenance(program, launcher, list(command))
-    return _write(grid, results, outputs, journal, origin)
+        return run.interrupted(signal)
+    _write(grid, results, outputs, provenance(program, launcher, list(command)))
+    run.forget()
+    return 3 if any(result.wrong for result in results) else 0
 
 
 def _write(
-    grid: Grid,
-    results: Sequence[CellResult],
-    outputs: Outputs,
-    journal: Journal,
-    origin: dict[str, object],
-) -> int:
+    grid: Grid, results: Sequence[CellResult], outputs: Outputs, origin: dict[str, object]
+) -> None:
     # What a program's ranks lose between their own arrivals and ends is what its users feel.
     replayed = any(is_recording(cell.pattern) for cell in grid.cells)
     metric = outputs.metric or ("elapsed" if replayed else "run")
@@ -230,8 +223,6 @@ def _write(
         output.print_table(grid, rows, console, metric)
         for line in prediction_lines(grid, results):
             console.print(line, highlight=False)
-    journal.forget()
-    return 3 if any(result.wrong for result in results) else 0
 
 
 def draw(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> None:

@@ -228,9 +228,9 @@ def test_an_interrupted_run_leaves_nothing_and_is_resumed(
         stderr=subprocess.PIPE,
         text=True,
     )
-    cells = bench.directory / "cache" / "sibyl" / "bench"
+    journals = bench.directory / "cache" / "sibyl" / "journal"
     deadline = time.monotonic() + 60
-    while not list(cells.glob("*/*.json")) and time.monotonic() < deadline:
+    while not list(journals.glob("*.jsonl")) and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.send_signal(number)
@@ -239,15 +239,16 @@ def test_an_interrupted_run_leaves_nothing_and_is_resumed(
     assert "--resume" in errors
     assert _processes_with(mark) == []
     assert not (bench.directory / "a.json").exists()
-    kept = {path.read_text() for path in cells.glob("*/*.json")}
+    (journal,) = journals.glob("*.jsonl")
+    kept = journal.read_text().splitlines()
     assert kept
 
     result = bench(*words, "--resume")
     assert result.returncode == 0, result
     document = json.loads((bench.directory / "a.json").read_text())
     assert [cell["cell"]["size"] for cell in document["cells"]] == [4096, 8192, 16384, 32768]
-    first = json.loads(next(text for text in kept if '"size": 4096' in text))
-    assert document["cells"][0]["samples"] == first["samples"]
+    assert document["cells"][0]["samples"] == json.loads(kept[0])["samples"]
+    assert not journal.exists()
 
 
 def test_a_simulated_cluster_repeats_and_forces_rivals(simulated: Sibyl) -> None:
@@ -280,6 +281,24 @@ def test_a_simulated_cluster_repeats_and_forces_rivals(simulated: Sibyl) -> None
     result = simulated(*words, "--algorithms", "native:absent")
     assert (result.returncode, len(result.stderr.splitlines())) == (1, 1)
     assert "native:absent: SMPI has none of that name; there are default," in result.stderr
+
+
+def test_a_wrong_variable_ends_a_simulated_program_in_one_line(simulated: Sibyl) -> None:
+    root = Path(__file__).parents[3]
+    words = [root / "platforms/run-smpi", "--nodes", "2", find_benchmark("smpi")]
+    wrong = {**os.environ, "SIBYL_SEGMENTS": "99999"}
+    result = subprocess.run(
+        [*words, "--counts", "1", "--repetitions", "1"],
+        **{"cwd": simulated.directory, "env": wrong, "capture_output": True, "text": True},
+        check=False,
+    )
+    # Two lines more are smpirun's: the command and its status.
+    assert "Execution failed with code 2." in result.stdout + result.stderr
+    told = [line for line in result.stderr.splitlines() if "SIBYL_SEGMENTS" in line]
+    assert told == [
+        "sibyl-bench-smpi: SIBYL_SEGMENTS=99999: not a whole number from 0 to 1024; correct or "
+        "unset it"
+    ]
 
 
 def test_another_contender_can_be_the_reference(simulated: Sibyl) -> None:

@@ -88,3 +88,15 @@ def test_the_time_that_is_judged_stands_first() -> None:
             line for line in printed_in(200, metric, 1).splitlines() if "quart" in line
         ]
         assert headings.index(first) < headings.index("quartiles") < headings.index(later)
+
+
+def test_one_of_a_kind_is_said_in_the_singular() -> None:
+    (cell,) = make_cells([1], [8], ["same"], ["none"], [0.0], [])
+    result = result_of({"native": around(1e-3)}, cell)
+    grid = Grid("bcast", ("native",), [cell], iterations=1)
+    console = Console(file=io.StringIO(), width=100)
+    output.print_table(grid, judge([result], "native"), console, "run")
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "1 rank, bare calls" in printed
+    assert "1 iteration;" in printed
+    assert "1 ranks" not in printed

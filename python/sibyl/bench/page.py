@@ -1,0 +1,105 @@
+"""The page of `sibyl bench all` and `sibyl bench grid`: what is lost, and the gains beside it.
+
+How it looks stands in data/pages/never_slower.html.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sibyl.bench.parts import MARKS, Part, closing_lines, groups_of, lines_of
+from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row
+from sibyl.experiment.units import size_text, time_text
+from sibyl.pages import render
+
+STYLES = {"SLOWER": "bad", "WRONG": "bad", "faster": "good", "none": "dim"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """What was measured in one place, under one MPI.
+
+    Attributes:
+        title: says where.
+        parts: the collectives; those of which there is nothing yet have no rows.
+        kept: of how many cells there is something, and how many there are; None: all.
+        problem: why there is no more; empty if nothing has gone wrong.
+    """
+
+    title: str
+    parts: Sequence[Part]
+    kept: tuple[int, int] | None = None
+    problem: str = ""
+
+
+def to_html(
+    sections: Sequence[Section], metric: str, origin: Mapping[str, Any], crowded: bool = False
+) -> str:
+    """The page; `crowded` as in instrument_limit()."""
+    return render(
+        "never_slower.html",
+        title="Never slower than the MPI library",
+        margin=f"{MARGIN:.0%} or {MARGIN_SECONDS * 1e9:.0f} ns",
+        significance=f"{SIGNIFICANCE:.0%}",
+        origin=origin,
+        metric=metric,
+        tally=[_tally(section) for section in sections],
+        sections=[
+            {
+                "title": section.title,
+                "problem": section.problem,
+                "closing": [
+                    line
+                    for contender in _contenders(section)
+                    for line in closing_lines(section.parts, contender, metric, crowded)
+                ],
+                "tables": list(_tables(section)),
+            }
+            for section in sections
+        ],
+    )
+
+
+def _contenders(section: Section) -> Sequence[str]:
+    return section.parts[0].grid.algorithms[1:]
+
+
+def _tally(section: Section) -> dict[str, Any]:
+    """One line of the first table: how many cells are lost, won, and neither."""
+    rows = [row for part in section.parts for row in part.rows if row.verdict != "reference"]
+    of = {verdict: [row for row in rows if row.verdict == verdict] for verdict in MARKS}
+    lost = of["SLOWER"] + of["WRONG"]
+    kept = section.kept or (len(rows), len(rows))
+    return {
+        "title": section.title,
+        "cells": f"{kept[0]} of {kept[1]}" if kept[0] < kept[1] else str(kept[1]),
+        "slower": len(lost),
+        "worst": f"{max(row.ratio for row in lost):.2f}" if lost else "",
+        "faster": len(of["faster"]),
+        "best": f"{min(row.ratio for row in of['faster']):.2f}" if of["faster"] else "",
+        "none": len(of["none"]),
+    }
+
+
+def _tables(section: Section) -> Iterator[dict[str, Any]]:
+    for contender in _contenders(section):
+        for group in groups_of(section.parts):
+            ranks, pattern, delay = group
+            up_to = f" up to {time_text(delay)}" if delay else ""
+            sizes, lines = lines_of(section.parts, contender, group)
+            yield {
+                "title": f"{contender} / native, {ranks} ranks, {pattern} arrivals{up_to}",
+                "sizes": [size_text(size) for size in sizes],
+                "lines": [(name, [_cell(row) for row in line]) for name, line in lines],
+            }
+
+
+def _cell(row: Row | None) -> dict[str, str]:
+    if row is None:
+        return {"text": "", "style": "", "hint": ""}
+    base = row.time / row.ratio if row.ratio else 0.0
+    return {
+        "text": f"{row.ratio:.2f}{MARKS.get(row.verdict, '')}",
+        "style": STYLES.get(row.verdict, ""),
+        "hint": f"{time_text(row.time)} against {time_text(base)}, {row.verdict}",
+    }

@@ -1,0 +1,81 @@
+"""What was found of several collectives in one place, line by line and in sum."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sibyl.bench import output
+from sibyl.experiment.grid import Grid
+from sibyl.experiment.judge import Row, instrument_limit
+from sibyl.experiment.samples import CellResult
+
+# Beside a ratio, where colours are not seen.
+MARKS = {"faster": "+", "SLOWER": "!", "WRONG": "WRONG", "none": "?"}
+# Number of ranks, arrival pattern, largest delay.
+Group = tuple[int, str, float]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A collective of a run: its grid, what was measured, and what was found."""
+
+    grid: Grid
+    results: Sequence[CellResult]
+    rows: Sequence[Row]
+
+
+def group_of(row: Row) -> Group:
+    """What cells of one table have in common."""
+    cell = row.result.cell
+    return (cell.ranks, cell.pattern, cell.max_delay)
+
+
+def groups_of(parts: Sequence[Part]) -> list[Group]:
+    """All that there are, in the order of the cells."""
+    return list(dict.fromkeys(group_of(row) for part in parts for row in part.rows))
+
+
+def lines_of(
+    parts: Sequence[Part], contender: str, group: Group
+) -> tuple[list[int], list[tuple[str, list[Row | None]]]]:
+    """A table of one contender: the sizes, and for each collective its row at each of them.
+
+    A barrier, which has no size, stands below the first one.
+    """
+    inside = [
+        [row for row in part.rows if row.algorithm == contender and group_of(row) == group]
+        for part in parts
+    ]
+    sizes = sorted({row.result.cell.size for rows in inside for row in rows} - {0})
+    lines = []
+    for rows in inside:
+        for counts in dict.fromkeys(row.result.cell.counts for row in rows):
+            of = {row.result.cell.size: row for row in rows if row.result.cell.counts == counts}
+            collective = rows[0].result.job["collective"]
+            name = collective if counts == "same" else f"{collective}, {counts}"
+            line = [of.get(size) for size in sizes] or [None]
+            if 0 in of:
+                line[0] = of[0]
+            lines.append((name, line))
+    return sizes, lines
+
+
+def closing_lines(
+    parts: Sequence[Part], contender: str, metric: str, crowded: bool = False
+) -> list[str]:
+    """How many cells are lost and won by a contender, and each that is lost."""
+    rows = [row for part in parts for row in part.rows if row.algorithm == contender]
+    of = {verdict: [row for row in rows if row.verdict == verdict] for verdict in MARKS}
+    judged = len(rows) - len(of["none"])
+    lines = [
+        f"{contender}: slower than native (!) in {len(of['SLOWER'])} of {judged} cells, faster (+) "
+        f"in {len(of['faster'])}; {metric} time, rank-sum tests corrected for all cells"
+    ]
+    if of["none"]:
+        limits = (instrument_limit(row.result, "native", crowded) for row in of["none"])
+        lines.append(f"no verdict (?) in {len(of['none'])} cells: {next(limits)}")
+    for part in parts:
+        for row in part.rows:
+            if row.algorithm == contender and row.verdict in ("SLOWER", "WRONG"):
+                title = output.cell_title(part.grid, row.result.cell)
+                lines.append(f"{row.verdict}: {title}: {row.ratio:.3f}, p {row.p_slower:.2g}")
+    return lines

@@ -1,0 +1,103 @@
+"""`sibyl bench grid`: pieces, what stops and goes on, and one page of what there is."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import Mpi, Sibyl, assert_usage_error
+
+from sibyl.bench import all_collectives, whole_grid
+from sibyl.bench.options import Outputs, Wishes
+from sibyl.bench.whole_grid import make_pieces, run_grid
+from sibyl.errors import CommandError
+from sibyl.experiment.grid import COLLECTIVES
+from sibyl.mpi.library import find_benchmark
+
+QUICK = Wishes(size="8,1K", iterations=3, warm_up=1, compute="1ms", pattern="none")
+
+
+def test_the_whole_is_all_places_under_all_mpis() -> None:
+    pieces = make_pieces(Wishes())
+    assert [piece.number for piece in pieces] == list(range(1, 11))
+    wishes = pieces[-1].wishes
+    assert (wishes.on, wishes.ranks, wishes.waiting, wishes.mpi) == (
+        "cluster",
+        "48",
+        "spin",
+        "mpich",
+    )
+    assert wishes.warm_up == 50
+    assert "4M" in str(wishes.size)
+    grids = all_collectives.make_grids(pieces[0].wishes)
+    assert [grid.collective for grid in grids] == list(COLLECTIVES)
+    assert {cell.ranks for cell in grids[0].cells} == {2, 4, 8}
+    assert {cell.pattern for cell in grids[0].cells} == {"flat", "skewed", "uniform"}
+    assert len({piece.title for piece in pieces}) == 10
+
+
+def test_pieces_are_chosen_by_number() -> None:
+    chosen = make_pieces(replace(QUICK, pieces="1,4", mpi="mpich"))
+    assert [piece.number for piece in chosen] == [1, 4]
+    assert chosen[1].wishes.pattern == "none"
+    with pytest.raises(CommandError, match="--pieces"):
+        make_pieces(replace(QUICK, ranks="3"))
+    with pytest.raises(CommandError, match="from 1 to 10"):
+        make_pieces(replace(QUICK, pieces="11"))
+
+
+@pytest.fixture
+def small(mpi: Mpi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wishes:
+    """Two collectives on two ranks of this machine."""
+    if mpi.launcher.flavour != "mpich":
+        pytest.skip("MPICH's jobs start sooner, and are enough")
+    try:
+        find_benchmark(mpi.launcher.flavour)
+    except CommandError as error:
+        pytest.skip(str(error))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(whole_grid, "PLACES", (("local", "2", "sleep"),))
+    monkeypatch.setattr(all_collectives, "COLLECTIVES", ("bcast", "exscan"))
+    return replace(QUICK, mpi=mpi.option)
+
+
+def test_it_stops_in_time_and_goes_on(small: Wishes, tmp_path: Path) -> None:
+    files = Outputs(page=tmp_path / "a.html", json=tmp_path / "a.json", csv=tmp_path / "a.csv")
+    assert run_grid(replace(small, minutes=1e-9), files, ["grid"]) == 0
+    page = files.page.read_text()
+    assert "<td>0 of 4</td>" in page
+    assert run_grid(small, replace(files, resume=True), ["grid"]) == 0
+    page = files.page.read_text()
+    assert "<td>0 of 4</td>" not in page
+    assert "governed / native, 2 ranks" in page
+    assert "exscan" in page
+    document = json.loads(files.json.read_text())
+    assert document["format"] == "sibyl-bench-grid"
+    (piece,) = document["pieces"]
+    assert list(piece["collectives"]) == ["bcast", "exscan"]
+    assert len(files.csv.read_text().splitlines()) == 1 + 2 * 4
+
+
+def test_a_piece_that_cannot_be_measured_does_not_keep_the_others(
+    small: Wishes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    places = (("cluster", "2", "spin"), ("local", "2", "sleep"))
+    monkeypatch.setattr(whole_grid, "PLACES", places)
+
+    def refuse(*_words: object) -> None:
+        raise CommandError("there are no namespaces here")
+
+    monkeypatch.setattr("sibyl.experiment.places.run_sibyl", refuse)
+    files = Outputs(page=tmp_path / "a.html")
+    assert run_grid(small, files, ["grid"]) == 1
+    page = files.page.read_text()
+    assert "there are no namespaces here" in page
+    assert "governed / native, 2 ranks" in page
+
+
+def test_what_belongs_to_the_grid_is_refused_elsewhere(sibyl: Sibyl) -> None:
+    assert_usage_error(sibyl("bench", "grid", "--on", "cluster"), "--pieces")
+    assert_usage_error(sibyl("bench", "grid", "--minutes", "0"), "--minutes")
+    assert_usage_error(sibyl("bench", "all", "--minutes", "3"), "--minutes")
+    assert_usage_error(sibyl("bench", "bcast", "--page", "a.html"), "--page")
+    assert_usage_error(sibyl("bench", "bcast", "--waiting", "spin"), "--waiting")

@@ -101,6 +101,8 @@ std::unique_ptr<Request> read_request(const std::string& collective, const std::
   if (asked.direct_from) {
     request.direct_from = narrow<std::uint64_t>(*asked.direct_from, "least size of a direct block");
   }
+  request.constructed = asked.constructed;
+  request.outstanding = narrow<std::uint32_t>(asked.outstanding, "number of transfers");
   const std::string problem = check_request(*result->algorithm, request);
   if (!problem.empty()) throw nb::value_error(problem.c_str());
   return result;
@@ -119,6 +121,7 @@ void bind_algorithms(nb::module_& module) {
       .def_prop_ro("commutative_only", [](const Algorithm& row) { return row.commutative_only; })
       .def_prop_ro("in_place", [](const Algorithm& row) { return row.in_place; })
       .def_prop_ro("nodes", [](const Algorithm& row) { return row.nodes; })
+      .def_prop_ro("uneven_nodes", [](const Algorithm& row) { return row.uneven_nodes; })
       .def_prop_ro("any_placement", [](const Algorithm& row) { return row.any_placement; })
       .def_prop_ro("lanes", [](const Algorithm& row) { return row.lanes; })
       .def_prop_ro("segments", [](const Algorithm& row) { return row.segments; })

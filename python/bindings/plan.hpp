@@ -48,6 +48,8 @@ struct Asked {
   bool in_order = false;
   std::optional<std::vector<std::int64_t>> nodes;
   std::int64_t lanes = 1;
+  bool constructed = false;
+  std::int64_t outstanding = 1;
 };
 
 // Raises ValueError with one line when there is no such algorithm or it cannot plan this.
@@ -71,12 +73,14 @@ void define_on_request(nanobind::module_& module, const char* name, Call call) {
              std::string generator, std::string root_order, std::int64_t ranks_per_node,
              std::optional<std::vector<std::int64_t>> sizes,
              std::optional<std::int64_t> direct_from, bool in_order,
-             std::optional<std::vector<std::int64_t>> nodes, std::int64_t lanes) {
-        auto request = read_request(
-            collective, algorithm,
-            {ranks, root, std::move(order), background, in_place, operator_rounds,
-             std::move(arrivals), segments, round_time, std::move(generator), std::move(root_order),
-             ranks_per_node, std::move(sizes), direct_from, in_order, std::move(nodes), lanes});
+             std::optional<std::vector<std::int64_t>> nodes, std::int64_t lanes, bool constructed,
+             std::int64_t outstanding) {
+        auto request =
+            read_request(collective, algorithm,
+                         {ranks, root, std::move(order), background, in_place, operator_rounds,
+                          std::move(arrivals), segments, round_time, std::move(generator),
+                          std::move(root_order), ranks_per_node, std::move(sizes), direct_from,
+                          in_order, std::move(nodes), lanes, constructed, outstanding});
         if constexpr (std::is_invocable_v<Call, std::unique_ptr<Request>>) {
           return call(std::move(request));
         } else {
@@ -89,7 +93,8 @@ void define_on_request(nanobind::module_& module, const char* name, Call call) {
       nb::arg("round_time") = 1.0, nb::arg("generator") = "fast", nb::arg("root_order") = "first",
       nb::arg("ranks_per_node") = 1, nb::arg("sizes") = nb::none(),
       nb::arg("direct_from") = nb::none(), nb::arg("in_order") = false,
-      nb::arg("nodes") = nb::none(), nb::arg("lanes") = 1);
+      nb::arg("nodes") = nb::none(), nb::arg("lanes") = 1, nb::arg("constructed") = false,
+      nb::arg("outstanding") = 1);
 }
 
 // Raises ValueError when there is no collective of that name.

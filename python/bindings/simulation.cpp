@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,12 +52,13 @@ void hear_interrupts() {
 }
 
 std::unique_ptr<Prepared> prepare(const Request& asked, std::uint64_t bytes,
-                                  std::uint64_t element_bytes, std::uint64_t first_segment) {
+                                  std::uint64_t element_bytes, std::uint64_t first_segment,
+                                  std::span<const std::uint64_t> blocks) {
   DataSizes sizes;
   sizes.bytes = bytes;
   sizes.element_bytes = element_bytes;
   sizes.first_segment = first_segment;
-  sizes.block_bytes = asked.sizes;
+  sizes.block_bytes = blocks.empty() ? std::span<const std::uint64_t>(asked.sizes) : blocks;
   const Algorithm& algorithm = *asked.algorithm;
   if (algorithm.plan_all != nullptr) {
     std::vector<Program> programs(static_cast<std::size_t>(asked.request.ranks));
@@ -113,7 +115,7 @@ SimulationResult run(Prepared& prepared, const SimulationOptions& options) {
   return result;
 }
 
-RowArray messages_of(const SimulationResult& result) {
+RowArray message_rows(const SimulationResult& result) {
   std::vector<double> rows;
   rows.reserve(8 * result.events.size());
   for (const SimulatedMessage& message : result.events) {
@@ -161,11 +163,20 @@ void bind_simulation(nb::module_& module) {
            })
       .def("set_eager", [](SimulationOptions& options,
                            std::uint64_t bytes) { options.network.eager_bytes = bytes; })
+      .def("set_sharing",
+           [](SimulationOptions& options, std::uint64_t queue, std::uint64_t window,
+              double timeout) {
+             options.network.sharing = true;
+             options.network.at_switch = {queue, window, timeout};
+           })
       .def("set_compute", [](SimulationOptions& options, double combine, double copy,
                              double planning) { options.compute = {combine, copy, planning}; })
       .def_prop_rw(
           "full_duplex", [](const SimulationOptions& o) { return o.network.full_duplex; },
           [](SimulationOptions& o, bool value) { o.network.full_duplex = value; })
+      .def_prop_rw(
+          "handshake", [](const SimulationOptions& o) { return o.network.handshake; },
+          [](SimulationOptions& o, bool value) { o.network.handshake = value; })
       .def_rw("start", &SimulationOptions::start)
       .def_rw("blocking", &SimulationOptions::blocking)
       .def_rw("record", &SimulationOptions::record);
@@ -176,11 +187,12 @@ void bind_simulation(nb::module_& module) {
       .def_ro("elapsed", &SimulationResult::elapsed)
       .def_ro("messages", &SimulationResult::messages)
       .def_ro("bytes", &SimulationResult::bytes)
+      .def_ro("lost", &SimulationResult::lost)
       .def("exits",
            [](const SimulationResult& result) {
              return to_array<TimeArray>(std::vector<double>(result.exits), {result.exits.size()});
            })
-      .def("message_rows", messages_of)
+      .def("message_rows", message_rows)
       .def("work_rows", work_of)
       .def("wait_rows", [](const SimulationResult& result, const std::vector<double>& arrivals) {
         std::vector<double> rows;
@@ -212,12 +224,15 @@ void bind_simulation(nb::module_& module) {
   module.def(
       "simulation",
       [](const Request& request, std::uint64_t bytes, std::uint64_t element_bytes,
-         std::uint64_t first_segment) {
+         std::uint64_t first_segment, const std::vector<std::uint64_t>& blocks) {
+        const bool each =
+            blocks.empty() || blocks.size() == static_cast<std::size_t>(request.request.ranks);
+        if (!each) throw nb::value_error("blocks: give the size of each rank's");
         const nb::gil_scoped_release others_may_run;
-        return prepare(request, bytes, element_bytes, first_segment);
+        return prepare(request, bytes, element_bytes, first_segment, blocks);
       },
       nb::arg("request"), nb::arg("bytes"), nb::arg("element_bytes") = 1,
-      nb::arg("first_segment") = 0);
+      nb::arg("first_segment") = 0, nb::arg("blocks") = std::vector<std::uint64_t>{});
   module.def("estimate_steps", estimate_steps, nb::call_guard<nb::gil_scoped_release>());
   module.def("simulation_memory", simulation_memory);
 }

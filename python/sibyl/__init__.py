@@ -22,7 +22,7 @@ from sibyl._core import (
     prove,
 )
 from sibyl.schedules import arrival_pattern, clairvoyant
-from sibyl.simulator.model import LogGP, Network, Nodes
+from sibyl.simulator.model import LogGP, Network, Nodes, Queue
 from sibyl.simulator.run import Simulated, simulate
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Network",
     "Nodes",
     "Plan",
+    "Queue",
     "Simulated",
     "VerificationError",
     "__version__",

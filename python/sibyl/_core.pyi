@@ -24,6 +24,7 @@ class Algorithm:
         commutative_only: not for operators that do not commute.
         in_place: has a program for MPI_IN_PLACE.
         nodes: plans for several consecutive ranks a node.
+        uneven_nodes: plans for nodes of different numbers of consecutive ranks, too.
         any_placement: plans for ranks that lie on nodes in any way, too.
         lanes: several ranks of a node may send and receive between nodes.
         segments: cuts the vector into segments.
@@ -59,6 +60,8 @@ class Algorithm:
     def in_place(self) -> bool: ...
     @property
     def nodes(self) -> bool: ...
+    @property
+    def uneven_nodes(self) -> bool: ...
     @property
     def any_placement(self) -> bool: ...
     @property
@@ -113,7 +116,7 @@ class Plan:
         """
 
     def to_json(self) -> str:
-        """The plan in the form that docs/command.md describes, on one line."""
+        """The plan in the form that docs/reference/command.md describes, on one line."""
 
     def to_svg(self) -> str:
         """A space-time picture: ranks as lines, rounds as columns, messages as arrows."""
@@ -156,6 +159,8 @@ def make_plan(
     in_order: bool = False,
     nodes: Sequence[int] | None = None,
     lanes: int = 1,
+    constructed: bool = False,
+    outstanding: int = 1,
 ) -> Plan:
     """Plan a collective for all ranks.
 
@@ -184,6 +189,8 @@ def make_plan(
             ranks_per_node says if None.
         lanes: two-level reduce, allreduce, bcast, allgather, allgatherv: how many ranks of every
             node send and receive between nodes, each a part of the vector or of every block.
+        constructed: trees that ranks build by messages where sizes differ: it is there already.
+        outstanding: linear: transfers that the root has under way at a time; 0: all.
 
     Raises:
         ValueError: the algorithm cannot plan this; one line says why.
@@ -209,6 +216,8 @@ def prove(
     in_order: bool = False,
     nodes: Sequence[int] | None = None,
     lanes: int = 1,
+    constructed: bool = False,
+    outstanding: int = 1,
 ) -> int:
     """Plan and verify without keeping the plan; other Python threads run meanwhile.
 
@@ -248,7 +257,7 @@ def clairvoyant_seconds(
 ) -> tuple[float, int]:
     """Generate and forget; returns the processor time in seconds and the number of events."""
 
-def clairvoyant_memory(algorithm: str, ranks: float, segments: float) -> float:
+def clairvoyant_memory(algorithm: str, ranks: float, segments: float, /) -> float:
     """The bytes that a generator works with, events not counted."""
 
 def arrival_pattern(pattern: str, ranks: int, root: int = 0) -> numpy.ndarray:
@@ -284,12 +293,13 @@ class SimulationOptions:
     """A network, the cost of computing and what is kept (include/sibyl/simulator.hpp)."""
 
     full_duplex: bool
+    handshake: bool
     start: float
     blocking: bool
     record: bool
-    def set_hockney(self, alpha: float, beta: float) -> None: ...
+    def set_hockney(self, alpha: float, beta: float, /) -> None: ...
     def set_loggp(
-        self, latency: float, overhead: float, gap: float, gap_per_byte: float
+        self, latency: float, overhead: float, gap: float, gap_per_byte: float, /
     ) -> None: ...
     def set_nodes(
         self,
@@ -299,9 +309,11 @@ class SimulationOptions:
         shared_link: bool,
         link_beta: float,
         of_each: Sequence[int],
+        /,
     ) -> None: ...
-    def set_eager(self, bytes: int) -> None: ...
-    def set_compute(self, combine: float, copy: float, planning: float) -> None: ...
+    def set_eager(self, bytes: int, /) -> None: ...
+    def set_sharing(self, queue: int, window: int, timeout: float, /) -> None: ...
+    def set_compute(self, combine: float, copy: float, planning: float, /) -> None: ...
 
 class SimulationResult:
     """Times of a run; see sibyl.simulator.run.Simulated."""
@@ -316,10 +328,12 @@ class SimulationResult:
     def messages(self) -> int: ...
     @property
     def bytes(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
     def exits(self) -> numpy.ndarray: ...
     def message_rows(self) -> numpy.ndarray: ...
     def work_rows(self) -> numpy.ndarray: ...
-    def wait_rows(self, arrivals: list[float]) -> numpy.ndarray: ...
+    def wait_rows(self, arrivals: list[float], /) -> numpy.ndarray: ...
 
 class Simulation:
     """The programs of all ranks, ready to be run in simulated time, as often as wanted."""
@@ -359,19 +373,25 @@ def plan_request(
     in_order: bool = False,
     nodes: Sequence[int] | None = None,
     lanes: int = 1,
+    constructed: bool = False,
+    outstanding: int = 1,
 ) -> Request:
     """Read and check what make_plan takes."""
 
 def simulation(
-    request: Request, bytes: int, element_bytes: int = 1, first_segment: int = 0
+    request: Request,
+    bytes: int,
+    element_bytes: int = 1,
+    first_segment: int = 0,
+    blocks: Sequence[int] = (),
 ) -> Simulation:
     """Plan rank after rank, for vectors or blocks of so many bytes.
 
-    Sizes of the request hold where there are some.
+    Sizes of the request hold where there are some, and those of `blocks` before them.
     """
 
-def estimate_steps(request: Request) -> float:
+def estimate_steps(request: Request, /) -> float:
     """About how many steps all ranks have, from the programs of a few of them."""
 
-def simulation_memory(ranks: int, steps: int, record: bool) -> int:
+def simulation_memory(ranks: int, steps: int, record: bool, /) -> int:
     """About how many bytes a simulation of so many steps takes."""

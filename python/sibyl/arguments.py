@@ -10,6 +10,7 @@ import typer
 
 from sibyl import algorithms, collectives
 from sibyl.errors import CommandError
+from sibyl.inputs import read_text
 
 # Values of COLLECTIVE=VALUE that are no algorithm: the MPI library's own collective, and Sibyl's
 # own choice.
@@ -83,7 +84,7 @@ def read_order(path: Path, ranks: int, root: int) -> list[int]:
     once; the root may be left out, and is skipped wherever it stands.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise CommandError(f"cannot read the order file {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -116,7 +117,7 @@ def read_sizes(text: str) -> list[int]:
         where, words = "--sizes", [word.strip() for word in text.split(",")]
     else:
         try:
-            lines = Path(text).read_text(encoding="utf-8").splitlines()
+            lines = read_text(Path(text)).splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not text"
             raise CommandError(

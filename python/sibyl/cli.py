@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -22,9 +22,12 @@ from sibyl.commands.profile import profile
 from sibyl.commands.reproduce import reproduce
 from sibyl.commands.simulate import simulate
 from sibyl.errors import CommandError, one_line
-from sibyl.mpi.run import HostfileOption, LauncherOption, RunOptions, run_program
+from sibyl.files import STDOUT
+from sibyl.mpi.run import run_program
+from sibyl.mpi.run_options import HostfileOption, LauncherOption, RunOptions
 from sibyl.node_options import NodeOptions
 from sibyl.option_classes import takes_options
+from sibyl.terminal import say
 
 app = typer.Typer(
     help="MPI collectives that know who is late: run programs under Sibyl, look into its plans.",
@@ -67,7 +70,8 @@ class LocalRunOptions(RunOptions):
         str | None,
         typer.Option(
             metavar="off|piggyback|root-led|periodic|background",
-            help="Who is predicted to be late, and how that is found out (docs/prediction.md).",
+            help="Who is predicted to be late, and how that is found out "
+            "(docs/explanation/prediction.md).",
         ),
     ] = None
     reproducible: Annotated[
@@ -79,7 +83,7 @@ class LocalRunOptions(RunOptions):
         typer.Option(
             "--govern/--no-govern",
             help="Whether call sites that the MPI library serves faster are left to it "
-            "(docs/governor.md).",
+            "(docs/explanation/governor.md).",
             show_default=False,
         ),
     ] = None
@@ -144,11 +148,14 @@ def run(
 @app.command()
 def algorithms(
     json: Annotated[bool, typer.Option("--json", help="The whole table as JSON.")] = False,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE|-", help="Where --json goes.", show_default="stdout")
+    ] = STDOUT,
 ) -> int:
     """List the algorithms, their restrictions and their sources."""
     from sibyl.commands.algorithms import list_algorithms
 
-    return list_algorithms(json)
+    return list_algorithms(json, file)
 
 
 @app.command()
@@ -254,6 +261,18 @@ app.command(
 app.command()(reproduce)
 
 
+def _command_named(words: Sequence[str]) -> str:
+    """The command of these words, as far as they name one: not all of typer's errors know it."""
+    command: Any = typer.main.get_command(app)
+    path = ["sibyl"]
+    for word in words:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            break
+        path.append(word)
+    return " ".join(path)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and leave the process with its exit code.
 
@@ -263,7 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = app(args=arguments, prog_name="sibyl", standalone_mode=False)
     except CommandError as error:
-        print(f"sibyl: {one_line(str(error))}", file=sys.stderr)
+        say(str(error))
         code = error.exit_code
     except typer.Abort:
         code = 130
@@ -277,7 +296,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if not message:  # the help was asked for and has been printed
             sys.exit(getattr(error, "exit_code", 2))
         context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else "sibyl"
-        print(f"sibyl: {message} (see: {command} --help)", file=sys.stderr)
+        words = sys.argv[1:] if arguments is None else arguments
+        command = context.command_path if context is not None else _command_named(words)
+        say(f"{message} (see: {command} --help)")
         code = getattr(error, "exit_code", 2)
     sys.exit(code or 0)

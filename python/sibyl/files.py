@@ -5,13 +5,14 @@ In the place of a file `-` is standard output; what is said to people goes to st
 
 import os
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
 
 from sibyl.errors import CommandError
+from sibyl.terminal import Terminal
 
 STDOUT = Path("-")
 
@@ -25,9 +26,29 @@ def console_beside(*outputs: Path | None, width: int | None = None) -> Console:
     """
     stream = sys.stderr if STDOUT in outputs else sys.stdout
     if stream.isatty() or width is None:
-        return Console(file=stream)
+        return Terminal(file=stream)
     # With a height, too, what the terminal can do (TERM=dumb) makes no difference.
-    return Console(file=stream, width=width, height=25)
+    return Terminal(file=stream, width=width, height=25)
+
+
+@contextmanager
+def stdout_beside(*outputs: Path | None) -> Iterator[None]:
+    """Have programs that start meanwhile print to standard error where an output takes the other.
+
+    Args:
+        outputs: that options name.
+    """
+    if STDOUT not in outputs:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -88,8 +109,19 @@ def check_writable(option: str, path: Path) -> None:
         raise _not_writable(what)
 
 
+def check_json_file(command: str, wanted: bool, file: Path) -> None:
+    """The same for a command whose `--json` takes no value: a file may follow as its argument."""
+    if wanted:
+        check_writable("--json", file)
+    elif file != STDOUT:
+        raise CommandError(f"{file}: what is to be written there? say: {command} --json {file}")
+
+
 def check_all_writable(paths: Mapping[str, Path | None]) -> None:
-    """The same for those of several options, by name, that were given."""
+    """The same for those of several options, by name, that were given; one of them may be `-`."""
+    to_stdout = [option for option, path in paths.items() if path == STDOUT]
+    if len(to_stdout) > 1:
+        raise CommandError(f"{' and '.join(to_stdout)}: only one can be written to '-'")
     for option, path in paths.items():
         if path is not None:
             check_writable(option, path)

@@ -40,11 +40,12 @@ def _options(kind: type) -> list[inspect.Parameter]:
 
 def takes_options(function: Callable[..., int]) -> Callable[..., int]:
     """Have typer see the fields of the classes of options that a command takes."""
-    hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
     for parameter in inspect.signature(function).parameters.values():
-        kind = hints[parameter.name]
+        # As written: before Python 3.11 get_type_hints() makes what has None for a default an
+        # Optional[Annotated[...]], in which typer does not see the typer.Argument.
+        kind = parameter.annotation
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             options = _options(kind)
             groups[parameter.name] = kind, [option.name for option in options]

@@ -28,7 +28,15 @@ class Placement:
 
         What knows nodes of consecutive ranks only takes ranks that lie otherwise for one a node.
         """
-        return self.asked() if row.any_placement or (row.nodes and not self.nodes) else {}
+        if self.nodes:
+            knows = row.any_placement or (row.uneven_nodes and self.is_consecutive())
+        else:
+            knows = row.nodes
+        return self.asked() if knows else {}
+
+    def is_consecutive(self) -> bool:
+        """Whether every node holds consecutive ranks, in the order of the nodes' numbers."""
+        return list(self.nodes) == sorted(self.nodes)
 
 
 def nodes_of_ranks(sizes: Sequence[int], cyclic: bool = False) -> list[int]:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from sibyl.terminal import Terminal
 
 Advance = Callable[[float], None]
 
@@ -21,7 +22,7 @@ def progress_bar(title: str, total: float, done: float = 0.0) -> Iterator[Advanc
     Yields:
         What is to be called with how much more has been done.
     """
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if not console.is_terminal:
         yield lambda _amount: None
         return

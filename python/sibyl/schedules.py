@@ -43,7 +43,7 @@ def clairvoyant(
         rank: only the events that this rank takes part in; all if None.
 
     Returns:
-        The events in order: shape (E,), a structured array with the fields round (uint32, from 0,
+        The events in order, shape (E,), a structured array with the fields round (uint32, from 0,
         skipped rounds count), sender, receiver (int32) and segment (uint32). Empty for one rank.
         The array owns what the generator wrote; nothing is copied.
 
@@ -52,8 +52,8 @@ def clairvoyant(
 
     Source:
         J. Proficz, K. M. Ocetkiewicz, Improving Clairvoyant: reduction algorithm resilient to
-        imbalanced process arrival patterns, 2020; docs/clairvoyant.md says where it is departed
-        from.
+        imbalanced process arrival patterns, 2020; docs/explanation/clairvoyant.md says where it
+        is departed from.
 
     >>> import sibyl
     >>> sibyl.clairvoyant([0.0, 0.0], segments=1, round_time=1.0).tolist()
@@ -79,7 +79,7 @@ def arrival_pattern(pattern: str, ranks: int, root: int = 0) -> "numpy.ndarray":
         root: of root-late.
 
     Returns:
-        Shape (P,), float64: the arrival time of each rank, in seconds.
+        The arrival time of each rank in seconds, shape (P,), float64.
 
     Raises:
         ValueError: the pattern or the file has the wrong form; one line says where and why.

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from installed_mpis import with_compilers
 
 from sibyl.cluster import network, state
 from sibyl.cluster.processes import processes_in
 from sibyl.cluster.state import NETNS
 from sibyl.errors import CommandError
-from sibyl.mpi.installation import Launcher, installed_launchers, library_of_launcher
+from sibyl.mpi.installation import Launcher, library_of_launcher
 
 PROGRAMS = Path(__file__).parent / "programs"
 COMMAND = [sys.executable, "-m", "sibyl"]
@@ -127,18 +128,7 @@ class Job:
         return str(self.launcher.path.parent.parent)
 
 
-def find_mpis() -> list[tuple[Launcher, Path]]:
-    """The MPIs in PATH that can compile, with their compilers."""
-    found = []
-    for launcher in installed_launchers():
-        suffix = launcher.path.suffix if launcher.path.suffix in (".openmpi", ".mpich") else ""
-        wrapper = launcher.path.parent / f"mpicc{suffix}"
-        if wrapper.exists() and launcher.family != "intel":
-            found.append((launcher, wrapper))
-    return found
-
-
-MPIS = find_mpis()
+MPIS = [each for each in with_compilers() if each[0].family != "intel"]
 
 
 @pytest.fixture(

@@ -41,6 +41,56 @@ def test_each_rank_has_a_host_of_its_own(three_hosts: str, job: Job) -> None:
     assert_idle(three_hosts)
 
 
+def test_a_rank_cannot_change_the_machine(three_hosts: str, job: Job) -> None:
+    """It has lost root's rights over networks, namespaces, devices and the kernel, for good."""
+    status = ["grep", "-E", "^(CapEff|CapPrm|CapInh|CapBnd|NoNewPrivs)", "/proc/self/status"]
+    result = sibyl(*run_words(three_hosts, job, "--native", "-n", 1), "--", *status)
+    assert result.returncode == 0, result
+    found = dict(line.split() for line in result.stdout.splitlines())
+    net_admin, sys_module, sys_rawio, sys_admin, sys_time, mknod = 12, 16, 17, 21, 25, 27
+    for which in ("CapEff:", "CapPrm:", "CapInh:", "CapBnd:"):
+        rights = int(found[which], 16)
+        for right in (net_admin, sys_module, sys_rawio, sys_admin, sys_time, mknod):
+            assert not rights >> right & 1, (which, right, found)
+    assert found["NoNewPrivs:"] == "1"
+
+
+def test_ranks_that_wait_sleep_unless_they_are_to_spin(three_hosts: str, job: Job) -> None:
+    words = run_words(three_hosts, job, "--native", "-n", 1)
+    shown = ["--", "sh", "-c", 'echo "${LD_PRELOAD:-nothing}" "${CLUSTER_IDLE:-nothing}"']
+    asleep = sibyl(*words, *shown)
+    assert asleep.returncode == 0, asleep
+    assert "libsibyl-cluster-idle.so" in asleep.stdout
+    assert asleep.stdout.split()[-1] == "sleep"
+    spinning = sibyl(*words, "--waiting", "spin", *shown)
+    assert spinning.returncode == 0, spinning
+    assert "libsibyl-cluster-idle.so" not in spinning.stdout
+    assert spinning.stdout.split()[-1] == "nothing"
+    assert_usage_error(sibyl(*words, "--waiting", "doze", *shown), "--waiting")
+
+
+@pytest.mark.parametrize(
+    ("prefix", "address"),
+    [
+        ("../../root", "10.64.0.1"),
+        ("other-x", "10.64.0.1"),
+        ("sibyl-$(touch x)", "10.64.0.1"),
+        ("sibyl-x", "10.64.0.1;touch x"),
+        ("sibyl-x", "$(touch x)"),
+        ("sibyl-x", "localhost"),
+        ("", ""),
+    ],
+)
+def test_the_agent_enters_no_namespace_but_a_cluster_s(
+    tmp_path: Path, prefix: str, address: str
+) -> None:
+    agent = Path(state.__file__).parent / "agent.sh"
+    words = ["sh", agent, prefix, address, "touch", "entered"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_hosts_are_filled_one_after_the_other(three_hosts: str, job: Job) -> None:
     words = run_words(three_hosts, job, "--native", "--ranks-per-host", 2, "-n", 5)
     result = sibyl(*words, "--", job.program, "where")
@@ -75,6 +125,20 @@ def test_sibyl_serves_all_ranks_of_the_newest_mpis(
     written = json.loads(report.read_text())
     assert written["ranks_reported"] == 3
     assert "123-doubling" in {entry["algorithm"] for entry in written["entries"]}
+
+
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_python_runs_there_without_sibyl(three_hosts: str, flavour: str) -> None:
+    """It loads MPI for a module alone, and what is preloaded for MPICH's end must find it."""
+    python = Path(sys.prefix) / f"mpi4py-{flavour}" / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"no mpi4py for {flavour}")
+    text = "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(2))"
+    words = ("cluster", "run", "--name", three_hosts, "--mpi", flavour, "--native")
+    result = sibyl(*words, "--", python, "-c", text)
+    assert result.returncode == 0, result
+    # Lines of several ranks may come mixed.
+    assert "".join(result.stdout.split()) == "6" * 3
 
 
 def test_the_exit_code_is_the_program_s(three_hosts: str, job: Job) -> None:

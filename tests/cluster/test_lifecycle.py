@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -52,6 +53,24 @@ def test_both_directions_of_every_link_get_the_rate_and_another_rate_reshapes(na
     switch = f"sibyl-{name}-switch"
     ends += [inside(switch, "tc", "qdisc", "show", "dev", f"port{host}") for host in (0, 1)]
     assert all("tbf" in end and "rate 20Mbit" in end for end in ends), ends
+
+
+@needs_namespaces
+def test_the_switch_keeps_as_much_as_is_asked_for_and_the_hosts_a_seconds_worth(name: str) -> None:
+    plain = sibyl("cluster", "up", "--hosts", 2, "--name", name)
+    assert "queues of" not in plain.stdout, plain
+    result = sibyl("cluster", "up", "--hosts", 2, "--queue", "64KiB", "--name", name)
+    assert "is reshaped" in result.stdout and "queues of 64 KiB" in result.stdout, result
+    shown = {
+        place: inside(place, "tc", "-d", "qdisc", "show", "dev", device)
+        for place, device in ((f"sibyl-{name}-switch", "port1"), (f"sibyl-{name}-1", "eth0"))
+    }
+    # 64 KiB last 5 ms at 100 Mbit/s; tc says it in time or in bytes.
+    assert re.search(r"limit 64Kb|lat 3\.\d+ms|lat 4\.\d+ms", shown[f"sibyl-{name}-switch"]), shown
+    assert re.search(r"lat 1s|limit 1[12]\d+Kb", shown[f"sibyl-{name}-1"]), shown
+    assert_usage_error(
+        sibyl("cluster", "up", "--hosts", 2, "--queue", "1K", "--name", name), "--queue"
+    )
 
 
 @needs_namespaces

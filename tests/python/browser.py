@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 NAMES = ("chromium-headless-shell", "chromium", "google-chrome")
 PATIENCE = 60.0  # seconds for one answer
@@ -63,7 +63,7 @@ class Page:
         offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
         self.say("Network.emulateNetworkConditions", **offline)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Page":
         return self
 
     def __exit__(

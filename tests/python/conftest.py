@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from browser import find_browser
 from forked_command import run_command
+from installed_mpis import with_compilers
 
 from sibyl.errors import CommandError
 from sibyl.experiment.simulated import find_launcher
-from sibyl.mpi.installation import Launcher, installed_launchers, library_of_program
+from sibyl.mpi.installation import Launcher, library_of_program
 
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
@@ -56,6 +58,15 @@ def yield_when_idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             "LD_PRELOAD", str(library), prepend=":" if "LD_PRELOAD" in os.environ else None
         )
         yield
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    """The program of a browser that pages are opened in."""
+    found = find_browser()
+    if found is None:
+        pytest.skip("no Chromium: install chromium-headless-shell, or set SIBYL_CHROMIUM")
+    return found
 
 
 @dataclass
@@ -111,18 +122,7 @@ class Mpi:
         return str(self.launcher.path.parent.parent)
 
 
-def find_mpis() -> list[Mpi]:
-    """The MPIs in PATH with a compiler wrapper beside the launcher."""
-    found = []
-    for launcher in installed_launchers():
-        suffix = launcher.path.suffix if launcher.path.suffix in (".openmpi", ".mpich") else ""
-        wrapper = launcher.path.parent / f"mpicc{suffix}"
-        if wrapper.exists():
-            found.append(Mpi(launcher, wrapper))
-    return found
-
-
-MPIS = find_mpis()
+MPIS = [Mpi(launcher, wrapper) for launcher, wrapper in with_compilers()]
 
 
 @pytest.fixture(

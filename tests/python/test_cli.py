@@ -29,10 +29,22 @@ def test_every_command_has_help(sibyl: Sibyl, command: str) -> None:
         assert f"Usage: sibyl {command}" in result.stdout
 
 
-@pytest.mark.parametrize("words", [["verify", "--fast"], ["cluster", "up"], ["simulate"], ["fly"]])
+@pytest.mark.parametrize(
+    "words", [["verify", "--fast"], ["cluster", "up"], ["simulate"], ["plan", "exscan"], ["fly"]]
+)
 def test_errors_of_usage_point_to_the_subcommand_s_help(sibyl: Sibyl, words: list[str]) -> None:
-    command = " ".join(["sibyl", *(word for word in words if word not in ("--fast", "fly"))])
+    command = " ".join(
+        ["sibyl", *(word for word in words if word not in ("--fast", "exscan", "fly"))]
+    )
     assert_usage_error(sibyl(*words), f"(see: {command} --help)")
+
+
+@pytest.mark.parametrize("words", [["profile", "--json"], ["cluster", "run", "-n"]])
+def test_an_option_without_its_value_points_to_the_subcommand_s_help(
+    sibyl: Sibyl, words: list[str]
+) -> None:
+    named = " ".join(word for word in words if not word.startswith("-"))
+    assert_usage_error(sibyl(*words), f"requires an argument. (see: sibyl {named} --help)")
 
 
 def test_shells_complete_commands_options_and_collectives(sibyl: Sibyl) -> None:
@@ -66,6 +78,15 @@ def test_json_to_standard_output_leaves_words_for_people_to_the_other(
     verified = json.loads(sibyl("verify", "exscan", "--ranks", "2", "--json", "-").stdout)
     assert verified["proven"] is True
     assert {row["problem"] for row in verified["algorithms"]} == {None}
+
+
+def test_the_list_of_clusters_goes_where_it_is_asked_for(sibyl: Sibyl, tmp_path: Path) -> None:
+    assert isinstance(json.loads(sibyl("cluster", "status", "--json").stdout), list)
+    assert isinstance(json.loads(sibyl("cluster", "status", "--json", "-").stdout), list)
+    assert sibyl("cluster", "status", "--json", "clusters.json").stdout == ""
+    assert isinstance(json.loads((tmp_path / "clusters.json").read_text()), list)
+    refused = sibyl("cluster", "status", "clusters.json")
+    assert_usage_error(refused, "say: sibyl cluster status --json clusters.json")
 
 
 def test_numbers_of_things_have_their_plural_forms(sibyl: Sibyl) -> None:

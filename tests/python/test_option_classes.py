@@ -1,5 +1,6 @@
 """Classes of options: typer sees their fields, and commands get values of the classes."""
 
+import inspect
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -66,3 +67,14 @@ def test_fields_are_options_with_their_defaults(app: typer.Typer) -> None:
 def test_what_is_no_option_is_none(app: typer.Typer) -> None:
     assert CliRunner().invoke(app, ["first", "me", "--quiet"]).exit_code == 2
     assert "Where." in run(app, "first", "--help")
+
+
+def test_what_may_be_left_out_is_what_it_is_said_to_be() -> None:
+    """Before Python 3.11 the type of a parameter with the default None was another one."""
+    typed = Annotated[list[str] | None, typer.Argument(metavar="PROGRAM")]
+
+    @takes_options
+    def command(place: Place, program: typed = None) -> None:
+        """Say it."""
+
+    assert inspect.signature(command).parameters["program"].annotation == typed

@@ -6,14 +6,35 @@
 # Runs the command, as ssh would have a shell do, in the network namespace PREFIX-HOST, where the
 # host's number follows from its address. The host also gets a name of its own, since MPI libraries
 # tell by it which ranks share memory and where their session files lie.
+#
+# What runs there is the user's program: it keeps of root's rights what files and processes need, and
+# loses for good what could change networks, namespaces, the clock, devices or the kernel. (Where
+# this process may not take them away it has few itself, and they stay.)
 set -f
 prefix="$1"
 shift
 while [ "${1#-}" != "$1" ]; do shift; done
 address="$1"
 shift
+refuse() { echo "sibyl cluster: $1" >&2; exit 2; }
+case "$prefix" in
+  *[!a-z0-9-]* | '') refuse "a cluster has no such name" ;;
+  sibyl-*) ;;
+  *) refuse "not a namespace of a cluster" ;;
+esac
+case "$address" in
+  10.*.*.*) case "$address" in *[!0-9.]*) refuse "a host has no such address" ;; esac ;;
+  *) refuse "a host has no such address" ;;
+esac
 low="${address##*.}"
 rest="${address%.*}"
 host="$prefix-$((${rest##*.} * 256 + low - 1))"
+bound=-sys_admin,-net_admin,-net_raw,-sys_module,-sys_rawio,-sys_boot,-sys_time,-sys_chroot
+bound="$bound,-sys_pacct,-sys_tty_config,-mknod,-setfcap,-setpcap,-syslog,-mac_admin,-mac_override"
+bound="$bound,-audit_control,-audit_write,-wake_alarm,-linux_immutable"
+limits="--bounding-set=$bound --inh-caps=-all --no-new-privs"
+# shellcheck disable=SC2086
+setpriv $limits true 2> /dev/null || limits=
 exec nsenter --net="/run/netns/$host" unshare --uts sh -c \
-  'echo "$0" > /proc/sys/kernel/hostname && exec sh -c "$*"' "$host" "$@"
+  'echo "$0" > /proc/sys/kernel/hostname || exit; limits="$1"; shift
+   exec ${limits:+setpriv $limits} sh -c "$*"' "$host" "$limits" "$@"

@@ -44,6 +44,7 @@ class Check:
         total_rate: of all hosts together during the shift.
         idle_share: of the processors during the shift, from /proc/stat.
         kernel_share: of the processors' time that the kernel took, for packets above all.
+        queue: bytes that the switch keeps in front of each link; 0: as much as comes.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Check:
     total_rate: float
     idle_share: float
     kernel_share: float
+    queue: int = 0
 
     @property
     def cpu_bound(self) -> bool:
@@ -119,7 +121,8 @@ def check(name: str = "default", mpi: str | None = None, program: Path | None = 
         raise CommandError(
             f"the measurement on cluster '{name}' failed (exit code {answer.returncode})"
         )
-    return Check(name=name, hosts=cluster.hosts, rate=cluster.rate, **json.loads(line))
+    made = {"hosts": cluster.hosts, "rate": cluster.rate, "queue": cluster.queue}
+    return Check(name=name, **made, **json.loads(line))
 
 
 def _find_program(mpi: str | None) -> Path:
@@ -173,6 +176,8 @@ def findings(result: Check) -> list[str]:
         if result.gather_true
         else (f"even one busy link takes {result.gather_ratio:.2f} times the wire's time")
     )
+    if result.queue:
+        lines.append(f"the switch keeps {result.queue} bytes in front of each link and loses more")
     lines.append(f"gather, scatter: {true}")
     if result.shift_true:
         lines.append("all links busy at once: true to the wire")

@@ -6,15 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from sibyl.cluster import network, state
-from sibyl.cluster.placement import place
-from sibyl.cluster.processes import Guardian, end_processes, remove_tree
+from sibyl.cluster.placement import WAITING, place
+from sibyl.cluster.processes import end_processes, remove_tree
 from sibyl.errors import CommandError
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.placement import Placement, check_room
-from sibyl.mpi.run import RunOptions, resolve_program, run_placed
+from sibyl.mpi.programs import resolve_program
+from sibyl.mpi.run import run_placed
+from sibyl.mpi.run_options import RunOptions
+from sibyl.processes.guardian import Guardian
 
 
-def run_on_cluster(name: str, words: Sequence[str], options: RunOptions, slots: int) -> int:
+def run_on_cluster(
+    name: str, words: Sequence[str], options: RunOptions, slots: int, waiting: str = "sleep"
+) -> int:
     """Run a program on the hosts of a cluster; one run at a time has it for itself.
 
     Args:
@@ -22,12 +27,15 @@ def run_on_cluster(name: str, words: Sequence[str], options: RunOptions, slots: 
         words: the program and its arguments.
         options: without a number of ranks, all hosts are filled.
         slots: ranks on each host.
+        waiting: what ranks do that wait, one of placement.WAITING.
 
     Returns:
         The program's exit code.
     """
     if slots < 1:
         raise CommandError(f"--ranks-per-host {slots}: a host has room for 1 rank or more")
+    if waiting not in WAITING:
+        raise CommandError(f"--waiting {waiting}: there are {', '.join(WAITING)}")
     options.check()
     network.check_possible()
     words, program = resolve_program(words, options.mpi)
@@ -38,7 +46,7 @@ def run_on_cluster(name: str, words: Sequence[str], options: RunOptions, slots: 
         scratch = Path(tempfile.mkdtemp(prefix="sibyl-cluster-"))
 
         def placing(launcher: Launcher, directory: Path) -> Placement:
-            return place(cluster, launcher, slots, directory)
+            return place(cluster, launcher, slots, directory, waiting)
 
         def clean() -> None:
             end_processes(cluster.namespaces)

@@ -10,21 +10,22 @@ from dataclasses import replace
 from types import FrameType
 
 from sibyl.cluster import network, state
-from sibyl.cluster.processes import Guardian
 from sibyl.cluster.state import Cluster, Lock
 from sibyl.errors import CommandError
+from sibyl.processes.guardian import Guardian
 from sibyl.processes.identity import Identity
 from sibyl.processes.signals import handled
 from sibyl.processes.supervisor import ENDING
 
 
-def bring_up(name: str, hosts: int, rate: int) -> tuple[Cluster, str]:
+def bring_up(name: str, hosts: int, rate: int, queue: int = 0) -> tuple[Cluster, str]:
     """Make a cluster, or change the one of that name into what is wanted.
 
     Args:
         name: of the cluster.
         hosts: how many.
         rate: of each link and direction, bits per second.
+        queue: bytes that the switch keeps in front of each link; 0: as much as comes.
 
     Returns:
         The cluster, and what was done to get it: "is up already", "is up", "is reshaped",
@@ -38,15 +39,15 @@ def bring_up(name: str, hosts: int, rate: int) -> tuple[Cluster, str]:
         before = state.load(name)
         whole = before is not None and before.complete and not before.missing()
         if before is not None and whole and before.hosts == hosts:
-            if before.rate == rate:
+            if (before.rate, before.queue) == (rate, queue):
                 return before, "is up already"
-            wanted = replace(before, rate=rate)
+            wanted = replace(before, rate=rate, queue=queue)
             with _all_or_nothing(wanted, lock):
                 network.shape(wanted)
             return wanted, f"is reshaped (was {state.rate_text(before.rate)})"
         if before is not None:
             _remove(before, lock)
-        wanted = _reserve(name, hosts, rate)
+        wanted = _reserve(name, hosts, rate, queue)
         with _all_or_nothing(wanted, lock):
             network.build(wanted)
         if before is None:
@@ -102,14 +103,14 @@ def _remove(cluster: Cluster, lock: Lock, last: bool = False) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _reserve(name: str, hosts: int, rate: int) -> Cluster:
+def _reserve(name: str, hosts: int, rate: int, queue: int) -> Cluster:
     """A cluster with a subnet of its own, noted as incomplete."""
     with _directory_lock():
         taken = {cluster.subnet for cluster in state.load_all()}
         free = [subnet for subnet in state.SUBNETS if subnet not in taken]
         if not free:
             raise CommandError("all subnets are taken; take clusters down: sibyl cluster status")
-        cluster = Cluster(name, hosts, rate, free[0], complete=False)
+        cluster = Cluster(name, hosts, rate, free[0], complete=False, queue=queue)
         state.save(cluster)
     return cluster
 

@@ -10,7 +10,9 @@ both ends. What decides whether measured times are those of the wire:
   of 256 KiB took 1.55 times the wire's time. And the bucket cuts larger pieces into packets, each
   of which costs the processors as much as a piece: 48 hosts carried 1.5 Gbit/s together, not 11.
 - *The queue* behind it holds a second's worth, so that nothing is dropped when all hosts send to
-  one; with a tenth of a second a shift at 10 Mbit/s lost thousands of segments.
+  one; with a tenth of a second a shift at 10 Mbit/s lost thousands of segments. A cluster that is
+  asked for a queue has that much in front of each host's link, at the switch, and loses the rest,
+  as switches do; what TCP sends in one piece is a small part of it there.
 - *TCP Reno*: a namespace inherits the machine's congestion control. BBR takes waiting for a
   processor for a slow wire, and the shift took 1.5 times as long as with Reno. Without loss Reno
   and CUBIC hardly differ, and only Reno is allowed everywhere.
@@ -27,14 +29,16 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from sibyl.cluster.processes import end_processes, held_open
+from sibyl.cluster.processes import end_processes
 from sibyl.cluster.state import NETNS, Cluster, forget
 from sibyl.errors import CommandError
+from sibyl.processes.guardian import held_open
 
 MTU = 1500
 LEAST_BUCKET = 8 * 1024
 BUCKET_SECONDS = 1.5e-3
 QUEUE_SECONDS = 1.0
+PIECES_IN_QUEUE = 16  # of a queue that was asked for, at least
 PIECE_SHARE = 0.9  # of the bucket; headers take the rest
 MOST_PIECE = 65536
 
@@ -120,11 +124,15 @@ def shape(cluster: Cluster) -> None:
     """Give both ends of every link the cluster's rate."""
     bucket = max(LEAST_BUCKET, round(cluster.rate * BUCKET_SECONDS / 8))
     piece = min(round(PIECE_SHARE * bucket), MOST_PIECE)
-    queue = f"tbf rate {cluster.rate}bit burst {bucket} latency {QUEUE_SECONDS}s"
+    link = f"tbf rate {cluster.rate}bit burst {bucket}"
+    at_host = at_switch = f"{link} latency {QUEUE_SECONDS}s"
+    if cluster.queue:
+        piece = min(piece, max(2 * MTU, cluster.queue // PIECES_IN_QUEUE))
+        at_switch = f"{link} limit {cluster.queue}"
     for name in cluster.host_names:
         _ip([f"link set eth0 gso_max_size {piece}"], name)
-        _run([tool("tc"), "-n", name, "-batch", "-"], f"qdisc replace dev eth0 root {queue}\n")
-    ports = [f"qdisc replace dev port{host} root {queue}\n" for host in range(cluster.hosts)]
+        _run([tool("tc"), "-n", name, "-batch", "-"], f"qdisc replace dev eth0 root {at_host}\n")
+    ports = [f"qdisc replace dev port{host} root {at_switch}\n" for host in range(cluster.hosts)]
     _run([tool("tc"), "-n", cluster.switch, "-batch", "-"], "".join(ports))
 
 

@@ -11,9 +11,13 @@ from sibyl.mpi.library import library_directories
 from sibyl.mpi.placement import Placement, write_hosts
 
 AGENT = Path(__file__).parent / "agent.sh"
+# What ranks do that wait: leave the processor to others, or look at their sockets all the time.
+WAITING = ("sleep", "spin")
 
 
-def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Placement:
+def place(
+    cluster: Cluster, launcher: Launcher, slots: int, scratch: Path, waiting: str = "sleep"
+) -> Placement:
     """The launcher's words and variables for a cluster.
 
     The launcher runs in the switch's namespace, every daemon and rank in its host's. Ranks of
@@ -24,6 +28,7 @@ def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Pl
         launcher: of Open MPI or MPICH.
         slots: ranks on each host.
         scratch: a directory for this run, which the caller removes.
+        waiting: one of WAITING.
     """
     agent = scratch / "agent"
     words = shlex.join(["sh", str(AGENT), cluster.prefix])
@@ -31,7 +36,7 @@ def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Pl
     agent.chmod(0o755)
     addresses = [(cluster.address(host), slots) for host in range(cluster.hosts)]
     if launcher.family == "openmpi":
-        options = _openmpi(cluster, launcher, slots, agent, scratch)
+        options = _openmpi(cluster, launcher, slots, agent, scratch, waiting)
     elif launcher.family == "mpich":
         options = ["-launcher", "ssh", "-launcher-exec", str(agent), "-iface", "bridge"]
     else:
@@ -40,15 +45,17 @@ def place(cluster: Cluster, launcher: Launcher, slots: int, scratch: Path) -> Pl
             f"--mpi openmpi or --mpi mpich"
         )
     options += write_hosts(launcher, addresses, scratch)
-    rank_environment = {"CLUSTER_IDLE": "sleep" if slots == 1 else "yield"}
-    preload = [_find_help("idle")]
+    rank_environment, preload = {}, []
+    if waiting == "sleep":
+        rank_environment["CLUSTER_IDLE"] = "sleep" if slots == 1 else "yield"
+        preload.append(_find_help("idle"))
     if launcher.family == "mpich" and launcher.major < 5:
         preload.append(_find_help("old_mpich"))
         rank_environment["CLUSTER_FINISH_DIRECTORY"] = str(_make_directory(scratch / "finish"))
     return Placement(
         prefix=[tool("nsenter"), f"--net={NETNS / cluster.switch}"],
         options=options,
-        environment=_MPICH if launcher.family == "mpich" else {},
+        environment=_mpich(waiting) if launcher.family == "mpich" else {},
         rank_environment=rank_environment,
         preload=preload,
     )
@@ -60,9 +67,12 @@ _MPICH = {
     "UCX_NET_DEVICES": "eth0",
     "FI_PROVIDER": "tcp",
     "FI_TCP_IFACE": "eth0",
-    # Ranks that wait give way, as Open MPI's do above: hosts are many and cores few.
-    "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
 }
+
+
+def _mpich(waiting: str) -> dict[str, str]:
+    # Ranks that wait give way, as Open MPI's do below: hosts are many and cores few.
+    return _MPICH | ({"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} if waiting == "sleep" else {})
 
 
 def _find_help(what: str) -> Path:
@@ -81,7 +91,7 @@ def _make_directory(path: Path) -> Path:
 
 
 def _openmpi(
-    cluster: Cluster, launcher: Launcher, slots: int, agent: Path, scratch: Path
+    cluster: Cluster, launcher: Launcher, slots: int, agent: Path, scratch: Path, waiting: str
 ) -> list[str]:
     transports = "self,tcp"
     if launcher.major >= 5:
@@ -110,7 +120,7 @@ def _openmpi(
         "pml": "ob1",
         "btl": transports,
         "btl_tcp_if_include": cluster.network,
-        "mpi_yield_when_idle": "1",
+        "mpi_yield_when_idle": "1" if waiting == "sleep" else "0",
         # Its own poll() goes over the sockets of all ranks at each look.
         "opal_event_include": "epoll",
     }

@@ -1,23 +1,18 @@
-"""Processes in namespaces: find them, end them, and clean up when this process is killed."""
+"""Processes in namespaces: find them, end them."""
 
 import os
 import shutil
-import signal
-import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 
 from sibyl.cluster.state import NETNS
+from sibyl.processes.ending import end_all
 from sibyl.processes.identity import send_if
 
-# Ends of guardians' pipes. A program that changes the machine is given them, so that the guardian
-# does not begin to clean up before it has ended, too.
-held_open: list[int] = []
-
-# Seconds that a process has to end after SIGTERM.
+# Seconds that a process has to end after SIGTERM, and all of them in the end: one may be in a
+# system call that cannot be ended.
 GRACE = 0.5
+PATIENCE = 20.0
 
 
 def _namespace(path: Path) -> tuple[int, int] | None:
@@ -57,78 +52,12 @@ def end_processes(namespaces: Iterable[str]) -> int:
     """End every process in the namespaces, first politely; return how many there were."""
     names = list(namespaces)
     wanted = _wanted(names)
-    ended: set[int] = set()
-    begin = time.monotonic()
-    while left := processes_in(names):
-        harsh = time.monotonic() > begin + GRACE
-        for pid in left:
-            if harsh or pid not in ended:
-                ended.add(pid)
-                number = signal.SIGKILL if harsh else signal.SIGTERM
-                send_if(pid, number, lambda pid=pid: _network_of(pid) in wanted)
-        if time.monotonic() > begin + 20:  # in a system call that cannot be ended
-            break
-        time.sleep(0.02)
-    return len(ended)
-
-
-class Guardian:
-    """A process of its own that does `clean` if this one ends without having released it.
-
-    It leads a session of its own and heeds no signal that a terminal or a batch system sends, so
-    that killing the command, or its whole process group, does not kill it. What it inherits of
-    this process's files are `keep` (a lock, which it so holds on to) and its end of a pipe.
-    """
-
-    def __init__(self, clean: Callable[[], None], keep: int) -> None:
-        reader, self._writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                # Twice, so that it is nobody's child: not waited for, not ended with the rest.
-                if os.fork() == 0:
-                    self._watch(clean, reader, keep)
-                status = 0
-            finally:
-                os._exit(status)
-        os.close(reader)
-        held_open.append(self._writer)
-        os.waitpid(child, 0)
-
-    @staticmethod
-    def _watch(clean: Callable[[], None], reader: int, keep: int) -> None:
-        os.setsid()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-            signal.signal(number, signal.SIG_IGN)
-        null = os.open(os.devnull, os.O_RDWR)
-        for standard in range(3):
-            os.dup2(null, standard)
-        for handle in [int(path.name) for path in Path("/proc/self/fd").iterdir()]:
-            if handle > 2 and handle not in (reader, keep):
-                with suppress(OSError):
-                    os.close(handle)
-        os.chdir("/")
-        if os.read(reader, 1) == b"":
-            clean()
-
-    def release(self) -> None:
-        """Let the guardian go: everything is in order."""
-        with suppress(OSError):
-            os.write(self._writer, b".")
-        held_open.remove(self._writer)
-        os.close(self._writer)
-
-    def __enter__(self) -> "Guardian":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.release()
+    return end_all(
+        lambda: processes_in(names),
+        lambda pid, number: send_if(pid, number, lambda: _network_of(pid) in wanted),
+        GRACE,
+        PATIENCE,
+    )
 
 
 def remove_tree(path: Path) -> None:

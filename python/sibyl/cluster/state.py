@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Literal
 
 from sibyl.errors import CommandError
+from sibyl.inputs import read_text
 from sibyl.processes.identity import Identity
 
 NETNS = Path("/run/netns")  # where `ip netns` keeps its names
 SUBNETS = range(64, 192)  # second numbers of 10.x.0.0/16
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 LEAST_RATE, MOST_RATE = 64_000, 100_000_000_000  # bits per second
+LEAST_QUEUE, MOST_QUEUE = 16 * 1024, 1 << 30  # bytes
 MOST_HOSTS = 256  # every host knows every other's address: the square of this in all
 
 
@@ -36,6 +38,8 @@ class Cluster:
         hosts: number of hosts.
         rate: of every link in each direction, in bits per second.
         subnet: the hosts are in 10.subnet.0.0/16.
+        queue: bytes that the switch keeps in front of each host's link and no more: what comes
+            besides is lost; 0: a second's worth, so that nothing is.
         complete: False from before the first namespace until the last is ready.
     """
 
@@ -44,6 +48,7 @@ class Cluster:
     rate: int
     subnet: int
     complete: bool = True
+    queue: int = 0
 
     @property
     def prefix(self) -> str:
@@ -104,6 +109,13 @@ def parse_rate(text: str) -> int:
     return rate
 
 
+def check_queue(size: int) -> int:
+    """Return a queue's bytes if a switch may have it."""
+    if not LEAST_QUEUE <= size <= MOST_QUEUE:
+        raise CommandError(f"--queue {size}: choose between {LEAST_QUEUE} bytes and 1 GiB")
+    return size
+
+
 def rate_text(rate: float) -> str:
     """A rate as people write it: 100 Mbit/s."""
     for factor, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s")):
@@ -157,6 +169,7 @@ def _read_cluster(name: str, text: str) -> Cluster:
         "hosts": (cluster.hosts, range(1, MOST_HOSTS + 1)),
         "rate": (cluster.rate, range(LEAST_RATE, MOST_RATE + 1)),
         "subnet": (cluster.subnet, SUBNETS),
+        "queue": (cluster.queue, range(MOST_QUEUE + 1)),
     }
     for field, (value, allowed) in numbers.items():
         if type(value) is not int or value not in allowed:
@@ -170,7 +183,7 @@ def load(name: str) -> Cluster | None:
     """The cluster of that name; None if there is none."""
     path = directory() / f"{name}.json"
     try:
-        return _read_cluster(name, path.read_text(encoding="utf-8"))
+        return _read_cluster(name, read_text(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, RecursionError) as error:

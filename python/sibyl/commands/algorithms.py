@@ -1,13 +1,14 @@
 """`sibyl algorithms`: the one table of algorithms, for people and as JSON."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 import sibyl
-from sibyl.files import console_beside
+from sibyl.files import STDOUT, check_json_file, console_beside, write_result
 
 COLUMNS = (
     "collective",
@@ -26,12 +27,13 @@ COLUMNS = (
 ROOM_FOR_ALL = 120
 
 
-def list_algorithms(as_json: bool) -> int:
-    """Print the table; see `sibyl algorithms --help`."""
+def list_algorithms(as_json: bool, file: Path = STDOUT) -> int:
+    """Print the table, or write it as JSON to this file; see `sibyl algorithms --help`."""
+    check_json_file("sibyl algorithms", as_json, file)
     table_rows = sibyl.algorithms()
     rows = [{column: getattr(row, column) for column in COLUMNS} for row in table_rows]
     if as_json:
-        print(json.dumps(rows, indent=2))
+        write_result(file, json.dumps(rows, indent=2) + "\n")
         return 0
     # Names are there to be copied and stay whole; sentences give way. A pipe gets all it wants.
     console = console_beside(width=140)

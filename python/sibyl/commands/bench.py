@@ -17,7 +17,9 @@ def bench(
         typer.Argument(
             metavar="COLLECTIVE",
             help="A collective; or all: every collective, judged together, on one page "
-            "(`governed` beside native if --algorithms is absent); or clairvoyant-schedule: the "
+            "(`governed` beside native if --algorithms is absent); or grid: the same on one host "
+            "and on clusters, under several MPIs, of ranks that sleep and that spin (--pieces, "
+            "--minutes, --resume, --page); or clairvoyant-schedule: the "
             "generators of reduce schedules (--iterations, --seed, --csv, --plot); or thread: what "
             "the thread in the background costs (-n, --mpi, --iterations, --compute, --json); or "
             "calls: whether Sibyl is ever slower, from samples of bare calls on standard input "
@@ -48,6 +50,10 @@ def bench(
         from sibyl.bench.all_collectives import run_all
 
         return run_all(wishes, outputs, sys.argv[2:])
+    if collective == "grid":
+        from sibyl.bench.whole_grid import run_grid
+
+        return run_grid(wishes, outputs, sys.argv[2:])
     from sibyl.bench.session import run_session
 
     return run_session(collective, wishes, outputs, sys.argv[2:])

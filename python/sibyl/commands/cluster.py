@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sibyl.mpi.run import RunOptions
+from sibyl.files import STDOUT, check_json_file, write_result
+from sibyl.mpi.run_options import RunOptions
 from sibyl.option_classes import takes_options
 
 cluster = typer.Typer(
@@ -45,15 +46,28 @@ def up(
     rate: Annotated[
         str, typer.Option(metavar="RATE", help="Of each link and direction; kbit, mbit or gbit.")
     ] = "100mbit",
+    queue: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES",
+            help="What the switch keeps in front of each host's link; the rest is lost. As much as "
+            "comes if absent.",
+        ),
+    ] = None,
     name: Name = "default",
 ) -> int:
     """Make a cluster, or change the one of that name into what is wanted."""
     from sibyl.cluster.lifecycle import bring_up
-    from sibyl.cluster.state import parse_rate, rate_text
+    from sibyl.cluster.state import check_queue, parse_rate, rate_text
+    from sibyl.experiment.units import read_size, size_text
 
-    made, what = bring_up(name, hosts, parse_rate(rate))
+    size = 0 if queue is None else check_queue(read_size(queue))
+    made, what = bring_up(name, hosts, parse_rate(rate), size)
     plural = "host" if made.hosts == 1 else "hosts"
-    print(f"cluster '{name}' {what}: {made.hosts} {plural}, {rate_text(made.rate)} each way")
+    print(
+        f"cluster '{name}' {what}: {made.hosts} {plural}, {rate_text(made.rate)} each way"
+        + (f", queues of {size_text(made.queue)}" if made.queue else "")
+    )
     return 0
 
 
@@ -78,11 +92,16 @@ def down(
 
 @cluster.command()
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The list as JSON.")] = False,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE|-", help="Where --json goes.", show_default="stdout")
+    ] = STDOUT,
 ) -> int:
     """List the clusters of this machine."""
     from sibyl.cluster.state import holder, load_all, rate_text
+    from sibyl.experiment.units import size_text
 
+    check_json_file("sibyl cluster status", as_json, file)
     rows = []
     for each in load_all():
         holding = holder(each.name)
@@ -98,6 +117,7 @@ def status(
                 "name": each.name,
                 "hosts": each.hosts,
                 "rate_bits_per_second": each.rate,
+                "queue_bytes": each.queue or None,
                 "network": each.network,
                 "condition": condition,
                 "process": process,
@@ -105,14 +125,15 @@ def status(
             }
             for each, condition, process in rows
         ]
-        print(json.dumps(listed, indent=2))
+        write_result(file, json.dumps(listed, indent=2) + "\n")
         return 0
     if not rows:
         print("there is no cluster; make one with: sibyl cluster up --hosts N")
     for each, condition, process in rows:
+        queues = f" with queues of {size_text(each.queue)}" if each.queue else ""
         used = f" by process {process}" if process else ""
         print(
-            f"{each.name}: {each.hosts} hosts, {rate_text(each.rate)}, {each.network}, "
+            f"{each.name}: {each.hosts} hosts, {rate_text(each.rate)}{queues}, {each.network}, "
             f"namespaces {each.prefix}-*, {condition}{used}"
         )
     return 0
@@ -130,11 +151,18 @@ def run(
     ranks_per_host: Annotated[
         int, typer.Option(metavar="K", help="Ranks on each host, filled one after the other.")
     ] = 1,
+    waiting: Annotated[
+        str,
+        typer.Option(
+            metavar="sleep|spin",
+            help="What ranks do that wait: leave the processors to others, or look all the time.",
+        ),
+    ] = "sleep",
 ) -> int:
     """Run an MPI program on the hosts of a cluster."""
     from sibyl.cluster.job import run_on_cluster
 
-    return run_on_cluster(name, program, options, ranks_per_host)
+    return run_on_cluster(name, program, options, ranks_per_host, waiting)
 
 
 @cluster.command()

@@ -19,9 +19,12 @@ from sibyl.errors import CommandError, counted
 from sibyl.experiment.statistics import median, median_interval, median_level
 from sibyl.files import check_writable, console_beside, write_result
 from sibyl.mpi.report import seconds_text
-from sibyl.mpi.run import RunOptions, run_program
+from sibyl.mpi.run import run_program
+from sibyl.mpi.run_options import RunOptions
 
 SIDES = ("without Sibyl", "with Sibyl")
+# Of an interval; of less no difference is said to be there.
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -163,9 +166,10 @@ def _print(found: Comparison, json_file: Path | None) -> None:
     ratio, level = median(found.ratios), median_level(turns)
     interval = f"{level:.0%} interval {low:.3f} to {high:.3f}" if turns > 1 else "one turn alone"
     said = f"with Sibyl {ratio:.3f} times the wall time without, {interval}"
-    if turns == 1 or low <= 1 <= high:
+    if level < LEVEL:
+        said += ": too few turns to show a difference"
+    elif low <= 1 <= high:
         said += ": no difference is shown"
-        said += "; take more turns" if level < 0.95 else ""
     else:
         said += f": {abs(1 - ratio):.1%} {'faster' if ratio < 1 else 'SLOWER'}"
     console.print(said, highlight=False, soft_wrap=True)

@@ -1,12 +1,13 @@
 """`sibyl fft-plot`: the picture of a run of sibyl-fft, spectrum above, waterfall below."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 from sibyl.errors import CommandError
+from sibyl.experiment.plots import figure_bytes, plot_library
 from sibyl.files import write_result
+from sibyl.inputs import LARGE, read_text
 
 # Below the loudest point of the waterfall: what is fainter has the darkest colour.
 RANGE_DB = 90.0
@@ -17,14 +18,7 @@ def draw(document: Path, picture: Path) -> int:
     if picture.suffix not in (".png", ".svg", ".pdf"):
         raise CommandError(f"{picture}: name a file that ends in .png, .svg or .pdf")
     run = read_document(document)
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise CommandError(
-            "fft-plot needs matplotlib; install it with: pip install matplotlib"
-        ) from error
-    matplotlib.use("Agg")
-    write_result(picture, _picture(run, picture.suffix[1:]))
+    write_result(picture, figure_bytes(_draw(run, plot_library("fft-plot")), picture))
     return 0
 
 
@@ -35,20 +29,20 @@ def read_document(path: Path) -> dict[str, Any]:
         CommandError: the file cannot be read, or is something else.
     """
     try:
-        run = json.loads(path.read_text(encoding="utf-8"))
+        run = json.loads(read_text(path, LARGE))
     except OSError as error:
         raise CommandError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise CommandError(f"{path} is no JSON: {error}") from error
     if not isinstance(run, dict) or run.get("program") != "sibyl-fft":
         raise CommandError(f"{path} is not from sibyl-fft --json")
-    if not run["picture"]["rows"]:
+    picture = run.get("picture")
+    if not isinstance(picture, dict) or not picture.get("rows"):
         raise CommandError(f"{path} holds no spectrum")
     return run
 
 
-def _picture(run: dict[str, Any], file_format: str) -> bytes:
-    import matplotlib.pyplot as plt
+def _draw(run: dict[str, Any], plt: Any) -> Any:
     import numpy as np
 
     shown = run["picture"]
@@ -93,7 +87,4 @@ def _picture(run: dict[str, Any], file_format: str) -> bytes:
         f"({length:.3g} s), {run['ranks']} ranks",
         fontsize=11,
     )
-    out = io.BytesIO()
-    figure.savefig(out, format=file_format, dpi=150)
-    plt.close(figure)
-    return out.getvalue()
+    return figure

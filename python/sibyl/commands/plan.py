@@ -162,7 +162,7 @@ def read_asked(collective: str, options: PlanOptions, nodes: NodeOptions) -> Ask
     algorithm = options.algorithm
     if algorithm is None:
         if nodes.nodes is None:
-            raise CommandError("Missing option '--algorithm'. (see: sibyl --help)")
+            raise CommandError("Missing option '--algorithm'. (see: sibyl plan --help)")
         algorithm = ON_NODES
         if algorithm not in (row.name for row in sibyl.algorithms(collective)):
             raise CommandError(
@@ -174,7 +174,7 @@ def read_asked(collective: str, options: PlanOptions, nodes: NodeOptions) -> Ask
     ranks = options.ranks
     if ranks is None:
         if named is None:
-            raise CommandError("Missing option '--ranks'. (see: sibyl --help)")
+            raise CommandError("Missing option '--ranks'. (see: sibyl plan --help)")
         ranks = len(named)
     if ranks < 1:
         raise CommandError(f"--ranks {ranks}: a plan has at least 1 rank")

@@ -36,6 +36,6 @@ def simulate(
     model = network.network(known, nodes.placed())
     described = settings.settings(collective, model, nodes.lanes)
     if known.origin:
-        console = console_beside(*vars(outputs).values())
+        console = console_beside(*outputs.files.values())
         console.out(f"alpha and beta {known.origin}", highlight=False)
     return run(described, wishes, nodes, outputs)

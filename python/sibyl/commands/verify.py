@@ -52,6 +52,10 @@ class Case:
         if self.placement == "uneven":
             draw = random.Random(self.ranks * 1_000_003 + self.root)
             return {"nodes": [draw.randrange(nodes) for _ in range(self.ranks)]}
+        if self.placement == "runs":
+            draw = random.Random(self.ranks * 1_000_003 + self.root)
+            begins = itertools.accumulate(int(draw.random() < 0.3) for _ in range(self.ranks - 1))
+            return {"nodes": [0, *begins]}
         return {}
 
     def sizes(self, collective: str) -> list[int] | None:
@@ -111,7 +115,8 @@ def placements_of(row: sibyl.Algorithm, ranks: int) -> list[tuple[str, int]]:
     if not row.nodes:
         return [("", 1)]
     if not row.any_placement:
-        return [("", 1), ("consecutive", 1)]
+        uneven = [("runs", 1)] if row.uneven_nodes else []
+        return [("", 1), ("consecutive", 1), *uneven]
     lanes = range(1, min(MOST_LANES, ranks) + 1 if row.lanes else 2)
     if ranks <= ALL_VARIANTS_UP_TO:
         return [("", 1), *itertools.product(PLACEMENTS, lanes)]
@@ -128,7 +133,8 @@ def cases_of(row: sibyl.Algorithm, ranks: int, roots: str) -> Iterator[Case]:
     sizes are proven, the largest going direct to the root. Where data are cut into segments,
     plans for one and for several are, these for different arrival times where they are planned for.
     Where it plans for nodes, plans for one rank a node and for several are, and where these may lie
-    in any way, for consecutive, cyclic and uneven ones with up to three lanes.
+    in any way, for consecutive, cyclic and uneven ones with up to three lanes; for consecutive ones
+    of different sizes where these are all it plans for.
     """
     orders = (False, True) if row.order != "none" else (False,)
     gates = (False, True) if row.background else (False,)

@@ -7,7 +7,8 @@ from pathlib import Path
 from sibyl.errors import CommandError
 from sibyl.experiment.units import read_time
 from sibyl.mpi import slurm
-from sibyl.mpi.run import RunOptions, run_program, scratch_directory
+from sibyl.mpi.run import run_program, scratch_directory
+from sibyl.mpi.run_options import RunOptions
 from sibyl.profile.recorder import recorder_variables
 from sibyl.profile.watch import watching
 

@@ -9,6 +9,8 @@ bottleneck there is none. Simulated times have no noise: there the medians decid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy
+
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, instrument_limit
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.statistics import holm, median, rank_sum_greater
@@ -63,7 +65,7 @@ def run_times(result: CellResult, contender: str) -> list[float]:
 def times(result: CellResult, contender: str) -> Times:
     """The figures of a contender."""
     samples = run_times(result, contender)
-    return Times(sum(samples) / len(samples), min(samples), median(samples))
+    return Times(float(numpy.mean(samples)), min(samples), median(samples))
 
 
 def left_contender(guideline: Guideline, under: str) -> str:

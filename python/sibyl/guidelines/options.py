@@ -109,7 +109,7 @@ class Outputs(MeasuredOutputs):
                 check_writable("--page", page)
             else:
                 make_directory("--page", self.page)
-            from sibyl.guidelines import page as pictures
+            from sibyl.guidelines import pictures
 
             pictures.check()
         if self.tables is not None:

@@ -5,11 +5,13 @@ import io
 import json
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sibyl.errors import counted
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
 from sibyl.experiment.samples import CellResult
 from sibyl.guidelines.catalogue import Guideline
@@ -223,12 +225,13 @@ def _guideline_line(name: str, findings: Sequence[Finding]) -> str:
     return f"{name}: no violation; shown to hold in {shown} of {len(judged)} cases"
 
 
-def job_line(job: dict[str, object]) -> str:
+def job_line(job: dict[str, Any]) -> str:
     """Which MPI, and where it ran."""
+    ranks = counted(job["ranks"], "rank")
     if job.get("simulated"):
-        return f"{job['mpi']}, {job['ranks']} ranks simulated on {job.get('platform')}"
+        return f"{job['mpi']}, {ranks} simulated on {job.get('platform')}"
     where = f", cluster at {job['rate']}" if "rate" in job else ""
-    return f"{job['mpi']}, {job['ranks']} ranks{where}, {job['cores']} cores, {job['cpu']}"
+    return f"{job['mpi']}, {ranks}{where}, {counted(job['cores'], 'core')}, {job['cpu']}"
 
 
 def to_csv(report: Report) -> str:

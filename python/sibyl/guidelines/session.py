@@ -1,15 +1,14 @@
 """One `sibyl guidelines` from its options to its files."""
 
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sibyl
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
 from sibyl.experiment.grid import COUNTS, SHAPES, Cell, Grid
-from sibyl.experiment.journal import Journal
+from sibyl.experiment.measured_run import MeasuredRun
 from sibyl.experiment.options import (
     PLACES,
     check_nodes,
@@ -20,19 +19,17 @@ from sibyl.experiment.options import (
     repetitions,
     words_of,
 )
-from sibyl.experiment.places import find_launcher, measure, open_journal, place, samples_bar
+from sibyl.experiment.places import find_launcher
 from sibyl.experiment.provenance import provenance
-from sibyl.experiment.runner import Interrupted, signals_interrupt
-from sibyl.experiment.samples import CellResult
+from sibyl.experiment.runner import Interrupted
 from sibyl.experiment.units import read_time
 from sibyl.files import console_beside, write_result
 from sibyl.guidelines import output
-from sibyl.guidelines.catalogue import LEFT_SIDES, PROBLEMS, REGULAR, Guideline, chosen
+from sibyl.guidelines.catalogue import LEFT_SIDES, PROBLEMS, REGULAR, chosen
 from sibyl.guidelines.groups import HOLD_ALL, Group, groups, side
 from sibyl.guidelines.judge import judge
 from sibyl.guidelines.options import Outputs, Wishes
 from sibyl.guidelines.report import Report
-from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 
 if TYPE_CHECKING:
@@ -55,19 +52,6 @@ class Plan:
 
     parts: tuple[tuple[Grid, Group], ...]
     unders: tuple[str, ...]
-
-    @property
-    def everything(self) -> Grid:
-        """One grid with all cells, for the progress bar and the cluster."""
-        first = self.parts[0][0]
-        cells = tuple(cell for grid, _ in self.parts for cell in grid.cells)
-        contenders = max(len(grid.algorithms) for grid, _ in self.parts)
-        return replace(
-            first,
-            collective="guidelines",
-            cells=cells,
-            algorithms=first.algorithms[:1] * contenders,
-        )
 
 
 def _arrivals(wishes: Wishes, ranks: Sequence[int]) -> list[tuple[str, float]]:
@@ -191,30 +175,12 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
                 on=wishes.on,
                 mpi=wishes.mpi,
                 rate=wishes.rate,
+                queue=wishes.queue_bytes,
                 platform=wishes.platform,
                 ranks_per_node=wishes.ranks_per_node,
             )
             parts.append((grid, group))
     return Plan(tuple(parts), unders)
-
-
-def _measure(
-    plan: Plan, launcher: Launcher, journals: Sequence[Journal]
-) -> list[tuple[CellResult, tuple[Guideline, ...]]]:
-    """Every cell with the guidelines that apply there."""
-    done = [result for journal in journals for result in journal.read()]
-    everything = plan.everything
-    missing = len(done) < len(everything.cells)
-    found = []
-    with (
-        signals_interrupt(),
-        samples_bar(everything, done) as progressed,
-        place(everything, launcher, missing) as run,
-    ):
-        for (grid, group), journal in zip(plan.parts, journals, strict=True):
-            results = measure(grid, journal, progressed, run)
-            found += [(result, group.guidelines) for result in results]
-    return found
 
 
 def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
@@ -235,26 +201,23 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
 
         learner = Learner(launcher, program, wishes.under == "sibyl")
     plan = make_plan(wishes, learner.candidates if learner else None)
-    journals = [open_journal(grid, launcher, outputs.resume) for grid, _ in plan.parts]
+    run = MeasuredRun([grid for grid, _ in plan.parts], launcher, outputs.resume)
     try:
-        cells = _measure(plan, launcher, journals)
+        with run.bar("guidelines") as seen:
+            found = run.measure(seen)
     except Interrupted as signal:
-        kept = sum(len(journal.read()) for journal in journals)
-        total = len(plan.everything.cells)
-        print(
-            f"sibyl: interrupted; {kept} of {total} cells are kept, go on with the same command "
-            f"and --resume",
-            file=sys.stderr,
-        )
-        return 128 + signal.number
-
+        return run.interrupted(signal)
+    cells = [
+        (result, group.guidelines)
+        for (_, group), results in zip(plan.parts, found, strict=True)
+        for result in results
+    ]
     origin = provenance(program, launcher, list(command), "guidelines")
     findings = judge(cells, plan.unders)
     flavour = wishes.mpi or "" if wishes.simulated else launcher.flavour
     report = Report(flavour, plan.parts[0][0].iterations, plan.unders, cells, findings, origin)
     _write(report, outputs, learner)
-    for journal in journals:
-        journal.forget()
+    run.forget()
     return 3 if report.wrong else 0
 
 

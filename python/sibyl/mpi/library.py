@@ -2,10 +2,12 @@
 
 import json
 import os
+import sys
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from sibyl._core import __version__
 from sibyl.errors import CommandError
 
 SHIM = "libsibyl-preload.so"
@@ -25,7 +27,8 @@ def _checkout() -> Path | None:
 def library_directories() -> list[Path]:
     """Where the libraries may lie, in the order in which they are looked for.
 
-    SIBYL_LIBRARY_DIR, the package itself, the build of the checkout, the system's directories.
+    SIBYL_LIBRARY_DIR, the package itself, the build of the checkout, this Python's own prefix (as
+    in a conda environment), the system's directories.
     """
     places = []
     chosen = os.environ.get("SIBYL_LIBRARY_DIR")
@@ -35,6 +38,7 @@ def library_directories() -> list[Path]:
     checkout = _checkout()
     if checkout is not None:
         places.append(checkout / "build" / "release" / "lib")
+    places.append(Path(sys.prefix) / "lib")
     for prefix in ("/usr/local", "/usr"):
         places.append(Path(prefix) / "lib")
         places.append(Path(prefix) / "lib64")
@@ -72,18 +76,28 @@ def _find_library(name: str) -> Path:
     )
 
 
+def implementation_name(flavour: str) -> str:
+    """The file of a flavour's implementation, by which the shim finds it."""
+    return f"libsibyl-{flavour}.so.{__version__.split('.')[0]}"
+
+
 def find_implementation(shim: Path, flavour: str) -> Path:
     """The implementation that the shim would load for a flavour of MPI.
 
     Raises:
         CommandError: it does not lie beside the shim.
     """
-    path = Path(os.environ.get("SIBYL_LIBRARY_DIR") or shim.parent) / f"libsibyl-{flavour}.so"
+    directory = Path(os.environ.get("SIBYL_LIBRARY_DIR") or shim.parent)
+    path = directory / implementation_name(flavour)
     if not path.is_file():
-        wrapper = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}[flavour]
+        how = {
+            "openmpi": "apt install libopenmpi-dev",
+            "mpich": "apt install libmpich-dev",
+            "abi": "mpicc_abi, as with: pip install mpich",
+        }[flavour]
         raise CommandError(
-            f"{path} is missing: Sibyl was built without this MPI's compiler; install it (apt "
-            f"install {wrapper}), then build again with: make"
+            f"{path} is missing: Sibyl was built without this MPI's compiler; install it ({how}), "
+            f"then build again with: make"
         )
     return path
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sibyl.errors import CommandError
+from sibyl.inputs import read_text
 from sibyl.mpi.installation import Launcher
 
 
@@ -34,7 +35,7 @@ def read_hostfile(path: Path) -> list[tuple[str, int]]:
     `#` begins a comment. Returns hosts and ranks on each, in the file's order.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise CommandError(f"cannot read the host file {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

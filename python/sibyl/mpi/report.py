@@ -24,6 +24,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from sibyl.inputs import read_text
 from sibyl.mpi.governed_report import Site, merge_sites, print_sites, read_sites
 
 Key = tuple[str, int, str]  # collective, communicator size, algorithm
@@ -153,7 +154,7 @@ def merge_reports(directory: Path) -> Report:
     report = Report()
     for path in sorted(directory.glob("rank-*.json")):
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = json.loads(read_text(path))
             rank, size = int(data["rank"]), int(data["world_size"])
             entries = [
                 (

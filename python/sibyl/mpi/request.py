@@ -7,7 +7,7 @@ import contextlib
 import ctypes
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from mpi4py import MPI
 
@@ -40,7 +40,7 @@ class Request:
 
     def __init__(self, name: str, arguments: tuple[Any, ...], comm: Any, info: Any, keeps: Any):
         self._request = ctypes.c_void_p()
-        self._keeps = (comm, keeps)
+        self._keeps: Any = (comm, keeps)
         call(name, *arguments, handle(comm), info, ctypes.byref(self._request))
         _unfreed.add(self)
 
@@ -111,7 +111,7 @@ class Request:
         """Whether `free` has been called."""
         return self._request.value is None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Request":
         return self
 
     def __exit__(
@@ -154,7 +154,7 @@ def _wrong_arguments(name: str) -> tuple[Any, ...]:
 
 def make_request(
     name: str,
-    prepare: Callable[[], tuple[tuple[Any, ...], tuple[Buffer, Buffer]]],
+    prepare: Callable[[], tuple[tuple[Any, ...], tuple[Buffer, ...]]],
     comm: MPI.Comm,
     keys: dict[str, str],
     op: Any = None,

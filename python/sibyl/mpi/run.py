@@ -2,23 +2,18 @@
 
 import json
 import os
-import shlex
-import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-from rich.console import Console
+from typing import Any
 
 from sibyl.arguments import parse_setting
 from sibyl.errors import CommandError
-from sibyl.files import check_writable, write_result
+from sibyl.files import stdout_beside, write_result
 from sibyl.mpi import slurm
 from sibyl.mpi.arrivals import EMPTY, merge_arrivals
 from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
@@ -27,174 +22,20 @@ from sibyl.mpi.installation import (
     Launcher,
     choose_flavour,
     choose_launcher,
-    launcher_in_path,
-    launcher_of_directory,
+    flavour_under,
     mismatch,
 )
-from sibyl.mpi.library import find_implementation, find_own_program, find_shim
+from sibyl.mpi.library import find_implementation, find_shim
 from sibyl.mpi.placement import Placement, check_room, read_hostfile, write_hosts
 from sibyl.mpi.prediction_report import print_predictions
+from sibyl.mpi.programs import resolve_program
 from sibyl.mpi.report import merge_reports, print_report
+from sibyl.mpi.run_options import RunOptions
 from sibyl.processes.job import run_job
-
-# Programs that come with Sibyl: found without PATH, in the flavour of the MPI that is to run them.
-OWN_PROGRAMS = ("sibyl-fft",)
-
-# What SIBYL_PREDICT may say.
-PREDICTION_MODES = ("off", "piggyback", "root-led", "periodic", "background")
+from sibyl.terminal import Terminal, say
 
 # Given the launcher and a directory for the run: where the ranks go.
 Placing = Callable[[Launcher, Path], Placement]
-
-
-# Options that every command has which starts a program.
-RanksOption = Annotated[
-    int | None,
-    typer.Option("-n", "--ranks", metavar="N", help="Ranks; the launcher's default if absent."),
-]
-MpiOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="openmpi|mpich|DIR",
-        help="Which MPI; the one that the program is linked with if absent.",
-    ),
-]
-LauncherOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="srun|mpiexec", help="What starts the ranks; inside a Slurm job srun if absent."
-    ),
-]
-LauncherArgsOption = Annotated[
-    str | None,
-    typer.Option(metavar="WORDS", help="More words for the launcher, as in '--host a,b'."),
-]
-HostfileOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="The hosts: HOST, HOST slots=N or HOST:N a line."),
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """How a program is to be run: the options that `sibyl run` and `sibyl cluster run` share.
-
-    Attributes:
-        settings: the last of a collective holds.
-        native: leave Sibyl out of it.
-        launcher: srun, mpiexec, or None: srun inside a Slurm job, else mpiexec.
-        predict: one of PREDICTION_MODES, or None: as the environment says.
-        reproducible: reductions give the same bits in every run.
-        govern: whether choices are held against the MPI library's own, or None: as the environment
-            says.
-        learn: where the verdicts on them go, as a selection table.
-        variables: more of them for every rank.
-        durations: where the wall time of each run goes, in seconds, if anywhere.
-    """
-
-    ranks: RanksOption = None
-    mpi: MpiOption = None
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="COLLECTIVE=ALGORITHM",
-            help="Algorithm of a collective; also native (the MPI library's own) and auto.",
-        ),
-    ] = None
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Write the report of the run to this file."),
-    ] = None
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no table at the end.")] = False
-    launcher_args: LauncherArgsOption = None
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.json",
-            help="Write when each rank joined each collective; sibyl bench --pattern replays it.",
-        ),
-    ] = None
-    launcher: str | None = None
-    native: bool = False
-    predict: str | None = None
-    reproducible: bool = False
-    govern: bool | None = None
-    learn: Path | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
-    durations: list[float] | None = None
-
-    def check(self) -> None:
-        """Raise CommandError for what can be seen to be wrong before anything is started."""
-        if self.ranks is not None and self.ranks < 1:
-            raise CommandError(f"-n {self.ranks}: a job has at least 1 rank; say -n 1 or more")
-        if self.launcher not in (None, "srun", "mpiexec"):
-            raise CommandError(f"--launcher {self.launcher}: say srun or mpiexec")
-        if self.native and (self.settings or self.report or self.record or self.predict):
-            raise CommandError(
-                "--native runs without Sibyl; leave out --set, --report, --record, --predict"
-            )
-        if self.learn is not None and self.govern is False:
-            raise CommandError("--learn writes what the governor finds; leave out --no-govern")
-        if self.predict is not None and self.predict not in PREDICTION_MODES:
-            modes = ", ".join(PREDICTION_MODES[:-1])
-            raise CommandError(f"--predict {self.predict}: say {modes} or {PREDICTION_MODES[-1]}")
-        for text in self.settings or []:
-            parse_setting(text)
-        self.launcher_words()
-        if self.report is not None:
-            check_writable("--report", self.report)
-        if self.record is not None:
-            check_writable("--record", self.record)
-        if self.learn is not None:
-            check_writable("--learn", self.learn)
-
-    def launcher_words(self) -> list[str]:
-        """The words of `launcher_args`."""
-        try:
-            return shlex.split(self.launcher_args or "")
-        except ValueError as error:
-            raise CommandError(f"--launcher-args: {error}; close the quotes") from error
-
-
-def find_program(name: str) -> Path:
-    """The file that `name` starts: a path if it has a slash, else looked for in PATH."""
-    if "/" not in name:
-        found = shutil.which(name)
-        if found is not None:
-            return Path(found)
-        if Path(name).is_file():
-            raise CommandError(f"program '{name}' is not in PATH; say ./{name} for the file here")
-        raise CommandError(
-            f"program '{name}' was not found in PATH; check its name, or give a path"
-        )
-    path = Path(name)
-    if not path.exists():
-        raise CommandError(f"program '{name}' does not exist; check the path")
-    if path.is_dir():
-        raise CommandError(f"program '{name}' is a directory; give a program in it")
-    if not os.access(path, os.X_OK):
-        raise CommandError(f"program '{name}' may not be executed; try: chmod +x {name}")
-    return path
-
-
-def resolve_program(words: Sequence[str], mpi: str | None) -> tuple[list[str], Path]:
-    """The words with which the ranks are started, and the program's file.
-
-    Args:
-        words: the program and its arguments.
-        mpi: openmpi, mpich, a prefix, or None: for a program of Sibyl's own, the MPI in PATH.
-    """
-    if words[0] not in OWN_PROGRAMS:
-        return list(words), find_program(words[0])
-    flavour = mpi
-    if mpi is None:
-        launcher = launcher_in_path(None)
-        flavour = launcher.flavour if launcher else "openmpi"
-    elif mpi not in ("openmpi", "mpich"):
-        flavour = launcher_of_directory(Path(mpi)).flavour
-    program = find_own_program(words[0], str(flavour))
-    return [str(program), *words[1:]], program
 
 
 def run_program(words: Sequence[str], options: RunOptions, hostfile: Path | None = None) -> int:
@@ -253,8 +94,8 @@ def run_placed(
     launcher = choose_launcher(options.mpi, program)
     warning = mismatch(launcher, program)
     if warning:
-        print(f"sibyl: {warning}", file=sys.stderr)
-    variables = _rank_variables(launcher.flavour, options, scratch)
+        say(warning)
+    variables = _rank_variables(flavour_under(launcher, program), options, scratch)
     placement = place(launcher, scratch) if place is not None else None
     if placement is not None:
         variables |= placement.rank_environment
@@ -310,7 +151,8 @@ def _run(
     """Run the launcher, then put the ranks' reports together."""
     begin = time.monotonic()
     try:
-        code = run_job(command, environment)
+        with stdout_beside(options.report, options.record, options.learn):
+            code = run_job(command, environment)
     except OSError as error:
         raise CommandError(f"cannot start {command[0]}: {error.strerror}") from error
     if options.durations is not None:
@@ -330,13 +172,13 @@ def _run(
         files[options.record] = json.dumps(recording)
     written = [_write(path, text + "\n") for path, text in files.items()]
     if options.record is not None and not recording["sites"]:
-        print(f"sibyl: {options.record}: {EMPTY}", file=sys.stderr)
+        say(f"{options.record}: {EMPTY}")
     if not options.quiet:
         if os.environ.get("LD_PRELOAD"):
             below = os.environ.get("SIBYL_INTERCEPT") == "pmpi"
             how = "PMPI_X, below" if below else "MPI_X, above"
-            print(f"sibyl: calls are taken by {how} the libraries in LD_PRELOAD", file=sys.stderr)
-        print_report(report, Console(stderr=True))
+            say(f"calls are taken by {how} the libraries in LD_PRELOAD")
+        print_report(report, Terminal(stderr=True))
         if recording is not None:
             _print_recording(recording, options)
     return code if all(written) else code or 1
@@ -347,20 +189,19 @@ def _write(path: Path, text: str) -> bool:
     try:
         write_result(path, text)
     except CommandError as error:
-        print(f"sibyl: {error}", file=sys.stderr)
+        say(str(error))
         return False
     return True
 
 
 def _print_recording(recording: Mapping[str, Any], options: RunOptions) -> None:
     if options.record is not None and recording["left_out"]:
-        print(
-            f"sibyl: {options.record} holds the first calls alone; {recording['left_out']} later "
-            f"ones are left out",
-            file=sys.stderr,
+        say(
+            f"{options.record} holds the first calls alone; {recording['left_out']} later "
+            f"ones are left out"
         )
     if options.predict is not None:
-        print_predictions(dict(recording), Console(stderr=True))
+        print_predictions(dict(recording), Terminal(stderr=True))
 
 
 @contextmanager

@@ -10,7 +10,11 @@ from sibyl.processes.questions import answer_of
 
 # What each flavour of MPI understands, the best first; pmix stands for pmix_v5 and the like too.
 # MPICH and its kin speak PMI 1, which Slurm's pmi2 serves as well.
-_MPI_TYPES = {"openmpi": ("pmix", "pmi2"), "mpich": ("pmi2", "cray_shasta", "pmix")}
+_MPI_TYPES = {
+    "openmpi": ("pmix", "pmi2"),
+    "mpich": ("pmi2", "cray_shasta", "pmix"),
+    "abi": ("pmix", "pmi2"),
+}
 
 
 def inside_job() -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from sibyl import _core
 from sibyl.errors import CommandError
 from sibyl.experiment.recording import Site, read_recording, read_text_calls
+from sibyl.inputs import LARGE, read_text
 
 BEST = "best"
 
@@ -80,7 +81,7 @@ def read_trace(path: Path) -> list[Site]:
         CommandError: no such file, or no trace.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, LARGE)
     except OSError as error:
         raise CommandError(f"cannot read the trace {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -15,10 +15,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sibyl.processes.ending import end_all
 from sibyl.processes.signals import handled
 
 # What ends a command, from a terminal or a batch system.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+# Seconds that what a program left behind has to end after SIGTERM.
+GRACE = 2.0
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -60,19 +64,18 @@ def _reap_orphans() -> None:
 
 def end_leftovers() -> None:
     """End what a program left behind that was supervised: first politely, then not."""
-    deadline = time.monotonic() + 2.0
-    sent: set[int] = set()
-    while left := descendants(os.getpid()):
-        harsh = time.monotonic() > deadline
-        for pid in left:
-            if harsh or pid not in sent:
-                sent.add(pid)
-                with suppress(OSError):
-                    os.kill(pid, signal.SIGKILL if harsh else signal.SIGTERM)
+
+    def left() -> list[int]:
         with suppress(OSError):
             while os.waitpid(-1, os.WNOHANG)[0] > 0:
                 pass
-        time.sleep(0.02)
+        return descendants(os.getpid())
+
+    def send(pid: int, number: signal.Signals) -> None:
+        with suppress(OSError):
+            os.kill(pid, number)
+
+    end_all(left, send, GRACE)
 
 
 class Supervised:

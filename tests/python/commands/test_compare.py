@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
 
-from sibyl.commands.compare import Comparison, _difference
+from sibyl.commands.compare import Comparison, _difference, _print
 from sibyl.experiment.statistics import median_level
 
 
@@ -18,6 +18,14 @@ def test_the_ratio_is_that_of_turns_and_its_interval_says_how_sure_it_is() -> No
     assert document["interval"] == [0.5, pytest.approx(0.6)]
     assert document["confidence"] == 0.95
     assert [median_level(turns) for turns in (1, 2, 5, 6, 100)] == [0, 0.5, 0.9375, 0.95, 0.95]
+
+
+def test_a_difference_is_said_of_intervals_of_95_percent_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for turns, said in ((2, "too few turns to show a difference"), (6, "100.0% SLOWER")):
+        _print(Comparison(["app"], 4, ([1.0] * turns, [2.0] * turns), None, ""), None)
+        assert said in capsys.readouterr().out
 
 
 def test_outputs_are_the_same_but_for_the_order_of_lines() -> None:

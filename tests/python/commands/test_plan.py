@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Sibyl
+from conftest import Sibyl, assert_usage_error
 from plan_interpreter import PlanError, check_results, execute
 
 import sibyl as package
@@ -57,6 +57,9 @@ def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
                         request["direct_from"] = draw.choice((1, 50, 100))
                     if row.nodes:
                         request["ranks_per_node"] = draw.randint(1, 5)
+                    if row.uneven_nodes and (ranks + in_place) % 2 == 0:
+                        request["ranks_per_node"] = 1
+                        request["nodes"] = [rank * (1 + root % 4) // 4 for rank in range(ranks)]
                     if row.any_placement and (root + in_place) % 2 == 0:
                         request["ranks_per_node"] = 1
                         request["nodes"] = [draw.randrange(1 + ranks // 3) for _ in range(ranks)]
@@ -227,6 +230,10 @@ def test_the_table_of_algorithms_is_the_library_s(sibyl: Sibyl) -> None:
         assert row["order"] in ("none", "root_only", "all_ranks")
         for flag in ("background", "commutative_only", "in_place"):
             assert isinstance(row[flag], bool)
+    assert json.loads(sibyl("algorithms", "--json", "-").stdout) == rows
+    assert sibyl("algorithms", "--json", "a.json").stdout == ""
+    assert json.loads((sibyl.directory / "a.json").read_text()) == rows
+    assert_usage_error(sibyl("algorithms", "a.json"), "say: sibyl algorithms --json a.json")
     table = sibyl("algorithms").stdout
     assert all(row["name"] in table for row in rows)
     assert {row["collective"] for row in rows} == set(package.collectives())
@@ -234,7 +241,7 @@ def test_the_table_of_algorithms_is_the_library_s(sibyl: Sibyl) -> None:
 
 def test_the_package_says_what_is_wrong_with_a_request() -> None:
     with pytest.raises(ValueError, match="bcast"):
-        package.make_plan("bcast", "linear", 4)
+        package.make_plan("bcast", "ring", 4)
     with pytest.raises(ValueError, match="fast"):
         package.make_plan("scan", "fast", 4)
     with pytest.raises(ValueError):

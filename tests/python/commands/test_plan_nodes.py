@@ -87,15 +87,18 @@ def test_the_json_names_nodes_only_where_they_were_asked_for(sibyl: Sibyl) -> No
 
 @pytest.mark.parametrize(
     ("collective", "algorithm"),
-    [("exscan", "two-level"), ("reduce", "ordered-tree")],
+    [("exscan", "two-level"), ("scan", "two-level"), ("reduce", "ordered-tree")],
 )
-def test_equal_nodes_are_for_what_knows_consecutive_ranks_only(
+def test_what_keeps_the_order_knows_nodes_of_consecutive_ranks_only(
     sibyl: Sibyl, collective: str, algorithm: str
 ) -> None:
     words = (collective, "--algorithm", algorithm)
     named = planned(sibyl, *words, "--nodes", "3,3,2")
     assert named["programs"] == planned(sibyl, *words, "-n", 8, "--ranks-per-node", 3)["programs"]
-    assert_usage_error(sibyl("plan", *words, "--nodes", "3,1,4"), "consecutive ranks only")
+    uneven = planned(sibyl, *words, "--nodes", "3,1,4")
+    assert len(between(uneven, nodes_of_ranks([3, 1, 4]))) == 2 + (collective != "reduce")
+    cyclic = sibyl("plan", *words, "--nodes", "3,1,4", "--placement", "cyclic")
+    assert_usage_error(cyclic, "consecutive ranks only")
 
 
 @pytest.mark.parametrize("collective", ["gather", "scatter", "gatherv", "scatterv"])

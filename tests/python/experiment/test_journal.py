@@ -1,4 +1,4 @@
-"""Finished cells are kept until they are forgotten."""
+"""Finished entries are kept until they are forgotten."""
 
 from pathlib import Path
 
@@ -6,21 +6,66 @@ import pytest
 from cells import result_of
 
 from sibyl.experiment.grid import Cell
-from sibyl.experiment.journal import Journal
+from sibyl.experiment.journal import Journal, say_kept
+from sibyl.experiment.samples import CellResult
 
 
-def test_the_journal_keeps_cells_until_they_are_forgotten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    journal = Journal("abc")
-    results = [
-        result_of({"native": [float(n)]}, Cell(4, n, "same", "flat", 0.0)) for n in range(1, 4)
-    ]
-    for result in results:
-        journal.add(result)
-    (journal.directory / "000009.json").write_text("half")
-    assert Journal("abc").read() == results
-    assert Journal("abd").read() == []
-    journal.forget()
-    assert journal.read() == []
+    return tmp_path
+
+
+def journal(fingerprint: str) -> Journal[CellResult]:
+    return Journal(fingerprint, CellResult.from_json)
+
+
+def results(count: int) -> list[CellResult]:
+    cells = [Cell(4, n, "same", "flat", 0.0) for n in range(count)]
+    return [result_of({"native": [1.5 * cell.size]}, cell) for cell in cells]
+
+
+def test_the_journal_keeps_cells_until_they_are_forgotten() -> None:
+    found = results(3)
+    for result in found:
+        journal("abc").add(result)
+    assert journal("abc").read() == found
+    assert journal("abd").read() == []
+    journal("abd").forget()
+    assert journal("abc").read() == found
+    journal("abc").forget()
+    assert journal("abc").read() == []
+
+
+def test_half_an_entry_is_none_and_takes_no_other_with_it() -> None:
+    found = results(3)
+    one = journal("abc")
+    for result in found[:2]:
+        one.add(result)
+    one.path.write_bytes(one.path.read_bytes()[:-20])
+    assert journal("abc").read() == found[:1]
+    journal("abc").add(found[2])
+    assert journal("abc").read() == [found[0], found[2]]
+
+
+def test_entries_of_another_form_are_left_out() -> None:
+    one = journal("abc")
+    one.add(results(1)[0])
+    with one.path.open("a") as file:
+        file.write('{"cell": {}}\n[]\n7\n')
+    assert journal("abc").read() == results(1)
+
+
+def test_what_cannot_be_kept_is_there_all_the_same(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (cache / "sibyl").write_text("no directory")
+    one = journal("abc")
+    for result in results(2):
+        one.add(result)
+    assert one.read() == results(2)
+    say_kept([one], 3, "cells")
+    said = capsys.readouterr().err
+    assert "2 of 3 cells are finished and not kept: " in said
+    assert "--resume" not in said
+    one.forget()

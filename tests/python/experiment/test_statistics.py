@@ -1,8 +1,19 @@
-"""The rank-sum test and Holm's correction against published values."""
+"""Our statistics against SciPy and published tables."""
 
+import random
+
+import numpy
 import pytest
+from scipy import stats
 
 from sibyl.experiment import statistics
+
+
+def samples(seed: int, count: int, places: int | None = None) -> list[float]:
+    """Of a distribution with a long tail; with few digits many are equal."""
+    draw = random.Random(seed)
+    values = [draw.lognormvariate(0, 0.5) for _ in range(count)]
+    return values if places is None else [round(value, places) for value in values]
 
 
 def test_the_rank_sum_test_gives_the_published_values(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,18 +27,80 @@ def test_the_rank_sum_test_gives_the_published_values(monkeypatch: pytest.Monkey
     assert statistics.rank_sum_greater([1, 1, 1], [1, 1, 1]) == 1
 
 
-def test_the_rank_sum_test_agrees_with_scipy() -> None:
-    scipy_stats = pytest.importorskip("scipy.stats")
-    own = [((i * 7919) % 97) / 3 for i in range(40)]
-    other = [((i * 104729) % 89) / 4 + 3 for i in range(33)]
-    expected = scipy_stats.mannwhitneyu(own, other, alternative="greater", method="asymptotic")
+@pytest.mark.parametrize("shift", [0.0, 0.4])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 9), (7, 7), (20, 20), (20, 13)])
+def test_the_exact_rank_sum_test_is_scipy_s(n: int, m: int, shift: float) -> None:
+    for seed in range(10):
+        own = [value + shift for value in samples(seed, n)]
+        other = samples(100 + seed, m)
+        expected = stats.mannwhitneyu(own, other, alternative="greater", method="exact").pvalue
+        assert statistics.rank_sum_greater(own, other) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("places", [0, 1, None])
+@pytest.mark.parametrize(("n", "m"), [(21, 4), (30, 25), (60, 100)])
+def test_the_rank_sum_test_of_many_samples_and_of_equal_ones_is_scipy_s(
+    n: int, m: int, places: int | None
+) -> None:
+    for seed in range(10):
+        own, other = samples(seed, n, places), samples(100 + seed, m, places)
+        expected = stats.mannwhitneyu(own, other, alternative="greater", method="asymptotic")
+        assert statistics.rank_sum_greater(own, other) == pytest.approx(expected.pvalue)
+
+
+def test_the_rank_sum_test_of_few_samples_with_equal_ones_is_scipy_s() -> None:
+    own, other = [1.0, 2.0, 2.0, 3.0, 5.0], [1.0, 1.0, 2.0, 4.0]
+    expected = stats.mannwhitneyu(own, other, alternative="greater", method="asymptotic")
     assert statistics.rank_sum_greater(own, other) == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 5), (7, 15), (15, 15), (30, 25), (64, 64)])
+def test_the_interval_of_a_ratio_holds_what_the_rank_sum_test_leaves_open(n: int, m: int) -> None:
+    for seed in range(5):
+        own, other = [1.3 * value for value in samples(seed, n)], samples(100 + seed, m)
+        low, high = statistics.ratio_interval(own, other)
+        assert low < high
+
+        def chances(factor: float, own=own, other=other) -> tuple[float, float]:
+            scaled = [factor * value for value in other]
+            return (
+                statistics.rank_sum_greater(own, scaled),
+                statistics.rank_sum_greater(scaled, own),
+            )
+
+        assert chances(low * 0.999999)[0] <= 0.025 < chances(low * 1.000001)[0]
+        assert chances(high * 1.000001)[1] <= 0.025 < chances(high * 0.999999)[1]
+
+
+def test_few_samples_leave_all_quotients_open() -> None:
+    assert statistics.ratio_interval([2, 3], [1, 1]) == (2, 3)
+    assert statistics.ratio_interval([2], [1]) == (2, 2)
+
+
+def holm_by_definition(p_values: list[float]) -> list[float]:
+    """From the hypotheses that Holm's procedure rejects at each level, of 1000 levels."""
+    levels = numpy.arange(1, 1001) / 1000
+    least = numpy.ones(len(p_values))
+    for level in levels[::-1]:
+        order = sorted(range(len(p_values)), key=p_values.__getitem__)
+        for step, place in enumerate(order):
+            if p_values[place] > level / (len(p_values) - step):
+                break
+            least[place] = level
+    return least.tolist()
 
 
 def test_holm_steps_down_and_never_reorders() -> None:
     assert statistics.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert statistics.holm([0.9, 0.8]) == [1, 1]
-    assert statistics.quantile([4, 1, 3, 2], 0.5) == 2.5
+    assert statistics.holm([]) == []
+    draw = random.Random(3)
+    for count in (1, 2, 7, 40):
+        p_values = [draw.random() ** 4 for _ in range(count)]
+        adjusted = statistics.holm(p_values)
+        assert adjusted == pytest.approx(holm_by_definition(p_values), abs=1.1e-3)
+        # The smallest one is Bonferroni's.
+        assert min(adjusted) == pytest.approx(min(1.0, count * min(p_values)))
 
 
 def test_the_interval_of_the_median_is_the_binomial_one_of_the_tables() -> None:
@@ -35,5 +108,26 @@ def test_the_interval_of_the_median_is_the_binomial_one_of_the_tables() -> None:
     assert statistics.median_interval(range(1, 21)) == (6, 15)
 
 
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize("count", [1, 2, 5, 6, 9, 20, 71, 200])
+def test_the_interval_of_the_median_is_scipy_s(count: int, confidence: float) -> None:
+    values = samples(count, count)
+    found = statistics.median_interval(values, confidence)
+    expected = stats.quantile_test(values, q=0, p=0.5).confidence_interval(confidence)
+    if numpy.isnan([*expected]).any():  # too few for the level
+        expected = (min(values), max(values))
+        assert statistics.median_level(count, confidence) < confidence
+    assert found == pytest.approx((expected[0], expected[1]))
+
+
 def test_the_interval_is_the_whole_range_where_there_are_too_few_samples() -> None:
     assert statistics.median_interval([3, 1, 2]) == (1, 3)
+
+
+def test_quartiles_lie_between_neighbours() -> None:
+    assert statistics.quartiles([4, 1, 3, 2]) == (1.75, 3.25)
+    assert statistics.quartiles([7.0]) == (7.0, 7.0)
+    assert statistics.median([4, 1, 3, 2]) == 2.5
+    # What is written to files is plain numbers.
+    assert all(type(value) is float for value in statistics.quartiles([1, 2, 4]))
+    assert type(statistics.median([1, 2, 4])) is float

@@ -14,7 +14,9 @@ def test_guidelines_have_names_of_their_own_and_columns_for_both_sides() -> None
         assert {guideline.left, guideline.right} <= set(COLUMNS[guideline.family])
     for operation in (each for columns in COLUMNS.values() for each in columns):
         assert operation in TITLES
-    documented = (Path(__file__).parents[3] / "docs" / "guidelines.md").read_text("utf-8")
+    documented = (Path(__file__).parents[3] / "docs" / "how-to" / "guidelines.md").read_text(
+        "utf-8"
+    )
     for guideline in GUIDELINES:
         assert f"{guideline.name} | {guideline.text}" in documented
     assert set(LEFT_SIDES) | {"scan"} == set(COLLECTIVES)

@@ -19,12 +19,27 @@ def site(collective: str, verdict: str, **others: Any) -> dict[str, Any]:
         "least_bytes": 4096,
         "most_bytes": 8191,
         "algorithm": "ring",
+        "challenger": None,
+        "line": 0,
         "verdict": verdict,
         "calls": 100,
         "native_calls": 90,
         "own_seconds": 3e-3,
         "native_seconds": 1e-3,
+        "challenger_calls": 0,
+        "challenger_seconds": 0.0,
     } | others
+
+
+def test_lines_of_a_program_are_printed_apart_and_share_a_rule():
+    sites = [site("reduce", "own", line=1), site("reduce", "native", line=2, calls=300)]
+    merged = merge_sites([read_sites({"governed": sites})])
+    assert [one["line"] for one in merged] == [1, 2]
+    text = io.StringIO()
+    print_sites(merged, Console(file=text, width=100))
+    assert "line 1 of several" in text.getvalue()
+    assert "line 2 of several" in text.getvalue()
+    assert "reduce 8 4096-8191 native" in to_table(merged)
 
 
 def test_sites_are_merged_by_who_has_seen_most():
@@ -60,6 +75,24 @@ def test_verdicts_are_printed_and_nothing_where_there_is_none():
     assert "3 ms" in text
     assert text.count("ring") == 1
     assert printed([site("scan", "undecided")]) == ""
+
+
+def test_a_challenger_that_serves_is_named_in_print_and_table():
+    sites = read_sites(
+        {
+            "governed": [
+                site("exscan", "challenger", challenger="hybrid", challenger_seconds=5e-4),
+                site("exscan", "own", root=None),
+            ]
+        }
+    )
+    merged = merge_sites([sites])
+    assert len(merged) == 2
+    text = printed(merged)
+    assert "hybrid" in text
+    assert "500 us" in text
+    table = to_table(merged[:1] if merged[0]["challenger"] else merged[1:])
+    assert "exscan 8 4096-8191 hybrid  # ring 3 ms, native 1 ms, hybrid 500 us" in table
 
 
 def test_a_table_has_a_rule_per_size_that_most_calls_agree_with():

@@ -17,6 +17,15 @@ from conftest import MPIS, Mpi, Sibyl, assert_usage_error
 from forked_command import COMMAND
 
 
+def test_a_report_on_stdout_is_all_that_is_there(sibyl: Sibyl, mpi: Mpi) -> None:
+    words = ("--", "/bin/sh", "-c", "echo said")
+    result = sibyl("run", "-n", 1, "--mpi", mpi.option, "--report", "-", *words)
+    assert json.loads(result.stdout)["exit_code"] == 0
+    assert "said" in result.stderr.splitlines()
+    refused = sibyl("run", "-n", 1, "--mpi", mpi.option, "--report", "-", "--record", "-", *words)
+    assert_usage_error(refused, "--report and --record: only one can be written to '-'")
+
+
 def test_a_program_is_served_by_the_chosen_algorithm(sibyl: Sibyl, mpi: Mpi, job: Path) -> None:
     words = ["run", "-n", 3, "--mpi", mpi.option, "--set", "exscan=two-op-doubling"]
     result = sibyl(*words, "--report", "report.json", "--", job)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import sibyl
 from sibyl.errors import CommandError
-from sibyl.experiment.journal import write_whole
+from sibyl.files import write_whole
 from sibyl.guidelines.catalogue import LEFT_SIDES
 from sibyl.guidelines.report import Report
 from sibyl.guidelines.selection import mpich, openmpi, own

@@ -1,0 +1,23 @@
+"""Files that a command reads: none that is larger than it can be, and so no device without end."""
+
+import errno
+from pathlib import Path
+
+# What people write by hand, or a command has written for itself.
+SMALL = 64 << 20
+# Recordings: a million calls of 48 ranks are half of it.
+LARGE = 1 << 30
+
+
+def read_text(path: Path, most_bytes: int = SMALL) -> str:
+    """The text of a file, at most so many bytes of UTF-8.
+
+    Raises:
+        OSError: it cannot be read, or is larger.
+        UnicodeDecodeError: it is no text.
+    """
+    with path.open("rb") as file:
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"it is larger than {most_bytes} bytes", str(path))
+    return data.decode("utf-8")

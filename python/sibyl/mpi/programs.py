@@ -1,0 +1,53 @@
+"""The program that a command line names: a path, one in PATH, or one that comes with Sibyl."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from sibyl.errors import CommandError
+from sibyl.mpi.installation import launcher_in_path, launcher_of_directory
+from sibyl.mpi.library import find_own_program
+
+# Programs that come with Sibyl: found without PATH, in the flavour of the MPI that is to run them.
+OWN_PROGRAMS = ("sibyl-fft",)
+
+
+def find_program(name: str) -> Path:
+    """The file that `name` starts: a path if it has a slash, else looked for in PATH."""
+    if "/" not in name:
+        found = shutil.which(name)
+        if found is not None:
+            return Path(found)
+        if Path(name).is_file():
+            raise CommandError(f"program '{name}' is not in PATH; say ./{name} for the file here")
+        raise CommandError(
+            f"program '{name}' was not found in PATH; check its name, or give a path"
+        )
+    path = Path(name)
+    if not path.exists():
+        raise CommandError(f"program '{name}' does not exist; check the path")
+    if path.is_dir():
+        raise CommandError(f"program '{name}' is a directory; give a program in it")
+    if not os.access(path, os.X_OK):
+        raise CommandError(f"program '{name}' may not be executed; try: chmod +x {name}")
+    return path
+
+
+def resolve_program(words: Sequence[str], mpi: str | None) -> tuple[list[str], Path]:
+    """The words with which the ranks are started, and the program's file.
+
+    Args:
+        words: the program and its arguments.
+        mpi: openmpi, mpich, a prefix, or None: for a program of Sibyl's own, the MPI in PATH.
+    """
+    if words[0] not in OWN_PROGRAMS:
+        return list(words), find_program(words[0])
+    flavour = mpi
+    if mpi is None:
+        launcher = launcher_in_path(None)
+        flavour = launcher.flavour if launcher else "openmpi"
+    elif mpi not in ("openmpi", "mpich"):
+        flavour = launcher_of_directory(Path(mpi)).flavour
+    program = find_own_program(words[0], str(flavour))
+    return [str(program), *words[1:]], program

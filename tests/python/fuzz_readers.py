@@ -1,0 +1,94 @@
+"""Every reader of a file in Python, as a function of the file's bytes, for fuzzers.
+
+A reader takes what it is given or refuses it by its own error, with a line that can be printed;
+any other exception, a hang or a result that cannot be used is a fault. tests/fuzz/corpus/<name>
+holds what each is fed first; tests/python/test_fuzz_corpus.py goes over it, scripts/fuzz lets
+atheris make more of it.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from sibyl.arguments import read_order, read_sizes
+from sibyl.cluster.state import Cluster, _read_cluster
+from sibyl.commands.fft_plot import read_document
+from sibyl.errors import CommandError
+from sibyl.experiment.recording import read_recording, replayed_calls
+from sibyl.mpi.arrivals import merge_arrivals
+from sibyl.mpi.placement import read_hostfile
+from sibyl.mpi.report import merge_reports
+from sibyl.prediction import replay
+from sibyl.profile.chrome import to_chrome
+from sibyl.profile.costs import Costs
+from sibyl.profile.document import to_json
+from sibyl.profile.page import to_html
+from sibyl.profile.profile import make_profile
+from sibyl.profile.trace import TraceError
+from sibyl.profile.world import read_world
+from sibyl.simulator import calibration
+
+Reader = Callable[[Path], object]
+
+
+def _recording(path: Path) -> None:
+    with suppress(CommandError):
+        read_recording(path)
+    with suppress(CommandError):
+        replayed_calls(str(path), 4)
+    for site in replay.read_trace(path)[:2]:
+        if site.ranks * len(site.calls) < 10_000:
+            replay.replay(site, ["last"])
+
+
+def _trace(path: Path) -> None:
+    world = read_world(path.parent)
+    profile = make_profile(world, lambda: Costs(None, None, "nothing"), ["program"])
+    json.loads(to_json(profile))
+    json.loads(to_chrome(profile))
+    to_html(profile)
+
+
+def _report(path: Path) -> None:
+    report = merge_reports(path.parent)
+    json.dumps(report.as_json(["program"], 0))
+
+
+def _arrivals(path: Path) -> None:
+    json.dumps(merge_arrivals(path.parent, ["program"]))
+
+
+def _cluster(path: Path) -> None:
+    try:
+        cluster = _read_cluster("default", path.read_text(encoding="utf-8"))
+    except (ValueError, TypeError, RecursionError):  # as `load` has it
+        return
+    assert isinstance(cluster, Cluster)
+    assert all(name.startswith("sibyl-default-") for name in cluster.namespaces)
+
+
+# By the name of the corpus: the reader, and what its file is called.
+READERS: dict[str, tuple[Reader, str]] = {
+    "recording": (_recording, "recording.json"),
+    "trace": (_trace, "here-1.trace"),
+    "report": (_report, "rank-0-1.json"),
+    "rank_arrivals": (_arrivals, "arrivals-0-1.json"),
+    "hostfile": (read_hostfile, "hosts"),
+    "order": (lambda path: read_order(path, 4, 1), "order"),
+    "sizes": (lambda path: read_sizes(str(path)), "sizes"),
+    "calibration": (calibration.read, "costs.json"),
+    "fft": (read_document, "fft.json"),
+    "cluster": (_cluster, "default.json"),
+}
+
+
+def feed(name: str, data: bytes) -> None:
+    """Let a reader read; returns where it has, or has refused."""
+    reader, file = READERS[name]
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / file
+        path.write_bytes(data)
+        with suppress(CommandError, TraceError):
+            reader(path)

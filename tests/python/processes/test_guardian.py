@@ -1,0 +1,99 @@
+"""Whoever has a guardian is cleaned up after, killed or not; whoever releases it is left alone."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sibyl.processes.ending import end_all
+from sibyl.processes.guardian import Guardian, held_open
+
+PATIENCE = 20.0
+# Says when it has a guardian; with "helper", another program is given the guardian's pipe.
+GUARDED = """
+import subprocess, sys, time
+from pathlib import Path
+from sibyl.processes.guardian import Guardian, held_open
+mark, helper = Path(sys.argv[1]), sys.argv[2] == "helper"
+with Guardian(lambda: mark.write_text(str(time.monotonic()))):
+    if helper:
+        words = ["sh", "-c", "sleep 1; date > " + str(mark.with_name("helped"))]
+        subprocess.Popen(words, pass_fds=held_open, start_new_session=True)
+    print("guarded", flush=True)
+    if sys.argv[3] == "stay":
+        time.sleep(60)
+"""
+
+
+def start(mark: Path, helper: str, what: str) -> subprocess.Popen[str]:
+    words = [sys.executable, "-c", GUARDED, mark, helper, what]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "guarded\n"
+    return process
+
+
+def wait_for(path: Path) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return path.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_process_group_is_cleaned_up_after(tmp_path: Path, number: signal.Signals) -> None:
+    process = start(tmp_path / "mark", "alone", "stay")
+    os.killpg(process.pid, number)
+    process.wait(PATIENCE)
+    assert wait_for(tmp_path / "mark")
+
+
+def test_the_guardian_waits_for_programs_that_have_its_pipe(tmp_path: Path) -> None:
+    process = start(tmp_path / "mark", "helper", "stay")
+    process.kill()
+    process.wait(PATIENCE)
+    assert wait_for(tmp_path / "mark")
+    assert (tmp_path / "helped").exists()
+
+
+def test_a_guardian_that_was_released_does_nothing(tmp_path: Path) -> None:
+    process = start(tmp_path / "mark", "alone", "end")
+    assert process.wait(PATIENCE) == 0
+    time.sleep(0.3)
+    assert not (tmp_path / "mark").exists()
+
+
+def test_its_pipe_is_closed_again() -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with Guardian(lambda: None):
+        assert len(held_open) == 1
+    assert held_open == []
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_what_does_not_heed_a_request_is_killed() -> None:
+    words = ["sh", "-c", "trap '' TERM; echo there; while :; do sleep 0.05; done"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "there\n"
+    polite = subprocess.Popen(["sleep", "60"])
+    sent: list[tuple[int, signal.Signals]] = []
+
+    def left() -> list[int]:
+        return [each.pid for each in (process, polite) if each.poll() is None]
+
+    def send(pid: int, number: signal.Signals) -> None:
+        sent.append((pid, number))
+        os.kill(pid, number)
+
+    assert end_all(left, send, grace=0.2) == 2
+    assert (process.returncode, polite.returncode) == (-signal.SIGKILL, -signal.SIGTERM)
+    assert sent.count((process.pid, signal.SIGTERM)) == 1
+
+
+def test_patience_has_an_end() -> None:
+    assert end_all(lambda: [1], lambda *_: None, grace=0.0, patience=0.1) == 1

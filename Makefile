@@ -1,5 +1,6 @@
 # Two commands to begin with: `make demo` and `make test`. Each does all set-up that it needs.
-.PHONY: build demo test test-all test-long test-applications lint format install clean help
+.PHONY: build demo test test-all test-long test-applications test-packages test-mpis lint \
+        format docs install wheel debian clean help
 PREFIX ?= /usr/local
 
 build:  ## build the library, the preload and the sibyl command (build/release, .venv/bin/sibyl)
@@ -20,11 +21,26 @@ test-long:  ## all that, with the long versions of the tests
 test-applications:  ## LAMMPS, HPCC, PT-Scotch, MUMPS, NWChem and others natively and under the preload
 	@scripts/test applications
 
+test-mpis:  ## programs under the preload with every MPI: Debian's, PyPI's, Intel's, over UCX and libfabric
+	@scripts/test mpis
+
+test-packages:  ## wheels under five MPIs, Debian packages, recipes of other systems, container: built and tried
+	@scripts/test packages
+
+wheel:  ## wheels that need neither a compiler nor an MPI where they are installed (dist)
+	@scripts/wheel
+
+debian:  ## Debian packages (build/debian)
+	@scripts/debian-package
+
 lint:  ## check formatting and run the linters
 	@scripts/lint
 
 format:  ## format all sources
 	@scripts/lint --fix
+
+docs:  ## build the documentation site and the man pages, and run the examples on its pages
+	@scripts/docs --check
 
 install: build  ## install to PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)

@@ -21,10 +21,34 @@ flavours_of() {
 }
 
 configure() {  # PRESET [CMAKE ARGUMENT...]: quiet unless it fails
-  local preset="$1" log
+  local preset="$1" log abi="$venv/newest-mpich/bin/mpicc_abi" found=()
   shift
+  # The MPI with the standard's binary interface, where set-up has installed it.
+  if [ "$preset" = release ] && [ -x "$abi" ]; then found=("-DSIBYL_MPICC_ABI=$abi"); fi
   log="$root/build/$preset-configure.log"
   mkdir -p "$root/build"
-  (cd "$root" && cmake --preset "$preset" "$@") > "$log" 2>&1 || { cat "$log"; return 1; }
+  (cd "$root" && cmake --preset "$preset" "${found[@]}" "$@") > "$log" 2>&1 || { cat "$log"; return 1; }
   grep -E '^-- MPI:' "$log" || true
+}
+
+# Prints a clang++ that has libFuzzer's run-time library and can read the C++ library's ranges, which
+# those before 16 cannot; fails where there is none.
+fuzzing_compiler() {
+  local candidate
+  for candidate in clang++-{20,19,18,17,16} clang++; do
+    if command -v "$candidate" > /dev/null 2>&1 &&
+      "$candidate" -std=c++20 -fsanitize=fuzzer -x c++ - -o /dev/null > /dev/null 2>&1 << 'CODE'
+#include <algorithm>
+#include <cstddef>
+static int sorted[2] = {1, 2};
+extern "C" int LLVMFuzzerTestOneInput(const char*, std::size_t) {
+  return std::ranges::equal_range(sorted, 3).empty() ? 0 : 1;
+}
+CODE
+    then
+      echo "$candidate"
+      return 0
+    fi
+  done
+  return 1
 }

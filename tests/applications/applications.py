@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from comparison import differences, new_messages
-from launching import read_reports, run, setting, shim
+from launching import read_reports, run, setting, under_sibyl
 from programs import PROGRAMS, RANKS
 
 # Ranks share two cores; numpy's own threads would take them from each other.
@@ -80,7 +80,7 @@ class Applications(unittest.TestCase):
         """Holds a run against the native ones; gives its calls, by collective and what served."""
         plain = self.native_runs(program)
         reports = new_folder()
-        extra = {"LD_PRELOAD": str(shim()), "SIBYL_REPORT": str(reports), **settings}
+        extra = {**under_sibyl(), "SIBYL_REPORT": str(reports), **settings}
         folder, done = run_in_its_folder(program, **extra)
         text = f"{done.args}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
         self.assertIn(done.returncode, {each.returncode for _, each in plain}, text)

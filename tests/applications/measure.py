@@ -4,8 +4,8 @@
   measure.py --mpi openmpi|mpich --sibyl PATH [--turns K] [--mpicc PATH] [--python PATH] [-k TEXT]
 
 Each runs `sibyl run --compare K` times with and without Sibyl in turns; the table has the median of
-the turns' ratios and its interval, as docs/applications.md has it. Programs that are not installed
-are left out. With SIBYL_ variables set, the runs with Sibyl have them.
+the turns' ratios and its interval, as docs/results/applications.md has it. Programs that are
+not installed are left out. With SIBYL_ variables set, the runs with Sibyl have them.
 """
 
 import argparse

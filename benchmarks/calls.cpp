@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <mpi.h>
 
+#include "arrival/call_lines.hpp"
 #include "communicator/communicator_state.hpp"
 #include "executor/program/prepared.hpp"
 #include "sibyl/planners.hpp"
@@ -56,6 +57,22 @@ void prepare_program(benchmark::State& state) {
   }
 }
 BENCHMARK(prepare_program)->Arg(2)->Arg(36)->Arg(1152);
+
+// What rank 0 looks for where several lines of a program make equal calls: in turns of two, or
+// drawn, so that there are none.
+void find_turns(benchmark::State& state) {
+  const bool in_turns = state.range(0) != 0;
+  CallLines lines;
+  std::uint64_t drawn = 1;
+  std::int64_t call = 0;
+  for (auto _ : state) {
+    drawn = drawn * 6364136223846793005U + 1442695040888963407U;
+    ++call;
+    lines.note(call, 1 + (in_turns ? call % 2 : static_cast<std::int64_t>(drawn >> 63)));
+    benchmark::DoNotOptimize(lines.turns(call));
+  }
+}
+BENCHMARK(find_turns)->Arg(0)->Arg(1);
 
 }  // namespace
 

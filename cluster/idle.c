@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,7 +89,8 @@ __attribute__((visibility("default"))) int epoll_wait(int set, struct epoll_even
   if (timeout != 0) return count;
   if (count == 0 && is_to_sleep()) {
     const struct timespec time = moment();
-    count = epoll_pwait2(set, events, most, &time, NULL);
+    /* The call itself: the C library has a function for it only since 2022. */
+    count = (int)syscall(SYS_epoll_pwait2, set, events, most, &time, NULL, 0);
     last_look = own_time();
   }
   if (count != 0) since = 0;

@@ -26,8 +26,15 @@ enum { most_workers = 64 };
 static void* workers[most_workers];
 static int worker_count = 0;
 
-/* The next definition of a function of UCX's; the program has loaded it, since it called us. */
-#define NEXT(name, result, ...) (__extension__((result (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)))
+/* UCX's own function; the program has loaded it, since it called us. Python loads MPI for a module
+ * alone, out of the sight of RTLD_NEXT. */
+static void* next_symbol(const char* name) {
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (found != NULL) return found;
+  void* const library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+  return library == NULL ? NULL : dlsym(library, name);
+}
+#define NEXT(name, result, ...) (__extension__((result (*)(__VA_ARGS__))next_symbol(name)))
 
 static void progress_all(void) {
   static unsigned (*progress)(void*) = NULL;

@@ -1,4 +1,4 @@
-# `cmake --install`: libraries, shim, headers, pkg-config files, CMake package.
+# `cmake --install`: libraries, shim, headers, pkg-config files, CMake package, modulefile.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sibyl)
@@ -42,6 +42,18 @@ endforeach()
 if(TARGET sibyl_preload)
   install(TARGETS sibyl_preload sibyl_profile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+# A modulefile, which finds the prefix from where it lies.
+set(modulefiles ${CMAKE_INSTALL_DATADIR}/sibyl/modulefiles/sibyl)
+file(RELATIVE_PATH MODULE_PREFIX /prefix/${modulefiles} /prefix)
+string(REGEX REPLACE "/$" "" MODULE_PREFIX "${MODULE_PREFIX}")
+configure_file(${PROJECT_SOURCE_DIR}/packaging/modulefile.in
+               ${PROJECT_BINARY_DIR}/packaging/modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/packaging/modulefile DESTINATION ${modulefiles}
+        RENAME ${PROJECT_VERSION})
+if(TARGET sibyl_openmpi_component)
+  install(TARGETS sibyl_openmpi_component
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sibyl/openmpi-4.1)
+endif()
 if(SIBYL_DEFAULT_FLAVOUR)
   sibyl_write_pkg_config(sibyl sibyl
                          "${PROJECT_DESCRIPTION} (default MPI: ${SIBYL_DEFAULT_FLAVOUR})")
@@ -54,7 +66,11 @@ install(EXPORT sibylTargets NAMESPACE Sibyl:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/packaging/sibyl-config.cmake.in
   ${PROJECT_BINARY_DIR}/packaging/sibyl-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/packaging/sibyl-config-version.cmake
-                                 COMPATIBILITY SameMinorVersion)
+                                 COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/packaging/sibyl-config.cmake
               ${PROJECT_BINARY_DIR}/packaging/sibyl-config-version.cmake
         DESTINATION ${package_dir})
+
+# The man pages, where `make docs` has built them.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}
+        OPTIONAL FILES_MATCHING PATTERN "*.1")

@@ -3,10 +3,13 @@
 # The machine may have several MPIs, and a program that was built for one cannot use a library that
 # was built for another. FindMPI finds one; so this file asks compiler wrappers itself. An MPI's
 # *flavour* is the family whose binary interface it keeps: openmpi, mpich (also Intel MPI and every
-# other member of the MPICH ABI), or smpi (SimGrid's simulated MPI, for experiments only).
+# other member of the MPICH ABI), abi (the MPI standard's own, from MPI 5 on, of any library that has
+# it), or smpi (SimGrid's simulated MPI, for experiments only).
 #
 # sibyl_find_mpis() reads SIBYL_MPICC and sets, in the caller's scope,
 #   SIBYL_FLAVOURS             the flavours found, the default one first
+#   SIBYL_PROGRAM_FLAVOURS     those of them for which programs and tests are built as well: all but
+#                              abi, unless SIBYL_MPICC names it
 #   SIBYL_<flavour>_MPICC      the wrapper
 #   SIBYL_<flavour>_LAUNCHER   the mpiexec that belongs to it
 #   SIBYL_<flavour>_VERSION    one line for people
@@ -16,6 +19,10 @@
 
 set(SIBYL_MPICC "" CACHE STRING
     "MPI compiler wrappers, separated by semicolons; empty: mpicc, mpicc.openmpi, mpicc.mpich in PATH")
+# Programs for it run under the preload, which needs the library alone; tests of the library's inside
+# run with the other flavours.
+set(SIBYL_MPICC_ABI mpicc_abi CACHE STRING
+    "Wrapper of an MPI with the standard's ABI, looked at where SIBYL_MPICC is empty")
 option(SIBYL_SMPI "Build for SimGrid's simulated MPI as well where smpicc is found" ON)
 
 # Preprocesses a probe with `wrapper`: which MPI is it?
@@ -31,6 +38,8 @@ SIBYL_PROBE mpich "Intel MPI " I_MPI_VERSION
 SIBYL_PROBE mpich "MPICH " MPICH_VERSION
 #elif defined(MPICH_NAME) || defined(MVAPICH_VERSION)
 SIBYL_PROBE mpich "MPICH ABI"
+#elif defined(MPI_ABI_VERSION)
+SIBYL_PROBE abi "MPI standard ABI " MPI_ABI_VERSION "." MPI_ABI_SUBVERSION
 #else
 SIBYL_PROBE unknown "unknown"
 #endif
@@ -101,6 +110,7 @@ function(sibyl_find_launcher flavour wrapper out)
   get_filename_component(directory ${wrapper} DIRECTORY)
   set(names_openmpi mpiexec.openmpi mpirun.openmpi mpiexec mpirun)
   set(names_mpich mpiexec.mpich mpiexec.hydra mpiexec mpirun)
+  set(names_abi mpiexec mpirun)
   set(names_smpi smpirun)
   set(${out} "" PARENT_SCOPE)
   foreach(name IN LISTS names_${flavour})
@@ -116,12 +126,13 @@ function(sibyl_find_mpis)
   set(explicit ON)
   if(NOT wanted)
     set(explicit OFF)
-    set(wanted mpicc mpicc.openmpi mpicc.mpich)
+    set(wanted mpicc mpicc.openmpi mpicc.mpich ${SIBYL_MPICC_ABI})
   endif()
   if(SIBYL_SMPI)
     list(APPEND wanted smpicc)
   endif()
   set(flavours "")
+  set(with_programs "")
   foreach(name IN LISTS wanted)
     unset(wrapper)
     find_program(wrapper ${name} NO_CACHE)
@@ -137,11 +148,12 @@ function(sibyl_find_mpis)
     else()
       sibyl_probe_flavour(${wrapper} flavour version)
     endif()
-    if(NOT flavour MATCHES "^(openmpi|mpich|smpi)$")
+    if(NOT flavour MATCHES "^(openmpi|mpich|abi|smpi)$")
+      set(wrong "has neither Open MPI's nor MPICH's nor the standard's ABI: ${version}")
       if(explicit)
-        message(FATAL_ERROR "${wrapper} is no Open MPI and has not MPICH's ABI: ${version}")
+        message(FATAL_ERROR "${wrapper} ${wrong}")
       endif()
-      message(WARNING "${wrapper} left out, it is no Open MPI and has not MPICH's ABI: ${version}")
+      message(WARNING "${wrapper} left out, it ${wrong}")
       continue()
     endif()
     if(flavour IN_LIST flavours)
@@ -153,12 +165,16 @@ function(sibyl_find_mpis)
     sibyl_find_launcher(${flavour} ${wrapper} launcher)
     sibyl_add_mpi_targets(${flavour} ${wrapper})
     list(APPEND flavours ${flavour})
+    if(explicit OR NOT flavour STREQUAL "abi")
+      list(APPEND with_programs ${flavour})
+    endif()
     set(SIBYL_${flavour}_MPICC ${wrapper} PARENT_SCOPE)
     set(SIBYL_${flavour}_LAUNCHER "${launcher}" PARENT_SCOPE)
     set(SIBYL_${flavour}_VERSION "${version}" PARENT_SCOPE)
     message(STATUS "MPI: ${version} (${wrapper}, ${launcher}), flavour ${flavour}")
   endforeach()
   set(SIBYL_FLAVOURS ${flavours} PARENT_SCOPE)
+  set(SIBYL_PROGRAM_FLAVOURS ${with_programs} PARENT_SCOPE)
   if(NOT flavours)
     message(WARNING "No MPI found: only planners, verifier and exporters are built. "
                     "scripts/setup installs one; or set SIBYL_MPICC.")

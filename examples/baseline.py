@@ -2,7 +2,7 @@
 
     sibyl must be built (make); needs root, for the network namespaces. About ten minutes.
 
-    python examples/baseline.py --results DIR --page docs/baseline.md
+    python examples/baseline.py --results DIR --page docs/results/baseline.md
     python examples/baseline.py --results DIR --page FILE --quick     # a minute, for a look
     python examples/baseline.py --results DIR --page FILE --page-only # from results that are there
 
@@ -281,24 +281,29 @@ def page(parts: list[Part]) -> str:
     versions = dict.fromkeys(part.results[0].job["mpi"] for part in parts)
     clocks = max(part.results[0].job["clocks"]["worst_error_s"] for part in parts)
     lines = [
+        "---",
+        "examples: they measure for minutes, on clusters of namespaces; that their options are "
+        "there is tested",
+        "---",
         "# The baseline to beat",
         "",
         "Native collectives under arrival patterns, with the lower bounds of the model beside",
         "them. Written by `examples/baseline.py` from its results:",
         "",
         "    make build",
-        "    python examples/baseline.py --results DIR --page docs/baseline.md",
+        "    python examples/baseline.py --results DIR --page docs/results/baseline.md",
         "",
         f"Measured on {origin['date'][:10]}: {job['cpu']}, {job['cores']} cores, "
         f"{origin['system']}; {' and '.join(versions)}; Sibyl {origin['sibyl']}"
         + (f", commit {origin['commit']}." if origin["commit"] else "."),
         "Hosts are network namespaces on this one machine, one rank each, joined by links of the",
-        "stated rate ([cluster](cluster.md)); real MPI processes over real TCP. Medians; quartiles",
-        "in brackets. Every contender takes its turn in every iteration. *run*: last exit minus",
-        "first arrival. *absorbed*: last exit minus last arrival. *bound*: no algorithm can be",
-        "faster ([bench](bench.md)). Random arrivals are uniform up to 0.6 of what the wire needs,",
-        "as 50 ms are to the 8 MB of paper 004 over 1 Gbit/s. gather, scatter, gatherv, scatterv:",
-        "floats, root 0. reduce: sums of floats. exscan: MPI_LONG, MPI_BXOR. Root 0.",
+        "stated rate ([cluster](../how-to/cluster.md)); real MPI processes over real TCP. Medians;",
+        "quartiles in brackets. Every contender takes its turn in every iteration. *run*: last",
+        "exit minus first arrival. *absorbed*: last exit minus last arrival. *bound*: no",
+        "algorithm can be faster ([bench](../how-to/bench.md)). Random arrivals are uniform up to",
+        "0.6 of what the wire needs, as 50 ms are to the 8 MB of paper 004 over 1 Gbit/s. gather,",
+        "scatter, gatherv, scatterv: floats, root 0. reduce: sums of floats. exscan: MPI_LONG,",
+        "MPI_BXOR. Root 0.",
         f"All ranks read one clock; ping-pong agrees to {time_text(clocks)}. "
         f"Wrong results: {wrong}.",
         "",

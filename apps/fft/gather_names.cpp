@@ -9,14 +9,16 @@ namespace {
 
 // MPI is MPI_Gather as any program calls it, which a preloaded Sibyl may serve; native is the MPI
 // library's own in any case.
-// The rest are those of the paper, and BLIN: blocks are received in the background as they come.
-constexpr std::array<GatherName, 11> names{{
+// The rest are those of the paper; BLIN: blocks are received in the background as they come; and
+// BLS: BSLS, told nothing of who is late.
+constexpr std::array<GatherName, 12> names{{
     {"MPI", ""},
     {"native", ""},
     {"auto", "auto", true, true},
     {"LIN", "linear"},
     {"BLIN", "linear", false, true},
     {"LS", "linear-synchronised"},
+    {"BLS", "linear-synchronised", false, true},
     {"SLS", "linear-synchronised", true},
     {"BSLS", "linear-synchronised", true, true},
     {"BNOM", "binomial"},

@@ -19,7 +19,7 @@
 namespace sibyl::test {
 namespace {
 
-constexpr std::size_t small_slots = 1U << 20;  // on 16 ranks still slots of half a KiB
+constexpr std::size_t small_slots = 2U << 20;  // on 16 ranks still slots of 960 bytes
 constexpr std::size_t large_slots = 1U << 26;
 
 // Nodes that the ranks are dealt out to in turn; 1: all share one.

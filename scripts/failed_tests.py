@@ -15,7 +15,7 @@ import xml.etree.ElementTree as tree
 PASSED = ("[       OK", "[ RUN  ", "[-----", "[==========]", "[  PASSED", "[  CASES", "Note: ")
 TELLING = re.compile(
     r"FAILED|Failure|HANG|Sanitizer|ERROR|runtime error|\[rank |SEED=|CASE=|exit status|signal"
-    r"|Segmentation|Expected|Actual|Which is|core dumped"
+    r"|Segmentation|Expected|Actual|Which is|core dumped|^E  |^\S+\.py:\d+: "
 )
 
 
@@ -44,9 +44,12 @@ def main() -> int:
     """Prints them; exit status 1 where the file cannot be read."""
     *options, file = sys.argv[1:]
     for case in tree.parse(file).getroot().iter("testcase"):
-        if case.get("status") != "fail" and case.find("failure") is None:
+        bad = any(case.find(name) is not None for name in ("failure", "error"))
+        if not bad and case.get("status") != "fail":
             continue
-        said = failed_runs((case.findtext("system-out") or "").splitlines())
+        # ctest's are told by what they printed, pytest's by their traceback.
+        told_by = [case.findtext(name) for name in ("system-out", "failure", "error")]
+        said = failed_runs(next((text for text in told_by if text), "").splitlines())
         told = [line for line in said if not line.startswith(PASSED)]
         if options == ["--brief"]:
             print(f"--- {case.get('name')} ---")

@@ -55,6 +55,21 @@ class FailedTests(unittest.TestCase):
         """A serial test has one run, which is the one that failed."""
         self.assertIn("Segmentation fault", told("begin\nSegmentation fault\n"))
 
+    def test_of_a_test_in_python_the_error_is_told(self):
+        """It has a traceback, and no run on several ranks."""
+        trace = "def test_x():\n>   assert a() == 2\nE   assert 1 == 2\ntest_x.py:3: AssertionError"
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "tests.xml"
+            cases = [
+                f'<testcase name="bad"><{kind}>{escape(trace)}</{kind}></testcase>'
+                for kind in ("failure", "error")
+            ]
+            file.write_text(f"<testsuite>{''.join(cases)}</testsuite>")
+            command = [SCRIPT, "--brief", file]
+            said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        error = "--- bad ---\nE   assert 1 == 2\ntest_x.py:3: AssertionError\n"
+        self.assertEqual(said, 2 * error)
+
 
 if __name__ == "__main__":
     unittest.main()

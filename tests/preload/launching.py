@@ -198,6 +198,7 @@ def common_options(description):
     parser.add_argument("--python", help="an interpreter that has mpi4py")
     parser.add_argument("--timeout", type=float, default=120, help="seconds per run")
     parser.add_argument("-k", action="append", help="only tests whose name contains this")
+    parser.add_argument("--without", metavar="TEXT", help="no test whose name contains this")
     parser.add_argument("--results", type=Path, help="a JSON file: what became of each test")
     return parser
 
@@ -219,7 +220,10 @@ def run_tests(parser, library, modules):
         loader = unittest.TestLoader()
         if setting.k:
             loader.testNamePatterns = [f"*{text}*" for text in setting.k]
-        suite = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
+        found = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
+        suite = unittest.TestSuite(
+            test for test in each_of(found) if not setting.without or setting.without not in test.id()
+        )
         runner = unittest.TextTestRunner(verbosity=2, resultclass=Outcomes)
         result = runner.run(suite)
     if setting.results is not None:
@@ -227,6 +231,15 @@ def run_tests(parser, library, modules):
     if result.testsRun == 0:
         sys.exit("no test has such a name")
     sys.exit(not result.wasSuccessful())
+
+
+def each_of(suite):
+    """The tests of suites within suites."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from each_of(test)
+        else:
+            yield test
 
 
 class Outcomes(unittest.TextTestResult):

@@ -91,6 +91,7 @@ def test_calls_that_were_not_predicted_are_left_out(
     assert "no call was predicted" in capsys.readouterr().out
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("mode", ["root-led", "periodic", "background"])
 def test_an_unmodified_program_is_predicted(
     mpi: Mpi, sibyl: Sibyl, tmp_path: Path, mode: str

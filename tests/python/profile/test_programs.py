@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from conftest import PROGRAMS, Mpi, Sibyl, compiled, mpi_library_dir
 
+pytestmark = pytest.mark.timing
+
 RANKS = 4
 # Long beside what a busy machine keeps a rank waiting for a processor, and so many that one call in
 # which it does so all the same leaves a share of 0.95.

@@ -1,7 +1,9 @@
 """Every example of the documentation is run, or says why it is not."""
 
+import itertools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -124,6 +126,25 @@ def test_an_example_that_fails_or_prints_something_else_is_noticed(text, says, t
         run_page(page_of(text), tmp_path)
 
 
+# Brackets, dots and what is written large are of a synopsis, which names no values.
+SYNOPSIS = re.compile(r"\[-|\[\.\.\.|,\.\.\.| [A-Z]+ -")
+
+
+def commands_of(block):
+    """Return each `sibyl` command of a block from the verb on, further lines with it."""
+    text = block.session()[0].replace("\\\n", " ")
+    for line in re.sub(r"\n +", " ", text).splitlines():
+        if found := re.match(r"(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?sibyl ([a-z].*)", line.strip()):
+            yield found[1]
+
+
+def words_of(command):
+    """Return the words that a shell gives to the command."""
+    tokens = shlex.shlex(command, posix=True, punctuation_chars=True)
+    tokens.whitespace_split = True
+    return list(itertools.takewhile(lambda word: not re.fullmatch(r"[|&;<>()]+", word), tokens))
+
+
 def options_of(verb):
     """Return the long options of a verb, those of its own verbs among them."""
     command = get_command(app).commands[verb]
@@ -131,29 +152,53 @@ def options_of(verb):
     return {name for each in commands for p in each.params for name in (*p.opts, *p.secondary_opts)}
 
 
-def commands_of(block):
-    """Return (verb, options) of each `sibyl` command of a block, up to the program that it runs."""
-    for line in block.session()[0].replace("\\\n", " ").splitlines():
-        if found := re.match(r"(?:[A-Z_]+=\S+ )*sibyl ([a-z][\w-]*) (.*)", line.strip()):
-            own = re.split(r" -- |#|\s\|\s", found[2])[0]
-            yield found[1], re.findall(r"(?<!\S)--[a-z][\w-]*", own)
+def why_refused(text):
+    """Return what the command says of a command line that it does not take, or an empty text."""
+    if SYNOPSIS.search(text):
+        verb, *given = re.split(r"[\s\[|]+", text.split(" -- ")[0])
+        unknown = [each for each in given if each.startswith("--")]
+        return " ".join(each for each in unknown if each.rstrip("].") not in options_of(verb))
+    command, context, name, rest = get_command(app), None, "sibyl", words_of(text)
+    try:
+        while context is None or hasattr(command, "resolve_command"):
+            if context is not None:
+                name, command, rest = command.resolve_command(context, rest)
+            context = command.make_context(name, list(rest), parent=context)
+            rest = [*context._protected_args, *context.args]
+    except Exception as error:  # typer has a click of its own, whose errors these are
+        return str(error)
+    return ""
 
 
-def unknown_options(page):
-    """Return the options that a page's commands name and that are not there."""
-    return [
-        f"{block}: {verb} {option}"
-        for block in page.blocks
-        for verb, options in commands_of(block)
-        for option in options
-        if option not in options_of(verb)
-    ]
+def refused(page):
+    """Return the commands of a page that the command does not take, and what it says of them."""
+    shown = [(block, each) for block in page.blocks for each in commands_of(block)]
+    return [f"{block}: sibyl {each}: {why}" for block, each in shown if (why := why_refused(each))]
 
 
-def test_commands_that_are_only_shown_have_the_options_that_they_name():
-    assert [each for page in PAGES for each in unknown_options(page)] == []
-    wrong = "---\nexamples: minutes\n---\n\n    A=1 sibyl run --set a=b --gone -- ./app --its-own\n"
-    assert [each.split()[-1] for each in unknown_options(page_of(wrong))] == ["--gone"]
+def test_commands_that_are_only_shown_are_ones_that_the_command_takes():
+    assert [each for page in PAGES for each in refused(page)] == []
+
+
+@pytest.mark.parametrize(
+    ("shown", "says"),
+    [
+        ("A=1 sibyl run --set a=b -- ./app --its-own", None),
+        ("sibyl bench gather \\\n      --size 8 | tee table  # once", None),
+        ("sibyl cluster down --name fft", None),
+        ("sibyl run [-n N] [--report FILE] --quiet -- PROGRAM ARGS... --its-own", None),
+        ("sibyl run [-n N] [--gone FILE]\n          [--quiet] -- PROGRAM ARGS...", "--gone"),
+        ("sibyl run [-n N] [--report FILE]\n          [--gone] -- PROGRAM ARGS...", "--gone"),
+        ("sibyl run --gone -- ./app --its-own", "--gone"),
+        ("sibyl cluster up --gone 3", "--gone"),
+        ("sibyl cluster sideways", "sideways"),
+        ("sibyl verify exscan --ranks", "--ranks"),
+        ("sibyl bench gather, and so on", "extra"),
+    ],
+)
+def test_a_command_that_is_not_taken_is_noticed(shown, says):
+    found = refused(page_of(f"---\nexamples: minutes\n---\n\n    {shown}\n"))
+    assert [says in each for each in found] == ([True] if says else [])
 
 
 def test_a_time_that_takes_another_unit_is_no_other_output():

@@ -23,7 +23,7 @@ PAGE = re.compile(r"(?:\.\./)?\bdocs/([\w-]+/[\w-]+)\.md")
 INCLUDE = re.compile(r"\A---\n(?:.*\n)*?include: (\S+)\n(?:.*\n)*?---\n")
 
 
-def _included(source):
+def documents_shown(source):
     """Return by document of the repository the page that shows it."""
     found = {}
     for page in source.rglob("*.md"):
@@ -62,7 +62,7 @@ def _read(app, docname, content):
         document = (page.parent / match[1]).resolve()
         text = text[: match.end()] + text[match.end() :] + document.read_text("utf-8")
         folder = document.parent
-    content[0] = rebase(text, folder, page, source, _included(source))
+    content[0] = rebase(text, folder, page, source, documents_shown(source))
 
 
 def _link_names(app, doctree, docname):

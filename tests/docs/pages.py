@@ -6,7 +6,7 @@ repository shows it:
     <!-- run -->              a block of sh or python is run; blocks of a page follow each other in
                               one directory. Of one with lines that begin with `$ ` these are run,
                               and the others are what they print, `...` anything
-    <!-- run: needs=mpifort -->  where that command is
+    <!-- run: needs=mpifort -->  where that command is, or that file of the checkout
     <!-- file: NAME -->       the block is written to a file, for those that follow
     <!-- output -->           the block shows what the last run printed, numbers aside
     <!-- output: exact -->    numbers as well: of what is computed, and not measured

@@ -66,9 +66,15 @@ def hold_against(block, shown, printed):
 
 
 def missing(block):
-    """Return the command that a block needs and that is not there, or an empty text."""
+    """Return the command that a block needs and that is not there, or an empty text.
+
+    A path is one in the checkout: of what is built only where its libraries are found.
+    """
     needs = re.match(r"needs=(\S+)", block.says)
-    return needs[1] if needs and not shutil.which(needs[1], path=environment()["PATH"]) else ""
+    if not needs:
+        return ""
+    found = shutil.which(needs[1] if "/" not in needs[1] else ROOT / needs[1], path=environment()["PATH"])
+    return "" if found else needs[1]
 
 
 def run_page(page, folder):

@@ -70,6 +70,59 @@ def test_what_is_code_is_no_link(monkeypatch):
     assert rebased(code, monkeypatch) == (code, [])
 
 
+def documents():
+    """Return the Markdown of the repository that lies beside the pages, and those it includes."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split("\n")  # fmt: skip
+    paths = [ROOT / name for name in tracked if name and not name.startswith("docs/")]
+    return [path for path in paths if path.is_file()]
+
+
+def headings(text):
+    """Return the names by which a viewer of the repository links to the headings of a document."""
+    lines = re.findall(r"^#+ (.*)$", repository.CODE.sub("", text), re.MULTILINE)
+    plain = [re.sub(r"\]\([^)]*\)", "", line).lower() for line in lines]
+    return {re.sub(r"[^\w -]", "", line).replace(" ", "-") for line in plain}
+
+
+def dead(path, text):
+    """Return the links of a document that lead to nothing."""
+    found = []
+    for part in repository.CODE.split(text)[::2]:
+        for _, name, anchor in repository.LINK.findall(part):
+            target = path.parent / name
+            if not target.exists() or (
+                target.suffix == ".md"
+                and anchor[1:-1]
+                and anchor[1:-1] not in headings(target.read_text("utf-8"))
+            ):
+                found.append(name + anchor[:-1])
+    return found
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_documents_beside_the_site_have_no_dead_link(path):
+    assert dead(path, path.read_text("utf-8")) == []
+
+
+def test_a_dead_link_is_found():
+    text = "[a](gone.md) [b](docs/index.md#gone) [c](LICENSE) [d](docs/how-to/install.md#releases)"
+    assert dead(ROOT / "README.md", text) == ["gone.md", "docs/index.md#gone"]
+
+
+def test_the_front_page_names_every_page_but_those_of_verbs():
+    text = (ROOT / "README.md").read_text("utf-8")
+    named = {(ROOT / name).resolve() for _, name, _ in repository.LINK.findall(text)}
+    # Pages that show a document of the repository are named by the document.
+    shown = {page: document for document, page in repository.documents_shown(DOCS).items()}
+    folders = ("tutorial", "how-to", "explanation", "results")
+    pages = {page for folder in folders for page in (DOCS / folder).glob("*.md")}
+    pages -= {DOCS / folder / "index.md" for folder in folders}
+    assert sorted(page.name for page in pages if shown.get(page, page) not in named) == []
+
+
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b|[Rr]epeats to the\s+last\s+digit")
 RESULTS = sorted(set((DOCS / "results").glob("*.md")) - {DOCS / "results" / "index.md"})
 

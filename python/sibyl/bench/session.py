@@ -1,6 +1,5 @@
 """One `sibyl bench` from its options to its files."""
 
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -48,11 +47,10 @@ from sibyl.experiment.options import (
 from sibyl.experiment.places import find_launcher
 from sibyl.experiment.provenance import provenance
 from sibyl.experiment.recording import is_recording
-from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher
+from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, native_variants
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import console_beside, write_result
-from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.library import find_benchmark
 
 # Of Open MPI: they fail on any other number of ranks.
@@ -98,20 +96,7 @@ def _native_variants(collective: str, wishes: Wishes, ranks: Sequence[int]) -> l
     """
     if wishes.simulated:
         raise CommandError(f"{ALL_VARIANTS}: SMPI does not list its algorithms; name them")
-    launcher = choose_benchmark_launcher(wishes.mpi)
-    words = [str(find_benchmark(launcher.flavour)), "--list", "--collective", collective]
-    done = subprocess.run(
-        launcher_command(launcher, 1, {}, words),
-        env=launcher_environment(launcher),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or ["the benchmark failed"]
-        raise CommandError(f"{ALL_VARIANTS}: {said[-1]}")
-    names = [name for name in done.stdout.split() if name.startswith("native:")]
+    names = native_variants(choose_benchmark_launcher(wishes.mpi), collective)
     return [name for name in names if set(ranks) == {2} or name not in OF_TWO_RANKS]
 
 

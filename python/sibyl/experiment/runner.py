@@ -27,7 +27,7 @@ from sibyl.mpi.installation import Launcher, choose_launcher
 from sibyl.mpi.library import find_benchmark
 from sibyl.processes.guardian import held_open
 from sibyl.processes.signals import handled, heeded
-from sibyl.processes.supervisor import ENDING, Supervised
+from sibyl.processes.supervisor import ENDING, Supervised, run_captured
 
 # Seconds that a job may take to end once it was told to.
 PATIENCE = 5.0
@@ -35,6 +35,8 @@ PATIENCE = 5.0
 LINGER = 2.0
 # Without a sample for so long a job hangs; no cell of a sensible grid is that slow.
 SILENCE = 180.0
+# That a program may take to say what it offers.
+LISTING = 60.0
 WRONG_RESULT = 3  # exit status of the program, after all its samples
 
 
@@ -114,6 +116,25 @@ def cluster_job(
 def choose_benchmark_launcher(mpi: str | None) -> Launcher:
     """The launcher that --mpi means; the first in PATH that there is a benchmark for if absent."""
     return choose_launcher(mpi, Path(shutil.which("true") or "/bin/true"))
+
+
+def native_variants(launcher: Launcher, collective: str) -> list[str]:
+    """The MPI library's own algorithms for a collective, as contenders: native:NAME.
+
+    Raises:
+        CommandError: the benchmark does not say.
+    """
+    program = find_benchmark(launcher.flavour)
+    words = [str(program), "calls", "--list", "--collective", collective]
+    command = launcher_command(launcher, 1, {}, words)
+    try:
+        done = run_captured(command, launcher_environment(launcher), LISTING)
+    except subprocess.TimeoutExpired as error:
+        raise CommandError(f"{launcher} does not start {program.name}") from error
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"]
+        raise CommandError(f"{program.name} --list: {said[-1]}")
+    return [name for name in done.stdout.split() if name.startswith("native:")]
 
 
 @contextmanager

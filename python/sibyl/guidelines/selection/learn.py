@@ -4,42 +4,20 @@ The MPI library's own algorithms take their turns beside its usual choice (the b
 native:NAME), Sibyl's beside Sibyl's usual choice.
 """
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import sibyl
 from sibyl.errors import CommandError
+from sibyl.experiment.runner import native_variants
 from sibyl.files import write_whole
 from sibyl.guidelines.catalogue import LEFT_SIDES
 from sibyl.guidelines.report import Report
 from sibyl.guidelines.selection import mpich, openmpi, own
 from sibyl.guidelines.selection.choices import RankRules, compare, learn
-from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import Launcher, library_of_program
 
 PREFIX = "native:"
-
-
-def offered(launcher: Launcher, program: Path, collective: str) -> list[str]:
-    """The MPI library's own algorithms for a collective, as the benchmark lists them."""
-    words = [str(program), "calls", "--list", "--collective", collective]
-    try:
-        done = subprocess.run(
-            launcher_command(launcher, 1, {}, words),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-            env=launcher_environment(launcher),
-        )
-    except subprocess.TimeoutExpired as error:
-        raise CommandError(f"{launcher} does not start {program.name}") from error
-    if done.returncode != 0:
-        raise CommandError(f"{program.name} --list failed: {done.stderr.strip()[:200]}")
-    lines = done.stdout.splitlines()
-    return [line.removeprefix(PREFIX) for line in lines if line.startswith(PREFIX)]
 
 
 class Learner:
@@ -48,7 +26,6 @@ class Learner:
     def __init__(self, launcher: Launcher, program: Path, with_sibyl: bool) -> None:
         self.launcher = launcher
         self.with_sibyl = with_sibyl
-        self._program = program
         self._library = b""
         self._built_in: mpich.Tree = {}
         if launcher.flavour == "mpich":
@@ -62,7 +39,8 @@ class Learner:
     def native(self, collective: str) -> list[str]:
         """The MPI library's own algorithms that its table may name."""
         if collective not in self._native:
-            names = offered(self.launcher, self._program, collective)
+            variants = native_variants(self.launcher, collective)
+            names = [each.removeprefix(PREFIX) for each in variants]
             self._native[collective] = [name for name in names if self._usable(collective, name)]
         return self._native[collective]
 

@@ -73,7 +73,9 @@ def missing(block):
     needs = re.match(r"needs=(\S+)", block.says)
     if not needs:
         return ""
-    found = shutil.which(needs[1] if "/" not in needs[1] else ROOT / needs[1], path=environment()["PATH"])
+    found = shutil.which(
+        needs[1] if "/" not in needs[1] else ROOT / needs[1], path=environment()["PATH"]
+    )
     return "" if found else needs[1]
 
 

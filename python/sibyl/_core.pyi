@@ -165,7 +165,7 @@ def make_plan(
     """Plan a collective for all ranks.
 
     Args:
-        collective: exscan, scan, gather, scatter, gatherv, scatterv or reduce.
+        collective: one of collectives().
         algorithm: a name of the table.
         ranks: at least 1.
         root: of all collectives but the scans.

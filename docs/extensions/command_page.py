@@ -6,6 +6,7 @@ the form of a man page in a man page.
 """
 
 import inspect
+import os
 import re
 
 from docutils import nodes
@@ -125,6 +126,19 @@ class VerbsDirective(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
+PAGE = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]+\.md)(?:#[^)]*)?\)")
+
+
+def _name_pages(app, docname, content):
+    """Where a man page refers to another document, it says which file that is."""
+    if app.builder.name == "man" and docname.startswith("reference/verbs/"):
+
+        def named(match):
+            return f"{match[1]}: {os.path.normpath(f'docs/reference/verbs/{match[2]}')}"
+
+        content[0] = PAGE.sub(named, content[0])
+
+
 def _without_links(app, doctree, docname):
     """Man pages lead nowhere: of a link its text stays, which would be followed by `<>`."""
     if app.builder.name == "man":
@@ -134,6 +148,7 @@ def _without_links(app, doctree, docname):
 
 def setup(app):
     """Register the directives."""
+    app.connect("source-read", _name_pages)
     app.connect("doctree-resolved", _without_links)
     app.add_directive("sibyl-command", CommandDirective)
     app.add_directive("sibyl-verbs", VerbsDirective)

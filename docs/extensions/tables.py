@@ -1,7 +1,8 @@
-"""Cells of tables: short ones stay on one line, and numbers stand under each other.
+"""How tables and lists look: short cells stay on one line, and numbers stand under each other.
 
 Most tables hold measurements. Without this a browser breaks `1.09 (0.92-1.24)` at its hyphen to
-make room for columns of words; wide tables scroll instead.
+make room for columns of words; wide tables scroll instead. Lists of parameters have a dash between
+name and meaning, which Sphinx leaves as `--` where it may not touch quotes and options either.
 """
 
 import re
@@ -19,6 +20,9 @@ def _mark(app, doctree):
             entry["classes"].append("short")
         if NUMBER.match(text):
             entry["classes"].append("number")
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
 
 
 def setup(app):

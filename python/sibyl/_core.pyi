@@ -77,6 +77,7 @@ class Plan:
     """The programs of all ranks; made by make_plan.
 
     Attributes:
+        collective: as it was asked for, with `algorithm`, `ranks` and `root`.
         partition: vector (scans, reduce) or blocks (gather, scatter).
         segments: units per vector or per block.
         rounds: rounds of messages.

@@ -70,6 +70,28 @@ def test_what_is_code_is_no_link(monkeypatch):
     assert rebased(code, monkeypatch) == (code, [])
 
 
+def cut_off(text):
+    """Return first sentences of a header's comments that Doxygen ends at the initial of a name."""
+    comments = re.findall(r"/\*\* (.*?)\*/", text, re.DOTALL)
+    comments += re.findall(r"(?:^ */// ?.*\n)+", text, re.MULTILINE)
+    plain = [re.sub(r"\s*\n\s*(?:\*|///)?\s*", " ", each.strip(" /")) for each in comments]
+    first = [each.split(". ")[0] for each in plain if ". " in each]
+    return [each for each in first if re.search(r"\b[A-Z]$", each)]
+
+
+@pytest.mark.parametrize(
+    "header", sorted((ROOT / "include/sibyl").glob("*.h*")), ids=lambda h: h.name
+)
+def test_no_first_sentence_of_a_header_ends_at_an_initial(header):
+    assert cut_off(header.read_text("utf-8")) == []
+
+
+def test_a_sentence_that_ends_at_an_initial_is_found():
+    assert cut_off("/** By names (J. L. Who,\n * 2017): so. */\nint f();\n") == ["By names (J"]
+    assert cut_off("  /// As of D. E. Who.\n  int i;\n") == ["As of D"]
+    assert cut_off("/** A sum. J. L. Who. */\n/// All\n/// right.\n") == []
+
+
 def documents():
     """Return the Markdown of the repository that lies beside the pages, and those it includes."""
     tracked = subprocess.run(

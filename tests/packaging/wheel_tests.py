@@ -28,6 +28,7 @@ from pathlib import Path
 import commands
 
 ROOT = Path(__file__).resolve().parents[2]
+MAN_PAGES = {page.name for page in (ROOT / "build" / "docs" / "man" / "man1").glob("*.1")}
 PROGRAMS = ROOT / "tests" / "applications" / "programs"
 COMPILERS = re.compile(
     r".*(gcc|g\+\+|clang|mpicc|mpicxx|mpifort|gfortran|cmake|ninja|opal_wrapper).*|c\+\+|cc|ld|make"
@@ -164,6 +165,10 @@ class Interpreters(WheelTest):
                 self.assertIn("libsibyl-openmpi.so.1", libraries)
                 self.assertIn("libsibyl-mpich.so.1", libraries)
                 self.assertIn("libsibyl-abi.so.1", libraries)
+                # Where `make docs` has built them, for `man sibyl-run` in the environment.
+                if MAN_PAGES:
+                    found = {page.name for page in (bin.parent / "share/man/man1").glob("*.1")}
+                    self.assertEqual(found, MAN_PAGES)
 
 
 class Programs(WheelTest):

@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from sibyl.cli import app
 
-SECONDS = 60  # that a block may take on a busy machine
+SECONDS = 180  # that a block may take on a busy machine
 PAGES = all_pages()
 RUNS = [page for page in PAGES if any(block.mark == "run" for block in page.blocks)]
 

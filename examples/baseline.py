@@ -8,7 +8,7 @@
 
 Every grid's result lies in DIR as JSON with its raw samples; those that are there already are not
 measured again, and an interrupted run goes on where it was. Delays are 0.6 of the time that the
-wire needs, as 50 ms are to the 8 MB of paper 004 over 1 Gbit/s links.
+wire needs, as 50 ms are to the 8 MB of Proficz 2020 over 1 Gbit/s links.
 """
 
 from __future__ import annotations
@@ -301,9 +301,9 @@ def page(parts: list[Part]) -> str:
         "quartiles in brackets. Every contender takes its turn in every iteration. *run*: last",
         "exit minus first arrival. *absorbed*: last exit minus last arrival. *bound*: no",
         "algorithm can be faster ([bench](../how-to/bench.md)). Random arrivals are uniform up to",
-        "0.6 of what the wire needs, as 50 ms are to the 8 MB of paper 004 over 1 Gbit/s. gather,",
-        "scatter, gatherv, scatterv: floats, root 0. reduce: sums of floats. exscan: MPI_LONG,",
-        "MPI_BXOR. Root 0.",
+        "0.6 of what the wire needs, as 50 ms are to the 8 MB of Proficz 2020 over 1 Gbit/s.",
+        "gather, scatter, gatherv, scatterv: floats, root 0. reduce: sums of floats. exscan:",
+        "MPI_LONG, MPI_BXOR. Root 0.",
         f"All ranks read one clock; ping-pong agrees to {time_text(clocks)}. "
         f"Wrong results: {wrong}.",
         "",

@@ -9,7 +9,7 @@ namespace sibyl::fft {
 
 // A way to gather.
 struct GatherName {
-  std::string_view name;       // as in paper 004, table 5
+  std::string_view name;       // as in Proficz 2020, table 5
   std::string_view algorithm;  // of Sibyl's persistent gather; empty: MPI_Gather
   bool by_arrival = false;  // ranks are served in the order in which they are predicted to arrive
   bool background = false;  // the root receives while it still computes

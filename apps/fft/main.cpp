@@ -1,6 +1,6 @@
 // sibyl-fft: the spectra of a recording, window by window, by a Fourier transform over all ranks
-// (paper 004, section 6). The gather of the transformed blocks is what is under test: several ways
-// to do it take turns in every iteration, and the times are compared.
+// (Proficz 2020, section 6). The gather of the transformed blocks is what is under test: several
+// ways to do it take turns in every iteration, and the times are compared.
 
 #include <fmt/core.h>
 #include <mpi.h>

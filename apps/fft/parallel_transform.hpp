@@ -1,4 +1,4 @@
-// The Fourier transform of a window over all ranks: master and slaves, as in paper 004, section 6.
+// The Fourier transform of a window over all ranks: master and slaves (Proficz 2020, section 6).
 //
 // Rank 0 does the first log2(p) stages of butterflies and sends every block off as soon as it is
 // made; each rank transforms its own. Blocks leave in the order in which the recursion ends on

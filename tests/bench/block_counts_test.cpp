@@ -1,4 +1,4 @@
-// The irregular problems of paper 002.
+// The irregular problems of Traeff 2017.
 #include "bench/block_counts.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 // pattern and the same data: start together, emulated computation in two halves, the operation, the
 // check of its result. Raw samples go out as lines of JSON; whoever reads them judges.
 //
-// Bare calls (pattern "none") follow paper 002, section 5, instead: a barrier, the call, the time
+// Bare calls (pattern "none") follow Traeff 2017, section 5, instead: a barrier, the call, the time
 // of the slowest rank.
 #pragma once
 

@@ -23,7 +23,7 @@ struct HandScan {
   char* second = nullptr;
 };
 
-// 123-doubling (paper 003, algorithm 1), the same messages as Sibyl's planner of that name.
+// 123-doubling (Traeff 2025, algorithm 1), the same messages as Sibyl's planner of that name.
 int hand_123_doubling(const HandScan& scan);
 
 // Recursive doubling as in MPICH and in Open MPI when forced: partners differ in one bit, every

@@ -1,4 +1,4 @@
-// The problems of paper 002, section 5: how large each rank's block is, from the average block b
+// The problems of Traeff 2017, section 5: how large each rank's block is, from the average block b
 // as there, or scaled so that the blocks add up to a given total.
 #pragma once
 

@@ -7,7 +7,7 @@ namespace sibyl::bench {
 double now();
 
 // Leaves all ranks of MPI_COMM_WORLD ready to begin a measurement. On real machines two barriers,
-// as in paper 003; under SMPI, where all ranks share one clock, at exactly the same time.
+// as in Traeff 2025; under SMPI, where all ranks share one clock, at exactly the same time.
 void start_together();
 
 // Comes back when now() has reached `when`, without use of the processor until `spin` seconds

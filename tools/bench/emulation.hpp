@@ -1,4 +1,4 @@
-// The computation that the benchmark pretends to do (paper 004, figure 13): two halves, with a
+// The computation that the benchmark pretends to do (Proficz 2020, figure 13): two halves, with a
 // report of progress in between.
 //
 // Nothing is computed. A rank sleeps to an absolute time on its clock, so that ranks which

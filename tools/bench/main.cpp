@@ -1,8 +1,8 @@
 // sibyl-bench-<flavour>: Sibyl's collectives beside the MPI library's own, interleaved.
 //
-// Bare calls are measured as in paper 003, section 3: MPI_LONG and MPI_BXOR, two barriers before
+// Bare calls are measured as in Traeff 2025, section 3: MPI_LONG and MPI_BXOR, two barriers before
 // each measurement, the time of the slowest rank; with a second, user-defined operator that does
-// not commute. Arrival patterns as in paper 004, section 5 (arrivals.hpp). Nothing here is a
+// not commute. Arrival patterns as in Proficz 2020, section 5 (arrivals.hpp). Nothing here is a
 // global, since simulated ranks share a process.
 #include <fmt/core.h>
 #include <mpi.h>

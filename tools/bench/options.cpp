@@ -143,7 +143,7 @@ void add_arrivals(CLI::App& app, Options& options) {
          "bytes=N,delay=SECONDS,counts=SHAPE,pattern=SHAPE|FILE; may be repeated; bytes in all "
          "(gathers, scatters, allgathers) or of a rank (its vector, or all that it sends in an "
          "all-to-all); none in a barrier; block=B instead "
-         "of bytes: the problems of paper 002 with B elements on average; pattern=none: bare "
+         "of bytes: the problems of Traeff 2017 with B elements on average; pattern=none: bare "
          "calls, the time of the slowest rank")
       ->allow_extra_args(false)
       ->option_text("CELL");

@@ -1,7 +1,7 @@
 // Contenders in the persistent form: bound once per cell, started when the computation starts, told
-// at its edge how far it is, arrived at and waited for as the operation. What paper 004 calls LIN,
-// SLS, BSBN and so on, and their controls, as none:BSLS, the same algorithm with the same transfers
-// under way that is told nothing, and shuffled:BSLS, that is told other ranks' times; `persistent`,
+// at its edge how far it is, arrived at and waited for as the operation. What Proficz 2020 calls
+// LIN, SLS, BSBN and so on, and their controls, as none:BSLS, the same algorithm with the same
+// transfers under way told nothing, and shuffled:BSLS, told other ranks' times; `persistent`,
 // Sibyl's own choice of algorithm in this form; and edges:NAME, an algorithm of the table that must
 // foresee the arrivals from the edges.
 #pragma once

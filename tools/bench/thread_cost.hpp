@@ -1,8 +1,8 @@
 // What the thread in the background costs a program, and what MPI_THREAD_MULTIPLE does, which it
 // needs (`sibyl bench thread` runs this at both thread levels, in turns).
 //
-// The program is the iterative one of paper 004, figure 4, that computes for real: every rank uses
-// its processor for as long as its share takes, half of it before the edge, then gathers. Where
+// The program is the iterative one of Proficz 2020, figure 4, that computes for real: every rank
+// uses its processor as long as its share takes, half of it before the edge, then gathers. Where
 // ranks outnumber the cores the thread takes its time from a computation. Then nothing is under way
 // for a while, and last a message of one byte goes to and fro between ranks 0 and 1.
 #pragma once

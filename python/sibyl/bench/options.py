@@ -48,7 +48,7 @@ class Wishes(MeasureOptions):
         typer.Option(
             metavar="B,...",
             help="Instead of --size (irregular collectives): average blocks of the problems of "
-            "paper 002, in elements, as in `sibyl guidelines`.",
+            "Traeff 2017, in elements, as in `sibyl guidelines`.",
         ),
     ] = None
     counts: Annotated[

@@ -30,9 +30,9 @@ PREDICTIONS = ("right", "none", "flat", "shuffled", "one-late")
 TOLD = ("reduce", "allreduce", "bcast")
 # In the place of a pattern: bare calls after a barrier, the time of the slowest rank.
 BARE = "none"
-# Exclusive scans written by hand over point-to-point, as MPICH, Open MPI and paper 003 have them.
+# Exclusive scans written by hand over point-to-point, as MPICH, Open MPI and Traeff 2025 have them.
 LOOPS = ("loop-123", "loop-recursive-doubling", "loop-chain")
-# The persistent form, told by edges: Sibyl's choice, and the names of paper 004 (BLIN: as blocks
+# The persistent form, told by edges: Sibyl's choice, and the names of Proficz 2020 (BLIN: as blocks
 # come). LIN and LS take one rank at a time, as published.
 PERSISTENT = {
     "gather": (
@@ -76,7 +76,7 @@ class Cell:
         counts: how the total is cut into blocks (IRREGULAR).
         pattern: shape of the arrival times, the name of a pattern file, or BARE.
         max_delay: the largest delay in seconds; 0 for flat patterns and files.
-        block: instead of size: the average block of a problem of paper 002, in elements.
+        block: instead of size: the average block of a problem of Traeff 2017, in elements.
     """
 
     ranks: int
@@ -193,7 +193,7 @@ def make_cells(
         counts: how a total is cut into blocks, or the paper's problems.
         patterns: shapes of arrival times, a file, or BARE.
         max_delays: in seconds.
-        blocks: average blocks of the problems of paper 002, in elements.
+        blocks: average blocks of the problems of Traeff 2017, in elements.
     """
     amounts = [(0, block) for block in blocks] or [(size, 0) for size in sizes]
     cells = []

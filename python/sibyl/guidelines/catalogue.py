@@ -7,8 +7,8 @@ allgather(v), b bcast, r reduce-scatters, t all-to-all(v), v what goes by irregu
     (2) the regular one, padded          (7), (8) by way of a part for each rank
     (3) to (5) one that delivers more    (9) a barrier
 
-(1) and (2) are those of paper 002, section 4, the others are from Traeff, Gropp and Thakur and from
-Hunold and Carpen-Amarie (docs/how-to/guidelines.md).
+(1) and (2) are those of Traeff 2017, section 4, the others are from Traeff, Gropp and Thakur and
+from Hunold and Carpen-Amarie (docs/how-to/guidelines.md).
 """
 
 from collections.abc import Iterable

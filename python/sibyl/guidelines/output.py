@@ -203,7 +203,7 @@ def closing_lines(report: Report) -> list[str]:
     if found is not None:
         lines.append(
             f"in the paper: MPI_Gatherv over guideline (2) by minima, {found.library}, "
-            f"{found.ranks} ranks (paper 002)"
+            f"{found.ranks} ranks (Traeff 2017)"
         )
     return lines
 

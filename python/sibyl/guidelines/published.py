@@ -1,4 +1,4 @@
-"""What paper 002 measured: tables 1 to 5, to be shown beside what is measured here."""
+"""What Traeff 2017 measured: tables 1 to 5, to be shown beside what is measured here."""
 
 import csv
 from dataclasses import dataclass

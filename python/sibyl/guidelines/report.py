@@ -73,7 +73,7 @@ class Report:
             yield Section(family, ranks, pattern, delay, tuple(columns), tuple(results))
 
     def paper_says(self, finding: Finding) -> Published | None:
-        """What paper 002 found in the same case on a related library."""
+        """What Traeff 2017 found in the same case on a related library."""
         if finding.guideline.name != "(2)":
             return None
         cell = finding.result.cell

@@ -1,4 +1,4 @@
-"""Collisions in the switch: figures 15 and 20 and table 4 of paper 004, with a lossy queue.
+"""Collisions in the switch: figures 15 and 20 and table 4 of Proficz 2020, with a lossy queue.
 
 The paper sees the run time of SLS and BSLS sink while delays grow to 50 ms, and supposes that the
 leaves' messages collide in the switch where all come at once. Here messages share links, and the

@@ -1,4 +1,4 @@
-"""Figures 15 and 20 of paper 004 on a cluster whose switch keeps little and loses the rest.
+"""Figures 15 and 20 of Proficz 2020 on a cluster whose switch keeps little and loses the rest.
 
 As in figures_on_cluster.py, but for a queue in front of each host's link that holds less than all
 blocks, so that blocks which come together collide, and TCP sends again what was lost. The kernel's

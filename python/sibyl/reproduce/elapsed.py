@@ -1,4 +1,4 @@
-"""The appendix of paper 004: figures 18 to 20, elapsed times in the simulator.
+"""The appendix of Proficz 2020: figures 18 to 20, elapsed times in the simulator.
 
 The elapsed time of a call is the mean over the ranks of the time from a rank's own arrival to its
 own exit. The paper shows it in pictures only, of the same measurements as figures 14, 15 and 17,

@@ -1,4 +1,4 @@
-"""Exclusive scans of paper 003: table 1, figure 1.
+"""Exclusive scans of Traeff 2025: table 1, figure 1.
 
 The model is fitted to two published numbers of 36 nodes (123-doubling, 1 and 100 000 elements) and
 to the difference of two-op-doubling there, which is the operator's; all else is predicted. Rounds

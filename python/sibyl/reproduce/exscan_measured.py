@@ -1,4 +1,4 @@
-"""Exclusive scans of paper 003 on other instruments than the model: table 1 once more.
+"""Exclusive scans of Traeff 2025 on other instruments than the model: table 1 once more.
 
 On a cluster of namespaces, 36 hosts as in the paper, under an MPICH as in the paper, whose
 MPI_Exscan is the library's own; its links are slower by orders of magnitude, so factors to

@@ -1,4 +1,4 @@
-"""Table 5 of paper 004: the Fourier transform, simulated, and what is claimed of it.
+"""Table 5 of Proficz 2020: the Fourier transform, simulated, and what is claimed of it.
 
 Eight ranks transform windows of 1 MiB. The master sends each its share, each transforms its own, a
 gather brings the shares back. The paper gives 43.5 ms of computation a window and neither where it

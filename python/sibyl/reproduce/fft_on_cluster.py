@@ -1,4 +1,4 @@
-"""Table 5 of paper 004 measured: sibyl-fft on a cluster of namespaces.
+"""Table 5 of Proficz 2020 measured: sibyl-fft on a cluster of namespaces.
 
 As with the other tables links are slower than the paper's and computation is longer by the same
 factor: it is slept, since the transform itself takes a millisecond today. The input is noise, as in

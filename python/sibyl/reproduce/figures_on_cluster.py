@@ -1,4 +1,4 @@
-"""Figures 14 to 20 of paper 004 measured on a cluster of namespaces.
+"""Figures 14 to 20 of Proficz 2020 measured on a cluster of namespaces.
 
 Run and elapsed times are two readings of one measurement, so a figure of run times and its twin of
 elapsed times in the appendix are one item. As with the tables (on_cluster.py) links are slower than

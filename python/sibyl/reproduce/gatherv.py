@@ -1,4 +1,4 @@
-"""Irregular gather of paper 002: tables 1 to 5, each by its own claims.
+"""Irregular gather of Traeff 2017: tables 1 to 5, each by its own claims.
 
 Tables 1 to 3 are one cluster under three MPI libraries, 35 nodes of 16 ranks; tables 4 and 5
 another one, 400 nodes of 16, under a fourth library: 4 with what that chooses by itself, 5 with

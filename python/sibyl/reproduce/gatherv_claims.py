@@ -1,4 +1,4 @@
-"""What paper 002 says of its tables 1 to 5, held against times of every cell.
+"""What Traeff 2017 says of its tables 1 to 5, held against times of every cell.
 
 A claim says besides in how many cells the paper's own minimal times have it.
 """

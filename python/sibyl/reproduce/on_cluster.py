@@ -1,4 +1,4 @@
-"""Tables 3 and 4 of paper 004 measured on a cluster of namespaces, beside the published factors.
+"""Tables 3 and 4 of Proficz 2020 measured on a cluster of namespaces, beside the published factors.
 
 The paper's network carries 1 Gbit/s, which a machine of a few cores cannot play for 48 hosts. So
 the links are slower, and all delays longer by the same factor: transfer and delay keep their ratio.

@@ -1,4 +1,4 @@
-"""The papers' rack and mini-benchmark on it: what papers 000 and 004 measure run times with.
+"""The rack and mini-benchmark of Proficz 2020 and Proficz and Ocetkiewicz 2020: their run times.
 
 Everybody computes 200 ms and a delay drawn uniformly; the run time is from the first arrival to the
 last exit, its mean over the iterations is reported. Network of 1 Gbit/s, alpha 25 us.

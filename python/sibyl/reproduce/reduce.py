@@ -1,4 +1,4 @@
-"""Reduce of paper 000: figures 10 and 11.
+"""Reduce of Proficz and Ocetkiewicz 2020: figures 10 and 11.
 
 The paper's rivals of Clairvoyant, on the programs that Sibyl runs; its native algorithm is Open
 MPI's and not among them.

@@ -1,4 +1,4 @@
-"""Figures 10 and 11 of paper 000 measured on a cluster of namespaces, under both MPIs.
+"""Figures 10 and 11 of Proficz and Ocetkiewicz 2020 on a cluster of namespaces, under both MPIs.
 
 All links are busy in a reduce, so the hosts are fewer and slower than the paper's, and delays
 longer by as much. Clairvoyant is a call that is told when all arrive: the truth, nothing, and the

@@ -1,4 +1,4 @@
-"""Scatter and gather of paper 004: figures 14 to 17, tables 3 and 4.
+"""Scatter and gather of Proficz 2020: figures 14 to 17, tables 3 and 4.
 
 Orders are those of the true arrival times; the controls are told nothing, or something wrong.
 """

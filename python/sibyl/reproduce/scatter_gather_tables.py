@@ -1,4 +1,4 @@
-"""Tables 3 and 4 of paper 004: background sorted linear against plain linear, in the simulator.
+"""Tables 3 and 4 of Proficz 2020: background sorted linear against plain linear, in the simulator.
 
 A cell of theirs is a difference of two mean run times and their quotient, so that the times behind
 it can be had where the quotient is not near 1.

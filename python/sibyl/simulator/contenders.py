@@ -15,7 +15,7 @@ from sibyl import _core
 from sibyl.arguments import check_collective
 from sibyl.errors import CommandError
 
-# Names of paper 004: base algorithm, sorted, background.
+# Names of Proficz 2020: base algorithm, sorted, background.
 _LINEAR = {
     "LIN": ("linear", False, False),
     "SLIN": ("linear", True, False),
@@ -31,7 +31,7 @@ _SYNCHRONISED = {
     "SLS": ("linear-synchronised", True, False),
     "BSLS": ("linear-synchronised", True, True),
 }
-# Names of papers 000 and 001.
+# Names of Proficz and Ocetkiewicz 2020.
 _REDUCE = {
     "CLV": "clairvoyant",
     "BNOM": "binomial",

@@ -1,4 +1,4 @@
-// The thirteen of paper 004 in the persistent form: seven gathers and six scatters as algorithm,
+// The thirteen of Proficz 2020 in the persistent form: seven gathers and six scatters as algorithm,
 // order and gates, in random cases of every root, with blocks of nothing, in place, with gaps,
 // whoever is late, whoever reports, and however many transfers may be outstanding.
 //

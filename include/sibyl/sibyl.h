@@ -83,10 +83,8 @@ SIBYL_EXPORT int SIBYL_Scatterv(const void* sendbuf, const int sendcounts[], con
                                 MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                 MPI_Datatype recvtype, int root, MPI_Comm comm);
 
-/** Irregular gather by the algorithm of the paper, under the name that it has there.
- *
- * Along the ordered tree of the blocks' sizes, which a gather builds anew at every call, whatever
- * settings, tables, costs or the governor would choose. Large blocks go past the tree
+/** Irregular gather as published, along the ordered tree of the block sizes, built anew each call.
+ * Whatever settings, tables, costs or the governor would choose. Large blocks go past the tree
  * (SIBYL_DIRECT_FROM). J. L. Traeff, Practical, Linear-time, Fully Distributed Algorithms for
  * Irregular Gather and Scatter, 2017, algorithms 1 and 2 and lemma 2.3. */
 SIBYL_EXPORT int TUW_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,

@@ -3,7 +3,9 @@
 import contextlib
 import os
 import random
+import re
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -11,6 +13,7 @@ from pathlib import Path
 
 from everyone_tests import SERVED
 from launching import (
+    HERE,
     PROGRAMS,
     PreloadTest,
     c_program,
@@ -82,6 +85,41 @@ class KilledRanks(PreloadTest):
                     took = self.lose_a_rank(program, draw, settings, number)
                     self.assertLess(took, native + 1)
 
+    def test_it_leaves_nothing_behind_that_it_would_not_leave_natively(self):
+        draw = random.Random(setting.mpi)
+        program = c_program(PROGRAMS / "endless.c")
+        natively = self.lose_all(program, draw, {})
+        for turn in range(50 if LONG else 2):
+            settings = {**under_sibyl(), **WINDOW}
+            with self.subTest(turn=turn, **settings):
+                job = self.lose_all(program, draw, settings, by_launcher=turn % 2 == 1)
+                # What the MPI library makes it may leave behind, if its launcher is too late.
+                own = {path for path in job.left if kind_of(path) not in natively.kinds}
+                self.assertEqual(own, set())
+
+    def lose_all(self, program, draw, settings, *, by_launcher=False):
+        """A job that has lost a rank, or whose launcher was told to end it."""
+        job = Job(setting.work)
+        command = [setting.mpiexec, "-n", str(self.ranks), str(program), str(job.told)]
+        with job.start(command, settings) as launcher:
+            processes = self.processes_of(launcher, job.told)
+            job.look()
+            self.assertTrue(job.processes.issuperset(processes))
+            time.sleep(draw.uniform(0, 0.1))
+            if by_launcher:
+                launcher.terminate()
+            else:
+                os.kill(draw.choice(processes), signal.SIGKILL)
+            try:
+                launcher.wait(timeout=40)
+            except subprocess.TimeoutExpired:
+                launcher.kill()
+                self.fail("the job did not end")
+            finally:
+                left = job.end()
+        self.assertEqual(left, set(), "processes are left")
+        return job
+
     def lose_a_rank(self, program, draw, settings, *number):
         """Seconds from its death to the job's end."""
         directory = Path(tempfile.mkdtemp(dir=setting.work))
@@ -127,6 +165,94 @@ class KilledRanks(PreloadTest):
             time.sleep(0.01)
         job.terminate()
         raise AssertionError("the ranks did not begin")
+
+
+class Job:
+    """A job told from all others on the machine by a mark in its environment, with a folder of its
+    own for temporary files."""
+
+    def __init__(self, work):
+        self.told = Path(tempfile.mkdtemp(dir=work))
+        self.temporary = Path(tempfile.mkdtemp(dir=work))  # a short path: sockets lie there
+        self.mark = f"ENDED_TEST={self.told}"
+        # By the clock of the files: what is older is none of the job's.
+        self.began = self.temporary.stat().st_ctime_ns
+        self.processes = set()  # that were seen, the launcher's too
+        self.files = set()  # that it made, of those that they had mapped or open
+        self.left = set()  # of them and of the folder, after its end
+
+    @property
+    def kinds(self):
+        return {kind_of(path) for path in self.files | self.left}
+
+    def start(self, command, settings):
+        name, _, value = self.mark.partition("=")
+        env = environment(**settings, **{name: value, "TMPDIR": str(self.temporary)})
+        if setting.mpi == "mpich":
+            env = yielding(env)
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        return subprocess.Popen(command, env=env, **quiet)
+
+    def look(self):
+        """What it consists of; while it runs."""
+        self.processes = self.running()
+        paths = set().union(*map(files_of, self.processes))
+        paths |= {str(path) for path in self.temporary.rglob("*")}
+        self.files |= set(filter(self.made, paths))
+
+    def end(self):
+        """Notes what is left; the processes among it are returned, and ended."""
+        deadline = time.monotonic() + 20
+        while (left := self.running()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self.left = set(filter(self.made, self.files))
+        self.left |= {str(path) for path in self.temporary.rglob("*")}
+        return left
+
+    def running(self):
+        numbers = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
+        return {number for number in numbers if self.mark in environment_of(number)}
+
+    def made(self, path):
+        """Whether there is such a file that this job may have made: not a library or a program,
+        wherever the build lies."""
+        built = (HERE.parents[1], setting.library_dir, setting.component)
+        if any(each is not None and Path(path).is_relative_to(each) for each in built):
+            return False
+        try:
+            found = Path(path).stat()
+        except OSError:
+            return False
+        return not stat.S_ISCHR(found.st_mode) and found.st_ctime_ns >= self.began
+
+
+def kind_of(path):
+    """The word that a name begins with: the rest differs from job to job."""
+    return re.match("[a-zA-Z]*", Path(path).name)[0]
+
+
+def environment_of(process):
+    """Empty of one that has ended."""
+    try:
+        return Path(f"/proc/{process}/environ").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return []
+
+
+def files_of(process):
+    """Paths of files that are mapped or open; none where it has ended."""
+    paths = set()
+    with contextlib.suppress(OSError):
+        lines = Path(f"/proc/{process}/maps").read_text(errors="replace").splitlines()
+        paths |= {words[5] for line in lines if len(words := line.split(maxsplit=5)) == 6}
+    with contextlib.suppress(OSError):
+        for link in Path(f"/proc/{process}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                paths.add(str(link.readlink()))
+    return {path for path in paths if path.startswith("/") and not Path(path).is_dir()}
 
 
 def alive(process):

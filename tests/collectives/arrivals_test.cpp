@@ -97,6 +97,7 @@ TEST(Arrivals, OfAnyPatternGiveRightSums) {
 TEST(Arrivals, GovernTheAutomaticChoice) {
   if (size_of() < 2) GTEST_SKIP() << "nothing to choose for one rank";
   Served served(Collective::reduce, nullptr);
+  served.state().set_placement({.ranks_per_node = size_of()});  // or two levels would be chosen
   Settings settings = served.state().settings();
   settings.alpha = 100000;  // 100 us
   settings.overhead = 10000;

@@ -205,7 +205,7 @@ ExchangeCase draw_exchange_case(Call call, int ranks, std::uint64_t seed, const 
   for (std::size_t rank = 0; rank < now.units.size(); ++rank) {
     now.send_units.push_back(draw(End::send, rank));
     now.receive_units.push_back(draw(End::receive, rank));
-    const bool bottom = limits.bottom && !now.unit.empty() && one_in(random, 16);
+    const bool bottom = limits.bottom && !basic && !now.unit.empty() && one_in(random, 16);
     const bool sending = call != Call::bcast && !now.in_place && one_in(random, 2);
     now.send_bottom.push_back(bottom && sending);  // libraries take two for the same memory
     now.receive_bottom.push_back(bottom && !sending);

@@ -139,7 +139,9 @@ Limits native_limits() {
   // Inner ranks of a gather's tree put blocks of others in a row of their own type, over one
   // another where its elements interleave.
   limits.gathers_interleaved = false;
-  // Bruck's all-to-all has temporary blocks for elements without gaps, and writes past them.
+  // Bruck's all-to-all has temporary blocks for elements without gaps, and writes past them; and it
+  // copies what is sent as elements of the receive buffer's type, so that it crashes where one of
+  // the two holds addresses (16 ranks, 4 to 512 bytes; also natively).
   limits.derived_swaps_of_many = false;
 #else
   // MPICH 4.0's reduce in place at other roots than 0 crashes.

@@ -7,6 +7,7 @@
 // many of them an algorithm of Sibyl's served rather than the MPI library.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <numeric>
@@ -56,7 +57,8 @@ Placement draw_placement(Rank ranks, Random& random) {
 constexpr std::uint64_t communicator_count = 5;
 
 // A communicator keeps a placement for four calls of each collective, so that what the first one
-// left behind (trees, programs) serves the others too.
+// left behind (trees, programs) serves the others too. With SIBYL_TEST_PLACEMENT it keeps the one
+// that its ranks have found, by which a window of a node has been made too.
 Placement placement_of_case(Rank ranks, std::uint64_t number) {
   constexpr std::uint64_t calls = 4 * communicator_count * reference::call_count;
   Random random(run_seed() + 31 * (number / calls) + number % communicator_count);
@@ -64,10 +66,25 @@ Placement placement_of_case(Rank ranks, std::uint64_t number) {
   return {.ranks_per_node = static_cast<Rank>(1 + pick(random, static_cast<std::uint64_t>(ranks)))};
 }
 
+// Of a network between a node's memory and a slow link, for some communicators; the others measure
+// theirs, which depends on what else the machine does.
+void draw_costs(Settings& settings, std::uint64_t communicator) {
+  Random random(run_seed() + 53 * (communicator + 1));
+  if (one_in(random, 2)) return;
+  const auto any = [&random](double least, double most) {
+    const double share = static_cast<double>(pick(random, 1000)) / 1000;
+    return static_cast<std::uint32_t>(least * std::pow(most / least, share));
+  };
+  settings.alpha = any(100, 1e6);
+  settings.overhead = any(20, 1e5);
+  settings.beta = any(10, 1e6);
+}
+
 // By which algorithm, in how many segments, and on what nodes; the same on all ranks.
 std::string draw_service(Served& served, Collective collective, const Algorithm* row,
-                         const Placement& placement, Random& random) {
+                         const Placement& drawn, std::uint64_t communicator, Random& random) {
   Settings settings = forced(collective, row);
+  draw_costs(settings, communicator);
   constexpr std::array<std::uint32_t, 4> sizes{0, 64, 1024, 1U << 20};
   if (row != nullptr && row->segments) {
     settings.segments = static_cast<std::uint32_t>(pick(random, 9));
@@ -79,13 +96,16 @@ std::string draw_service(Served& served, Collective collective, const Algorithm*
   if (one_in(random, 3)) settings.outstanding = static_cast<std::uint32_t>(pick(random, 3));
   CommunicatorState& state = served.state();
   state.replace_settings(settings);
-  state.set_placement(placement);
+  if (Process::get()->environment().test_placement.empty()) state.set_placement(drawn);
+  const Placement& placement = state.placement();
   return name_or_auto(row) + ", " + std::to_string(placement.ranks_per_node) + " ranks a node or " +
          std::to_string(placement.count) + " nodes, segments " + std::to_string(settings.segments) +
          ", lanes " + std::to_string(settings.lanes) + ", first segment " +
          std::to_string(settings.first_segment) + ", direct from " +
          (settings.direct_from ? std::to_string(*settings.direct_from) : "any") +
-         ", construct every " + std::to_string(settings.construct_every) + ", outstanding " +
+         ", construct every " + std::to_string(settings.construct_every) + ", alpha " +
+         std::to_string(settings.alpha) + " ns, overhead " + std::to_string(settings.overhead) +
+         " ns, beta " + std::to_string(settings.beta) + " ps, outstanding " +
          (settings.outstanding ? std::to_string(*settings.outstanding) : "any");
 }
 
@@ -156,7 +176,8 @@ bool run_case(Served& served, std::uint64_t number, bool devices = false) {
   const Algorithm* row =
       rows[devices ? 1 + pick(random, rows.size() - 1) : pick(random, rows.size())];
   const Placement placement = placement_of_case(served.state().size(), number);
-  const std::string service = draw_service(served, collective, row, placement, random);
+  const std::string service =
+      draw_service(served, collective, row, placement, number % communicator_count, random);
   const std::uint64_t seed = random();
   auto limits = reference::sibyl_limits(row == nullptr);
   if (reference::reduces(call)) {

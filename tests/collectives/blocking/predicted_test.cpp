@@ -153,6 +153,7 @@ TEST(PredictedCalls, OfAReduceEndUpInClairvoyantWithThePredictedArrivals) {
   if (size < 2) GTEST_SKIP();
   const Served served(Collective::reduce, nullptr);
   CommunicatorState& state = *CommunicatorState::get(served.get());
+  state.set_placement({.ranks_per_node = size});  // or two levels might be chosen
   Settings settings = state.settings();
   settings.predict = PredictionMode::periodic;
   settings.alpha = 1000;  // of a network on which a millisecond is long

@@ -35,7 +35,7 @@ def published_only(times: Mapping[str, float]) -> dict[str, float]:
     return {name: time for name, time in times.items() if ":" not in name}
 
 
-class Times(dict[str, float]):
+class MeanTimes(dict[str, float]):
     """Means over the patterns, in ms, by contender.
 
     Attributes:
@@ -60,7 +60,7 @@ class Times(dict[str, float]):
 
 
 def worth_of_knowing(
-    found: Mapping[float, Times],
+    found: Mapping[float, MeanTimes],
     name: str,
     unit: str,
     late: Sequence[float],

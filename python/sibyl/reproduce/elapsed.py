@@ -7,7 +7,7 @@ and says that it behaves like the run time and favours the same algorithms. That
 
 from collections.abc import Callable, Mapping
 
-from sibyl.reproduce.control import Times, worth_of_knowing
+from sibyl.reproduce.control import MeanTimes, worth_of_knowing
 from sibyl.reproduce.outcome import Claim, Outcome, judge
 from sibyl.reproduce.rack import COLUMNS, DELAYS_MS, SETTING, Means, lines, mean_times, rows
 from sibyl.reproduce.scatter_gather import GATHER_AND_CONTROLS, NODES, SCATTER_AND_CONTROLS
@@ -81,7 +81,7 @@ def appendix_claims(
 def _outcome(
     collective: str, means: dict[int, Means], label: str, unit: str, late: list[int]
 ) -> Outcome:
-    found: dict[float, Times] = {float(point): times.elapsed for point, times in means.items()}
+    found: dict[float, MeanTimes] = {float(point): times.elapsed for point, times in means.items()}
     setting = f"{SETTING}; elapsed times, of which the paper prints pictures and no numbers"
     even = unit == "ms"
     return Outcome(

@@ -25,10 +25,10 @@ BETA = (1333.91e-6 - 6 * ALPHA - 5 * OPERATOR * 8e5) / (6 * 8e5)
 LINK = 1 / 25e9
 INSIDE = Nodes(32, alpha=1e-6, beta=1 / 6e9, link_beta=LINK)
 
-Times = dict[tuple[int, int, str], float]  # of ranks, elements and algorithm, in microseconds
+ScanTimes = dict[tuple[int, int, str], float]  # of ranks, elements and algorithm, in microseconds
 
 
-def published_times() -> Times:
+def published_times() -> ScanTimes:
     """Of the paper, by ranks, elements and algorithm, in microseconds."""
     return {
         (int(row["processes"]), int(row["elements_mpi_long"]), name): float(row[column])
@@ -43,7 +43,7 @@ def network_of(ranks_per_node: int) -> Network:
     return Network(alpha=ALPHA, beta=BETA, nodes=nodes, combine=OPERATOR, blocking=True)
 
 
-def claims_of(ours: Times, theirs: Times) -> list[Claim]:
+def claims_of(ours: ScanTimes, theirs: ScanTimes) -> list[Claim]:
     """What the paper says of its table, judged on times without noise."""
     cells = sorted({(ranks, count) for ranks, count, _ in ours})
 
@@ -80,8 +80,8 @@ def claims_of(ours: Times, theirs: Times) -> list[Claim]:
     ]
 
 
-def _library_claim(ours: Times, theirs: Times) -> Claim:
-    def factor(times: Times) -> float:
+def _library_claim(ours: ScanTimes, theirs: ScanTimes) -> Claim:
+    def factor(times: ScanTimes) -> float:
         return times[36, 100000, "recursive-doubling"] / times[36, 100000, "123-doubling"]
 
     most, said = factor(ours), factor(theirs)
@@ -96,7 +96,7 @@ def _library_claim(ours: Times, theirs: Times) -> Claim:
     )
 
 
-def draw_times(plt: Any, ours: Times, theirs: Times) -> Any:
+def draw_times(plt: Any, ours: ScanTimes, theirs: ScanTimes) -> Any:
     """Ours beside the published ones, over the number of elements."""
     of = sorted({ranks for ranks, _, _ in ours})
     figure, axes = plt.subplots(1, len(of), figsize=(5.25 * len(of), 4.2), squeeze=False)
@@ -130,7 +130,7 @@ def draw_times(plt: Any, ours: Times, theirs: Times) -> Any:
 def table_1(iterations: int, advance: Callable[[], None]) -> Outcome:
     """Every cell in simulated time."""
     rows: list[list[Any]] = []
-    ours: Times = {}
+    ours: ScanTimes = {}
     theirs = published_times()
     for row in published("exscan_table_1"):
         ranks, count = int(row["processes"]), int(row["elements_mpi_long"])

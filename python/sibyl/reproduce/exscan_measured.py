@@ -18,7 +18,7 @@ from sibyl.experiment.judge import instrument_limit
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.statistics import median, quartiles, ratio_interval
 from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown
-from sibyl.reproduce.exscan import Times, claims_of, draw_times, published_times
+from sibyl.reproduce.exscan import ScanTimes, claims_of, draw_times, published_times
 from sibyl.reproduce.on_cluster import WARM_UP, demand_root, measured, wrong_results
 from sibyl.reproduce.outcome import Claim, Outcome, Where, deviation, judge, near
 
@@ -114,7 +114,7 @@ def outcome_of(where: Where, results: Mapping[int, CellResult]) -> Outcome:
     return Outcome(setting, COLUMNS, rows, claims, _draw(results, theirs, names))
 
 
-def _factor_of_the_library(result: CellResult, theirs: Times) -> Claim:
+def _factor_of_the_library(result: CellResult, theirs: ScanTimes) -> Claim:
     last = COUNTS[-1]
     said = theirs[HOSTS, last, "recursive-doubling"] / theirs[HOSTS, last, BASE]
     ours = Statement(LIBRARY["cluster"], BASE).ratio(result)
@@ -130,7 +130,7 @@ def _factor_of_the_library(result: CellResult, theirs: Times) -> Claim:
 
 
 def _draw(
-    results: Mapping[int, CellResult], theirs: Times, names: Mapping[str, str]
+    results: Mapping[int, CellResult], theirs: ScanTimes, names: Mapping[str, str]
 ) -> Callable[[Any], Any]:
     def draw(plt: Any) -> Any:
         figure, axis = plt.subplots(figsize=(7, 4.2))
@@ -165,7 +165,7 @@ def under_smpi(_iterations: int, advance: Callable[[], None]) -> Outcome:
     launcher = simulated.find_launcher()
     library = LIBRARY["smpi"]
     theirs = published_times()
-    ours: Times = {}
+    ours: ScanTimes = {}
     cluster = simulated.SimulatedCluster(launcher, PLATFORM, 1, None)
     cluster.check(HOSTS)
     for count in COUNTS:

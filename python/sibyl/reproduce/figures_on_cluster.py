@@ -17,7 +17,7 @@ from sibyl.reproduce.control import MARGIN, nothing, published_only, wrong
 from sibyl.reproduce.elapsed import AWARE, WHAT, appendix_claims
 from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown, told_in
 from sibyl.reproduce.largest_on_cluster import factors, largest, sinks
-from sibyl.reproduce.measured_lines import Found, draw_both, times_of
+from sibyl.reproduce.measured_lines import Found, draw_both, quartiles_of
 from sibyl.reproduce.on_cluster import (
     COMPUTE,
     SLOWER,
@@ -125,7 +125,7 @@ def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> O
     points = figure.points(where.hosts)
     found: Found = {
         point: {
-            name: {metric: times_of(of[f"{metric}_s"]) for metric in ("run", "elapsed")}
+            name: {metric: quartiles_of(of[f"{metric}_s"]) for metric in ("run", "elapsed")}
             for name, of in result.samples.items()
         }
         for point, result in zip(points, results, strict=True)

@@ -17,15 +17,15 @@ GATHER, PADDED, NATIVE, TREE, KEPT = "gather", "guideline2", "gatherv", "tuw_gat
 LIBRARIES = {"1": "NEC MPI", "2": "MVAPICH", "3": "Open MPI", "4": "Intel MPI", "5": "Intel MPI"}
 
 Cell = tuple[str, int]  # a problem and its average block
-Times = dict[Cell, dict[str, float]]  # of each contender, in seconds
-Published = dict[str, Times]  # by table
+CellTimes = dict[Cell, dict[str, float]]  # of each contender, in seconds
+Published = dict[str, CellTimes]  # by table
 
 
 @dataclass(frozen=True)
 class _Judge:
     """Judges a claim on ours, and says what the published numbers are."""
 
-    ours: Times
+    ours: CellTimes
     theirs: Published
 
     def __call__(
@@ -56,7 +56,7 @@ def factor(times: Mapping[str, float]) -> float:
     return times[NATIVE] / times[TREE]
 
 
-def claims_1_to_3(ours: Times, theirs: Published) -> list[Claim]:
+def claims_1_to_3(ours: CellTimes, theirs: Published) -> list[Claim]:
     """Libraries whose MPI_Gatherv sends direct."""
     says = _Judge(ours, theirs)
     small = [factor(ours[cell]) for cell in _cells(IRREGULAR, SMALL)]
@@ -99,7 +99,7 @@ def claims_1_to_3(ours: Times, theirs: Published) -> list[Claim]:
     ]
 
 
-def claims_4(ours: Times, theirs: Published) -> list[Claim]:
+def claims_4(ours: CellTimes, theirs: Published) -> list[Claim]:
     """What the library of the larger machine chooses by itself."""
     says = _Judge(ours, theirs)
     why = "What the library chooses by itself takes 23 us a message, which no algorithm explains."
@@ -125,7 +125,7 @@ def claims_4(ours: Times, theirs: Published) -> list[Claim]:
     ]
 
 
-def claims_5(ours: Times, theirs: Published) -> list[Claim]:
+def claims_5(ours: CellTimes, theirs: Published) -> list[Claim]:
     """The best that it has."""
     says = _Judge(ours, theirs)
     return [
@@ -160,7 +160,7 @@ def claims_5(ours: Times, theirs: Published) -> list[Claim]:
     ]
 
 
-def worth_of_keeping(ours: Times) -> Claim:
+def worth_of_keeping(ours: CellTimes) -> Claim:
     """Sibyl's own: what it saves not to construct the tree at every call."""
     gains = {cell: times[TREE] / times[KEPT] for cell, times in ours.items()}
     small = [gains[cell] for cell in _cells(IRREGULAR, SMALL)]
@@ -173,7 +173,7 @@ def worth_of_keeping(ours: Times) -> Claim:
     )
 
 
-def found_again(ours: Times, theirs: Published, tolerance: float) -> list[Claim]:
+def found_again(ours: CellTimes, theirs: Published, tolerance: float) -> list[Claim]:
     """Sibyl's own: whether each table's factors are the model's."""
     claims = []
     for table, printed in theirs.items():

@@ -8,7 +8,7 @@ from sibyl.experiment.statistics import median, quartiles
 
 
 @dataclass(frozen=True)
-class Times:
+class Quartiles:
     """Of one contender in one cell, in ms: a metric's median and quartiles."""
 
     middle: float
@@ -17,13 +17,13 @@ class Times:
 
 
 # By point, contender and metric.
-Found = dict[int, dict[str, dict[str, Times]]]
+Found = dict[int, dict[str, dict[str, Quartiles]]]
 
 
-def times_of(samples: Sequence[float]) -> Times:
+def quartiles_of(samples: Sequence[float]) -> Quartiles:
     """Of samples in seconds."""
     in_ms = [1e3 * value for value in samples]
-    return Times(median(in_ms), *quartiles(in_ms))
+    return Quartiles(median(in_ms), *quartiles(in_ms))
 
 
 def draw_both(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sibyl.reproduce.control import Times
+from sibyl.reproduce.control import MeanTimes
 from sibyl.reproduce.worth import WORTH_COLUMNS, worth_columns
 from sibyl.simulator.contenders import contenders
 from sibyl.simulator.model import Network
@@ -35,8 +35,8 @@ class Means:
         elapsed: mean over the ranks of the time from the own arrival to the own exit.
     """
 
-    run: Times
-    elapsed: Times
+    run: MeanTimes
+    elapsed: MeanTimes
 
 
 def mean_times(
@@ -67,7 +67,7 @@ def mean_times(
     )  # fmt: skip
     problem = Problem(ranks, 4096 * kfloats, "uniform", delay_ms / 1e3)
     patterns = [arrivals_of(problem, settings, i) for i in range(iterations if delay_ms else 1)]
-    means = Means(Times(), Times())
+    means = Means(MeanTimes(), MeanTimes())
     for contender in contenders(collective, names):
         results = []
         prepared = None
@@ -87,7 +87,7 @@ def first_segment(kfloats: int, ranks: int) -> int:
 
 def mean_run_times(
     collective: str, names: str, ranks: int, kfloats: int, delay_ms: float, iterations: int
-) -> Times:
+) -> MeanTimes:
     """The run times alone of mean_times()."""
     return mean_times(collective, names, ranks, kfloats, delay_ms, iterations).run
 
@@ -124,7 +124,7 @@ def lines(
     return draw
 
 
-def rows(found: Mapping[float, Times], note: Mapping[Any, float]) -> list[list[Any]]:
+def rows(found: Mapping[float, MeanTimes], note: Mapping[Any, float]) -> list[list[Any]]:
     """The same as a table with the columns COLUMNS."""
     of = [(point, times, name) for point, times in found.items() for name in times]
     worth = worth_columns([times.told(name) for _, times, name in of])

@@ -6,7 +6,7 @@ MPI's and not among them.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sibyl.reproduce.control import MARGIN, Times, with_controls, worth_of_knowing
+from sibyl.reproduce.control import MARGIN, MeanTimes, with_controls, worth_of_knowing
 from sibyl.reproduce.outcome import Claim, Outcome, judge
 from sibyl.reproduce.rack import COLUMNS, DELAYS_MS, SETTING, lines, mean_run_times, rows
 
@@ -20,7 +20,7 @@ def _next_over(times: Mapping[str, float]) -> float:
     return min(times[name] for name in RIVALS) / times["CLV"]
 
 
-def _ahead(found: dict[float, Times], points: Sequence[int], unit: str) -> list[Claim]:
+def _ahead(found: dict[float, MeanTimes], points: Sequence[int], unit: str) -> list[Claim]:
     """Whether Clairvoyant is ahead by more than the margin, and whether it is ever behind."""
     over = {point: _next_over(found[point]) for point in points}
     listed = ", ".join(f"{ratio:.3f} at {point}" for point, ratio in over.items())
@@ -46,7 +46,7 @@ def _ahead(found: dict[float, Times], points: Sequence[int], unit: str) -> list[
 
 def figure_10(iterations: int, advance: Callable[[], None]) -> Outcome:
     """Run time over the largest delay."""
-    found: dict[float, Times] = {}
+    found: dict[float, MeanTimes] = {}
     for delay in DELAYS_MS:
         found[delay] = mean_run_times("reduce", ALL, 48, 512, delay, iterations)
         advance()
@@ -69,7 +69,7 @@ def figure_10(iterations: int, advance: Callable[[], None]) -> Outcome:
 
 def figure_11(iterations: int, advance: Callable[[], None]) -> Outcome:
     """Run time over the number of nodes."""
-    found: dict[float, Times] = {}
+    found: dict[float, MeanTimes] = {}
     for nodes in NODES:
         found[nodes] = mean_run_times("reduce", ALL, nodes, 128, 50, iterations)
         advance()

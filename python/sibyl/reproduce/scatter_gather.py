@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sibyl.reproduce.control import (
     MARGIN,
-    Times,
+    MeanTimes,
     published_only,
     with_controls,
     worth_of_knowing,
@@ -40,7 +40,7 @@ def _fastest(times: Mapping[str, float]) -> str:
 
 def figure_14(iterations: int, advance: Callable[[], None]) -> Outcome:
     """Scatter over the largest delay."""
-    found: dict[float, Times] = {}
+    found: dict[float, MeanTimes] = {}
     for delay in DELAYS_MS:
         found[delay] = mean_run_times("scatter", SCATTER_AND_CONTROLS, 48, 2048, delay, iterations)
         advance()
@@ -109,7 +109,7 @@ def faster_than_default(
 
 def figure_15(iterations: int, advance: Callable[[], None]) -> Outcome:
     """Gather over the largest delay."""
-    found: dict[float, Times] = {}
+    found: dict[float, MeanTimes] = {}
     for delay in DELAYS_MS:
         found[delay] = mean_run_times("gather", GATHER_AND_CONTROLS, 48, 2048, delay, iterations)
         advance()
@@ -152,7 +152,7 @@ def sinks(found: Mapping[float, Mapping[str, float]], reason: str) -> Claim:
 
 def figure_16(iterations: int, advance: Callable[[], None]) -> Outcome:
     """Scatter over the size."""
-    found: dict[float, Times] = {}
+    found: dict[float, MeanTimes] = {}
     for size in KFLOATS:
         found[size] = mean_run_times("scatter", SCATTER_AND_CONTROLS, 48, size, 50, iterations)
         advance()
@@ -174,7 +174,7 @@ def figure_16(iterations: int, advance: Callable[[], None]) -> Outcome:
 
 def figure_17(iterations: int, advance: Callable[[], None]) -> Outcome:
     """Scatter over the number of nodes."""
-    found: dict[float, Times] = {}
+    found: dict[float, MeanTimes] = {}
     for ranks in NODES:
         found[ranks] = mean_run_times("scatter", SCATTER_AND_CONTROLS, ranks, 2048, 50, iterations)
         advance()

@@ -13,7 +13,7 @@ from sibyl.experiment.grid import Cell
 from sibyl.experiment.samples import METRICS, CellResult
 from sibyl.reproduce import fft, fft_on_cluster, figures_on_cluster, on_cluster, session
 from sibyl.reproduce.catalogue import ITEMS
-from sibyl.reproduce.control import Times, published_only, worth_of_knowing
+from sibyl.reproduce.control import MeanTimes, published_only, worth_of_knowing
 from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
 from sibyl.reproduce.elapsed import appendix_claims
 from sibyl.reproduce.figures_on_cluster import Figure
@@ -150,7 +150,7 @@ def test_elapsed_times_are_the_mean_over_the_ranks() -> None:
 def test_the_appendix_is_judged_by_pairs() -> None:
     run = {"LS": 10.0, "SLS": 8.0, "BSLS": 8.0, "BNOM": 10.0, "SBN": 10.0, "BSBN": 10.0}
     elapsed = {"LS": 5.0, "SLS": 4.0, "BSLS": 6.0, "BNOM": 5.0, "SBN": 5.05, "BSBN": 1.0}
-    alike, ahead = appendix_claims("gather", {50: Means(Times(run), Times(elapsed))}, "ms", [50])
+    alike, ahead = appendix_claims("gather", {50: Means(MeanTimes(run), MeanTimes(elapsed))}, "ms", [50])
     assert (alike.verdict, ahead.verdict) == ("partly held", "partly held")
     for claim in (alike, ahead):
         assert claim.reason.startswith("3 of 4 cells (not: BSLS at 50 ms).")
@@ -343,8 +343,8 @@ def test_cross_validation_names_the_cases_that_differ() -> None:
 
 def test_knowing_is_judged_against_the_same_algorithm_told_nothing() -> None:
     found = {
-        5.0: Times({"LIN": 10.0, "BSLIN": 8.0, "none:BSLIN": 8.0, "shuffled:BSLIN": 8.8}),
-        50.0: Times({"LIN": 10.0, "BSLIN": 8.0, "none:BSLIN": 8.8, "shuffled:BSLIN": 9.6}),
+        5.0: MeanTimes({"LIN": 10.0, "BSLIN": 8.0, "none:BSLIN": 8.0, "shuffled:BSLIN": 8.8}),
+        50.0: MeanTimes({"LIN": 10.0, "BSLIN": 8.0, "none:BSLIN": 8.8, "shuffled:BSLIN": 9.6}),
     }
     claim = worth_of_knowing(found, "BSLIN", "ms", [5.0, 50.0])
     assert claim.verdict == "partly held"

@@ -85,7 +85,7 @@ ITEMS = (
     ),
     Item(
         "knowing-cluster", "Where it pays to know who is late, on a cluster", "no paper", _CLUSTER,
-        knowing_on_cluster.regions, len(knowing_on_cluster.CASES), Where(8, "100mbit"),
+        knowing_on_cluster.regions, 2 * len(knowing_on_cluster.CASES), Where(8, "100mbit"),
     ),
     Item(
         "scatter-table-3", "BSLIN against LIN: table 3", _SCATTER_GATHER, "simulated",

@@ -8,7 +8,7 @@ but what it is told; beside it stands the algorithm told the arrival times of ot
 import statistics
 from collections.abc import Mapping, Sequence
 
-from sibyl.reproduce.outcome import Claim, judge
+from sibyl.reproduce.outcome import Claim, as_control, judge
 from sibyl.reproduce.worth import Told, span_of_worth
 
 # Less than this is no difference.
@@ -23,6 +23,13 @@ def nothing(name: str) -> str:
 def wrong(name: str) -> str:
     """The algorithm, told the arrival times of other ranks."""
     return f"shuffled:{name}"
+
+
+def with_collective(name: str) -> str:
+    """An algorithm that knows who is late, as the papers call it, with its collective."""
+    return {"CLV": "reduce clairvoyant"}.get(
+        name, f"{'scatter' if name.endswith('LIN') else 'gather'} {name}"
+    )
 
 
 def with_controls(names: str, *aware: str) -> str:
@@ -80,15 +87,16 @@ def worth_of_knowing(
     listed = ", ".join(f"{over[p]:.3f} ({other[p]:.3f})" for p in late)
     points = ", ".join(f"{p:g}" for p in late)
     known = [cell for p in late if (cell := found[p].told(name)) is not None]
-    return judge(
+    claim = judge(
         f"knowing who is late shortens {what}{name} by more than {100 * MARGIN:.0f} % (control: "
         "the same algorithm, told nothing)",
         [(f"{p:g} {unit}", over[p] > 1 + MARGIN) for p in late],
         f"Told nothing (told the times of others) over told the truth: {listed} at {points} "
         f"{unit}.",
-        kind="control",
         ours=span_of_worth(known)
         if known
         else f"told nothing over told the truth: {min(over.values()):.3f} to "
         f"{max(over.values()):.3f}",
     )
+    metric = "elapsed" if what else "run"
+    return as_control(claim, with_collective(name), metric, over.values())

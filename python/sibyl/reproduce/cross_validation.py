@@ -23,7 +23,7 @@ from sibyl.experiment.places import find_launcher, place
 from sibyl.experiment.runner import choose_benchmark_launcher, signals_interrupt
 from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.on_cluster import demand_root
-from sibyl.reproduce.outcome import Claim, Outcome, Where, judge
+from sibyl.reproduce.outcome import VERDICTS, Claim, Outcome, Where, judge
 from sibyl.simulator.contenders import contenders
 from sibyl.simulator.model import Network
 from sibyl.simulator.run import run_prepared
@@ -46,6 +46,9 @@ COLUMNS = (
     *("simulator_as_cluster_ms", "turns_ms"),
     *("smpi_over_cluster", "simulator_over_cluster", "simulator_over_smpi"),
 )
+NAMES = {
+    "simulator": "the model", "as_cluster": "the model", "smpi": "SMPI", "cluster": "the cluster"
+}  # fmt: skip
 STEPS = 3 * len(CASES)
 EAGER = 65536  # SMPI's
 # Up to so many bytes the libraries send over TCP without waiting for the receiver.
@@ -181,13 +184,14 @@ def _over(case: Case, one: str, other: str) -> float | None:
 def _agree(cases: Sequence[Case], text: str, one: str, other: str, reason: str) -> Claim:
     pairs = [(case, ratio) for case in cases if (ratio := _over(case, one, other))]
     ratios = [ratio for _, ratio in pairs]
-    return judge(
+    claim = judge(
         f"{text} (within {100 * NEAR:.0f} %)",
         [(f"{c.collective} {c.algorithm} {c.pattern}", abs(r - 1) <= NEAR) for c, r in pairs],
         reason,
         kind="own",
         ours=f"ratios {min(ratios):.2f} to {max(ratios):.2f}" if ratios else "",
     )
+    return replace(claim, instrument=f"{NAMES[one]} and {NAMES[other]}")
 
 
 def _enough(cases: Sequence[Case], one: str, other: str) -> Claim:
@@ -196,12 +200,15 @@ def _enough(cases: Sequence[Case], one: str, other: str) -> Claim:
         return sum(ratio is not None and abs(ratio - 1) <= NEAR for ratio in found)
 
     there = sum(_over(case, one, other) is not None for case in cases)
-    return judge(
-        f"the simulator is within {100 * NEAR:.0f} % of {other} in at least {ENOUGH} of 22 cells",
-        [(f"{near(one)} cells", near(one) >= ENOUGH)] if there else [],
-        f"Where messages take turns {near('turns')} of {there}.",
+    enough = VERDICTS[0 if near(one) >= ENOUGH else 2] if there else VERDICTS[3]
+    return Claim(
+        f"the simulator is within {100 * NEAR:.0f} % of {NAMES[other]} in at least {ENOUGH} of "
+        f"{there} cells",
+        enough,
+        f"In {near(one)}; where messages take turns in {near('turns')}.",
         kind="own",
         ours=f"{near(one)} of {there}",
+        instrument=f"{NAMES[one]} and {NAMES[other]}",
     )
 
 

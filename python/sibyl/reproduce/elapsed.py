@@ -7,7 +7,7 @@ and says that it behaves like the run time and favours the same algorithms. That
 
 from collections.abc import Callable, Mapping
 
-from sibyl.reproduce.control import MeanTimes, worth_of_knowing
+from sibyl.reproduce.control import MARGIN, MeanTimes, worth_of_knowing
 from sibyl.reproduce.outcome import Claim, Outcome, judge
 from sibyl.reproduce.rack import COLUMNS, DELAYS_MS, SETTING, Means, lines, mean_times, rows
 from sibyl.reproduce.scatter_gather import GATHER_AND_CONTROLS, NODES, SCATTER_AND_CONTROLS
@@ -26,8 +26,10 @@ TREES = {
     "gather": "In SBN every rank has a parent that comes later than itself and waits for it; in "
     "BSBN that parent takes the data in the background.",
 }
-# Less than this is no difference.
-MARGIN = 0.02
+NO_LONGER = (
+    "under imbalance the algorithms that know who is late have no longer elapsed times than those "
+    "that they are made from"
+)
 
 
 def _sign(ratio: float) -> int:
@@ -35,7 +37,7 @@ def _sign(ratio: float) -> int:
 
 
 def appendix_claims(
-    collective: str, means: Mapping[int, Means], unit: str, late: list[int], why: str = ""
+    collective: str, means: Mapping[int, Means], unit: str, late: list[int]
 ) -> list[Claim]:
     """What the appendix says, judged.
 
@@ -44,7 +46,6 @@ def appendix_claims(
         means: along what varies.
         unit: of what varies.
         late: the points under imbalance.
-        why: more that explains elapsed times.
     """
     alike = []
     ahead = []
@@ -55,12 +56,6 @@ def appendix_claims(
             alike.append((f"{aware} at {point} {unit}", run * elapsed >= 0))
             if point in late:
                 ahead.append((f"{aware} at {point} {unit}", elapsed <= 0))
-    last = late[-1]
-    ratios = ", ".join(
-        f"{aware} over {base} {times.elapsed[aware] / times.elapsed[base]:.2f}"
-        for times in [means[last]]
-        for aware, base in PAIRS[collective]
-    )
     return [
         judge(
             "average elapsed times behave like the run times: what is ahead in one is not behind "
@@ -70,12 +65,21 @@ def appendix_claims(
             f"{100 * MARGIN:.0f} % is no difference.",
         ),
         judge(
-            "under imbalance the algorithms that know who is late have no longer elapsed times "
-            "than those that they are made from",
+            NO_LONGER,
             ahead,
-            f"Elapsed times at {last} {unit}: {ratios}. {TREES[collective]}{why}",
+            ratios_at(collective, means, unit, late[-1]),
         ),
     ]
+
+
+def ratios_at(collective: str, means: Mapping[int, Means], unit: str, point: int) -> str:
+    """Elapsed times over those of the algorithms that each is made from, and what explains them."""
+    elapsed = means[point].elapsed
+    ratios = ", ".join(
+        f"{aware} over {base} {elapsed[aware] / elapsed[base]:.2f}"
+        for aware, base in PAIRS[collective]
+    )
+    return f"Elapsed times at {point} {unit}: {ratios}. {TREES[collective]}"
 
 
 def _outcome(

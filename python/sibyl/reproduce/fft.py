@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy
 
-from sibyl.reproduce.control import nothing
-from sibyl.reproduce.outcome import Claim, Outcome, deviation, judge, published
+from sibyl.reproduce.control import nothing, with_collective
+from sibyl.reproduce.outcome import Claim, Outcome, as_control, deviation, judge, published
 from sibyl.reproduce.rack import NETWORK, SETTING
 from sibyl.simulator.contenders import contenders
 from sibyl.simulator.run import run_prepared
@@ -121,15 +121,15 @@ def _worth(ratios: Mapping[str, Window], name: str) -> Claim:
     """What knowing brings of what the paper credits it with."""
     own, control = ratios[name], ratios[CONTROLS[name]]
     over = {metric: getattr(control, metric) / getattr(own, metric) for metric in METRICS}
-    return judge(
+    claim = judge(
         f"knowing who is late shortens the total time with {name} by more than {100 * MARGIN:.0f} "
         f"% (control: {CONTROLS[name]}, the same algorithm, told nothing)",
         [("total", over["total"] > 1 + MARGIN)],
         ", ".join(f"{metric} {ratio:.3f}" for metric, ratio in over.items())
         + " of that told the truth.",
-        kind="control",
         ours=f"told nothing over told the truth: {over['total']:.3f}",
     )
+    return as_control(claim, with_collective(name), "total", [over["total"]])
 
 
 def _simulated() -> dict[str, Window]:

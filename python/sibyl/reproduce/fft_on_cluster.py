@@ -173,6 +173,7 @@ def _claim_of_choice(ratios: dict[str, Window]) -> Claim:
         cells,
         f"Its total time is {choice.total / native.total:.3f}, its run time "
         f"{choice.run / native.run:.3f} of the library's.",
+        kind="own",
     )
 
 

@@ -8,13 +8,20 @@ milliseconds of the paper's network.
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.samples import CellResult
-from sibyl.reproduce.control import MARGIN, nothing, published_only, wrong
-from sibyl.reproduce.elapsed import AWARE, WHAT, appendix_claims
+from sibyl.reproduce.control import MARGIN, nothing, published_only, with_collective, wrong
+from sibyl.reproduce.elapsed import (
+    AWARE,
+    NO_LONGER,
+    PAIRS,
+    WHAT,
+    appendix_claims,
+    ratios_at,
+)
 from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown, told_in
 from sibyl.reproduce.largest_on_cluster import factors, largest, sinks
 from sibyl.reproduce.measured_lines import Found, draw_both, quartiles_of
@@ -28,7 +35,7 @@ from sibyl.reproduce.on_cluster import (
     stretch,
     wrong_results,
 )
-from sibyl.reproduce.outcome import Claim, Outcome, Where, as_published, judge
+from sibyl.reproduce.outcome import Claim, Outcome, Where, as_control, as_published, judge
 from sibyl.reproduce.rack import DELAYS_MS, Means
 from sibyl.reproduce.scatter_gather import (
     FIGURE_14,
@@ -187,11 +194,12 @@ def _claims(
         claims += [largest(figure.collective, results), factors(figure.collective, results)]
         claims += [sinks(results)] if figure.collective == "gather" else []
     if figure.varies == "nodes":
-        claims.append(_growth(figure, run))
+        claims.append(_growth(figure, results))
     if figure.varies == "size":
         claims.append(_gain(figure, run, factor))
     why = SHARED if figure.collective == "scatter" else ""
-    claims += appendix_claims(figure.collective, means, figure.unit, late, why)
+    alike, _ = appendix_claims(figure.collective, means, figure.unit, late)
+    claims += [alike, _no_longer(figure, results, means, late, why)]
     for name in AWARE[figure.collective]:
         claims += [_worth(figure, results, late, name, metric) for metric in ("run", "elapsed")]
     return [*claims, _choice(figure, results)]
@@ -236,7 +244,7 @@ def _worth(
     cells = {p: cell for p, cell in told.items() if cell is not None}
     listed = ", ".join(f"{cell.wrong:.2f} at {p}" for p, cell in cells.items())
     faster = 1 / (1 + MARGIN)
-    return shown(
+    claim = shown(
         f"knowing who is late shortens {WHAT if metric == 'elapsed' else ''}{name} by more than "
         f"{100 * MARGIN:.0f} % (control: the same algorithm, told nothing)",
         {
@@ -244,20 +252,45 @@ def _worth(
             for p in cells
         },
         f"Told the times of others over told the truth: {listed} {figure.unit}.",
-        kind="control",
         ours=span_of_worth(list(cells.values())),
     )
+    return as_control(claim, with_collective(name), metric, (cell.worth for cell in cells.values()))
 
 
-def _growth(figure: Figure, run: RunTimes) -> Claim:
+def _no_longer(
+    figure: Figure,
+    results: dict[int, CellResult],
+    means: dict[int, Means],
+    late: list[int],
+    why: str,
+) -> Claim:
+    """Of the appendix, by the samples."""
+    return shown(
+        f"{NO_LONGER}, by more than {100 * MARGIN:.0f} %",
+        {
+            f"{aware} at {p} {figure.unit}": (
+                results[p], Statement(aware, base, 1 + MARGIN, "elapsed")
+            )
+            for p in late
+            for aware, base in PAIRS[figure.collective]
+        },
+        ratios_at(figure.collective, means, figure.unit, late[-1]) + why,
+    )  # fmt: skip
+
+
+def _growth(figure: Figure, results: dict[int, CellResult]) -> Claim:
     best, _ = _best_and_base(figure)
-    first, last = min(run), max(run)
-    grows = run[last][best] / run[first][best]
-    return judge(
-        "run times grow moderately with the number of nodes",
-        [(f"{first} to {last} nodes", grows < 2)],
-        f"{best} takes {grows:.2f} times as long; the data in all are the same.",
-    )
+    first, last = min(results), max(results)
+    pair = {"last": results[last].samples[best], "first": results[first].samples[best]}
+    return shown(
+        "run times grow moderately with the number of nodes (to less than twice)",
+        {
+            f"{first} to {last} nodes": (
+                replace(results[last], samples=pair), Statement("last", "first", 2.0)
+            )
+        },
+        f"{best}; the data in all are the same.",
+    )  # fmt: skip
 
 
 def _gain(figure: Figure, run: RunTimes, factor: float) -> Claim:

@@ -22,8 +22,8 @@ from sibyl.reproduce.gatherv_claims import (
     PADDED,
     PROBLEMS,
     TREE,
-    Published,
     CellTimes,
+    Published,
     claims_1_to_3,
     claims_4,
     claims_5,
@@ -55,6 +55,11 @@ class Tables:
     names: tuple[str, ...]
     ranks: int
     native: str
+
+
+TABLES_1_TO_3 = Tables(("1", "2", "3"), 560, "linear")
+TABLE_4 = Tables(("4",), 6400, "linear")
+TABLE_5 = Tables(("5",), 6400, "k-nomial")
 
 
 def sizes_of(problem: str, ranks: int, block: int) -> list[int]:
@@ -204,9 +209,10 @@ def outcome_of(
         *("factor", "factor_tree_kept"),
         *(f"published_factor_table_{table}" for table in tables.names),
     )
+    root = _root(tables.ranks)
     setting = (
         f"simulated: {tables.ranks // RANKS_PER_NODE} nodes of {RANKS_PER_NODE} ranks, root "
-        f"{_root(tables.ranks)}, alpha 1.9 us, 2.9 GB/s, one link a node, inside 0.5 us and 4 GB/s; "
+        f"{root}, alpha 1.9 us, 2.9 GB/s, one link a node, inside 0.5 us and 4 GB/s; "
         f"MPI_Gather binomial, MPI_Gatherv {tables.native}; the tree with its construction at "
         "every call, as the paper charges it, and kept"
     )
@@ -228,14 +234,14 @@ def outcome_of(
 
 def tables_1_to_3(_iterations: int, advance: Callable[[], None]) -> Outcome:
     """35 nodes of 16 ranks under three libraries whose MPI_Gatherv sends direct."""
-    return outcome_of(Tables(("1", "2", "3"), 560, "linear"), claims_1_to_3, advance)
+    return outcome_of(TABLES_1_TO_3, claims_1_to_3, advance)
 
 
 def table_4(_iterations: int, advance: Callable[[], None]) -> Outcome:
     """400 nodes of 16 ranks under a library that chooses by itself."""
-    return outcome_of(Tables(("4",), 6400, "linear"), claims_4, advance)
+    return outcome_of(TABLE_4, claims_4, advance)
 
 
 def table_5(_iterations: int, advance: Callable[[], None]) -> Outcome:
     """The same with the best that it has."""
-    return outcome_of(Tables(("5",), 6400, "k-nomial"), claims_5, advance)
+    return outcome_of(TABLE_5, claims_5, advance)

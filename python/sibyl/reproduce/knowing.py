@@ -11,7 +11,7 @@ from typing import Any
 
 from sibyl.experiment.units import size_text
 from sibyl.reproduce.control import nothing, wrong
-from sibyl.reproduce.outcome import Claim, Outcome, judge
+from sibyl.reproduce.outcome import Claim, Outcome, as_control, judge
 from sibyl.reproduce.rack import NETWORK
 from sibyl.simulator.contenders import contenders
 from sibyl.simulator.run import run_prepared
@@ -195,31 +195,33 @@ def claims_of(listener: Listener, cells: list[Cell]) -> list[Claim]:
         worth = [cell.worth for cell in of]
         return f"told nothing over told: {min(worth):.2f} to {max(worth):.2f}"
 
-    claims = []
+    judged = []
     if listener.region:
-        claims.append(
+        judged.append(
             judge(
                 f"{what}: knowing shortens it by at least {100 * (PAYS - 1):.0f} % "
                 f"{listener.region.text}",
                 [(cell.name, cell.worth >= PAYS) for cell in inside],
                 f"Told the times of others it takes up to {wrong_told:.2f} times as long as told "
                 "nothing.",
-                kind="control",
                 ours=span(inside),
             )
         )
     where = "elsewhere it does not" if listener.region else "knowing shortens it nowhere"
     why = "" if listener.region else "All transfers are under way, or receipts before the call."
-    claims.append(
+    judged.append(
         judge(
             f"{what}: {where}",
             [(cell.name, cell.worth < PAYS) for cell in outside],
             why,
-            kind="control",
             ours=span(outside),
         )
     )
-    return claims
+    parts = [inside, outside] if listener.region else [outside]
+    return [
+        as_control(claim, what, "absorbed", (cell.worth for cell in of))
+        for claim, of in zip(judged, parts, strict=True)
+    ]
 
 
 def _draw(plt: Any, cells: Mapping[Listener, list[Cell]]) -> Any:

@@ -1,14 +1,14 @@
 """Where it pays to know who is late, on a cluster of namespaces: cells of knowing.py's regions.
 
 Every algorithm that listens, told the truth, nothing, and the times of others, beside the MPI
-library's own. Gather and scatter as published, one transfer under way, in the persistent form, told
-by an edge at half of the computation; the others are calls that are told. Delays are in transfers
-of what the link of one rank carries. A sorted gather also passes over who was asked in vain, which
-is no knowledge: told the times of others it does so too.
+library's own, under Open MPI and under MPICH. Gather and scatter as published, one transfer under
+way, in the persistent form, told by an edge at half of the computation; the others are calls that
+are told. Delays are in transfers of what the link of one rank carries. A sorted gather also passes
+over who was asked in vain, which is no knowledge: told the times of others it does so too.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sibyl.cluster.state import parse_rate
@@ -25,13 +25,16 @@ from sibyl.reproduce.on_cluster import (
     measured_together,
     wrong_results,
 )
-from sibyl.reproduce.outcome import Claim, Outcome, Where
+from sibyl.reproduce.outcome import MPIS, Claim, Outcome, Where, as_control
 from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns
 
 COLUMNS = (
-    *("collective", "bytes", "arrivals", "delay_over_transfer", "contender"),
+    *("mpi", "collective", "bytes", "arrivals", "delay_over_transfer", "contender"),
     *("absorbed_ms", "absorbed_low_ms", "absorbed_high_ms", *WORTH_COLUMNS),
 )
+
+
+Results = Mapping[str, Sequence[CellResult]]  # of all cases, by MPI
 
 
 @dataclass(frozen=True)
@@ -89,75 +92,93 @@ def grids_of(where: Where, iterations: int) -> list[Grid]:
     return grids
 
 
-def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
+def outcome_of(where: Where, results: Results) -> Outcome:
     """The table, and where knowing pays and where it does not, by absorbed times."""
     rows: list[list[Any]] = []
     told = []
-    claims: list[Claim] = list(wrong_results(results))
-    for case, result in zip(CASES, results, strict=True):
-        for name, of in result.samples.items():
-            times = [1e3 * time for time in of["absorbed_s"]]
-            rows.append(
-                [case.collective, case.size, case.pattern, case.delay, name]
-                + [round(time, 2) for time in (median(times), *quartiles(times))]
-            )
-            listens = name in case.listeners
-            told.append(told_in(result, *versions_of(name), "absorbed") if listens else None)
-        for listener, pays in zip(case.listeners, case.pays, strict=True):
-            claims.append(_claim(case, result, listener, pays))
+    everything = [result for of in results.values() for result in of]
+    for mpi, of_mpi in results.items():
+        for case, result in zip(CASES, of_mpi, strict=True):
+            for name, of in result.samples.items():
+                times = [1e3 * time for time in of["absorbed_s"]]
+                rows.append(
+                    [mpi, case.collective, case.size, case.pattern, case.delay, name]
+                    + [round(time, 2) for time in (median(times), *quartiles(times))]
+                )
+                listens = name in case.listeners
+                told.append(told_in(result, *versions_of(name), "absorbed") if listens else None)
     for row, more in zip(rows, worth_columns(told), strict=True):
         row += more
+    claims: list[Claim] = list(wrong_results(everything))
+    for number, case in enumerate(CASES):
+        of_case = {mpi: of[number] for mpi, of in results.items()}
+        for listener, pays in zip(case.listeners, case.pays, strict=True):
+            claims.append(_claim(case, of_case, listener, pays))
+    mpis = " and ".join(dict.fromkeys(of[0].job["mpi"] for of in results.values()))
     setting = (
-        f"measured: {where.hosts} hosts of a namespace cluster at {where.rate} each, "
-        f"{results[0].job['mpi']}; absorbed times, {1e3 * COMPUTE:.0f} ms of emulated computation; "
-        f"medians and quartiles of {iterations_of(results)} interleaved iterations"
+        f"measured: {where.hosts} hosts of a namespace cluster at {where.rate} each, {mpis}; "
+        f"absorbed times, {1e3 * COMPUTE:.0f} ms of emulated computation; medians and quartiles of "
+        f"{iterations_of(everything)} interleaved iterations"
     )
-    claims = only_from_enough(claims, where.hosts, iterations_of(results))
+    claims = only_from_enough(claims, where.hosts, iterations_of(everything))
     return Outcome(setting, COLUMNS, rows, claims, lambda plt: _draw(plt, results))
 
 
-def _claim(case: Case, result: CellResult, listener: str, pays: bool) -> Claim:
-    truth, control, others = versions_of(listener)
-    cell = told_in(result, truth, control, others, "absorbed")
-    assert cell is not None
+def _claim(case: Case, results: Mapping[str, CellResult], listener: str, pays: bool) -> Claim:
+    truth, without, others = versions_of(listener)
+    told = {mpi: told_in(one, truth, without, others, "absorbed") for mpi, one in results.items()}
+    known = {mpi: cell for mpi, cell in told.items() if cell is not None}
     what = f"{case.collective} {listener.removeprefix('right:')}"
     apart = "one late" if case.pattern == "skewed" else "all apart"
     where = f"{apart}, by {case.delay:g} of a transfer"
     if pays:
         text = f"{what}: knowing shortens it by at least {100 * (PAYS - 1):.0f} % ({where})"
-        said = Statement(truth, control, 1 / PAYS, "absorbed")
+        said = Statement(truth, without, 1 / PAYS, "absorbed")
     else:
         text = f"{what}: knowing shortens it by no more than {100 * MARGIN:.0f} % ({where})"
-        said = Statement(control, truth, 1 + MARGIN, "absorbed")
-    native = Statement(truth, "native", metric="absorbed").ratio(result)
-    return shown(
+        said = Statement(without, truth, 1 + MARGIN, "absorbed")
+    native = Statement(truth, "native", metric="absorbed")
+    wrong_told = ", ".join(f"{cell.wrong:.2f} ({mpi})" for mpi, cell in known.items())
+    to_native = ", ".join(f"{native.ratio(one):.2f} ({mpi})" for mpi, one in results.items())
+    claim = shown(
         text,
-        {f"{case.collective} {case.size >> 10} KiB": (result, said)},
-        f"Told the times of others over told the truth: {cell.wrong:.2f}; told the truth over the "
-        f"MPI library's own: {native:.2f}.",
-        kind="control",
-        ours=span_of_worth([cell]),
+        {mpi: (result, said) for mpi, result in results.items()},
+        f"Told the times of others over told the truth: {wrong_told}; told the truth over the MPI "
+        f"library's own: {to_native}.",
+        ours="told nothing over told the truth: "
+        + ", ".join(
+            f"{span_of_worth([cell]).partition(': ')[2]} under {mpi}" for mpi, cell in known.items()
+        ),
     )
+    return as_control(claim, what, "absorbed", (cell.worth for cell in known.values()))
 
 
-def _draw(plt: Any, results: Sequence[CellResult]) -> Any:
-    figure, axes = plt.subplots(1, len(CASES), figsize=(3 * len(CASES), 4))
-    for place, case, result in zip(axes, CASES, results, strict=True):
-        names = list(result.samples)
-        times = [[1e3 * t for t in result.samples[name]["absorbed_s"]] for name in names]
-        place.boxplot(times, showfliers=False)
-        place.set_xticks(range(1, len(names) + 1), names, rotation=60, ha="right", fontsize=7)
-        place.set(title=case.collective, ylim=(0, None))
-        place.grid(alpha=0.3, axis="y")
-    axes[0].set_ylabel("absorbed time [ms]")
+def _draw(plt: Any, results: Results) -> Any:
+    figure, axes = plt.subplots(
+        len(results), len(CASES), figsize=(3 * len(CASES), 4 * len(results)), squeeze=False
+    )
+    for line, (mpi, of_mpi) in zip(axes, results.items(), strict=True):
+        for place, case, result in zip(line, CASES, of_mpi, strict=True):
+            names = list(result.samples)
+            times = [[1e3 * t for t in result.samples[name]["absorbed_s"]] for name in names]
+            place.boxplot(times, showfliers=False)
+            place.set_xticks(range(1, len(names) + 1), names, rotation=60, ha="right", fontsize=7)
+            place.set(title=f"{case.collective}, {mpi}", ylim=(0, None))
+            place.grid(alpha=0.3, axis="y")
+        line[0].set_ylabel("absorbed time [ms]")
     figure.tight_layout()
     return figure
 
 
 def regions(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
-    """All cases, on one cluster."""
+    """All cases under each MPI, on one cluster each."""
     demand_root()
-    found, run = measured_together(grids_of(where, iterations), advance)
-    outcome = outcome_of(where, [result for (result,) in found])
-    run.forget()
+    results, runs = {}, []
+    for mpi in MPIS if where.mpi is None else (where.mpi,):
+        found, run = measured_together(grids_of(replace(where, mpi=mpi), iterations), advance)
+        runs.append(run)
+        results[mpi] = [result for (result,) in found]
+    outcome = outcome_of(where, results)
+    for run in runs:
+        run.forget()
     return outcome

@@ -20,7 +20,7 @@ from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher
 from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.control import MARGIN, nothing, wrong
 from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown, told_in
-from sibyl.reproduce.outcome import Claim, Outcome, Where, judge, near, published
+from sibyl.reproduce.outcome import Claim, Outcome, Where, as_control, judge, near, published
 from sibyl.reproduce.rack import DELAYS_MS
 from sibyl.reproduce.scatter_gather import KFLOATS
 from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR, draw_table
@@ -171,6 +171,11 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
 
     late = {at: pair for at, pair in said(table.fast, nothing(table.fast), 1 / (1 + MARGIN)).items()
             if pair[0].cell.max_delay >= 4.9e-3 * factor}  # fmt: skip
+    known = [
+        cell
+        for result, _ in late.values()
+        if (cell := told_in(result, table.fast, *controls_of(table))) is not None
+    ]
     claims = [
         *wrong_results(results),
         shown(
@@ -195,18 +200,16 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
                 if pair[0].cell.max_delay >= 4.9e-3 * factor
             },
         ),
-        shown(
-            f"knowing who is late shortens {table.fast} by more than {100 * MARGIN:.0f} % "
-            "(control: the same algorithm, told nothing)",
-            late,
-            kind="control",
-            ours=span_of_worth(
-                [
-                    cell
-                    for result, _ in late.values()
-                    if (cell := told_in(result, table.fast, *controls_of(table))) is not None
-                ]
+        as_control(
+            shown(
+                f"knowing who is late shortens {table.fast} by more than {100 * MARGIN:.0f} % "
+                "(control: the same algorithm, told nothing)",
+                late,
+                ours=span_of_worth(known),
             ),
+            f"{table.collective} {table.fast}",
+            "run",
+            (cell.worth for cell in known),
         ),
         shown(
             f"{table.fast} is not slower than the native {table.collective} by more than 5 %",
@@ -255,7 +258,9 @@ def setting_of(where: Where, first: CellResult, of_samples: str, more: str) -> s
 def wrong_results(results: Sequence[CellResult]) -> list[Claim]:
     """A claim that is not held if a result was wrong, else none."""
     wrong = sum(sum(result.wrong.values()) for result in results)
-    return [Claim("all results are right", "not held", f"{wrong} are wrong")] if wrong else []
+    if not wrong:
+        return []
+    return [Claim("all results are right", "not held", f"{wrong} are wrong", kind="own")]
 
 
 def _name(key: Key) -> str:

@@ -3,12 +3,14 @@
 import csv
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import Any, Literal
 
 # What each means stands at the head of the page (page.py).
 VERDICTS = ("held", "partly held", "not held", "not judged")
+# Of items that are measured under each.
+MPIS = ("openmpi", "mpich")
 # Whose claim it is: the paper's; what is asked of an algorithm that knows who is late, beside
 # itself told nothing; or Sibyl's own, of its algorithms and instruments.
 Kind = Literal["paper", "control", "own"]
@@ -25,6 +27,10 @@ class Claim:
         kind: whose claim it is.
         published: the figures that the paper prints of it, in a few words.
         ours: the same of ours.
+        instrument: what it was judged by, where that is not what the item is got by.
+        algorithm: of a control: what is told, with its collective.
+        metric: of a control: which of its times.
+        worth: of a control: told nothing over told the truth, the least and the most.
     """
 
     text: str
@@ -33,6 +39,10 @@ class Claim:
     kind: Kind = "paper"
     published: str = ""
     ours: str = ""
+    instrument: str = ""
+    algorithm: str = ""
+    metric: str = ""
+    worth: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,6 +130,20 @@ def judge(
     named = ", ".join(failed[:6]) + (", ..." if len(failed) > 6 else "")
     why = f"{count} (not: {named}). {reason}" if failed else f"{count}. {reason}"
     return Claim(text, verdict, why, kind, published, ours or count)
+
+
+def as_control(claim: Claim, algorithm: str, metric: str, ratios: Iterable[float]) -> Claim:
+    """The same claim as one of what knowing is worth.
+
+    Args:
+        claim: judged.
+        algorithm: what is told, with its collective.
+        metric: run, elapsed, absorbed or total.
+        ratios: told nothing over told the truth, of every cell.
+    """
+    found = [round(ratio, 4) for ratio in ratios]
+    worth = (min(found), max(found)) if found else ()
+    return replace(claim, kind="control", algorithm=algorithm, metric=metric, worth=worth)
 
 
 def near(ours: float, published: float, tolerance: float) -> bool:

@@ -1,48 +1,48 @@
-"""The page of all items in Markdown: one table of all claims, and what explains the verdicts."""
+"""The pages of all items in Markdown: a short one of the papers' claims, and one of the details."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sibyl.reproduce.outcome import VERDICTS, Item
 
+DETAILS = "reproduction-details.md"
 # What is not held stands first.
 ORDER = ("not held", "partly held", "not judged", "held")
 MEANINGS = (
-    ("held", "so in every cell"),
-    ("partly held", "so in some cells, not in others, which are named"),
-    ("not held", "so in no cell"),
+    ("held", "so in every cell, a point of a figure or a place in a table"),
+    ("partly held", "so in some, not in others, which the details name"),
+    ("not held", "so in none"),
     (
         "not judged",
         "measured too seldom, or not for what the claim says: neither for it nor against it",
     ),
 )
 HEAD = (
-    "A cell is a point of a figure or a place in a table. *Within N %* says that ours is at "
-    "most N % above or below; it does not say that one is not slower than the other. *Not "
-    "slower by more than N %* says that measurements show it (rank-sum test, Holm's correction "
-    "over the item): a cell where they show neither that nor the contrary does not count for "
-    "the claim. The instrument is the *model* (`sibyl simulate`, with how far its numbers are "
-    "from the published ones of the same item, where the paper prints any), *SMPI* (the library on "
-    "SimGrid's simulated network), a *cluster* of "
-    "namespaces on one machine, a *recording* of real programs, or a *processor*."
+    "*Within N %*: ours is at most N % above or below; it does not say that one is not slower than "
+    "the other. *Not slower by more than N %* of something measured: the measurements show it "
+    "(rank-sum test, Holm's correction over the claim). Instruments: the *model* (`sibyl "
+    "simulate`, with how far its numbers are from the published ones of the same item, where the "
+    "paper prints any), *SMPI* (the library on SimGrid's simulated network), a *cluster* of "
+    "namespaces on one machine, this *processor*, a *recording* of real programs."
+)
+WORTH = (
+    "A background variant beside the plain one, as the papers have it, mixes what knowing gains "
+    "with concurrency and early receipt, which give nearly all of it in scatter and in a gather "
+    "with all transfers under way. So each algorithm stands beside itself, with as many transfers "
+    "under way and as much in the background, told nothing: its time over that of the same told "
+    "the truth, the least and the most of all cells under imbalance. 1 is worth nothing; the "
+    "verdicts, with the interval of 95 % that the rank-sum test leaves open, are among the "
+    "[details]({}), and every cell, with p corrected over the item and told the times of others, "
+    "is in the item's CSV."
 )
 TITLES = {
     "paper": "What the papers say",
     "control": "What knowing who is late is worth: the same algorithm, told nothing",
     "own": "What Sibyl says of itself",
 }
-
-# What the tables below a title say together.
-INTRODUCTIONS = {
-    "control": (
-        "A background variant beside the plain one, as the papers have it, mixes what knowing "
-        "gains with concurrency and early receipt, which give nearly all of it in scatter and in "
-        "a gather with all transfers under way. So each algorithm stands beside itself, with as "
-        "many transfers under way and as much in the background, told nothing. Ratios are of "
-        "medians, with the interval of 95 % that the rank-sum test leaves open; each item's CSV "
-        "has them for every cell, with p corrected over the item, and told the times of others."
-    )
-}
+METRICS = ("run", "elapsed", "absorbed", "total")
+TABLE = ["| claim | published | ours | instrument | verdict |", "|---|---|---|---|---|"]
+Documents = Sequence[dict[str, Any]]
 
 
 def _cell(text: str) -> str:
@@ -65,73 +65,138 @@ def _anchor(title: str) -> str:
     return kept.replace(" ", "-")
 
 
-def _rows(documents: Sequence[dict[str, Any]], kind: str) -> list[str]:
-    found = []
+def _claims(documents: Documents, kind: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     for document in documents:
         for claim in document["claims"]:
-            if claim.get("kind", "paper") != kind:
-                continue
-            item = f"[{document['item']}](#{_anchor(document['title'])})"
-            cells = [
-                f"{_cell(claim['text'])} ({item})",
-                _cell(claim.get("published", "")),
-                _cell(claim.get("ours", "")),
-                instrument(document),
-                f"**{claim['verdict']}**",
-            ]
-            found.append((ORDER.index(claim["verdict"]), f"| {' | '.join(cells)} |"))
-    return [row for _, row in sorted(found, key=lambda pair: pair[0])]
+            if claim.get("kind", "paper") == kind:
+                yield document, claim
 
 
-def _count(documents: Sequence[dict[str, Any]]) -> str:
-    verdicts = [
-        claim["verdict"]
-        for document in documents
-        for claim in document["claims"]
-        if claim.get("kind", "paper") == "paper"
-    ]
+def _table(documents: Documents, kind: str, page: str) -> list[str]:
+    """All claims of a kind; `page`: of the sections that the items link to."""
+    found = []
+    for document, claim in _claims(documents, kind):
+        item = f"[{document['item']}]({page}#{_anchor(document['title'])})"
+        cells = [
+            f"{_cell(claim['text'])} ({item})",
+            _cell(claim.get("published", "")),
+            _cell(claim.get("ours", "")),
+            claim.get("instrument") or instrument(document),
+            f"**{claim['verdict']}**",
+        ]
+        found.append((ORDER.index(claim["verdict"]), f"| {' | '.join(cells)} |"))
+    return TABLE + [row for _, row in sorted(found, key=lambda pair: pair[0])] if found else []
+
+
+def _count(documents: Documents, kind: str) -> str:
+    verdicts = [claim["verdict"] for _, claim in _claims(documents, kind)]
     return ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS)
 
 
-def markdown(documents: Sequence[dict[str, Any]], items: Sequence[Item], date: str) -> str:
-    """The page.
+def _worth(documents: Documents) -> list[str]:
+    """A line for each algorithm and instrument, what knowing is worth least first."""
+    found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
+    for document, claim in _claims(documents, "control"):
+        if not claim.get("worth"):
+            continue
+        how = (claim.get("instrument") or instrument(document)).split(",")[0]
+        by = found.setdefault((claim["algorithm"], how), {})
+        least, most = by.get(claim["metric"], (float("inf"), 0.0))
+        by[claim["metric"]] = min(least, *claim["worth"]), max(most, *claim["worth"])
+    if not found:
+        return []
+    lines = []
+    ordered = sorted(found.items(), key=lambda pair: max(most for _, most in pair[1].values()))
+    for (algorithm, how), by in ordered:
+        cells = [_span(*by[metric]) if metric in by else "" for metric in METRICS]
+        lines.append(f"| {_cell(algorithm)} | {how} | {' | '.join(cells)} |")
+    return [
+        f"| algorithm | instrument | {' | '.join(f'{metric} time' for metric in METRICS)} |",
+        f"|---|---|{'---|' * len(METRICS)}",
+        *lines,
+    ]
+
+
+def _span(least: float, most: float) -> str:
+    ends = f"{least:.2f}", f"{most:.2f}"
+    return " to ".join(dict.fromkeys(ends))
+
+
+def markdown(
+    documents: Documents, items: Sequence[Item], date: str, stale: Sequence[str] = ()
+) -> str:
+    """The short page.
 
     Args:
         documents: of the items that there are results of.
         items: all.
         date: of today.
+        stale: the items whose results programs of today would make anew.
     """
     lines = [
         "<!-- Written by sibyl reproduce. -->",
         "# What becomes of the published claims",
         "",
-        f"Written on {date}; {len(documents)} of the {len(items)} items of `sibyl reproduce`, each "
-        "with a table (CSV) of ours beside the published numbers and a picture. Of the papers' "
-        f"claims {_count(documents)}.",
-        "",
-        HEAD,
-        "",
+        f"Written on {date}; {len(documents)} of the {len(items)} items of `sibyl reproduce`. Of "
+        f"the papers' claims {_count(documents, 'paper')}. How each was got, and why a claim is "
+        f"not held, is among the [details]({DETAILS}); each item has a table (CSV) of ours beside "
+        "the published numbers, and a picture.",
     ]
-    lines += [f"- **{verdict}**: {meaning}." for verdict, meaning in MEANINGS]
-    for kind, title in TITLES.items():
-        rows = _rows(documents, kind)
-        if rows:
-            lines += ["", f"## {title}", ""]
-            if kind in INTRODUCTIONS:
-                lines += [INTRODUCTIONS[kind], ""]
-            lines += [
-                "| claim | published | ours | instrument | verdict |",
-                "|---|---|---|---|---|",
-            ]
-            lines += rows
-    there = {document["item"] for document in documents}
-    absent = [f"`{item.name}` ({item.how})" for item in items if item.name not in there]
+    papers = _table(documents, "paper", DETAILS)
+    if papers:
+        lines += ["", *papers]
+    lines += ["", *(f"- **{verdict}**: {meaning}." for verdict, meaning in MEANINGS), "", HEAD]
+    worth = _worth(documents)
+    if worth:
+        lines += ["", f"## {TITLES['control']}", "", WORTH.format(DETAILS), "", *worth]
+    if any(_claims(documents, "own")):
+        lines += [
+            "", f"## {TITLES['own']}", "",
+            f"Of its algorithms and instruments: {_count(documents, 'own')} "
+            f"([one by one]({DETAILS}#{_anchor(TITLES['own'])})).",
+        ]  # fmt: skip
+    return "\n".join([*lines, *_missing(documents, items, stale)]) + "\n"
+
+
+def _missing(documents: Documents, items: Sequence[Item], stale: Sequence[str]) -> list[str]:
+    """What is not there, and what is no longer what today's programs give."""
+    lines = []
+    dates = {document["item"]: document.get("date", "") for document in documents}
+    older = [f"`{name}` ({dates[name]})" if dates[name] else f"`{name}`" for name in stale]
+    if older:
+        lines += [
+            "",
+            f"Made by an earlier version of these programs, or on another machine: "
+            f"{', '.join(older)}.",
+        ]
+    absent = [f"`{item.name}`" for item in items if item.name not in dates]
     if absent:
         lines += [
             "",
             f"Not run for this page: {', '.join(absent)}. `sibyl reproduce --all --clusters` runs "
             "them all, in hours on a machine that does nothing else, and goes on where it stopped.",
         ]
+    return lines
+
+
+def details(documents: Documents, date: str) -> str:
+    """The other page: controls and Sibyl's own claims, and how each item was got.
+
+    Args:
+        documents: of the items that there are results of.
+        date: of today.
+    """
+    lines = [
+        "<!-- Written by sibyl reproduce. -->",
+        "# The published claims in detail",
+        "",
+        f"Written on {date}. What the papers say, and what the words mean, is on the page of [the "
+        "published claims](reproduction.md).",
+    ]
+    for kind in ("control", "own"):
+        rows = _table(documents, kind, "")
+        if rows:
+            lines += ["", f"## {TITLES[kind]}", "", *rows]
     if documents:
         lines += ["", "## How each was got, and why claims are not held"]
     for document in documents:
@@ -142,7 +207,7 @@ def markdown(documents: Sequence[dict[str, Any]], items: Sequence[Item], date: s
 def _section(document: dict[str, Any]) -> list[str]:
     """How an item was got, and what explains the verdicts of claims that are not held."""
     setting = document["setting"][0].upper() + document["setting"][1:]
-    date = f", {document['date']}" if "date" in document else ""
+    date = f", {document['date']}" if document.get("date") else ""
     error = document.get("error", "")
     off = f" The model is off by {error}." if error else ""
     lines = ["", f"### {document['title']}", ""]
@@ -151,7 +216,7 @@ def _section(document: dict[str, Any]) -> list[str]:
     if open_ones:
         lines.append("")
     lines += [
-        f"- {claim['text']}: **{claim['verdict']}**. {claim['reason']}"
+        f"- {claim['text']}: **{claim['verdict']}**. {claim['reason']}".rstrip()
         for claim in sorted(open_ones, key=lambda claim: ORDER.index(claim["verdict"]))
     ]
     return lines

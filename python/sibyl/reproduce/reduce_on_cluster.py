@@ -25,13 +25,13 @@ from sibyl.reproduce.on_cluster import (
     stretch,
     wrong_results,
 )
-from sibyl.reproduce.outcome import Claim, Outcome, Where
+from sibyl.reproduce.outcome import MPIS, Claim, Outcome, Where, as_control
 from sibyl.reproduce.rack import DELAYS_MS
 from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns
 
-MPIS = ("openmpi", "mpich")
 CLAIRVOYANT = "right:clairvoyant"
 NOTHING, OTHERS = "none:clairvoyant", "shuffled:clairvoyant"
+ALGORITHM = "reduce clairvoyant"
 RIVALS = ("binomial", "rabenseifner", "radix-k", "ring")
 CONTENDERS = ("native", CLAIRVOYANT, NOTHING, OTHERS, *RIVALS, "auto")
 NODES = (4, 8, 12, 16)
@@ -91,6 +91,11 @@ def outcome_of(varies: str, where: Where, results: Mapping[Point, CellResult]) -
         }
 
     faster = 1 / (1 + MARGIN)
+    known = [
+        cell
+        for one in late.values()
+        if (cell := told_in(one, CLAIRVOYANT, NOTHING, OTHERS)) is not None
+    ]
     claims: list[Claim] = [
         *wrong_results(list(results.values())),
         shown(
@@ -105,24 +110,26 @@ def outcome_of(varies: str, where: Where, results: Mapping[Point, CellResult]) -
             cells(results, CLAIRVOYANT, ("native",), faster),
             published="in the figure",
         ),
-        shown(
-            f"knowing who is late shortens Clairvoyant by more than {100 * MARGIN:.0f} % (control: "
-            "the same algorithm, told nothing)",
-            cells(late, CLAIRVOYANT, (NOTHING,), faster),
-            kind="control",
-            ours=span_of_worth(
-                [
-                    cell
-                    for one in late.values()
-                    if (cell := told_in(one, CLAIRVOYANT, NOTHING, OTHERS)) is not None
-                ]
+        as_control(
+            shown(
+                f"knowing who is late shortens Clairvoyant by more than {100 * MARGIN:.0f} % "
+                "(control: the same algorithm, told nothing)",
+                cells(late, CLAIRVOYANT, (NOTHING,), faster),
+                ours=span_of_worth(known),
             ),
+            ALGORITHM,
+            "run",
+            (cell.worth for cell in known),
         ),
-        shown(
-            "told the times of other ranks Clairvoyant takes at most 1.1 times as long as told "
-            "nothing",
-            cells(late, OTHERS, (NOTHING,), 1.1),
-            kind="control",
+        as_control(
+            shown(
+                "told the times of other ranks Clairvoyant takes at most 1.1 times as long as told "
+                "nothing",
+                cells(late, OTHERS, (NOTHING,), 1.1),
+            ),
+            ALGORITHM,
+            "run",
+            (),
         ),
         shown(
             "Sibyl's own choice is not slower than the native reduce by more than 5 %",

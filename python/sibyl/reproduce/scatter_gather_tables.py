@@ -7,8 +7,17 @@ it can be had where the quotient is not near 1.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sibyl.reproduce.control import MARGIN, nothing, with_controls
-from sibyl.reproduce.outcome import Claim, Outcome, as_published, deviation, judge, near, published
+from sibyl.reproduce.control import MARGIN, nothing, with_collective, with_controls
+from sibyl.reproduce.outcome import (
+    Claim,
+    Outcome,
+    as_control,
+    as_published,
+    deviation,
+    judge,
+    near,
+    published,
+)
 from sibyl.reproduce.rack import DELAYS_MS, SETTING, mean_run_times
 from sibyl.reproduce.scatter_gather import KFLOATS
 from sibyl.reproduce.worth import WORTH_COLUMNS, Told, span_of_worth, worth_columns
@@ -111,15 +120,15 @@ def _worth(worth: Worths, name: str) -> Claim:
     """How much of a factor is knowledge: the algorithm beside itself, told nothing."""
     late = {key: cell for key, cell in worth.items() if key[1] >= 5}
     size, delay = max(late, key=lambda key: late[key].worth)
-    return judge(
+    claim = judge(
         f"knowing who is late shortens {name} by more than {100 * MARGIN:.0f} % (control: the same "
         "algorithm, told nothing)",
         [(f"{s} K at {d} ms", cell.worth > 1 + MARGIN) for (s, d), cell in late.items()],
         f"At most {late[size, delay].worth:.3f}, for {size} K floats at {delay} ms: the rest of "
         "the factor is early receipt and transfers side by side.",
-        kind="control",
         ours=span_of_worth(list(late.values())),
     )
+    return as_control(claim, with_collective(name), "run", (cell.worth for cell in late.values()))
 
 
 def _factors(ours: Factors, theirs: Factors, number: int) -> Claim:

@@ -1,15 +1,9 @@
 """Runs items, writes what each gives, and the page of all that are there."""
 
-import csv
-import datetime
-import hashlib
-import io
 import json
-import os
-import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,26 +12,27 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-import sibyl
-from sibyl import __version__, _core
 from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import plot_library
-from sibyl.experiment.provenance import programs_hash
-from sibyl.experiment.runner import choose_benchmark_launcher
-from sibyl.experiment.simulated import platform_files
 from sibyl.files import check_writable, console_beside, make_directory, write_result
 from sibyl.pages import render
 from sibyl.progress import progress_bar
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.on_cluster import demand_root
-from sibyl.reproduce.outcome import VERDICTS, Item, Outcome, Where
-from sibyl.reproduce.page import markdown
+from sibyl.reproduce.outcome import VERDICTS, Item, Where
+from sibyl.reproduce.page import DETAILS, details, markdown
+from sibyl.reproduce.results import (
+    Document,
+    fingerprint,
+    finished,
+    is_current,
+    read_result,
+    today,
+    write_outcome,
+)
 from sibyl.terminal import say
 
-PACKAGE = Path(sibyl.__file__).parent
-# That decide what a result is; with the modules that lie in no room.
-ROOMS = ("reproduce", "simulator", "experiment", "bench", "cluster", "mpi", "")
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "bold red", "dim"), strict=True))
 COLOURS = dict(zip(VERDICTS, ("#2e7d32", "#b26a00", "#c62828", "#616161"), strict=True))
 TITLE = "What becomes of the published claims"
@@ -74,82 +69,7 @@ def list_items(console: Console) -> None:
     console.print(table)
 
 
-def _machine(where: Where | None) -> str:
-    """What else a measurement depends on."""
-    system = f"{platform.release()} {platform.machine()} {os.cpu_count()}"
-    if where is None:
-        return system
-    try:
-        return f"{system} {choose_benchmark_launcher(where.mpi)}"
-    except CommandError:  # there is no MPI, and so no measurement
-        return system
-
-
-def fingerprint(item: Item, iterations: int, where: Where | None = None) -> str:
-    """Equal as long as a result is still worth what it was.
-
-    It changes with the bindings, which hold planners and simulator, with the rooms that lay out
-    grids, run them and judge them, and for what is measured with the programs and libraries that
-    run there, the MPI, the processor, and the machines that SMPI is told of.
-    """
-    pure = item.how == "simulated"
-    place = "" if pure else f" {where} {programs_hash()} {_machine(where)}"
-    digest = hashlib.sha256(f"{__version__} {item.name} {iterations}{place}".encode())
-    digest.update(Path(_core.__file__).read_bytes())
-    sources = [path for room in ROOMS for path in sorted((PACKAGE / room).glob("*.py"))]
-    data = [*(PACKAGE / "data").glob("*.csv"), *(PACKAGE / "data/recordings").glob("*.json")]
-    for path in (*sources, *sorted(data), *([] if pure else platform_files())):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def write_outcome(
-    item: Item, outcome: Outcome, folder: Path, seconds: float, mark: str
-) -> dict[str, Any]:
-    """NAME.csv, NAME.png and, last, NAME.json, which says that the item is finished."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(outcome.columns)
-    writer.writerows(outcome.rows)
-    write_result(folder / f"{item.name}.csv", text.getvalue())
-    plt = plot_library()
-    figure = outcome.draw(plt)
-    image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=130)
-    plt.close(figure)
-    write_result(folder / f"{item.name}.png", image.getvalue())
-    document = {
-        "item": item.name,
-        "title": item.title,
-        "source": item.source,
-        "how": item.how,
-        "date": _today(),
-        "setting": outcome.setting,
-        "error": outcome.error,
-        "claims": [vars(claim) for claim in outcome.claims],
-        "seconds": round(seconds, 1),
-        "fingerprint": mark,
-    }
-    write_result(folder / f"{item.name}.json", json.dumps(document, indent=1) + "\n")
-    return document
-
-
-def _today() -> str:
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-
-
-def finished(item: Item, folder: Path, mark: str | None = None) -> dict[str, Any] | None:
-    """What an earlier run left of an item."""
-    try:
-        document = json.loads((folder / f"{item.name}.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    if mark is not None and document.get("fingerprint") != mark:
-        return None
-    return document
-
-
-def print_outcome(document: dict[str, Any], console: Console) -> None:
+def print_outcome(document: Document, console: Console) -> None:
     """The claims."""
     table = Table(title=f"{document['item']}: {document['title']}", title_justify="left")
     table.add_column("claim")
@@ -162,9 +82,16 @@ def print_outcome(document: dict[str, Any], console: Console) -> None:
     console.print(document["setting"], highlight=False, soft_wrap=True)
 
 
-def page(documents: Sequence[dict[str, Any]]) -> str:
-    """The same as a web page beside the files."""
-    return render("reproduction.html", title=TITLE, documents=documents, colours=COLOURS)
+def page(documents: Sequence[Document], stale: Container[str] = ()) -> str:
+    """The same as a web page beside the files.
+
+    Args:
+        documents: what became of the claims.
+        stale: the items whose results programs of today would make anew.
+    """
+    return render(
+        "reproduction.html", title=TITLE, documents=documents, colours=COLOURS, stale=stale
+    )
 
 
 @dataclass(frozen=True)
@@ -208,10 +135,15 @@ def run(
         raise CommandError(f"--iterations {iterations}: at least 2")
     if any(item.place for item in items):
         check_cluster_wishes(wishes)
+    elif wishes != Wishes():
+        raise CommandError(
+            "--hosts, --rate and --mpi are for items that are measured on a cluster, and none is "
+            "among these"
+        )
     plot_library()
     make_directory("--to", folder)
     code = 0
-    shown = []
+    shown: list[Document] = []
     try:
         for number, item in enumerate(items, 1):
             where = wishes.place(item)
@@ -223,6 +155,8 @@ def run(
                     document = _run_item(item, folder, iterations, mark, where, label)
                 except CommandError as error:
                     if not everything:
+                        if shown:
+                            write_pages(folder, console)
                         raise
                     # What this machine lacks for one item is no reason to leave out the others.
                     say(f"{item.name}: {error}")
@@ -236,12 +170,22 @@ def run(
             file=sys.stderr,
         )
         code = 130
-    documents = [found for item in ITEMS if (found := finished(item, folder)) is not None]
-    write_result(folder / "index.html", page(documents))
-    write_result(folder / "reproduction.md", markdown(documents, ITEMS, _today()))
-    console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items")
+    write_pages(folder, console)
     _write_json(json_file, shown)
     return code
+
+
+def write_pages(folder: Path, console: Console) -> None:
+    """Pages of all results that are in a folder, whichever run has made them."""
+    found = [(item, read_result(item, folder)) for item in ITEMS]
+    there = [(item, document) for item, document in found if document is not None]
+    stale = [item.name for item, document in there if not is_current(item, document)]
+    documents = [document for _, document in there]
+    write_result(folder / "index.html", page(documents, stale))
+    write_result(folder / "reproduction.md", markdown(documents, ITEMS, today(), stale))
+    write_result(folder / DETAILS, details(documents, today()))
+    older = f", {len(stale)} of an earlier version or machine" if stale else ""
+    console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items{older}")
 
 
 def _write_json(path: Path | None, items: Sequence[Mapping[str, Any]]) -> None:
@@ -262,9 +206,10 @@ def check_cluster_wishes(wishes: Wishes) -> None:
 
 def _run_item(
     item: Item, folder: Path, iterations: int, mark: str, where: Where | None, label: str
-) -> dict[str, Any]:
+) -> Document:
     with progress_bar(label, item.steps) as advance:
         begin = time.monotonic()
         place = () if where is None else (where,)
         outcome = item.run(*place, iterations, lambda: advance(1))
-        return write_outcome(item, outcome, folder, time.monotonic() - begin, mark)
+        seconds = time.monotonic() - begin
+        return write_outcome(item, outcome, folder, seconds, iterations, where, mark)

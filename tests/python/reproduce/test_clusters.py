@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from sibyl.experiment.grid import Grid
 from sibyl.experiment.samples import METRICS, CellResult
 from sibyl.reproduce import (
@@ -170,18 +172,31 @@ def test_knowing_is_worth_what_it_is_on_the_cluster_case_by_case() -> None:
         own = [name for name in grid.algorithms if name.startswith(("none:", "shuffled:"))]
         assert 2 * (len(grid.algorithms) - 1) == 3 * len(own)
     runs = {"none:SLS": 0.12, "none:clairvoyant": 0.103, "none:BSLIN": 0.101}
-    results = [results_of(grid, runs)[0] for grid in grids]
-    outcome = knowing_on_cluster.outcome_of(where, results)
+    under = {
+        "openmpi": [results_of(grid, runs)[0] for grid in grids],
+        "mpich": [results_of(grid, {**runs, "none:BSLS": 0.15})[0] for grid in grids],
+    }
+    outcome = knowing_on_cluster.outcome_of(where, under)
     verdicts = {claim.text.split(":")[0]: claim.verdict for claim in outcome.claims}
     assert verdicts == {
         "gather SLS": "held",
-        "gather BSLS": "not held",
+        "gather BSLS": "partly held",  # under one MPI
         "scatter SLIN": "not held",
         "scatter BSLIN": "held",  # that it is worth nothing is what is claimed
         "reduce clairvoyant": "not held",
         "allreduce pre-reduced-ring": "not held",
         "bcast clairvoyant": "not held",
     }
+    of_bsls = outcome.claims[1]
+    assert of_bsls.reason.startswith("1 of 2 cells (not: openmpi).")
+    assert (of_bsls.algorithm, of_bsls.metric, of_bsls.kind) == (
+        "gather BSLS",
+        "absorbed",
+        "control",
+    )
+    assert of_bsls.worth == (1.0, pytest.approx(1.5, abs=1e-3))
+    assert "1.000 (1.000 to 1.000) under openmpi" in of_bsls.ours
     row = next(dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows if "SLS" in row)
-    assert (row["contender"], row["worth"]) == ("SLS", 1.2)
-    assert "MPI library's own: 1.00" in outcome.claims[0].reason
+    assert (row["mpi"], row["contender"], row["worth"]) == ("openmpi", "SLS", 1.2)
+    assert len(outcome.rows) == 2 * sum(len(grid.algorithms) for grid in grids)
+    assert "MPI library's own: 1.00 (openmpi), 1.00 (mpich)" in outcome.claims[0].reason

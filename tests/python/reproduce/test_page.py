@@ -2,7 +2,7 @@
 
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.outcome import VERDICTS
-from sibyl.reproduce.page import ORDER, markdown
+from sibyl.reproduce.page import DETAILS, ORDER, details, markdown
 
 
 def document(name: str, how: str, *verdicts: str, **more: str) -> dict[str, object]:
@@ -25,31 +25,83 @@ def test_what_is_not_held_stands_first_whatever_the_item() -> None:
     assert [row.rsplit("**", 2)[1] for row in rows] == list(ORDER)
     assert "| model, off by 3 % (median) | **held** |" in rows[3]
     assert "| cluster | **not held** |" in rows[0]
-    assert "([b](#title-of-b)) | 2.5 | 1.2 \\| 1.3 |" in rows[0]
+    assert "([b](reproduction-details.md#title-of-b)) | 2.5 | 1.2 \\| 1.3 |" in rows[0]
     assert "Written on 2026-11-24" in page
     assert "1 held, 1 partly held, 1 not held, 1 not judged" in page
-    assert page.index("| claim | published | ours | instrument | verdict |") < page.index(
-        "## Title"
-    )
+    # It is the first table, and stands before everything but what the page is.
+    assert page.index("| claim | published | ours | instrument | verdict |") < page.index("\n- ")
 
 
-def test_controls_and_own_claims_have_tables_of_their_own() -> None:
-    one = document("a", "simulated", "held")
-    one["claims"][0]["kind"] = "control"
-    page = markdown([one], ITEMS, "2026-11-24")
+def test_the_page_is_short_and_no_claim_is_lost() -> None:
+    """Every claim has one row on one of the two pages."""
+    documents = [document(name, "simulated", *ORDER) for name in "abc"]
+    for one, kind in zip(documents, ("paper", "control", "own"), strict=True):
+        for claim in one["claims"]:
+            claim["kind"] = kind
+    page, more = markdown(documents, ITEMS, "2026-11-24"), details(documents, "2026-11-24")
+    for one in documents:
+        for claim in one["claims"]:
+            rows = [line for line in (page + more).splitlines() if f"| {claim['text']} (" in line]
+            assert len(rows) == 1, claim
+            assert f"**{claim['verdict']}**" in rows[0]
+            why = f"- {claim['text']}: **{claim['verdict']}**. So."
+            assert (why in more) == (claim["verdict"] != "held")
+            assert why not in page
+    assert f"1 held, 1 partly held, 1 not held, 1 not judged ([one by one]({DETAILS}#" in page
+    assert len(page.splitlines()) < 40
+
+
+def test_links_between_the_pages_lead_to_headings() -> None:
+    documents = [document("a", "simulated", "held"), document("b", "simulated", "held")]
+    documents[0]["claims"][0]["kind"] = "own"
+    more = details(documents, "2026-11-24")
+    headings = {
+        "".join(c for c in line.lstrip("# ").lower() if c.isalnum() or c in " -").replace(" ", "-")
+        for line in more.splitlines()
+        if line.startswith("#")
+    }
+    both = markdown(documents, ITEMS, "2026-11-24") + more
+    targets = {text.split(")")[0] for text in both.split("-details.md#")[1:]}
+    targets |= {text.split(")")[0] for text in both.split("](#")[1:]}
+    assert {"title-of-a", "title-of-b", "what-sibyl-says-of-itself"} <= targets <= headings
+
+
+def test_what_knowing_is_worth_has_a_line_for_each_algorithm_and_instrument() -> None:
+    one, two = document("a", "simulated", "held"), document("b", "measured on a cluster", "held")
+    other = document("c", "simulated", "not held", "held")
+    for of, algorithm, metric, worth in (
+        (one["claims"][0], "gather BSLS", "run", [1.0, 1.7]),
+        (two["claims"][0], "gather BSLS", "absorbed", [2.81, 2.81]),
+        (other["claims"][0], "gather BSLS", "run", [0.98, 1.2]),
+        (other["claims"][1], "scatter BSLIN", "run", [1.0, 1.0]),
+    ):
+        of.update(kind="control", algorithm=algorithm, metric=metric, worth=worth)
+    page = markdown([one, two, other], ITEMS, "2026-11-24")
     assert "## What the papers say" not in page
-    assert "## What knowing who is late is worth" in page
-    assert "| model, error unknown | **held** |" in page
-    assert "`scatter-figure-14` (simulated)" in page  # not run
+    _, _, after = page.partition("## What knowing who is late is worth")
+    assert "concurrency and early receipt" in after
+    rows = [line for line in after.splitlines() if line.startswith("| ")]
+    assert rows == [
+        "| algorithm | instrument | run time | elapsed time | absorbed time | total time |",
+        "| scatter BSLIN | model | 1.00 |  |  |  |",  # worth nothing stands first
+        "| gather BSLS | model | 0.98 to 1.70 |  |  |  |",
+        "| gather BSLS | cluster |  |  | 2.81 |  |",
+    ]
+    assert "concurrency" not in markdown([document("a", "x", "held")], ITEMS, "2026-11-24")
 
 
-def test_the_page_says_what_concurrency_gives_beside_knowing() -> None:
-    paper, control = document("a", "simulated", "held"), document("b", "simulated", "held")
-    control["claims"][0]["kind"] = "control"
-    before, _, after = markdown([paper, control], ITEMS, "2026-11-24").partition("## What knowing")
-    assert "concurrency and early receipt" in after.partition("## ")[0]
-    assert "concurrency" not in before
-    assert "concurrency" not in markdown([paper], ITEMS, "2026-11-24")
+def test_a_claim_that_is_judged_otherwise_than_its_item_says_by_what() -> None:
+    one = document("a", "measured on a cluster", "held")
+    one["claims"][0]["instrument"] = "model and SMPI"
+    assert "| model and SMPI | **held** |" in markdown([one], ITEMS, "2026-11-24")
+
+
+def test_the_page_names_what_is_missing_and_what_is_old() -> None:
+    one = document("exscan-table-1", "simulated", "held", date="2026-11-20")
+    page = markdown([one], ITEMS, "2026-11-24", ["exscan-table-1"])
+    assert "or on another machine: `exscan-table-1` (2026-11-20)." in page
+    assert "`scatter-figure-14`" in page.partition("Not run for this page: ")[2]
+    assert "another machine" not in markdown([one], ITEMS, "2026-11-24")
 
 
 def test_every_verdict_is_explained() -> None:

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,14 +13,17 @@ from sibyl.errors import CommandError
 from sibyl.experiment import provenance
 from sibyl.experiment.grid import Cell
 from sibyl.experiment.samples import METRICS, CellResult
-from sibyl.reproduce import fft, fft_on_cluster, figures_on_cluster, on_cluster, session
+from sibyl.reproduce import fft, fft_on_cluster, figures_on_cluster, on_cluster, results, session
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.control import MeanTimes, published_only, worth_of_knowing
 from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
 from sibyl.reproduce.elapsed import appendix_claims
 from sibyl.reproduce.figures_on_cluster import Figure
 from sibyl.reproduce.outcome import VERDICTS, Where, judge, published
+from sibyl.reproduce.page import DETAILS
 from sibyl.reproduce.rack import Means, mean_run_times, mean_times
+from sibyl.reproduce.scatter_gather import fastest
+from sibyl.terminal import Terminal
 
 
 def test_the_table_of_scatter_is_found_again_where_delays_are_large() -> None:
@@ -46,8 +51,10 @@ def test_an_item_writes_table_picture_and_verdicts(sibyl: Sibyl, tmp_path: Path)
     assert verdicts == ["held", "partly held", "held", "partly held"]
     assert "exscan-table-1.png" in (tmp_path / "out/index.html").read_text()
     page = (tmp_path / "out/reproduction.md").read_text()
-    assert "`fft-table-5-cluster` (measured on a cluster)" in page
-    assert "`exscan-table-1` (" not in page
+    missing = page.partition("Not run for this page: ")[2]
+    assert "`fft-table-5-cluster`" in missing
+    assert "`exscan-table-1`" not in missing
+    assert "### Exclusive scan: table 1" in (tmp_path / "out" / DETAILS).read_text()
     for verdict in verdicts:
         assert f"│ {verdict} " in result.stdout
 
@@ -150,7 +157,9 @@ def test_elapsed_times_are_the_mean_over_the_ranks() -> None:
 def test_the_appendix_is_judged_by_pairs() -> None:
     run = {"LS": 10.0, "SLS": 8.0, "BSLS": 8.0, "BNOM": 10.0, "SBN": 10.0, "BSBN": 10.0}
     elapsed = {"LS": 5.0, "SLS": 4.0, "BSLS": 6.0, "BNOM": 5.0, "SBN": 5.05, "BSBN": 1.0}
-    alike, ahead = appendix_claims("gather", {50: Means(MeanTimes(run), MeanTimes(elapsed))}, "ms", [50])
+    alike, ahead = appendix_claims(
+        "gather", {50: Means(MeanTimes(run), MeanTimes(elapsed))}, "ms", [50]
+    )
     assert (alike.verdict, ahead.verdict) == ("partly held", "partly held")
     for claim in (alike, ahead):
         assert claim.reason.startswith("3 of 4 cells (not: BSLS at 50 ms).")
@@ -243,7 +252,7 @@ def test_what_occupies_the_machine_is_asked_for_by_name() -> None:
     (item,) = session.chosen(["gather-table-4-cluster"], False)
     places = [session.Wishes(8).place(item), session.Wishes().place(item)]
     assert places == [Where(8, "300mbit"), Where(48, "300mbit")]
-    marks = {session.fingerprint(item, 4, where) for where in places}
+    marks = {results.fingerprint(item, 4, where) for where in places}
     assert len(marks) == 2
 
 
@@ -255,7 +264,7 @@ def test_a_result_is_stale_when_what_made_it_has_changed(
         for name in ("exscan-table-1", "fft-table-5-cluster")
     )
     package, libraries = tmp_path / "sibyl", tmp_path / "lib"
-    for room in ("reproduce", "simulator", "experiment", "bench", "commands"):
+    for room in ("reproduce", "simulator", "prediction", "experiment", "bench", "commands"):
         (package / room).mkdir(parents=True)
         (package / room / "a.py").write_text("")
     libraries.mkdir()
@@ -264,18 +273,19 @@ def test_a_result_is_stale_when_what_made_it_has_changed(
     library, program = libraries / "libsibyl-mpich.so", tmp_path / "bin" / "sibyl-bench-mpich"
     for path in (core, library, program):
         path.write_text("")
-    monkeypatch.setattr(session, "PACKAGE", package)
-    monkeypatch.setattr(session._core, "__file__", str(core))
+    monkeypatch.setattr(results, "PACKAGE", package)
+    monkeypatch.setattr(results._core, "__file__", str(core))
     monkeypatch.setattr(provenance, "library_directories", lambda: [libraries])
 
     def marks() -> tuple[str, str]:
-        return session.fingerprint(simulated, 4), session.fingerprint(measured, 4, Where())
+        return results.fingerprint(simulated, 4), results.fingerprint(measured, 4, Where())
 
     before = marks()
     assert marks() == before
     (package / "commands" / "a.py").write_text("# what is printed")
+    (package / "reproduce" / "page.py").write_text("# how it looks")
     assert marks() == before
-    for room in ("reproduce", "simulator", "experiment"):
+    for room in ("reproduce", "simulator", "prediction", "experiment"):
         (package / room / "a.py").write_text("# other grids")
         now = marks()
         assert now[0] != before[0] and now[1] != before[1], room
@@ -292,11 +302,101 @@ def test_a_result_is_stale_when_what_made_it_has_changed(
     # What SMPI is told of its machines.
     platform = tmp_path / "rack.xml"
     platform.write_text("")
-    monkeypatch.setattr(session, "platform_files", lambda: [platform])
+    monkeypatch.setattr(results, "platform_files", lambda: [platform])
     before = marks()
     platform.write_text("<latency/>")
     now = marks()
     assert now[0] == before[0] and now[1] != before[1]
+
+
+def test_the_fingerprint_covers_every_room_that_takes_part() -> None:
+    """But for what starts and ends programs."""
+    script = (
+        "import sys, sibyl.reproduce.catalogue; print(*{name.split('.')[1] for name in sys.modules "
+        "if name.startswith('sibyl.') and hasattr(sys.modules[name], '__path__')})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "prediction" in loaded
+    assert loaded - {"processes"} <= set(results.ROOMS)
+
+
+def test_a_result_that_lacks_its_table_or_picture_is_made_again(tmp_path: Path) -> None:
+    (item,) = session.chosen(["exscan-table-1"], False)
+    mark = results.fingerprint(item, 4)
+    results.write_outcome(item, item.run(4, lambda: None), tmp_path, 0.1, 4, None, mark)
+    assert results.finished(item, tmp_path, mark) is not None
+    assert results.finished(item, tmp_path, "another") is None
+    for end in ("csv", "png"):
+        path = tmp_path / f"{item.name}.{end}"
+        data = path.read_bytes()
+        path.unlink()
+        assert results.finished(item, tmp_path, mark) is None, end
+        path.write_bytes(data)
+    assert results.finished(item, tmp_path, mark) is not None
+
+
+def test_a_page_names_results_that_other_programs_have_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that a run leaves alone, since they take a cluster."""
+    by_name = {item.name: item for item in ITEMS}
+    simulated, measured = by_name["exscan-table-1"], by_name["fft-table-5-cluster"]
+    outcome = simulated.run(4, lambda: None)
+    where = Where(4, "100mbit")
+    for item, place in ((simulated, None), (measured, where)):
+        mark = results.fingerprint(item, 4, place)
+        document = results.write_outcome(item, outcome, tmp_path, 0.1, 4, place, mark)
+        assert results.is_current(item, document)
+    assert results.is_current(measured, results.read_result(measured, tmp_path) or {})
+    console = Terminal(quiet=True)
+    older = "Made by an earlier version of these programs"
+    session.write_pages(tmp_path, console)
+    assert older not in (tmp_path / "reproduction.md").read_text()
+    monkeypatch.setattr(results, "programs_hash", lambda: "another build")
+    session.write_pages(tmp_path, console)
+    page = (tmp_path / "reproduction.md").read_text()
+    assert f"{older}, or on another machine: `fft-table-5-cluster` (" in page
+    assert (tmp_path / "index.html").read_text().count("made by an earlier version") == 1
+    assert not results.is_current(simulated, {"fingerprint": "of a version that said no more"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"item":"exscan-table-1"}',
+        "[" * 100000,
+        '{"item":"exscan-table-1","title":"a","source":"b","how":"c","setting":"d",'
+        '"claims":[{"text":"e","verdict":"great"}]}',
+        '{"item":"exscan-table-1","title":"\\ud800","source":"b","how":"c","setting":"d",'
+        '"claims":[]}',
+        '{"item":"exscan-table-1","title":"a","source":"b","how":"c","setting":"d","claims":[],'
+        '"place":{"hosts":4,"rate":5,"mpi":null}}',
+    ],
+)
+def test_a_file_that_is_no_result_is_left_out(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "exscan-table-1.json").write_text(text)
+    session.write_pages(tmp_path, Terminal(quiet=True))
+    assert "`exscan-table-1`" in (tmp_path / "reproduction.md").read_text()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "exscan-table-1.json is left out" in line
+
+
+def test_less_than_the_margin_is_no_difference() -> None:
+    """Of the model too, whose numbers have no noise."""
+
+    def of(**times: float) -> dict[float, MeanTimes]:
+        return {50.0: MeanTimes({**times, "none:BSLIN": 1.0})}
+
+    assert fastest(of(BSLIN=10.0, LIN=10.3), "BSLIN", [50.0], "").verdict == "held"
+    assert fastest(of(BSLIN=10.0, LIN=10.1), "BSLIN", [50.0], "").verdict == "not held"
 
 
 def test_a_claim_names_the_cells_where_it_does_not_hold() -> None:
@@ -315,6 +415,9 @@ def test_bad_input_gets_one_line(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("reproduce", "fft-table-5-cluster", "--hosts", "6"), "power of two")
     assert_usage_error(sibyl("reproduce", "gather-table-4-cluster", "--hosts", "1"), "--hosts 1")
     assert_usage_error(sibyl("reproduce", "gather-table-4-cluster", "--rate", "fast"), "'fast'")
+    for option, value in (("--hosts", 8), ("--rate", "50mbit"), ("--mpi", "mpich")):
+        assert_usage_error(sibyl("reproduce", "exscan-table-1", option, value), "on a cluster")
+        assert_usage_error(sibyl("reproduce", "--all", option, value), "on a cluster")
 
 
 def test_a_platform_takes_the_latency_and_rate_that_were_measured() -> None:

@@ -1,0 +1,208 @@
+"""What an item leaves in a folder: NAME.csv, NAME.png and, last, NAME.json.
+
+The last says what became of the claims, and what made the result: a fingerprint, with what else
+is needed to see whether it would be made alike today.
+"""
+
+import csv
+import datetime
+import hashlib
+import io
+import json
+import os
+import platform
+import shutil
+from pathlib import Path
+from typing import Any, get_args
+
+import sibyl
+from sibyl import __version__, _core
+from sibyl.errors import CommandError
+from sibyl.experiment.plots import plot_library
+from sibyl.experiment.provenance import programs_hash
+from sibyl.experiment.runner import choose_benchmark_launcher
+from sibyl.experiment.simulated import platform_files
+from sibyl.files import write_result
+from sibyl.inputs import read_text
+from sibyl.processes.questions import answer_of
+from sibyl.reproduce.outcome import VERDICTS, Item, Kind, Outcome, Where
+from sibyl.terminal import say
+
+Document = dict[str, Any]
+PACKAGE = Path(sibyl.__file__).parent
+# That decide what a result is; with the modules that lie in no room.
+ROOMS = ("reproduce", "simulator", "prediction", "experiment", "bench", "cluster", "mpi", "")
+# That lay out what there is, and decide no verdict.
+PAGES = ("reproduce/page.py", "reproduce/session.py")
+TEXTS = ("title", "source", "how", "setting")
+
+
+def today() -> str:
+    """As results are dated."""
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+
+
+def _simgrid() -> str:
+    """The simulator under SMPI, in a line; nothing where there is none."""
+    if shutil.which("smpirun") is None:
+        return ""
+    done = answer_of(["smpirun", "--version"])
+    return done.stdout.strip().partition("\n")[0] if done is not None else ""
+
+
+def _machine(where: Where | None) -> str:
+    """What else a measurement depends on."""
+    system = f"{platform.release()} {platform.machine()} {os.cpu_count()} {_simgrid()}"
+    if where is None:
+        return system
+    try:
+        return f"{system} {choose_benchmark_launcher(where.mpi)}"
+    except CommandError:  # there is no MPI, and so no measurement
+        return system
+
+
+def fingerprint(item: Item, iterations: int, where: Where | None = None) -> str:
+    """Equal as long as a result is still worth what it was.
+
+    It changes with the bindings, which hold planners and simulator, with the rooms that lay out
+    grids, run them and judge them, and for what is measured with the programs and libraries that
+    run there, the MPI, the processor, SimGrid, and the machines that SMPI is told of.
+    """
+    pure = item.how == "simulated"
+    place = "" if pure else f" {where} {programs_hash()} {_machine(where)}"
+    digest = hashlib.sha256(f"{__version__} {item.name} {iterations}{place}".encode())
+    digest.update(Path(_core.__file__).read_bytes())
+    pages = [PACKAGE / name for name in PAGES]
+    sources = [
+        path
+        for room in ROOMS
+        for path in sorted((PACKAGE / room).glob("*.py"))
+        if path not in pages
+    ]
+    data = [*(PACKAGE / "data").glob("*.csv"), *(PACKAGE / "data/recordings").glob("*.json")]
+    for path in (*sources, *sorted(data), *([] if pure else platform_files())):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def is_current(item: Item, document: Document) -> bool:
+    """Whether a result would be made alike today, by what it says of itself."""
+    if "iterations" not in document:  # an earlier version did not say
+        return False
+    place = document.get("place")
+    where = None if place is None else Where(**place)
+    return document.get("fingerprint") == fingerprint(item, document["iterations"], where)
+
+
+def write_outcome(
+    item: Item,
+    outcome: Outcome,
+    folder: Path,
+    seconds: float,
+    iterations: int,
+    where: Where | None,
+    mark: str,
+) -> Document:
+    """NAME.csv, NAME.png and, last, NAME.json, which says that the item is finished."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(outcome.columns)
+    writer.writerows(outcome.rows)
+    write_result(folder / f"{item.name}.csv", text.getvalue())
+    plt = plot_library()
+    figure = outcome.draw(plt)
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=130)
+    plt.close(figure)
+    write_result(folder / f"{item.name}.png", image.getvalue())
+    document = {
+        "item": item.name,
+        "title": item.title,
+        "source": item.source,
+        "how": item.how,
+        "date": today(),
+        "iterations": iterations,
+        "place": None if where is None else vars(where),
+        "setting": outcome.setting,
+        "error": outcome.error,
+        "claims": [vars(claim) for claim in outcome.claims],
+        "seconds": round(seconds, 1),
+        "fingerprint": mark,
+    }
+    write_result(folder / f"{item.name}.json", json.dumps(document, indent=1) + "\n")
+    return document
+
+
+def _is_claim(claim: object) -> bool:
+    if not isinstance(claim, dict):
+        return False
+    texts = (claim.get(name, "") for name in ("text", "reason", "published", "ours", "instrument"))
+    worth = claim.get("worth", [])
+    return (
+        all(isinstance(text, str) for text in texts)
+        and bool(claim.get("text"))
+        and claim.get("verdict") in VERDICTS
+        and claim.get("kind", "paper") in get_args(Kind)
+        and all(isinstance(claim.get(name, ""), str) for name in ("algorithm", "metric"))
+        and isinstance(worth, list)
+        and all(isinstance(one, (int, float)) for one in worth)
+    )
+
+
+def _is_place(place: object) -> bool:
+    if place is None:
+        return True
+    if not isinstance(place, dict) or set(place) != {"hosts", "rate", "mpi"}:
+        return False
+    return (
+        isinstance(place["hosts"], int)
+        and isinstance(place["rate"], str)
+        and (place["mpi"] is None or isinstance(place["mpi"], str))
+    )
+
+
+def _is_result(item: Item, document: object) -> bool:
+    if not isinstance(document, dict) or document.get("item") != item.name:
+        return False
+    claims = document.get("claims")
+    return (
+        all(isinstance(document.get(name), str) and document[name] for name in TEXTS)
+        and isinstance(document.get("iterations", 0), int)
+        and _is_place(document.get("place"))
+        and all(isinstance(document.get(name, ""), str) for name in ("date", "error"))
+        and isinstance(claims, list)
+        and all(_is_claim(claim) for claim in claims)
+    )
+
+
+def read_result(item: Item, folder: Path) -> Document | None:
+    """What an earlier run left of an item; a file that is none of its results is left out."""
+    path = folder / f"{item.name}.json"
+    try:
+        document = json.loads(read_text(path))
+        json.dumps(document, ensure_ascii=False).encode()  # halves of surrogate pairs are no text
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        say(f"{path} is left out: {error}")
+        return None
+    if not _is_result(item, document):
+        say(f"{path} is left out: it is no result of sibyl reproduce {item.name}")
+        return None
+    for claim in document["claims"]:
+        claim.setdefault("reason", "")
+    return document
+
+
+def finished(item: Item, folder: Path, mark: str) -> Document | None:
+    """A result that need not be made again: made as it would be today, with its table and picture.
+
+    Args:
+        item: of the result.
+        folder: where it was left.
+        mark: the fingerprint that it must have.
+    """
+    if not all((folder / f"{item.name}.{end}").is_file() for end in ("json", "csv", "png")):
+        return None
+    document = read_result(item, folder)
+    return document if document is not None and document.get("fingerprint") == mark else None

@@ -28,6 +28,10 @@ from sibyl.profile.page import to_html
 from sibyl.profile.profile import make_profile
 from sibyl.profile.trace import TraceError
 from sibyl.profile.world import read_world
+from sibyl.reproduce.catalogue import ITEMS
+from sibyl.reproduce.page import details, markdown
+from sibyl.reproduce.results import read_result
+from sibyl.reproduce.session import page
 from sibyl.simulator import calibration
 
 Reader = Callable[[Path], object]
@@ -69,6 +73,13 @@ def _cluster(path: Path) -> None:
     assert all(name.startswith("sibyl-default-") for name in cluster.namespaces)
 
 
+def _reproduction(path: Path) -> None:
+    found = read_result(ITEMS[0], path.parent)
+    documents = [] if found is None else [found]
+    for text in (markdown(documents, ITEMS, "today"), details(documents, "today"), page(documents)):
+        text.encode()
+
+
 # By the name of the corpus: the reader, and what its file is called.
 READERS: dict[str, tuple[Reader, str]] = {
     "recording": (_recording, "recording.json"),
@@ -81,6 +92,7 @@ READERS: dict[str, tuple[Reader, str]] = {
     "calibration": (calibration.read, "costs.json"),
     "fft": (read_document, "fft.json"),
     "cluster": (_cluster, "default.json"),
+    "reproduction": (_reproduction, f"{ITEMS[0].name}.json"),
 }
 
 

@@ -34,6 +34,7 @@ PACKAGE = Path(sibyl.__file__).parent
 ROOMS = ("reproduce", "simulator", "prediction", "experiment", "bench", "cluster", "mpi", "")
 # That lay out what there is, and decide no verdict.
 PAGES = ("reproduce/page.py", "reproduce/session.py")
+MOST = 1e9  # that knowing can be worth
 TEXTS = ("title", "source", "how", "setting")
 
 
@@ -145,7 +146,8 @@ def _is_claim(claim: object) -> bool:
         and claim.get("kind", "paper") in get_args(Kind)
         and all(isinstance(claim.get(name, ""), str) for name in ("algorithm", "metric"))
         and isinstance(worth, list)
-        and all(isinstance(one, (int, float)) for one in worth)
+        and (not worth or bool(claim.get("algorithm") and claim.get("metric")))
+        and all(isinstance(one, (int, float)) and abs(one) < MOST for one in worth)
     )
 
 

@@ -15,11 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sibyl.experiment.units import size_text
-from sibyl.reproduce.elapsed import appendix_claims
+from sibyl.reproduce.control import MeanTimes, worth_of_knowing
+from sibyl.reproduce.elapsed import AWARE, appendix_claims
 from sibyl.reproduce.outcome import Claim, Outcome, deviation, judge, near, published
 from sibyl.reproduce.rack import DELAYS_MS, NETWORK, Means, mean_times
-from sibyl.reproduce.scatter_gather import GATHER
+from sibyl.reproduce.scatter_gather import GATHER, GATHER_AND_CONTROLS
 from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR, printed_times
+from sibyl.reproduce.worth import WORTH_COLUMNS, worth_columns
 from sibyl.simulator.model import Network, Queue
 
 # Bytes in front of a port; the last holds what all send at once, and nothing is lost.
@@ -28,7 +30,7 @@ WAYS = {1: "in turns", 0: "all at once"}  # transfers of the root under way at a
 LARGE = (1024, 2048)  # K floats, whose blocks wait for their receiver
 COLUMNS = (
     *("under_way", "queue_bytes", "kfloats", "max_delay_ms", "algorithm"),
-    *("published_run_ms", "run_ms", "elapsed_ms"),
+    *("published_run_ms", "run_ms", "elapsed_ms", *WORTH_COLUMNS),  # of run times
 )
 STEPS = len(WAYS) * len(QUEUES) * len(DELAYS_MS)
 SETTING = (
@@ -78,7 +80,7 @@ def gather_collisions(iterations: int, advance: Callable[[], None]) -> Outcome:
     for setup in SETUPS:
         for delay in DELAYS_MS:
             for size in LARGE:
-                names = GATHER if size == LARGE[-1] else "LS,SLS,BSLS"
+                names = GATHER_AND_CONTROLS if size == LARGE[-1] else "LS,SLS,BSLS"
                 found[setup, size, delay] = mean_times(
                     "gather", names, 48, size, delay, iterations, setup.network, setup.way
                 )
@@ -91,6 +93,9 @@ def gather_collisions(iterations: int, advance: Callable[[], None]) -> Outcome:
             times = ["" if given is None else round(given, 1), round(run, 3)]
             at = [WAYS[setup.way], setup.queue, size, delay, name]
             rows.append([*at, *times, round(means.elapsed[name], 3)])
+    told = [means.run.told(name) for means in found.values() for name in means.run]
+    for row, more in zip(rows, worth_columns(told), strict=True):
+        row += more
     claims = list(_claims(found))
     error = _nearest(found, printed)
     return Outcome(
@@ -115,13 +120,13 @@ def _claims(found: Found) -> Iterator[Claim]:
     lossless = QUEUES[-1]
     for way, words in WAYS.items():
         lossy = [setup for setup in SETUPS if setup.way == way and setup.queue != lossless]
-        runs = {setup: {d: found[setup, 2048, d].run for d in (0, 50)} for setup in lossy}
+        of_delays = {setup: {d: found[setup, 2048, d].run for d in (0, 50)} for setup in lossy}
         cells = [
             (f"{name}, queue of {size_text(setup.queue)}", run[50][name] < 0.98 * run[0][name])
-            for setup, run in runs.items()
+            for setup, run in of_delays.items()
             for name in ("SLS", "BSLS")
         ]
-        largest = runs[lossy[-1]]
+        largest = of_delays[lossy[-1]]
         yield judge(
             f"the run time of SLS and BSLS sinks while the delay grows from 0 to 50 ms, as blocks "
             f"collide in the switch: leaves sent {words}",
@@ -171,6 +176,13 @@ def _claims(found: Found) -> Iterator[Claim]:
     late = [delay for delay in DELAYS_MS if delay >= 5]
     for claim in appendix_claims("gather", means, "ms", late):
         yield replace(claim, text=f"{claim.text}: {at_once.name}")
+    for setup in (Setup(1, at_once.queue), at_once):
+        runs: dict[float, MeanTimes] = {
+            float(delay): found[setup, 2048, delay].run for delay in DELAYS_MS
+        }
+        for name in AWARE["gather"]:
+            claim = worth_of_knowing(runs, name, "ms", late)
+            yield replace(claim, text=f"{claim.text}: {setup.name}")
 
 
 def _draw(plt: Any, found: Found, printed: Printed) -> Any:

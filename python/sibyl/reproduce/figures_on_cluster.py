@@ -201,7 +201,7 @@ def _claims(
     alike, _ = appendix_claims(figure.collective, means, figure.unit, late)
     claims += [alike, _no_longer(figure, results, means, late, why)]
     for name in AWARE[figure.collective]:
-        claims += [_worth(figure, results, late, name, metric) for metric in ("run", "elapsed")]
+        claims += [worth(figure, results, late, name, metric) for metric in ("run", "elapsed")]
     return [*claims, _choice(figure, results)]
 
 
@@ -237,9 +237,10 @@ def _default(figure: Figure, results: dict[int, CellResult], late: list[int]) ->
     )
 
 
-def _worth(
+def worth(
     figure: Figure, results: dict[int, CellResult], late: list[int], name: str, metric: str
 ) -> Claim:
+    """What an algorithm of a figure gains by knowing."""
     told = {p: told_in(results[p], name, nothing(name), wrong(name), metric) for p in late}
     cells = {p: cell for p, cell in told.items() if cell is not None}
     listed = ", ".join(f"{cell.wrong:.2f} at {p}" for p, cell in cells.items())

@@ -82,6 +82,17 @@ def test_run_times_that_sink_are_seen_across_cells() -> None:
     assert "2.52 times as fast as LS (2 M floats, 50 ms)" in quoted.text
 
 
+def test_collisions_have_their_control_too() -> None:
+    figure = collisions_on_cluster.FIGURE
+    grid = figures_on_cluster.grid_of(figure, Where(16), 15)
+    assert {"none:BSLS", "shuffled:BSLS"} <= set(grid.algorithms)
+    for nothing, verdict in ((0.1, "held"), (0.0905, "not held")):
+        results = results_of(grid, {"BSLS": 0.09, "none:BSLS": nothing})
+        claims = collisions_on_cluster.claims_of(dict(zip(figure.points(16), results, strict=True)))
+        (claim,) = (claim for claim in claims if claim.kind == "control")
+        assert (claim.algorithm, claim.metric, claim.verdict) == ("gather BSLS", "run", verdict)
+
+
 def test_the_claims_that_the_paper_is_known_by_are_judged_on_the_cluster() -> None:
     where = Where(8, "250mbit")
     for collective, number, runs in (

@@ -66,17 +66,54 @@ def shown(
         published: the paper's figures.
         ours: ours; the ratios that are said something of, if nothing is said.
     """
-    chances = [
-        chance for result, said in cells.values() for chance in said.chances(result)
-    ]  # fmt: skip
-    corrected = holm(chances)
+    limits = {
+        name: limit
+        for name, (result, said) in cells.items()
+        if (limit := instrument_limit(result, said.other))
+    }
+    claim = decided(
+        text,
+        {name: said.chances(result) for name, (result, said) in cells.items()},
+        reason,
+        limits,
+        kind=kind,
+        published=published,
+    )
+    ratios = [said.ratio(result) for result, said in cells.values()]
+    if ours or ratios:
+        ours = ours or f"{min(ratios):.2f} to {max(ratios):.2f} times as long"
+        claim = replace(claim, ours=ours)
+    return claim
+
+
+def decided(
+    text: str,
+    chances: Mapping[str, tuple[float, float]],
+    reason: str,
+    limits: Mapping[str, str] | None = None,
+    *,
+    kind: Kind = "paper",
+    published: str = "",
+    ours: str = "",
+) -> Claim:
+    """The same, of tests that have been made; all of them are corrected together.
+
+    Args:
+        text: the claim.
+        chances: by cell how likely the samples are where it is not so, and where it is.
+        reason: what explains it.
+        limits: cells in which the instrument decides, and why.
+        kind: whose claim it is.
+        published: the paper's figures.
+        ours: ours; how many cells it is so in, if nothing is said.
+    """
+    limits = limits or {}
+    corrected = holm([chance for pair in chances.values() for chance in pair])
     holds: dict[str, bool] = {}
-    contrary, undecided, limits = [], [], {}
-    for number, (name, (result, said)) in enumerate(cells.items()):
+    contrary, undecided = [], []
+    for number, name in enumerate(chances):
         against, for_it = corrected[2 * number : 2 * number + 2]
-        limited = instrument_limit(result, said.other)
-        if limited:
-            limits[name] = limited
+        limited = name in limits
         holds[name] = not limited and against < SIGNIFICANCE
         if not limited and for_it < SIGNIFICANCE:
             contrary.append(name)
@@ -90,9 +127,6 @@ def shown(
     if limits:
         first = next(iter(limits.values()))
         why.append(f"The instrument decides in {_some(list(limits))}: {first}.")
-    ratios = [said.ratio(result) for result, said in cells.values()]
-    if ratios:
-        ours = ours or f"{min(ratios):.2f} to {max(ratios):.2f} times as long"
     claim = judge(
         text, list(holds.items()), " ".join(why), kind=kind, published=published, ours=ours
     )

@@ -29,8 +29,9 @@ from sibyl.experiment.runner import (
     signals_interrupt,
 )
 from sibyl.experiment.samples import CellResult
-from sibyl.experiment.statistics import median
+from sibyl.experiment.statistics import median, rank_sum_greater
 from sibyl.mpi.library import find_own_program
+from sibyl.reproduce.evidence import decided
 from sibyl.reproduce.fft import (
     COMPUTE,
     CONTROLS,
@@ -43,7 +44,7 @@ from sibyl.reproduce.fft import (
     table,
 )
 from sibyl.reproduce.on_cluster import SLOWER, demand_root, stretch
-from sibyl.reproduce.outcome import Claim, Outcome, Where, judge
+from sibyl.reproduce.outcome import Claim, Outcome, Where
 
 JOBS = 4
 # As sibyl-fft calls them; its native one is the paper's MPI.
@@ -161,16 +162,23 @@ def _setting(where: Where, job: dict[str, Any], windows: int) -> str:
     )
 
 
-def _claim_of_choice(ratios: dict[str, Window]) -> Claim:
+def _claim_of_choice(samples: Samples, ratios: dict[str, Window]) -> Claim:
     choice, native = ratios["Sibyl's choice"], ratios["MPI"]
-    cells = [
-        (metric, getattr(choice, metric) <= SLOWER * getattr(native, metric))
-        for metric in ("total", "run")
-    ]
-    return judge(
+
+    def chances(metric: str) -> tuple[float, float]:
+        own, most = (
+            [
+                factor * time / ls
+                for time, ls in zip(samples[name][metric], samples["LS"][metric], strict=True)
+            ]
+            for name, factor in (("Sibyl's choice", 1.0), ("MPI", SLOWER))
+        )
+        return rank_sum_greater(most, own), rank_sum_greater(own, most)
+
+    return decided(
         "Sibyl's own choice is not slower than the MPI library's gather by more than "
         f"{100 * (SLOWER - 1):.0f} %",
-        cells,
+        {metric: chances(metric) for metric in ("total", "run")},
         f"Its total time is {choice.total / native.total:.3f}, its run time "
         f"{choice.run / native.run:.3f} of the library's.",
         kind="own",
@@ -198,7 +206,7 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
         _setting(where, results[0].job, len(samples["MPI"]["total"])),
         COLUMNS,
         [_row(name, of, factor) for name, of in samples.items()],
-        [*claims_of(ratios, why), _claim_of_choice(ratios)],
+        [*claims_of(ratios, why), _claim_of_choice(samples, ratios)],
         draw(ours, table(), "measured", spread),
     )
 

@@ -214,7 +214,9 @@ def test_the_transform_on_the_cluster_is_judged_by_quotients_of_the_same_window(
     # The second window met a machine that was busy; LS takes 1.04 times as long in both.
     times = {"LS": 1.04, "SLS": 1.0, "BSLS": 1.0, "BLS": 1.0, "BNOM": 1.1, "SBN": 1.1, "BSBN": 1.1}
     samples = {
-        name: {metric: [f * times.get(name, 1.04) for f in (0.6, 1.2)] for metric in fft.METRICS}
+        name: {
+            metric: [f * times.get(name, 1.04) for f in 8 * (0.6, 1.2)] for metric in fft.METRICS
+        }
         for name in fft_on_cluster.NAMES.values()
     }
     job = {"mpi": "MPI 9", "cluster_check": {"gather_ratio": 1.05}}
@@ -226,6 +228,10 @@ def test_the_transform_on_the_cluster_is_judged_by_quotients_of_the_same_window(
     verdicts = [claim.verdict for claim in outcome.claims]
     assert verdicts == ["held", "not held", "not held", "held", "held", "not held", "held", "held"]
     assert "SLS 0.962" in outcome.claims[0].reason
+    assert outcome.claims[-1].kind == "own"
+    few = {name: {m: two[:2] for m, two in of.items()} for name, of in samples.items()}
+    (*_, choice) = fft_on_cluster.outcome_of(where, [CellResult(cell, job, few, {})]).claims
+    assert choice.verdict == "not judged"  # from two windows
     # LS is SLS told nothing; of BSLS, told nothing, the times are made up as its own.
     controls = [claim.ours for claim in outcome.claims if claim.kind == "control"]
     assert controls == [f"told nothing over told the truth: {r}" for r in ("1.040", "1.000")]

@@ -99,4 +99,5 @@ def worth_of_knowing(
         f"{max(over.values()):.3f}",
     )
     metric = "elapsed" if what else "run"
-    return as_control(claim, with_collective(name), metric, over.values())
+    ratios = [cell.worth for cell in known] or over.values()
+    return as_control(claim, with_collective(name), metric, ratios)

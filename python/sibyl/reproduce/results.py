@@ -32,6 +32,9 @@ Document = dict[str, Any]
 PACKAGE = Path(sibyl.__file__).parent
 # That decide what a result is; with the modules that lie in no room.
 ROOMS = ("reproduce", "simulator", "prediction", "experiment", "bench", "cluster", "mpi", "")
+# Of the environment, for Sibyl and the MPI libraries; where Sibyl's libraries lie is no setting.
+SETTINGS = ("SIBYL_", "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_")
+NO_SETTINGS = ("SIBYL_LIBRARY_DIR",)
 # That lay out what there is, and decide no verdict.
 PAGES = ("reproduce/page.py", "reproduce/session.py")
 MOST = 1e9  # that knowing can be worth
@@ -51,9 +54,28 @@ def _simgrid() -> str:
     return done.stdout.strip().partition("\n")[0] if done is not None else ""
 
 
+def _processor() -> str:
+    """Its name, as Linux has it."""
+    try:
+        lines = read_text(Path("/proc/cpuinfo")).splitlines()
+    except (OSError, UnicodeDecodeError):
+        return platform.processor()
+    return next((line for line in lines if line.startswith("model name")), platform.processor())
+
+
+def _settings() -> str:
+    """What the environment tells Sibyl and the MPI libraries."""
+    told = (f"{name}={os.environ[name]}" for name in sorted(os.environ)
+            if name.startswith(SETTINGS) and name not in NO_SETTINGS)  # fmt: skip
+    return " ".join(told)
+
+
 def _machine(where: Where | None) -> str:
     """What else a measurement depends on."""
-    system = f"{platform.release()} {platform.machine()} {os.cpu_count()} {_simgrid()}"
+    system = (
+        f"{platform.release()} {platform.machine()} {os.cpu_count()} {_processor()} {_simgrid()} "
+        f"{_settings()}"
+    )
     if where is None:
         return system
     try:
@@ -67,7 +89,8 @@ def fingerprint(item: Item, iterations: int, where: Where | None = None) -> str:
 
     It changes with the bindings, which hold planners and simulator, with the rooms that lay out
     grids, run them and judge them, and for what is measured with the programs and libraries that
-    run there, the MPI, the processor, SimGrid, and the machines that SMPI is told of.
+    run there, the MPI, the processor, SimGrid, the machines that SMPI is told of, and settings in
+    the environment.
     """
     pure = item.how == "simulated"
     place = "" if pure else f" {where} {programs_hash()} {_machine(where)}"

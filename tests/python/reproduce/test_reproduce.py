@@ -13,7 +13,15 @@ from sibyl.errors import CommandError
 from sibyl.experiment import provenance
 from sibyl.experiment.grid import Cell
 from sibyl.experiment.samples import METRICS, CellResult
-from sibyl.reproduce import fft, fft_on_cluster, figures_on_cluster, on_cluster, results, session
+from sibyl.reproduce import (
+    collisions,
+    fft,
+    fft_on_cluster,
+    figures_on_cluster,
+    on_cluster,
+    results,
+    session,
+)
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.control import MeanTimes, published_only, worth_of_knowing
 from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
@@ -237,6 +245,41 @@ def test_the_transform_on_the_cluster_is_judged_by_quotients_of_the_same_window(
     assert controls == [f"told nothing over told the truth: {r}" for r in ("1.040", "1.000")]
 
 
+def test_collisions_in_the_model_have_their_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times that are made up: BSLS gains a tenth by knowing where all leaves send at once."""
+
+    def made_up(
+        _of: str,
+        names: str,
+        _ranks: int,
+        _size: int,
+        delay: int,
+        _n: int,
+        _network: object,
+        way: int,
+    ) -> Means:
+        run, elapsed = MeanTimes(), MeanTimes()
+        for name in names.split(","):
+            gains = way == 0 and name == "none:BSLS" and delay >= 5
+            for times in (run, elapsed):
+                times.add(name, [0.11 if gains else 0.1] * 3)
+        return Means(run, elapsed)
+
+    monkeypatch.setattr(collisions, "mean_times", made_up)
+    outcome = collisions.gather_collisions(3, lambda: None)
+    controls = [claim for claim in outcome.claims if claim.kind == "control"]
+    assert [(c.algorithm, c.text.split(": ")[-1].split(",")[0], c.verdict) for c in controls] == [
+        ("gather SLS", "in turns", "not held"),
+        ("gather BSLS", "in turns", "not held"),
+        ("gather SLS", "all at once", "not held"),
+        ("gather BSLS", "all at once", "held"),
+    ]
+    rows = [dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows]
+    worth = {(row["under_way"], row["max_delay_ms"], row["worth"])
+             for row in rows if row["algorithm"] == "BSLS" and row["kfloats"] == 2048}  # fmt: skip
+    assert ("all at once", 50, 1.1) in worth and ("in turns", 50, 1.0) in worth
+
+
 def test_nodes_beyond_the_cluster_are_not_measured() -> None:
     grid = figures_on_cluster.grid_of(Figure("scatter", "nodes"), Where(16, "250mbit"), 2)
     assert [cell.ranks for cell in grid.cells] == [4, 6, 8, 10, 12, 16]
@@ -305,6 +348,12 @@ def test_a_result_is_stale_when_what_made_it_has_changed(
         now = marks()
         assert now[0] == before[0], "no MPI program takes part"
         assert now[1] != before[1], path
+    # What the environment says, and nothing of it in simulated time.
+    for name in ("SIBYL_GATHER", "OMPI_MCA_coll"):
+        before = marks()
+        monkeypatch.setenv(name, "linear")
+        now = marks()
+        assert now[0] == before[0] and now[1] != before[1], name
     # What SMPI is told of its machines.
     platform = tmp_path / "rack.xml"
     platform.write_text("")
@@ -313,6 +362,8 @@ def test_a_result_is_stale_when_what_made_it_has_changed(
     platform.write_text("<latency/>")
     now = marks()
     assert now[0] == before[0] and now[1] != before[1]
+    monkeypatch.setenv("SIBYL_LIBRARY_DIR", str(libraries))  # the same libraries
+    assert marks() == now
 
 
 def test_the_fingerprint_covers_every_room_that_takes_part() -> None:

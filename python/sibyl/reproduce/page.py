@@ -30,7 +30,9 @@ WORTH = (
     "with concurrency and early receipt, which give nearly all of it in scatter and in a gather "
     "with all transfers under way. So each algorithm stands beside itself, with as many transfers "
     "under way and as much in the background, told nothing: its time over that of the same told "
-    "the truth, the least and the most of all cells under imbalance. 1 is worth nothing; the "
+    "the truth, the least and the most of all cells under imbalance. 1 is worth nothing. A sorted "
+    "gather also passes over who does not answer, which is no knowledge: it does so told the times "
+    "of other ranks too. The "
     "verdicts, with the interval of 95 % that the rank-sum test leaves open, are among the "
     "[details]({}), and every cell, with p corrected over the item and told the times of others, "
     "is in the item's CSV."
@@ -95,20 +97,22 @@ def _count(documents: Documents, kind: str) -> str:
 
 def _worth(documents: Documents) -> list[str]:
     """A line for each algorithm and instrument, what knowing is worth least first."""
-    found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
+    found: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
     for document, claim in _claims(documents, "control"):
         if not claim.get("worth"):
             continue
         how = (claim.get("instrument") or instrument(document)).split(",")[0]
         by = found.setdefault((claim["algorithm"], how), {})
-        least, most = by.get(claim["metric"], (float("inf"), 0.0))
-        by[claim["metric"]] = min(least, *claim["worth"]), max(most, *claim["worth"])
+        by.setdefault(claim["metric"], []).append(claim)
     if not found:
         return []
     lines = []
-    ordered = sorted(found.items(), key=lambda pair: max(most for _, most in pair[1].values()))
+    ordered = sorted(
+        found.items(),
+        key=lambda pair: max(max(claim["worth"]) for of in pair[1].values() for claim in of),
+    )
     for (algorithm, how), by in ordered:
-        cells = [_span(*by[metric]) if metric in by else "" for metric in METRICS]
+        cells = [_span(by[metric]) if metric in by else "" for metric in METRICS]
         lines.append(f"| {_cell(algorithm)} | {how} | {' | '.join(cells)} |")
     return [
         f"| algorithm | instrument | {' | '.join(f'{metric} time' for metric in METRICS)} |",
@@ -117,9 +121,11 @@ def _worth(documents: Documents) -> list[str]:
     ]
 
 
-def _span(least: float, most: float) -> str:
-    ends = f"{least:.2f}", f"{most:.2f}"
-    return " to ".join(dict.fromkeys(ends))
+def _span(claims: Sequence[dict[str, Any]]) -> str:
+    ratios = [ratio for claim in claims for ratio in claim["worth"]]
+    ends = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    undecided = all(claim["verdict"] == "not judged" for claim in claims)
+    return " to ".join(dict.fromkeys(ends)) + (" (undecided)" if undecided else "")
 
 
 def markdown(

@@ -35,8 +35,8 @@ ROOMS = ("reproduce", "simulator", "prediction", "experiment", "bench", "cluster
 # Of the environment, for Sibyl and the MPI libraries; where Sibyl's libraries lie is no setting.
 SETTINGS = ("SIBYL_", "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_")
 NO_SETTINGS = ("SIBYL_LIBRARY_DIR",)
-# That lay out what there is, and decide no verdict.
-PAGES = ("reproduce/page.py", "reproduce/session.py")
+# That keep and lay out what there is, and decide no verdict.
+PAGES = ("reproduce/page.py", "reproduce/results.py", "reproduce/session.py")
 MOST = 1e9  # that knowing can be worth
 TEXTS = ("title", "source", "how", "setting")
 

@@ -68,12 +68,13 @@ def test_links_between_the_pages_lead_to_headings() -> None:
 
 def test_what_knowing_is_worth_has_a_line_for_each_algorithm_and_instrument() -> None:
     one, two = document("a", "simulated", "held"), document("b", "measured on a cluster", "held")
-    other = document("c", "simulated", "not held", "held")
+    other = document("c", "simulated", "not held", "held", "not judged")
     for of, algorithm, metric, worth in (
         (one["claims"][0], "gather BSLS", "run", [1.0, 1.7]),
         (two["claims"][0], "gather BSLS", "absorbed", [2.81, 2.81]),
         (other["claims"][0], "gather BSLS", "run", [0.98, 1.2]),
         (other["claims"][1], "scatter BSLIN", "run", [1.0, 1.0]),
+        (other["claims"][2], "scatter BSLIN", "elapsed", [0.7, 1.1]),
     ):
         of.update(kind="control", algorithm=algorithm, metric=metric, worth=worth)
     page = markdown([one, two, other], ITEMS, "2026-11-24")
@@ -83,7 +84,8 @@ def test_what_knowing_is_worth_has_a_line_for_each_algorithm_and_instrument() ->
     rows = [line for line in after.splitlines() if line.startswith("| ")]
     assert rows == [
         "| algorithm | instrument | run time | elapsed time | absorbed time | total time |",
-        "| scatter BSLIN | model | 1.00 |  |  |  |",  # worth nothing stands first
+        # What is worth least stands first.
+        "| scatter BSLIN | model | 1.00 | 0.70 to 1.10 (undecided) |  |  |",
         "| gather BSLS | model | 0.98 to 1.70 |  |  |  |",
         "| gather BSLS | cluster |  |  | 2.81 |  |",
     ]

@@ -155,7 +155,7 @@ def _claims(found: Found) -> Iterator[Claim]:
             ours=", ".join(f"{f:.2f}" for f in factors.values()),
         )
     at_once = Setup(0, QUEUES[-2])
-    factors = {
+    of_table = {
         (s, d): found[at_once, s, d].run["LS"] / found[at_once, s, d].run["BSLS"]
         for s in LARGE
         for d in DELAYS_MS
@@ -167,10 +167,10 @@ def _claims(found: Found) -> Iterator[Claim]:
     yield judge(
         f"the factors of table 4 for 1 and 2 M floats are found again, each to "
         f"{100 * NEAR_FACTOR:.0f} % upwards and downwards: {at_once.name}",
-        [(f"{s} K at {d} ms", near(f, given[s, d], NEAR_FACTOR)) for (s, d), f in factors.items()],
+        [(f"{s} K at {d} ms", near(f, given[s, d], NEAR_FACTOR)) for (s, d), f in of_table.items()],
         "",
         published="0.69 to 2.52",
-        ours=f"{min(factors.values()):.2f} to {max(factors.values()):.2f}",
+        ours=f"{min(of_table.values()):.2f} to {max(of_table.values()):.2f}",
     )
     means = {delay: found[at_once, 2048, delay] for delay in DELAYS_MS}
     late = [delay for delay in DELAYS_MS if delay >= 5]

@@ -7,13 +7,20 @@ milliseconds of the paper's network.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.samples import CellResult
-from sibyl.reproduce.control import MARGIN, nothing, published_only, with_collective, wrong
+from sibyl.reproduce.control import (
+    MARGIN,
+    MeanTimes,
+    nothing,
+    published_only,
+    with_collective,
+    wrong,
+)
 from sibyl.reproduce.elapsed import (
     AWARE,
     NO_LONGER,
@@ -165,7 +172,7 @@ def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> O
     return Outcome(setting, COLUMNS, rows, claims, picture)
 
 
-RunTimes = dict[int, dict[str, float]]  # of a point and a contender, in seconds here
+RunTimes = Mapping[int, Mapping[str, float]]  # of a point and a contender, in seconds here
 
 
 def _claims(
@@ -176,7 +183,12 @@ def _claims(
     published: dict[tuple[int, str], float],
 ) -> list[Claim]:
     means = {
-        point: Means(*({n: both[m].middle for n, both in of.items()} for m in ("run", "elapsed")))
+        point: Means(
+            *(
+                MeanTimes({name: both[metric].middle for name, both in of.items()})
+                for metric in ("run", "elapsed")
+            )
+        )
         for point, of in found.items()
     }
     run = {point: times.run for point, times in means.items()}

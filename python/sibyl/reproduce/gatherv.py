@@ -96,8 +96,9 @@ def _root(ranks: int) -> int:
 
 
 def _took(collective: str, algorithm: str, ranks: int, size: int = 0, **more: Any) -> float:
-    at = {} if collective == "allreduce" else {"root": _root(ranks)}
-    return simulate(collective, algorithm, ranks, size, network=NETWORK, **at, **more).run_time
+    root = 0 if collective == "allreduce" else _root(ranks)
+    done = simulate(collective, algorithm, ranks, size, network=NETWORK, root=root, **more)
+    return done.run_time
 
 
 # Tables have cells in common, and what depends on the largest block alone does not depend on the

@@ -204,7 +204,7 @@ def read_result(item: Item, folder: Path) -> Document | None:
     """What an earlier run left of an item; a file that is none of its results is left out."""
     path = folder / f"{item.name}.json"
     try:
-        document = json.loads(read_text(path))
+        document: Document = json.loads(read_text(path))
         json.dumps(document, ensure_ascii=False).encode()  # halves of surrogate pairs are no text
     except FileNotFoundError:
         return None

@@ -100,9 +100,10 @@ def found_again(tables: gatherv.Tables) -> dict[tuple[str, str], str]:
     theirs = gatherv.as_printed(tables.names)
     for problem in PROBLEMS:
         sizes = {block: gatherv.sizes_of(problem, tables.ranks, block) for block in BLOCKS}
-        ours = {block: gatherv.simulated(tables, of) for block, of in sizes.items()}
+        few = tables.ranks < 1000  # where it takes no time to look at the tree kept as well
+        ours = {block: gatherv.simulated(tables, of, few) for block, of in sizes.items()}
         for block, times in ours.items():
-            assert times["kept"] <= times["tuw_gatherv"], (problem, block)
+            assert not few or times["kept"] < times["tuw_gatherv"], (problem, block)
         for table, printed in theirs.items():
             for number in NUMBERS:
                 pairs = [

@@ -135,11 +135,24 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
   return hash ^ hash >> 32;
 }
 
-uint64_t call_signature(const struct profile_symbol* symbol, const word* arguments, int32_t root,
-                        uint64_t bytes) {
+/* A number for the blocks that are received from all ranks, by their sizes and their order. */
+static uint64_t blocks_of(const struct profile_symbol* symbol, const word* arguments,
+                          const struct profile_side* side, int blocks) {
+  uint64_t sum = 0;
+  for (int i = 0; i < blocks; ++i) {
+    sum = sum * 31 + (uint64_t)count_at(symbol, arguments[side->count], i);
+  }
+  return sum * size_of_type(plain_type(symbol, arguments[side->type]));
+}
+
+uint64_t call_signature(const struct profile_symbol* symbol, const word* arguments,
+                        const struct communicator* communicator, int32_t root, uint64_t bytes) {
   const struct profile_function* const function = function_of(symbol);
   uint64_t hash = mix(mix(1, symbol->function), (uint32_t)root);
-  if (!function->equal) return hash;
+  if (function->equal == equal_nothing || communicator->is_inter) return hash;
+  if (function->equal == equal_blocks) {
+    bytes = blocks_of(symbol, arguments, &function->sides[1], communicator->size);
+  }
   hash = mix(hash, bytes);
   return function->op < 0 ? hash : mix(hash, operator_of(symbol, arguments[function->op]));
 }

@@ -20,6 +20,8 @@ enum profile_kind {
   kind_session_ends
 };
 enum profile_amount { amount_none, amount_one, amount_ranks, amount_destinations };
+/* What MPI wants to be alike on all ranks: how much each gives; each block that is received. */
+enum profile_equal { equal_nothing, equal_bytes, equal_blocks };
 
 /* Places among the arguments; -1: there is none. */
 struct profile_side {
@@ -30,8 +32,8 @@ struct profile_side {
 struct profile_function {
   const char* name;
   uint8_t kind, amount;
-  uint8_t own; /* which side says how much: 0 send, 1 receive */
-  uint8_t equal;
+  uint8_t own;   /* which side says how much: 0 send, 1 receive */
+  uint8_t equal; /* profile_equal */
   int8_t comm, root, op;
   struct profile_side sides[2];
 };
@@ -53,7 +55,7 @@ int32_t call_root(const struct profile_symbol* symbol, const word* arguments);
 uint64_t call_bytes(const struct profile_symbol* symbol, const word* arguments,
                     struct communicator* communicator);
 /* A hash of what MPI wants to be the same on all ranks. */
-uint64_t call_signature(const struct profile_symbol* symbol, const word* arguments, int32_t root,
-                        uint64_t bytes);
+uint64_t call_signature(const struct profile_symbol* symbol, const word* arguments,
+                        const struct communicator* communicator, int32_t root, uint64_t bytes);
 
 #endif

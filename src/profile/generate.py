@@ -31,6 +31,7 @@ FORTRAN = {
 ENDS = ("begins", "ends", "session_begins", "session_ends")
 AMOUNTS = ("none", "one", "ranks", "destinations")
 SIDES = ("send", "receive")
+EQUAL = {(): "equal_nothing", ("equal",): "equal_bytes", ("equal_blocks",): "equal_blocks"}
 NO_SIDE = "{-1, -1, -1, 0, 0}"
 
 
@@ -51,7 +52,7 @@ class Profiled:
     arguments: list
     fortran: int
     large: bool
-    description: str = f"amount_none, 0, 0, -1, -1, -1, {{{NO_SIDE}, {NO_SIDE}}}"
+    description: str = f"amount_none, 0, equal_nothing, -1, -1, -1, {{{NO_SIDE}, {NO_SIDE}}}"
     symbols: list = field(default_factory=list)
 
 
@@ -81,11 +82,13 @@ def sides(function, own):
 
 def collective(where, function, words):
     amount, side, *equal = words
-    if amount not in AMOUNTS or side not in SIDES or equal not in ([], ["equal"]):
-        sys.exit(f"{where}: expected NAME collective {'|'.join(AMOUNTS)} {'|'.join(SIDES)} [equal]")
+    if amount not in AMOUNTS or side not in SIDES or tuple(equal) not in EQUAL:
+        amounts, names = "|".join(AMOUNTS), "|".join(SIDES)
+        sys.exit(f"{where}: expected NAME collective {amounts} {names} [equal|equal_blocks]")
     own = SIDES.index(side)
+    same = EQUAL[tuple(equal)]
     places = ", ".join(str(place(function.arguments, kind)) for kind in ("comm", "root", "op"))
-    description = f"amount_{amount}, {own}, {len(equal)}, {places}, {{{sides(function, own)}}}"
+    description = f"amount_{amount}, {own}, {same}, {places}, {{{sides(function, own)}}}"
     count = len(function.arguments)
     return Profiled(
         function.name, "collective", function.arguments, count, function.large, description

@@ -113,7 +113,7 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
     if (communicator == NULL) return;
     call->root = call_root(symbol, arguments);
     call->bytes = call_bytes(symbol, arguments, communicator);
-    call->signature = call_signature(symbol, arguments, call->root, call->bytes);
+    call->signature = call_signature(symbol, arguments, communicator, call->root, call->bytes);
     call->has_record = communicator->has_records;
     call->communicator = communicator->index;
     if (call->communicator != no_communicator) {

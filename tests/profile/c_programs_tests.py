@@ -107,6 +107,17 @@ class CPrograms(ProfileTest):
         functions = {function for function, _ in signatures}
         self.assertGreater(len(signatures), len(functions))
 
+    def test_sizes_that_mpi_wants_alike_are_told_apart(self):
+        """So that ranks which differ in them can be named."""
+        traces = self.profile([c_program("sizes.c")], 2)
+        self.check_agreement(traces)
+        for trace in traces.values():
+            self.assertEqual(len(trace.rows), 6)
+            for row in trace.rows:
+                first, again, in_place, other = (r.signature for r in trace.records_of(row))
+                self.assertEqual({first, again, in_place}, {first}, row.function)
+                self.assertNotEqual(first, other, row.function)
+
     def test_the_late_rank_is_seen_at_its_line(self):
         line = marked_line("collectives.c", "late reduce")
         traces = self.traces()

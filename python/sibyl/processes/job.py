@@ -1,7 +1,8 @@
 """Run a launcher as a job of its own: terminal, signals, exit code, and nothing left behind.
 
 The launcher leads its own process group (supervisor.py). It gets the terminal while it runs, and
-signals that reach this process are forwarded.
+signals that reach this process are forwarded; those that programs give a meaning of their own go to
+the launcher alone, which passes them on as it does without Sibyl.
 """
 
 import os
@@ -15,6 +16,7 @@ from sibyl.processes.signals import handled, heeded
 from sibyl.processes.supervisor import Supervised, descendants, end_leftovers
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+PROGRAMS_OWN = (signal.SIGUSR1, signal.SIGUSR2)
 # Seconds from the second signal until everything is killed. The first signal starts no clock: a
 # program may take its time to write a checkpoint, or go on, and that is for it to say.
 PATIENCE = 5.0
@@ -79,13 +81,24 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
             signal.setitimer(signal.ITIMER_REAL, PATIENCE)
         job.send(number)
 
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        if job is not None:
+            with suppress(OSError):
+                os.kill(job.process.pid, number)
+
     def lose_patience(_number: int, _frame: FrameType | None) -> None:
         for pid in descendants(os.getpid()):
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
 
-    # A signal that was ignored when this process began (nohup) stays ignored, here and there.
-    with handled([signal.SIGALRM], lose_patience), handled(heeded(FORWARDED), forward):
+    # A signal that was ignored when this process began (nohup) stays ignored, here and there; one
+    # that asks this process where the ranks are is not the program's.
+    own = [number for number in PROGRAMS_OWN if signal.getsignal(number) == signal.SIG_DFL]
+    with (
+        handled([signal.SIGALRM], lose_patience),
+        handled(heeded(FORWARDED), forward),
+        handled(own, pass_on),
+    ):
         try:
             job = Supervised(command, environment)
             if received:  # between the handler and the start

@@ -20,6 +20,11 @@ from sibyl.profile.trace import BY_SIBYL, NO_COMMUNICATOR, Trace, TraceError, re
 
 # State of a thread that is in no call.
 OUTSIDE = 0
+# MPI wants all blocks alike on all ranks, which are no size of a rank's.
+COUNTS_ALIKE = {
+    "MPI_Allgatherv": "other counts",
+    "MPI_Reduce_scatter": "other counts or another operator",
+}
 
 
 @dataclass(frozen=True)
@@ -61,14 +66,19 @@ class Mismatch:
 
     def text(self) -> str:
         """One line."""
-        one, other = self.one, self.other
-        said = [(call.function, call.root, call.size) for call in (one, other)]
-        # Of what MPI wants equal this is the rest: the recorder's signature holds no more.
-        differs = ("another operator",) if said[0] == said[1] else ()
         return (
             f"call {self.number} on the communicator of ranks {self.members} does not match: "
-            f"{_call_text(one)}, and {_call_text(other, *differs)}"
+            f"{_call_text(self.one)}, and {_call_text(self.other, *self._unsaid())}"
         )
+
+    def _unsaid(self) -> Sequence[str]:
+        """What differs besides function, root and size: the recorder's signature holds no more."""
+        one, other = self.one, self.other
+        if (one.function, one.root) != (other.function, other.root):
+            return ()
+        if one.function in COUNTS_ALIKE:
+            return (COUNTS_ALIKE[one.function],)
+        return ("another operator",) if one.size == other.size else ()
 
 
 def _call_text(call: Call, *more: str) -> str:

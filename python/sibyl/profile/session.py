@@ -20,6 +20,7 @@ from sibyl.profile.profile import Profile, make_profile
 from sibyl.profile.recorder import recorder_variables
 from sibyl.profile.table import to_table
 from sibyl.profile.terminal import print_profile
+from sibyl.profile.watch import watching
 from sibyl.profile.world import World, read_world
 from sibyl.progress import progress_bar
 from sibyl.terminal import Terminal, say
@@ -47,7 +48,7 @@ def profile_program(
         return _report(read_world(launch.traces), launch.mpi, outputs, command, 0)
     shared = launch.hostfile is not None or launch.launcher == "srun"
     with scratch_directory(shared or slurm.inside_job()) as directory:
-        with stdout_beside(*(path for path, _ in _files(outputs))):
+        with stdout_beside(*(path for path, _ in _files(outputs))), watching(directory):
             code = run_program(program, _run_options(launch, directory), launch.hostfile)
         world = read_world(directory)
         return _report(world, _mpi_of(program, launch), outputs, command, code)

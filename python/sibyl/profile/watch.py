@@ -1,9 +1,11 @@
-"""Watches a running program for `sibyl run --hang-after`: calls that last, calls that do not match.
+"""Watches a running program: where its ranks are, calls that last, calls that do not match.
 
-A thread beside the one that waits for the launcher looks at the traces twice a second. SIGUSR1 has
-it print where the ranks are at once.
+A thread beside the one that waits for the launcher looks at the traces: twice a second for `sibyl
+run --hang-after`; for `sibyl profile`, whose program is to be left alone, only when it is asked.
+SIGUSR1 has it print where the ranks are at once.
 """
 
+import math
 import signal
 import sys
 import threading
@@ -25,7 +27,8 @@ class Watch:
 
     Args:
         directory: of the traces.
-        hang_after: seconds in one call after which the ranks' places are printed.
+        hang_after: seconds in one call after which the ranks' places are printed; endless where
+            only SIGUSR1 asks.
         say: prints a line.
     """
 
@@ -78,19 +81,22 @@ class Watch:
 
 
 @contextmanager
-def watching(directory: Path, hang_after: float) -> Iterator[None]:
-    """Watch while the body runs the program."""
+def watching(directory: Path, hang_after: float = math.inf) -> Iterator[None]:
+    """Watch while the body runs the program; where nothing is to hang, only when asked."""
     watch = Watch(
         directory,
         hang_after,
         lambda text: print(printable(text), file=sys.stderr, flush=True),
     )
     wake, ended = threading.Event(), threading.Event()
+    pause = LOOK_EVERY if math.isfinite(hang_after) else None
 
     def run() -> None:
         while not ended.is_set():
-            asked = wake.wait(LOOK_EVERY) and not ended.is_set()
+            asked = wake.wait(pause) and not ended.is_set()
             wake.clear()
+            if pause is None and not asked:
+                continue
             # Traces are written to while they are read, and go with the program's end.
             with suppress(TraceError, IndexError, OSError):
                 watch.look(time.monotonic(), asked)

@@ -263,6 +263,24 @@ def test_ctrl_c_in_a_terminal_ends_the_job_and_gives_the_terminal_back(
         os.close(terminal)
 
 
+def test_signals_of_the_program_s_own_go_to_the_launcher() -> None:
+    """As often as they come, and the job goes on."""
+    launcher = (
+        "import os, signal; own = {signal.SIGUSR1, signal.SIGUSR2}; "
+        "signal.pthread_sigmask(signal.SIG_BLOCK, own); "
+        "got = [os.kill(os.getppid(), n) or signal.sigwait(own) for n in sorted(own) * 3]; "
+        "print(*map(int, got), flush=True)"
+    )
+    code = (
+        "import os, sys; from sibyl.processes.job import run_job; "
+        f"print(run_job([sys.executable, '-c', {launcher!r}], os.environ))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    numbers = f"{int(signal.SIGUSR1)} {int(signal.SIGUSR2)}"
+    assert done.stdout.splitlines() == [" ".join([numbers] * 3), "0"], done.stderr
+
+
 def test_streams_that_a_launcher_leaves_non_blocking_block_again() -> None:
     text = "import os; os.set_blocking(0, False)"
     code = (

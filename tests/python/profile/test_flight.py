@@ -132,6 +132,25 @@ def test_calls_that_differ_in_their_operator_alone_say_so(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("MPI_Allgatherv", "other counts"),
+        ("MPI_Reduce_scatter", "other counts or another operator"),
+    ],
+)
+def test_ranks_give_unlike_blocks_and_differ_in_their_counts_alone(
+    tmp_path: Path, function: str, said: str
+) -> None:
+    writers = [Writer(rank, 2) for rank in range(2)]
+    for writer in writers:
+        writer.call(10 * MS, 11 * MS, function, size=8 + writer.rank, signature=5 + writer.rank)
+    write_running(tmp_path, writers)
+    watched, lines = watch(tmp_path, 100)
+    watched.look(0)
+    assert f"and rank 1 calls {function} (9 B, {said}) at app.py:1 in step" in lines[0]
+
+
 def test_a_call_that_sibyl_has_served_is_said_with_its_own_size(tmp_path: Path) -> None:
     writers = [Writer(rank, 2) for rank in range(2)]
     writers[0].call(10 * MS, 11 * MS, size=8 | 1 << 63, signature=5)

@@ -1,10 +1,10 @@
 """`sibyl run --hang-after` of programs that hang and that mismatch, under each MPI."""
 
-import os
 import signal
 import subprocess
-import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -25,54 +25,77 @@ def hangs(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled("hangs", mpi, tmp_path_factory.mktemp("hangs"), "-g", "-O1")
 
 
-def watched(sibyl: Sibyl, mpi: Mpi, after: str, *words: object) -> subprocess.CompletedProcess:
-    options = ("-n", RANKS, "--mpi", mpi.option, "--quiet", "--hang-after", after)
-    return sibyl("run", *options, "--", *words)
+@contextmanager
+def hanging(sibyl: Sibyl, mpi: Mpi, hangs: Path, words: str) -> Iterator[subprocess.Popen]:
+    """A command with the program that hangs for a minute; what it says goes to the file `said`."""
+    command = [*words.split(), "-n", str(RANKS), "--mpi", mpi.option, "--", str(hangs), "60"]
+    with (sibyl.directory / "said").open("w") as stderr:
+        process = subprocess.Popen(
+            [*COMMAND, *command], cwd=sibyl.directory, stdin=subprocess.DEVNULL, stderr=stderr
+        )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+
+
+def wait_for(
+    process: subprocess.Popen, said: Path, text: str, ask: Callable[[], None] = lambda: None
+) -> None:
+    """Wait until it has said so, and ask again and again."""
+    deadline = time.monotonic() + 50
+    while text not in said.read_text() and time.monotonic() < deadline:
+        assert process.poll() is None, said.read_text()
+        ask()
+        time.sleep(0.3)
+    assert text in said.read_text()
 
 
 def test_who_does_not_come_and_who_waits_are_named_with_their_lines(
     sibyl: Sibyl, mpi: Mpi, hangs: Path
 ) -> None:
-    result = watched(sibyl, mpi, "1", hangs, 4)
-    assert result.returncode == 0, result.stderr
-    assert "sibyl: a call has lasted for 1 s; where the ranks are:" in result.stderr
-    barrier, step = line_of("barrier"), line_of("step")
-    assert f"  rank 1: outside MPI, after MPI_Barrier at hangs.c:{barrier} in main" in result.stderr
-    assert f"  ranks 0,2: in MPI_Allreduce at hangs.c:{step} in step" in result.stderr
-    assert "does not match" not in result.stderr
+    said = sibyl.directory / "said"
+    with hanging(sibyl, mpi, hangs, "run --quiet --hang-after 1") as process:
+        wait_for(process, said, f"  ranks 0,2: in MPI_Allreduce at hangs.c:{line_of('step')}")
+    text = said.read_text()
+    assert "sibyl: a call has lasted for 1 s; where the ranks are:" in text
+    outside = f"rank 1: outside MPI, after MPI_Barrier at hangs.c:{line_of('barrier')} in main"
+    assert f"  {outside}" in text
+    assert "does not match" not in text
 
 
 def test_calls_that_do_not_match_are_named_though_the_program_ends(
     sibyl: Sibyl, mpi: Mpi, hangs: Path
 ) -> None:
-    result = watched(sibyl, mpi, "60s", hangs, 0, "mismatch")
+    options = ("-n", RANKS, "--mpi", mpi.option, "--quiet", "--hang-after", "60s")
+    result = sibyl("run", *options, "--", hangs, 0, "mismatch")
+    assert result.returncode == 0, result.stderr
     assert result.stderr.count("does not match") == 1, result.stderr
     assert f"rank 0 calls MPI_Bcast (root 0, 4 B) at hangs.c:{line_of('bcast')}" in result.stderr
     assert f"rank 1 calls MPI_Bcast (root 1, 4 B) at hangs.c:{line_of('other')}" in result.stderr
     assert "has lasted" not in result.stderr
 
 
-def test_a_signal_asks_where_the_ranks_are(sibyl: Sibyl, mpi: Mpi, hangs: Path) -> None:
-    words = ("run", "-n", RANKS, "--mpi", mpi.option, "--quiet", "--hang-after", "60s")
-    process = subprocess.Popen(
-        [*COMMAND, *map(str, words), "--", str(hangs), "5"],
-        cwd=sibyl.directory,
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def started(process: subprocess.Popen) -> bool:
+    """Whether the command has begun to run the program; before that a signal ends it."""
+    with suppress(OSError):
+        return bool(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())
+    return False
 
-    def ask() -> None:
-        time.sleep(3)
-        os.kill(process.pid, signal.SIGUSR1)
 
-    asking = threading.Thread(target=ask)
-    asking.start()
-    _, stderr = process.communicate(timeout=60)
-    asking.join()
-    assert process.returncode == 0, stderr
-    assert "sibyl: where the ranks are:" in stderr
-    assert "in MPI_Allreduce at hangs.c" in stderr
+@pytest.mark.parametrize("words", ["run --quiet --hang-after 60s", "profile"])
+def test_a_signal_asks_where_the_ranks_are(sibyl: Sibyl, mpi: Mpi, hangs: Path, words: str) -> None:
+    said = sibyl.directory / "said"
+    with hanging(sibyl, mpi, hangs, words) as process:
+
+        def ask() -> None:
+            if started(process):
+                process.send_signal(signal.SIGUSR1)
+
+        step = f"  ranks 0,2: in MPI_Allreduce at hangs.c:{line_of('step')} in step"
+        wait_for(process, said, step, ask)
+    assert "sibyl: where the ranks are:" in said.read_text()
 
 
 @pytest.mark.parametrize("after", ["0", "soon", "-1s"])

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -116,6 +117,9 @@ def main() -> int:
     console = Console(width=max(80, Console().width) if not sys.stdout.isatty() else None)
     out = args.build / "demo"
     out.mkdir(parents=True, exist_ok=True)
+    # So that the cluster is taken down then too.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     right = True
     own = programs(args.build, out)
     if not own:

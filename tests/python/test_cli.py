@@ -3,13 +3,17 @@
 import io
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Sibyl, assert_usage_error
 from rich.console import Console
+from typer.main import get_command
 
 from sibyl import __version__
+from sibyl.cli import app
 from sibyl.commands import algorithms
 
 
@@ -21,12 +25,22 @@ def test_version_is_the_library_s(sibyl: Sibyl) -> None:
     assert f'SIBYL_VERSION_STRING "{__version__}"' in header.read_text()
 
 
-@pytest.mark.parametrize("command", ["run", "algorithms", "plan", "verify", "doctor"])
-def test_every_command_has_help(sibyl: Sibyl, command: str) -> None:
-    for option in ("--help", "-h"):
-        result = sibyl(command, option)
-        assert result.returncode == 0
-        assert f"Usage: sibyl {command}" in result.stdout
+def subcommands(group: Any, before: str = "") -> Iterator[str]:
+    """Those of groups too."""
+    for name, command in group.commands.items():
+        yield f"{before}{name}"
+        if hasattr(command, "commands"):
+            yield from subcommands(command, f"{before}{name} ")
+
+
+def test_every_command_has_help(sibyl: Sibyl) -> None:
+    found = list(subcommands(get_command(app)))
+    assert {"run", "profile", "bench", "cluster up"} <= set(found)
+    for command in found:
+        for option in ("--help", "-h"):
+            result = sibyl(*command.split(), option)
+            assert result.returncode == 0, (command, option)
+            assert f"Usage: sibyl {command}" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def compare(
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True, help="build tree of Sibyl")
-    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--runs", type=int, default=1, help="runs of each side")
     args = parser.parse_args()
     console = Console(width=max(80, Console().width) if not sys.stdout.isatty() else None)

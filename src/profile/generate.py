@@ -52,8 +52,14 @@ class Profiled:
     arguments: list
     fortran: int
     large: bool
-    description: str = f"amount_none, 0, equal_nothing, -1, -1, -1, {{{NO_SIDE}, {NO_SIDE}}}"
+    description: str = ""
     symbols: list = field(default_factory=list)
+
+    def __post_init__(self):
+        if not self.description:
+            comm = next((i for i, a in enumerate(self.arguments) if a.name == "comm"), -1)
+            sides = f"{{{NO_SIDE}, {NO_SIDE}}}"
+            self.description = f"amount_none, 0, equal_nothing, {comm}, -1, -1, {sides}"
 
 
 def place(arguments, kind):

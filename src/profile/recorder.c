@@ -90,6 +90,30 @@ static int was_refused(const struct recorded_call* call) {
          error_class != native.error_truncate;
 }
 
+/* mpi4py sums objects at all ranks by messages, and then a broadcast, over a communicator of its
+ * own: a rank has come to its line with the first message that it receives there. Without that the
+ * rank which collects the sum would be late for the broadcast, and not the one that it waits for.
+ */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+  int32_t site; /* 0: no message since the last collective */
+  word communicator;
+  int64_t enter;
+} messages;
+
+static int64_t arrival_at(const struct profile_symbol* symbol, const word* arguments, int32_t site,
+                          int64_t now) {
+  const struct trace_site* const entry = trace_entry(&trace->sites, (uint32_t)site);
+  if (__builtin_expect(entry->file == 0, 1)) return now; /* not of Python */
+  const struct profile_function* const function = &profile_functions[symbol->function];
+  const word communicator = function->comm >= 0 ? call_communicator(symbol, arguments) : 0;
+  const int led = messages.site == site && messages.communicator == communicator;
+  const int64_t arrival = led ? messages.enter : now;
+  messages.site = function->kind == kind_waits ? site : 0;
+  messages.communicator = communicator;
+  messages.enter = arrival;
+  return arrival;
+}
+
 void recorder_begin(struct recorded_call* call, unsigned index, const word* arguments,
                     const void* caller) {
   const struct profile_symbol* const symbol = &profile_symbols[index];
@@ -125,6 +149,7 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
   call->row = (uint32_t)row;
   struct trace_thread* const thread = thread_own();
   call->enter = clock_now();
+  call->arrival = arrival_at(symbol, arguments, site, call->enter);
   atomic_store_explicit(&thread->row, call->row, memory_order_relaxed);
   atomic_store_explicit(&thread->root, call->root, memory_order_relaxed);
   atomic_store_explicit(&thread->number, call->number, memory_order_relaxed);
@@ -152,7 +177,7 @@ void recorder_end(struct recorded_call* call) {
   const struct trace_record record = {.row = call->row,
                                       .root = call->root,
                                       .number = call->number,
-                                      .enter_ns = call->enter,
+                                      .enter_ns = call->arrival,
                                       .exit_ns = now,
                                       .bytes = call->bytes | by_sibyl,
                                       .signature = call->signature};

@@ -22,7 +22,7 @@ struct recorded_call {
   int has_record;
   int error; /* what MPI said of it; as long as it has said nothing, an error */
   uint32_t communicator;
-  int64_t enter;
+  int64_t enter, arrival; /* the latter is earlier where messages have led to the call */
   uint64_t number, bytes, signature;
 };
 

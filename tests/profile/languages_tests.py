@@ -90,6 +90,12 @@ class PythonPrograms(ProfileTest):
             world = trace.communicators[0]
             at = {(row.site.line, row.communicator == world) for row in trace.rows}
             self.assertIn((of_object, False), at)  # mpi4py's own duplicate of the world
+            # Who has received from others before the broadcast has been there since then.
+            sums = [row for row in trace.calls_of("MPI_Bcast") if row.site.line == of_object]
+            spent = sum(r.exit - r.enter for row in sums for r in trace.records_of(row))
+            received = any(row.site.line == of_object for row in trace.calls_of("MPI_Recv"))
+            self.assertEqual(spent > sum(row.ns for row in sums), received)
+            self.assertEqual(received, trace.rank == 0)
             (allgather,) = trace.calls_of("MPI_Allgather")
             self.assertEqual(allgather.bytes, 7 * INT)
             for function, mark in (("MPI_Sendrecv", "sendrecv"), ("MPI_Recv", "recv")):

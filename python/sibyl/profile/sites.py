@@ -34,6 +34,8 @@ SIZES_APART = 8
 LATE_MOST = 8
 # A rank that was never last is named all the same where it caused such a part of the waiting.
 CAUSED_PART = 0.1
+# A record may be a little longer than its row says: both are summed in floating point.
+MESSAGES_BELOW = 0.999
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ class Site:
         enter, leave: shape (calls that were put together, members): seconds since the run began.
         given: bytes that each member gave, the same shape.
         root: of each such call, a rank of the communicator, or -1.
-        weight: shape of `enter`: how many seconds one second of a record stands for.
+        weight: shape of `enter`: how many seconds one second of a record stands for. Below 1 where
+            messages that Python's mpi4py sends for a collective on objects have led to the call:
+            a record begins with them, a row counts the call alone.
         by_sibyl: shape of `enter`: whether Sibyl has served it, and not the MPI library.
     """
 
@@ -99,6 +103,11 @@ class Site:
     def attribution(self) -> Attribution:
         """Of the calls that were put together."""
         return attribute(self.enter, self.leave)
+
+    @property
+    def has_messages(self) -> bool:
+        """Whether the call is the end of a collective that mpi4py makes of messages."""
+        return bool((self.weight < MESSAGES_BELOW).any())
 
     @cached_property
     def waiting(self) -> float:

@@ -101,6 +101,7 @@ def can_simulate(site: Site) -> bool:
         and len(site.enter) > 0
         and 2 <= len(site.members) <= RANKS_MOST
         and len(site.members) == site.communicator_size
+        and not site.has_messages
     )
 
 

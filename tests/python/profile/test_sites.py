@@ -10,6 +10,7 @@ from sibyl.profile.calls import members_of, members_text
 from sibyl.profile.places import Places
 from sibyl.profile.sites import Site, find_sites
 from sibyl.profile.trace import TraceError
+from sibyl.profile.whatif import can_simulate
 from sibyl.profile.world import read_world
 
 
@@ -41,6 +42,26 @@ def test_a_late_rank_is_named_with_its_share_lateness_and_cost(tmp_path: Path) -
     assert (late.rank, late.share) == (2, 1.0)
     assert late.median_lateness == pytest.approx(5e-3)
     assert late.seconds_caused == pytest.approx(site.waiting)
+
+
+def test_messages_that_lead_to_a_call_say_who_was_late_and_count_once(tmp_path: Path) -> None:
+    """Rank 0 receives from the late rank 1 before it broadcasts: its record begins with that."""
+    for rank in range(4):
+        writer = Writer(rank, 4)
+        for call in range(20):
+            begin = (10 + 30 * call) * MS
+            enter = begin + (12 * MS if rank == 1 else 0)
+            writer.call(enter, begin + 13 * MS, "MPI_Bcast", root=0)
+            if rank == 0:
+                row = writer.row(writer.site(), writer.communicator(), writer.function("MPI_Bcast"))
+                writer.count(row, 0, 0, -12 * MS)
+        writer.write(tmp_path)
+    (site,) = sites_in(tmp_path)
+    assert [(late.rank, late.share) for late in site.late] == [(1, 1.0)]
+    assert site.late[0].median_lateness == pytest.approx(12e-3)
+    assert site.seconds == pytest.approx(20 * (2 * 13e-3 + 2 * 1e-3))
+    assert site.waiting == pytest.approx(20 * (2 + 1 / 13) * 12e-3)
+    assert site.has_messages and not can_simulate(site)
 
 
 def test_ranks_that_are_late_in_turns_have_their_shares(tmp_path: Path) -> None:

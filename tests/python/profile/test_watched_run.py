@@ -27,8 +27,9 @@ def hangs(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def hanging(sibyl: Sibyl, mpi: Mpi, hangs: Path, words: str) -> Iterator[subprocess.Popen]:
-    """A command with the program that hangs for a minute; what it says goes to the file `said`."""
-    command = [*words.split(), "-n", str(RANKS), "--mpi", mpi.option, "--", str(hangs), "60"]
+    """A command with the program that hangs for minutes; what it says goes to the file `said`."""
+    (sibyl.directory / "costs.json").write_text('{"alpha": 1e-6, "beta": 1e-9, "gamma": 0}')
+    command = [*words.split(), "-n", str(RANKS), "--mpi", mpi.option, "--", str(hangs), "300"]
     with (sibyl.directory / "said").open("w") as stderr:
         process = subprocess.Popen(
             [*COMMAND, *command], cwd=sibyl.directory, stdin=subprocess.DEVNULL, stderr=stderr
@@ -37,14 +38,14 @@ def hanging(sibyl: Sibyl, mpi: Mpi, hangs: Path, words: str) -> Iterator[subproc
         yield process
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=60)
+        process.wait(timeout=100)
 
 
 def wait_for(
     process: subprocess.Popen, said: Path, text: str, ask: Callable[[], None] = lambda: None
 ) -> None:
     """Wait until it has said so, and ask again and again."""
-    deadline = time.monotonic() + 50
+    deadline = time.monotonic() + 100
     while text not in said.read_text() and time.monotonic() < deadline:
         assert process.poll() is None, said.read_text()
         ask()
@@ -84,7 +85,9 @@ def started(process: subprocess.Popen) -> bool:
     return False
 
 
-@pytest.mark.parametrize("words", ["run --quiet --hang-after 60s", "profile"])
+@pytest.mark.parametrize(
+    "words", ["run --quiet --hang-after 300s", "profile --calibration costs.json"]
+)
 def test_a_signal_asks_where_the_ranks_are(sibyl: Sibyl, mpi: Mpi, hangs: Path, words: str) -> None:
     said = sibyl.directory / "said"
     with hanging(sibyl, mpi, hangs, words) as process:

@@ -196,7 +196,8 @@ def details(documents: Documents, date: str) -> str:
         "<!-- Written by sibyl reproduce. -->",
         "# The published claims in detail",
         "",
-        f"Written on {date}. What the papers say, and what the words mean, is on the page of [the "
+        f"Written on {date} by `sibyl reproduce`. What the papers say, and what the words "
+        "mean, is on the page of [the "
         "published claims](reproduction.md).",
     ]
     for kind in ("control", "own"):

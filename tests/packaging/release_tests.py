@@ -55,7 +55,8 @@ class Checkout(unittest.TestCase):
     def test_packages_of_other_systems_set_only_options_that_there_are(self):
         places = [*(ROOT / "packaging" / "recipes").iterdir(), ROOT / "packaging/debian/rules"]
         places += [ROOT / "scripts" / "wheel", ROOT / "pyproject.toml"]
-        cmake = [ROOT / "CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]
+        cmake = [ROOT / "CMakeLists.txt", ROOT / "python" / "CMakeLists.txt"]
+        cmake += (ROOT / "cmake").glob("*.cmake")
         text = "\n".join(path.read_text() for path in cmake)
         options = set(re.findall(r"^\s*(?:option|set)\(\s*(SIBYL_\w+)", text, re.MULTILINE))
         seen = set()

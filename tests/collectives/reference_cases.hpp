@@ -69,7 +69,8 @@ struct Limits {
   std::size_t largest = 100000;  // bytes of a block or vector
   // Bytes of a message whose signature has basic types of several sizes.
   std::size_t largest_mixed = 10000000;
-  std::size_t largest_swapped = 10000000;  // bytes of a block of an all-to-all in place
+  std::size_t largest_gathered = 10000000;  // bytes of all blocks of an allgatherv
+  std::size_t largest_swapped = 10000000;   // bytes of a block of an all-to-all in place
   bool garbage_where_not_significant = true;
   bool bottom = true;                 // MPI_BOTTOM with a type of absolute addresses
   bool in_place_at_any_root = true;   // of a reduce

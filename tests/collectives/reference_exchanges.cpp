@@ -74,6 +74,9 @@ void draw_units_of_blocks(ExchangeCase& now, int element, Random& random, const 
                             ? limits.largest
                             : std::min(limits.largest, std::max<std::size_t>(share, 20000));
   if (swaps) largest = std::min(largest, limits.largest_swapped);
+  if (now.call == Call::allgatherv) {
+    largest = std::min(largest, limits.largest_gathered / static_cast<std::size_t>(now.ranks));
+  }
   const auto any = [&] {
     return draw_units(now.unit, element, now.ranks, largest, limits, random);
   };

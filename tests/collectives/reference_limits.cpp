@@ -148,6 +148,9 @@ Limits native_limits() {
   limits.in_place_at_any_root = false;
   // Blocks that change places are packed at one end only, which is as if types were mixed.
   limits.largest_swapped = 4000;
+  // From 80 KiB in all its allgatherv is a ring, which sends blocks in pieces of so many elements
+  // as are 32 KiB by their extent at the own rank: pieces that differ between ranks are truncated.
+  limits.largest_gathered = 80000;
   // Its allgatherv of one rank puts the block at the begin, whatever the displacement.
   limits.places_of_one_rank = false;
   // A reduce-scatter by an operator that does not commute has temporary vectors for elements

@@ -69,4 +69,25 @@ bool append_scan_of_nodes(ProgramBuilder& build, const NodePlace& place, std::ui
 // Rounds of the broadcast in the node where it takes longest. Node 0 needs none.
 std::uint32_t broadcast_rounds(const PlanRequest& request);
 
+// The row of both tables. m is the size of the vector.
+template <Collective collective_of_row, PlanHeader (*describe_row)(const PlanRequest&),
+          void (*plan_row)(const PlanRequest&, Rank, Program&)>
+inline constexpr Algorithm scan_of_nodes{
+    .collective = collective_of_row,
+    .name = "two-level",
+    .published = "hierarchical",
+    .idea =
+        "Nodes scan within themselves, their last ranks scan the totals and broadcast what they "
+        "get: a vector leaves a node once a round, not once per rank.",
+    .cost =
+        "k ranks in n nodes: (2 ceil(log2 k) + ceil(log2 n)) (alpha + beta m), of which "
+        "ceil(log2 n) between nodes",
+    .source =
+        "J. L. Traeff, A. Rougier, MPI Collectives and Datatypes for Hierarchical "
+        "All-to-all Communication, 2014 (the decomposition)",
+    .nodes = true,
+    .uneven_nodes = true,
+    .describe = describe_row,
+    .plan = plan_row};
+
 }  // namespace sibyl

@@ -6,6 +6,7 @@
 #include "planners/exscan/doubling_family.hpp"
 #include "planners/exscan/recursive_doubling.hpp"
 #include "planners/exscan/two_level.hpp"
+#include "planners/node_prefixes.hpp"
 #include "planners/papers.hpp"
 #include "planners/pipelined_scan.hpp"
 #include "sibyl/planners.hpp"
@@ -69,20 +70,7 @@ inline constexpr std::array algorithms{
                   "Operations in MPICH, 2005, section 4",
         .describe = describe_recursive_doubling,
         .plan = plan_recursive_doubling},
-    Algorithm{
-        .collective = Collective::exscan,
-        .name = "two-level",
-        .published = "hierarchical",
-        .idea = "Nodes scan within themselves, their last ranks scan the totals and broadcast what "
-                "they get: a vector leaves a node once a round, not once per rank.",
-        .cost = "k ranks in n nodes: (2 ceil(log2 k) + ceil(log2 n)) (alpha + beta m), of which "
-                "ceil(log2 n) between nodes",
-        .source = "J. L. Traeff, A. Rougier, MPI Collectives and Datatypes for Hierarchical "
-                  "All-to-all Communication, 2014 (the decomposition)",
-        .nodes = true,
-        .uneven_nodes = true,
-        .describe = describe_two_level,
-        .plan = plan_two_level},
+    scan_of_nodes<Collective::exscan, describe_two_level, plan_two_level>,
     pipelined_chain<Collective::exscan>,
     two_tree<Collective::exscan>,
 };

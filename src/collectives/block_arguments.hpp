@@ -34,6 +34,8 @@ struct CheckedBlocks {
   DatatypeInfo own_type;
   std::size_t block_bytes = 0;
 
+  // All types that were looked at are predefined.
+  bool named() const { return (!is_root || all_type.named) && (in_place || own_type.named); }
   // A root's own two sides may differ in size, which is an error of the program.
   bool own_block_fits(const BlockArguments& now) const {
     return !is_root || in_place ||

@@ -83,6 +83,29 @@ class CountedCall {
     }
     return end(nullptr, bytes, result);
   }
+  // The library has it whenever it comes again (communicator/settled_calls.hpp); called before it
+  // is over. Those that are recorded all go the whole way.
+  void settle(const SettledCall& call, std::uint64_t bytes) const {
+    if (!timed_) {
+      SettledCalls::add({.call = call});
+    } else if (!state_.process().records()) {
+      SettledCalls::add(
+          {.call = call, .count = &state_.report.line(collective_, nullptr), .bytes = bytes});
+    }
+  }
+  // A settled call, with its time where calls are timed.
+  template <class Native>
+  static int count_settled(const KnownCall& known, Native native) {
+    CallCount* const line = known.count;
+    const std::uint64_t bytes = known.bytes;
+    if (line == nullptr) return native();
+    const auto begin = std::chrono::steady_clock::now();
+    const int result = native();
+    if (result != MPI_SUCCESS) return result;  // whose handler may have freed the communicator
+    ++line->left_native[static_cast<std::size_t>(LeftNative::by_choice)];
+    line->add(bytes, std::chrono::steady_clock::now() - begin);
+    return result;
+  }
   // What is to serve a call for which this was chosen: that, or the MPI library where the governor
   // says so (nullptr). May throw std::bad_alloc.
   CommunicatorState::Served govern(const CommunicatorState::CachedChoice& choice) {
@@ -108,11 +131,7 @@ class CountedCall {
     if (algorithm != nullptr && on_served != nullptr) on_served();
     if (timed_) {
       const auto now = std::chrono::steady_clock::now();
-      CallCount& line = state_.report.line(collective_, algorithm);
-      ++line.calls;
-      line.bytes += bytes;
-      line.nanoseconds += static_cast<std::uint64_t>(
-          std::chrono::duration_cast<std::chrono::nanoseconds>(now - begin_).count());
+      state_.report.line(collective_, algorithm).add(bytes, now - begin_);
       state_.recording.add({number_, collective_, root_, bytes, begin_, now, service_, version_});
     }
     return result;

@@ -57,6 +57,8 @@ class ReadExchange {
   std::size_t largest_block() const { return largest_; }
   // What this rank contributes.
   std::uint64_t own_bytes() const { return own_; }
+  // All types are predefined.
+  bool named() const { return sent_blocks_.type.named && received_blocks_.type.named; }
   // Fills in the buffers of the call, which must not outlive this.
   void place(const CommunicatorState& state, CollectiveCall& call) const;
 

@@ -154,6 +154,7 @@ bool CommunicatorState::agree_to_serve(MPI_Comm comm, bool has_room) {
 }
 
 void CommunicatorState::set_up(MPI_Comm comm) {
+  SettledCalls::forget();
   mode_ = Mode::native;
   // A rank of another world may be one that no preload serves, and would not come to meet us. Both
   // sides find the other's ranks outside of their own world, so all stay with the MPI library.
@@ -230,6 +231,7 @@ void CommunicatorState::find_costs(int tag) {
   costs_ = with_settings(found, settings_);
   recording.message_seconds = costs_.alpha;
   recording.byte_seconds = costs_.beta;
+  SettledCalls::forget();
   cached_choice = {};
 }
 

@@ -20,6 +20,7 @@
 #include "communicator/governing.hpp"
 #include "communicator/private_communicator.hpp"
 #include "communicator/process.hpp"
+#include "communicator/settled_calls.hpp"
 #include "executor/datatype.hpp"
 #include "executor/faults.hpp"
 #include "executor/host_copies.hpp"
@@ -69,6 +70,11 @@ class CommunicatorState final : public ArrivalListener {
   }
   // Used often enough, under the preload, for what is done once per communicator to pay.
   bool has_repaid_set_up() const { return set_up_call_ != 0 && calls_ >= set_up_call_; }
+  // Whether a call that is left to the library by its arguments always is (settled_calls.hpp): it
+  // is not counted any more, costs are known where the choice looks at them, nobody predicts.
+  bool settles_calls() const {
+    return mode_ == Mode::served && has_repaid_set_up() && arrivals.predictor() == nullptr;
+  }
   // All ranks of `comm` are about to make another communicator from it. Looks now and then, in a
   // call of all ranks, whether one of them has so many that the MPI library's room may be at its
   // end; as long as it may, tries to make one, and gives all private communicators within `comm`
@@ -98,6 +104,7 @@ class CommunicatorState final : public ArrivalListener {
   // At set-up; for tests: the same on all ranks, between two calls.
   void set_placement(const Placement& placement) {
     if (placement == this->placement()) return;
+    SettledCalls::forget();
     programs.set_placement(placement);
     largest_run_ = largest_run(placement.nodes);
     // Their trees are over the other placement's places.
@@ -139,6 +146,7 @@ class CommunicatorState final : public ArrivalListener {
   Governing* governing() { return governing_.get(); }
   // For tests: the same on all ranks, after set-up, between two calls.
   void replace_costs(const Costs& costs) {
+    SettledCalls::forget();
     costs_ = costs;
     costs_sought_ = true;
   }

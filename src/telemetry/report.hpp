@@ -34,6 +34,12 @@ struct CallCount {
   std::array<std::uint64_t, left_native_names.size()> left_native{};  // calls, by LeftNative
   std::uint64_t bytes = 0;  // what this rank contributed or received, packed
   std::uint64_t nanoseconds = 0;
+
+  void add(std::uint64_t of_call, std::chrono::nanoseconds took) {
+    ++calls;
+    bytes += of_call;
+    nanoseconds += static_cast<std::uint64_t>(took.count());
+  }
 };
 
 // A call site that the governor has looked at (governor/governor.hpp).

@@ -14,11 +14,13 @@ struct Barrier {
   Verdict judge(int, int) const { return {}; }
   OwnData own_data(int, int) const { return {0, MPI_BYTE}; }
   int native() const { return native_barrier(caller, comm); }
+  std::optional<SettledCall> key() const { return settled_call(collective, root, caller, comm); }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int) const {
-    const Algorithm* algorithm =
-        counted.govern(choose_for(state, collective, 0, OperatorUse::none)).algorithm;
-    if (algorithm == nullptr) return Outcome::library(0);
+    const CommunicatorState::CachedChoice& choice =
+        choose_for(state, collective, 0, OperatorUse::none);
+    const Algorithm* algorithm = counted.govern(choice).algorithm;
+    if (algorithm == nullptr) return Outcome::library(0, choice, true);
     CollectiveCall call;
     call.tag_base = state.tags_of(collective);
     const Prepared& prepared = state.programs.get({.algorithm = algorithm});

@@ -24,6 +24,12 @@ struct Bcast {
   }
   OwnData own_data(int, int) const { return {count, datatype}; }
   int native() const { return native_bcast(caller, buffer, count, datatype, root, comm); }
+  std::optional<SettledCall> key() const {
+    SettledCall call = settled_call(collective, root, caller, comm, buffer);
+    call.count = SettledCall::word(count);
+    call.type = SettledCall::word(datatype);
+    return call;
+  }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
@@ -41,7 +47,7 @@ Outcome Bcast::serve(CommunicatorState& state, CountedCall& counted, int) const 
                  parts_of_bytes(call.block_bytes));
   const auto [algorithm, cut] = counted.govern(choice);
   const Prepared* prepared = program_for(state, algorithm, cut, root, false);
-  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
+  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice, vector.type.named);
 
   vector.base = static_cast<char*>(buffer);
   vector.count = count;

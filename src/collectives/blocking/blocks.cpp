@@ -50,6 +50,15 @@ struct Blocks {
     return native_scatter(caller, all.buffer, all.count, all.type, own.buffer, own.count, own.type,
                           root, comm);
   }
+  std::optional<SettledCall> key() const {
+    const auto& [all, own, at] = now;
+    SettledCall call = settled_call(collective, root, caller, comm, all.buffer, own.buffer);
+    call.count = SettledCall::word(own.count);
+    call.type = SettledCall::word(own.type);
+    call.other_count = SettledCall::word(all.count);
+    call.other_type = SettledCall::word(all.type);
+    return call;
+  }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
@@ -68,7 +77,7 @@ Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted, int) const
       choose_for(state, collective, call.block_bytes, OperatorUse::none);
   const Algorithm* algorithm = predicted.choose(collective, root, call.block_bytes,
                                                 counted.govern(choice).algorithm, counted);
-  if (algorithm == nullptr) return Outcome::library(call.block_bytes);
+  if (algorithm == nullptr) return Outcome::library(call.block_bytes, choice, checked.named());
 
   int own_error = MPI_SUCCESS;
   if (!checked.own_block_fits(now)) {

@@ -29,6 +29,7 @@ struct Exchange {
     return {count, side.type};
   }
   int native() const;
+  std::optional<SettledCall> key() const;
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 
@@ -55,6 +56,17 @@ int Exchange::native() const {
   }
 }
 
+std::optional<SettledCall> Exchange::key() const {
+  if (now.irregular()) return std::nullopt;
+  SettledCall call =
+      settled_call(collective, root, caller, comm, now.send.buffer, now.receive.buffer);
+  call.count = SettledCall::word(now.send.count);
+  call.type = SettledCall::word(now.send.type);
+  call.other_count = SettledCall::word(now.receive.count);
+  call.other_type = SettledCall::word(now.receive.type);
+  return call;
+}
+
 std::uint64_t Exchange::bytes_known_to_all(const ReadExchange& read, int ranks) const {
   if (collective == Collective::alltoallv) return 0;
   const std::uint64_t all = read.received_bytes();
@@ -78,7 +90,7 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
                  collective == Collective::allgatherv ? read.largest_block() : 0);
   const auto [algorithm, cut] = counted.govern(choice);
   const Prepared* prepared = program_for(state, algorithm, cut, 0, now.in_place());
-  if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice);
+  if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice, read.named());
 
   CollectiveCall call;
   call.tag_base = state.tags_of(collective);

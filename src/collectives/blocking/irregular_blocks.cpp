@@ -138,6 +138,7 @@ struct Irregular {
     return native_scatterv(caller, all.buffer, all.counts, all.displacements, all.type, own.buffer,
                            own.count, own.type, root, comm);
   }
+  std::optional<SettledCall> key() const { return std::nullopt; }
   static constexpr bool this_rank_is_awaited = true;  // in a tree others depend on it
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 

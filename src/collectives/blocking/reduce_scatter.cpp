@@ -44,6 +44,14 @@ struct ReduceScatter {
                ? native_reduce_scatter(caller, send, receive, counts, datatype, op, comm)
                : native_reduce_scatter_block(caller, send, receive, block, datatype, op, comm);
   }
+  std::optional<SettledCall> key() const {
+    if (irregular()) return std::nullopt;
+    SettledCall call = settled_call(collective, root, caller, comm, send, receive);
+    call.count = SettledCall::word(block);
+    call.type = SettledCall::word(datatype);
+    call.op = SettledCall::word(op);
+    return call;
+  }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
@@ -79,7 +87,7 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall& counted, int
   const bool in_place = send == MPI_IN_PLACE || send == receive;
   const auto [algorithm, cut] = counted.govern(choice);
   const Prepared* prepared = program_for(state, algorithm, cut, 0, in_place);
-  if (prepared == nullptr) return Outcome::library(own_bytes, choice);
+  if (prepared == nullptr) return Outcome::library(own_bytes, choice, vector.type.named);
 
   call.op = op;
   call.block_begins = begins_of_blocks(state, [&](Rank rank) { return count_of(rank); });

@@ -30,6 +30,13 @@ struct Reduction {
     return to_all() ? native_allreduce(caller, send, receive, count, datatype, op, comm)
                     : native_reduce(caller, send, receive, count, datatype, op, root, comm);
   }
+  std::optional<SettledCall> key() const {
+    SettledCall call = settled_call(collective, root, caller, comm, now.send, now.receive);
+    call.count = SettledCall::word(now.count);
+    call.type = SettledCall::word(now.datatype);
+    call.op = SettledCall::word(now.op);
+    return call;
+  }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
@@ -52,7 +59,7 @@ Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) co
   static constexpr CommunicatorState::CachedChoice nothing;
   const bool own = !counted.left_by_governor() && !counted.is_challengers();
   if (!own) LateRanksCall::pass(state, choice);
-  if (counted.left_by_governor()) return Outcome::library(call.block_bytes, choice);
+  if (counted.left_by_governor()) return Outcome::library(call.block_bytes, choice, false);
   LateRanksCall learning(state, own ? choice : nothing, caller.place, counted);
   if (learning.knows()) {
     algorithm = choice.by_arrivals;
@@ -60,7 +67,7 @@ Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) co
   }
   const bool in_place = to_all() ? sums_in_place(now) : now.send == MPI_IN_PLACE;
   const Prepared* prepared = program_for(state, algorithm, cut, led_by, in_place, learning.view());
-  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
+  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice, type.named);
   place_vectors(now, type, in_place, to_all() || state.rank() == root, call);
   call.piggyback = learning.record();
   const int error = run_prepared(state, *prepared, call);

@@ -25,6 +25,13 @@ struct Scan {
     const auto library = collective == Collective::exscan ? &native_exscan : &native_scan;
     return library(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);
   }
+  std::optional<SettledCall> key() const {
+    SettledCall call = settled_call(collective, root, caller, comm, now.send, now.receive);
+    call.count = SettledCall::word(now.count);
+    call.type = SettledCall::word(now.datatype);
+    call.op = SettledCall::word(now.op);
+    return call;
+  }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
@@ -42,7 +49,7 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall& counted, int) const {
   const bool in_place = now.send == MPI_IN_PLACE;
   const auto [algorithm, cut] = counted.govern(choice);
   const Prepared* prepared = program_for(state, algorithm, cut, 0, in_place);
-  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice);
+  if (prepared == nullptr) return Outcome::library(call.block_bytes, choice, type.named);
 
   place_vectors(now, type, in_place, true, call);
   return {algorithm, call.block_bytes, run_prepared(state, *prepared, call)};

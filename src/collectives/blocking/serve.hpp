@@ -6,17 +6,19 @@
 //     Collective collective;
 //     int root;                                   // no_rank where there is none
 //     Verdict judge(int rank, int ranks) const;   // of the arguments, without looking further
-//     OwnData own_data(int rank, int ranks) const;           // what the report counts of a native
-//     call int native() const;                         // the MPI library's own collective
+//     OwnData own_data(int rank, int ranks) const;  // what the report counts of a native call
+//     int native() const;                           // the MPI library's own collective
+//     std::optional<SettledCall> key() const;       // none: a few words do not tell calls apart
 //     // May throw std::bad_alloc. `wrong`: the class of what is wrong here, where this rank takes
 //     // part all the same, without data (in the C API, with this_rank_is_awaited).
 //     Outcome serve(CommunicatorState&, CountedCall&, int wrong) const;
 //     static constexpr bool this_rank_is_awaited;
 //   };
 //
-// and the frame decides, in this order: who has no state goes native; wrong arguments are refused,
-// uncounted, by the library where it would, so that a program under the preload sees what it knows;
-// the call is counted, which may set the communicator up; it is served.
+// and the frame decides, in this order: what is known to be the library's goes there, as does who
+// has no state; wrong arguments are refused, uncounted, by the library where it would, so that a
+// program under the preload sees what it knows; the call is counted, which may set the communicator
+// up; it is served.
 // The user's error handler, which may throw or jump, runs with nothing of Sibyl's left to do.
 #pragma once
 
@@ -25,6 +27,7 @@
 #include "base/own_failure.hpp"
 #include "collectives/call.hpp"
 #include "collectives/verdict.hpp"
+#include "communicator/settled_calls.hpp"
 
 namespace sibyl {
 
@@ -40,14 +43,19 @@ struct Outcome {
   std::uint64_t bytes = 0;
   int error = MPI_SUCCESS;
   std::optional<LeftNative> to_library = std::nullopt;
+  bool settled = false;  // by its arguments: the library has it again when it comes again
 
   static Outcome library(std::uint64_t bytes, LeftNative why = LeftNative::by_choice) {
     return {nullptr, bytes, MPI_SUCCESS, why};
   }
   // Where no program serves a choice; one that is not valid was none, for what was to be chosen
-  // for.
-  static Outcome library(std::uint64_t bytes, const CommunicatorState::CachedChoice& choice) {
-    return library(bytes, choice.valid ? LeftNative::by_choice : LeftNative::arguments);
+  // for. `named`: all types of the call are predefined.
+  static Outcome library(std::uint64_t bytes, const CommunicatorState::CachedChoice& choice,
+                         bool named) {
+    Outcome outcome = library(bytes, choice.valid ? LeftNative::by_choice : LeftNative::arguments);
+    outcome.settled = named && choice.valid && choice.algorithm == nullptr &&
+                      choice.operator_use != OperatorUse::user;
+    return outcome;
   }
 };
 
@@ -59,8 +67,21 @@ inline int fail(Caller caller, MPI_Comm comm, int error) {
   return as_users_error(comm, error_class);
 }
 
+// The words that all collectives have; see SettledCall.
+inline SettledCall settled_call(Collective collective, int root, Caller caller, MPI_Comm comm,
+                                const void* first = nullptr, const void* second = nullptr) {
+  constexpr std::uint64_t preload = 1U << 7U;
+  SettledCall call;
+  call.communicator = SettledCall::word(comm);
+  call.what = SettledCall::kind(collective, root, SettledCall::buffers(first, second)) |
+              (caller.preload ? preload : 0);
+  return call;
+}
+
+// Not one with serve(): that is all that a settled call goes through.
 template <class Call>
-int serve(const Call& call, Caller caller, MPI_Comm comm) {
+[[gnu::noinline]] int serve_unsettled(const Call& call, Caller caller, MPI_Comm comm,
+                                      const std::optional<SettledCall>& key) {
   if (comm == MPI_COMM_NULL) return call.native();
   CommunicatorState* const state = CommunicatorState::get(comm);
   if (state == nullptr) return call.native();
@@ -76,8 +97,9 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
   if (caller.preload && state->library_serves(call.collective, comm)) {
     const OwnData own =
         counted.is_timed() ? call.own_data(state->rank(), state->size()) : OwnData{};
-    return counted.end_left(LeftNative::by_choice, counted.bytes_of(own.count, own.type),
-                            call.native());
+    const std::uint64_t bytes = counted.bytes_of(own.count, own.type);
+    if (key) counted.settle(*key, bytes);
+    return counted.end_left(LeftNative::by_choice, bytes, call.native());
   }
   bool served = false;
   Outcome outcome = guarded(
@@ -97,9 +119,19 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
     return counted.end_native(own.count, own.type, call.native());
   }
   if (outcome.to_library) {
+    if (key && outcome.settled && state->settles_calls()) counted.settle(*key, outcome.bytes);
     return counted.end_left(*outcome.to_library, outcome.bytes, call.native());
   }
   return counted.end(outcome.algorithm, outcome.bytes, MPI_SUCCESS);
+}
+
+template <class Call>
+int serve(const Call& call, Caller caller, MPI_Comm comm) {
+  const std::optional<SettledCall> key = call.key();
+  if (const KnownCall* const known = key ? SettledCalls::find(*key) : nullptr) {
+    return CountedCall::count_settled(*known, [&] { return call.native(); });
+  }
+  return serve_unsettled(call, caller, comm, key);
 }
 
 }  // namespace sibyl

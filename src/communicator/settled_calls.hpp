@@ -1,0 +1,80 @@
+// Calls that are known to be the MPI library's own, so that nothing is looked at again.
+//
+// Most calls of most programs are short and go to the MPI library. What says so - the state of the
+// communicator, its types, its last choices - lies in many places, which a program that has worked
+// on data of its own between two calls has driven out of the processor's caches: then the decision
+// takes longer than the call. So a call that was left to the library, and will be whenever it comes
+// again, is remembered in one cache line by all of its arguments that the decision looked at.
+//
+// Where calls are counted for the report, it is remembered besides where to count it.
+//
+// Settled is a call that was decided by its arguments and by what its communicator agreed on at
+// set-up alone: nothing is learnt or tried at it (serve.hpp says which those are). Ranks
+// may remember different calls, since it makes no difference. Whatever decisions rest on changes
+// rarely, and then all threads forget all calls.
+//
+// Thread safety: any number of threads; each remembers calls of its own.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "sibyl/planners.hpp"
+#include "telemetry/report.hpp"
+
+namespace sibyl {
+
+// The arguments of one call: all words are equal, or it is another one. What a collective has not
+// is left 0. Handles must be of predefined types and operators, which are never freed.
+struct alignas(64) SettledCall {
+  std::uint64_t epoch = 0;  // in which it was settled
+  std::uint64_t communicator = 0;
+  std::uint64_t what = 0;  // collective, caller, root, and which buffers are none or the same
+  std::uint64_t count = 0;
+  std::uint64_t type = 0;
+  std::uint64_t other_count = 0;
+  std::uint64_t other_type = 0;
+  std::uint64_t op = 0;
+
+  // MPI's handles are numbers or pointers.
+  template <class Handle>
+  static std::uint64_t word(Handle handle) {
+    if constexpr (std::is_pointer_v<Handle>) {
+      return reinterpret_cast<std::uintptr_t>(handle);
+    } else {
+      return static_cast<std::uint64_t>(handle);
+    }
+  }
+  // What is looked at of two buffers.
+  static std::uint64_t buffers(const void* first, const void* second) {
+    const auto kind = [](const void* buffer) {
+      return buffer == MPI_IN_PLACE ? 2U : buffer == nullptr ? 1U : 0U;
+    };
+    return kind(first) | kind(second) << 2U | (first == second ? 1U : 0U) << 4U;
+  }
+  static std::uint64_t kind(Collective collective, int root, std::uint64_t buffers) {
+    return static_cast<std::uint64_t>(collective) << 8U | buffers |
+           static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32U;
+  }
+};
+static_assert(sizeof(SettledCall) == 64);
+
+// What is remembered of one.
+struct KnownCall {
+  SettledCall call;
+  CallCount* count = nullptr;  // nullptr: it is not to be counted
+  std::uint64_t bytes = 0;     // of one call, for the report
+};
+
+class SettledCalls {
+ public:
+  // nullptr: it is not known to be one. Valid until this thread's next call.
+  static const KnownCall* find(const SettledCall& call);
+  static void add(const KnownCall& call);
+  // Decisions may turn out otherwise from now on, of whatever communicator.
+  static void forget();
+};
+
+}  // namespace sibyl

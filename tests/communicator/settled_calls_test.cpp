@@ -1,0 +1,148 @@
+// Calls that are known to be the MPI library's: which are remembered, and when they are forgotten.
+// A call that goes the whole way is counted by the communicator, a settled one is not.
+#include "communicator/settled_calls.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "collectives/call.hpp"
+#include "collectives/collectives.hpp"
+#include "collectives/harness.hpp"
+#include "communicator/communicator_state.hpp"
+#include "communicator/served.hpp"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+constexpr Caller under_preload{true, false};
+constexpr int enough = 5;  // calls, after which the next one is settled if it ever is
+
+int some_calls = 0;
+
+// A duplicate whose scans are the MPI library's.
+class LeftNative {
+ public:
+  explicit LeftNative(Caller caller = {}) : caller_(caller) {
+    EXPECT_TRUE(state().serves(get(), true));
+    use(serve_natively);
+  }
+  MPI_Comm get() const { return duplicate_.get(); }
+  CommunicatorState& state() const { return *CommunicatorState::get(get()); }
+  void use(std::int32_t algorithm) {
+    Settings settings;
+    settings.algorithm[static_cast<std::size_t>(Collective::scan)] = algorithm;
+    state().replace_settings(settings);
+  }
+  void scan(MPI_Datatype type = MPI_INT, MPI_Op op = MPI_SUM) const {
+    const int one = 1;
+    int sum = 0;
+    EXPECT_EQ(serve_scan(caller_, &one, &sum, 1, type, op, get()), MPI_SUCCESS);
+    EXPECT_EQ(sum, rank_in() + 1);
+  }
+  // Whether one more such call, after some, goes the short way.
+  bool settles(MPI_Datatype type = MPI_INT, MPI_Op op = MPI_SUM) const {
+    for (int call = 0; call < enough; ++call) scan(type, op);
+    const std::uint64_t before = state().last_used();
+    scan(type, op);
+    return state().last_used() == before;
+  }
+
+ private:
+  Caller caller_;
+  Duplicate duplicate_;
+};
+
+TEST(SettledCalls, AreToldApartByEveryWord) {
+  SettledCall call;
+  call.communicator = 1;
+  call.what = 2;
+  call.count = 3;
+  call.type = 4;
+  call.other_count = 5;
+  call.other_type = 6;
+  call.op = 7;
+  SettledCalls::add({.call = call});
+  EXPECT_NE(SettledCalls::find(call), nullptr);
+  for (std::uint64_t SettledCall::* const word :
+       {&SettledCall::communicator, &SettledCall::what, &SettledCall::count, &SettledCall::type,
+        &SettledCall::other_count, &SettledCall::other_type, &SettledCall::op}) {
+    SettledCall other = call;
+    ++(other.*word);
+    EXPECT_EQ(SettledCalls::find(other), nullptr);
+  }
+  bool held_elsewhere = true;
+  std::thread([&] { held_elsewhere = SettledCalls::find(call) != nullptr; }).join();
+  EXPECT_FALSE(held_elsewhere);
+  SettledCalls::forget();
+  EXPECT_EQ(SettledCalls::find(call), nullptr);
+}
+
+TEST(SettledCalls, TellBuffersApartWhereACallIsJudgedByThem) {
+  const int value = 0;
+  const void* const buffers[] = {&value, nullptr, MPI_IN_PLACE};
+  std::vector<std::uint64_t> seen;
+  for (const void* first : buffers) {
+    for (const void* second : buffers) seen.push_back(SettledCall::buffers(first, second));
+  }
+  const int other = 0;
+  seen.push_back(SettledCall::buffers(&value, &other));
+  std::ranges::sort(seen);
+  EXPECT_EQ(std::ranges::unique(seen).size(), 0U);
+}
+
+TEST(SettledCalls, AreNoLongerCounted) {
+  for (const Caller caller : {Caller{}, under_preload}) EXPECT_TRUE(LeftNative(caller).settles());
+}
+
+TEST(SettledCalls, AreThoseOfPredefinedTypesAndOperators) {
+  const LeftNative native;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(1, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(
+      [](void* in, void* inout, int* count, MPI_Datatype*) {
+        for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
+      },
+      1, &op);
+  EXPECT_FALSE(native.settles(MPI_INT, op));
+  EXPECT_FALSE(native.settles(type, op));
+  EXPECT_TRUE(native.settles());
+  MPI_Op_free(&op);
+  MPI_Type_free(&type);
+}
+
+TEST(SettledCalls, AreForgottenWhenOtherSettingsHold) {
+  LeftNative native;
+  EXPECT_TRUE(native.settles());
+  some_calls = 0;
+  on_served = [] { ++some_calls; };
+  native.scan();
+  EXPECT_EQ(some_calls, 0);
+  native.use(0);
+  native.scan();
+  EXPECT_EQ(some_calls, 1);
+  native.use(serve_natively);
+  native.scan();
+  EXPECT_EQ(some_calls, 1);
+  on_served = nullptr;
+}
+
+TEST(SettledCalls, OfTheNextCommunicatorAreNotThoseOfOneWithTheSameHandle) {
+  for (int turn = 0; turn < 4; ++turn) {
+    EXPECT_TRUE(LeftNative(under_preload).settles());
+    const Duplicate next;
+    for (int call = 0; call < enough; ++call) {
+      const int one = 1;
+      int sum = 0;
+      serve_scan(under_preload, &one, &sum, 1, MPI_INT, MPI_SUM, next.get());
+    }
+    EXPECT_TRUE(served(next.get()));
+  }
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -112,6 +112,7 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
         blocks && !row.linear && now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
     return too_large ? nullptr : &row;
   }
+  if (is_one_message(now)) return nullptr;
   switch (now.collective) {
     case Collective::exscan:
       return choose_exscan(now);
@@ -128,6 +129,10 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     default:
       return choose_exchange(settings, now);
   }
+}
+
+bool is_one_message(const Situation& now) {
+  return now.ranks <= 2 && (gathers(now.collective) || scatters(now.collective));
 }
 
 bool is_left_native_on_one_node(const Settings& settings, Collective collective) {
@@ -162,7 +167,7 @@ bool wants_costs(const Settings& settings, const Situation& now) {
       return reduce_wants_costs(settings, now);
     case Collective::gatherv:
     case Collective::scatterv:
-      return !now.costs.known() && now.node_count() > 1 &&
+      return !now.costs.known() && now.node_count() > 1 && !is_one_message(now) &&
              wanted_algorithm(settings, now) == choose_automatically &&
              !choose_irregular(now)->linear;
     case Collective::exscan:

@@ -22,7 +22,7 @@ constexpr int enough = 5;  // calls, after which the next one is settled if it e
 
 int some_calls = 0;
 
-// A duplicate whose scans are the MPI library's.
+// A duplicate whose calls are the MPI library's.
 class LeftNative {
  public:
   explicit LeftNative(Caller caller = {}) : caller_(caller) {
@@ -33,6 +33,7 @@ class LeftNative {
   CommunicatorState& state() const { return *CommunicatorState::get(get()); }
   void use(std::int32_t algorithm) {
     Settings settings;
+    settings.algorithm.fill(serve_natively);
     settings.algorithm[static_cast<std::size_t>(Collective::scan)] = algorithm;
     state().replace_settings(settings);
   }
@@ -44,9 +45,14 @@ class LeftNative {
   }
   // Whether one more such call, after some, goes the short way.
   bool settles(MPI_Datatype type = MPI_INT, MPI_Op op = MPI_SUM) const {
-    for (int call = 0; call < enough; ++call) scan(type, op);
+    return settles_by([&](int) { scan(type, op); });
+  }
+  // `make` gets the number of the call.
+  template <class Make>
+  bool settles_by(Make make) const {
+    for (int call = 0; call < enough; ++call) make(call);
     const std::uint64_t before = state().last_used();
-    scan(type, op);
+    make(enough);
     return state().last_used() == before;
   }
 
@@ -113,6 +119,40 @@ TEST(SettledCalls, AreThoseOfPredefinedTypesAndOperators) {
   EXPECT_TRUE(native.settles());
   MPI_Op_free(&op);
   MPI_Type_free(&type);
+}
+
+// Their choice knows no sizes, and that of an allgatherv does.
+TEST(SettledCalls, OfIrregularBlocksHaveAnySizesWhereTheChoiceKnowsNone) {
+  const LeftNative native;
+  const auto ranks = static_cast<std::size_t>(size_of());
+  std::vector<int> counts(ranks);
+  std::vector<int> places(ranks);
+  std::vector<int> sent(ranks * (enough + 1), 1);
+  std::vector<int> received(ranks * (enough + 1));
+  const auto of_size = [&](int count) {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      counts[rank] = count;
+      places[rank] = count * static_cast<int>(rank);
+    }
+  };
+  const Displacements at(places.data());
+  EXPECT_TRUE(native.settles_by([&](int call) {
+    of_size(call);
+    serve_gatherv({}, sent.data(), call, MPI_INT, received.data(), counts.data(), at, MPI_INT, 0,
+                  native.get());
+  }));
+  EXPECT_TRUE(native.settles_by([&](int call) {
+    of_size(call);
+    std::ranges::fill(received, 0);
+    serve_alltoallv({}, sent.data(), counts.data(), at, MPI_INT, received.data(), counts.data(), at,
+                    MPI_INT, native.get());
+    EXPECT_EQ(std::ranges::count(received, 1), call * size_of());
+  }));
+  EXPECT_FALSE(native.settles_by([&](int call) {
+    of_size(call);
+    serve_allgatherv({}, sent.data(), call, MPI_INT, received.data(), counts.data(), at, MPI_INT,
+                     native.get());
+  }));
 }
 
 TEST(SettledCalls, AreForgottenWhenOtherSettingsHold) {

@@ -15,6 +15,7 @@ struct Barrier {
   OwnData own_data(int, int) const { return {0, MPI_BYTE}; }
   int native() const { return native_barrier(caller, comm); }
   std::optional<SettledCall> key() const { return settled_call(collective, root, caller, comm); }
+  static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int) const {
     const CommunicatorState::CachedChoice& choice =

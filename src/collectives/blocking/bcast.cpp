@@ -30,6 +30,7 @@ struct Bcast {
     call.type = SettledCall::word(datatype);
     return call;
   }
+  static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };

@@ -59,6 +59,7 @@ struct Blocks {
     call.other_type = SettledCall::word(all.type);
     return call;
   }
+  static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };

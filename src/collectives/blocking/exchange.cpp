@@ -30,6 +30,7 @@ struct Exchange {
   }
   int native() const;
   std::optional<SettledCall> key() const;
+  bool key_tells_bytes() const { return !now.irregular(); }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 
@@ -57,9 +58,15 @@ int Exchange::native() const {
 }
 
 std::optional<SettledCall> Exchange::key() const {
-  if (now.irregular()) return std::nullopt;
+  if (collective == Collective::allgatherv) return std::nullopt;
   SettledCall call =
       settled_call(collective, root, caller, comm, now.send.buffer, now.receive.buffer);
+  if (now.irregular()) {  // no sizes, which the choice does not know
+    call.count = (now.send.counts.given() ? 1U : 0U) | (now.receive.counts.given() ? 2U : 0U);
+    call.other_count =
+        (now.send.displacements.given() ? 1U : 0U) | (now.receive.displacements.given() ? 2U : 0U);
+    return call;
+  }
   call.count = SettledCall::word(now.send.count);
   call.type = SettledCall::word(now.send.type);
   call.other_count = SettledCall::word(now.receive.count);
@@ -90,7 +97,8 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
                  collective == Collective::allgatherv ? read.largest_block() : 0);
   const auto [algorithm, cut] = counted.govern(choice);
   const Prepared* prepared = program_for(state, algorithm, cut, 0, now.in_place());
-  if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice, read.named());
+  if (prepared == nullptr)
+    return Outcome::library(read.own_bytes(), choice, now.irregular() || read.named());
 
   CollectiveCall call;
   call.tag_base = state.tags_of(collective);

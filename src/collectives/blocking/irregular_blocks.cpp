@@ -138,7 +138,15 @@ struct Irregular {
     return native_scatterv(caller, all.buffer, all.counts, all.displacements, all.type, own.buffer,
                            own.count, own.type, root, comm);
   }
-  std::optional<SettledCall> key() const { return std::nullopt; }
+  // No sizes, which the choice does not know.
+  std::optional<SettledCall> key() const {
+    if (caller.papers_tree) return std::nullopt;
+    SettledCall call = settled_call(collective, root, caller, comm, all.buffer, own.buffer);
+    call.count = all.counts.given() ? 1 : 0;
+    call.other_count = all.displacements.given() ? 1 : 0;
+    return call;
+  }
+  static constexpr bool key_tells_bytes() { return false; }
   static constexpr bool this_rank_is_awaited = true;  // in a tree others depend on it
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 
@@ -213,7 +221,10 @@ const Algorithm* Irregular::choose(CommunicatorState& state, PredictedCall& pred
 Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wrong) const {
   PredictedCall predicted(state, caller.place);
   const Algorithm* const algorithm = choose(state, predicted, counted);
-  if (algorithm == nullptr) return Outcome::library(own_bytes(state));
+  if (algorithm == nullptr) {
+    return Outcome::library(own_bytes(state), choose_for(state, collective, 0, OperatorUse::none),
+                            true);
+  }
   IrregularCall call;
   describe(state, call);
   if (wrong == MPI_SUCCESS) wrong = read_sides(state, call);

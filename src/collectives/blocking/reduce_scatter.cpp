@@ -52,6 +52,7 @@ struct ReduceScatter {
     call.op = SettledCall::word(op);
     return call;
   }
+  static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };

@@ -37,6 +37,7 @@ struct Reduction {
     call.op = SettledCall::word(now.op);
     return call;
   }
+  static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };

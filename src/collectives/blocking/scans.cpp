@@ -32,6 +32,7 @@ struct Scan {
     call.op = SettledCall::word(now.op);
     return call;
   }
+  static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };

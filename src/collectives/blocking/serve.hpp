@@ -9,6 +9,8 @@
 //     OwnData own_data(int rank, int ranks) const;  // what the report counts of a native call
 //     int native() const;                           // the MPI library's own collective
 //     std::optional<SettledCall> key() const;       // none: a few words do not tell calls apart
+//     bool key_tells_bytes() const;                 // calls of one key count as many for the
+//     report
 //     // May throw std::bad_alloc. `wrong`: the class of what is wrong here, where this rank takes
 //     // part all the same, without data (in the C API, with this_rank_is_awaited).
 //     Outcome serve(CommunicatorState&, CountedCall&, int wrong) const;
@@ -98,7 +100,7 @@ template <class Call>
     const OwnData own =
         counted.is_timed() ? call.own_data(state->rank(), state->size()) : OwnData{};
     const std::uint64_t bytes = counted.bytes_of(own.count, own.type);
-    if (key) counted.settle(*key, bytes);
+    if (key && (call.key_tells_bytes() || !counted.is_timed())) counted.settle(*key, bytes);
     return counted.end_left(LeftNative::by_choice, bytes, call.native());
   }
   bool served = false;
@@ -119,7 +121,10 @@ template <class Call>
     return counted.end_native(own.count, own.type, call.native());
   }
   if (outcome.to_library) {
-    if (key && outcome.settled && state->settles_calls()) counted.settle(*key, outcome.bytes);
+    const bool countable = call.key_tells_bytes() || !counted.is_timed();
+    if (key && outcome.settled && countable && state->settles_calls()) {
+      counted.settle(*key, outcome.bytes);
+    }
     return counted.end_left(*outcome.to_library, outcome.bytes, call.native());
   }
   return counted.end(outcome.algorithm, outcome.bytes, MPI_SUCCESS);

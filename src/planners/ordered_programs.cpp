@@ -72,6 +72,15 @@ Slice own_block(const TreeBlocks& blocks, Buffer buffer, Rank rank) {
                               : ProgramBuilder::nothing();
 }
 
+// Sizes are told, and so is from where on a message is worth it.
+bool may_be_in_parts(const PlanRequest& request, const TreeBlocks& blocks) {
+  return !blocks.sizes().empty() && request.direct_from != ~std::uint64_t{0};
+}
+
+PartRule part_rule(const PlanRequest& request, const NodeOrder& order) {
+  return {request.direct_from, JoinOrder(order).within()};
+}
+
 }  // namespace
 
 RequestOrder::RequestOrder(const PlanRequest& request)
@@ -103,30 +112,48 @@ std::uint32_t tree_rounds(const PlanRequest& request) {
   return JoinOrder(RequestOrder(request).get()).iterations();
 }
 
+GatherMessages gather_messages(const PlanRequest& request, const TreeBlocks& blocks) {
+  if (!may_be_in_parts(request, blocks)) return {};
+  const NodeOrder order = blocks.order();
+  const auto nodes = ordered_nodes(blocks.sizes(), order.place_of(request.root), order);
+  return {order.ranks(),
+          [&](Rank place) -> const OrderedNode& { return nodes[static_cast<std::size_t>(place)]; },
+          part_rule(request, order)};
+}
+
 void append_gather(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
-                   Rank rank, std::uint32_t round, Program& program) {
+                   const GatherMessages& messages, Rank rank, std::uint32_t round,
+                   Program& program) {
   ProgramBuilder build(program);
   const NodeOrder order = blocks.order();
   const bool is_root = rank == request.root;
   const Rank parent = is_root ? no_rank : order.rank_at(node.parent);
   if (is_root) program.in_place = request.in_place;
   if (!is_root && node.children.empty()) {
-    build.send(parent, own_block(blocks, Buffer::send, rank), round + node.round);
+    build.send(parent, own_block(blocks, Buffer::send, rank), round + messages.round(node.round));
     return;
   }
   Places places(request, blocks, node, rank, Buffer::receive);
   program.scratch_units = places.scratch_units();
+  std::uint32_t last = round;
   for (const OrderedChild& child : node.children) {
-    build.receive(order.rank_at(child.rank), places.of(build, child.first, child.count),
-                  round + child.round);
+    const JoinOrder::Cube whole{child.first, child.first + child.count};
+    std::uint32_t next = round + messages.round(child.round);
+    for (const JoinOrder::Cube& cube : messages.of(child.rank, whole)) {
+      last = next++;
+      build.receive(order.rank_at(child.rank), places.of(build, cube.first, cube.size()), last);
+    }
   }
-  const std::uint32_t last = round + (node.children.empty() ? 0 : node.children.back().round);
   if (!program.in_place && blocks.carries(rank)) {
     build.copy(places.of(build, order.place_of(rank), 1), own_block(blocks, Buffer::send, rank),
                last);
   }
   if (is_root) return;
-  build.send(parent, places.of(build, node.first, node.count), round + node.round);
+  const JoinOrder::Cube whole{node.first, node.first + node.count};
+  std::uint32_t next = round + messages.round(node.round);
+  for (const JoinOrder::Cube& cube : messages.of(order.place_of(rank), whole)) {
+    build.send(parent, places.of(build, cube.first, cube.size()), next++);
+  }
 }
 
 void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
@@ -184,15 +211,26 @@ Plan plan_along(Collective collective, const PlanRequest& request,
   for (const OrderedNode& node : nodes) {
     for (const OrderedChild& child : node.children) rounds = std::max(rounds, child.round + 1);
   }
+  const bool up = gathers(collective);
+  GatherMessages messages;
+  if (up && may_be_in_parts(request, blocks)) {
+    const NodeOrder order = blocks.order();
+    messages = {order.ranks(),
+                [&](Rank place) -> const OrderedNode& {
+                  return nodes[static_cast<std::size_t>(order.rank_at(place))];
+                },
+                part_rule(request, order)};
+    rounds = messages.round(rounds);
+  }
   Plan plan;
   plan.header = plain_header(collective, "ordered-tree", request, 0);
-  plan.header.tag_span = 2;
+  plan.header.tag_span = messages.most() + 1;
   plan.programs.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto rank = static_cast<Rank>(i);
     Program& program = plan.programs[i];
-    if (gathers(collective)) {
-      append_gather(request, blocks, nodes[i], rank, 0, program);
+    if (up) {
+      append_gather(request, blocks, nodes[i], messages, rank, 0, program);
     } else {
       append_scatter(request, blocks, nodes[i], rank, 0, rounds, program);
     }

@@ -1,8 +1,9 @@
 // Programs of gather and scatter over an ordered tree, whose shape comes from ordered_tree.hpp.
 //
-// Every edge of the tree carries one message, of a cube's blocks in rank order, even where it holds
-// none: what an edge carries is known to the sender alone in an irregular call. Blocks that travel
-// direct between their rank and the root are no part of it.
+// Every edge of the tree carries a message, of a cube's blocks in rank order, even where it holds
+// none: what an edge carries is known to the sender alone in an irregular call. In a gather a large
+// cube is sent in several (gather_parts.hpp). Blocks that travel direct between their rank and the
+// root are no part of it.
 //
 // Trees are over places (node_order.hpp); the steps name ranks, and units of the root's buffer.
 #pragma once
@@ -12,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "planners/gather_parts.hpp"
 #include "planners/ordered_tree.hpp"
 #include "sibyl/planners.hpp"
 
@@ -49,12 +51,15 @@ class TreeBlocks {
 // This rank's node in the tree of the request.
 OrderedNode ordered_node(const PlanRequest& request, const TreeBlocks& blocks, Rank rank);
 std::uint32_t tree_rounds(const PlanRequest& request);
+// The messages of a gather along that tree.
+GatherMessages gather_messages(const PlanRequest& request, const TreeBlocks& blocks);
 
 // Append the messages of the rank at `node`, those of the tree in `rounds` rounds from `round` on,
 // and the copy of the root's own block. Rounds follow the iterations: upwards in gather, backwards
 // in scatter.
 void append_gather(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
-                   Rank rank, std::uint32_t round, Program& program);
+                   const GatherMessages& messages, Rank rank, std::uint32_t round,
+                   Program& program);
 void append_scatter(const PlanRequest& request, const TreeBlocks& blocks, const OrderedNode& node,
                     Rank rank, std::uint32_t round, std::uint32_t rounds, Program& program);
 // Append the messages of the blocks that go direct, a round each.

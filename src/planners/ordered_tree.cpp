@@ -16,6 +16,41 @@ OrderedCube joined(const OrderedCube& winner, const OrderedCube& loser) {
   return {winner.gather_root, winner.others + loser.total(), winner.own};
 }
 
+// Calls `join(winner, loser)` for all joins within the cube, of whose ranks `sizes` are.
+template <class Join>
+void for_each_join(const JoinOrder::Cube& cube, std::span<const std::uint64_t> sizes,
+                   Rank given_root, const NodeOrder& of_nodes, Join join) {
+  const JoinOrder order(of_nodes);
+  std::vector<OrderedCube> cubes;  // of the iteration, in rank order
+  cubes.reserve(sizes.size());
+  for (Rank r = cube.first; r < cube.end; ++r) {
+    cubes.push_back({r, 0, sizes[static_cast<std::size_t>(r - cube.first)]});
+  }
+  for (std::uint32_t iteration = 0; cubes.size() > 1; ++iteration) {
+    std::size_t kept = 0;
+    std::size_t next = 0;
+    for (Rank first = cube.first; first < cube.end;) {
+      const JoinOrder::Cube lower_place = order.cube(first, iteration);
+      const JoinOrder::Cube upper_place = order.neighbour(lower_place, iteration);
+      const OrderedCube lower = cubes[next++];
+      first = upper_place.end;
+      if (upper_place.empty()) {
+        cubes[kept++] = lower;
+        continue;
+      }
+      const OrderedCube upper = cubes[next++];
+      const bool lower_wins = lower_cube_wins(lower, upper, given_root);
+      const OrderedCube& winner = lower_wins ? lower : upper;
+      const OrderedCube& loser = lower_wins ? upper : lower;
+      const JoinOrder::Cube& place = lower_wins ? upper_place : lower_place;
+      cubes[kept++] = joined(winner, loser);
+      join(winner.gather_root,
+           OrderedChild{loser.gather_root, iteration, place.first, place.size(), loser.total()});
+    }
+    cubes.resize(kept);
+  }
+}
+
 }  // namespace
 
 bool lower_cube_wins(const OrderedCube& lower, const OrderedCube& upper, Rank given_root) {
@@ -71,44 +106,35 @@ OrderedNode ordered_node(Rank rank, std::span<const std::uint64_t> sizes, Rank g
 
 OrderedNode ordered_node_in_cube(Rank rank, const JoinOrder::Cube& cube,
                                  std::span<const std::uint64_t> sizes, Rank given_root,
-                                 const NodeOrder& of_nodes) {
+                                 const NodeOrder& order) {
   OrderedNode node;
-  const JoinOrder order(of_nodes);
-  std::vector<OrderedCube> cubes;  // of the iteration, in rank order
-  cubes.reserve(sizes.size());
-  for (Rank r = cube.first; r < cube.end; ++r) {
-    cubes.push_back({r, 0, sizes[static_cast<std::size_t>(r - cube.first)]});
-  }
   node.first = rank;
-  node.total = cubes[static_cast<std::size_t>(rank - cube.first)].own;
-  for (std::uint32_t iteration = 0; cubes.size() > 1; ++iteration) {
-    std::size_t kept = 0;
-    std::size_t next = 0;
-    for (Rank first = cube.first; first < cube.end;) {
-      const JoinOrder::Cube lower_place = order.cube(first, iteration);
-      const JoinOrder::Cube upper_place = order.neighbour(lower_place, iteration);
-      const OrderedCube lower = cubes[next++];
-      first = upper_place.end;
-      if (upper_place.empty()) {
-        cubes[kept++] = lower;
-        continue;
-      }
-      const OrderedCube upper = cubes[next++];
-      const bool lower_wins = lower_cube_wins(lower, upper, given_root);
-      const OrderedCube& winner = lower_wins ? lower : upper;
-      const OrderedCube& loser = lower_wins ? upper : lower;
-      cubes[kept++] = joined(winner, loser);
-      if (winner.gather_root == rank) {
-        const JoinOrder::Cube& place = lower_wins ? upper_place : lower_place;
-        node.adopt({loser.gather_root, iteration, place.first, place.size(), loser.total()});
-      } else if (loser.gather_root == rank) {
-        node.parent = winner.gather_root;
-        node.round = iteration;
-      }
+  node.total = sizes[static_cast<std::size_t>(rank - cube.first)];
+  for_each_join(cube, sizes, given_root, order, [&](Rank winner, const OrderedChild& loser) {
+    if (winner == rank) {
+      node.adopt(loser);
+    } else if (loser.rank == rank) {
+      node.parent = winner;
+      node.round = loser.round;
     }
-    cubes.resize(kept);
-  }
+  });
   return node;
+}
+
+std::vector<OrderedNode> ordered_nodes(std::span<const std::uint64_t> sizes, Rank given_root,
+                                       const NodeOrder& order) {
+  std::vector<OrderedNode> nodes(sizes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].first = static_cast<Rank>(i);
+    nodes[i].total = sizes[i];
+  }
+  for_each_join({0, order.ranks()}, sizes, given_root, order,
+                [&](Rank winner, const OrderedChild& loser) {
+                  nodes[static_cast<std::size_t>(winner)].adopt(loser);
+                  nodes[static_cast<std::size_t>(loser.rank)].parent = winner;
+                  nodes[static_cast<std::size_t>(loser.rank)].round = loser.round;
+                });
+  return nodes;
 }
 
 OrderedNode ordered_star(Rank root, std::span<const std::uint64_t> sizes, const NodeOrder& order) {

@@ -108,6 +108,10 @@ OrderedNode ordered_node_in_cube(Rank rank, const JoinOrder::Cube& cube,
                                  std::span<const std::uint64_t> sizes, Rank given_root,
                                  const NodeOrder& order);
 
+// The places of all ranks in that tree, in rank order. Time: O(p).
+std::vector<OrderedNode> ordered_nodes(std::span<const std::uint64_t> sizes, Rank given_root,
+                                       const NodeOrder& order);
+
 // The same for blocks of size 1 each, in O(log p) where nodes are equal runs of ranks. Requires a
 // root.
 OrderedNode ordered_node_of_equal_blocks(Rank rank, Rank root, const NodeOrder& order);

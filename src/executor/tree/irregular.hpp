@@ -1,10 +1,14 @@
 // Gather and scatter of blocks of any sizes along an ordered tree (planners/ordered_tree.hpp).
 //
 // What a message holds is not known before it is there: only the root knows all sizes, and a tree
-// that was built for other sizes serves as well. So every edge of the tree carries one message in
+// that was built for other sizes serves as well. So every edge of the tree carries a message in
 // every call, and messages say what they carry:
 //
-//   gather:  blocks, by place | sizes        scatter:  first place, ranks | sizes | blocks
+//   gather:  blocks, by place | sizes | first place, places
+//   scatter: first place, places | sizes | blocks
+//
+// In a gather a large subtree is sent in several messages (planners/gather_parts.hpp), each of
+// which says which places it holds; whoever awaits a subtree waits until all of them have come.
 //
 // `sizes` is 4 bytes a rank, or 4 bytes in all where they are equal.
 //
@@ -48,16 +52,22 @@ namespace sibyl {
 struct IrregularRoom {
   // Bytes that messages are put together in and taken apart from.
   std::size_t scratch_bytes() const;
-  // Room for so many messages.
+  // Room for so many messages, and for no more.
   void make_parts(std::size_t count);
+  // That of one message.
+  Area& part(std::size_t index);
 
   std::deque<Area> parts;  // a message each
   struct Opened {          // a child's message in gather
-    const OrderedChild* child = nullptr;
+    JoinOrder::Cube cube;  // the places whose blocks it holds
+    std::size_t child = 0;
     const char* data = nullptr;
     std::size_t data_bytes = 0;
+    std::size_t bytes = 0;  // of the message
   };
   std::vector<Opened> opened;
+  std::vector<Rank> missing;               // places that are still to come, by child
+  std::vector<JoinOrder::Cube> announced;  // what a child's next message holds
   Area packed;  // own block where its datatype has gaps, and whatever is of no further use
   std::vector<std::uint32_t> sizes;
   std::vector<MPI_Request> requests;

@@ -3,157 +3,274 @@
 #include "executor/tree/irregular_gather.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "executor/messages.hpp"
 #include "executor/program/engines.hpp"
-#include "executor/tree/tree_message.hpp"
+#include "planners/gather_parts.hpp"
 
 namespace sibyl {
 
-const OrderedChild* child_of(const OrderedNode& node, Rank place) {
+std::size_t child_of(const OrderedNode& node, Rank place) {
   const auto found =
       std::ranges::find_if(node.children, [&](const OrderedChild& c) { return c.rank == place; });
-  return found == node.children.end() ? nullptr : &*found;
+  return static_cast<std::size_t>(found - node.children.begin());
 }
 
-bool open_message(const char* message, std::size_t bytes, std::span<std::uint32_t> sizes,
-                  std::size_t& data_bytes) {
+std::size_t trailer_bytes(const WrittenSizes& sizes) { return sizes.bytes() + cube_bytes; }
+
+void write_trailer(const WrittenSizes& sizes, const JoinOrder::Cube& cube, char* to) {
+  sizes.write(to, true);
+  to = store_u32(to + sizes.bytes(), static_cast<std::uint32_t>(cube.first));
+  store_u32(to, static_cast<std::uint32_t>(cube.size()));
+}
+
+void write_announcement(const JoinOrder::Cube& cube, char* to) {
+  to = store_u32(to, static_cast<std::uint32_t>(cube.size()));
+  to = store_u32(to, static_cast<std::uint32_t>(cube.first));
+  store_u32(to, 0);
+}
+
+JoinOrder::Cube announced(const char* message, std::size_t bytes) {
   constexpr std::size_t word = sizeof(std::uint32_t);
-  if (bytes < word || !read_sizes(message + bytes - word, bytes - word, true, sizes)) return false;
-  data_bytes = 0;
-  for (const std::uint32_t size : sizes) data_bytes += in_tree(size);
-  return data_bytes + WrittenSizes(sizes).bytes() == bytes;
+  if (bytes != announcement_bytes || load_u32(message + 2 * word) != 0) return {};
+  const auto first = static_cast<Rank>(load_u32(message + word));
+  return {first, first + static_cast<Rank>(load_u32(message))};
+}
+
+bool open_message(const char* message, std::size_t bytes, const OrderedChild& child,
+                  std::span<std::uint32_t> sizes, IrregularRoom::Opened& opened) {
+  constexpr std::size_t word = sizeof(std::uint32_t);
+  if (bytes < word + cube_bytes) return false;
+  const char* at = message + bytes - cube_bytes;
+  const auto first = static_cast<Rank>(load_u32(at));
+  const auto count = static_cast<Rank>(load_u32(at + word));
+  if (first < child.first || count < 1 || first - child.first > child.count - count) return false;
+  sizes =
+      sizes.subspan(static_cast<std::size_t>(first - child.first), static_cast<std::size_t>(count));
+  const std::size_t before_word = bytes - cube_bytes - word;
+  if (!read_sizes(message + before_word, before_word, true, sizes)) return false;
+  opened.cube = {first, first + count};
+  opened.data = message;
+  opened.bytes = bytes;
+  opened.data_bytes = 0;
+  for (const std::uint32_t size : sizes) opened.data_bytes += in_tree(size);
+  return opened.data_bytes + trailer_bytes(WrittenSizes(sizes)) == bytes;
 }
 
 namespace {
 
 class Inner {
   using Opened = IrregularRoom::Opened;
+  using Cube = JoinOrder::Cube;
 
  public:
   Inner(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room)
-      : node_(node), call_(call), room_(room), parts_(room.opened) {
-    parts_.assign(node.children.size(), {});
+      : node_(node), call_(call), room_(room), opened_(room.opened) {
+    opened_.clear();
+    room_.requests.clear();
+    room_.missing.clear();
+    for (const OrderedChild& child : node_.children) room_.missing.push_back(child.count);
   }
 
   int run() {
     const bool direct = call_.own_bytes() >= call_.direct_from && call_.has_own();
-    MPI_Request request = MPI_REQUEST_NULL;
+    own_bytes_ = direct ? 0 : call_.own_bytes();
     if (direct) {
-      error_.add(post_send(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
-                           call_.tag_base + direct_tag, call_.comm, &request));
+      post(call_.own.base, call_.own.count, call_.own.type.handle, call_.root, direct_tag);
     }
     room_.sizes.assign(static_cast<std::size_t>(node_.count), 0);
-    room_.sizes[static_cast<std::size_t>(call_.place() - node_.first)] =
-        direct ? goes_direct : static_cast<std::uint32_t>(call_.own_bytes());
-    for (std::size_t k = 0; k < node_.children.size(); ++k) collect(k);
-    std::ranges::sort(parts_, {}, [](const Opened& part) {
-      return part.child == nullptr ? no_rank : part.child->first;
-    });
-    send_on(direct ? 0 : call_.own_bytes());
-    if (request != MPI_REQUEST_NULL) {
-      error_.add(wait_for(request, call_.comm));
-    }
+    size_at(call_.place()) = direct ? goes_direct : static_cast<std::uint32_t>(own_bytes_);
+    const std::size_t all = node_.children.size();
+    const std::size_t first =
+        children_before_parts(node_, {call_.direct_from, JoinOrder(call_.order).within()});
+    await_children(0, first);
+    if (first < all) begin_passing(first);
+    await_children(first, all);
+    if (!passing_) send_held(opened_, {node_.first, node_.first + node_.count});
+    for (MPI_Request& request : room_.requests) error_.add(wait_for(request, call_.comm));
+    room_.make_parts(parts_used_);
     return error_.code();
   }
 
  private:
+  std::uint32_t& size_at(Rank place) {
+    return room_.sizes[static_cast<std::size_t>(place - node_.first)];
+  }
+  std::span<std::uint32_t> sizes_of(const Cube& cube) {
+    return std::span(room_.sizes)
+        .subspan(static_cast<std::size_t>(cube.first - node_.first),
+                 static_cast<std::size_t>(cube.size()));
+  }
+
+  void await_children(std::size_t from, std::size_t end) {
+    const auto awaited = std::span(room_.missing).subspan(from, end - from);
+    while (failures_ < node_.children.size() &&
+           std::ranges::any_of(awaited, [](Rank missing) { return missing > 0; })) {
+      if (!collect()) ++failures_;
+    }
+  }
+
   // The message of whichever child is there first.
-  void collect(std::size_t k) {
+  bool collect() {
     Rank from = no_rank;
     std::size_t bytes = 0;
     const int awaited = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
     error_.add(awaited);
-    if (awaited != MPI_SUCCESS) return;
-    const OrderedChild* child = child_of(node_, call_.order.place_of(from));
-    // A child's messages have a place of their own, which then needs no more than they do.
-    Area& place = child == nullptr
-                      ? room_.packed
-                      : room_.parts[static_cast<std::size_t>(child - node_.children.data())];
-    char* memory = reserved(place, bytes);
+    if (awaited != MPI_SUCCESS) return false;
+    const std::size_t child = child_of(node_, call_.order.place_of(from));
+    char* memory = reserved(place_for(child), bytes);
     error_.add(receive_bytes(call_, from, tree_tag, bytes, memory));
-    Opened part{child, memory, 0};
-    if (child == nullptr || !open_message(memory, bytes, sizes_of(*child), part.data_bytes)) {
+    if (child == node_.children.size()) {
       error_.add(MPI_ERR_INTERN);
-      return;
+      return false;
     }
-    parts_[k] = part;
+    if (announced(memory, bytes).size() > 0) return true;  // so is what this rank sends
+    Opened opened;
+    opened.child = child;
+    const OrderedChild& sender = node_.children[child];
+    if (!open_message(memory, bytes, sender, sizes_of({sender.first, sender.first + sender.count}),
+                      opened)) {
+      error_.add(MPI_ERR_INTERN);
+      return false;
+    }
+    room_.missing[child] -= opened.cube.size();
+    if (passing_) {
+      pass_on(opened);
+    } else {
+      opened_.push_back(opened);
+    }
+    return true;
   }
 
-  std::span<std::uint32_t> sizes_of(const OrderedChild& child) {
-    return std::span(room_.sizes)
-        .subspan(static_cast<std::size_t>(child.first - node_.first),
-                 static_cast<std::size_t>(child.count));
+  // A child's first message has a place of its own, which then needs no more from call to call;
+  // behind those is that of the message which this rank puts together.
+  Area& place_for(std::size_t child) {
+    if (child == node_.children.size()) return room_.packed;
+    if (room_.missing[child] == node_.children[child].count) return room_.part(child);
+    return room_.part(parts_used_++);
+  }
+
+  // Sends what the first children and this rank have, and then what has come of the others.
+  void begin_passing(std::size_t first) {
+    passing_ = true;
+    const auto later =
+        std::ranges::partition(opened_, [&](const Opened& part) { return part.child < first; });
+    send_held({opened_.begin(), later.begin()}, cube_of_first(node_, call_.place(), first));
+    for (const Opened& part : later) pass_on(part);
+  }
+
+  void pass_on(const Opened& part) {
+    announce(part.cube, part.bytes);
+    post(part.data, static_cast<MPI_Count>(part.bytes), MPI_BYTE, parent(), tree_tag);
+  }
+
+  // A long one of several, so that the root can take it straight into its buffer.
+  void announce(const Cube& cube, std::size_t bytes) {
+    if (bytes <= copied_up_to) return;
+    std::array<char, announcement_bytes> message{};
+    write_announcement(cube, message.data());
+    error_.add(send(message.data(), announcement_bytes, MPI_BYTE, parent(),
+                    call_.tag_base + tree_tag, call_.comm));
+  }
+
+  std::size_t bytes_of(std::span<const Opened> held, const WrittenSizes& sizes) const {
+    std::size_t total = own_bytes_ + trailer_bytes(sizes);
+    for (const Opened& part : held) total += part.data_bytes;
+    return total;
   }
 
   // Calls `take(data, bytes)` for all pieces in the order of places; own data is packed if it has
   // gaps.
   template <class Take>
-  void for_each_piece(std::size_t own_bytes, Take take) {
-    bool own_taken = own_bytes == 0;
-    for (const Opened& part : parts_) {
-      if (part.child == nullptr) continue;
-      if (!own_taken && part.child->first > call_.place()) {
-        take(own_data(own_bytes), own_bytes);
+  void for_each_piece(std::span<Opened> held, Take take) {
+    std::ranges::sort(held, {}, [](const Opened& part) { return part.cube.first; });
+    bool own_taken = own_bytes_ == 0;
+    for (const Opened& part : held) {
+      if (!own_taken && part.cube.first > call_.place()) {
+        take(own_data(), own_bytes_);
         own_taken = true;
       }
       take(part.data, part.data_bytes);
     }
-    if (!own_taken) take(own_data(own_bytes), own_bytes);
+    if (!own_taken) take(own_data(), own_bytes_);
   }
 
-  const char* own_data(std::size_t bytes) {
+  const char* own_data() {
     if (call_.own.type.dense) return call_.own.base;
-    char* packed = reserved(room_.packed, bytes);
+    char* packed = reserved(room_.packed, own_bytes_);
     error_.add(pack(call_.own.base, call_.own.count, call_.own.type, packed, call_.comm));
     return packed;
   }
 
-  void send_on(std::size_t own_bytes) {
-    const WrittenSizes sizes(room_.sizes);
-    std::size_t total = own_bytes + sizes.bytes();
-    for (const Opened& part : parts_) total += part.data_bytes;
-    Area& last = room_.parts[node_.children.size()];
-    const Rank parent = call_.order.rank_at(node_.parent);
+  // Sends the blocks of a cube as one message.
+  void send_held(std::span<Opened> held, const Cube& cube) {
+    const WrittenSizes sizes(sizes_of(cube));
+    const std::size_t end_bytes = trailer_bytes(sizes);
+    const std::size_t total = bytes_of(held, sizes);
+    Area& place = room_.part(node_.children.size());
     if (total <= copied_up_to) {
-      char* message = reserved(last, total);
+      char* const message = reserved(place, total);
       char* to = message;
-      for_each_piece(own_bytes, [&](const char* data, std::size_t bytes) {
+      for_each_piece(held, [&](const char* data, std::size_t bytes) {
         if (bytes != 0) std::memcpy(to, data, bytes);
         to += bytes;
       });
-      sizes.write(to, true);
-      error_.add(send(message, static_cast<int>(total), MPI_BYTE, parent, call_.tag_base + tree_tag,
-                      call_.comm));
+      write_trailer(sizes, cube, to);
+      deliver(message, static_cast<int>(total), MPI_BYTE);
       return;
     }
-    char* trailer = reserved(last, sizes.bytes());
-    sizes.write(trailer, true);
+    if (passing_) announce(cube, total);
+    char* trailer = reserved(place, end_bytes);
+    write_trailer(sizes, cube, trailer);
     Pieces pieces(room_);
-    for_each_piece(own_bytes, [&](const char* data, std::size_t bytes) {
+    for_each_piece(held, [&](const char* data, std::size_t bytes) {
       pieces.add(data, static_cast<MPI_Count>(bytes), MPI_BYTE);
     });
-    pieces.add(trailer, static_cast<MPI_Count>(sizes.bytes()), MPI_BYTE);
+    pieces.add(trailer, static_cast<MPI_Count>(end_bytes), MPI_BYTE);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     const int made = pieces.make_type(type);
     error_.add(made);
     if (made != MPI_SUCCESS) return;
-    error_.add(send(MPI_BOTTOM, 1, type, parent, call_.tag_base + tree_tag, call_.comm));
-    PMPI_Type_free(&type);
+    deliver(MPI_BOTTOM, 1, type);
+    PMPI_Type_free(&type);  // it lives until the message is gone
+  }
+
+  // Waits for the only message, lest a request be made for it.
+  void deliver(const void* data, int count, MPI_Datatype type) {
+    if (passing_) {
+      post(data, count, type, parent(), tree_tag);
+    } else {
+      error_.add(send(data, count, type, parent(), call_.tag_base + tree_tag, call_.comm));
+    }
+  }
+
+  Rank parent() const { return call_.order.rank_at(node_.parent); }
+
+  void post(const void* data, MPI_Count count, MPI_Datatype type, Rank to, int tag) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    error_.add(post_send(data, count, type, to, call_.tag_base + tag, call_.comm, &request));
+    room_.requests.push_back(request);
   }
 
   const OrderedNode& node_;
   const IrregularCall& call_;
   IrregularRoom& room_;
-  std::vector<Opened>& parts_;
+  std::vector<Opened>& opened_;  // held until they are sent
+  std::size_t own_bytes_ = 0;    // along the tree
+  std::size_t parts_used_ = node_.children.size() + 1;
+  std::size_t failures_ = 0;
+  bool passing_ = false;  // messages go on as they come
   FirstError error_;
 };
 
 }  // namespace
 
 int gather_irregular(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room) {
-  room.make_parts(call.is_root() ? 1 : node.children.size() + 1);
-  if (call.is_root()) return gather_at_root(node, call, room);
+  if (call.is_root()) {
+    room.make_parts(1);
+    return gather_at_root(node, call, room);
+  }
   return Inner(node, call, room).run();
 }
 

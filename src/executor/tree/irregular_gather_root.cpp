@@ -1,10 +1,10 @@
 // Gather of blocks of any sizes, at the root: it receives into place; see irregular.hpp.
 #include <algorithm>
+#include <utility>
 
 #include "executor/messages.hpp"
 #include "executor/program/engines.hpp"
 #include "executor/tree/irregular_gather.hpp"
-#include "executor/tree/tree_message.hpp"
 
 namespace sibyl {
 namespace {
@@ -18,7 +18,14 @@ class Root {
     post_direct();
     copy_own();
     room_.sizes.assign(static_cast<std::size_t>(call_.ranks), 0);
-    for (std::size_t k = 0; k < node_.children.size(); ++k) collect();
+    room_.missing.clear();
+    for (const OrderedChild& child : node_.children) room_.missing.push_back(child.count);
+    room_.announced.assign(node_.children.size(), {});
+    std::size_t failures = 0;
+    while (failures < node_.children.size() &&
+           std::ranges::any_of(room_.missing, [](Rank missing) { return missing > 0; })) {
+      if (!collect()) ++failures;
+    }
     while (!room_.expected.empty()) {
       if (!receive_direct()) room_.expected.pause();
     }
@@ -28,9 +35,9 @@ class Root {
 
  private:
   const IrregularBlocks& all() const { return call_.all; }
-  // The owner of block i in a child's message.
-  Rank rank_in(const OrderedChild& child, Rank i) const {
-    return call_.order.rank_at(child.first + i);
+  // The owner of block i in a cube's message.
+  Rank rank_in(const JoinOrder::Cube& cube, Rank i) const {
+    return call_.order.rank_at(cube.first + i);
   }
   bool expected_direct(Rank rank) const {
     return rank != call_.root && all().bytes(rank) >= call_.direct_from && all().counts.given();
@@ -96,7 +103,7 @@ class Root {
 
   // The message of whichever child is there first. Meanwhile direct blocks are taken as they come,
   // lest all of them have to be taken when the tree's last message is there.
-  void collect() {
+  bool collect() {
     Rank from = no_rank;
     std::size_t bytes = 0;
     bool there = false;
@@ -108,28 +115,39 @@ class Root {
       awaited = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
     }
     error_.add(awaited);
-    if (awaited != MPI_SUCCESS) return;
-    const OrderedChild* child = child_of(node_, call_.order.place_of(from));
-    if (child == nullptr) {
+    if (awaited != MPI_SUCCESS) return false;
+    const std::size_t child = child_of(node_, call_.order.place_of(from));
+    if (child == node_.children.size()) {
       error_.add(MPI_ERR_INTERN);
-      return;
+      return false;
     }
-    const auto sizes = std::span(room_.sizes)
-                           .subspan(static_cast<std::size_t>(child->first),
-                                    static_cast<std::size_t>(child->count));
-    if (bytes > copied_up_to && receive_into_place(*child, bytes, sizes)) {
-      settle_direct(*child, sizes);
-      return;
+    const OrderedChild& sender = node_.children[child];
+    const JoinOrder::Cube whole{sender.first, sender.first + sender.count};
+    const JoinOrder::Cube said = std::exchange(room_.announced[child], {});
+    const JoinOrder::Cube expected = said.empty() ? whole : said;
+    if (bytes > copied_up_to && receive_into_place(sender.rank, expected, bytes)) {
+      settle_direct(expected);
+      room_.missing[child] -= expected.size();
+      return true;
     }
     char* message = reserved(room_.parts[0], bytes);
     error_.add(receive_bytes(call_, from, tree_tag, bytes, message));
-    std::size_t data_bytes = 0;
-    if (!open_message(message, bytes, sizes, data_bytes)) {
+    room_.announced[child] = announced(message, bytes);
+    if (!room_.announced[child].empty()) return true;
+    IrregularRoom::Opened opened;
+    if (!open_message(message, bytes, sender, sizes_of(whole), opened)) {
       error_.add(MPI_ERR_INTERN);
-      return;
+      return false;
     }
-    place(*child, sizes, message);
-    settle_direct(*child, sizes);
+    place(opened.cube, message);
+    settle_direct(opened.cube);
+    room_.missing[child] -= opened.cube.size();
+    return true;
+  }
+
+  std::span<std::uint32_t> sizes_of(const JoinOrder::Cube& cube) {
+    return std::span(room_.sizes)
+        .subspan(static_cast<std::size_t>(cube.first), static_cast<std::size_t>(cube.size()));
   }
 
   // Takes the direct blocks that are there; false when none is expected any more.
@@ -152,24 +170,24 @@ class Root {
 
   // Without an intermediate copy, where the message is as long as the root's counts say. False:
   // nothing was received.
-  bool receive_into_place(const OrderedChild& child, std::size_t bytes,
-                          std::span<std::uint32_t> sizes) {
+  bool receive_into_place(Rank sender, const JoinOrder::Cube& cube, std::size_t bytes) {
     if (!all().counts.given()) return false;
+    const std::span<std::uint32_t> sizes = sizes_of(cube);
     std::size_t expected = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Rank rank = rank_in(child, static_cast<Rank>(i));
+      const Rank rank = rank_in(cube, static_cast<Rank>(i));
       sizes[i] =
           expected_direct(rank) ? goes_direct : static_cast<std::uint32_t>(all().bytes(rank));
       expected += in_tree(sizes[i]);
     }
-    const std::size_t trailer_bytes = WrittenSizes(sizes).bytes();
-    if (expected + trailer_bytes != bytes) return false;
+    const std::size_t end_bytes = trailer_bytes(WrittenSizes(sizes));
+    if (expected + end_bytes != bytes) return false;
     Pieces pieces(room_);
-    for (Rank i = 0; i < child.count;) {
-      const Rank begin = rank_in(child, i);
+    for (Rank i = 0; i < cube.size();) {
+      const Rank begin = rank_in(cube, i);
       MPI_Count count = 0;
-      for (; i < child.count; ++i) {  // blocks side by side are one piece
-        const Rank rank = rank_in(child, i);
+      for (; i < cube.size(); ++i) {  // blocks side by side are one piece
+        const Rank rank = rank_in(cube, i);
         const bool empty = expected_direct(rank) || all().counts[rank] == 0;
         if (!empty && count != 0 && all().at(rank) != all().at(begin) + count * all().type.extent) {
           break;
@@ -183,29 +201,30 @@ class Root {
       }
       pieces.add(all().at(begin), count, all().type.handle);
     }
-    char* trailer = reserved(room_.parts[0], trailer_bytes);
-    pieces.add(trailer, static_cast<MPI_Count>(trailer_bytes), MPI_BYTE);
+    char* trailer = reserved(room_.parts[0], end_bytes);
+    pieces.add(trailer, static_cast<MPI_Count>(end_bytes), MPI_BYTE);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     if (pieces.make_type(type) != MPI_SUCCESS) return false;
-    error_.add(receive(MPI_BOTTOM, 1, type, call_.order.rank_at(child.rank),
-                       call_.tag_base + tree_tag, call_.comm));
+    error_.add(receive(MPI_BOTTOM, 1, type, call_.order.rank_at(sender), call_.tag_base + tree_tag,
+                       call_.comm));
     PMPI_Type_free(&type);
     // As many bytes in all, but of other blocks: they lie in wrong places.
-    char* written = reserved(room_.packed, trailer_bytes);
-    WrittenSizes(sizes).write(written, true);
-    if (std::memcmp(written, trailer, trailer_bytes) != 0) {
+    char* written = reserved(room_.packed, end_bytes);
+    write_trailer(WrittenSizes(sizes), cube, written);
+    if (std::memcmp(written, trailer, end_bytes) != 0) {
       error_.add(MPI_ERR_TRUNCATE);
-      read_sizes(trailer + trailer_bytes - sizeof(std::uint32_t),
-                 trailer_bytes - sizeof(std::uint32_t), true, sizes);
+      const std::size_t before_word = end_bytes - cube_bytes - sizeof(std::uint32_t);
+      read_sizes(trailer + before_word, before_word, true, sizes);
     }
     return true;
   }
 
-  void place(const OrderedChild& child, std::span<const std::uint32_t> sizes, const char* data) {
+  void place(const JoinOrder::Cube& cube, const char* data) {
+    const std::span<const std::uint32_t> sizes = sizes_of(cube);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const std::size_t bytes = in_tree(sizes[i]);
       if (bytes == 0) continue;
-      const Rank rank = rank_in(child, static_cast<Rank>(i));
+      const Rank rank = rank_in(cube, static_cast<Rank>(i));
       if (bytes > all().bytes(rank)) {
         error_.add(MPI_ERR_TRUNCATE);
       } else if (all().type.dense) {
@@ -219,9 +238,10 @@ class Root {
   }
 
   // What comes direct is what the ranks say, not what the root's counts do.
-  void settle_direct(const OrderedChild& child, std::span<const std::uint32_t> sizes) {
+  void settle_direct(const JoinOrder::Cube& cube) {
+    const std::span<const std::uint32_t> sizes = sizes_of(cube);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Rank rank = rank_in(child, static_cast<Rank>(i));
+      const Rank rank = rank_in(cube, static_cast<Rank>(i));
       const bool comes = sizes[i] == goes_direct;
       if (comes == expected_direct(rank)) continue;
       if (comes) {

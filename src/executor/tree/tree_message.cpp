@@ -56,6 +56,11 @@ void IrregularRoom::make_parts(std::size_t count) {
   for (std::size_t k = count; k < parts.size(); ++k) parts[k].release();
 }
 
+Area& IrregularRoom::part(std::size_t index) {
+  while (parts.size() <= index) parts.emplace_back();
+  return parts[index];
+}
+
 char* reserved(Area& area, std::size_t bytes) {
   if (area.size() > std::max(2 * bytes, kept_anyway)) area.release();
   char* memory = area.reserve(std::max<std::size_t>(bytes, 1));

@@ -25,7 +25,7 @@ PlanHeader describe_ordered_tree(const PlanRequest& request) {
 void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) {
   program.clear();
   const TreeBlocks blocks(request);
-  append_gather(request, blocks, ordered_node(request, blocks, rank), rank, 0, program);
+  append_gather(request, blocks, ordered_node(request, blocks, rank), {}, rank, 0, program);
 }
 
 }  // namespace sibyl::gather

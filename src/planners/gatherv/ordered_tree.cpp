@@ -74,12 +74,15 @@ std::vector<StepIndex> append_construction(const PlanRequest& request, const Tre
 }  // namespace
 
 PlanHeader describe_ordered_tree(const PlanRequest& request) {
-  const auto direct = static_cast<std::uint32_t>(TreeBlocks(request).direct().size());
+  const TreeBlocks blocks(request);
+  const auto direct = static_cast<std::uint32_t>(blocks.direct().size());
   const std::uint32_t construction = construction_rounds(request);
+  const GatherMessages messages = gather_messages(request, blocks);
   PlanHeader header = plain_header(Collective::gatherv, "ordered-tree", request,
-                                   construction + tree_rounds(request) + direct);
-  // An exchange, telling in all other iterations, data along the tree, and a direct block.
-  if (construction != 0) header.tag_span = tree_rounds(request) + 2;
+                                   construction + messages.round(tree_rounds(request)) + direct);
+  // Data along the tree, a direct block; an exchange, and telling in all other iterations.
+  header.tag_span = messages.most() + (direct != 0 ? 1 : 0);
+  if (construction != 0) header.tag_span += tree_rounds(request);
   return header;
 }
 
@@ -90,9 +93,11 @@ void plan_ordered_tree(const PlanRequest& request, Rank rank, Program& program) 
   std::vector<StepIndex> constructed;
   if (construction != 0) constructed = append_construction(request, blocks, rank, program);
   const auto first = static_cast<StepIndex>(program.steps.size());
-  append_gather(request, blocks, ordered_node(request, blocks, rank), rank, construction, program);
-  append_direct(request, blocks, rank, construction + tree_rounds(request), Collective::gatherv,
+  const GatherMessages messages = gather_messages(request, blocks);
+  append_gather(request, blocks, ordered_node(request, blocks, rank), messages, rank, construction,
                 program);
+  append_direct(request, blocks, rank, construction + messages.round(tree_rounds(request)),
+                Collective::gatherv, program);
   wait_for(constructed, first, program);
 }
 

@@ -147,6 +147,19 @@ class Release(unittest.TestCase):
             "## [Unreleased]\n\n## [7.8.9] - 2030-02-03\n\n### Added\n\n- A thing.", changelog
         )
 
+    def test_debians_changelog_keeps_the_entries_of_earlier_releases(self):
+        self.prepare("7.8.9")
+        first = self.read("packaging/debian/changelog")
+        self.assertEqual(first.count("\n -- "), 1)  # the one that was there was never released
+        changelog = self.read("CHANGELOG.md")
+        self.write("CHANGELOG.md", changelog.replace("ed]\n", "ed]\n\n- Another thing.\n", 1))
+        self.succeed("prepare", "7.9.0", "--date", "2031-03-04")
+        second = self.read("packaging/debian/changelog")
+        self.assertTrue(second.startswith("sibyl-mpi (7.9.0-1) unstable"), second)
+        self.assertTrue(second.endswith("\n\n" + first), second)
+        self.assertEqual(second.count("First release"), 1)
+        self.assertIn("Tue, 04 Mar 2031", second)
+
     def test_a_dry_run_writes_all_but_the_tag(self):
         self.prepare("7.8.9")
         said = self.succeed(

@@ -256,6 +256,16 @@ class Programs(WheelTest):
         mpicc = environment(options.mpis / "mpich", options.pythons[0], "mpich") / "mpicc"
         self.pypi("intel", "impi-rt", mpicc=mpicc)
 
+    def test_with_the_standards_binary_interface(self):
+        """A program that was built for it, under PyPI's MPICH."""
+        bin = environment(options.mpis / "mpich", options.pythons[0], "mpich")
+        program = self.sample_sort(bin / "mpicc_abi")
+        needed = run("readelf", "--dynamic", program)
+        self.assertRegex(needed, r"NEEDED.*\[libmpi_abi\.so")
+        command = [program, self.work / "sorted", "6", "2000"]
+        library = str(bin.parent / "lib")
+        self.same_and_served(command, bin / "mpiexec", bin, 6, LD_LIBRARY_PATH=library)
+
     def in_one_environment(self, package, python):
         """Wheel, mpi4py and an MPI by one command; nothing is said of where the MPI is."""
         place = Path(tempfile.mkdtemp(dir=self.work))

@@ -8,6 +8,7 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import tarfile
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = (
@@ -185,6 +187,31 @@ class Release(unittest.TestCase):
                 self.assertIn(digest, text)
                 self.assertIn("https://host.test/s", text)
         self.assertEqual(self.git("status", "--porcelain"), "")
+
+    def test_wheels_of_both_machines_and_debian_packages_are_part_of_it(self):
+        self.prepare("7.8.9")
+        made = {
+            "docs": "",
+            "wheel": 'name="dist/x-${2:-x86_64}.whl"',
+            "debian-package": 'name="build/x.deb"; mkdir -p build',
+        }
+        for script, name in made.items():
+            file = self.root / "scripts" / script
+            write = 'echo content > "$name"; echo "$PWD/$name"' if name else ""
+            file.write_text(f"#!/bin/sh\n{name}\n{write}\n")
+            file.chmod(0o755)
+        compiler = self.root / "tools" / "aarch64-linux-gnu-g++"
+        compiler.parent.mkdir()
+        compiler.write_text("#!/bin/sh\n")
+        compiler.chmod(0o755)
+        self.write(".gitignore", "dist/\nbuild/\n")
+        self.commit()
+        with mock.patch.dict(os.environ, PATH=f"{compiler.parent}:{os.environ['PATH']}"):
+            self.succeed("make", "--dry-run")
+        names = {line.split("  ")[1] for line in self.read("dist/SHA256SUMS").splitlines()}
+        here = {"x-x86_64.whl", "x.deb"}
+        elsewhere = set() if platform.machine() == "aarch64" else {"x-aarch64.whl"}
+        self.assertLessEqual(here | elsewhere, names)
 
     def test_the_sources_are_the_same_bytes_each_time(self):
         self.prepare("7.8.9")

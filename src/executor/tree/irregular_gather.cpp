@@ -125,7 +125,7 @@ class Inner {
       error_.add(MPI_ERR_INTERN);
       return false;
     }
-    if (announced(memory, bytes).size() > 0) return true;  // so is what this rank sends
+    if (!announced(memory, bytes).empty()) return true;  // so is what this rank sends
     Opened opened;
     opened.child = child;
     const OrderedChild& sender = node_.children[child];

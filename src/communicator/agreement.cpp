@@ -119,10 +119,13 @@ void CommunicatorState::make_room_for_another(MPI_Comm comm) {
   constexpr std::int64_t many = 1000;  // MPICH has room for twice as many
   if (mode_ != Mode::served) return;   // the same on all ranks, as is all that follows
   if (++creations_ % looks_every == 0) {
-    const std::int64_t own = process_.live_communicators + process_.privates_in_use();
-    std::int64_t most = 0;
-    tight_ = PMPI_Allreduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, private_comm()) == MPI_SUCCESS &&
-             most >= many;
+    // Another thread may be using what would be given back.
+    const std::array<std::int64_t, 2> own{process_.live_communicators + process_.privates_in_use(),
+                                          Process::has_threads() ? 1 : 0};
+    std::array<std::int64_t, 2> most{};
+    tight_ = PMPI_Allreduce(own.data(), most.data(), static_cast<int>(own.size()), MPI_INT64_T,
+                            MPI_MAX, private_comm()) == MPI_SUCCESS &&
+             most[0] >= many && most[1] == 0;
   }
   if (!tight_) return;
   MPI_Comm tried = make_private(private_comm());

@@ -16,6 +16,7 @@
 #include "base/output_file.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/deferred_release.hpp"
+#include "communicator/settled_calls.hpp"
 #include "device/owner.hpp"
 
 namespace sibyl {
@@ -164,6 +165,7 @@ bool Process::end_with_world() {
 int Process::communicator_key() { return state_key; }
 
 void Process::forget_keys() {
+  SettledCalls::forget();  // nor do handles
   state_key = MPI_KEYVAL_INVALID;
   process_key = MPI_KEYVAL_INVALID;
 }

@@ -2,7 +2,6 @@
 #include "communicator/settled_calls.hpp"
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 
 namespace sibyl {
@@ -15,7 +14,6 @@ constexpr bool ranks_share_threads = false;
 #endif
 constexpr unsigned slot_bits = 5;
 thread_local constinit std::array<KnownCall, std::size_t{1} << slot_bits> slots{};
-std::atomic<std::uint64_t> epoch = 1;
 
 // Where the call is remembered, if it is: one place, taken over by whoever comes last.
 std::size_t slot_of(const SettledCall& call) {
@@ -30,21 +28,16 @@ std::size_t slot_of(const SettledCall& call) {
 const KnownCall* SettledCalls::find(const SettledCall& call) {
   const KnownCall& known = slots[slot_of(call)];
   const SettledCall& held = known.call;
-  const bool is_this = held.epoch == epoch.load(std::memory_order_acquire) &&
-                       held.what == call.what && held.communicator == call.communicator &&
-                       held.count == call.count && held.type == call.type &&
-                       held.other_count == call.other_count && held.other_type == call.other_type &&
-                       held.op == call.op;
+  const bool is_this = held.epoch == call.epoch && held.what == call.what &&
+                       held.communicator == call.communicator && held.count == call.count &&
+                       held.type == call.type && held.other_count == call.other_count &&
+                       held.other_type == call.other_type && held.op == call.op;
   return is_this ? &known : nullptr;
 }
 
 void SettledCalls::add(const KnownCall& call) {
   if (ranks_share_threads) return;
-  KnownCall& known = slots[slot_of(call.call)];
-  known = call;
-  known.call.epoch = epoch.load(std::memory_order_acquire);
+  slots[slot_of(call.call)] = call;
 }
-
-void SettledCalls::forget() { epoch.fetch_add(1, std::memory_order_acq_rel); }
 
 }  // namespace sibyl

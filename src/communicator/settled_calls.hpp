@@ -18,6 +18,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <type_traits>
 
@@ -27,9 +28,10 @@
 namespace sibyl {
 
 // The arguments of one call: all words are equal, or it is another one. What a collective has not
-// is left 0. Handles must be of predefined types and operators, which are never freed.
+// is left 0. Where a type or an operator has had a part in the decision, or in what is counted, it
+// is predefined, which is never freed.
 struct alignas(64) SettledCall {
-  std::uint64_t epoch = 0;  // in which it was settled
+  std::uint64_t epoch = 0;  // in which it was decided
   std::uint64_t communicator = 0;
   std::uint64_t what = 0;  // collective, caller, root, and which buffers are none or the same
   std::uint64_t count = 0;
@@ -73,8 +75,13 @@ class SettledCalls {
   // nullptr: it is not known to be one. Valid until this thread's next call.
   static const KnownCall* find(const SettledCall& call);
   static void add(const KnownCall& call);
+  // Of decisions that begin now.
+  static std::uint64_t epoch() { return now_.load(std::memory_order_acquire); }
   // Decisions may turn out otherwise from now on, of whatever communicator.
-  static void forget();
+  static void forget() { now_.fetch_add(1, std::memory_order_acq_rel); }
+
+ private:
+  static inline std::atomic<std::uint64_t> now_ = 1;
 };
 
 }  // namespace sibyl

@@ -132,7 +132,9 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
 }
 
 bool is_one_message(const Situation& now) {
-  return now.ranks <= 2 && (gathers(now.collective) || scatters(now.collective));
+  const bool equal_blocks =
+      now.collective == Collective::gather || now.collective == Collective::scatter;
+  return equal_blocks && now.ranks <= 2 && now.bytes <= message_limit;
 }
 
 bool is_left_native_on_one_node(const Settings& settings, Collective collective) {
@@ -167,7 +169,7 @@ bool wants_costs(const Settings& settings, const Situation& now) {
       return reduce_wants_costs(settings, now);
     case Collective::gatherv:
     case Collective::scatterv:
-      return !now.costs.known() && now.node_count() > 1 && !is_one_message(now) &&
+      return !now.costs.known() && now.node_count() > 1 &&
              wanted_algorithm(settings, now) == choose_automatically &&
              !choose_irregular(now)->linear;
     case Collective::exscan:

@@ -83,6 +83,12 @@ class AsWithoutSibyl(PreloadTest):
         for way in ("alone",) if INTEL else ("alone", "both", "after"):
             self.check("sessions.c", way)
 
+    def test_a_session_after_another_that_left_its_communicator(self):
+        plain = run([c_program(PROGRAMS / "sessions_again.c")], ranks=2)
+        if plain.returncode != 0 or "both sessions are over" not in plain.stdout:
+            self.skipTest("this MPI has no session after another")
+        self.check("sessions_again.c", ranks=2)
+
     def test_as_many_communicators(self):
         most = "8192" if setting.mpi == "mpich" else "600"  # Open MPI's do not run out
         self.check("many_communicators.c", most, ranks=2)

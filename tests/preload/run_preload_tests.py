@@ -143,6 +143,16 @@ class CPrograms(PreloadTest):
         done = self.compare([c_program(PROGRAMS / "weak_large.c")], expected={"gather"}, ranks=3)
         self.assertNotIn("not refused", done.stdout)
 
+    def test_bytes_are_those_of_the_type_whose_handle_was_another_ones(self):
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
+        program = c_program(PROGRAMS / "retyped.c")
+        extra = {**under_sibyl(), "SIBYL_REPORT": str(reports)}
+        self.succeed(run([program], ranks=2, **extra))
+        for report in read_reports(reports):
+            counted = [each for each in report["entries"] if each["collective"] == "bcast"]
+            self.assertEqual(sum(each["calls"] for each in counted), 4)
+            self.assertEqual(sum(each["bytes"] for each in counted), 4 * (1 + 3 * 1000))
+
     def test_what_native_service_costs_is_measured(self):
         """The program of docs/results/performance.md runs; what a call takes is the machine's."""
         program = c_program(HERE / "overhead.c")

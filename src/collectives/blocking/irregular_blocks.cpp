@@ -222,6 +222,8 @@ Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wro
   PredictedCall predicted(state, caller.place);
   const Algorithm* const algorithm = choose(state, predicted, counted);
   if (algorithm == nullptr) {
+    if (wrong != MPI_SUCCESS)
+      return {.error = wrong};  // the library has nobody take part without data
     return Outcome::library(own_bytes(state), choose_for(state, collective, 0, OperatorUse::none),
                             true);
   }

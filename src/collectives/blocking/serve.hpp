@@ -74,6 +74,7 @@ inline SettledCall settled_call(Collective collective, int root, Caller caller, 
                                 const void* first = nullptr, const void* second = nullptr) {
   constexpr std::uint64_t preload = 1U << 7U;
   SettledCall call;
+  call.epoch = SettledCalls::epoch();  // before anything is decided
   call.communicator = SettledCall::word(comm);
   call.what = SettledCall::kind(collective, root, SettledCall::buffers(first, second)) |
               (caller.preload ? preload : 0);
@@ -99,9 +100,15 @@ template <class Call>
   if (caller.preload && state->library_serves(call.collective, comm)) {
     const OwnData own =
         counted.is_timed() ? call.own_data(state->rank(), state->size()) : OwnData{};
+    const int result = call.native();
+    if (result != MPI_SUCCESS) return counted.end_left(LeftNative::by_choice, 0, result);
     const std::uint64_t bytes = counted.bytes_of(own.count, own.type);
-    if (key && (call.key_tells_bytes() || !counted.is_timed())) counted.settle(*key, bytes);
-    return counted.end_left(LeftNative::by_choice, bytes, call.native());
+    DatatypeInfo type;  // whose size may be another's later
+    const bool countable =
+        !counted.is_timed() || (call.key_tells_bytes() &&
+                                state->type_info(own.type, 1, type) == MPI_SUCCESS && type.named);
+    if (key && countable) counted.settle(*key, bytes);
+    return counted.end_left(LeftNative::by_choice, bytes, result);
   }
   bool served = false;
   Outcome outcome = guarded(
@@ -122,10 +129,10 @@ template <class Call>
   }
   if (outcome.to_library) {
     const bool countable = call.key_tells_bytes() || !counted.is_timed();
-    if (key && outcome.settled && countable && state->settles_calls()) {
-      counted.settle(*key, outcome.bytes);
-    }
-    return counted.end_left(*outcome.to_library, outcome.bytes, call.native());
+    const bool settled = outcome.settled && countable && state->settles_calls();
+    const int result = call.native();
+    if (key && settled && result == MPI_SUCCESS) counted.settle(*key, outcome.bytes);
+    return counted.end_left(*outcome.to_library, outcome.bytes, result);
   }
   return counted.end(outcome.algorithm, outcome.bytes, MPI_SUCCESS);
 }

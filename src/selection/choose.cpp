@@ -112,7 +112,6 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
         blocks && !row.linear && now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
     return too_large ? nullptr : &row;
   }
-  if (is_one_message(now)) return nullptr;
   switch (now.collective) {
     case Collective::exscan:
       return choose_exscan(now);
@@ -129,12 +128,6 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     default:
       return choose_exchange(settings, now);
   }
-}
-
-bool is_one_message(const Situation& now) {
-  const bool equal_blocks =
-      now.collective == Collective::gather || now.collective == Collective::scatter;
-  return equal_blocks && now.ranks <= 2 && now.bytes <= message_limit;
 }
 
 bool is_left_native_on_one_node(const Settings& settings, Collective collective) {

@@ -109,12 +109,6 @@ struct SegmentPlan {
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
 const Algorithm* choose(const Settings& settings, const Situation& situation);
 
-// Whether the blocks of a gather or scatter are all but the root's own moved by one message, as in
-// the MPI library: then a blocking call is the library's, while one that ranks may begin before
-// they are there can have its message under way. (Of irregular blocks a rank whose arguments are
-// wrong takes part all the same, which the library does not see to.)
-bool is_one_message(const Situation& situation);
-
 // Whether the MPI library serves every call of this collective where all ranks share a node.
 bool is_left_native_on_one_node(const Settings& settings, Collective collective);
 

@@ -67,10 +67,6 @@ TEST(Choose, NeverBreaksARestriction) {
             EXPECT_EQ(row, nullptr) << "a block is a message";
             continue;
           }
-          if (moves_blocks(collective) && ranks <= 2) {
-            EXPECT_EQ(row, nullptr) << "there is one message";
-            continue;
-          }
           ASSERT_NE(row, nullptr);
           EXPECT_EQ(row->collective, collective);
           PlanRequest request;

@@ -134,7 +134,6 @@ const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, T
   if (freely && (!has_root(collective) || collective == Collective::bcast)) {
     return with_early_receipt(chosen, situation, terms.by_arrival);
   }
-  if (freely && is_one_message(situation)) return find_linear(collective);
   const bool blocks = collective == Collective::gather || collective == Collective::scatter;
   if (blocks && chosen != nullptr && chosen->order == OrderUse::all_ranks && freely) {
     return without_agreement(chosen, situation, terms.by_arrival);

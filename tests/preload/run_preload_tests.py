@@ -70,18 +70,18 @@ class CPrograms(PreloadTest):
 
     def test_a_launch_through_bash_is_served(self):
         program = c_program(PROGRAMS / "collectives.c")
-        self.compare(["bash", "-c", f"exec {program}"], ALL | IRREGULAR, ranks=3)
+        self.compare(["bash", "-c", f"exec {program}"], ALL | IRREGULAR, ranks=2)
 
     def test_a_launch_through_sh_that_stays_is_served(self):
         program = c_program(PROGRAMS / "collectives.c")
-        self.compare(["sh", "-c", f"true; {program}; exit $?"], ALL | IRREGULAR, ranks=3)
+        self.compare(["sh", "-c", f"true; {program}; exit $?"], ALL | IRREGULAR, ranks=2)
 
     def test_a_launch_through_python_is_served(self):
         program = c_program(PROGRAMS / "collectives.c")
         # The rank's connection to its launcher is a file descriptor that must be handed on.
         call = f"subprocess.call([{str(program)!r}], close_fds=False)"
         script = f"import subprocess, sys; sys.exit({call})"
-        self.compare([sys.executable, "-c", script], ALL | IRREGULAR, ranks=3)
+        self.compare([sys.executable, "-c", script], ALL | IRREGULAR, ranks=2)
 
     def test_calls_from_inside_a_call_go_native(self):
         # Started without a shell in between; only rank 0 prints.
@@ -137,10 +137,10 @@ class CPrograms(PreloadTest):
         if setting.mpicc is None:
             self.skipTest("no --mpicc")
         program = compile_program(setting.mpicc, PROGRAMS / "threads.c", "-pthread")
-        self.compare([program], ranks=3)
+        self.compare([program], ranks=2)
 
     def test_a_weak_reference_to_a_large_count_function_is_served(self):
-        done = self.compare([c_program(PROGRAMS / "weak_large.c")], expected={"gather"}, ranks=3)
+        done = self.compare([c_program(PROGRAMS / "weak_large.c")], expected={"gather"}, ranks=2)
         self.assertNotIn("not refused", done.stdout)
 
     def test_bytes_are_those_of_the_type_whose_handle_was_another_ones(self):
@@ -363,7 +363,7 @@ class FortranPrograms(PreloadTest):
             with self.subTest(symbol=symbol):
                 program = fortran_program("plain.f", flag)
                 self.assertIn(symbol, symbols_of(program))
-                self.compare([program], ranks=3)
+                self.compare([program], ranks=2)
 
     def test_use_mpi(self):
         self.compare([fortran_program("collectives_mpi.f90")], ALL | IRREGULAR)
@@ -385,7 +385,7 @@ class PythonPrograms(PreloadTest):
             "import sys, os, runpy; sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL); "
             f"runpy.run_path({str(PROGRAMS / 'collectives_mpi4py.py')!r})"
         )
-        self.compare([setting.python, "-c", script], ALL | IRREGULAR, ranks=3)
+        self.compare([setting.python, "-c", script], ALL | IRREGULAR, ranks=2)
 
     def test_the_example_transforms_a_recording(self):
         recording = setting.work / "tone.wav"

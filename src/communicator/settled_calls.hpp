@@ -49,6 +49,21 @@ struct alignas(64) SettledCall {
       return static_cast<std::uint64_t>(handle);
     }
   }
+  // Fill in what the collective has.
+  SettledCall& with(MPI_Count elements, MPI_Datatype datatype) {
+    count = word(elements);
+    type = word(datatype);
+    return *this;
+  }
+  SettledCall& with_other(MPI_Count elements, MPI_Datatype datatype) {
+    other_count = word(elements);
+    other_type = word(datatype);
+    return *this;
+  }
+  SettledCall& by(MPI_Op operation) {
+    op = word(operation);
+    return *this;
+  }
   // What is looked at of two buffers.
   static std::uint64_t buffers(const void* first, const void* second) {
     const auto kind = [](const void* buffer) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 namespace sibyl {
+
 std::size_t children_before_parts(const OrderedNode& node, const PartRule& rule) {
   constexpr std::uint64_t most_messages = 16;
   const std::uint64_t least = std::max<std::uint64_t>(rule.part_from, 1);

@@ -25,10 +25,7 @@ struct Bcast {
   OwnData own_data(int, int) const { return {count, datatype}; }
   int native() const { return native_bcast(caller, buffer, count, datatype, root, comm); }
   std::optional<SettledCall> key() const {
-    SettledCall call = settled_call(collective, root, caller, comm, buffer);
-    call.count = SettledCall::word(count);
-    call.type = SettledCall::word(datatype);
-    return call;
+    return settled_call(collective, root, caller, comm, buffer).with(count, datatype);
   }
   static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;

@@ -52,12 +52,9 @@ struct Blocks {
   }
   std::optional<SettledCall> key() const {
     const auto& [all, own, at] = now;
-    SettledCall call = settled_call(collective, root, caller, comm, all.buffer, own.buffer);
-    call.count = SettledCall::word(own.count);
-    call.type = SettledCall::word(own.type);
-    call.other_count = SettledCall::word(all.count);
-    call.other_type = SettledCall::word(all.type);
-    return call;
+    return settled_call(collective, root, caller, comm, all.buffer, own.buffer)
+        .with(own.count, own.type)
+        .with_other(all.count, all.type);
   }
   static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;

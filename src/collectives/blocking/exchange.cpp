@@ -67,11 +67,7 @@ std::optional<SettledCall> Exchange::key() const {
         (now.send.displacements.given() ? 1U : 0U) | (now.receive.displacements.given() ? 2U : 0U);
     return call;
   }
-  call.count = SettledCall::word(now.send.count);
-  call.type = SettledCall::word(now.send.type);
-  call.other_count = SettledCall::word(now.receive.count);
-  call.other_type = SettledCall::word(now.receive.type);
-  return call;
+  return call.with(now.send.count, now.send.type).with_other(now.receive.count, now.receive.type);
 }
 
 std::uint64_t Exchange::bytes_known_to_all(const ReadExchange& read, int ranks) const {
@@ -97,8 +93,8 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
                  collective == Collective::allgatherv ? read.largest_block() : 0);
   const auto [algorithm, cut] = counted.govern(choice);
   const Prepared* prepared = program_for(state, algorithm, cut, 0, now.in_place());
-  if (prepared == nullptr)
-    return Outcome::library(read.own_bytes(), choice, now.irregular() || read.named());
+  const bool named = now.irregular() || read.named();
+  if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice, named);
 
   CollectiveCall call;
   call.tag_base = state.tags_of(collective);

@@ -222,8 +222,8 @@ Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wro
   PredictedCall predicted(state, caller.place);
   const Algorithm* const algorithm = choose(state, predicted, counted);
   if (algorithm == nullptr) {
-    if (wrong != MPI_SUCCESS)
-      return {.error = wrong};  // the library has nobody take part without data
+    // The library has nobody take part without data.
+    if (wrong != MPI_SUCCESS) return {.error = wrong};
     return Outcome::library(own_bytes(state), choose_for(state, collective, 0, OperatorUse::none),
                             true);
   }

@@ -46,11 +46,7 @@ struct ReduceScatter {
   }
   std::optional<SettledCall> key() const {
     if (irregular()) return std::nullopt;
-    SettledCall call = settled_call(collective, root, caller, comm, send, receive);
-    call.count = SettledCall::word(block);
-    call.type = SettledCall::word(datatype);
-    call.op = SettledCall::word(op);
-    return call;
+    return settled_call(collective, root, caller, comm, send, receive).with(block, datatype).by(op);
   }
   static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;

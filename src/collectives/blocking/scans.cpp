@@ -26,11 +26,9 @@ struct Scan {
     return library(caller, now.send, now.receive, now.count, now.datatype, now.op, comm);
   }
   std::optional<SettledCall> key() const {
-    SettledCall call = settled_call(collective, root, caller, comm, now.send, now.receive);
-    call.count = SettledCall::word(now.count);
-    call.type = SettledCall::word(now.datatype);
-    call.op = SettledCall::word(now.op);
-    return call;
+    return settled_call(collective, root, caller, comm, now.send, now.receive)
+        .with(now.count, now.datatype)
+        .by(now.op);
   }
   static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;

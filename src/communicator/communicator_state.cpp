@@ -109,10 +109,10 @@ int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
 }
 
 bool CommunicatorState::serves_after_all(MPI_Comm comm, bool at_once) {
-  // After a process has died or the user has revoked his communicator.
-  if (mode_ == Mode::served && is_revoked(comm)) revoke(private_comm());
-  if (mode_ == Mode::served && is_revoked(private_comm())) mode_ = Mode::native;
   if (mode_ == Mode::served) {
+    // Where a process has died, too, calls are served: their messages fail. The library need not
+    // know of the death yet, and would be alone in a call that the others have left.
+    if (is_revoked(comm)) revoke(private_comm());
     last_used_ = process_.tick();
     return true;
   }

@@ -9,7 +9,8 @@
 // waits for may have left at one that another of the user's collectives has met.
 //
 // What the user is told is the class that the library's own collectives have: MPI_ERR_REVOKED where
-// he has revoked his communicator, else MPI_ERR_PROC_FAILED. Calls that follow go to the library.
+// he has revoked his communicator, else MPI_ERR_PROC_FAILED. Calls that follow end so as well: the
+// library may not know yet what has happened.
 //
 // The functions and classes of ULFM are found at run time: one build serves MPIs with and without.
 //

@@ -55,12 +55,39 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
 
 void (*on_served)() = nullptr;
 
+Governor::Call ask_governor(CommunicatorState& state, const Governor::Key& site,
+                            const CallPlace& place) {
+  const std::int64_t line = state.rank() == 0 && site.is_long() ? place.number() : 0;
+  return state.governing()->enter(site, state.arrivals.changes(), line);
+}
+
+Governor::Key CountedCall::site_of(const CommunicatorState::CachedChoice& choice) const {
+  return Governor::key_of(collective_, root_, choice.bytes, choice.operator_use, choice.commutes,
+                          choice.algorithm, choice.challenger.algorithm);
+}
+
+void CountedCall::settle_run(const CommunicatorState::CachedChoice& choice,
+                             const Prepared& prepared, const CollectiveCall& call,
+                             const ShortRunData& data) const {
+  using Kind = KnownCall::Kind;
+  const bool changes =
+      choice.algorithm == nullptr || choice.operator_use == OperatorUse::user || is_challengers();
+  if (key_.call == nullptr || timed_ || changes || !state_.settles_calls()) return;
+  // Calls that do not come again are not worth making a run.
+  Kind kind = Kind::seen;
+  if (key_.known == Kind::unsettled) return;
+  if (key_.known == Kind::seen) {
+    KnownRun& known = SettledCalls::new_run_of(*key_.call);
+    known.governed = choice.governed;
+    if (choice.governed) known.site = site_of(choice);
+    const bool made = make_short_run(prepared, call, state_.workspace, data, known.run);
+    kind = made ? Kind::served : Kind::unsettled;
+  }
+  SettledCalls::add({.call = *key_.call, .kind = kind, .state = &state_});
+}
+
 CommunicatorState::Served CountedCall::ask_governor(const CommunicatorState::CachedChoice& choice) {
-  const Governor::Key key =
-      Governor::key_of(collective_, root_, choice.bytes, choice.operator_use, choice.commutes,
-                       choice.algorithm, choice.challenger.algorithm);
-  const std::int64_t place = state_.rank() == 0 && key.is_long() ? place_.number() : 0;
-  governed_ = state_.governing()->enter(key, state_.arrivals.changes(), place);
+  if (!asked_) governed_ = sibyl::ask_governor(state_, site_of(choice), place_);
   if (left_by_governor()) return {};
   return is_challengers() ? choice.challenger
                           : CommunicatorState::Served{choice.algorithm, choice.segments};

@@ -112,6 +112,22 @@ class CountedCall {
     if (choice.governed) return ask_governor(choice);
     return {choice.algorithm, choice.segments};
   }
+  // The governor has been asked already, and has said this.
+  void adopt(const Governor::Call& governed) {
+    governed_ = governed;
+    asked_ = true;
+  }
+  // By what it is known when it comes again, and what is known of it by now.
+  struct Key {
+    const SettledCall* call = nullptr;  // nullptr: it is not to be known
+    std::optional<KnownCall::Kind> known;
+  };
+  void known_by(const Key& key) { key_ = key; }
+  // It has been served by this program, with its data at `data`, and will be whenever it comes
+  // again unless the governor says otherwise: so a short run may do it then. Its types and operator
+  // are predefined.
+  void settle_run(const CommunicatorState::CachedChoice& choice, const Prepared& prepared,
+                  const CollectiveCall& call, const ShortRunData& data) const;
   bool left_by_governor() const {
     return governed_.site != nullptr && governed_.arm == Arm::native;
   }
@@ -139,19 +155,27 @@ class CountedCall {
 
  private:
   CommunicatorState::Served ask_governor(const CommunicatorState::CachedChoice& choice);
+  Governor::Key site_of(const CommunicatorState::CachedChoice& choice) const;
 
   CommunicatorState& state_;
   Collective collective_;
   int root_;
   CallPlace place_;
   bool timed_;
-  bool left_ = false;  // to the MPI library
+  bool left_ = false;   // to the MPI library
+  bool asked_ = false;  // the governor
   Governor::Call governed_;
+  Key key_;
   std::uint64_t number_ = 0;
   std::chrono::steady_clock::time_point begin_;
   std::optional<Service> service_;
   std::uint64_t version_ = 0;
 };
+
+// What the governor says of a call of this site, which all ranks are making. May throw
+// std::bad_alloc.
+Governor::Call ask_governor(CommunicatorState& state, const Governor::Key& site,
+                            const CallPlace& place);
 
 // The algorithm for a call of this communicator and its segments, no more than `elements`; the last
 // choice of each collective is remembered. `commutes` says whether the operator does, `largest` is

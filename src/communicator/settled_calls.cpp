@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstddef>
+#include <new>
+#include <type_traits>
 
 namespace sibyl {
 namespace {
@@ -13,7 +15,14 @@ constexpr bool ranks_share_threads = true;
 constexpr bool ranks_share_threads = false;
 #endif
 constexpr unsigned slot_bits = 5;
-thread_local constinit std::array<KnownCall, std::size_t{1} << slot_bits> slots{};
+constexpr std::size_t slot_count = std::size_t{1} << slot_bits;
+thread_local constinit std::array<KnownCall, slot_count> slots{};
+// Handles are no constants with every MPI, and memory that begins as zeros costs a thread nothing.
+struct alignas(KnownRun) RoomForARun {
+  std::array<std::byte, sizeof(KnownRun)> bytes;
+};
+static_assert(std::is_trivially_destructible_v<KnownRun>);
+thread_local constinit std::array<RoomForARun, slot_count> runs{};
 
 // Where the call is remembered, if it is: one place, taken over by whoever comes last.
 std::size_t slot_of(const SettledCall& call) {
@@ -38,6 +47,14 @@ const KnownCall* SettledCalls::find(const SettledCall& call) {
 void SettledCalls::add(const KnownCall& call) {
   if (ranks_share_threads) return;
   slots[slot_of(call.call)] = call;
+}
+
+const KnownRun& SettledCalls::run_of(const SettledCall& call) {
+  return *std::launder(reinterpret_cast<const KnownRun*>(runs[slot_of(call)].bytes.data()));
+}
+
+KnownRun& SettledCalls::new_run_of(const SettledCall& call) {
+  return *new (runs[slot_of(call)].bytes.data()) KnownRun;
 }
 
 }  // namespace sibyl

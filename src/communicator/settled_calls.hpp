@@ -1,17 +1,18 @@
-// Calls that are known to be the MPI library's own, so that nothing is looked at again.
+// Calls of which it is known how they are served, so that nothing is looked at again.
 //
-// Most calls of most programs are short and go to the MPI library. What says so - the state of the
-// communicator, its types, its last choices - lies in many places, which a program that has worked
-// on data of its own between two calls has driven out of the processor's caches: then the decision
-// takes longer than the call. So a call that was left to the library, and will be whenever it comes
-// again, is remembered in one cache line by all of its arguments that the decision looked at.
+// Most calls of most programs are short. What says how they are served - the state of the
+// communicator, its types, its last choices, a program and its layout - lies in many places, which
+// a program that has worked on data of its own between two calls has driven out of the processor's
+// caches: then the decision takes longer than the call. So a call that was left to the library, and
+// will be whenever it comes again, is remembered in one cache line by all of its arguments that the
+// decision looked at, and one that Sibyl serves by a few short messages beside these messages.
 //
 // Where calls are counted for the report, it is remembered besides where to count it.
 //
 // Settled is a call that was decided by its arguments and by what its communicator agreed on at
-// set-up alone: nothing is learnt or tried at it (serve.hpp says which those are). Ranks
-// may remember different calls, since it makes no difference. Whatever decisions rest on changes
-// rarely, and then all threads forget all calls.
+// set-up alone: nothing is learnt at it (serve.hpp says which those are), and the governor is asked
+// as ever. Ranks may remember different calls, since it makes no difference. Whatever decisions
+// rest on changes rarely, and then all threads forget all calls.
 //
 // Thread safety: any number of threads; each remembers calls of its own.
 #pragma once
@@ -22,6 +23,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "executor/program/short_run.hpp"
+#include "governor/governor.hpp"
 #include "sibyl/planners.hpp"
 #include "telemetry/report.hpp"
 
@@ -78,11 +81,28 @@ struct alignas(64) SettledCall {
 };
 static_assert(sizeof(SettledCall) == 64);
 
+class CommunicatorState;
+
 // What is remembered of one.
 struct KnownCall {
+  enum class Kind : std::uint8_t {
+    library,    // the MPI library has it
+    seen,       // it has been served once, and a short run may serve it
+    served,     // a short run serves it
+    unsettled,  // none can
+  };
   SettledCall call;
+  Kind kind = Kind::library;
   CallCount* count = nullptr;  // nullptr: it is not to be counted
   std::uint64_t bytes = 0;     // of one call, for the report
+  CommunicatorState* state = nullptr;
+};
+
+// What serves one, unless the governor says otherwise.
+struct KnownRun {
+  bool governed = false;
+  Governor::Key site;
+  ShortRun run;
 };
 
 class SettledCalls {
@@ -90,6 +110,9 @@ class SettledCalls {
   // nullptr: it is not known to be one. Valid until this thread's next call.
   static const KnownCall* find(const SettledCall& call);
   static void add(const KnownCall& call);
+  // Of a call that was found to be `served`; and of one that is to be added as such.
+  static const KnownRun& run_of(const SettledCall& call);
+  static KnownRun& new_run_of(const SettledCall& call);
   // Of decisions that begin now.
   static std::uint64_t epoch() { return now_.load(std::memory_order_acquire); }
   // Decisions may turn out otherwise from now on, of whatever communicator.

@@ -20,17 +20,6 @@ constexpr std::size_t lockstep_vector = 65536;
 // would copy them only then (simulated: docs/results/irregular.md).
 constexpr std::size_t lockstep_irregular = 256;
 
-// Of a block, or of the whole vector.
-std::size_t lockstep_up_to(const Prepared& prepared, const CollectiveCall& call) {
-  const PlanHeader& header = prepared.header;
-  if (header.partition == Partition::vector || combines(header.collective)) return lockstep_vector;
-  if (gathers_everywhere(header.collective)) {
-    return lockstep_vector / static_cast<std::size_t>(header.ranks);
-  }
-  const bool one_at_a_time = header.window.receives == 1;
-  return call.receive.irregular != nullptr && !one_at_a_time ? lockstep_irregular : lockstep_block;
-}
-
 // Where everybody exchanges with everybody, rounds are not for anybody to wait for: a rank that is
 // late would hold up the blocks of others.
 bool has_independent_rounds(const PlanHeader& header) {
@@ -50,17 +39,29 @@ int execute_now(const Prepared& prepared, const CollectiveCall& call, Workspace&
   }
   const Frame frame(prepared, call, workspace);
   if (!frame.ready()) return MPI_ERR_NO_MEM;
-  // A rank that blocks in a message of one peer does not see others die.
-  const bool may_block =
-      !prepared.lockstep.empty() && !survives_faults() && !has_independent_rounds(prepared.header);
-  if (may_block && call.piggyback == nullptr &&
-      call.block_bytes <= lockstep_up_to(prepared, call)) {
-    return run_lockstep(prepared, call, frame);
-  }
-  return run_dataflow(prepared, call, frame, workspace);
+  return goes_in_lockstep(prepared, call) ? run_lockstep(prepared, call, frame)
+                                          : run_dataflow(prepared, call, frame, workspace);
 }
 
 }  // namespace
+
+std::size_t lockstep_up_to(const Prepared& prepared, const CollectiveCall& call) {
+  const PlanHeader& header = prepared.header;
+  if (header.partition == Partition::vector || combines(header.collective)) return lockstep_vector;
+  if (gathers_everywhere(header.collective)) {
+    return lockstep_vector / static_cast<std::size_t>(header.ranks);
+  }
+  const bool one_at_a_time = header.window.receives == 1 || prepared.receives.size() <= 1;
+  return call.receive.irregular != nullptr && !one_at_a_time ? lockstep_irregular : lockstep_block;
+}
+
+bool goes_in_lockstep(const Prepared& prepared, const CollectiveCall& call) {
+  // A rank that blocks in a message of one peer does not see others die.
+  const bool may_block =
+      !prepared.lockstep.empty() && !survives_faults() && !has_independent_rounds(prepared.header);
+  return may_block && call.piggyback == nullptr &&
+         call.block_bytes <= lockstep_up_to(prepared, call);
+}
 
 int execute(const Prepared& prepared, const CollectiveCall& call, Workspace& workspace) {
   return guarded([&] { return execute_now(prepared, call, workspace); }, MPI_ERR_NO_MEM);

@@ -21,7 +21,7 @@ static int ascending(const void* a, const void* b) {
 
 typedef void collective(void);
 static long *own, *all;
-static int count;
+static int count, *counts, *places;
 
 #define PAIR(name, arguments)                                    \
   static void intercepted_##name(void) { MPI_##name arguments; } \
@@ -31,6 +31,13 @@ PAIR(Reduce, (own, all, count, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD))
 PAIR(Bcast, (own, count, MPI_LONG, 0, MPI_COMM_WORLD))
 PAIR(Allgather, (own, count, MPI_LONG, all, count, MPI_LONG, MPI_COMM_WORLD))
 PAIR(Barrier, (MPI_COMM_WORLD))
+/* These, of these sizes, Sibyl serves; the others go to the MPI library on one host. */
+PAIR(Gather, (own, count, MPI_LONG, all, count, MPI_LONG, 0, MPI_COMM_WORLD))
+PAIR(Scatter, (all, count, MPI_LONG, own, count, MPI_LONG, 0, MPI_COMM_WORLD))
+PAIR(Gatherv, (own, count, MPI_LONG, all, counts, places, MPI_LONG, 0, MPI_COMM_WORLD))
+PAIR(Scatterv, (all, counts, places, MPI_LONG, own, count, MPI_LONG, 0, MPI_COMM_WORLD))
+PAIR(Exscan, (own, all, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD))
+PAIR(Scan, (own, all, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD))
 
 static void walk(char* over, size_t bytes) {
   for (size_t at = 0; at < bytes; at += 64) ++over[at];
@@ -77,9 +84,16 @@ int main(int argc, char** argv) {
   count = bytes / 8;
   own = calloc((size_t)count, 8);
   all = calloc((size_t)count * (size_t)ranks, 8);
+  counts = calloc((size_t)ranks, sizeof *counts);
+  places = calloc((size_t)ranks, sizeof *places);
   const size_t walked = (size_t)mib << 20;
   char* data = malloc(walked + 1);
-  if (own == NULL || all == NULL || data == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (own == NULL || all == NULL || counts == NULL || places == NULL || data == NULL)
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int rank = 0; rank < ranks; ++rank) {
+    counts[rank] = count;
+    places[rank] = rank * count;
+  }
   memset(data, 1, walked + 1);
 #define MEASURE(name) \
   measure(#name, (collective* const[2]){direct_##name, intercepted_##name}, data, walked)
@@ -88,8 +102,16 @@ int main(int argc, char** argv) {
   MEASURE(Bcast);
   MEASURE(Allgather);
   MEASURE(Barrier);
+  MEASURE(Gather);
+  MEASURE(Scatter);
+  MEASURE(Gatherv);
+  MEASURE(Scatterv);
+  MEASURE(Exscan);
+  MEASURE(Scan);
   free(own);
   free(all);
+  free(counts);
+  free(places);
   free(data);
   MPI_Finalize();
   return 0;

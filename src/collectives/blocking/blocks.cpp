@@ -58,6 +58,19 @@ struct Blocks {
   }
   static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
+  ShortRunData data() const {
+    const auto given = [](void* buffer) {
+      return buffer == MPI_IN_PLACE ? nullptr : static_cast<char*>(buffer);
+    };
+    char* const root_side = given(now.all.buffer);
+    char* const own_side = given(now.own.buffer);
+    return collective == Collective::gather ? ShortRunData{.send = own_side, .receive = root_side}
+                                            : ShortRunData{.send = root_side, .receive = own_side};
+  }
+  bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData& found) const {
+    found = data();
+    return true;
+  }
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
@@ -84,7 +97,11 @@ Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted, int) const
     in_place = true;
   }
   place_blocks(state, collective, now, checked, in_place, call);
-  const int error = run_prepared(state, predicted.program(*algorithm, root, in_place), call);
+  const Prepared& prepared = predicted.program(*algorithm, root, in_place);
+  const int error = run_prepared(state, prepared, call);
+  if (error == MPI_SUCCESS && own_error == MPI_SUCCESS && in_place == checked.in_place) {
+    counted.settle_run(choice, prepared, call, data());
+  }
   return {algorithm, checked.block_bytes, own_error != MPI_SUCCESS ? own_error : error};
 }
 

@@ -106,15 +106,13 @@ class TreeCall {
 
 // By the program of the linear algorithm. A block that holds nothing is no message, as in the MPI
 // libraries: on many ranks with few blocks that is most of the time.
-int run_linear(PredictedCall& predicted, const Algorithm& algorithm, const IrregularCall& irregular,
-               Workspace& workspace) {
-  CollectiveCall call;
+int run_linear(const Prepared& prepared, const Algorithm& algorithm, const IrregularCall& irregular,
+               Workspace& workspace, CollectiveCall& call) {
   call.comm = irregular.comm;
   call.tag_base = irregular.tag_base;
   place_irregular_blocks(algorithm.collective, irregular.rank, irregular.ranks, irregular.is_root(),
                          irregular.own, irregular.all, call);
-  const bool in_place = irregular.is_root() && !irregular.has_own();
-  return execute(predicted.program(algorithm, irregular.root, in_place), call, workspace);
+  return execute(prepared, call, workspace);
 }
 
 struct Irregular {
@@ -148,6 +146,7 @@ struct Irregular {
   }
   static constexpr bool key_tells_bytes() { return false; }
   static constexpr bool this_rank_is_awaited = true;  // in a tree others depend on it
+  bool find_data(const ShortRun& run, const CommunicatorState& state, ShortRunData& found) const;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 
  private:
@@ -155,8 +154,8 @@ struct Irregular {
                           CountedCall& counted) const;
   void describe(CommunicatorState& state, IrregularCall& call) const;
   int read_sides(CommunicatorState& state, IrregularCall& call) const;
-  Outcome serve_linear(CommunicatorState& state, PredictedCall& predicted, const Algorithm& linear,
-                       IrregularCall& call, int wrong) const;
+  Outcome serve_linear(CommunicatorState& state, PredictedCall& predicted, CountedCall* settles,
+                       const Algorithm& linear, IrregularCall& call, int wrong) const;
   Outcome serve_tree(CommunicatorState& state, PredictedCall& predicted, const Algorithm& algorithm,
                      IrregularCall& call, int wrong) const;
   std::uint64_t own_bytes(CommunicatorState& state) const;
@@ -185,11 +184,45 @@ int Irregular::read_sides(CommunicatorState& state, IrregularCall& call) const {
   return read_own_side(state, own, call.own);
 }
 
+// `settles`: the call that goes this way whenever it comes again, if it does.
 Outcome Irregular::serve_linear(CommunicatorState& state, PredictedCall& predicted,
-                                const Algorithm& linear, IrregularCall& call, int wrong) const {
+                                CountedCall* settles, const Algorithm& linear, IrregularCall& call,
+                                int wrong) const {
   if (wrong != MPI_SUCCESS) return {.error = wrong};
   call.tag_base = state.tags_of(collective);
-  return {&linear, call.own_bytes(), run_linear(predicted, linear, call, state.workspace)};
+  const Prepared& prepared = predicted.program(linear, root, call.is_root() && !call.has_own());
+  CollectiveCall run;
+  const int error = run_linear(prepared, linear, call, state.workspace, run);
+  if (error == MPI_SUCCESS && settles != nullptr) {
+    settles->settle_run(choose_for(state, collective, 0, OperatorUse::none), prepared, run,
+                        {.own = call.own.base,
+                         .own_count = call.own.count,
+                         .blocks = call.is_root() ? call.all : IrregularBlocks{}});
+  }
+  return {&linear, call.own_bytes(), error};
+}
+
+// The key of a call tells no sizes and no types.
+bool Irregular::find_data(const ShortRun& run, const CommunicatorState& state,
+                          ShortRunData& found) const {
+  const auto fits = [&](const void* buffer, MPI_Count count, const DatatypeInfo& type) {
+    return count >= 0 && static_cast<std::size_t>(count) <= run.most_bytes / type.size &&
+           (buffer != nullptr || count == 0);
+  };
+  const bool has_own = run.uses(ShortRun::Where::own);
+  if (has_own) {
+    if (own.type != run.own_type.handle || !fits(own.buffer, own.count, run.own_type)) return false;
+    found.own = static_cast<char*>(own.buffer);
+    found.own_count = own.count;
+  }
+  if (!run.uses(ShortRun::Where::blocks)) return true;
+  if (all.type != run.blocks_type.handle) return false;
+  for (Rank rank = 0; rank < state.size(); ++rank) {
+    if (!fits(all.buffer, all.counts[rank], run.blocks_type)) return false;
+  }
+  found.blocks = {static_cast<char*>(all.buffer), run.blocks_type, all.counts, all.displacements};
+  return !has_own || static_cast<std::size_t>(own.count) * run.own_type.size ==
+                         found.blocks.bytes(state.rank());
 }
 
 // A rank whose arguments are wrong takes part in the tree without data, since others depend on it.
@@ -200,7 +233,8 @@ Outcome Irregular::serve_tree(CommunicatorState& state, PredictedCall& predicted
   const std::uint32_t every = caller.papers_tree ? 1 : state.settings().construct_every;
   TreeCall tree(state, collective, call, every, asks);
   if (tree.goes_linear()) {
-    Outcome outcome = serve_linear(state, predicted, *find_linear(collective), call, wrong);
+    Outcome outcome =
+        serve_linear(state, predicted, nullptr, *find_linear(collective), call, wrong);
     if (outcome.error == MPI_SUCCESS) outcome.error = tree.error();
     return outcome;
   }
@@ -231,7 +265,7 @@ Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wro
   describe(state, call);
   if (wrong == MPI_SUCCESS) wrong = read_sides(state, call);
   const auto run = [&] {
-    return algorithm->linear ? serve_linear(state, predicted, *algorithm, call, wrong)
+    return algorithm->linear ? serve_linear(state, predicted, &counted, *algorithm, call, wrong)
                              : serve_tree(state, predicted, *algorithm, call, wrong);
   };
   if (wrong != MPI_SUCCESS) return run();

@@ -32,6 +32,15 @@ struct Scan {
   }
   static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
+  ShortRunData data() const {
+    const bool in_place = now.send == MPI_IN_PLACE;
+    return {.send = in_place ? nullptr : static_cast<char*>(const_cast<void*>(now.send)),
+            .receive = static_cast<char*>(now.receive)};
+  }
+  bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData& found) const {
+    found = data();
+    return true;
+  }
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
@@ -51,7 +60,9 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall& counted, int) const {
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice, type.named);
 
   place_vectors(now, type, in_place, true, call);
-  return {algorithm, call.block_bytes, run_prepared(state, *prepared, call)};
+  const int error = run_prepared(state, *prepared, call);
+  if (error == MPI_SUCCESS) counted.settle_run(choice, *prepared, call, data());
+  return {algorithm, call.block_bytes, error};
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 //     std::optional<SettledCall> key() const;       // none: a few words do not tell calls apart
 //     bool key_tells_bytes() const;                 // calls of one key count as many for the
 //     report
+//     // Where a short run finds the data of this call; false: it must go the whole way.
+//     bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData&) const;
 //     // May throw std::bad_alloc. `wrong`: the class of what is wrong here, where this rank takes
 //     // part all the same, without data (in the C API, with this_rank_is_awaited).
 //     Outcome serve(CommunicatorState&, CountedCall&, int wrong) const;
@@ -81,10 +83,11 @@ inline SettledCall settled_call(Collective collective, int root, Caller caller, 
   return call;
 }
 
-// Not one with serve(): that is all that a settled call goes through.
+// `governed`: what the governor has said of it already.
 template <class Call>
 [[gnu::noinline]] int serve_unsettled(const Call& call, Caller caller, MPI_Comm comm,
-                                      const std::optional<SettledCall>& key) {
+                                      const CountedCall::Key& key,
+                                      const Governor::Call* governed = nullptr) {
   if (comm == MPI_COMM_NULL) return call.native();
   CommunicatorState* const state = CommunicatorState::get(comm);
   if (state == nullptr) return call.native();
@@ -97,6 +100,8 @@ template <class Call>
     if (!takes_part) return fail(caller, comm, verdict.error_class);
   }
   CountedCall counted(*state, call.collective, call.root, caller.place);
+  if (governed != nullptr) counted.adopt(*governed);
+  counted.known_by(key);
   if (caller.preload && state->library_serves(call.collective, comm)) {
     const OwnData own =
         counted.is_timed() ? call.own_data(state->rank(), state->size()) : OwnData{};
@@ -107,7 +112,7 @@ template <class Call>
     const bool countable =
         !counted.is_timed() || (call.key_tells_bytes() &&
                                 state->type_info(own.type, 1, type) == MPI_SUCCESS && type.named);
-    if (key && countable) counted.settle(*key, bytes);
+    if (key.call != nullptr && countable) counted.settle(*key.call, bytes);
     return counted.end_left(LeftNative::by_choice, bytes, result);
   }
   bool served = false;
@@ -131,19 +136,56 @@ template <class Call>
     const bool countable = call.key_tells_bytes() || !counted.is_timed();
     const bool settled = outcome.settled && countable && state->settles_calls();
     const int result = call.native();
-    if (key && settled && result == MPI_SUCCESS) counted.settle(*key, outcome.bytes);
+    if (key.call != nullptr && settled && result == MPI_SUCCESS) {
+      counted.settle(*key.call, outcome.bytes);
+    }
     return counted.end_left(*outcome.to_library, outcome.bytes, result);
   }
   return counted.end(outcome.algorithm, outcome.bytes, MPI_SUCCESS);
 }
 
+// By a short run, where its data allow it and the governor has Sibyl's own choice serve.
+template <class Call>
+[[gnu::noinline]] int serve_settled(const Call& call, Caller caller, MPI_Comm comm,
+                                    const KnownCall& known, const CountedCall::Key& key) {
+  CommunicatorState& state = *known.state;
+  const KnownRun& settled = SettledCalls::run_of(known.call);
+  ShortRunData data;
+  const bool fits = call.find_data(settled.run, state, data) && may_run(settled.run, data);
+  if (!fits || !state.serves(comm, true)) return serve_unsettled(call, caller, comm, key);
+  Governor::Call governed;
+  if (settled.governed) {
+    const auto asked =
+        guarded([&] { return std::optional(ask_governor(state, settled.site, caller.place)); },
+                std::nullopt);
+    if (!asked) return fail(caller, comm, MPI_ERR_NO_MEM);
+    governed = *asked;
+    if (governed.arm != Arm::own) return serve_unsettled(call, caller, comm, key, &governed);
+  }
+  const int error = execute(settled.run, data, state.workspace);
+  if (error != MPI_SUCCESS) return fail(caller, comm, error);
+  if (governed.took != nullptr) state.governing()->leave(governed, true);
+  if (on_served != nullptr) on_served();
+  return MPI_SUCCESS;
+}
+
+// What is settled goes through no more than this and what it calls for it.
 template <class Call>
 int serve(const Call& call, Caller caller, MPI_Comm comm) {
   const std::optional<SettledCall> key = call.key();
-  if (const KnownCall* const known = key ? SettledCalls::find(*key) : nullptr) {
+  if (!key) return serve_unsettled(call, caller, comm, {});
+  const KnownCall* const known = SettledCalls::find(*key);
+  if (known == nullptr) return serve_unsettled(call, caller, comm, {&*key, std::nullopt});
+  if (known->kind == KnownCall::Kind::library) {
     return CountedCall::count_settled(*known, [&] { return call.native(); });
   }
-  return serve_unsettled(call, caller, comm, key);
+  const CountedCall::Key with{&*key, known->kind};
+  if constexpr (requires(ShortRunData& data) { call.find_data(ShortRun{}, *known->state, data); }) {
+    if (known->kind == KnownCall::Kind::served) {
+      return serve_settled(call, caller, comm, *known, with);
+    }
+  }
+  return serve_unsettled(call, caller, comm, with);
 }
 
 }  // namespace sibyl

@@ -9,6 +9,11 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
 int run_dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
                  Workspace& workspace);
 
+// Which one a call has that needs no mirrors. Up to so many bytes of a block, or of the whole
+// vector, it may be lockstep.
+bool goes_in_lockstep(const Prepared& prepared, const CollectiveCall& call);
+std::size_t lockstep_up_to(const Prepared& prepared, const CollectiveCall& call);
+
 // Of lockstep: receives a message by MPI, blocking.
 int receive_by_mpi(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
                    StepIndex index);

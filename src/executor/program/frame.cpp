@@ -45,6 +45,7 @@ Frame::Frame(const Prepared& prepared, const CollectiveCall& call, Workspace& wo
   if (total != 0) {
     char* const memory = workspace.frame.reserve(total);
     if (memory == nullptr) return;
+    room_ = {memory, total};
     layout_.place_scratch(memory);
     staging_ = memory + scratch;
     packed_ = staging_ + staging;

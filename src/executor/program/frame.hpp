@@ -17,6 +17,12 @@ class Frame {
 
   // False when there was no memory.
   bool ready() const { return ready_; }
+  // All of it.
+  struct Room {
+    char* memory = nullptr;
+    std::size_t bytes = 0;
+  };
+  const Room& room() const { return room_; }
 
   int tag_of(StepIndex index) const {
     return call_.tag_base + static_cast<int>(prepared_.tag[index]);
@@ -24,7 +30,15 @@ class Frame {
   // The memory of a message step: where its slice lies, or its place in the packed area.
   Piece message(StepIndex index) const {
     const Slice& slice = step(index).slice;
-    return is_packed(index) ? packed_message(index) : layout_.locate(slice.buffer, slice.range);
+    return is_packed(index) ? packed_message(index) : locate(slice);
+  }
+  // Not of several ranges.
+  Piece locate(const Slice& slice) const { return layout_.locate(slice.buffer, slice.range); }
+  // Several ranges always are put together, several blocks where they may lie anywhere.
+  bool is_packed(StepIndex index) const {
+    if (prepared_.packed_ordinal[index] == Prepared::not_packed) return false;
+    const Slice& slice = step(index).slice;
+    return slice.list_size > 1 || layout_.is_irregular(slice.buffer);
   }
   // Bytes of an element of that memory; 0 where its type has gaps or is not in order.
   std::size_t element_bytes(StepIndex index) const;
@@ -55,12 +69,6 @@ class Frame {
   const Step& step(StepIndex index) const { return prepared_.program.steps[index]; }
   std::size_t bytes_of(const Slice& slice) const;
   bool has_data(StepIndex index) const;
-  // Several ranges always are, several blocks where they may lie anywhere.
-  bool is_packed(StepIndex index) const {
-    if (prepared_.packed_ordinal[index] == Prepared::not_packed) return false;
-    const Slice& slice = step(index).slice;
-    return slice.list_size > 1 || layout_.is_irregular(slice.buffer);
-  }
   Piece packed_message(StepIndex index) const;
   char* staging_place(std::uint32_t slot, MPI_Count elements) const;
   std::size_t place_packed_messages();
@@ -78,6 +86,7 @@ class Frame {
   char* staging_ = nullptr;
   char* packed_ = nullptr;
   char* copy_room_ = nullptr;
+  Room room_;
   bool ready_ = false;
 };
 

@@ -171,6 +171,13 @@ class Runner {
     for (const Operation& operation : run_.all()) error.add(one(operation));
     return error.code();
   }
+  // Whether a copy is to go where it is.
+  bool stays(const Operation& copy) const {
+    const bool of_user = copy.data.where != Where::room && copy.from.where != Where::room;
+    return of_user && bytes_of_copy(copy) != 0 && find(copy.data) == find(copy.from);
+  }
+
+ private:
   char* find(const Place& place) const {
     switch (place.where) {
       case Where::send:
@@ -187,7 +194,6 @@ class Runner {
     return nullptr;
   }
 
- private:
   int count_of(const Operation& operation) const {
     if (operation.data.where == Where::blocks) {
       return static_cast<int>(data_.blocks.counts[static_cast<Rank>(operation.data.at)]);
@@ -257,20 +263,17 @@ bool may_run(const ShortRun& run, const ShortRunData& data) {
       !is_host(Where::own, data.own) || !is_host(Where::blocks, data.blocks.base)) {
     return false;
   }
-  const Runner runner(run, data, nullptr);
+  char none = 0;
+  const Runner runner(run, data, &none);
   return std::ranges::none_of(run.all(), [&](const Operation& operation) {
-    return operation.kind == Kind::copy &&
-           runner.find(operation.data) == runner.find(operation.from);
+    return operation.kind == Kind::copy && runner.stays(operation);
   });
 }
 
 int execute(const ShortRun& run, const ShortRunData& data, Workspace& workspace) {
-  char* room = nullptr;
-  if (run.room != 0) {
-    room = workspace.frame.reserve(run.room);
-    if (room == nullptr) return MPI_ERR_NO_MEM;
-  }
-  return Runner(run, data, room).run();
+  char none = 0;  // of a run that needs no room
+  char* const room = run.room == 0 ? &none : workspace.frame.reserve(run.room);
+  return room == nullptr ? MPI_ERR_NO_MEM : Runner(run, data, room).run();
 }
 
 }  // namespace sibyl

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "planners/ceil_log2.hpp"
@@ -131,29 +132,59 @@ const Algorithm* choose_pipeline(const Settings& settings, const Situation& now,
   return by_chain < meeting * by_circulant ? chain : circulant;
 }
 
-// Allgathers. Blocks go along a ring in as many rounds as there are ranks, each of which lasts a
-// latency unless segments are under way meanwhile; by rounds in which what a rank holds doubles, as
-// the MPI libraries move blocks that are not long, in the logarithm of that. On links that are in
-// use all the time the libraries are further from this than rings are (docs/results/all-ranks.md),
-// so a ring may take a little more by the model, in the segments that are best by it.
-bool ring_pays(const Situation& now) {
-  constexpr double little_more = 1.1;
-  if (!is_long(now)) return false;
-  const Costs& costs = now.costs;
-  const double doubling = ceil_log2(static_cast<std::uint64_t>(now.ranks)) * costs.alpha +
-                          costs.beta * bytes_on_a_link(now);
-  const Algorithm* ring = find_algorithm(now.collective, "ring");
-  return std::ranges::any_of(tried, [&](std::uint32_t segments) {
+// Of as few rounds as reach all ranks.
+double latencies_of_rounds(const Situation& now) {
+  return ceil_log2(static_cast<std::uint64_t>(now.ranks)) * now.costs.alpha;
+}
+
+// In the segments that are best by the model.
+double ring_takes(const Situation& now) {
+  const Algorithm* const ring = find_algorithm(now.collective, "ring");
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::uint32_t segments : tried) {
     Settings cut;
     cut.segments = segments;
-    return exchange_segments(cut, *ring, now).whole_time <= little_more * doubling;
-  });
+    least = std::min(least, exchange_segments(cut, *ring, now).whole_time);
+  }
+  return least;
+}
+
+// Allgathers. Blocks go along a ring in as many rounds as
+// there are ranks, each of which lasts a latency unless segments are under way meanwhile; by rounds
+// in which what a rank holds doubles, as the MPI libraries move blocks that are not long, in the
+// logarithm of that. On links that are in use all the time the libraries are further from this than
+// rings are (docs/results/all-ranks.md), so a ring may take a little more by the model, in the
+// segments that are best by it.
+bool ring_pays(const Situation& now) {
+  constexpr double little_more = 1.1;
+  const double carried = now.costs.beta * bytes_on_a_link(now);
+  return is_long(now) && ring_takes(now) <= little_more * (latencies_of_rounds(now) + carried);
 }
 
 // Then a ring is a chain for most of the time, and what the libraries do depends on more than
 // sizes.
 bool has_a_large_block(const Situation& now) {
   return now.largest * static_cast<std::uint64_t>(now.ranks) > 2 * now.bytes;
+}
+
+// Reduce-scatters. Along the circulant graph they take ceil(log2 p) rounds; the MPI libraries halve
+// among as many ranks as a power of two, which is two messages of whole vectors more where that is
+// not all of them, and nothing is to be gained where it is. But its long messages are taken apart
+// and added up only when they are there: simulated, a link is busy for 1.35 to 1.6 times as long as
+// with what it carries (docs/results/all-ranks.md), and a large block goes along most rounds.
+const Algorithm* choose_sums_for_each(const Situation& now) {
+  constexpr double taken_apart = 1.5;
+  const bool lasts = is_long(now);
+  if (!now.commutes) return lasts ? find_algorithm(now.collective, "pairwise") : nullptr;
+  const double by_circulant =
+      latencies_of_rounds(now) + taken_apart * now.costs.beta * bytes_on_a_link(now);
+  const auto ranks = static_cast<std::uint64_t>(now.ranks);
+  const bool halves = (ranks & (ranks - 1)) == 0;
+  const bool fits = between_single_ranks(now) && !halves && !has_a_large_block(now);
+  if (lasts && (!fits || ring_takes(now) <= by_circulant)) {
+    return find_algorithm(now.collective, "ring");
+  }
+  return fits ? find_algorithm(now.collective, "circulant") : nullptr;
 }
 
 // The units that segments make up, and the rounds of A N + B: N segments of `bytes`.
@@ -215,8 +246,7 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
       return is_long(now) ? choose_pipeline(settings, now, "chain", "circulant") : nullptr;
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
-      if (!is_long(now)) return nullptr;
-      return now.commutes ? ring : find_algorithm(now.collective, "pairwise");
+      return choose_sums_for_each(now);
     case Collective::allgather:
       if (now.shares_nodes()) return choose_two_level(now);
       return ring_pays(now) ? ring : nullptr;

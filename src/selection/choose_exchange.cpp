@@ -171,16 +171,20 @@ bool has_a_large_block(const Situation& now) {
 // among as many ranks as a power of two, which is two messages of whole vectors more where that is
 // not all of them, and nothing is to be gained where it is. But its long messages are taken apart
 // and added up only when they are there: simulated, a link is busy for 1.35 to 1.6 times as long as
-// with what it carries (docs/results/all-ranks.md), and a large block goes along most rounds.
+// with what it carries (docs/results/all-ranks.md), and a large block goes along most rounds. All
+// ranks send in all rounds, which is more messages: where ranks share processors the shortest calls
+// take longer, and nobody holds those against the library (governor/governor.hpp).
 const Algorithm* choose_sums_for_each(const Situation& now) {
   constexpr double taken_apart = 1.5;
+  constexpr std::uint64_t worth_more_messages = 4096;
   const bool lasts = is_long(now);
   if (!now.commutes) return lasts ? find_algorithm(now.collective, "pairwise") : nullptr;
   const double by_circulant =
       latencies_of_rounds(now) + taken_apart * now.costs.beta * bytes_on_a_link(now);
   const auto ranks = static_cast<std::uint64_t>(now.ranks);
   const bool halves = (ranks & (ranks - 1)) == 0;
-  const bool fits = between_single_ranks(now) && !halves && !has_a_large_block(now);
+  const bool fits = between_single_ranks(now) && !halves && !has_a_large_block(now) &&
+                    now.bytes >= worth_more_messages;
   if (lasts && (!fits || ring_takes(now) <= by_circulant)) {
     return find_algorithm(now.collective, "ring");
   }

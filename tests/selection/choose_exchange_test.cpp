@@ -49,11 +49,12 @@ TEST(ChooseExchange, AddsUpShortVectorsAlongTheCirculantGraph) {
   for (const Collective collective :
        {Collective::reduce_scatter, Collective::reduce_scatter_block}) {
     for (const Rank ranks : {3, 6, 12, 36, 48}) {
-      EXPECT_EQ(chosen(between_hosts(collective, 1024, ranks)), "circulant") << ranks;
+      EXPECT_EQ(chosen(between_hosts(collective, 6144, ranks)), "circulant") << ranks;
     }
     for (const Rank ranks : {2, 4, 8, 32}) {
-      EXPECT_EQ(chosen(between_hosts(collective, 1024, ranks)), "native") << ranks;
+      EXPECT_EQ(chosen(between_hosts(collective, 6144, ranks)), "native") << ranks;
     }
+    EXPECT_EQ(chosen(between_hosts(collective, 2048, 12)), "native");
     EXPECT_EQ(chosen(between_hosts(collective, mebi, 12)), "ring");
     // Rounds of a fast network, which a ring has 35 of.
     Situation fast = between_hosts(collective, 36 * 16384, 36);
@@ -62,15 +63,15 @@ TEST(ChooseExchange, AddsUpShortVectorsAlongTheCirculantGraph) {
     fast.costs.overhead = 1.2e-6;
     fast.costs.beta = 0.16e-9;
     EXPECT_EQ(chosen(fast), "circulant");
-    Situation ordered = between_hosts(collective, 1024, 12);
+    Situation ordered = between_hosts(collective, 6144, 12);
     ordered.commutes = false;
     EXPECT_EQ(chosen(ordered), "native");
-    Situation on_one_host = between_hosts(collective, 1024, 12);
+    Situation on_one_host = between_hosts(collective, 6144, 12);
     on_one_host.ranks_per_node = 12;
     EXPECT_EQ(chosen(on_one_host), "native");
   }
-  Situation uneven = between_hosts(Collective::reduce_scatter, 1024, 12);
-  uneven.largest = 1000;
+  Situation uneven = between_hosts(Collective::reduce_scatter, 6144, 12);
+  uneven.largest = 6000;
   EXPECT_EQ(chosen(uneven), "native");
   uneven.bytes = mebi;
   uneven.largest = mebi - 12;

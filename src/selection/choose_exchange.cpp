@@ -8,7 +8,8 @@
 // use of shared memory, on nodes of several ranks its forms for nodes.
 //
 // Short vectors. By groups that tell each other their vectors an allreduce takes ceil(log2 p)
-// rounds where p is no power of two, and the MPI libraries two more.
+// rounds where p is no power of two, and the MPI libraries two more. So do reduce-scatters along
+// the circulant graph, and allreduces there and back, which move less than whole vectors.
 #include "selection/choose_exchange.hpp"
 
 #include <algorithm>
@@ -66,6 +67,21 @@ double bytes_on_a_link(const Situation& now) {
   }
 }
 
+// Of as few rounds as reach all ranks.
+double latencies_of_rounds(const Situation& now) {
+  return ceil_log2(static_cast<std::uint64_t>(now.ranks)) * now.costs.alpha;
+}
+
+// What rounds along the circulant graph take. Their long messages are taken apart and added up only
+// when they are there: simulated, a link is busy for 1.35 to 1.8 times as long as with what it
+// carries (docs/results/all-ranks.md).
+double circulant_takes(const Situation& now, double rounds) {
+  constexpr double taken_apart = 1.5;
+  return rounds * latencies_of_rounds(now) + taken_apart * now.costs.beta * bytes_on_a_link(now);
+}
+
+bool is_power_of_two(Rank ranks) { return (ranks & (ranks - 1)) == 0; }
+
 bool is_long(const Situation& now) {
   if (!between_single_ranks(now) || !now.costs.known()) return false;
   const double rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks));
@@ -104,19 +120,28 @@ bool arrivals_pay(const Situation& now) {
          now.costs.beta * static_cast<double>(now.bytes) >= rounds_saved * rounds * now.costs.alpha;
 }
 
+// Whether an allreduce is as good in parts, which are added up along the circulant graph and come
+// back along it, as by whole vectors in the rounds that the MPI libraries take.
+bool parts_pay(const Situation& now) {
+  if (!now.commutes || !now.costs.known()) return false;
+  const double rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks)) + 1;
+  const double whole = now.costs.alpha + now.costs.beta * static_cast<double>(now.bytes);
+  return circulant_takes(now, 2) <= rounds * whole;
+}
+
 const Algorithm* choose_allreduce(const Situation& now) {
   if (now.shares_nodes()) return choose_two_level(now);
   if (is_long(now)) {
     if (!now.commutes) return choose_ordered_allreduce(now);
     return find_algorithm(now.collective, arrivals_pay(now) ? "pre-reduced-ring" : "ring");
   }
-  const auto ranks = static_cast<std::uint64_t>(now.ranks);
-  if (!between_single_ranks(now) || (ranks & (ranks - 1)) == 0) return nullptr;
+  if (!between_single_ranks(now) || is_power_of_two(now.ranks)) return nullptr;
   std::uint64_t vectors = 0;
   for (const Rank factor : doubling_factors(now.ranks)) {
     vectors += static_cast<std::uint64_t>(factor) - 1;
   }
-  return vectors * now.bytes <= told_whole ? find_algorithm(now.collective, "doubling") : nullptr;
+  if (vectors * now.bytes <= told_whole) return find_algorithm(now.collective, "doubling");
+  return parts_pay(now) ? find_algorithm(now.collective, "circulant") : nullptr;
 }
 
 // A chain takes longer to fill. But its messages have one way each, while those of the circulant
@@ -130,11 +155,6 @@ const Algorithm* choose_pipeline(const Settings& settings, const Situation& now,
   const double by_chain = exchange_segments(settings, *chain, now).whole_time;
   const double by_circulant = exchange_segments(settings, *circulant, now).whole_time;
   return by_chain < meeting * by_circulant ? chain : circulant;
-}
-
-// Of as few rounds as reach all ranks.
-double latencies_of_rounds(const Situation& now) {
-  return ceil_log2(static_cast<std::uint64_t>(now.ranks)) * now.costs.alpha;
 }
 
 // In the segments that are best by the model.
@@ -169,23 +189,17 @@ bool has_a_large_block(const Situation& now) {
 
 // Reduce-scatters. Along the circulant graph they take ceil(log2 p) rounds; the MPI libraries halve
 // among as many ranks as a power of two, which is two messages of whole vectors more where that is
-// not all of them, and nothing is to be gained where it is. But its long messages are taken apart
-// and added up only when they are there: simulated, a link is busy for 1.35 to 1.6 times as long as
-// with what it carries (docs/results/all-ranks.md), and a large block goes along most rounds. All
-// ranks send in all rounds, which is more messages: where ranks share processors the shortest calls
-// take longer, and nobody holds those against the library (governor/governor.hpp).
+// not all of them, and nothing is to be gained where it is. But a large block goes along most
+// rounds, and all ranks send in all of them, which is more messages: where ranks share processors
+// the shortest calls take longer, and nobody holds those against the library
+// (governor/governor.hpp).
 const Algorithm* choose_sums_for_each(const Situation& now) {
-  constexpr double taken_apart = 1.5;
   constexpr std::uint64_t worth_more_messages = 4096;
   const bool lasts = is_long(now);
   if (!now.commutes) return lasts ? find_algorithm(now.collective, "pairwise") : nullptr;
-  const double by_circulant =
-      latencies_of_rounds(now) + taken_apart * now.costs.beta * bytes_on_a_link(now);
-  const auto ranks = static_cast<std::uint64_t>(now.ranks);
-  const bool halves = (ranks & (ranks - 1)) == 0;
-  const bool fits = between_single_ranks(now) && !halves && !has_a_large_block(now) &&
-                    now.bytes >= worth_more_messages;
-  if (lasts && (!fits || ring_takes(now) <= by_circulant)) {
+  const bool fits = between_single_ranks(now) && !is_power_of_two(now.ranks) &&
+                    !has_a_large_block(now) && now.bytes >= worth_more_messages;
+  if (lasts && (!fits || ring_takes(now) <= circulant_takes(now, 1))) {
     return find_algorithm(now.collective, "ring");
   }
   return fits ? find_algorithm(now.collective, "circulant") : nullptr;

@@ -78,6 +78,28 @@ TEST(ChooseExchange, AddsUpShortVectorsAlongTheCirculantGraph) {
   EXPECT_EQ(chosen(uneven), "ring");
 }
 
+// 36 nodes of a fast network, whose ring has 70 rounds.
+TEST(ChooseExchange, AddsUpInPartsWhereWholeVectorsTakeLonger) {
+  const auto chosen_of = [](std::uint64_t bytes, Rank ranks, bool commutes = true) {
+    Situation now = between_hosts(Collective::allreduce, bytes, ranks);
+    now.commutes = commutes;
+    now.costs = {};
+    now.costs.alpha = 2.5e-6;
+    now.costs.overhead = 1.2e-6;
+    now.costs.beta = 0.16e-9;
+    return chosen(now);
+  };
+  EXPECT_EQ(chosen_of(512, 36), "doubling");
+  EXPECT_EQ(chosen_of(16384, 36), "native");  // six rounds more, and little moved
+  EXPECT_EQ(chosen_of(65536, 36), "circulant");
+  EXPECT_EQ(chosen_of(65536, 36, false), "native");
+  EXPECT_EQ(chosen_of(65536, 32), "native");  // which halves in as few rounds
+  EXPECT_EQ(chosen_of(mebi, 36), "ring");
+  Situation unknown = between_hosts(Collective::allreduce, 65536, 36);
+  unknown.costs = {};
+  EXPECT_EQ(chosen(unknown), "native");
+}
+
 TEST(ChooseExchange, SendsAHugeBlockThroughFewRanks) {
   Situation now = between_hosts(Collective::allgatherv, mebi, 48);
   now.largest = mebi / 48;

@@ -139,9 +139,12 @@ class Maker {
     const bool bytes = slice.buffer == Buffer::scratch || prepared_.header.segments > 1;
     return bytes ? nullptr : &layout_.user(slice.buffer).type;
   }
+  // Also where its data are located as bytes: they are the user's, of a type that may have gaps.
   bool is_plain(const Slice& slice) const {
-    const DatatypeInfo* const type = type_of(slice);
-    return type == nullptr || (type->dense && type->named && type->size != 0);
+    if (!layout_.reduces() && slice.buffer == Buffer::scratch) return true;
+    const DatatypeInfo& type =
+        layout_.reduces() ? layout_.vector().type : layout_.user(slice.buffer).type;
+    return type.dense && type.named && type.size != 0;
   }
   // All messages and combinations.
   bool is_of_one_type(const Slice& slice) {

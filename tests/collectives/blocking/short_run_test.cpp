@@ -331,5 +331,25 @@ TEST(ShortRun, OfIrregularBlocksLooksAtWhatItsKeyDoesNotTell) {
   }
 }
 
+// A gather of one rank, cut in two, is nothing but a copy of bytes; of a type with gaps it is not.
+TEST(ShortRun, IsNoneOfTypesWithGapsWhereBlocksAreCut) {
+  Served served(Collective::gather, find_algorithm(Collective::gather, "linear-synchronised"),
+                MPI_COMM_SELF);
+  served.first_segment(4);
+  MPI_Datatype every_other = MPI_DATATYPE_NULL;
+  MPI_Type_vector(4, 1, 2, MPI_INT, &every_other);
+  MPI_Type_commit(&every_other);
+  for (int call = 0; call < enough; ++call) {
+    const std::vector<int> sent{call, -1, call + 1, -1, call + 2, -1, call + 3};
+    std::vector<int> received(7, guard);
+    EXPECT_EQ(serve_gather({}, sent.data(), 1, every_other, received.data(), 1, every_other, 0,
+                           served.get()),
+              MPI_SUCCESS);
+    EXPECT_EQ(received, (std::vector<int>{call, guard, call + 1, guard, call + 2, guard, call + 3}))
+        << call;
+  }
+  MPI_Type_free(&every_other);
+}
+
 }  // namespace
 }  // namespace sibyl::test

@@ -6,7 +6,9 @@ import sys
 
 import pytest
 from pages import COMMAND, DOCS, ROOT, read_page
+from typer.main import get_command
 
+import sibyl
 from sibyl.cli import app
 
 sys.path.insert(0, str(DOCS / "extensions"))
@@ -147,6 +149,7 @@ def test_the_front_page_names_every_page_but_those_of_verbs():
 
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b|[Rr]epeats to the\s+last\s+digit")
 RESULTS = sorted(set((DOCS / "results").glob("*.md")) - {DOCS / "results" / "index.md"})
+OTHERS = sorted(page for page in DOCS.rglob("*.md") if page.parent != DOCS / "results")
 
 
 def undated(text):
@@ -179,3 +182,70 @@ def test_a_table_without_day_or_command_is_found():
     assert undated(f"# A\n\n## One\n\n{table}\n{command}") == ["## One"]
     assert undated(f"# A\n\n## One\n\non 2026-01-01\n\n{table}") == ["## One"]
     assert undated(f"# A\n\n## One\n\non 2026-01-01\n\n{table}\n{command}") == []
+
+
+def undated_figures(text):
+    """Sections of another page with a table a third of which is decimal fractions, undated.
+
+    Such a table is of what was measured or simulated. Definitions have fewer fractions.
+    """
+    found = []
+    for section in re.split(r"^(?=## )", text, flags=re.MULTILINE):
+        for table in re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE):
+            rows = [line.strip().strip("|").split("|") for line in table.splitlines()[2:]]
+            cells = [cell.strip() for row in rows for cell in row if cell.strip()]
+            figures = [cell for cell in cells if re.match(r"\d+\.\d+", cell)]
+            if 3 * len(figures) >= len(cells) and not DAY.search(section):
+                found.append(section.splitlines()[0])
+                break
+    return found
+
+
+@pytest.mark.parametrize("page", OTHERS, ids=lambda page: str(page.relative_to(DOCS)))
+def test_figures_on_other_pages_have_their_day(page):
+    assert undated_figures(page.read_text("utf-8")) == []
+
+
+def test_undated_figures_are_found():
+    table = "| a | b |\n|---|---|\n| x | 1.5 ms |\n"
+    assert undated_figures(f"# A\n\n## One\n\n{table}") == ["## One"]
+    assert undated_figures(f"# A\n\n## One\n\nOn 2026-01-01:\n\n{table}") == []
+    assert undated_figures("# A\n\n| a | b |\n|---|---|\n| x | 15 |\n") == []
+
+
+def wrong_synopses(text):
+    """Options of synopses that their verb has not, and verbs of which some options are left out.
+
+    A synopsis that leaves some out says so by `[...]`.
+    """
+    verbs = get_command(app).commands
+    seen, open_ended, wrong = {}, set(), []
+    for block in re.findall(r"^```\n(sibyl \w[^`$]*)^```", text, re.MULTILINE):
+        for synopsis in re.split(r"^(?=sibyl )", block, flags=re.MULTILINE)[1:]:
+            verb = synopsis.split()[1]
+            options = {name for each in verbs[verb].params for name in each.opts}
+            named = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", synopsis))
+            wrong += [f"{verb} {name}" for name in sorted(named - options)]
+            seen.setdefault(verb, set()).update(named)
+            if "[...]" in synopsis:
+                open_ended.add(verb)
+    for verb in sorted(seen.keys() - open_ended):
+        for each in verbs[verb].params:
+            if each.param_type_name == "option" and not seen[verb] & {*each.opts, "--help"}:
+                wrong.append(f"{verb} lacks {each.opts[0]}")
+    return wrong
+
+
+def test_synopses_name_the_options_of_their_verbs():
+    assert wrong_synopses((DOCS / "reference" / "command.md").read_text("utf-8")) == []
+
+
+def test_a_wrong_synopsis_is_found():
+    assert wrong_synopses("```\nsibyl doctor [--jsn FILE] [...]\n```\n") == ["doctor --jsn"]
+    assert wrong_synopses("```\nsibyl doctor\n```\n")[0].startswith("doctor lacks --")
+    assert wrong_synopses("```\nsibyl doctor [...]\n```\n") == []
+
+
+def test_the_reference_of_python_names_all_that_is_public():
+    text = (DOCS / "reference" / "python.md").read_text("utf-8")
+    assert [name for name in sibyl.__all__ if f"sibyl.{name}" not in text] == []

@@ -143,8 +143,8 @@ constexpr std::array<EnvironmentVariable, 44> variables{{
      "totals of "
      "a call site stay exact. Another 30 MiB at most are totals and names."},
     {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
-     "Where the preload library and the command look for libsibyl-openmpi.so.1 and "
-     "libsibyl-mpich.so.1. Read by these two only."},
+     "Where the preload library, the component of Open MPI and the command look for "
+     "libsibyl-openmpi.so.1, libsibyl-mpich.so.1 and libsibyl-abi.so.1. Read by these only."},
     {"SIBYL_INTERCEPT", "mpi or pmpi", "mpi", "",
      "By which names the preload library takes a program's calls: MPI_X, or PMPI_X below profiling "
      "tools, which then see all calls (docs/how-to/preload.md). All ranks must have the same. Read "

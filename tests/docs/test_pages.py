@@ -246,6 +246,62 @@ def test_a_wrong_synopsis_is_found():
     assert wrong_synopses("```\nsibyl doctor [...]\n```\n") == []
 
 
+def spelled(command, words=("sibyl",)):
+    """Yield a command and those below it, each with the words that call it."""
+    yield words, command
+    for name, each in getattr(command, "commands", {}).items():
+        yield from spelled(each, (*words, name))
+
+
+def options_of(command):
+    """Return what may begin with a dash in a call of a command or of one below it."""
+    return {"--help", "-h"} | {
+        name
+        for _, each in spelled(command)
+        for parameter in each.params
+        for name in (*parameter.opts, *parameter.secondary_opts)
+    }
+
+
+def unknown_options(text):
+    """Options in the running text's calls of the command that the verb has not."""
+    verbs = get_command(app).commands
+    found = []
+    for code in re.findall(r"(?<!`)`(sibyl [a-z][^`]*)`(?!`)", text):
+        verb, *words = code.split(" -- ")[0].split()[1:]
+        named = re.findall(r"(?<![\w-])--[a-z][\w-]*", " ".join(words))
+        known = options_of(verbs[verb]) if verb in verbs else set()
+        found += [f"{verb} {name}" for name in named if name not in known]
+        if verb not in verbs:
+            found.append(verb)
+    return found
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*sorted(DOCS.rglob("*.md")), *documents()],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_calls_in_the_running_text_have_options_that_there_are(page):
+    if page.name != "CHANGELOG.md":  # What has changed once was right in its time.
+        assert unknown_options(page.read_text("utf-8")) == []
+
+
+def test_an_unknown_option_in_the_running_text_is_found():
+    text = "`sibyl doctor --json`, `sibyl doctor --render`, `sibyl gone`, `sibyl cluster up --name`"
+    assert unknown_options(text) == ["doctor --render", "gone"]
+
+
+def test_the_page_of_formats_names_every_json():
+    text = (DOCS / "reference" / "file-formats.md").read_text("utf-8")
+    writers = [
+        " ".join(words)
+        for words, command in spelled(get_command(app))
+        if any("--json" in each.opts for each in command.params)
+    ]
+    assert [each for each in writers if not re.search(rf"`{each}\b[^`]*--json`", text)] == []
+
+
 def test_the_reference_of_python_names_all_that_is_public():
     text = (DOCS / "reference" / "python.md").read_text("utf-8")
     assert [name for name in sibyl.__all__ if f"sibyl.{name}" not in text] == []

@@ -83,7 +83,7 @@ def _size(count: int) -> str:
 
 def _time(seconds: float) -> str:
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
-        if seconds * factor >= 1:
+        if float(f"{seconds * factor:.3g}") >= 1:  # 999.6 ms is 1 s
             return f"{seconds * factor:.3g} {unit}"
     return f"{seconds * 1e9:.0f} ns"
 

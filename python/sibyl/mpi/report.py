@@ -198,8 +198,8 @@ def _bytes_text(count: int) -> str:
 def seconds_text(seconds: float) -> str:
     """A time with three digits or so and the unit that suits it."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}" if seconds < 1000 else f"{seconds:.0f} s"
+        if float(f"{seconds * factor:.3g}") >= 1:  # 999.6 ms is 1 s
+            return f"{seconds * factor:.3g} {unit}" if seconds < 999.5 else f"{seconds:.0f} s"
     return f"{seconds * 1e9:.0f} ns"
 
 

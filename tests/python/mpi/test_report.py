@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sibyl.mpi.report import merge_reports, print_report
+from sibyl.mpi.report import merge_reports, print_report, seconds_text
 
 
 def write(
@@ -116,3 +116,9 @@ def test_a_run_without_reports_is_told(tmp_path: Path) -> None:
 def test_a_run_without_served_calls_is_told(tmp_path: Path) -> None:
     write(tmp_path, 0, 1, [])
     assert "called no collective" in text_of(merge_reports(tmp_path))
+
+
+def test_times_that_round_up_to_a_unit_have_it():
+    times = (0.9996, 0.0009996, 9.996e-7, 999.6, 999.4, 0.9994, 2.5e-9)
+    texts = ["1 s", "1 ms", "1 us", "1000 s", "999 s", "999 ms", "2 ns"]
+    assert [seconds_text(time) for time in times] == texts

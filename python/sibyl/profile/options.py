@@ -89,11 +89,15 @@ class Outputs:
     ] = None
 
     def check(self) -> None:
-        """Notice before a long run what cannot be written."""
+        """Notice before a long run what cannot be written, or read."""
         if self.top < 1:
             raise CommandError(f"--top {self.top}: at least 1")
         if self.calibration is not None and not self.calibration.is_file():
             raise CommandError(f"--calibration {self.calibration}: there is no such file")
+        if self.calibration is not None:
+            from sibyl.simulator.calibration import read
+
+            read(self.calibration)
         files = {"--html": self.html, "--table": self.table, "--json": self.json}
         if self.trace is not None and self.trace.suffix == ".otf2":
             from sibyl.profile import otf2_archive

@@ -358,3 +358,7 @@ def test_bad_input_ends_in_one_line(sibyl: Sibyl, traces: Path) -> None:
     (sibyl.directory / "costs.json").write_text("{}")
     words = ("profile", "--traces", "traces", "--calibration", "costs.json")
     assert_usage_error(sibyl(*words), "costs.json")
+    # Not after the run, which may have been long, and whose report would be lost.
+    words = ("profile", "-n", 1, "--calibration", "costs.json", "--", "touch", "mark")
+    assert_usage_error(sibyl(*words), "costs.json")
+    assert not (sibyl.directory / "mark").exists()

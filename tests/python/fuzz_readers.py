@@ -26,6 +26,7 @@ from sibyl.profile.costs import Costs
 from sibyl.profile.document import to_json
 from sibyl.profile.page import to_html
 from sibyl.profile.profile import make_profile
+from sibyl.profile.tail_calls import tail_calls_of
 from sibyl.profile.trace import TraceError
 from sibyl.profile.world import read_world
 from sibyl.reproduce.catalogue import ITEMS
@@ -80,6 +81,12 @@ def _reproduction(path: Path) -> None:
         text.encode()
 
 
+def _module(path: Path) -> None:
+    found = tail_calls_of(path)
+    for offset in range(4096 if found is not None else 0):
+        assert found.offset_of_jump(offset) is None or offset > 0
+
+
 # By the name of the corpus: the reader, and what its file is called.
 READERS: dict[str, tuple[Reader, str]] = {
     "recording": (_recording, "recording.json"),
@@ -92,6 +99,7 @@ READERS: dict[str, tuple[Reader, str]] = {
     "calibration": (calibration.read, "costs.json"),
     "fft": (read_document, "fft.json"),
     "cluster": (_cluster, "default.json"),
+    "module": (_module, "module.so"),
     "reproduction": (_reproduction, f"{ITEMS[0].name}.json"),
 }
 

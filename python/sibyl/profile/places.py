@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sibyl.profile.tail_calls import TailCalls, tail_calls_of
 from sibyl.profile.trace import Trace
 
 DEBUG_DIRECTORY = Path("/usr/lib/debug")
@@ -49,6 +50,7 @@ class Places:
 
     def __init__(self) -> None:
         self._modules: dict[str, Any] = {}
+        self._tail_calls: dict[str, TailCalls | None] = {}
         self._found: dict[tuple[str, int], Place] = {}
 
     def of_site(self, trace: Trace, site: int) -> Place:
@@ -68,11 +70,21 @@ class Places:
         symbols = self._modules[module]
         # A call returns behind itself: to the next line, perhaps.
         lines = symbols.lookup(offset - 1) if symbols is not None and offset > 0 else []
+        if lines and lines[0].line:
+            jump = self._jump_of(module, offset)
+            lines = lines if jump is None else symbols.lookup(jump) or lines
         for line in lines:  # what was inlined comes first: the call stands there
             if line.full_path and line.line:
                 return Place(line.full_path, line.line, demangled(line.symbol or symbol))
         nearest = lines[0].symbol if lines else ""
         return Place(module, 0, demangled(nearest or symbol), offset)
+
+    def _jump_of(self, module: str, offset: int) -> int | None:
+        """Where the call is that returns to this offset, if it is a jump from another function."""
+        if module not in self._tail_calls:
+            self._tail_calls[module] = tail_calls_of(Path(module))
+        found = self._tail_calls[module]
+        return found.offset_of_jump(offset) if found is not None else None
 
 
 def _symbols_of(module: str) -> Any:

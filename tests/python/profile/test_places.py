@@ -1,6 +1,7 @@
 """Return addresses as lines of source, by programs that are compiled here."""
 
 import itertools
+import platform
 import re
 import shutil
 import subprocess
@@ -24,6 +25,26 @@ int main(void) {
   return small(step(1)) > 0 ? 0 : 1;
 }
 """
+TAIL_CALLS = """int MPI_Barrier(int), MPI_Bcast(int);
+__attribute__((noinline)) int step(int n) {
+  n += 2;
+  return MPI_Barrier(n);
+}
+__attribute__((noinline)) int outer(int n) {
+  return step(n * 3);
+}
+__attribute__((noinline)) int either(int n) {
+  if (n > 7) return MPI_Barrier(n);
+  return MPI_Bcast(n);
+}
+int main(int n, char **words) {
+  int sum = step(n);
+  sum += outer(n);
+  sum += either(n);
+  sum += MPI_Barrier(n);
+  return sum;
+}
+"""
 FORTRAN = """module work
 contains
 subroutine step(n)
@@ -44,7 +65,7 @@ end program
 """
 
 
-def built(directory: Path, compiler: str, source: str, suffix: str, *options: str) -> Path:
+def built(directory: Path, compiler: str, source: str, suffix: str, *options: str | Path) -> Path:
     if shutil.which(compiler) is None or shutil.which("objdump") is None:
         pytest.skip(f"no {compiler}, or no objdump")
     path = directory / f"source{suffix}"
@@ -84,6 +105,29 @@ def test_debug_information_tells_the_line_also_of_what_was_inlined(
     assert sorted((Path(p.path).name, p.line, p.function) for p in found) == [
         ("source.c", 3, "step"),
         ("source.c", 7, "small"),
+    ]
+
+
+@pytest.mark.parametrize("option", ["-pie", "-no-pie", "-fno-plt", "-fcf-protection"])
+def test_a_call_that_ends_a_function_and_is_a_jump_has_its_own_line(
+    tmp_path: Path, option: str
+) -> None:
+    if platform.machine() != "x86_64":
+        pytest.skip("jumps are read on x86-64 alone")
+    library = tmp_path / "libstandin.so"
+    standins = "int MPI_Barrier(int n) { return n; }\nint MPI_Bcast(int n) { return n; }\n"
+    words = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
+    subprocess.run(words, check=True, input=standins, text=True)
+    options = ("-g", "-O2", option, "-Wl,--no-as-needed", library)
+    program = built(tmp_path, "cc", TAIL_CALLS, ".c", *options)
+    returns = [returns_of(program, name) for name in ("step", "outer", "either", "MPI_Barrier")]
+    assert [len(each) for each in returns[:3]] == [1, 1, 1]
+    found = places_of(program, list(itertools.chain(*returns)), tmp_path)
+    assert [(place.line, place.function) for place in found] == [
+        (4, "step"),
+        (4, "step"),
+        (16, "main"),  # it is one of two jumps, and nobody knows which
+        *[(17, "main")] * len(returns[3]),
     ]
 
 

@@ -24,6 +24,7 @@ _FORTRAN = (
     (re.compile(r"(\w+)_mp_(\w+)_$"), r"\1::\2"),
     (re.compile(r"MAIN__$"), "main program"),
 )
+_FORTRAN_FILES = (".f", ".for", ".ftn", ".f77", ".f90", ".f95", ".f03", ".f08")
 # What compilers append to the name of a part or a copy of a function.
 _PARTS = re.compile(r"(\.(cold|constprop|isra|part|lto_priv|llvm)(\.\d+)*)+$")
 
@@ -75,7 +76,10 @@ class Places:
             lines = lines if jump is None else symbols.lookup(jump) or lines
         for line in lines:  # what was inlined comes first: the call stands there
             if line.full_path and line.line:
-                return Place(line.full_path, line.line, demangled(line.symbol or symbol))
+                function = demangled(line.symbol or symbol)
+                if line.full_path.lower().endswith(_FORTRAN_FILES):
+                    function = function.removesuffix("_")  # of procedures outside of modules
+                return Place(line.full_path, line.line, function)
         nearest = lines[0].symbol if lines else ""
         return Place(module, 0, demangled(nearest or symbol), offset)
 

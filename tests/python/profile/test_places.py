@@ -55,6 +55,11 @@ end subroutine
 end module
 subroutine away(n)
   integer :: n
+  call farther(n)
+  n = n + 1
+end subroutine
+subroutine farther(n)
+  integer :: n
   n = n + 1
 end subroutine
 program p
@@ -135,6 +140,14 @@ def test_a_fortran_procedure_has_the_name_of_its_module(tmp_path: Path) -> None:
     program = built(tmp_path, "gfortran", FORTRAN, ".f90", "-g", "-O0")
     (found,) = places_of(program, returns_of(program, "away_"), tmp_path)
     assert (Path(found.path).name, found.line, found.function) == ("source.f90", 5, "work::step")
+
+
+def test_a_fortran_procedure_outside_of_modules_has_the_name_that_it_has_in_the_source(
+    tmp_path: Path,
+) -> None:
+    program = built(tmp_path, "gfortran", FORTRAN, ".f90", "-g", "-O0")
+    (found,) = places_of(program, returns_of(program, "farther_"), tmp_path)
+    assert (Path(found.path).name, found.line, found.function) == ("source.f90", 11, "away")
 
 
 def test_without_debug_information_module_and_offset_stand_for_the_line(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def _sites(profile: Profile) -> Iterator[dict[str, Any]]:
             "where": words.where(profile, site.place),
             "figures": [*map(words.number, seconds), str(site.calls)],
             "bar": _bar(split, profile.sites[0].seconds),
-            "late": words.who_is_late(site.late[0]) if site.late and site.waiting > 0 else "",
+            "late": words.who_is_late(site.costliest) if site.costliest else "",
             "advice": words.advice_text(judgement) or "-",
         }
 

@@ -144,6 +144,13 @@ class Site:
         late.sort(key=lambda each: (-each.share, -each.seconds_caused, each.rank))
         return late[:LATE_MOST]
 
+    @property
+    def costliest(self) -> Late | None:
+        """Of those, the rank that others waited for most; None where nobody waited."""
+        if not self.late or self.waiting <= 0:
+            return None
+        return max(self.late, key=lambda each: each.seconds_caused)
+
 
 @dataclass(frozen=True)
 class MessageSite:

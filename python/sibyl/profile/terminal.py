@@ -36,8 +36,8 @@ def _table(profile: Profile, top: int) -> Table:
     table.add_column("site", overflow="fold")
     for site, judgement in list(zip(profile.sites, profile.judgements, strict=True))[:top]:
         lines = [f"{words.what_is_called(profile, site)} at {words.where(profile, site.place)}"]
-        if site.late and site.waiting > 0:
-            lines.append(words.who_is_late(site.late[0]))
+        if site.costliest is not None:
+            lines.append(words.who_is_late(site.costliest))
         if advice := words.advice_text(judgement):
             lines.append(advice)
         if measured := words.measured_text(site):

@@ -115,6 +115,27 @@ def test_the_terminal_leads_with_the_cost_of_late_ranks(sibyl: Sibyl, traces: Pa
     assert "1 more site took" in sibyl(*words, "--top", "1").stderr
 
 
+def test_a_site_names_the_rank_that_cost_most_where_another_is_last_more_often(
+    sibyl: Sibyl, tmp_path: Path
+) -> None:
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "costs.json").write_text(COSTS)
+    late = [(1, 30 * MS), (0, MS // 100), (0, MS // 100)]
+    for rank in range(3):
+        writer = Writer(rank, 3, end=400 * MS)
+        for call, (who, by) in enumerate(late):
+            begin = (10 + 100 * call) * MS
+            writer.call(begin + (by if rank == who else 0), begin + 31 * MS, "MPI_Barrier", line=4)
+        writer.write(tmp_path / "traces")
+    page = page_of(sibyl)
+    expected = "rank 1 last in 33 % of calls, by 30 ms"
+    assert expected in " ".join(" ".join(page.text).split())
+    result = sibyl("profile", "--traces", "traces", "--calibration", "costs.json")
+    assert expected in " ".join(result.stderr.split())
+    document = json.loads((tmp_path / "a.json").read_text())
+    assert [each["rank"] for each in document["sites"][0]["late"]] == [0, 1]
+
+
 def test_json_on_stdout_is_all_that_is_there(sibyl: Sibyl, traces: Path) -> None:
     result = sibyl("profile", "--traces", "traces", "--calibration", "costs.json", "--json", "-")
     assert json.loads(result.stdout)["version"] == 1

@@ -77,11 +77,15 @@ void CountedCall::settle_run(const CommunicatorState::CachedChoice& choice,
   Kind kind = Kind::seen;
   if (key_.known == Kind::unsettled) return;
   if (key_.known == Kind::seen) {
-    KnownRun& known = SettledCalls::new_run_of(*key_.call);
+    KnownRun known;
     known.governed = choice.governed;
     if (choice.governed) known.site = site_of(choice);
-    const bool made = make_short_run(prepared, call, state_.workspace, data, known.run);
-    kind = made ? Kind::served : Kind::unsettled;
+    if (make_short_run(prepared, call, state_.workspace, data, known.run)) {
+      SettledCalls::new_run_of(*key_.call) = known;
+      kind = Kind::served;
+    } else if (!call.leaves_empty_out) {  // where the key tells no sizes the next one may be short
+      kind = Kind::unsettled;
+    }
   }
   SettledCalls::add({.call = *key_.call, .kind = kind, .state = &state_});
 }

@@ -163,6 +163,11 @@ class Maker {
   Layout layout_;
 };
 
+// Where and how long it is is the call's to say.
+bool is_irregular(const Place& place) {
+  return place.where == Where::blocks || place.where == Where::own;
+}
+
 // Of one run.
 class Runner {
  public:
@@ -207,7 +212,7 @@ class Runner {
 
   int one(const Operation& operation) {
     const int count = count_of(operation);
-    const bool empty = count == 0 && operation.data.where >= Where::blocks;
+    const bool empty = count == 0 && is_irregular(operation.data);
     if (empty) return operation.kind == Kind::receive ? finish_send() : MPI_SUCCESS;
     char* const data = find(operation.data);
     switch (operation.kind) {
@@ -234,7 +239,7 @@ class Runner {
   }
 
   std::size_t bytes_of_copy(const Operation& operation) const {
-    return operation.data.where >= Where::blocks
+    return is_irregular(operation.data)
                ? static_cast<std::size_t>(data_.own_count) * run_.own_type.size
                : static_cast<std::size_t>(operation.count);
   }

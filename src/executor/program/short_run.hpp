@@ -87,7 +87,7 @@ bool make_short_run(const Prepared& prepared, const CollectiveCall& call, Worksp
 // which is the MPI library's to judge, or in a device's memory.
 bool may_run(const ShortRun& run, const ShortRunData& data);
 
-// Returns what execute() of the program would.
+// Returns the error that execute() of the program would.
 int execute(const ShortRun& run, const ShortRunData& data, Workspace& workspace);
 
 }  // namespace sibyl

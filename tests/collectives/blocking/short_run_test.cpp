@@ -254,6 +254,21 @@ INSTANTIATE_TEST_SUITE_P(Collectives, ShortRuns,
                                          Collective::scan, Collective::exscan),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
+// Long blocks at first, of which there is no short run.
+TEST(ShortRun, OfIrregularBlocksComesWithTheFirstShortOnes) {
+  if (size_of() == 1 || size_of() > 3) GTEST_SKIP() << "more messages, or none";
+  const Duplicate duplicate;
+  std::vector<int> all;
+  std::vector<int> own;
+  Trial now{.collective = Collective::scatterv};
+  now.comm = duplicate.get();
+  now.count = 90000;
+  for (int call = 1; call < enough; ++call) EXPECT_EQ(now.run(call, all, own), "");
+  now.count = 5;
+  for (int call = 0; call < enough; ++call) EXPECT_EQ(now.run(call, all, own), "");
+  EXPECT_TRUE(has_run(now));
+}
+
 long served_by_messages = 0;
 
 // Who is asked at every call: the library serves as often as he says.

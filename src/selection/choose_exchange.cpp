@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 
 #include "planners/ceil_log2.hpp"
@@ -72,14 +71,6 @@ double latencies_of_rounds(const Situation& now) {
   return ceil_log2(static_cast<std::uint64_t>(now.ranks)) * now.costs.alpha;
 }
 
-// What rounds along the circulant graph take. Their long messages are taken apart and added up only
-// when they are there: simulated, a link is busy for 1.35 to 1.8 times as long as with what it
-// carries (docs/results/all-ranks.md).
-double circulant_takes(const Situation& now, double rounds) {
-  constexpr double taken_apart = 1.5;
-  return rounds * latencies_of_rounds(now) + taken_apart * now.costs.beta * bytes_on_a_link(now);
-}
-
 bool is_power_of_two(Rank ranks) { return (ranks & (ranks - 1)) == 0; }
 
 bool is_long(const Situation& now) {
@@ -121,12 +112,17 @@ bool arrivals_pay(const Situation& now) {
 }
 
 // Whether an allreduce is as good in parts, which are added up along the circulant graph and come
-// back along it, as by whole vectors in the rounds that the MPI libraries take.
+// back along it, as by whole vectors in the rounds that the MPI libraries take. Parts are taken
+// apart and added up only when they are there: simulated, a link is busy for 1.35 to 1.8 times as
+// long as with what it carries (docs/results/all-ranks.md).
 bool parts_pay(const Situation& now) {
+  constexpr double taken_apart = 1.5;
   if (!now.commutes || !now.costs.known()) return false;
   const double rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks)) + 1;
   const double whole = now.costs.alpha + now.costs.beta * static_cast<double>(now.bytes);
-  return circulant_takes(now, 2) <= rounds * whole;
+  const double in_parts =
+      2 * latencies_of_rounds(now) + taken_apart * now.costs.beta * bytes_on_a_link(now);
+  return in_parts <= rounds * whole;
 }
 
 const Algorithm* choose_allreduce(const Situation& now) {
@@ -157,28 +153,21 @@ const Algorithm* choose_pipeline(const Settings& settings, const Situation& now,
   return by_chain < meeting * by_circulant ? chain : circulant;
 }
 
-// In the segments that are best by the model.
-double ring_takes(const Situation& now) {
-  const Algorithm* const ring = find_algorithm(now.collective, "ring");
-  double least = std::numeric_limits<double>::infinity();
-  for (const std::uint32_t segments : tried) {
-    Settings cut;
-    cut.segments = segments;
-    least = std::min(least, exchange_segments(cut, *ring, now).whole_time);
-  }
-  return least;
-}
-
-// Allgathers. Blocks go along a ring in as many rounds as
-// there are ranks, each of which lasts a latency unless segments are under way meanwhile; by rounds
-// in which what a rank holds doubles, as the MPI libraries move blocks that are not long, in the
-// logarithm of that. On links that are in use all the time the libraries are further from this than
-// rings are (docs/results/all-ranks.md), so a ring may take a little more by the model, in the
-// segments that are best by it.
+// Allgathers. Blocks go along a ring in as many rounds as there are ranks, each of which lasts a
+// latency unless segments are under way meanwhile; by rounds in which what a rank holds doubles, as
+// the MPI libraries move blocks that are not long, in the logarithm of that. On links that are in
+// use all the time the libraries are further from this than rings are (docs/results/all-ranks.md),
+// so a ring may take a little more by the model, in the segments that are best by it.
 bool ring_pays(const Situation& now) {
   constexpr double little_more = 1.1;
-  const double carried = now.costs.beta * bytes_on_a_link(now);
-  return is_long(now) && ring_takes(now) <= little_more * (latencies_of_rounds(now) + carried);
+  if (!is_long(now)) return false;
+  const double doubling = latencies_of_rounds(now) + now.costs.beta * bytes_on_a_link(now);
+  const Algorithm* ring = find_algorithm(now.collective, "ring");
+  return std::ranges::any_of(tried, [&](std::uint32_t segments) {
+    Settings cut;
+    cut.segments = segments;
+    return exchange_segments(cut, *ring, now).whole_time <= little_more * doubling;
+  });
 }
 
 // Then a ring is a chain for most of the time, and what the libraries do depends on more than
@@ -195,14 +184,10 @@ bool has_a_large_block(const Situation& now) {
 // (governor/governor.hpp).
 const Algorithm* choose_sums_for_each(const Situation& now) {
   constexpr std::uint64_t worth_more_messages = 4096;
-  const bool lasts = is_long(now);
-  if (!now.commutes) return lasts ? find_algorithm(now.collective, "pairwise") : nullptr;
+  if (is_long(now)) return find_algorithm(now.collective, now.commutes ? "ring" : "pairwise");
   const bool fits = between_single_ranks(now) && !is_power_of_two(now.ranks) &&
                     !has_a_large_block(now) && now.bytes >= worth_more_messages;
-  if (lasts && (!fits || ring_takes(now) <= circulant_takes(now, 1))) {
-    return find_algorithm(now.collective, "ring");
-  }
-  return fits ? find_algorithm(now.collective, "circulant") : nullptr;
+  return fits && now.commutes ? find_algorithm(now.collective, "circulant") : nullptr;
 }
 
 // The units that segments make up, and the rounds of A N + B: N segments of `bytes`.

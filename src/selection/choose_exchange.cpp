@@ -8,8 +8,7 @@
 // use of shared memory, on nodes of several ranks its forms for nodes.
 //
 // Short vectors. By groups that tell each other their vectors an allreduce takes ceil(log2 p)
-// rounds where p is no power of two, and the MPI libraries two more. So do reduce-scatters along
-// the circulant graph, and allreduces there and back, which move less than whole vectors.
+// rounds where p is no power of two, and the MPI libraries two more.
 #include "selection/choose_exchange.hpp"
 
 #include <algorithm>
@@ -66,13 +65,6 @@ double bytes_on_a_link(const Situation& now) {
   }
 }
 
-// Of as few rounds as reach all ranks.
-double latencies_of_rounds(const Situation& now) {
-  return ceil_log2(static_cast<std::uint64_t>(now.ranks)) * now.costs.alpha;
-}
-
-bool is_power_of_two(Rank ranks) { return (ranks & (ranks - 1)) == 0; }
-
 bool is_long(const Situation& now) {
   if (!between_single_ranks(now) || !now.costs.known()) return false;
   const double rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks));
@@ -111,33 +103,19 @@ bool arrivals_pay(const Situation& now) {
          now.costs.beta * static_cast<double>(now.bytes) >= rounds_saved * rounds * now.costs.alpha;
 }
 
-// Whether an allreduce is as good in parts, which are added up along the circulant graph and come
-// back along it, as by whole vectors in the rounds that the MPI libraries take. Parts are taken
-// apart and added up only when they are there: simulated, a link is busy for 1.35 to 1.8 times as
-// long as with what it carries (docs/results/all-ranks.md).
-bool parts_pay(const Situation& now) {
-  constexpr double taken_apart = 1.5;
-  if (!now.commutes || !now.costs.known()) return false;
-  const double rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks)) + 1;
-  const double whole = now.costs.alpha + now.costs.beta * static_cast<double>(now.bytes);
-  const double in_parts =
-      2 * latencies_of_rounds(now) + taken_apart * now.costs.beta * bytes_on_a_link(now);
-  return in_parts <= rounds * whole;
-}
-
 const Algorithm* choose_allreduce(const Situation& now) {
   if (now.shares_nodes()) return choose_two_level(now);
   if (is_long(now)) {
     if (!now.commutes) return choose_ordered_allreduce(now);
     return find_algorithm(now.collective, arrivals_pay(now) ? "pre-reduced-ring" : "ring");
   }
-  if (!between_single_ranks(now) || is_power_of_two(now.ranks)) return nullptr;
+  const auto ranks = static_cast<std::uint64_t>(now.ranks);
+  if (!between_single_ranks(now) || (ranks & (ranks - 1)) == 0) return nullptr;
   std::uint64_t vectors = 0;
   for (const Rank factor : doubling_factors(now.ranks)) {
     vectors += static_cast<std::uint64_t>(factor) - 1;
   }
-  if (vectors * now.bytes <= told_whole) return find_algorithm(now.collective, "doubling");
-  return parts_pay(now) ? find_algorithm(now.collective, "circulant") : nullptr;
+  return vectors * now.bytes <= told_whole ? find_algorithm(now.collective, "doubling") : nullptr;
 }
 
 // A chain takes longer to fill. But its messages have one way each, while those of the circulant
@@ -161,7 +139,9 @@ const Algorithm* choose_pipeline(const Settings& settings, const Situation& now,
 bool ring_pays(const Situation& now) {
   constexpr double little_more = 1.1;
   if (!is_long(now)) return false;
-  const double doubling = latencies_of_rounds(now) + now.costs.beta * bytes_on_a_link(now);
+  const Costs& costs = now.costs;
+  const double doubling = ceil_log2(static_cast<std::uint64_t>(now.ranks)) * costs.alpha +
+                          costs.beta * bytes_on_a_link(now);
   const Algorithm* ring = find_algorithm(now.collective, "ring");
   return std::ranges::any_of(tried, [&](std::uint32_t segments) {
     Settings cut;
@@ -174,20 +154,6 @@ bool ring_pays(const Situation& now) {
 // sizes.
 bool has_a_large_block(const Situation& now) {
   return now.largest * static_cast<std::uint64_t>(now.ranks) > 2 * now.bytes;
-}
-
-// Reduce-scatters. Along the circulant graph they take ceil(log2 p) rounds; the MPI libraries halve
-// among as many ranks as a power of two, which is two messages of whole vectors more where that is
-// not all of them, and nothing is to be gained where it is. But a large block goes along most
-// rounds, and all ranks send in all of them, which is more messages: where ranks share processors
-// the shortest calls take longer, and nobody holds those against the library
-// (governor/governor.hpp).
-const Algorithm* choose_sums_for_each(const Situation& now) {
-  constexpr std::uint64_t worth_more_messages = 4096;
-  if (is_long(now)) return find_algorithm(now.collective, now.commutes ? "ring" : "pairwise");
-  const bool fits = between_single_ranks(now) && !is_power_of_two(now.ranks) &&
-                    !has_a_large_block(now) && now.bytes >= worth_more_messages;
-  return fits && now.commutes ? find_algorithm(now.collective, "circulant") : nullptr;
 }
 
 // The units that segments make up, and the rounds of A N + B: N segments of `bytes`.
@@ -249,7 +215,8 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
       return is_long(now) ? choose_pipeline(settings, now, "chain", "circulant") : nullptr;
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
-      return choose_sums_for_each(now);
+      if (!is_long(now)) return nullptr;
+      return now.commutes ? ring : find_algorithm(now.collective, "pairwise");
     case Collective::allgather:
       if (now.shares_nodes()) return choose_two_level(now);
       return ring_pays(now) ? ring : nullptr;

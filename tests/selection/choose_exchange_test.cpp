@@ -44,59 +44,6 @@ TEST(ChooseExchange, KeepsAllLinksBusyWithLongVectorsBetweenHosts) {
   EXPECT_EQ(chosen(between_hosts(Collective::alltoall, mebi / 8)), "shifted");
 }
 
-// Where halving takes two rounds more, and nothing is long enough for a ring.
-TEST(ChooseExchange, AddsUpShortVectorsAlongTheCirculantGraph) {
-  for (const Collective collective :
-       {Collective::reduce_scatter, Collective::reduce_scatter_block}) {
-    for (const Rank ranks : {3, 6, 12, 36, 48}) {
-      EXPECT_EQ(chosen(between_hosts(collective, 6144, ranks)), "circulant") << ranks;
-    }
-    for (const Rank ranks : {2, 4, 8, 32}) {
-      EXPECT_EQ(chosen(between_hosts(collective, 6144, ranks)), "native") << ranks;
-    }
-    EXPECT_EQ(chosen(between_hosts(collective, 2048, 12)), "native");
-    EXPECT_EQ(chosen(between_hosts(collective, mebi, 12)), "ring");
-    // Before costs are known, which are sought where vectors are longer.
-    Situation unknown = between_hosts(collective, mebi / 32, 12);
-    unknown.costs = {};
-    EXPECT_EQ(chosen(unknown), "circulant");
-    Situation ordered = between_hosts(collective, 6144, 12);
-    ordered.commutes = false;
-    EXPECT_EQ(chosen(ordered), "native");
-    Situation on_one_host = between_hosts(collective, 6144, 12);
-    on_one_host.ranks_per_node = 12;
-    EXPECT_EQ(chosen(on_one_host), "native");
-  }
-  Situation uneven = between_hosts(Collective::reduce_scatter, 6144, 12);
-  uneven.largest = 6000;
-  EXPECT_EQ(chosen(uneven), "native");
-  uneven.bytes = mebi;
-  uneven.largest = mebi - 12;
-  EXPECT_EQ(chosen(uneven), "ring");
-}
-
-// 36 nodes of a fast network, whose ring has 70 rounds.
-TEST(ChooseExchange, AddsUpInPartsWhereWholeVectorsTakeLonger) {
-  const auto chosen_of = [](std::uint64_t bytes, Rank ranks, bool commutes = true) {
-    Situation now = between_hosts(Collective::allreduce, bytes, ranks);
-    now.commutes = commutes;
-    now.costs = {};
-    now.costs.alpha = 2.5e-6;
-    now.costs.overhead = 1.2e-6;
-    now.costs.beta = 0.16e-9;
-    return chosen(now);
-  };
-  EXPECT_EQ(chosen_of(512, 36), "doubling");
-  EXPECT_EQ(chosen_of(16384, 36), "native");  // six rounds more, and little moved
-  EXPECT_EQ(chosen_of(65536, 36), "circulant");
-  EXPECT_EQ(chosen_of(65536, 36, false), "native");
-  EXPECT_EQ(chosen_of(65536, 32), "native");  // which halves in as few rounds
-  EXPECT_EQ(chosen_of(mebi, 36), "ring");
-  Situation unknown = between_hosts(Collective::allreduce, 65536, 36);
-  unknown.costs = {};
-  EXPECT_EQ(chosen(unknown), "native");
-}
-
 TEST(ChooseExchange, SendsAHugeBlockThroughFewRanks) {
   Situation now = between_hosts(Collective::allgatherv, mebi, 48);
   now.largest = mebi / 48;

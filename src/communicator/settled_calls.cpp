@@ -49,8 +49,9 @@ void SettledCalls::add(const KnownCall& call) {
   slots[slot_of(call.call)] = call;
 }
 
-const KnownRun& SettledCalls::run_of(const SettledCall& call) {
-  return *std::launder(reinterpret_cast<const KnownRun*>(runs[slot_of(call)].bytes.data()));
+const KnownRun& SettledCalls::run_of(const KnownCall& call) {
+  const RoomForARun& room = runs[static_cast<std::size_t>(&call - slots.data())];
+  return *std::launder(reinterpret_cast<const KnownRun*>(room.bytes.data()));
 }
 
 KnownRun& SettledCalls::new_run_of(const SettledCall& call) {

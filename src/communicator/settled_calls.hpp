@@ -111,7 +111,7 @@ class SettledCalls {
   static const KnownCall* find(const SettledCall& call);
   static void add(const KnownCall& call);
   // Of a call that was found to be `served`; and of one that is to be added as such.
-  static const KnownRun& run_of(const SettledCall& call);
+  static const KnownRun& run_of(const KnownCall& call);
   static KnownRun& new_run_of(const SettledCall& call);
   // Of decisions that begin now.
   static std::uint64_t epoch() { return now_.load(std::memory_order_acquire); }

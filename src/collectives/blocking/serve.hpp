@@ -149,7 +149,7 @@ template <class Call>
 [[gnu::noinline]] int serve_settled(const Call& call, Caller caller, MPI_Comm comm,
                                     const KnownCall& known, const CountedCall::Key& key) {
   CommunicatorState& state = *known.state;
-  const KnownRun& settled = SettledCalls::run_of(known.call);
+  const KnownRun& settled = SettledCalls::run_of(known);
   ShortRunData data;
   const bool fits = call.find_data(settled.run, state, data) && may_run(settled.run, data);
   if (!fits || !state.serves(comm, true)) return serve_unsettled(call, caller, comm, key);

@@ -23,6 +23,7 @@ class Frame {
     std::size_t bytes = 0;
   };
   const Room& room() const { return room_; }
+  const Layout& layout() const { return layout_; }
 
   int tag_of(StepIndex index) const {
     return call_.tag_base + static_cast<int>(prepared_.tag[index]);
@@ -30,10 +31,8 @@ class Frame {
   // The memory of a message step: where its slice lies, or its place in the packed area.
   Piece message(StepIndex index) const {
     const Slice& slice = step(index).slice;
-    return is_packed(index) ? packed_message(index) : locate(slice);
+    return is_packed(index) ? packed_message(index) : layout_.locate(slice.buffer, slice.range);
   }
-  // Not of several ranges.
-  Piece locate(const Slice& slice) const { return layout_.locate(slice.buffer, slice.range); }
   // Several ranges always are put together, several blocks where they may lie anywhere.
   bool is_packed(StepIndex index) const {
     if (prepared_.packed_ordinal[index] == Prepared::not_packed) return false;

@@ -24,8 +24,7 @@ class Maker {
         call_(call),
         data_(data),
         run_(run),
-        frame_(prepared, call, workspace),
-        layout_(prepared.header, prepared.program, call) {}
+        frame_(prepared, call, workspace) {}
 
   bool make() {
     if (!frame_.ready()) return false;
@@ -119,7 +118,7 @@ class Maker {
       place = {slice.range.first, layout_.is_irregular(slice.buffer) ? Where::blocks : Where::own};
       return true;
     }
-    const Piece piece = frame_.locate(slice);
+    const Piece piece = layout_.locate(slice.buffer, slice.range);
     count = static_cast<int>(piece.count);
     if (in_scratch) {
       place = {piece.address - frame_.room().memory, Where::room};
@@ -133,23 +132,20 @@ class Maker {
     return begin != nullptr;
   }
 
-  // nullptr: its data are located as bytes.
-  const DatatypeInfo* type_of(const Slice& slice) const {
-    if (layout_.reduces()) return &layout_.vector().type;
-    const bool bytes = slice.buffer == Buffer::scratch || prepared_.header.segments > 1;
-    return bytes ? nullptr : &layout_.user(slice.buffer).type;
+  bool in_packed_bytes(const Slice& slice) const {
+    return !layout_.reduces() && slice.buffer == Buffer::scratch;
   }
   // Also where its data are located as bytes: they are the user's, of a type that may have gaps.
   bool is_plain(const Slice& slice) const {
-    if (!layout_.reduces() && slice.buffer == Buffer::scratch) return true;
-    const DatatypeInfo& type =
-        layout_.reduces() ? layout_.vector().type : layout_.user(slice.buffer).type;
+    if (in_packed_bytes(slice)) return true;
+    const DatatypeInfo& type = frame_.type_of(slice);
     return type.dense && type.named && type.size != 0;
   }
   // All messages and combinations.
   bool is_of_one_type(const Slice& slice) {
-    const DatatypeInfo* const info = type_of(slice);
-    const MPI_Datatype type = info == nullptr ? MPI_BYTE : info->handle;
+    const bool cut = !layout_.reduces() && prepared_.header.segments > 1;  // located as bytes
+    const MPI_Datatype type =
+        cut || in_packed_bytes(slice) ? MPI_BYTE : frame_.type_of(slice).handle;
     if (run_.type != MPI_DATATYPE_NULL && run_.type != type) return false;
     run_.type = type;
     return is_plain(slice);
@@ -160,7 +156,7 @@ class Maker {
   const ShortRunData& data_;
   ShortRun& run_;
   Frame frame_;
-  Layout layout_;
+  const Layout& layout_ = frame_.layout();
 };
 
 // Where and how long it is is the call's to say.

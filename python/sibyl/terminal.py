@@ -36,6 +36,14 @@ def say(text: str) -> None:
     print(f"sibyl: {printable(' '.join(text.split()))}", file=sys.stderr, flush=True)
 
 
+def seconds_text(seconds: float) -> str:
+    """A time with three digits or so and the unit that suits it."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
+        if float(f"{seconds * factor:.3g}") >= 1:  # 999.6 ms is 1 s
+            return f"{seconds * factor:.3g} {unit}" if seconds < 999.5 else f"{seconds:.0f} s"
+    return f"{seconds * 1e9:.0f} ns"
+
+
 class Terminal(Console):
     """A console of Rich that prints text as it is: no markup, and nothing that steers a terminal.
 

@@ -18,9 +18,9 @@ from rich.table import Table
 from sibyl.errors import CommandError, counted
 from sibyl.experiment.statistics import median, median_interval, median_level
 from sibyl.files import check_writable, console_beside, write_result
-from sibyl.mpi.report import seconds_text
 from sibyl.mpi.run import run_program
 from sibyl.mpi.run_options import RunOptions
+from sibyl.terminal import seconds_text
 
 SIDES = ("without Sibyl", "with Sibyl")
 # Of an interval; of less no difference is said to be there.

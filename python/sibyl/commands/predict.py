@@ -11,8 +11,8 @@ from rich.table import Table
 
 from sibyl import _core
 from sibyl.files import check_all_writable, console_beside, write_result
-from sibyl.mpi.report import seconds_text
 from sibyl.prediction.replay import BEST, Replay, read_trace, replay
+from sibyl.terminal import seconds_text
 
 
 def predict_trace(

@@ -15,8 +15,8 @@ import sibyl
 from sibyl.arguments import check_algorithm, check_collective, parse_ranks
 from sibyl.errors import CommandError, counted, one_line
 from sibyl.files import check_writable, console_beside, write_result
-from sibyl.mpi.report import seconds_text
 from sibyl.progress import progress_bar
+from sibyl.terminal import seconds_text
 
 # Up to this many ranks every combination of order, gates and MPI_IN_PLACE is proven.
 ALL_VARIANTS_UP_TO = 16

@@ -12,6 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from sibyl.terminal import seconds_text
+
 HEADING = "sibyl-selection 1"
 SIZELESS = ("gatherv", "scatterv", "alltoallv", "barrier")
 MOST_RULES = 64  # that the reader takes
@@ -81,13 +83,6 @@ def _size(count: int) -> str:
     return f"{count} GiB"
 
 
-def _time(seconds: float) -> str:
-    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
-        if float(f"{seconds * factor:.3g}") >= 1:  # 999.6 ms is 1 s
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.0f} ns"
-
-
 def served_by(site: Site) -> str:
     """What serves the site: an algorithm, or "native"."""
     by = {"own": site["algorithm"], "challenger": site["challenger"]}
@@ -113,10 +108,10 @@ def print_sites(sites: list[Site], console: Console) -> None:
             where += f", from {_size(site['least_bytes'])}"
         if site["line"]:
             where += f", line {site['line']} of several"
-        times = [_time(site["own_seconds"]), _time(site["native_seconds"])]
+        times = [seconds_text(site["own_seconds"]), seconds_text(site["native_seconds"])]
         if challenged:
             seconds = site["challenger_seconds"]
-            times.append(_time(seconds) if seconds else "")
+            times.append(seconds_text(seconds) if seconds else "")
         table.add_row(
             where,
             str(site["calls"]),
@@ -147,7 +142,7 @@ def to_table(sites: list[Site]) -> str:
             site["challenger"]: site["challenger_seconds"],
         }
         times[(*rule, served_by(site))] = ", ".join(
-            f"{name} {_time(seconds)}" for name, seconds in found.items() if name and seconds
+            f"{name} {seconds_text(seconds)}" for name, seconds in found.items() if name and seconds
         )
     lines = [HEADING, "# learned from a run by the governor: sibyl run --learn"]
     most = sorted(votes, key=lambda rule: -votes[rule].total())[:MOST_RULES]

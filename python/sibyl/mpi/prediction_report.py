@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from sibyl.mpi.report import seconds_text
+from sibyl.terminal import seconds_text
 
 # A median of fewer calls says nothing.
 ENOUGH = 5

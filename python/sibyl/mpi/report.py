@@ -26,6 +26,7 @@ from rich.table import Table
 
 from sibyl.inputs import read_text
 from sibyl.mpi.governed_report import Site, merge_sites, print_sites, read_sites
+from sibyl.terminal import seconds_text
 
 Key = tuple[str, int, str]  # collective, communicator size, algorithm
 NATIVE = "native"
@@ -193,14 +194,6 @@ def _bytes_text(count: int) -> str:
         if value < 1024:
             return f"{value:.1f} {unit}"
     return f"{value / 1024:.1f} TiB"
-
-
-def seconds_text(seconds: float) -> str:
-    """A time with three digits or so and the unit that suits it."""
-    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
-        if float(f"{seconds * factor:.3g}") >= 1:  # 999.6 ms is 1 s
-            return f"{seconds * factor:.3g} {unit}" if seconds < 999.5 else f"{seconds:.0f} s"
-    return f"{seconds * 1e9:.0f} ns"
 
 
 def print_report(report: Report, console: Console) -> None:

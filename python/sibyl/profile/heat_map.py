@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy
 
-from sibyl.mpi.report import seconds_text
 from sibyl.profile.sites import Site
+from sibyl.terminal import seconds_text
 
 COLUMNS_MOST = 240
 ROWS_MOST = 256

@@ -7,7 +7,6 @@ a small script, stand in data/pages/profile.html.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sibyl.mpi.report import seconds_text
 from sibyl.pages import render
 from sibyl.profile import words
 from sibyl.profile.calls import members_text
@@ -17,6 +16,7 @@ from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Site
 from sibyl.profile.timeline import timelines
 from sibyl.profile.whatif import network_of
+from sibyl.terminal import seconds_text
 
 SITES_SHOWN = 12  # with pictures
 ROWS_MOST = 200

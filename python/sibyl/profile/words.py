@@ -1,13 +1,13 @@
 """How a profile is said in words, the same in the terminal and on the page."""
 
 from sibyl.experiment.units import size_text
-from sibyl.mpi.report import seconds_text
 from sibyl.profile.calls import members_text
 from sibyl.profile.judgement import BALANCE, SCHEDULE, Judgement
 from sibyl.profile.measured import measured_gain
 from sibyl.profile.places import Place
 from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Late, Site
+from sibyl.terminal import seconds_text
 
 RANKS_NAMED = 8
 MODULES_NAMED = 4

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sibyl.mpi.report import merge_reports, print_report, seconds_text
+from sibyl.mpi.report import merge_reports, print_report
+from sibyl.terminal import seconds_text
 
 
 def write(

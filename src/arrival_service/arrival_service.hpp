@@ -22,6 +22,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "arrival/view.hpp"
 #include "arrival_service/arrival_predictor.hpp"
@@ -97,8 +99,10 @@ class ArrivalService {
   // memory. Collective. The thread may be nullptr; where there is one and all ranks are told, it
   // calls the hook between calls.
   void predict(PredictionMode mode, ProgressThread* thread, ProgressHook& hook);
-  // The same at no messages, for allreduce alone. On all ranks.
-  void learn_late_ranks() { late_ranks_.emplace(parties_.rank, parties_.ranks, clock_); }
+  // The same at no messages, for allreduce alone; `nodes`: that of each rank. On all ranks.
+  void learn_late_ranks(std::vector<Rank> nodes) {
+    late_ranks_.emplace(parties_.rank, std::move(nodes), clock_);
+  }
   // nullptr where nobody learns so.
   LateRanks* late_ranks() { return late_ranks_.has_value() ? &*late_ranks_ : nullptr; }
   // No longer. Whoever gave a thread has withdrawn the predictor from it.

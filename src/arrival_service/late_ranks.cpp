@@ -36,9 +36,10 @@ void LateRanks::pass(std::uint64_t bytes) {
   if (Site* const site = find(bytes); site != nullptr) ++site->made;
 }
 
-LateRanks::Call LateRanks::enter(std::uint64_t bytes, double late_from, Time now) {
+LateRanks::Call LateRanks::enter(std::uint64_t bytes, double late_from, Time now, bool of_nodes) {
   Call call;
   call.late_from = late_from;
+  call.of_nodes = of_nodes;
   call.site = find(bytes);
   if (call.site == nullptr) return call;
   Site& site = *call.site;
@@ -52,7 +53,7 @@ LateRanks::Call LateRanks::enter(std::uint64_t bytes, double late_from, Time now
   if (!call.carries) return call;
   const std::int64_t local = clock_->local().at(now);
   call.record.first_arrival = clock_->common(local);
-  call.record.latest.front() = {call.record.first_arrival, rank_};
+  call.record.latest.front() = {call.record.first_arrival, name_of(rank_, of_nodes)};
   call.record.last_departure = site.departure;
   // An error without bounds is one of hours.
   constexpr double hours = 1e4;
@@ -124,7 +125,7 @@ SharedView LateRanks::learn_of_line(Site& site, Line& line, const Call& call,
   }
   if (line.view == nullptr && line.named != nobody && line.alike >= records_needed &&
       site.calls >= line.not_before) {
-    publish(site, line);
+    publish(site, line, call.of_nodes);
     made = line.view;
   }
   return nullptr;
@@ -159,14 +160,14 @@ void LateRanks::observe(Line& line, const Piggyback& record, double late_from) {
   std::array<Piggyback::Late, Piggyback::most_late> late{};
   std::size_t count = 0;
   for (const Piggyback::Late& one : record.latest) {
-    const bool told = std::ranges::count(line.named_by_view, one.rank) != 0;
+    const bool told = std::ranges::count(line.named_by_view, one.name) != 0;
     const auto enough = static_cast<std::int64_t>((told ? 0.5 : 1.0) * late_from * 1e9);
-    if (one.rank >= 0 && one.arrival - record.first_arrival >= enough) late[count++] = one;
+    if (one.name >= 0 && one.arrival - record.first_arrival >= enough) late[count++] = one;
   }
   std::ranges::sort(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(count), {},
-                    &Piggyback::Late::rank);
+                    &Piggyback::Late::name);
   Names named = nobody;
-  for (std::size_t i = 0; i < count; ++i) named[i] = late[i].rank;
+  for (std::size_t i = 0; i < count; ++i) named[i] = late[i].name;
   if (named != line.named) {
     line.named = named;
     line.alike = 0;
@@ -179,12 +180,17 @@ void LateRanks::observe(Line& line, const Piggyback& record, double late_from) {
   line.missed = named == line.named_by_view ? 0 : line.missed + 1;
 }
 
-void LateRanks::publish(Site& site, Line& line) const {
+void LateRanks::publish(Site& site, Line& line, bool of_nodes) const {
   ArrivalPattern pattern;
-  pattern.times.assign(static_cast<std::size_t>(ranks_), 0);
+  const auto ranks = static_cast<Rank>(nodes_.size());
+  pattern.times.assign(nodes_.size(), 0);
   for (std::size_t i = 0; i < line.named.size() && line.named[i] >= 0; ++i) {
-    pattern.times[static_cast<std::size_t>(line.named[i])] =
-        static_cast<double>(line.lateness[i].median()) * 1e-9;
+    const double lateness = static_cast<double>(line.lateness[i].median()) * 1e-9;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      if (name_of(rank, of_nodes) == line.named[i]) {
+        pattern.times[static_cast<std::size_t>(rank)] = lateness;
+      }
+    }
   }
   pattern.version = site.version + 1;
   line.view = view_of(std::move(pattern));

@@ -5,7 +5,10 @@
 // the same record, so all learn the same from it - who was late, and what the call before took from
 // the last arrival on - and act on it at the next call without a word.
 //
-// Three records in a row that name the same ranks put a view into force by which the next calls are
+// Where calls are planned over nodes a record names these: a node comes when the last of its ranks
+// does, and which of them that is may change from call to call.
+//
+// Three records in a row that name the same put a view into force by which the next calls are
 // planned. It is there while the records name the same ranks - two that do not end it - and while
 // it pays: some calls, drawn by their number, are served as if nothing were known, and medians of
 // what both took are compared. Where nobody is late, calls carry a record ever more rarely.
@@ -26,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "arrival/call_lines.hpp"
@@ -52,7 +56,7 @@ class LateRanks {
     std::size_t count_ = 0;
   };
 
-  // Ranks in rank order, the rest of the array -1.
+  // Ranks or nodes in their order, the rest of the array -1.
   using Names = std::array<std::int64_t, Piggyback::most_late>;
   static constexpr Names nobody{-1, -1, -1, -1};
 
@@ -101,14 +105,16 @@ class LateRanks {
     Site* site = nullptr;  // nullptr: more sites than are kept
     std::size_t line = 0;  // from which it is taken to be made
     bool carries = false;
-    SharedView view;  // by which it is planned; nullptr: by none
+    bool of_nodes = false;  // its record names these
+    SharedView view;        // by which it is planned; nullptr: by none
     double late_from = 0;
     Piggyback record;
   };
 
-  // Of one rank among so many, by this clock, which must outlive it.
-  LateRanks(Rank rank, Rank ranks, const CommonClock& clock)
-      : rank_(rank), ranks_(ranks), clock_(&clock) {}
+  // Of one rank; `nodes`: that of each, the same on all ranks. By this clock, which must outlive
+  // it.
+  LateRanks(Rank rank, std::vector<Rank> nodes, const CommonClock& clock)
+      : rank_(rank), nodes_(std::move(nodes)), clock_(&clock) {}
 
   // All ranks are to compare their clocks before the next call, and say so.
   bool wants_clocks_compared() const { return wants_clocks_compared_; }
@@ -117,9 +123,9 @@ class LateRanks {
     calls_since_comparison_ = 0;
   }
 
-  // A call of this site begins. Ranks that come `late_from` seconds after the first are late; the
-  // same on all ranks. May throw std::bad_alloc.
-  Call enter(std::uint64_t bytes, double late_from, Time now);
+  // A call of this site begins. Ranks, or of_nodes nodes, that come `late_from` seconds after the
+  // first are late; the same on all ranks. May throw std::bad_alloc.
+  Call enter(std::uint64_t bytes, double late_from, Time now, bool of_nodes = false);
   // A call of this site that the MPI library serves: it counts, since lines take turns by number.
   void pass(std::uint64_t bytes);
   // Views that are there no longer, and the one that was made; nullptr: none.
@@ -152,14 +158,18 @@ class LateRanks {
   SharedView learn_of_line(Site& site, Line& line, const Call& call, SharedView& made) const;
   static void observe(Line& line, const Piggyback& record, double late_from);
   static SharedView forget(Line& line);
-  void publish(Site& site, Line& line) const;
+  void publish(Site& site, Line& line, bool of_nodes) const;
   static SharedView withdraw(const Site& site, Line& line);
   static bool pays(const Line& line);
   static bool is_quiet(const Site& site);
   static void plan_next_record(Site& site);
 
+  Rank name_of(Rank rank, bool of_nodes) const {
+    return of_nodes ? nodes_[static_cast<std::size_t>(rank)] : rank;
+  }
+
   Rank rank_;
-  Rank ranks_;
+  std::vector<Rank> nodes_;
   const CommonClock* clock_;
   bool wants_clocks_compared_ = true;
   std::int64_t calls_since_comparison_ = 0;

@@ -264,7 +264,9 @@ void CommunicatorState::begin_prediction() {
   const PredictionMode mode = settings_.predict;
   if (mode == PredictionMode::off || size_ == 1) return;
   if (mode == PredictionMode::piggyback) {
-    arrivals.learn_late_ranks();
+    std::vector<Rank> nodes;
+    for (Rank rank = 0; rank < size_; ++rank) nodes.push_back(placement().node_of(rank));
+    arrivals.learn_late_ranks(std::move(nodes));
     return;
   }
   find_costs(tags_of(Collective::gather));  // how long a message takes tells what lateness weighs

@@ -79,13 +79,9 @@ Placement find_placement(MPI_Comm comm, std::int64_t own_node) {
 }
 
 std::vector<Rank> ranks_of_own_node(const Placement& placement, Rank rank, Rank ranks) {
-  const auto node_of = [&](Rank of) {
-    return placement.nodes.empty() ? of / placement.ranks_per_node
-                                   : placement.nodes[static_cast<std::size_t>(of)];
-  };
   std::vector<Rank> found;
   for (Rank other = 0; other < ranks; ++other) {
-    if (node_of(other) == node_of(rank)) found.push_back(other);
+    if (placement.node_of(other) == placement.node_of(rank)) found.push_back(other);
   }
   return found;
 }

@@ -13,6 +13,9 @@ struct Placement {
   Rank ranks_per_node = 1;       // consecutive ranks; 1 where nodes say more
   std::vector<Rank> nodes = {};  // of each rank; empty: as ranks_per_node says
   Rank count = 0;                // of nodes; 0: as ranks_per_node says
+  Rank node_of(Rank rank) const {
+    return nodes.empty() ? rank / ranks_per_node : nodes[static_cast<std::size_t>(rank)];
+  }
   bool operator==(const Placement&) const = default;
 };
 

@@ -24,8 +24,10 @@ constexpr double late_from = 0.01;
 // All ranks of a communicator in one process, whose calls take as long as a test says.
 class LearningRanks {
  public:
-  LearningRanks() {
-    for (Rank r = 0; r < learning_ranks; ++r) each_.emplace_back(r, learning_ranks, clock_);
+  LearningRanks() : LearningRanks({0, 0, 0, 0, 1, 1}) { of_nodes_ = false; }
+  // That learn which nodes are late.
+  explicit LearningRanks(const std::vector<Rank>& nodes) {
+    for (Rank r = 0; r < learning_ranks; ++r) each_.emplace_back(r, nodes, clock_);
   }
 
   // One call: rank r comes `lateness(r)` after `now_`, and all leave together, `flat` after the
@@ -38,7 +40,7 @@ class LearningRanks {
     for (Rank r = 0; r < learning_ranks; ++r) {
       const LateRanks::Time arrival = now_ + lateness(r);
       last = std::max(last, arrival);
-      calls.push_back(each_[static_cast<std::size_t>(r)].enter(site_bytes, late_from, arrival));
+      calls.push_back(each_[static_cast<std::size_t>(r)].enter(site_bytes, late_from, arrival, of_nodes_));
       if (calls.back().carries) all.merge(calls.back().record);
       EXPECT_EQ(calls.back().carries, calls.front().carries);
       EXPECT_EQ(calls.back().view == nullptr, calls.front().view == nullptr);
@@ -92,6 +94,7 @@ class LearningRanks {
   SharedView view;  // by which the last call was planned
 
  private:
+  bool of_nodes_ = true;
   CommonClock clock_;
   std::vector<LateRanks> each_;
   LateRanks::Time now_ = LateRanks::Time(nanoseconds(1'000'000'000));
@@ -128,6 +131,35 @@ TEST(LateRanks, AreSeveral) {
              milliseconds(10));
   }
   EXPECT_EQ(all.times(), (std::vector<long>{0, 20, 0, 0, 0, 40}));
+}
+
+// A node is late whichever of its ranks comes last, and whichever of them is late at all.
+TEST(LateRanks, AreThoseOfANodeTogether) {
+  for (const auto& [nodes, expected] :
+       {std::pair{std::vector<Rank>{0, 0, 1, 1, 2, 2}, std::vector<long>{0, 0, 31, 31, 0, 0}},
+        std::pair{std::vector<Rank>{0, 1, 2, 2, 1, 0}, std::vector<long>{0, 0, 31, 31, 0, 0}},
+        std::pair{std::vector<Rank>{0, 1, 1, 1, 0, 0}, std::vector<long>{0, 31, 31, 31, 0, 0}}}) {
+    LearningRanks all(nodes);
+    for (int i = 0; i < 6; ++i) {
+      all.call(
+          [i](Rank r) {
+            if (r != 2 && r != 3) return milliseconds(0);
+            return milliseconds(r == 2 + i % 2 ? 31 : i < 3 ? 0 : 15);
+          },
+          milliseconds(20), milliseconds(10));
+    }
+    EXPECT_EQ(all.times(), expected);
+  }
+}
+
+// As many ranks as a record has places for are late on one node, and one is on another.
+TEST(LateRanks, OfALargeNodeLeaveRoomForOthers) {
+  LearningRanks all({0, 0, 0, 0, 0, 1});
+  for (int i = 0; i < 3; ++i) {
+    all.call([](Rank r) { return milliseconds(r == 5 ? 20 : 40 - r); }, milliseconds(20),
+             milliseconds(10));
+  }
+  EXPECT_EQ(all.times(), (std::vector<long>{20, 20, 20, 20, 20, 0}));
 }
 
 TEST(LateRanks, AreNobodyWhereAllCome) {
@@ -286,7 +318,7 @@ TEST(LateRanks, HaveTrialsWhileTheyAreFollowed) {
 
 TEST(LateRanks, KeepSitesApart) {
   CommonClock clock;
-  LateRanks one(0, learning_ranks, clock);
+  LateRanks one(0, {0}, clock);
   const LateRanks::Time now(nanoseconds(1));
   for (std::uint64_t size = 0; size < LateRanks::most_sites; ++size) {
     EXPECT_NE(one.enter(size, late_from, now).site, nullptr);

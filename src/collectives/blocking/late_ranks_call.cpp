@@ -23,7 +23,8 @@ LateRanksCall::LateRanksCall(CommunicatorState& state,
     learner_->clocks_compared();
   }
   const double vector_time = state.known_costs().beta * static_cast<double>(choice.bytes);
-  call_ = learner_->enter(choice.bytes, late_from * vector_time, std::chrono::steady_clock::now());
+  call_ = learner_->enter(choice.bytes, late_from * vector_time, std::chrono::steady_clock::now(),
+                          choice.by_arrivals->any_placement);
   if (call_.carries && state.rank() == 0) call_.record.place = place.number();
   const bool known = call_.view != nullptr;
   counted.predicted(known ? Service::predicted_order : Service::fixed_order,

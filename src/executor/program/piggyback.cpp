@@ -17,10 +17,13 @@ void Piggyback::merge(const Piggyback& other) {
   if (place == 0) place = other.place;  // of one rank alone
   std::array<Late, 2 * most_late> both;
   std::ranges::merge(latest, other.latest, both.begin(), std::greater<>{});
-  const auto end = std::ranges::unique(both).begin();  // the same rank, told twice
-  const auto kept = std::min<std::ptrdiff_t>(end - both.begin(), most_late);
   latest.fill({});
-  std::copy_n(both.begin(), kept, latest.begin());
+  std::size_t kept = 0;
+  for (const Late& one : both) {
+    if (kept == latest.size()) break;
+    // One that has been told twice, or the node of a rank that came later.
+    if (std::ranges::count(latest, one.name, &Late::name) == 0) latest[kept++] = one;
+  }
 }
 
 }  // namespace sibyl

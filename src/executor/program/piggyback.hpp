@@ -24,12 +24,13 @@ struct Piggyback {
   static constexpr std::size_t most_late = 4;
   struct Late {
     std::int64_t arrival = never;
-    std::int64_t rank = -1;
+    std::int64_t name = -1;
     friend auto operator<=>(const Late&, const Late&) = default;
   };
 
-  // In nanoseconds of one clock. Of all ranks: the first arrival at the call, the latest ones, the
-  // last first (of equal ones the higher rank), and the last departure from the call before.
+  // In nanoseconds of one clock. Of all ranks: the first arrival at the call and the last departure
+  // from the call before. The latest arrivals, the last first (of equal ones the higher name), each
+  // named by its rank, or by its node, which comes when the last of its ranks does.
   std::int64_t first_arrival = -(never + 1);
   std::array<Late, most_late> latest{};
   std::int64_t last_departure = never;

@@ -1,6 +1,7 @@
 // Allreduces that learn from their own messages who is late, and follow it: the sums stay right,
 // and what is in force follows who is late.
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -27,8 +28,10 @@ constexpr int elements = 5000;
 // late from 5 ms on, which others are on a busy machine only now and then.
 class Learning {
  public:
-  explicit Learning(std::string_view algorithm, MPI_Comm parent = MPI_COMM_WORLD)
+  explicit Learning(std::string_view algorithm, MPI_Comm parent = MPI_COMM_WORLD,
+                    const std::optional<Placement>& placement = std::nullopt)
       : served_(Collective::allreduce, find_algorithm(Collective::allreduce, algorithm), parent) {
+    if (placement.has_value()) served_.state().set_placement(*placement);
     Costs costs;
     costs.alpha = costs.overhead = 1e-6;
     costs.beta = 10e-3 / (elements * sizeof(int));
@@ -68,12 +71,16 @@ class Learning {
     return false;
   }
   int known() {
+    const SharedView in_force = view();
+    return in_force == nullptr ? -1 : in_force->order.back();
+  }
+  SharedView view() {
     const LateRanks* learner = served_.state().arrivals.late_ranks();
     const LateRanks::Site* site =
         learner == nullptr ? nullptr : learner->known(elements * sizeof(int));
-    const SharedView view = site == nullptr ? nullptr : site->next_view();
-    EXPECT_TRUE(all_alike(view == nullptr ? 0 : static_cast<int>(view->version)));
-    return view == nullptr ? -1 : view->order.back();
+    SharedView in_force = site == nullptr ? nullptr : site->next_view();
+    EXPECT_TRUE(all_alike(in_force == nullptr ? 0 : static_cast<int>(in_force->version)));
+    return in_force;
   }
   CommunicatorState& state() { return served_.state(); }
   MPI_Comm comm() const { return served_.get(); }
@@ -103,6 +110,29 @@ TEST(LateRanksCalls, FollowWhoIsLate) {
     const Algorithm* row = find_algorithm(Collective::allreduce, algorithm);
     EXPECT_FALSE(learning.state().programs.holds(*row, before));
   }
+}
+
+// Of a node of two ranks now this one is late and now that one: the node is.
+TEST(LateRanksCalls, FollowWhichNodeIsLate) {
+  if (size_of() < 5) GTEST_SKIP() << "two nodes are a ring however late one is";
+  const int last = size_of() - 1;
+  std::vector<Rank> nodes;
+  for (Rank rank = 0; rank <= last; ++rank) nodes.push_back(rank / 2);
+  nodes.back() = nodes.front();  // not a run of ranks
+  const Placement placement{.nodes = nodes, .count = nodes[nodes.size() - 2] + 1};
+  Learning learning("two-level", MPI_COMM_WORLD, placement);
+  const auto follows = [&](int one, int other) {
+    for (int i = 0; i < 300; ++i) {
+      learning.call(i % 2 == 0 ? one : other, i);
+      const SharedView view = learning.view();
+      if (view == nullptr) continue;
+      const auto at = [&](int rank) { return view->times[static_cast<std::size_t>(rank)]; };
+      if (at(one) > 0 && at(one) == at(other)) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(follows(0, last));
+  EXPECT_TRUE(follows(2, 3));
 }
 
 // With another late rank at each of two lines, each follows its own.

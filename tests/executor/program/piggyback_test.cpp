@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "executor/program/trial.hpp"
@@ -54,6 +55,37 @@ TEST(Piggyback, IsTheSameInWhateverOrderItIsMerged) {
     EXPECT_EQ(both, all);
     both.merge(merged(ranks));
     EXPECT_EQ(both, all);
+  }
+}
+
+TEST(Piggyback, OfNodesHasTheLastRankOfEach) {
+  std::mt19937 random(2);
+  // Six nodes, each of whose ranks come at times of their own.
+  std::vector<Piggyback> records;
+  for (std::int64_t i = 0; i < 24; ++i) records.push_back(record_of(i * 5 % 24, i % 6));
+  for (int trial = 0; trial < 20; ++trial) {
+    std::ranges::shuffle(records, random);
+    Piggyback all;
+    for (std::size_t i = 0; i < records.size(); i += 3) {
+      Piggyback some = records[i];
+      some.merge(records[i + 1]);
+      some.merge(records[i + 2]);
+      all.merge(some);
+    }
+    for (std::size_t i = 0; i < Piggyback::most_late; ++i) {
+      std::int64_t latest = -1;
+      std::int64_t node = -1;
+      for (const Piggyback& one : records) {
+        const auto& [arrival, its] = one.latest.front();
+        const auto before = std::span(all.latest).first(i);
+        const bool told = std::ranges::count(before, its, &Piggyback::Late::name) != 0;
+        if (!told && arrival > latest) {
+          latest = arrival;
+          node = its;
+        }
+      }
+      EXPECT_EQ(all.latest[i], (Piggyback::Late{latest, node})) << i;
+    }
   }
 }
 

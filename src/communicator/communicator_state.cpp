@@ -265,6 +265,7 @@ void CommunicatorState::begin_prediction() {
   if (mode == PredictionMode::off || size_ == 1) return;
   if (mode == PredictionMode::piggyback) {
     std::vector<Rank> nodes;
+    nodes.reserve(static_cast<std::size_t>(size_));
     for (Rank rank = 0; rank < size_; ++rank) nodes.push_back(placement().node_of(rank));
     arrivals.learn_late_ranks(std::move(nodes));
     return;

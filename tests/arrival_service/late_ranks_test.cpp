@@ -40,7 +40,8 @@ class LearningRanks {
     for (Rank r = 0; r < learning_ranks; ++r) {
       const LateRanks::Time arrival = now_ + lateness(r);
       last = std::max(last, arrival);
-      calls.push_back(each_[static_cast<std::size_t>(r)].enter(site_bytes, late_from, arrival, of_nodes_));
+      calls.push_back(
+          each_[static_cast<std::size_t>(r)].enter(site_bytes, late_from, arrival, of_nodes_));
       if (calls.back().carries) all.merge(calls.back().record);
       EXPECT_EQ(calls.back().carries, calls.front().carries);
       EXPECT_EQ(calls.back().view == nullptr, calls.front().view == nullptr);

@@ -23,6 +23,9 @@ class Counts {
   bool given() const { return small_ != nullptr || large_ != nullptr; }
   const int* small() const { return small_; }
   const MPI_Count* large() const { return large_; }
+  bool same_array(const Counts& other) const {
+    return small_ == other.small_ && large_ == other.large_;
+  }
 
  private:
   const int* small_ = nullptr;

@@ -81,6 +81,25 @@ static void others(MPI_Comm comm) {
       MPI_Alltoallv(in, ones, displs, MPI_INT, out, negative, displs, MPI_INT, comm));
 }
 
+/* The same memory twice, which Open MPI does not look at, and waits. */
+static void in_their_place(MPI_Comm comm) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  if (strstr(version, "MPICH") == NULL) return;
+  say("allreduce within a buffer", MPI_Allreduce(out, out, 1, MPI_INT, MPI_SUM, comm));
+  say("reduce_scatter within a buffer",
+      MPI_Reduce_scatter(out, out, ones, MPI_INT, MPI_SUM, comm));
+  say("reduce_scatter_block within a buffer",
+      MPI_Reduce_scatter_block(out, out, 1, MPI_INT, MPI_SUM, comm));
+  say("allgather within a buffer", MPI_Allgather(out, 1, MPI_INT, out, 1, MPI_INT, comm));
+  say("allgatherv within a buffer",
+      MPI_Allgatherv(out, 1, MPI_INT, out, ones, displs, MPI_INT, comm));
+  say("alltoall within a buffer", MPI_Alltoall(out, 1, MPI_INT, out, 1, MPI_INT, comm));
+  say("alltoallv within a buffer",
+      MPI_Alltoallv(out, ones, displs, MPI_INT, out, ones, displs, MPI_INT, comm));
+}
+
 /* What not every library looks at: without Sibyl the program ends, or waits. */
 static void what_some_let_pass(MPI_Comm comm) {
   say("allreduce of less than nothing", MPI_Allreduce(in, out, -1, MPI_INT, MPI_SUM, comm));
@@ -110,6 +129,7 @@ int main(int argc, char** argv) {
   if (rank == 0) {
     reductions(MPI_COMM_WORLD);
     others(MPI_COMM_WORLD);
+    in_their_place(MPI_COMM_WORLD);
     if (argc > 1 && strcmp(argv[1], "more") == 0) what_some_let_pass(MPI_COMM_WORLD);
   }
   go_on("what rank 0 did alone", 3);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "communicator/being_freed.hpp"
 #include "communicator/membership.hpp"
 #include "executor/faults.hpp"
 #include "selection/challenger.hpp"
@@ -78,6 +79,7 @@ CommunicatorState::~CommunicatorState() {
 }
 
 CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
+  if (BeingFreed::holds(comm)) return nullptr;
   void* value = nullptr;
   int found = 0;
   if (Process::communicator_key() != MPI_KEYVAL_INVALID) {

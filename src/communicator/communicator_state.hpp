@@ -39,7 +39,7 @@ namespace sibyl {
 
 class CommunicatorState final : public ArrivalListener {
  public:
-  // The state of `comm`, made at the first call; nullptr when MPI refuses.
+  // The state of `comm`, made at the first call; nullptr when MPI refuses, and while it is freed.
   static CommunicatorState* get(MPI_Comm comm);
   static int on_delete(MPI_Comm comm, int key, void* value, void* extra);
 

@@ -229,7 +229,9 @@ def of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran):
     for spawn in spawns if mpi == "openmpi" else ():
         rest = f", &native_{spawn.short}, true"
         rows.append(row(spawn.name, f"c_{spawn.short}", rest=rest))
-    for call in communicators if mpi != "openmpi" else ():
+    for call in communicators:
+        if mpi == "openmpi" and call.creates:
+            continue
         code += communicator_wrapper(call)
         rows.append(row(call.name, f"c_{call.name}", rest=f", &native_{call.name}"))
     return code, rows

@@ -32,6 +32,12 @@ class AsWithoutSibyl(PreloadTest):
             for ranks in (1, 4):
                 self.check("refused.c", between, ranks=ranks)
 
+    def test_collectives_on_a_communicator_that_is_being_freed(self):
+        """A state that is made there outlives its communicator: MPI_Finalize ended the program."""
+        for settings in ({}, SERVED):
+            for ranks in (1, 3):
+                self.check("freed.c", ranks=ranks, **settings)
+
     def skip_where_the_library_ends_with(self, source):
         if run([c_program(PROGRAMS / source)], ranks=1).returncode != 0:
             self.skipTest("this MPI itself ends with them (MPICH 5.0 does)")

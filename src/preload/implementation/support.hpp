@@ -15,6 +15,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/hooks.hpp"
 #include "collectives/native.hpp"
+#include "communicator/being_freed.hpp"
 #include "executor/faults.hpp"
 #include "executor/mpi_library.hpp"
 #include "preload/implementation/call_line.hpp"
@@ -128,14 +129,16 @@ word creating(const std::atomic<void*>& native, word comm, Words... words) {
   if (status == MPI_SUCCESS) hooks::after_creation();
   return static_cast<word>(status);
 }
+#endif
 
 // One that frees a communicator, of which it gets the address.
 inline word freeing(const std::atomic<void*>& native, word comm) {
+  const auto* const address = reinterpret_cast<const MPI_Comm*>(comm);
+  const BeingFreed freed(address == nullptr ? MPI_COMM_NULL : *address);
   const int status = call_native(native, comm);
   if (status == MPI_SUCCESS) hooks::after_freeing();
   return static_cast<word>(status);
 }
-#endif
 
 struct Wrapper {
   const char* symbol;

@@ -7,6 +7,12 @@
 #include "executor/window/slots.hpp"
 
 namespace sibyl {
+namespace {
+
+// Of one rank: it may be calls ahead, and send on as long as there is room.
+constexpr std::size_t most_out_of_the_way = 64;
+
+}  // namespace
 
 void NodeWindow::receive(const WindowReceive& message) {
   ++peer_of(message.peer).receiving;
@@ -22,6 +28,58 @@ bool NodeWindow::find_receive(const Peer& peer, int tag, std::size_t& at) const 
     }
   }
   return false;
+}
+
+bool NodeWindow::withdraw(Rank peer, int tag) {
+  std::size_t at = 0;
+  if (!find_receive(peer_of(peer), tag, at)) return false;
+  receives_.erase(receives_.begin() + static_cast<std::ptrdiff_t>(at));
+  --peer_of(peer).receiving;
+  --open_;
+  return true;
+}
+
+// The next slot of it.
+bool NodeWindow::is_full(const Peer& peer) const {
+  return slot(*peer.in, peer.taken).turn.load(std::memory_order_acquire) == peer.taken + 1;
+}
+
+bool NodeWindow::find(int tag, Rank& from, std::size_t& bytes) {
+  looks_ = false;
+  for (const Peer& peer : peers_) {
+    if (peer.in == nullptr) continue;
+    const auto whole =
+        std::span(peer.kept).first(peer.kept.size() - (peer.place == Place::kept ? 1 : 0));
+    const auto kept = std::ranges::find(whole, tag, &Kept::tag);
+    if (kept != whole.end()) {
+      from = peer.rank;
+      bytes = kept->bytes;
+      return true;
+    }
+    if (peer.place != Place::none || !is_full(peer)) continue;
+    const Slot& next = slot(*peer.in, peer.taken);
+    if (next.tag != tag) continue;
+    from = peer.rank;
+    bytes = next.total;
+    return true;
+  }
+  looks_ = true;
+  looked_for_ = tag;
+  return false;
+}
+
+// It stays for whoever looks for it.
+bool NodeWindow::is_looked_for(const Peer& peer, const Slot& slot) const {
+  return looks_ && peer.place == Place::none && slot.tag == looked_for_;
+}
+
+// Before the message that is looked for may stand one that nobody takes: of a rank that is wrong
+// about sizes, or that has left a call that failed. As a rule it is of a later call, and best left
+// where it is, so nothing is kept elsewhere until this rank would sleep.
+bool NodeWindow::makes_way(const Peer& peer) const {
+  if (!looks_ || peer.in == nullptr) return false;
+  return peer.place != Place::none ||
+         (idle_ > looks_before_sleep() && peer.kept.size() < most_out_of_the_way);
 }
 
 // Messages that have come whole, to who waits for them.
@@ -64,13 +122,13 @@ struct NodeWindow::Freed {
 
 bool NodeWindow::take_from(Peer& peer, WindowUser& user) {
   bool moved = false;
-  while (peer.receiving != 0) {
+  while (peer.receiving != 0 || makes_way(peer)) {
     if (peer.place == Place::none && !peer.kept.empty() && hand_over_kept(peer, user)) {
       moved = true;
       continue;
     }
     const Slot& next = slot(*peer.in, peer.taken);
-    if (next.turn.load(std::memory_order_acquire) != peer.taken + 1) break;
+    if (!is_full(peer) || is_looked_for(peer, next)) break;
     const Freed freed{*this, peer, next.outlet};
     take(peer, next, user);
     moved = true;

@@ -36,18 +36,32 @@ std::size_t bytes_of_outlets(std::size_t slot_bytes) {
   return outlets_of_a_rank * (line + slot_head + slot_bytes);
 }
 
+// All but the data and heads of slots and outlets.
+std::size_t fixed_bytes(std::size_t ranks) {
+  return line * (1 + ranks + queues_of(ranks) + ranks * outlets_of_a_rank);
+}
+
+std::size_t pieces_of(std::size_t ranks) {
+  return queues_of(ranks) * slots_of_a_queue + ranks * outlets_of_a_rank;
+}
+
 // Data of a slot, and of an outlet, in a window of so many bytes; 0 where they are too few. With
 // their heads slots are whole lines.
 std::size_t data_of_a_slot(std::size_t ranks, std::size_t bytes) {
-  const std::size_t fixed = line * (1 + ranks + queues_of(ranks) + ranks * outlets_of_a_rank);
-  if (bytes < fixed) return 0;
-  const std::size_t pieces = queues_of(ranks) * slots_of_a_queue + ranks * outlets_of_a_rank;
-  const std::size_t room = (bytes - fixed) / pieces / line * line;
+  if (bytes < fixed_bytes(ranks)) return 0;
+  const std::size_t room = (bytes - fixed_bytes(ranks)) / pieces_of(ranks) / line * line;
   if (room < least_in_a_slot) return 0;
   return std::min(room, most_in_a_slot) - slot_head;
 }
 
 }  // namespace
+
+std::size_t NodeWindow::bytes_for(std::size_t ranks, std::size_t message) {
+  const std::size_t piece = std::max(message / slots_of_a_queue, least_in_a_piece);
+  const std::size_t data = std::clamp(std::min(message, piece), least_in_a_slot, most_in_a_slot);
+  const std::size_t room = (data + slot_head + line - 1) / line * line;
+  return fixed_bytes(ranks) + pieces_of(ranks) * room;
+}
 
 std::unique_ptr<NodeWindow> NodeWindow::make(MPI_Comm comm, int tag, std::span<const Rank> ranks,
                                              std::size_t bytes) {
@@ -87,6 +101,7 @@ NodeWindow::NodeWindow(MPI_Comm comm, Rank own, Rank all, std::span<const Rank> 
       index_(static_cast<std::size_t>(all), unreached),
       peers_(ranks.size()) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
+    peers_[i].rank = ranks[i];
     if (ranks[i] == own) continue;
     index_[static_cast<std::size_t>(ranks[i])] = static_cast<std::uint16_t>(i);
   }
@@ -121,6 +136,12 @@ void NodeWindow::lay_out(SharedMemory memory, std::size_t own, std::size_t ranks
 
 bool NodeWindow::is_broken() const { return head_->broken.load() != 0; }
 
+std::uint64_t NodeWindow::slots_filled() const {
+  std::uint64_t filled = 0;
+  for (const Peer& peer : peers_) filled += peer.sent;
+  return filled;
+}
+
 void NodeWindow::give_up() {
   head_->broken.store(1);
   for (const Peer& peer : peers_) wake(peer);
@@ -138,6 +159,7 @@ void NodeWindow::abandon() {
   receives_.clear();
   open_ = 0;
   idle_ = 0;
+  looks_ = false;
   for (Peer& peer : peers_) {
     peer.sending = 0;
     peer.receiving = 0;
@@ -238,7 +260,7 @@ bool NodeWindow::put_all(WindowUser& user) {
 bool NodeWindow::progress(WindowUser& user) {
   bool moved = false;
   for (Peer& peer : peers_) {
-    if (peer.receiving != 0) moved = take_from(peer, user) || moved;
+    moved = take_from(peer, user) || moved;
   }
   moved = put_all(user) || moved;
   if (moved) idle_ = 0;

@@ -13,7 +13,8 @@
 // that nobody waits for yet stays where it is; only if it stands before one that is waited for it
 // is kept elsewhere, so that no order in which two ranks send and receive can block them. The
 // sender alone decides what goes this way: of other messages a slot tells the receiver that they
-// come by MPI.
+// come by MPI. Whoever does not know from whom a message comes, or how long it is, looks for its
+// tag before it receives it.
 //
 // A rank that waits looks for some microseconds, then lets others have the processor, then sleeps;
 // who fills or frees a slot for a rank that sleeps wakes it. It sleeps briefly, and calls the MPI
@@ -86,11 +87,15 @@ class NodeWindow {
   // must be free for it.
   static std::unique_ptr<NodeWindow> make(MPI_Comm comm, int tag, std::span<const Rank> ranks,
                                           std::size_t bytes);
+  // What so many ranks need for messages of up to `message` bytes: more would gain nothing.
+  static std::size_t bytes_for(std::size_t ranks, std::size_t message);
   ~NodeWindow();
   NodeWindow(const NodeWindow&) = delete;
   NodeWindow& operator=(const NodeWindow&) = delete;
 
   bool reaches(Rank peer) const { return index_[static_cast<std::size_t>(peer)] != unreached; }
+  // All ranks of the communicator.
+  bool reaches_all() const { return peers_.size() == index_.size(); }
   // Data of one slot.
   std::size_t slot_bytes() const { return slot_bytes_; }
 
@@ -102,8 +107,15 @@ class NodeWindow {
   // sent already.
   void send(std::span<WindowSend> messages, WindowUser& user);
   void receive(const WindowReceive& message);
+  // Looks for a message of any rank that nobody has asked for yet; its sender and its bytes. It
+  // stays where it is until it is received. pause() looks for the same one.
+  bool find(int tag, Rank& from, std::size_t& bytes);
+  // Takes a receive back whose message does not come; false if there is none, or it has begun.
+  bool withdraw(Rank peer, int tag);
   // Messages under way.
   std::size_t open() const { return open_; }
+  // Of those, what is to be sent and waits for room.
+  std::size_t held_up() const { return sends_.size(); }
   // Moves what can be moved; false where nothing could.
   bool progress(WindowUser& user);
   // Between two fruitless calls of progress(). `tests_mpi`: the caller also looks at requests of
@@ -113,6 +125,8 @@ class NodeWindow {
   // more.
   void abandon();
   bool is_broken() const;
+  // Slots that this rank has filled ever, for tests.
+  std::uint64_t slots_filled() const;
 
  private:
   struct Head;
@@ -130,6 +144,7 @@ class NodeWindow {
   };
   enum class Place : std::uint8_t { none, receiver, kept, nowhere };
   struct Peer {
+    Rank rank = no_rank;
     Queue* out = nullptr;
     Queue* in = nullptr;
     char* outlets = nullptr;
@@ -176,6 +191,11 @@ class NodeWindow {
   void begin_message(Peer& peer, const Slot& slot);
   bool keep(Peer& peer, const Slot& slot);
   bool find_receive(const Peer& peer, int tag, std::size_t& at) const;
+  bool is_full(const Peer& peer) const;
+  bool is_looked_for(const Peer& peer, const Slot& slot) const;
+  bool makes_way(const Peer& peer) const;
+  bool can_take(const Peer& peer) const;
+  std::uint32_t looks_before_sleep() const;
   bool can_send();
   bool has_work();
   void wake(const Peer& peer) const;
@@ -196,7 +216,9 @@ class NodeWindow {
   std::vector<WindowReceive> receives_;  // likewise
   std::size_t open_ = 0;
   std::uint32_t idle_ = 0;  // fruitless looks in a row
-  bool crowded_ = false;    // more ranks than cores
+  bool looks_ = false;      // for a message of any rank, with this tag
+  int looked_for_ = 0;
+  bool crowded_ = false;  // more ranks than cores
 };
 
 }  // namespace sibyl

@@ -52,12 +52,18 @@ bool NodeWindow::can_send() {
   return false;
 }
 
+// Whether progress() would take something from it, or find() find it.
+bool NodeWindow::can_take(const Peer& peer) const {
+  if (peer.receiving == 0 && (!looks_ || peer.in == nullptr)) return false;
+  const Slot& next = slot(*peer.in, peer.taken);
+  if (next.turn.load() != peer.taken + 1) return false;
+  return peer.receiving != 0 || makes_way(peer) || is_looked_for(peer, next);
+}
+
 // Whether progress() would move something.
 bool NodeWindow::has_work() {
   if (is_broken() || can_send()) return true;
-  return std::ranges::any_of(peers_, [&](const Peer& peer) {
-    return peer.receiving != 0 && slot(*peer.in, peer.taken).turn.load() == peer.taken + 1;
-  });
+  return std::ranges::any_of(peers_, [&](const Peer& peer) { return can_take(peer); });
 }
 
 // After a slot has been filled or freed. A rank that goes to sleep says so before it looks for the
@@ -76,6 +82,10 @@ void NodeWindow::sleep() {
   sleeps.store(0);
 }
 
+std::uint32_t NodeWindow::looks_before_sleep() const {
+  return (crowded_ ? looks_among_many : looks_alone) + yields;
+}
+
 int NodeWindow::pause(bool tests_mpi) {
   ++idle_;
   bool asks_mpi = false;
@@ -83,9 +93,9 @@ int NodeWindow::pause(bool tests_mpi) {
   if (idle_ <= looks) {
     relax();
     asks_mpi = idle_ % looks_before_mpi == 0;
-  } else if (idle_ > looks + yields && part_all()) {
+  } else if (idle_ > looks_before_sleep() && part_all()) {
     return MPI_SUCCESS;
-  } else if (tests_mpi || idle_ <= looks + yields) {
+  } else if (tests_mpi || idle_ <= looks_before_sleep()) {
     ::sched_yield();
   } else {
     sleep();

@@ -74,7 +74,7 @@ class TreeCall {
     if (scatters(collective_)) return entry_.linear && !root_says;
     if (root_says) {
       entry_.linear = is_better_linear(state_, collective_, call_);
-      error_ = hear_from_root(call_, entry_.node, entry_.linear);
+      error_ = hear_from_root(call_, state_.irregular_room, entry_.node, entry_.linear);
     }
     return entry_.linear;
   }
@@ -85,7 +85,7 @@ class TreeCall {
       return scatter_irregular(call_, state_.irregular_room, entry_.linear);
     }
     if (TreeCache::constructs(entry_.calls, every_)) {
-      const int constructed = construct_tree(call_, entry_.node);
+      const int constructed = construct_tree(call_, state_.irregular_room, entry_.node);
       if (error_ == MPI_SUCCESS) error_ = constructed;
     }
     return gather_irregular(entry_.node, call_, state_.irregular_room);
@@ -110,6 +110,7 @@ int run_linear(const Prepared& prepared, const Algorithm& algorithm, const Irreg
                Workspace& workspace, CollectiveCall& call) {
   call.comm = irregular.comm;
   call.tag_base = irregular.tag_base;
+  call.window = irregular.window;
   place_irregular_blocks(algorithm.collective, irregular.rank, irregular.ranks, irregular.is_root(),
                          irregular.own, irregular.all, call);
   return execute(prepared, call, workspace);
@@ -174,6 +175,8 @@ void Irregular::describe(CommunicatorState& state, IrregularCall& call) const {
   call.ranks = state.size();
   call.root = root;
   call.order = state.programs.node_order();
+  // Also where this rank's arguments are wrong: those of its node make it together.
+  call.window = state.node_window(state.tags_of(collective));
   call.direct_from = direct_from(state);
   call.star = call.is_root() && star_saves(state.situation(collective, 0, OperatorUse::none));
 }

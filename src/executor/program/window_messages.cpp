@@ -4,12 +4,6 @@
 #include <cstring>
 
 namespace sibyl {
-namespace {
-
-// MPI may move larger ones with one copy; and what a receiver has to keep of them stays small.
-constexpr std::size_t most_in_window = std::size_t{1} << 26;
-
-}  // namespace
 
 bool WindowMessages::goes_by_mpi(StepIndex index) const {
   const std::size_t element = frame_.element_bytes(index);

@@ -11,6 +11,9 @@
 
 namespace sibyl {
 
+// MPI may move larger ones with one copy; and what a receiver has to keep of them stays small.
+inline constexpr std::size_t most_in_window = std::size_t{1} << 26;
+
 class WindowMessages {
  public:
   WindowMessages(const Prepared& prepared, const CollectiveCall& call, const Frame& frame)

@@ -37,6 +37,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "executor/executor.hpp"
@@ -72,7 +73,24 @@ struct IrregularRoom {
   std::vector<std::uint32_t> sizes;
   std::vector<MPI_Request> requests;
   std::vector<Rank> request_rank;
-  ExpectedMessages expected;  // direct blocks, by rank
+  // Messages by the node's window (tree_mail.hpp): which of `requests` stand for one that is still
+  // to be sent, and what is to be received.
+  std::vector<char> in_window;
+  struct Incoming {
+    Rank from = no_rank;
+    char* to = nullptr;
+    MPI_Count count = 0;
+    DatatypeInfo type;
+    bool is_expected = false;   // a block that comes while others are waited for
+    bool is_forgotten = false;  // wherever it should have been put
+    bool is_spread = false;     // over `spread`
+    enum State : std::uint8_t { awaited, here, by_mpi };
+    State state = awaited;
+  };
+  std::vector<Incoming> incoming;
+  std::size_t expected_in_window = 0;
+  std::vector<std::span<char>> spread;  // where the pieces of a message go
+  ExpectedMessages expected;            // direct blocks, by rank
   std::vector<int> finished;
   std::vector<MPI_Status> statuses;
   std::vector<int> lengths;  // of a derived datatype
@@ -92,6 +110,7 @@ struct IrregularCall {
   Rank root = 0;
   NodeOrder order{1, 1};
   std::size_t direct_from = 0;
+  NodeWindow* window = nullptr;  // of this rank's node
   bool star = false;  // a scatter's root sends to each other node itself; false at others
   // This rank's block, which begins at own.base; without a datatype it has none: the root's is in
   // place, or the arguments are wrong and the rank only helps the others.
@@ -109,7 +128,7 @@ struct IrregularCall {
 };
 
 // Builds the tree of a gather by messages: at most 2 ceil(log2 p) - 1 that depend on each other.
-int construct_tree(const IrregularCall& call, OrderedNode& node);
+int construct_tree(const IrregularCall& call, IrregularRoom& room, OrderedNode& node);
 
 // Return MPI_SUCCESS or the first error code; all messages are performed after an error as well.
 // `node` is this rank's place in a tree with the call's root that all ranks share.
@@ -118,6 +137,7 @@ int gather_irregular(const OrderedNode& node, const IrregularCall& call, Irregul
 // served by the linear algorithm.
 int scatter_irregular(const IrregularCall& call, IrregularRoom& room, bool& linear);
 // The same for a gather, along its tree and by messages of its own.
-int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& linear);
+int hear_from_root(const IrregularCall& call, IrregularRoom& room, const OrderedNode& node,
+                   bool& linear);
 
 }  // namespace sibyl

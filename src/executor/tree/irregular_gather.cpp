@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "executor/messages.hpp"
-#include "executor/program/engines.hpp"
+#include "executor/tree/tree_mail.hpp"
 #include "planners/gather_parts.hpp"
 
 namespace sibyl {
@@ -66,9 +65,8 @@ class Inner {
 
  public:
   Inner(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room)
-      : node_(node), call_(call), room_(room), opened_(room.opened) {
+      : node_(node), call_(call), room_(room), mail_(call, room, error_), opened_(room.opened) {
     opened_.clear();
-    room_.requests.clear();
     room_.missing.clear();
     for (const OrderedChild& child : node_.children) room_.missing.push_back(child.count);
   }
@@ -76,9 +74,7 @@ class Inner {
   int run() {
     const bool direct = call_.own_bytes() >= call_.direct_from && call_.has_own();
     own_bytes_ = direct ? 0 : call_.own_bytes();
-    if (direct) {
-      post(call_.own.base, call_.own.count, call_.own.type.handle, call_.root, direct_tag);
-    }
+    if (direct) mail_.post_block(call_.own.base, call_.own.count, call_.own.type, call_.root);
     room_.sizes.assign(static_cast<std::size_t>(node_.count), 0);
     size_at(call_.place()) = direct ? goes_direct : static_cast<std::uint32_t>(own_bytes_);
     const std::size_t all = node_.children.size();
@@ -88,7 +84,7 @@ class Inner {
     if (first < all) begin_passing(first);
     await_children(first, all);
     if (!passing_) send_held(opened_, {node_.first, node_.first + node_.count});
-    for (MPI_Request& request : room_.requests) error_.add(wait_for(request, call_.comm));
+    mail_.finish();
     room_.make_parts(parts_used_);
     return error_.code();
   }
@@ -111,16 +107,22 @@ class Inner {
     }
   }
 
+  bool may_come_by_mpi() const {
+    return std::ranges::any_of(node_.children, [&](const OrderedChild& child) {
+      return !mail_.goes_by_window(call_.order.rank_at(child.rank));
+    });
+  }
+
   // The message of whichever child is there first.
   bool collect() {
     Rank from = no_rank;
     std::size_t bytes = 0;
-    const int awaited = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
+    const int awaited = mail_.await(tree_tag, may_come_by_mpi(), from, bytes);
     error_.add(awaited);
     if (awaited != MPI_SUCCESS) return false;
     const std::size_t child = child_of(node_, call_.order.place_of(from));
     char* memory = reserved(place_for(child), bytes);
-    error_.add(receive_bytes(call_, from, tree_tag, bytes, memory));
+    error_.add(mail_.take(from, tree_tag, bytes, memory));
     if (child == node_.children.size()) {
       error_.add(MPI_ERR_INTERN);
       return false;
@@ -162,7 +164,7 @@ class Inner {
 
   void pass_on(const Opened& part) {
     announce(part.cube, part.bytes);
-    post(part.data, static_cast<MPI_Count>(part.bytes), MPI_BYTE, parent(), tree_tag);
+    mail_.post_bytes(part.data, part.bytes, parent(), tree_tag);
   }
 
   // A long one of several, so that the root can take it straight into its buffer.
@@ -170,8 +172,12 @@ class Inner {
     if (bytes <= copied_up_to) return;
     std::array<char, announcement_bytes> message{};
     write_announcement(cube, message.data());
-    error_.add(send(message.data(), announcement_bytes, MPI_BYTE, parent(),
-                    call_.tag_base + tree_tag, call_.comm));
+    mail_.send_bytes(message.data(), announcement_bytes, parent(), tree_tag);
+  }
+
+  // The node's window has them copied anyway.
+  bool is_copied(std::size_t bytes) const {
+    return bytes <= copied_up_to || mail_.goes_by_window(parent());
   }
 
   std::size_t bytes_of(std::span<const Opened> held, const WrittenSizes& sizes) const {
@@ -209,7 +215,8 @@ class Inner {
     const std::size_t end_bytes = trailer_bytes(sizes);
     const std::size_t total = bytes_of(held, sizes);
     Area& place = room_.part(node_.children.size());
-    if (total <= copied_up_to) {
+    if (passing_) announce(cube, total);
+    if (is_copied(total)) {
       char* const message = reserved(place, total);
       char* to = message;
       for_each_piece(held, [&](const char* data, std::size_t bytes) {
@@ -217,10 +224,14 @@ class Inner {
         to += bytes;
       });
       write_trailer(sizes, cube, to);
-      deliver(message, static_cast<int>(total), MPI_BYTE);
+      // Waits for the only message, lest a request be made for it.
+      if (passing_) {
+        mail_.post_bytes(message, total, parent(), tree_tag);
+      } else {
+        mail_.send_bytes(message, total, parent(), tree_tag);
+      }
       return;
     }
-    if (passing_) announce(cube, total);
     char* trailer = reserved(place, end_bytes);
     write_trailer(sizes, cube, trailer);
     Pieces pieces(room_);
@@ -232,36 +243,22 @@ class Inner {
     const int made = pieces.make_type(type);
     error_.add(made);
     if (made != MPI_SUCCESS) return;
-    deliver(MPI_BOTTOM, 1, type);
+    mail_.post(MPI_BOTTOM, 1, type, parent(), tree_tag);
     PMPI_Type_free(&type);  // it lives until the message is gone
-  }
-
-  // Waits for the only message, lest a request be made for it.
-  void deliver(const void* data, int count, MPI_Datatype type) {
-    if (passing_) {
-      post(data, count, type, parent(), tree_tag);
-    } else {
-      error_.add(send(data, count, type, parent(), call_.tag_base + tree_tag, call_.comm));
-    }
   }
 
   Rank parent() const { return call_.order.rank_at(node_.parent); }
 
-  void post(const void* data, MPI_Count count, MPI_Datatype type, Rank to, int tag) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    error_.add(post_send(data, count, type, to, call_.tag_base + tag, call_.comm, &request));
-    room_.requests.push_back(request);
-  }
-
   const OrderedNode& node_;
   const IrregularCall& call_;
   IrregularRoom& room_;
+  FirstError error_;
+  TreeMail mail_;
   std::vector<Opened>& opened_;  // held until they are sent
   std::size_t own_bytes_ = 0;    // along the tree
   std::size_t parts_used_ = node_.children.size() + 1;
   std::size_t failures_ = 0;
   bool passing_ = false;  // messages go on as they come
-  FirstError error_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "executor/messages.hpp"
 #include "executor/program/engines.hpp"
 #include "executor/tree/irregular_gather.hpp"
+#include "executor/tree/tree_mail.hpp"
 
 namespace sibyl {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 class Root {
  public:
   Root(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room)
-      : node_(node), call_(call), room_(room) {}
+      : node_(node), call_(call), room_(room), mail_(call, room, error_) {}
 
   int run() {
     post_direct();
@@ -25,6 +26,9 @@ class Root {
     while (failures < node_.children.size() &&
            std::ranges::any_of(room_.missing, [](Rank missing) { return missing > 0; })) {
       if (!collect()) ++failures;
+    }
+    while (mail_.expects_blocks()) {
+      if (!mail_.move(take_direct())) break;
     }
     while (!room_.expected.empty()) {
       if (!receive_direct()) room_.expected.pause();
@@ -49,11 +53,20 @@ class Root {
     if constexpr (!posts_receives_at_once) room_.expected.begin(call_.ranks, 0);
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
       if (!expected_direct(rank)) continue;
-      if constexpr (posts_receives_at_once) {
-        post_direct(rank);
+      if (mail_.goes_by_window(rank)) {
+        const MPI_Count count = all().counts[rank];
+        mail_.expect_block(rank, count == 0 ? nullptr : all().at(rank), count, all().type);
       } else {
-        room_.expected.add({static_cast<std::uint32_t>(rank), rank, call_.tag_base + direct_tag});
+        expect_by_mpi(rank);
       }
+    }
+  }
+
+  void expect_by_mpi(Rank rank) {
+    if constexpr (posts_receives_at_once) {
+      post_direct(rank);
+    } else {
+      room_.expected.add({static_cast<std::uint32_t>(rank), rank, call_.tag_base + direct_tag});
     }
   }
 
@@ -109,10 +122,10 @@ class Root {
     bool there = false;
     int awaited = MPI_SUCCESS;
     while (!there && awaited == MPI_SUCCESS && take_direct()) {
-      awaited = look_for_message(call_, tree_tag, there, from, bytes);
+      awaited = mail_.look(tree_tag, true, there, from, bytes);
     }
     if (!there && awaited == MPI_SUCCESS) {
-      awaited = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
+      awaited = mail_.await(tree_tag, mail_.may_come_by_mpi(), from, bytes);
     }
     error_.add(awaited);
     if (awaited != MPI_SUCCESS) return false;
@@ -125,13 +138,13 @@ class Root {
     const JoinOrder::Cube whole{sender.first, sender.first + sender.count};
     const JoinOrder::Cube said = std::exchange(room_.announced[child], {});
     const JoinOrder::Cube expected = said.empty() ? whole : said;
-    if (bytes > copied_up_to && receive_into_place(sender.rank, expected, bytes)) {
+    if (bytes > copied_up_to && receive_into_place(from, expected, bytes)) {
       settle_direct(expected);
       room_.missing[child] -= expected.size();
       return true;
     }
     char* message = reserved(room_.parts[0], bytes);
-    error_.add(receive_bytes(call_, from, tree_tag, bytes, message));
+    error_.add(mail_.take(from, tree_tag, bytes, message));
     room_.announced[child] = announced(message, bytes);
     if (!room_.announced[child].empty()) return true;
     IrregularRoom::Opened opened;
@@ -152,6 +165,9 @@ class Root {
 
   // Takes the direct blocks that are there; false when none is expected any more.
   bool take_direct() {
+    for (Rank rank = mail_.next_block_by_mpi(); rank != no_rank; rank = mail_.next_block_by_mpi()) {
+      expect_by_mpi(rank);
+    }
     receive_direct();
     if (room_.requests.empty()) return !room_.expected.empty();
     room_.finished.resize(room_.requests.size());
@@ -170,8 +186,9 @@ class Root {
 
   // Without an intermediate copy, where the message is as long as the root's counts say. False:
   // nothing was received.
-  bool receive_into_place(Rank sender, const JoinOrder::Cube& cube, std::size_t bytes) {
-    if (!all().counts.given()) return false;
+  bool receive_into_place(Rank from, const JoinOrder::Cube& cube, std::size_t bytes) {
+    const bool by_window = mail_.goes_by_window(from);
+    if (!all().counts.given() || (by_window && !all().type.dense)) return false;
     const std::span<std::uint32_t> sizes = sizes_of(cube);
     std::size_t expected = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -183,6 +200,7 @@ class Root {
     const std::size_t end_bytes = trailer_bytes(WrittenSizes(sizes));
     if (expected + end_bytes != bytes) return false;
     Pieces pieces(room_);
+    room_.spread.clear();
     for (Rank i = 0; i < cube.size();) {
       const Rank begin = rank_in(cube, i);
       MPI_Count count = 0;
@@ -199,15 +217,24 @@ class Root {
         ++i;
         continue;
       }
-      pieces.add(all().at(begin), count, all().type.handle);
+      if (by_window) {
+        room_.spread.emplace_back(all().at(begin),
+                                  static_cast<std::size_t>(count) * all().type.size);
+      } else {
+        pieces.add(all().at(begin), count, all().type.handle);
+      }
     }
     char* trailer = reserved(room_.parts[0], end_bytes);
-    pieces.add(trailer, static_cast<MPI_Count>(end_bytes), MPI_BYTE);
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    if (pieces.make_type(type) != MPI_SUCCESS) return false;
-    error_.add(receive(MPI_BOTTOM, 1, type, call_.order.rank_at(sender), call_.tag_base + tree_tag,
-                       call_.comm));
-    PMPI_Type_free(&type);
+    if (by_window) {
+      room_.spread.emplace_back(trailer, end_bytes);
+      error_.add(mail_.take_spread(from, bytes));
+    } else {
+      pieces.add(trailer, static_cast<MPI_Count>(end_bytes), MPI_BYTE);
+      MPI_Datatype type = MPI_DATATYPE_NULL;
+      if (pieces.make_type(type) != MPI_SUCCESS) return false;
+      error_.add(receive(MPI_BOTTOM, 1, type, from, call_.tag_base + tree_tag, call_.comm));
+      PMPI_Type_free(&type);
+    }
     // As many bytes in all, but of other blocks: they lie in wrong places.
     char* written = reserved(room_.packed, end_bytes);
     write_trailer(WrittenSizes(sizes), cube, written);
@@ -247,6 +274,10 @@ class Root {
       if (comes) {
         drop_direct(rank);
       } else {
+        if (mail_.goes_by_window(rank)) {
+          mail_.withdraw_block(rank);
+          continue;
+        }
         if (room_.expected.take_from(rank)) continue;
         const auto at = std::ranges::find(room_.request_rank, rank) - room_.request_rank.begin();
         MPI_Request& request = room_.requests[static_cast<std::size_t>(at)];
@@ -259,13 +290,14 @@ class Root {
 
   void drop_direct(Rank rank) {
     error_.add(MPI_ERR_TRUNCATE);
-    receive_and_forget(call_, rank, room_);
+    mail_.forget_block(rank);
   }
 
   const OrderedNode& node_;
   const IrregularCall& call_;
   IrregularRoom& room_;
   FirstError error_;
+  TreeMail mail_;
 };
 
 }  // namespace

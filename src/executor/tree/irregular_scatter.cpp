@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "executor/messages.hpp"
-#include "executor/program/engines.hpp"
+#include "executor/tree/tree_mail.hpp"
 #include "executor/tree/tree_message.hpp"
 
 namespace sibyl {
@@ -25,9 +25,7 @@ constexpr std::size_t flat_messages = 8;
 class Scatter {
  public:
   Scatter(const IrregularCall& call, IrregularRoom& room, bool& linear)
-      : call_(call), room_(room), linear_(linear) {
-    room_.requests.clear();
-  }
+      : call_(call), room_(room), linear_(linear), mail_(call, room, error_) {}
 
   int run_root() {
     read_root_sizes();
@@ -40,8 +38,8 @@ class Scatter {
     }
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
       if (size_of(rank) == goes_direct) {
-        post(all().counts[rank] == 0 ? nullptr : all().at(rank), all().counts[rank],
-             all().type.handle, rank, direct_tag);
+        mail_.post_block(all().counts[rank] == 0 ? nullptr : all().at(rank), all().counts[rank],
+                         all().type, rank);
       }
     }
     copy_own();
@@ -50,18 +48,18 @@ class Scatter {
 
   int run_other() {
     MPI_Request direct = MPI_REQUEST_NULL;
-    if (expects_direct() && posts_receives_at_once) {
+    if (expects_direct() && posts_receives_at_once && !mail_.goes_by_window(call_.root)) {
       error_.add(post_receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
                               call_.tag_base + direct_tag, call_.comm, &direct));
     }
     if (room_.parts.empty()) room_.make_parts(1);
     Rank from = no_rank;
     std::size_t bytes = 0;
-    const int error = await_message(call_, MPI_ANY_SOURCE, tree_tag, from, bytes);
+    const int error = mail_.await(tree_tag, mail_.may_come_by_mpi(), from, bytes);
     error_.add(error);
     if (error != MPI_SUCCESS) return settle(direct, false);
     char* message = reserved(room_.parts[0], bytes);
-    error_.add(receive_bytes(call_, from, tree_tag, bytes, message));
+    error_.add(mail_.take(from, tree_tag, bytes, message));
     if (!open(message, bytes)) {
       error_.add(MPI_ERR_INTERN);
       return settle(direct, false);
@@ -128,9 +126,7 @@ class Scatter {
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
       if (rank == call_.root) continue;
       const std::size_t sent = room_.requests.size();
-      if (sent >= flat_messages) {
-        error_.add(wait_for(room_.requests[sent - flat_messages], call_.comm));
-      }
+      if (sent >= flat_messages) mail_.wait(sent - flat_messages);
       const Rank place = call_.order.place_of(rank);
       send_blocks({place, 0, place, 1, 0}, sent % flat_messages);
     }
@@ -151,7 +147,7 @@ class Scatter {
     for (const std::uint32_t size : sizes) data += in_tree(size);
     const std::size_t head_bytes = place_bytes + written.bytes();
     const Rank to_rank = call_.order.rank_at(child.rank);
-    const bool whole = head_bytes + data <= copied_up_to;
+    const bool whole = head_bytes + data <= copied_up_to || mail_.goes_by_window(to_rank);
     const std::size_t message_bytes = whole ? head_bytes + data : head_bytes;
     char* message = reserved(room_.parts[k + 1], message_bytes);
     const auto first = static_cast<std::uint32_t>(child.first);
@@ -164,7 +160,7 @@ class Scatter {
         error_.add(pack(from, count, type, to, call_.comm));
         to += bytes;
       });
-      post(message, static_cast<MPI_Count>(message_bytes), MPI_BYTE, to_rank, tree_tag);
+      mail_.post_bytes(message, message_bytes, to_rank, tree_tag);
       return;
     }
     Pieces put(room_);
@@ -176,7 +172,7 @@ class Scatter {
     const int made = put.make_type(type);
     error_.add(made);
     if (made != MPI_SUCCESS) return;
-    post(MPI_BOTTOM, 1, type, to_rank, tree_tag);
+    mail_.post(MPI_BOTTOM, 1, type, to_rank, tree_tag);
     PMPI_Type_free(&type);  // it lives until the message is gone
   }
 
@@ -262,19 +258,12 @@ class Scatter {
       if (!comes) PMPI_Cancel(&direct);
       error_.add(wait_for(direct, call_.comm));
     } else if (comes && expects_direct()) {
-      error_.add(receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
-                         call_.tag_base + direct_tag, call_.comm));
+      mail_.receive_block(call_.root, call_.own.base, call_.own.count, call_.own.type);
     } else if (comes) {
       if (call_.has_own()) error_.add(MPI_ERR_TRUNCATE);
-      receive_and_forget(call_, call_.root, room_);
+      mail_.forget_block(call_.root);
     }
     return finish();
-  }
-
-  void post(const void* data, MPI_Count count, MPI_Datatype type, Rank to, int tag) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    error_.add(post_send(data, count, type, to, call_.tag_base + tag, call_.comm, &request));
-    room_.requests.push_back(request);
   }
 
   void copy_own() {
@@ -285,9 +274,7 @@ class Scatter {
   }
 
   int finish() {
-    for (MPI_Request& request : room_.requests) {
-      error_.add(wait_for(request, call_.comm));
-    }
+    mail_.finish();
     return error_.code();
   }
 
@@ -297,6 +284,7 @@ class Scatter {
   // First place of the cube that room_.sizes is about.
   Rank first_ = 0;
   FirstError error_;
+  TreeMail mail_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "executor/messages.hpp"
 #include "executor/program/engines.hpp"
+#include "executor/tree/tree_mail.hpp"
 
 namespace sibyl {
 
@@ -153,8 +154,18 @@ void receive_and_forget(const IrregularCall& call, Rank from, IrregularRoom& roo
 
 namespace {
 
-int exchange(const OrderedCube& own, OrderedCube& others, Rank peer, int tag, MPI_Comm comm) {
+int exchange(const OrderedCube& own, OrderedCube& others, Rank peer, TreeMail& mail,
+             const IrregularCall& call) {
   constexpr int length = sizeof(OrderedCube);
+  if (mail.goes_by_window(peer)) {
+    const std::size_t sent =
+        mail.post_bytes(reinterpret_cast<const char*>(&own), length, peer, construction_tag);
+    const int error = mail.take(peer, construction_tag, length, reinterpret_cast<char*>(&others));
+    mail.wait(sent);
+    return error;
+  }
+  const MPI_Comm comm = call.comm;
+  const int tag = call.tag_base + construction_tag;
   if (!survives_faults()) {
     return PMPI_Sendrecv(&own, length, MPI_BYTE, peer, tag, &others, length, MPI_BYTE, peer, tag,
                          comm, MPI_STATUS_IGNORE);
@@ -169,28 +180,28 @@ int exchange(const OrderedCube& own, OrderedCube& others, Rank peer, int tag, MP
 
 }  // namespace
 
-int construct_tree(const IrregularCall& call, OrderedNode& node) {
+int construct_tree(const IrregularCall& call, IrregularRoom& room, OrderedNode& node) {
   using Kind = OrderedConstruction::Kind;
   // Ranks of one job may differ in byte order no more than in anything else: bytes will do.
-  constexpr int length = sizeof(OrderedCube);
-  const int tag = call.tag_base + construction_tag;
+  constexpr std::size_t length = sizeof(OrderedCube);
   const std::uint64_t own =
       !call.is_root() && call.own_bytes() >= call.direct_from ? 0 : call.own_bytes();
   OrderedConstruction machine(call.place(), own, call.root_place(), call.order);
   FirstError error;
+  TreeMail mail(call, room, error);
   while (machine.next().kind != Kind::done) {
     const OrderedConstruction::Next now = machine.next();
     const Rank peer = call.order.rank_at(now.peer);
     OrderedCube received;
     switch (now.kind) {
       case Kind::exchange:
-        error.add(exchange(now.cube, received, peer, tag, call.comm));
+        error.add(exchange(now.cube, received, peer, mail, call));
         break;
       case Kind::tell:
-        error.add(send(&now.cube, length, MPI_BYTE, peer, tag, call.comm));
+        mail.send_bytes(reinterpret_cast<const char*>(&now.cube), length, peer, construction_tag);
         break;
       case Kind::hear:
-        error.add(receive(&received, length, MPI_BYTE, peer, tag, call.comm));
+        error.add(mail.take(peer, construction_tag, length, reinterpret_cast<char*>(&received)));
         break;
       case Kind::done:
         break;
@@ -204,17 +215,17 @@ int construct_tree(const IrregularCall& call, OrderedNode& node) {
   return error.code();
 }
 
-int hear_from_root(const IrregularCall& call, const OrderedNode& node, bool& linear) {
-  const int tag = call.tag_base + construction_tag;
+int hear_from_root(const IrregularCall& call, IrregularRoom& room, const OrderedNode& node,
+                   bool& linear) {
   FirstError error;
+  TreeMail mail(call, room, error);
   char said = linear ? 1 : 0;
   if (!call.is_root()) {
-    error.add(receive(&said, 1, MPI_BYTE, call.order.rank_at(node.parent), tag, call.comm));
+    error.add(mail.take(call.order.rank_at(node.parent), construction_tag, 1, &said));
   }
   // The widest subtrees first: children stand in the order in which they join.
   for (std::size_t k = node.children.size(); k-- > 0;) {
-    const Rank child = call.order.rank_at(node.children[k].rank);
-    error.add(send(&said, 1, MPI_BYTE, child, tag, call.comm));
+    mail.send_bytes(&said, 1, call.order.rank_at(node.children[k].rank), construction_tag);
   }
   linear = said != 0;
   return error.code();

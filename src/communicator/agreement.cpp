@@ -212,6 +212,11 @@ void CommunicatorState::make_node_window(int tag) {
   node_window_sought_ = true;
 }
 
+std::uint64_t CommunicatorState::bytes_for_windows() const {
+  const std::uint64_t taken = private_->bytes_of_windows;
+  return survives_faults() || taken > node_window_bytes_ ? 0 : node_window_bytes_ - taken;
+}
+
 void CommunicatorState::find_costs(int tag) {
   if (costs_sought_) return;
   costs_sought_ = true;

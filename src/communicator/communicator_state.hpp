@@ -159,6 +159,10 @@ class CommunicatorState final : public ArrivalListener {
     return node_window_.get();
   }
 
+  // What persistent requests, which have windows of their own, may still take for them; 0 where
+  // there are none. Ranks may have freed others.
+  std::uint64_t bytes_for_windows() const;
+
   // Every collective has tags of its own, the same at each call: messages between two ranks come in
   // the order of the calls. A rank whose call was refused before anything moved has then not
   // taken anything either, as in the MPI libraries.

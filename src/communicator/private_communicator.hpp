@@ -1,7 +1,8 @@
 // The communicator on which Sibyl serves one of the user's, and the tags that are in use on it.
 //
 // Shared by the state of the user's communicator and by the persistent requests made on it, since
-// these may outlive it: MPI lets a program free a communicator while operations are under way.
+// these may outlive it: MPI lets a program free a communicator while operations are under way. So
+// it also knows how much memory the windows of such requests take.
 #pragma once
 
 #include <mpi.h>
@@ -34,6 +35,8 @@ class PrivateCommunicator {
   int tag_of(int block) const { return first_reserved_tag_ + block * TagBlocks::tags_each; }
 
   TagBlocks tags;
+  // Of the windows that this rank's requests have, on its node.
+  std::atomic<std::uint64_t> bytes_of_windows = 0;
 
  private:
   Process& process_;

@@ -77,6 +77,7 @@ int make_request(Collective collective, int root, MPI_Comm comm, MPI_Info info, 
       MPI_ERR_NO_MEM);
   error = succeeded_everywhere(*state, comm, error);
   if (error == MPI_SUCCESS && by_library) error = made->open_native(*state, comm);
+  if (error == MPI_SUCCESS) made->open_window();
   if (error != MPI_SUCCESS) {
     if (made != nullptr) made->refuse();
     made.reset();

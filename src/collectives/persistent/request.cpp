@@ -70,6 +70,8 @@ void PersistentRequest::release() {
   bound_.types.free();
   if (bound_.native_comm != MPI_COMM_NULL) PMPI_Comm_free(&bound_.native_comm);
   if (!bound_.tags) return;
+  if (window_ != nullptr) bound_.tags.home().bytes_of_windows -= bound_.window_bytes;
+  window_.reset();
   farewell_.front().exchange = std::move(exchange_);
   farewell_.front().tags = std::move(bound_.tags);
   process_->deferred_release().add(farewell_);
@@ -81,6 +83,15 @@ int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
   const int error = PMPI_Comm_dup(parent, &bound_.native_comm);
   if (error == MPI_SUCCESS) PMPI_Comm_set_errhandler(bound_.native_comm, MPI_ERRORS_RETURN);
   return error;
+}
+
+void PersistentRequest::open_window() {
+  if (bound_.window_bytes == 0) return;
+  window_ =
+      NodeWindow::make(bound_.call.comm, bound_.call.tag_base, bound_.node, bound_.window_bytes);
+  if (window_ == nullptr) return;
+  bound_.tags.home().bytes_of_windows += bound_.window_bytes;
+  bound_.call.window = window_.get();
 }
 
 // The thread has been joined.
@@ -171,6 +182,8 @@ int PersistentRequest::arrive() {
   if (exchanging_ && !exchange_->reported()) exchange_->report_none();
   if (execution_.bound()) {
     execution_.arrive();
+    // What MPI would go on with in any of its calls, this rank may be in one of.
+    if (window_ != nullptr && window_->held_up() != 0) to_thread();
   } else if (!depends_ && begins_late()) {
     begin_program(false);
   }

@@ -44,6 +44,7 @@
 #include "communicator/deferred_release.hpp"
 #include "communicator/tag_lease.hpp"
 #include "executor/program/execution.hpp"
+#include "executor/window/node_window.hpp"
 #include "programs/program_store.hpp"
 
 namespace sibyl {
@@ -82,6 +83,11 @@ struct PersistentCall {
   std::function<int(MPI_Comm, MPI_Request*)> native;
   MPI_Comm native_comm = MPI_COMM_NULL;  // freed with the request
 
+  // This rank's node, where its messages are to go by a window of the request's own, and what that
+  // may take; the same on all ranks of the node.
+  std::vector<Rank> node;
+  std::size_t window_bytes = 0;
+
   TagLease tags;  // of no communicator where the library serves all of the user's
   CommonClock clock;
 };
@@ -96,6 +102,10 @@ class PersistentRequest final : public PersistentWork {
   // A communicator for the library's collectives of this request. Collective over `comm`, or the
   // private one.
   int open_native(CommunicatorState& state, MPI_Comm comm);
+  // The window for messages within the node, once all ranks have this request. Requests do not
+  // share one: each is moved by whatever thread waits for it, while others and calls that block are
+  // under way. Collective over the node.
+  void open_window();
 
   // Before it is destroyed where another rank has no such request: nobody waits for its farewell.
   void refuse() {
@@ -123,6 +133,7 @@ class PersistentRequest final : public PersistentWork {
   const ArrivalExchange* exchange() const { return exchange_.get(); }
   bool last_in_order_of_arrival() const { return ordered_; }
   const Algorithm* algorithm() const { return bound_.algorithm; }
+  const NodeWindow* window() const { return window_.get(); }
 
  private:
   enum class Stage : std::uint8_t { inactive, computing, arrived };
@@ -185,6 +196,7 @@ class PersistentRequest final : public PersistentWork {
 
   std::optional<ReceiveOrdering> queue_;  // of a root that decides turn by turn
 
+  std::unique_ptr<NodeWindow> window_;
   Workspace workspace_;
   ProgramStore programs_;
   bool ordered_ = false;  // the program of this iteration follows what is known of arrivals

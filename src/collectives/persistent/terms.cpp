@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "base/own_failure.hpp"
+#include "cost/placement.hpp"
+#include "executor/window/node_window.hpp"
 #include "selection/lanes.hpp"
 #include "selection/reproducible.hpp"
 
@@ -162,19 +164,22 @@ bool can_have_thread(CommunicatorState& state) {
 
 // What the ranks have told each other.
 struct Agreed {
-  bool arguments_right = false;  // of all ranks
-  bool threaded = false;         // every rank can have a thread
-  TagBlocks::Map used_tags{};    // at any rank
-  Terms terms;                   // rank 0's
+  bool arguments_right = false;      // of all ranks
+  bool threaded = false;             // every rank can have a thread
+  std::uint64_t window_bytes = 0;    // that every rank has left for windows
+  std::uint64_t most_own_bytes = 0;  // of irregular blocks
+  TagBlocks::Map used_tags{};        // at any rank
+  Terms terms;                       // rank 0's
 };
 
 // Collective. False when MPI fails.
-bool meet(CommunicatorState& state, const TagBlocks& tags, int wrong, Agreed& agreed) {
+bool meet(CommunicatorState& state, const PersistentCall& call, int wrong, Agreed& agreed) {
   const MPI_Comm comm = state.private_comm();
-  const std::array<std::int64_t, 2> own{wrong == MPI_SUCCESS ? 1 : 0,
-                                        can_have_thread(state) ? 1 : 0};
-  std::array<std::int64_t, 2> least{};
-  const TagBlocks::Map used = tags.used();
+  const std::array<std::int64_t, 4> own{
+      wrong == MPI_SUCCESS ? 1 : 0, can_have_thread(state) ? 1 : 0,
+      static_cast<std::int64_t>(state.bytes_for_windows()), -static_cast<std::int64_t>(call.bytes)};
+  std::array<std::int64_t, 4> least{};
+  const TagBlocks::Map used = call.tags.home().tags.used();
   if (PMPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_MIN,
                      comm) != MPI_SUCCESS ||
       PMPI_Allreduce(used.data(), agreed.used_tags.data(), static_cast<int>(used.size()),
@@ -185,6 +190,8 @@ bool meet(CommunicatorState& state, const TagBlocks& tags, int wrong, Agreed& ag
   }
   agreed.arguments_right = least[0] != 0;
   agreed.threaded = least[1] != 0;
+  agreed.window_bytes = static_cast<std::uint64_t>(least[2]);
+  agreed.most_own_bytes = static_cast<std::uint64_t>(-least[3]);
   return true;
 }
 
@@ -225,6 +232,20 @@ void take_tags(CommunicatorState& state, const TagBlocks::Map& used, PersistentC
   call.tags.take(first_block, wanted);
 }
 
+// How large a window the messages of the program want, as far as there is that much. The blocks of
+// a gather or scatter may travel together.
+void plan_window(CommunicatorState& state, const Agreed& agreed, PersistentCall& call) {
+  if (agreed.window_bytes == 0) return;
+  call.node = ranks_of_own_node(state.placement(), state.rank(), state.size());
+  const bool blocks =
+      call.collective == Collective::gather || call.collective == Collective::scatter;
+  const std::uint64_t several = blocks ? static_cast<std::uint64_t>(state.size()) : 1;
+  const std::uint64_t message =
+      is_irregular(call.collective) ? agreed.most_own_bytes : several * call.bytes;
+  call.window_bytes =
+      std::min<std::size_t>(NodeWindow::bytes_for(call.node.size(), message), agreed.window_bytes);
+}
+
 }  // namespace
 
 int agree_on_persistent(CommunicatorState& state, MPI_Info info, const PersistentOffer& offer,
@@ -239,7 +260,7 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
       },
       false);
   const int wrong = offer.wrong != MPI_SUCCESS || read ? offer.wrong : MPI_ERR_NO_MEM;
-  if (!meet(state, call.tags.home().tags, wrong, agreed)) return MPI_ERR_OTHER;
+  if (!meet(state, call, wrong, agreed)) return MPI_ERR_OTHER;
   if (!agreed.arguments_right) return wrong != MPI_SUCCESS ? wrong : MPI_ERR_OTHER;
   if (agreed.terms.valid == 0) return MPI_ERR_INFO_VALUE;
 
@@ -255,6 +276,7 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
   if (call.served_by != PersistentCall::ServedBy::program) return MPI_SUCCESS;
   if (call.by_arrival) call.clock = state.arrivals.clock_led_by(call.root);
   take_tags(state, agreed.used_tags, call);
+  if (call.served_by == PersistentCall::ServedBy::program) plan_window(state, agreed, call);
   return MPI_SUCCESS;
 }
 

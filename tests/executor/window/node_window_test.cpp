@@ -14,20 +14,13 @@
 #include <vector>
 
 #include "executor/program/trial.hpp"
+#include "executor/window/mailbox.hpp"
 #include "support/mpi_test.hpp"
 
 namespace sibyl::test {
 namespace {
 
-constexpr std::size_t small_slots = 2U << 20;  // on 16 ranks still slots of 960 bytes
 constexpr std::size_t large_slots = 1U << 26;
-
-// Nodes that the ranks are dealt out to in turn; 1: all share one.
-std::vector<Rank> own_node(Rank nodes) {
-  std::vector<Rank> ranks;
-  for (Rank rank = rank_in() % nodes; rank < size_of(); rank += nodes) ranks.push_back(rank);
-  return ranks;
-}
 
 // How many pieces of memory of windows this process has.
 int mapped_windows() {
@@ -49,53 +42,6 @@ int files_in_dev_shm() {
   closedir(directory);
   return found;
 }
-
-// Keeps what comes, by key.
-class Mailbox : public WindowUser {
- public:
-  explicit Mailbox(NodeWindow& window) : window_(window) {}
-  std::vector<std::vector<char>> messages = std::vector<std::vector<char>>(64);
-  std::vector<std::uint32_t> order;  // of what has come whole
-  std::vector<std::uint32_t> named;
-  std::vector<std::uint32_t> sent;
-
-  void finish() {
-    while (window_.open() != 0) {
-      if (!window_.progress(*this)) {
-        ASSERT_EQ(window_.pause(false), MPI_SUCCESS);
-      }
-      ASSERT_FALSE(window_.is_broken());
-    }
-  }
-  void window_sent(std::uint32_t key) override { sent.push_back(key); }
-  void window_brings(const WindowPiece& piece) override {
-    std::vector<char>& message = messages[piece.key];
-    EXPECT_EQ(message.size(), piece.begin);
-    if (piece.bytes != 0) message.insert(message.end(), piece.data, piece.data + piece.bytes);
-    EXPECT_EQ(piece.note, piece.is_first() ? 0 : piece.key + 1) << "the note is kept";
-    piece.note = piece.key + 1;
-    if (piece.is_last()) order.push_back(piece.key);
-  }
-  void window_names(std::uint32_t key) override { named.push_back(key); }
-
- private:
-  NodeWindow& window_;
-};
-
-std::vector<char> text(std::size_t bytes, int seed) {
-  std::vector<char> made(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) made[i] = static_cast<char>(i * 7 + i / 251 + seed);
-  return made;
-}
-
-class Window : public testing::Test {
- protected:
-  void SetUp() override {
-    if (size_of() == 1) GTEST_SKIP() << "nobody to share with";
-    if (std::string_view(SIBYL_FLAVOUR) == "smpi") GTEST_SKIP() << "its ranks share a process";
-  }
-  const Duplicate comm_;
-};
 
 TEST_F(Window, TakesMessagesInAnotherOrderThanTheyWereSentIn) {
   const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
@@ -162,98 +108,6 @@ TEST_F(Window, LeavesMessagesOfTheNextCallWhereTheyAre) {
     window->receive({0, 4, 2, true});
     mailbox.finish();
     EXPECT_EQ(mailbox.named, std::vector<std::uint32_t>{2});
-  }
-}
-
-// Waits for a message of any rank with this tag.
-void await_any(NodeWindow& window, Mailbox& mailbox, int tag, Rank& from, std::size_t& bytes) {
-  while (!window.find(tag, from, bytes)) {
-    if (window.progress(mailbox)) continue;
-    ASSERT_EQ(window.pause(false), MPI_SUCCESS);
-  }
-}
-
-TEST_F(Window, FindsAMessageOfWhoeverIsThereFirst) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
-  ASSERT_NE(window, nullptr);
-  const std::size_t long_one = 20 * window->slot_bytes() + 3;
-  for (int call = 0; call < 3; ++call) {
-    Mailbox mailbox(*window);
-    window->begin(8);
-    const auto length = [&](Rank rank) { return rank % 2 == 0 ? long_one : std::size_t(rank); };
-    if (rank_in() == 0) {
-      std::vector<Rank> senders;
-      for (Rank i = 1; i < size_of(); ++i) {
-        Rank from = no_rank;
-        std::size_t bytes = 0;
-        await_any(*window, mailbox, 7 + call, from, bytes);
-        senders.push_back(from);
-        EXPECT_EQ(bytes, length(from));
-        window->receive({from, 7 + call, static_cast<std::uint32_t>(from), false});
-        mailbox.finish();
-        EXPECT_EQ(mailbox.messages[static_cast<std::size_t>(from)], text(bytes, from + call));
-      }
-      if (size_of() > 2) {
-        EXPECT_EQ(senders.back(), call % (size_of() - 1) + 1) << "the late one";
-      }
-    } else {
-      if (rank_in() == call % (size_of() - 1) + 1) usleep(100000);
-      const std::vector<char> data = text(length(rank_in()), rank_in() + call);
-      window->send({.peer = 0, .tag = 7 + call, .data = data.data(), .bytes = data.size()});
-      mailbox.finish();
-    }
-    MPI_Barrier(comm_.get());
-  }
-}
-
-// What nobody takes stands before it, more than a queue holds.
-TEST_F(Window, FindsAMessageBehindThoseThatNobodyWaitsFor) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
-  ASSERT_NE(window, nullptr);
-  Mailbox mailbox(*window);
-  window->begin(8);
-  const std::vector<char> stale = text(30 * window->slot_bytes(), 1);
-  const std::vector<char> wanted = text(100, 2);
-  if (rank_in() == 1) {
-    window->send({.peer = 0, .tag = 3, .data = stale.data(), .bytes = stale.size()});
-    window->send({.peer = 0, .tag = 4, .data = wanted.data(), .bytes = wanted.size()});
-    mailbox.finish();
-  } else if (rank_in() == 0) {
-    Rank from = no_rank;
-    std::size_t bytes = 0;
-    await_any(*window, mailbox, 4, from, bytes);
-    EXPECT_EQ(from, 1);
-    EXPECT_EQ(bytes, wanted.size());
-    window->receive({1, 4, 0, false});
-    mailbox.finish();
-    EXPECT_EQ(mailbox.messages[0], wanted);
-    EXPECT_TRUE(window->find(3, from, bytes)) << "it is still to be had";
-    window->receive({1, 3, 1, false});
-    mailbox.finish();
-    EXPECT_EQ(mailbox.messages[1], stale);
-  }
-}
-
-TEST_F(Window, AReceiveThatIsWithdrawnLeavesTheMessageToTheNext) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
-  ASSERT_NE(window, nullptr);
-  Mailbox mailbox(*window);
-  window->begin(8);
-  if (rank_in() == 0) {
-    window->receive({1, 3, 5, false});
-    EXPECT_FALSE(window->withdraw(1, 4));
-    EXPECT_TRUE(window->withdraw(1, 3));
-    EXPECT_EQ(window->open(), 0U);
-  }
-  MPI_Barrier(comm_.get());
-  const std::vector<char> data = text(10, 3);
-  if (rank_in() == 1) {
-    window->send({.peer = 0, .tag = 3, .data = data.data(), .bytes = data.size()});
-  } else if (rank_in() == 0) {
-    window->receive({1, 3, 6, false});
-    mailbox.finish();
-    EXPECT_EQ(mailbox.messages[6], data);
-    EXPECT_TRUE(mailbox.messages[5].empty());
   }
 }
 

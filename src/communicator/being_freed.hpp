@@ -1,7 +1,7 @@
-// Communicators that the program is freeing: MPI_Comm_free calls its delete callbacks, which may still
-// make collectives there. These go to the MPI library on all ranks: whether Sibyl's own attribute has
-// gone before the program's depends on which was set first, and a state that is made now would outlive
-// its communicator, whose attributes MPI has looked through.
+// Communicators that the program is freeing: MPI_Comm_free calls its delete callbacks, which may
+// still make collectives there. These go to the MPI library on all ranks: whether Sibyl's own
+// attribute has gone before the program's depends on which was set first, and a state that is made
+// now would outlive its communicator, whose attributes MPI has looked through.
 //
 // Thread safety: each thread sees what it frees itself, and calls its callbacks in.
 #pragma once

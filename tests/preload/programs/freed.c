@@ -1,5 +1,6 @@
-/* Collectives in delete callbacks that MPI_Comm_free and MPI_Comm_disconnect call, on the communicator that
- * is freed: set before its first collective, after it, and at other moments on other ranks. */
+/* Collectives in delete callbacks that MPI_Comm_free and MPI_Comm_disconnect call, on the
+ * communicator that is freed: set before its first collective, after it, and at other moments on
+ * other ranks. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -35,8 +36,10 @@ int main(int argc, char** argv) {
     if (early) MPI_Comm_set_attr(comm, key, NULL);
     if (turn % 4 != 3) use(comm);
     if (!early) MPI_Comm_set_attr(comm, key, NULL);
-    if (turn % 2 == 0) MPI_Comm_free(&comm);
-    else MPI_Comm_disconnect(&comm);
+    if (turn % 2 == 0)
+      MPI_Comm_free(&comm);
+    else
+      MPI_Comm_disconnect(&comm);
     use(MPI_COMM_WORLD);
   }
   printf("%d: %d callbacks, %s\n", rank, calls, wrong == 0 ? "right" : "WRONG");

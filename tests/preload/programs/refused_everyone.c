@@ -88,8 +88,7 @@ static void in_their_place(MPI_Comm comm) {
   MPI_Get_library_version(version, &length);
   if (strstr(version, "MPICH") == NULL) return;
   say("allreduce within a buffer", MPI_Allreduce(out, out, 1, MPI_INT, MPI_SUM, comm));
-  say("reduce_scatter within a buffer",
-      MPI_Reduce_scatter(out, out, ones, MPI_INT, MPI_SUM, comm));
+  say("reduce_scatter within a buffer", MPI_Reduce_scatter(out, out, ones, MPI_INT, MPI_SUM, comm));
   say("reduce_scatter_block within a buffer",
       MPI_Reduce_scatter_block(out, out, 1, MPI_INT, MPI_SUM, comm));
   say("allgather within a buffer", MPI_Allgather(out, 1, MPI_INT, out, 1, MPI_INT, comm));

@@ -61,6 +61,8 @@ class CountedCall {
     }
   }
   bool is_timed() const { return timed_; }
+  // Earlier than it was counted.
+  void began_at(std::chrono::steady_clock::time_point begin) { begin_ = begin; }
   // A call that the MPI library has served. Its arguments are looked at only now that the library
   // has found them right, and not at all where they belong to another group of ranks.
   int end_native(MPI_Count count, MPI_Datatype datatype, int result) {

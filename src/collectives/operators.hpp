@@ -19,5 +19,9 @@ std::optional<OperatorUse> operator_use(MPI_Op op, MPI_Datatype datatype);
 // predefined.
 std::optional<OperatorUse> operator_use(CommunicatorState& state, MPI_Op op, MPI_Datatype datatype,
                                         bool named);
+// Whether that is empty: for the MPI library to refuse, or to take.
+inline bool is_librarys(CommunicatorState& state, MPI_Op op, MPI_Datatype datatype) {
+  return !operator_use(state, op, datatype, true).has_value();
+}
 
 }  // namespace sibyl

@@ -38,6 +38,12 @@ class AsWithoutSibyl(PreloadTest):
             for ranks in (1, 3):
                 self.check("freed.c", ranks=ranks, **settings)
 
+    def test_operators_that_the_library_refuses_for_the_type(self):
+        """One rank alone counted them, and set its communicator up without the others."""
+        self.skip_where_the_library_ends_with("refused_pairs.c")
+        for settings in ({}, SERVED):
+            self.check("refused_pairs.c", ranks=3, **settings)
+
     def skip_where_the_library_ends_with(self, source):
         if run([c_program(PROGRAMS / source)], ranks=1).returncode != 0:
             self.skipTest("this MPI itself ends with them (MPICH 5.0 does)")

@@ -5,6 +5,7 @@
 // at its begin.
 #include "collectives/blocking/serve.hpp"
 #include "collectives/native.hpp"
+#include "collectives/operators.hpp"
 #include "collectives/reduction_arguments.hpp"
 
 namespace sibyl {
@@ -38,6 +39,9 @@ struct ReduceScatter {
     return most;
   }
   Verdict judge(int rank, int ranks) const;
+  bool library_judges(CommunicatorState& state) const {
+    return is_librarys(state, op, datatype);
+  }
   OwnData own_data(int rank, int) const { return {count_of(rank), datatype}; }
   int native() const {
     return irregular()

@@ -8,6 +8,7 @@
 #include "collectives/blocking/predicted.hpp"
 #include "collectives/blocking/serve.hpp"
 #include "collectives/native.hpp"
+#include "collectives/operators.hpp"
 #include "collectives/reduction_arguments.hpp"
 
 namespace sibyl {
@@ -23,6 +24,9 @@ struct Reduction {
   bool to_all() const { return collective == Collective::allreduce; }
   Verdict judge(int rank, int ranks) const {
     return to_all() ? judge_allreduce(now, rank) : judge_reduce(now, root, rank, ranks);
+  }
+  bool library_judges(CommunicatorState& state) const {
+    return is_librarys(state, now.op, now.datatype);
   }
   OwnData own_data(int, int) const { return {now.count, now.datatype}; }
   int native() const {

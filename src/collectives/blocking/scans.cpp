@@ -20,6 +20,9 @@ struct Scan {
   Verdict judge(int rank, int) const {
     return judge_scan(now, collective == Collective::exscan, rank);
   }
+  bool library_judges(CommunicatorState& state) const {
+    return is_librarys(state, now.op, now.datatype);
+  }
   OwnData own_data(int, int) const { return {now.count, now.datatype}; }
   int native() const {
     const auto library = collective == Collective::exscan ? &native_exscan : &native_scan;

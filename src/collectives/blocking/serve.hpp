@@ -6,6 +6,8 @@
 //     Collective collective;
 //     int root;                                   // no_rank where there is none
 //     Verdict judge(int rank, int ranks) const;   // of the arguments, without looking further
+//     // Optional, of reductions: only the library knows whether it takes this operator and type.
+//     bool library_judges(CommunicatorState&) const;
 //     OwnData own_data(int rank, int ranks) const;  // what the report counts of a native call
 //     int native() const;                           // the MPI library's own collective
 //     std::optional<SettledCall> key() const;       // none: a few words do not tell calls apart
@@ -21,11 +23,13 @@
 //
 // and the frame decides, in this order: what is known to be the library's goes there, as does who
 // has no state; wrong arguments are refused, uncounted, by the library where it would, so that a
-// program under the preload sees what it knows; the call is counted, which may set the communicator
+// program under the preload sees what it knows; what only the library can judge goes to it, and is counted
+// if it is right; the call is counted, which may set the communicator
 // up; it is served.
 // The user's error handler, which may throw or jump, runs with nothing of Sibyl's left to do.
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "base/own_failure.hpp"
@@ -83,6 +87,18 @@ inline SettledCall settled_call(Collective collective, int root, Caller caller, 
   return call;
 }
 
+// Counted only where the library takes it: it may be made at this rank alone and refused there.
+template <class Call>
+int leave_judgement(const Call& call, Caller caller, CommunicatorState& state) {
+  const auto begin = std::chrono::steady_clock::now();
+  const int result = call.native();
+  if (result != MPI_SUCCESS) return result;  // whose handler may have freed the communicator
+  CountedCall counted(state, call.collective, call.root, caller.place);
+  counted.began_at(begin);
+  const OwnData own = counted.is_timed() ? call.own_data(state.rank(), state.size()) : OwnData{};
+  return counted.end_left(LeftNative::arguments, counted.bytes_of(own.count, own.type), result);
+}
+
 // `governed`: what the governor has said of it already.
 template <class Call>
 [[gnu::noinline]] int serve_unsettled(const Call& call, Caller caller, MPI_Comm comm,
@@ -98,6 +114,11 @@ template <class Call>
     const bool takes_part =
         Call::this_rank_is_awaited && !caller.preload && verdict.error_class != MPI_ERR_ROOT;
     if (!takes_part) return fail(caller, comm, verdict.error_class);
+  }
+  if constexpr (requires { call.library_judges(*state); }) {
+    if (!state->between_groups() && call.library_judges(*state)) {
+      return leave_judgement(call, caller, *state);
+    }
   }
   CountedCall counted(*state, call.collective, call.root, caller.place);
   if (governed != nullptr) counted.adopt(*governed);

@@ -88,6 +88,9 @@ CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
     }
     if (found != 0) return static_cast<CommunicatorState*>(value);
   }
+  // Before MPI_Init and after MPI_Finalize the library refuses the call that was made, by its name.
+  const bool of_world = comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
+  if (of_world && !Process::has_world()) return nullptr;
   Process* process = Process::get();
   if (process == nullptr) return nullptr;
   auto state = std::make_unique<CommunicatorState>(*process, comm);

@@ -44,6 +44,16 @@ class AsWithoutSibyl(PreloadTest):
         for settings in ({}, SERVED):
             self.check("refused_pairs.c", ranks=3, **settings)
 
+    def test_a_collective_outside_of_mpi_is_refused_by_its_name(self):
+        program = c_program(PROGRAMS / "outside.c")
+        for arguments in ((), ("after",)):
+            for extra in ({}, under_sibyl()):
+                with self.subTest(arguments=arguments, **extra):
+                    done = run([program, *arguments], ranks=1, **extra)
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertIn("llreduce", done.stderr)
+                    self.assertNotIn("create_keyval", done.stderr)
+
     def skip_where_the_library_ends_with(self, source):
         if run([c_program(PROGRAMS / source)], ranks=1).returncode != 0:
             self.skipTest("this MPI itself ends with them (MPICH 5.0 does)")

@@ -39,9 +39,7 @@ struct ReduceScatter {
     return most;
   }
   Verdict judge(int rank, int ranks) const;
-  bool library_judges(CommunicatorState& state) const {
-    return is_librarys(state, op, datatype);
-  }
+  bool library_judges(CommunicatorState& state) const { return is_librarys(state, op, datatype); }
   OwnData own_data(int rank, int) const { return {count_of(rank), datatype}; }
   int native() const {
     return irregular()

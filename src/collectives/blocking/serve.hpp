@@ -23,9 +23,8 @@
 //
 // and the frame decides, in this order: what is known to be the library's goes there, as does who
 // has no state; wrong arguments are refused, uncounted, by the library where it would, so that a
-// program under the preload sees what it knows; what only the library can judge goes to it, and is counted
-// if it is right; the call is counted, which may set the communicator
-// up; it is served.
+// program under the preload sees what it knows; what only the library can judge goes to it, and is
+// counted if it was right; the call is counted, which may set the communicator up; it is served.
 // The user's error handler, which may throw or jump, runs with nothing of Sibyl's left to do.
 #pragma once
 

@@ -1,5 +1,5 @@
-/* A collective before MPI_Init, or after MPI_Finalize where an argument is given: the MPI library ends the
- * program, and names the function. */
+/* A collective before MPI_Init, or after MPI_Finalize where an argument is given: the MPI library
+ * ends the program, and names the function. */
 #include <mpi.h>
 
 int main(int argc, char** argv) {

@@ -224,7 +224,6 @@ class Inner {
         to += bytes;
       });
       write_trailer(sizes, cube, to);
-      // Waits for the only message, lest a request be made for it.
       if (passing_) {
         mail_.post_bytes(message, total, parent(), tree_tag);
       } else {
@@ -243,7 +242,11 @@ class Inner {
     const int made = pieces.make_type(type);
     error_.add(made);
     if (made != MPI_SUCCESS) return;
-    mail_.post(MPI_BOTTOM, 1, type, parent(), tree_tag);
+    if (passing_) {
+      mail_.post(MPI_BOTTOM, 1, type, parent(), tree_tag);
+    } else {
+      mail_.send(MPI_BOTTOM, 1, type, parent(), tree_tag);
+    }
     PMPI_Type_free(&type);  // it lives until the message is gone
   }
 

@@ -65,11 +65,19 @@ void TreeMail::post_block(const char* data, MPI_Count count, const DatatypeInfo&
   if (by_mpi) post(data, count, type.handle, to, direct_tag);
 }
 
+void TreeMail::send(const void* data, int count, MPI_Datatype type, Rank to, int tag) {
+  if (window_ != nullptr) {  // whose messages have to move meanwhile
+    wait(post(data, count, type, to, tag));
+  } else {
+    error_.add(sibyl::send(data, count, type, to, tag_of(tag), call_.comm));
+  }
+}
+
 void TreeMail::send_bytes(const char* data, std::size_t bytes, Rank to, int tag) {
   if (goes_by_window(to)) {
     wait(post_bytes(data, bytes, to, tag));
   } else {
-    error_.add(send(data, static_cast<int>(bytes), MPI_BYTE, to, tag_of(tag), call_.comm));
+    send(data, static_cast<int>(bytes), MPI_BYTE, to, tag);
   }
 }
 

@@ -35,7 +35,9 @@ class TreeMail final : private WindowUser {
   void wait(std::size_t message);
   // For all that was posted, and all blocks.
   void finish();
-  // Of counts that fit into an int.
+  // These wait for the only message, lest a request be made for it. Of counts that fit into an int;
+  // the first by MPI.
+  void send(const void* data, int count, MPI_Datatype type, Rank to, int tag);
   void send_bytes(const char* data, std::size_t bytes, Rank to, int tag);
 
   // Waits for a message of any rank, or looks for one once; its source and its bytes. `by_mpi`: it

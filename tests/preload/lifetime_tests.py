@@ -109,7 +109,17 @@ class AsWithoutSibyl(PreloadTest):
         plain = run([c_program(PROGRAMS / "sessions_again.c")], ranks=2)
         if plain.returncode != 0 or "both sessions are over" not in plain.stdout:
             self.skipTest("this MPI has no session after another")
-        self.check("sessions_again.c", ranks=2)
+
+        def start(command, **options):
+            # A rank may make its second communicator before another has left the first, whose number it
+            # takes: MPICH 5.0 ended there by itself, once, on a busy machine.
+            for _ in range(5):
+                done = run_apart(command, **options)
+                if "Comm_create_from_group" not in done.stderr:
+                    break
+            return done
+
+        self.check("sessions_again.c", ranks=2, start=start)
 
     def test_as_many_communicators(self):
         most = "8192" if setting.mpi == "mpich" else "600"  # Open MPI's do not run out

@@ -111,8 +111,8 @@ class AsWithoutSibyl(PreloadTest):
             self.skipTest("this MPI has no session after another")
 
         def start(command, **options):
-            # A rank may make its second communicator before another has left the first, whose number it
-            # takes: MPICH 5.0 ended there by itself, once, on a busy machine.
+            # A rank may make its second communicator before another has left the first, whose
+            # number it takes: MPICH 5.0 ended there by itself, once, on a busy machine.
             for _ in range(5):
                 done = run_apart(command, **options)
                 if "Comm_create_from_group" not in done.stderr:

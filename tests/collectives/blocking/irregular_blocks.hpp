@@ -30,12 +30,14 @@ inline ScatteredBlocks random_blocks(Random& random, int size) {
   ScatteredBlocks blocks;
   const auto scale = scales[pick(random, scales.size())];
   const auto shape = pick(random, 4);
+  int left = 30000;  // with gaps: beyond 32768 the elements of one layout overlap
   for (int r = 0; r < size; ++r) {
     const auto at_most = shape == 3 && pick(random, 5) == 0 ? 20 * scale : scale;
-    const auto any = static_cast<int>(pick(random, at_most + 1));
+    const auto any = std::min(static_cast<int>(pick(random, at_most + 1)), left);
     blocks.counts.push_back(shape == 0   ? static_cast<int>(scale)
                             : shape == 1 ? (pick(random, 3) == 0 ? any : 0)
                                          : any);
+    left -= blocks.counts.back();
   }
   std::vector<int> order(static_cast<std::size_t>(size));
   std::iota(order.begin(), order.end(), 0);

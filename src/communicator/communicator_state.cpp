@@ -2,6 +2,7 @@
 #include "communicator/communicator_state.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <new>
 #include <utility>
@@ -78,6 +79,17 @@ CommunicatorState::~CommunicatorState() {
   link_->alive = false;
 }
 
+namespace {
+
+std::atomic<bool> begin_before_the_program = false;  // where there are several ranks
+
+bool is_one_rank(MPI_Comm comm) {
+  int size = 0;
+  return PMPI_Comm_size(comm, &size) == MPI_SUCCESS && size == 1;
+}
+
+}  // namespace
+
 CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
   if (BeingFreed::holds(comm)) return nullptr;
   void* value = nullptr;
@@ -91,6 +103,19 @@ CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
   // Before MPI_Init and after MPI_Finalize the library refuses the call that was made, by its name.
   const bool of_world = comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
   if (of_world && !Process::has_world()) return nullptr;
+  if (!of_world && begin_before_the_program && !is_one_rank(comm)) return nullptr;
+  return make(comm);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+void CommunicatorState::begin_early(MPI_Comm comm) try {
+  begin_before_the_program = true;
+  make(comm);
+} catch (const std::bad_alloc&) {  // the library serves it
+}
+
+CommunicatorState* CommunicatorState::make(MPI_Comm comm) {
   Process* process = Process::get();
   if (process == nullptr) return nullptr;
   auto state = std::make_unique<CommunicatorState>(*process, comm);
@@ -100,8 +125,6 @@ CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
     return nullptr;
   }
   return state.release();
-} catch (const std::bad_alloc&) {
-  return nullptr;
 }
 
 int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {

@@ -59,7 +59,9 @@ static int begin(bool progress_threads, bool threads) {
 static int enable(mca_coll_base_module_t* module, MPI_Comm comm) {
   struct sibyl_module* const own = (struct sibyl_module*)module;
   own->comm = comm;
-  return sibyl_component_keep(own) ? OMPI_SUCCESS : OMPI_ERR_NOT_SUPPORTED;
+  if (!sibyl_component_keep(own)) return OMPI_ERR_NOT_SUPPORTED;
+  if (ompi_mpi_state == OMPI_MPI_STATE_INIT_COMPLETED) sibyl_component_new(comm);
+  return OMPI_SUCCESS;
 }
 
 static void construct(struct sibyl_module* module) {

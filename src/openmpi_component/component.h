@@ -51,6 +51,9 @@ int sibyl_component_load(void);
 void sibyl_component_mark(void);
 /* Whether this thread is making a communicator of Sibyl's own. */
 int sibyl_component_makes_private(void);
+/* A communicator of the program's has been made, which has none of its attributes yet but those
+ * that MPI_Comm_dup copies: Open MPI deletes the last one first. */
+void sibyl_component_new(MPI_Comm comm);
 /* At the first call on the world, which all of its ranks make. */
 void sibyl_component_begin_world(void);
 extern int sibyl_component_world_has_begun;

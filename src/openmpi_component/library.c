@@ -20,6 +20,7 @@ int sibyl_component_world_has_begun;
 
 static int (*makes_private)(void);
 static void (*begin_world)(void);
+static void (*new_communicator)(MPI_Comm);
 
 enum { path_size = 4096 };
 
@@ -111,8 +112,9 @@ static int load(void) {
   void* (*lookup)(const char*) = (void* (*)(const char*))dlsym(library, "sibyl_preload_lookup");
   makes_private = (int (*)(void))dlsym(library, "sibyl_preload_makes_private");
   begin_world = (void (*)(void))dlsym(library, "sibyl_preload_begin_world");
+  new_communicator = (void (*)(MPI_Comm))dlsym(library, "sibyl_preload_new_communicator");
   if (identity == NULL || attach == NULL || lookup == NULL || makes_private == NULL ||
-      begin_world == NULL || strcmp(identity(), "openmpi 40") != 0) {
+      begin_world == NULL || new_communicator == NULL || strcmp(identity(), "openmpi 40") != 0) {
     return decline("libsibyl-openmpi.so is of another version");
   }
   const char* const problem = attach(&services);
@@ -147,3 +149,5 @@ void sibyl_component_begin_world(void) {
   sibyl_component_world_has_begun = 1;
   begin_world();
 }
+
+void sibyl_component_new(MPI_Comm comm) { new_communicator(comm); }

@@ -15,6 +15,7 @@
 
 #include "base/environment.hpp"
 #include "collectives/call.hpp"
+#include "communicator/communicator_state.hpp"
 #include "communicator/private_communicator.hpp"
 #include "selection/settings.hpp"
 
@@ -157,6 +158,12 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach_componen
 // Whether this thread is making a private communicator, which is not to be served.
 __attribute__((visibility("default"))) int sibyl_preload_makes_private() {
   return sibyl::makes_private ? 1 : 0;
+}
+
+// A communicator has been made, and the program does not have it yet.
+__attribute__((visibility("default"))) void sibyl_preload_new_communicator(MPI_Comm comm) {
+  const sibyl::preload::Entry entry;
+  sibyl::CommunicatorState::begin_early(comm);
 }
 
 // What follows MPI_Init, at a call on the world that all of its ranks make.

@@ -1,6 +1,6 @@
 /* Collectives in delete callbacks that MPI_Comm_free and MPI_Comm_disconnect call, on the
- * communicator that is freed: set before its first collective, after it, and at other moments on
- * other ranks. */
+ * communicator that is freed: set before its first collective, after it, at other moments on other
+ * ranks, and copied by MPI_Comm_dup. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -24,14 +24,18 @@ static int on_delete(MPI_Comm comm, int key, void* value, void* extra) {
 }
 
 int main(int argc, char** argv) {
-  int key;
+  int key, copied;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &key, NULL);
+  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, on_delete, &copied, NULL);
+  MPI_Comm parent;
+  MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+  MPI_Comm_set_attr(parent, copied, NULL);
   for (int turn = 0; turn < 24; ++turn) {
     MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(turn % 6 < 4 ? MPI_COMM_WORLD : parent, &comm);
     const int early = turn % 3 == 2 ? rank % 2 : turn % 3;
     if (early) MPI_Comm_set_attr(comm, key, NULL);
     if (turn % 4 != 3) use(comm);
@@ -42,6 +46,7 @@ int main(int argc, char** argv) {
       MPI_Comm_disconnect(&comm);
     use(MPI_COMM_WORLD);
   }
+  MPI_Comm_free(&parent);
   printf("%d: %d callbacks, %s\n", rank, calls, wrong == 0 ? "right" : "WRONG");
   MPI_Finalize();
   return 0;

@@ -204,7 +204,9 @@ void CommunicatorState::set_up(MPI_Comm comm) {
 
 // The ranks of this node make it, each node for itself. One that has failed stays with MPI's
 // messages: what ULFM finds out it finds out by them.
-void CommunicatorState::make_node_window(int tag) {
+// One that has refused its first call comes to it with another collective: the tag is that of one.
+void CommunicatorState::make_node_window() {
+  const int tag = tags_of(Collective::barrier);
   if (node_window_bytes_ != 0 && !survives_faults()) {
     node_window_ = NodeWindow::make(
         private_comm(), tag, ranks_of_own_node(placement(), rank_, size_), node_window_bytes_);

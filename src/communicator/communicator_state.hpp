@@ -41,6 +41,12 @@ class CommunicatorState final : public ArrivalListener {
  public:
   // The state of `comm`, made at the first call; nullptr when MPI refuses, and while it is freed.
   static CommunicatorState* get(MPI_Comm comm);
+  // Where nobody tells of communicators that are freed (BeingFreed), but of those that are made
+  // (openmpi_component/): makes the state of one, before the program can set an attribute. The
+  // states of all of several ranks but the world then begin like that. They end after all
+  // attributes that the program has set, and before those that MPI_Comm_dup has copied, on all
+  // ranks alike; one that is not there has ended.
+  static void begin_early(MPI_Comm comm);
   static int on_delete(MPI_Comm comm, int key, void* value, void* extra);
 
   CommunicatorState(Process& process, MPI_Comm comm);
@@ -152,10 +158,9 @@ class CommunicatorState final : public ArrivalListener {
   }
 
   // By which ranks of one node send each other messages without MPI; nullptr where there is none,
-  // which is the same on all ranks of the node. The first call is collective and makes it; `tag` is
-  // free for messages of this call.
-  NodeWindow* node_window(int tag) {
-    if (!node_window_sought_) make_node_window(tag);
+  // which is the same on all ranks of the node. The first call is collective and makes it.
+  NodeWindow* node_window() {
+    if (!node_window_sought_) make_node_window();
     return node_window_.get();
   }
 
@@ -241,6 +246,7 @@ class CommunicatorState final : public ArrivalListener {
   void complete(CachedChoice& choice, const Situation& now) const;
 
  private:
+  static CommunicatorState* make(MPI_Comm comm);
   enum class Mode : std::uint8_t { counting, served, native, refused };
 
   bool is_within_world(MPI_Comm comm);
@@ -261,7 +267,7 @@ class CommunicatorState final : public ArrivalListener {
   static constexpr std::uint32_t calls_until_asked_again = 64;
 
   bool make_room(MPI_Comm comm, bool has_room);  // agreement.cpp
-  void make_node_window(int tag);                // agreement.cpp
+  void make_node_window();                       // agreement.cpp
 
   Process& process_;
   Mode mode_ = Mode::counting;

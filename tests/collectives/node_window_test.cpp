@@ -35,7 +35,7 @@ std::size_t neighbours(const CommunicatorState& state) {
 class IrregularBlocksInAWindow : public IrregularBlocksOverMpi {
  protected:
   std::uint64_t filled(Served& served) {
-    const NodeWindow* const window = served.state().node_window(served.state().tags_of(GetParam()));
+    const NodeWindow* const window = served.state().node_window();
     return window == nullptr ? 0 : window->slots_filled();
   }
 };

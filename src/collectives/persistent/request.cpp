@@ -182,8 +182,6 @@ int PersistentRequest::arrive() {
   if (exchanging_ && !exchange_->reported()) exchange_->report_none();
   if (execution_.bound()) {
     execution_.arrive();
-    // What MPI would go on with in any of its calls, this rank may be in one of.
-    if (window_ != nullptr && window_->held_up() != 0) to_thread();
   } else if (!depends_ && begins_late()) {
     begin_program(false);
   }
@@ -195,6 +193,8 @@ int PersistentRequest::arrive() {
   } else {
     advance();
   }
+  // What MPI would go on with in any of its calls, this rank may be in one of.
+  if (execution_.bound() && window_ != nullptr && window_->held_up() != 0) to_thread();
   return MPI_SUCCESS;
 }
 

@@ -19,7 +19,10 @@ bool LockstepWindow::move(bool tests_mpi) {
   if (window_->is_broken()) {
     error = MPI_ERR_OTHER;
   } else if (!window_->progress(*this)) {
-    error = window_->pause(tests_mpi);
+    const bool posted = by_mpi_ != MPI_REQUEST_NULL;  // which moves only in MPI's calls
+    int done = 0;
+    if (posted) error = PMPI_Test(&by_mpi_, &done, MPI_STATUS_IGNORE);
+    if (error == MPI_SUCCESS) error = window_->pause(tests_mpi || posted);
   }
   if (error == MPI_SUCCESS) return true;
   error_.add(error);

@@ -122,7 +122,9 @@ class Inner {
     if (awaited != MPI_SUCCESS) return false;
     const std::size_t child = child_of(node_, call_.order.place_of(from));
     char* memory = reserved(place_for(child), bytes);
-    error_.add(mail_.take(from, tree_tag, bytes, memory));
+    const int taken = mail_.take(from, tree_tag, bytes, memory);
+    error_.add(taken);
+    if (taken != MPI_SUCCESS) return false;
     if (child == node_.children.size()) {
       error_.add(MPI_ERR_INTERN);
       return false;

@@ -121,8 +121,10 @@ class Root {
     std::size_t bytes = 0;
     bool there = false;
     int awaited = MPI_SUCCESS;
-    while (!there && awaited == MPI_SUCCESS && take_direct()) {
-      awaited = mail_.look(tree_tag, true, there, from, bytes);
+    while (!there && awaited == MPI_SUCCESS) {
+      const bool direct_by_mpi = take_direct();
+      if (!direct_by_mpi && !mail_.expects_blocks()) break;
+      awaited = mail_.look(tree_tag, direct_by_mpi || mail_.may_come_by_mpi(), there, from, bytes);
     }
     if (!there && awaited == MPI_SUCCESS) {
       awaited = mail_.await(tree_tag, mail_.may_come_by_mpi(), from, bytes);
@@ -144,7 +146,9 @@ class Root {
       return true;
     }
     char* message = reserved(room_.parts[0], bytes);
-    error_.add(mail_.take(from, tree_tag, bytes, message));
+    const int taken = mail_.take(from, tree_tag, bytes, message);
+    error_.add(taken);
+    if (taken != MPI_SUCCESS) return false;
     room_.announced[child] = announced(message, bytes);
     if (!room_.announced[child].empty()) return true;
     IrregularRoom::Opened opened;
@@ -225,16 +229,19 @@ class Root {
       }
     }
     char* trailer = reserved(room_.parts[0], end_bytes);
+    int taken = MPI_SUCCESS;
     if (by_window) {
       room_.spread.emplace_back(trailer, end_bytes);
-      error_.add(mail_.take_spread(from, bytes));
+      taken = mail_.take_spread(from, bytes);
     } else {
       pieces.add(trailer, static_cast<MPI_Count>(end_bytes), MPI_BYTE);
       MPI_Datatype type = MPI_DATATYPE_NULL;
       if (pieces.make_type(type) != MPI_SUCCESS) return false;
-      error_.add(receive(MPI_BOTTOM, 1, type, from, call_.tag_base + tree_tag, call_.comm));
+      taken = receive(MPI_BOTTOM, 1, type, from, call_.tag_base + tree_tag, call_.comm);
       PMPI_Type_free(&type);
     }
+    error_.add(taken);
+    if (taken != MPI_SUCCESS) return true;  // there is nothing to compare
     // As many bytes in all, but of other blocks: they lie in wrong places.
     char* written = reserved(room_.packed, end_bytes);
     write_trailer(WrittenSizes(sizes), cube, written);

@@ -48,7 +48,9 @@ class Scatter {
 
   int run_other() {
     MPI_Request direct = MPI_REQUEST_NULL;
-    if (expects_direct() && posts_receives_at_once && !mail_.goes_by_window(call_.root)) {
+    if (expects_direct() && mail_.goes_by_window(call_.root)) {
+      mail_.expect_block(call_.root, call_.own.base, call_.own.count, call_.own.type);
+    } else if (expects_direct() && posts_receives_at_once) {
       error_.add(post_receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
                               call_.tag_base + direct_tag, call_.comm, &direct));
     }
@@ -59,7 +61,9 @@ class Scatter {
     error_.add(error);
     if (error != MPI_SUCCESS) return settle(direct, false);
     char* message = reserved(room_.parts[0], bytes);
-    error_.add(mail_.take(from, tree_tag, bytes, message));
+    const int taken = mail_.take(from, tree_tag, bytes, message);
+    error_.add(taken);
+    if (taken != MPI_SUCCESS) return settle(direct, false);
     if (!open(message, bytes)) {
       error_.add(MPI_ERR_INTERN);
       return settle(direct, false);
@@ -256,7 +260,10 @@ class Scatter {
   int settle(MPI_Request direct, bool comes) {
     if (direct != MPI_REQUEST_NULL) {
       if (!comes) PMPI_Cancel(&direct);
-      error_.add(wait_for(direct, call_.comm));
+      mail_.wait_for_mpi(direct);
+    } else if (expects_direct() && mail_.goes_by_window(call_.root)) {
+      if (!comes) mail_.withdraw_block(call_.root);
+      mail_.finish_block(call_.root, call_.own.base, call_.own.count, call_.own.type);
     } else if (comes && expects_direct()) {
       mail_.receive_block(call_.root, call_.own.base, call_.own.count, call_.own.type);
     } else if (comes) {

@@ -33,6 +33,8 @@ class TreeMail final : private WindowUser {
   std::size_t post_bytes(const char* data, std::size_t bytes, Rank to, int tag);
   void post_block(const char* data, MPI_Count count, const DatatypeInfo& type, Rank to);
   void wait(std::size_t message);
+  // For a request of MPI's, while what waits for room in the window moves.
+  void wait_for_mpi(MPI_Request& request);
   // For all that was posted, and all blocks.
   void finish();
   // These wait for the only message, lest a request be made for it. Of counts that fit into an int;
@@ -57,6 +59,8 @@ class TreeMail final : private WindowUser {
   void expect_block(Rank from, char* to, MPI_Count count, const DatatypeInfo& type);
   // It does not come.
   void withdraw_block(Rank from);
+  // Waits for the only one that is expected.
+  void finish_block(Rank from, char* to, MPI_Count count, const DatatypeInfo& type);
   // A rank whose expected block turns out to come by MPI, each once; no_rank: none.
   Rank next_block_by_mpi();
   // Some are still to come, or to be asked for.
@@ -74,6 +78,7 @@ class TreeMail final : private WindowUser {
 
   int tag_of(int tag) const { return call_.tag_base + tag; }
   std::size_t post_in_window(WindowSend message);
+  void receive_by_mpi(Rank from, char* to, MPI_Count count, const DatatypeInfo& type);
   std::uint32_t add_incoming(const Incoming& message, int tag);
   int await_last_incoming();
   void spread(const WindowPiece& piece);

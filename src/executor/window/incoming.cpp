@@ -9,8 +9,10 @@
 namespace sibyl {
 namespace {
 
-// Of one rank: it may be calls ahead, and send on as long as there is room.
+// Of one rank: it may be calls ahead, and send on as long as there is room. Of the bytes the first
+// one may be more.
 constexpr std::size_t most_out_of_the_way = 64;
+constexpr std::size_t most_bytes_out_of_the_way = std::size_t{1} << 26;
 
 }  // namespace
 
@@ -78,8 +80,15 @@ bool NodeWindow::is_looked_for(const Peer& peer, const Slot& slot) const {
 // where it is, so nothing is kept elsewhere until this rank would sleep.
 bool NodeWindow::makes_way(const Peer& peer) const {
   if (!looks_ || peer.in == nullptr) return false;
-  return peer.place != Place::none ||
-         (idle_ > looks_before_sleep() && peer.kept.size() < most_out_of_the_way);
+  return peer.place != Place::none || (idle_ > looks_before_sleep() && has_room_to_keep(peer));
+}
+
+bool NodeWindow::has_room_to_keep(const Peer& peer) const {
+  if (peer.kept.empty()) return true;
+  if (peer.kept.size() >= most_out_of_the_way || !is_full(peer)) return false;
+  std::size_t bytes = slot(*peer.in, peer.taken).total;
+  for (const Kept& message : peer.kept) bytes += message.bytes;
+  return bytes <= most_bytes_out_of_the_way;
 }
 
 // Messages that have come whole, to who waits for them.
@@ -152,11 +161,9 @@ void NodeWindow::begin_message(Peer& peer, const Slot& slot) {
 }
 
 bool NodeWindow::keep(Peer& peer, const Slot& slot) try {
-  Kept& message = peer.kept.emplace_back();
-  message.tag = slot.tag;
-  message.by_mpi = slot.by_mpi != 0;
-  message.bytes = slot.total;
-  message.data = std::make_unique_for_overwrite<char[]>(slot.total);
+  Kept message{slot.tag, slot.by_mpi != 0, slot.total,
+               std::make_unique_for_overwrite<char[]>(slot.total)};
+  peer.kept.push_back(std::move(message));
   return true;
 } catch (const std::bad_alloc&) {
   return false;

@@ -194,6 +194,7 @@ class NodeWindow {
   bool is_full(const Peer& peer) const;
   bool is_looked_for(const Peer& peer, const Slot& slot) const;
   bool makes_way(const Peer& peer) const;
+  bool has_room_to_keep(const Peer& peer) const;
   bool can_take(const Peer& peer) const;
   std::uint32_t looks_before_sleep() const;
   bool can_send();

@@ -64,7 +64,7 @@ TEST_P(IrregularBlocksOverMpi, NobodyWaitsForARankWithoutDataGoingLinear) {
   if (size < 3) GTEST_SKIP() << "needs two ranks besides the root";
   Served served(GetParam(), nullptr);
   settings(served, find_algorithm(GetParam(), "linear"), 4096, 1);
-  served.state().node_window(served.state().tags_of(GetParam()));  // its making has all meet
+  served.state().node_window();  // its making has all meet
   const int rank = rank_in();
   const int root = size - 1;
   const int late = up() ? 0 : root;  // comes when the other is done

@@ -3,7 +3,7 @@
 On a cluster of 8 hosts on this machine (network namespaces, 100 Mbit/s); where these are not
 allowed, on the machine itself, where messages are copies in memory and there is little to win. What
 a program takes is the time from start to end, the launcher's included; runs without and with Sibyl
-take turns. Then `sibyl profile` looks at the same program and writes a page.
+take turns. Then `sibyl profile` looks at the same program in the same place and writes a page.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,40 +73,76 @@ def programs(build: Path, out: Path) -> list[Program]:
     return found
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where programs run.
+
+    Attributes:
+        start: the words that start ranks.
+        native: those that leave Sibyl out of it.
+        where: in words.
+        cluster: its name; empty on this machine.
+    """
+
+    start: list[str]
+    native: list[str]
+    where: str
+    cluster: str = ""
+
+
 @contextmanager
-def place() -> Iterator[tuple[list[str], list[str], str]]:
-    """The words that start ranks, those that leave Sibyl out of it, and where that is."""
+def place() -> Iterator[Place]:
+    """A cluster, which is taken down at the end, or this machine."""
     name = f"demo-{os.getpid()}"
     up = [SIBYL, "cluster", "up", "--hosts", str(RANKS), "--rate", f"{RATE}mbit", "--name", name]
     made = subprocess.run(up, capture_output=True, text=True, check=False)
     if made.returncode != 0:
         print(f"demo: no cluster: {made.stderr.strip()}")
-        yield [SIBYL, "run", "-n", str(RANKS)], ["--set=allreduce=native"], "this machine"
+        yield Place([SIBYL, "run", "-n", str(RANKS)], ["--set=allreduce=native"], "this machine")
         return
     try:
         start = [SIBYL, "cluster", "run", "--name", name]
-        yield start, ["--native"], f"{RANKS} hosts, {RATE} Mbit/s"
+        yield Place(start, ["--native"], f"{RANKS} hosts, {RATE} Mbit/s", name)
     finally:
         subprocess.run([SIBYL, "cluster", "down", "--name", name], capture_output=True, check=False)
 
 
-def compare(
-    start: list[str], native: list[str], program: Program, steps: int, runs: int
-) -> tuple[float, float, bool]:
+def compare(place: Place, program: Program, steps: int, runs: int) -> tuple[float, float, bool]:
     """Median seconds without and with Sibyl, and whether their results are the same."""
     times: dict[str, list[float]] = {"native": [], "sibyl": []}
     sums = set()
     for _ in range(runs):
         for side in times:
-            how = native if side == "native" else []
+            how = place.native if side == "native" else []
             words = [*program.words, str(steps), str(COMPUTE_MS), str(LATE_MS)]
-            command = [*start, "--mpi", program.mpi, "--quiet", *how, "--", *words]
+            command = [*place.start, "--mpi", program.mpi, "--quiet", *how, "--", *words]
             begin = time.monotonic()
             text, _ = run(command, f"the {side} run of the {program.name} program, {program.mpi}")
             times[side].append(time.monotonic() - begin)
             if match := LINE.search(text):
                 sums.add(match[2])
     return statistics.median(times["native"]), statistics.median(times["sibyl"]), len(sums) == 1
+
+
+def profile(place: Place, program: Program, steps: int, build: Path, page: Path) -> str:
+    """What `sibyl profile` says of a run without Sibyl; writes its page."""
+    words = [*program.words, str(steps), str(COMPUTE_MS), str(LATE_MS)]
+    command = [SIBYL, "profile", "--mpi", program.mpi, "--html", str(page)]
+    if not place.cluster:
+        return run([*command, "-n", str(RANKS), "--", *words], "profiling the program")[1]
+    # Messages between its hosts cost what a check of the cluster has measured.
+    costs = page.with_name("costs.json")
+    check = [SIBYL, "cluster", "check", "--name", place.cluster, "--mpi", program.mpi]
+    run([*check, "--json", str(costs)], "checking the cluster")
+    with tempfile.TemporaryDirectory() as traces:
+        recorder = str(build.resolve() / "lib" / "libsibyl-profile.so")
+        start = [*place.start, *place.native, "--mpi", program.mpi, "--quiet", "--"]
+        # What the cluster preloads has ranks sleep while they wait.
+        shell = ["sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" SIBYL_PROFILE="$1"; shift; '
+                 'export LD_PRELOAD SIBYL_PROFILE; exec "$@"', recorder, traces]  # fmt: skip
+        run([*start, *shell, *words], "profiling the program")
+        read = ["--traces", traces, "--calibration", str(costs)]
+        return run([*command, *read], "reading the profile")[1]
 
 
 def main() -> int:
@@ -124,19 +161,20 @@ def main() -> int:
     own = programs(args.build, out)
     if not own:
         sys.exit("demo: Sibyl was built without an MPI; mend it with: scripts/setup test")
-    with place() as (start, without, where):
+    page = out / "profile.html"
+    with place() as here:
         print(
             f"{RANKS} ranks sum {VECTOR_BYTES >> 20} MiB in each of {args.steps} steps; "
-            f"rank 3 comes {LATE_MS} ms after the others. On {where}:"
+            f"rank 3 comes {LATE_MS} ms after the others. On {here.where}:"
         )
         table = Table()
         table.add_column("program")
         for heading in ("native", "with Sibyl", "ratio", "bound", "results"):
             table.add_column(heading, justify="right")
-        on_wire = WIRE * VECTOR_BYTES if "hosts" in where else 0.0
+        on_wire = WIRE * VECTOR_BYTES if here.cluster else 0.0
         bound = args.steps * ((COMPUTE_MS + LATE_MS) * 1e-3 + on_wire)
         for program in own:
-            native, ours, same = compare(start, without, program, args.steps, args.runs)
+            native, ours, same = compare(here, program, args.steps, args.runs)
             right = right and same
             table.add_row(
                 f"{program.name}, {program.mpi}",
@@ -147,12 +185,9 @@ def main() -> int:
                 "equal" if same else "[red]DIFFERENT[/red]",
             )
         console.print(table)
-    print("bound: computing, lateness, and once the vector over a link, without start-up")
-    page = out / "profile.html"
-    words = [*own[0].words, str(args.steps), str(COMPUTE_MS), str(LATE_MS)]
-    command = [SIBYL, "profile", "-n", str(RANKS), "--mpi", own[0].mpi, "--html", str(page)]
-    _, said = run([*command, "--", *words], "profiling the program")
-    print(f"\nWhat sibyl profile says of the {own[0].name} program on this machine:")
+        print("bound: computing, lateness, and once the vector over a link, without start-up")
+        said = profile(here, own[0], args.steps, args.build, page)
+    print(f"\nWhat sibyl profile says of the {own[0].name} program there, without Sibyl:")
     sys.stdout.write(said)
     print(f"Its page: {page}")
     print(

@@ -127,9 +127,10 @@ class Writer:
         size: int = 8,
         line: int = 1,
         signature: int = 7,
+        communicator: int | None = None,
     ) -> None:
         """What a thread is in, or was last in."""
-        comm = self.communicator()
+        comm = self.communicator() if communicator is None else communicator
         row = self.row(self.site(line=line), comm, self.function(function))
         number = self._numbers.get(comm, 0)
         self._tables["threads"].append(

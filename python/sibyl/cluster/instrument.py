@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sibyl.cluster import state
-from sibyl.errors import CommandError
+from sibyl.errors import CommandError, counted
 from sibyl.mpi.installation import launcher_of_directory
 from sibyl.mpi.library import library_directories
 
@@ -143,8 +143,8 @@ def _find_program(mpi: str | None) -> Path:
 def print_check(result: Check, console: Console) -> None:
     """Print a check as a table, and what it means for measurements on this cluster."""
     table = Table(
-        title=f"cluster '{result.name}': {result.hosts} hosts, {state.rate_text(result.rate)}, "
-        f"{result.mpi}",
+        title=f"cluster '{result.name}': {counted(result.hosts, 'host')}, "
+        f"{state.rate_text(result.rate)}, {result.mpi}",
         title_justify="left",
     )
     table.add_column("measured")

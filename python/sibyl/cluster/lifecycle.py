@@ -11,7 +11,7 @@ from types import FrameType
 
 from sibyl.cluster import network, state
 from sibyl.cluster.state import Cluster, Lock
-from sibyl.errors import CommandError
+from sibyl.errors import CommandError, counted
 from sibyl.processes.guardian import Guardian
 from sibyl.processes.identity import Identity
 from sibyl.processes.signals import handled
@@ -52,7 +52,8 @@ def bring_up(name: str, hosts: int, rate: int, queue: int = 0) -> tuple[Cluster,
             network.build(wanted)
         if before is None:
             return wanted, "is up"
-        was = f"{before.hosts} hosts at {state.rate_text(before.rate)}" if whole else "damaged"
+        made = f"{counted(before.hosts, 'host')} at {state.rate_text(before.rate)}"
+        was = made if whole else "damaged"
         return wanted, f"is rebuilt (was {was})"
 
 

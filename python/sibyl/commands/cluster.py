@@ -99,6 +99,7 @@ def status(
 ) -> int:
     """List the clusters of this machine."""
     from sibyl.cluster.state import holder, load_all, rate_text
+    from sibyl.errors import counted
     from sibyl.experiment.units import size_text
 
     check_json_file("sibyl cluster status", as_json, file)
@@ -133,8 +134,8 @@ def status(
         queues = f" with queues of {size_text(each.queue)}" if each.queue else ""
         used = f" by process {process}" if process else ""
         print(
-            f"{each.name}: {each.hosts} hosts, {rate_text(each.rate)}{queues}, {each.network}, "
-            f"namespaces {each.prefix}-*, {condition}{used}"
+            f"{each.name}: {counted(each.hosts, 'host')}, {rate_text(each.rate)}{queues}, "
+            f"{each.network}, namespaces {each.prefix}-*, {condition}{used}"
         )
     return 0
 

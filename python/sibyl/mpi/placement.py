@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sibyl.errors import CommandError
+from sibyl.errors import CommandError, counted
 from sibyl.inputs import read_text
 from sibyl.mpi.installation import Launcher
 
@@ -86,5 +86,5 @@ def check_room(ranks: int | None, hosts: Sequence[tuple[str, int]], more: str) -
     """
     slots = sum(count for _, count in hosts)
     if ranks is not None and ranks > slots:
-        raise CommandError(f"-n {ranks}: there is room for {slots} ranks; {more}")
+        raise CommandError(f"-n {ranks}: there is room for {counted(slots, 'rank')}; {more}")
     return slots if ranks is None else ranks

@@ -24,6 +24,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from sibyl.errors import counted
 from sibyl.inputs import read_text
 from sibyl.mpi.governed_report import Site, merge_sites, print_sites, read_sites
 from sibyl.terminal import seconds_text
@@ -208,7 +209,8 @@ def print_report(report: Report, console: Console) -> None:
         return
     entries = report.entries()
     if entries:
-        table = Table(title=f"Sibyl, {report.world_size} ranks", title_justify="left")
+        ranks = counted(report.world_size, "rank")
+        table = Table(title=f"Sibyl, {ranks}", title_justify="left")
         table.add_column("collective")
         table.add_column("ranks", justify="right")
         table.add_column("algorithm")
@@ -235,10 +237,10 @@ def print_report(report: Report, console: Console) -> None:
     if report.missing:
         shown = ", ".join(str(rank) for rank in report.missing[:8])
         more = len(report.missing) - 8
+        shown += f" and {more} more" if more > 0 else ""
         notes.append(
-            f"the reports of {len(report.missing)} of {report.world_size} ranks are missing "
-            f"({shown}{f' and {more} more' if more > 0 else ''}): they did not reach "
-            f"MPI_Finalize, or ran on another host"
+            f"the reports of {len(report.missing)} of {counted(report.world_size, 'rank')} are "
+            f"missing ({shown}): they did not reach MPI_Finalize, or ran on another host"
         )
     if report.damaged:
         notes.append(f"unreadable reports: {', '.join(report.damaged)}")

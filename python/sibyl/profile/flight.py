@@ -184,10 +184,9 @@ class FlightRecorder:
         place = self._place(trace, int(row["site"]))
         if int(row["communicator"]) == NO_COMMUNICATOR:
             return f"{function} {place}"
-        communicator = trace.tables["communicators"][int(row["communicator"])]
         root = f", root {int(thread['root'])}" if int(thread["root"]) >= 0 else ""
-        number, size = int(thread["number"]), int(communicator["size"])
-        return f"{function}{root} {place}, call {number} on {counted(size, 'rank')}"
+        who = _who(trace, int(row["communicator"]))
+        return f"{function}{root} {place}, call {int(thread['number'])} on {who}"
 
     def _place(self, trace: Trace, site: int) -> str:
         place = self._places.of_site(trace, site)
@@ -314,6 +313,17 @@ def _key(trace: Trace, communicator: int) -> tuple[str, int] | None:
     entry = trace.tables["communicators"][communicator]
     members = trace.text(entry["members"])
     return None if int(entry["flags"]) or not members else (members, int(entry["occurrence"]))
+
+
+def _who(trace: Trace, communicator: int) -> str:
+    """A communicator in words: how many ranks, or which where they are not all of the world."""
+    size = int(trace.tables["communicators"][communicator]["size"])
+    key = _key(trace, communicator)
+    if key is None or (size == int(trace.header["world_size"]) and key[1] == 0):
+        return counted(size, "rank")
+    members, occurrence = key
+    which = "the communicator" if occurrence == 0 else f"communicator {occurrence + 1}"
+    return f"{which} of {'rank' if members.isdigit() else 'ranks'} {members}"
 
 
 def _age(trace: Trace, thread: numpy.void) -> float | None:

@@ -78,10 +78,10 @@ def network_text(network: Network) -> str:
 
 def _nodes_text(nodes: Nodes) -> str:
     if not nodes.of:
-        return f"{nodes.ranks} ranks a node"
+        return f"{counted(nodes.ranks, 'rank')} a node"
     sizes = sorted(Counter(nodes.of).values())
     each = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
-    text = f"{len(sizes)} nodes of {each} ranks"
+    text = f"{counted(len(sizes), 'node')} of {each} {'rank' if each == '1' else 'ranks'}"
     return text if list(nodes.of) == sorted(nodes.of) else f"{text} that are not consecutive"
 
 

@@ -39,6 +39,21 @@ def test_ranks_at_the_same_place_share_a_line_and_who_is_outside_comes_first(
     ]
 
 
+def test_communicators_that_are_not_the_world_are_told_by_their_ranks(tmp_path: Path) -> None:
+    writers = [Writer(rank, 4) for rank in range(4)]
+    for writer in writers[:2]:
+        writer.under_way(30 * MS, communicator=writer.communicator("0-1", 2))
+    writers[2].under_way(30 * MS, communicator=writers[2].communicator("2", 1))
+    writers[3].under_way(30 * MS, communicator=writers[3].communicator(occurrence=1))
+    write_running(tmp_path, writers)
+    at = "in MPI_Allreduce at app.py:1 in step, call 0 on"
+    assert places(tmp_path) == [
+        f"  ranks 0-1: {at} the communicator of ranks 0-1",
+        f"  rank 2: {at} the communicator of rank 2",
+        f"  rank 3: {at} communicator 2 of ranks 0-3",
+    ]
+
+
 def test_a_rank_that_has_made_no_call_and_one_that_is_done(tmp_path: Path) -> None:
     first, second = Writer(0, 2), Writer(1, 2)
     write_running(tmp_path, [first])

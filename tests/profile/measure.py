@@ -2,10 +2,12 @@
 """Prints what `sibyl profile` costs: of a call, and of LAMMPS, as docs/how-to/profile.md has it.
 
   measure.py --mpi openmpi|mpich [--library-dir DIR] [--mpicc PATH] [--ranks P] [--turns K]
-             [--lmp PATH] [--steps N] [--keep FILE] [calls|steps|start|run]...
+             [--lmp PATH] [--steps N] [--keep FILE] [--python PATH]
+             [calls|python|steps|start|run]...
 
 calls   tests/preload/overhead.c, in which batches of calls that pass by the recorder alternate with
         batches that do not: the median of the differences, on the rank on which it is most.
+python  calls from Python (calls_mpi4py.py), in runs with and without the recorder in turns.
 steps   runs of LAMMPS in which blocks of 40 ms or so alternate in the same way (alternate.c): the
         ratio of each two neighbouring blocks.
 start   the wall time, from the launcher's start to its end, of a program that begins and ends, with
@@ -80,6 +82,26 @@ def calls():
         print(f"{name}: {direct} ns, recorded {difference} ns more {quartiles}")
 
 
+def python():
+    """Nanoseconds of a call without and with the recorder."""
+    words = [options.python, HERE / "programs" / "calls_mpi4py.py"]
+    pairs = []
+    for turn in range(options.turns):
+        took = [0.0, 0.0]
+        for recorded in (0, 1) if turn % 2 == 0 else (1, 0):
+            with tempfile.TemporaryDirectory() as folder:
+                output, _ = start(words, folder, recorded)
+            took[recorded] = float(re.search(r"allreduce ([\d.]+) ns", output)[1])
+        pairs.append(took)
+    more = [with_it - without for without, with_it in pairs]
+    low, high = median_interval(more)
+    native = median([without for without, _ in pairs])
+    print(
+        f"allreduce from Python: {native:.0f} ns, recorded {median(more):.0f} ns more, "
+        f"95 % interval {low:.0f} to {high:.0f}, {len(pairs)} pairs of runs"
+    )
+
+
 def lammps():
     program = shutil.which(options.lmp)
     if program is None:
@@ -146,12 +168,14 @@ parser.add_argument("--ranks", type=int, default=2)
 parser.add_argument("--turns", type=int, default=15)
 parser.add_argument("--steps", type=int, default=2000, help="of LAMMPS")
 parser.add_argument("--keep", type=Path, metavar="FILE", help="adds pairs to those in a file")
-KINDS = ("calls", "steps", "start", "run")
+parser.add_argument("--python", help="with the mpi4py of that MPI; .venv/mpi4py-MPI if absent")
+KINDS = ("calls", "python", "steps", "start", "run")
 parser.add_argument("what", nargs="*", choices=(*KINDS, []), default=[])
 options = parser.parse_args()
+options.python = options.python or ROOT / ".venv" / f"mpi4py-{options.mpi}" / "bin" / "python"
 for measured in options.what or KINDS:
-    if measured == "calls":
-        calls()
+    if measured in ("calls", "python"):
+        (calls if measured == "calls" else python)()
     elif measured == "steps":
         judge(measured, steps())
     else:

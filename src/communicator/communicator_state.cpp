@@ -90,7 +90,7 @@ bool is_one_rank(MPI_Comm comm) {
 
 }  // namespace
 
-CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
+CommunicatorState* CommunicatorState::get(MPI_Comm comm) {
   if (BeingFreed::holds(comm)) return nullptr;
   void* value = nullptr;
   int found = 0;
@@ -105,17 +105,14 @@ CommunicatorState* CommunicatorState::get(MPI_Comm comm) try {
   if (of_world && !Process::has_world()) return nullptr;
   if (!of_world && begin_before_the_program && !is_one_rank(comm)) return nullptr;
   return make(comm);
-} catch (const std::bad_alloc&) {
-  return nullptr;
 }
 
-void CommunicatorState::begin_early(MPI_Comm comm) try {
+void CommunicatorState::begin_early(MPI_Comm comm) {
   begin_before_the_program = true;
-  make(comm);
-} catch (const std::bad_alloc&) {  // the library serves it
+  make(comm);  // or else the library serves it
 }
 
-CommunicatorState* CommunicatorState::make(MPI_Comm comm) {
+CommunicatorState* CommunicatorState::make(MPI_Comm comm) try {
   Process* process = Process::get();
   if (process == nullptr) return nullptr;
   auto state = std::make_unique<CommunicatorState>(*process, comm);
@@ -125,6 +122,8 @@ CommunicatorState* CommunicatorState::make(MPI_Comm comm) {
     return nullptr;
   }
   return state.release();
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {

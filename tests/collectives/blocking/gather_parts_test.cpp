@@ -51,8 +51,8 @@ TEST_P(GatherPartsOverMpi, BringEveryBlockToItsPlace) {
   const Layouts layouts;
   Served served(GetParam(), nullptr);
   served.state().set_placement({.ranks_per_node = 1});
-  // From 1000 elements on a message of two blocks is longer than what the root copies. Of one layout
-  // the elements of the root's buffer overlap from 32768 on.
+  // From 1000 elements on a message of two blocks is longer than what the root copies. Of one
+  // layout the elements of the root's buffer overlap from 32768 on.
   for (const int elements : {1, 20, 1000, 32768 / std::max(size_of(), 11)}) {
     for (const int root : {0, size_of() / 2, size_of() - 1}) {
       SCOPED_TRACE(std::to_string(elements) + " elements, root " + std::to_string(root));

@@ -35,7 +35,7 @@ extensions = [
     "stub_docstrings",
     "tables",
 ]
-exclude_patterns = ["README.md"]
+exclude_patterns = ["README.md", "results/reproduction/*.md"]
 highlight_language = "none"
 default_role = "code"
 smartquotes = False  # they would turn the quotes of commands in option texts

@@ -185,12 +185,13 @@ def _missing(documents: Documents, items: Sequence[Item], stale: Sequence[str]) 
     return lines
 
 
-def details(documents: Documents, date: str) -> str:
+def details(documents: Documents, date: str, tables: str = "") -> str:
     """The other page: controls and Sibyl's own claims, and how each item was got.
 
     Args:
         documents: of the items that there are results of.
         date: of today.
+        tables: what stands before the name of a CSV in a link from the page.
     """
     lines = [
         "<!-- Written by sibyl reproduce. -->",
@@ -207,18 +208,20 @@ def details(documents: Documents, date: str) -> str:
     if documents:
         lines += ["", "## How each was got, and why claims are not held"]
     for document in documents:
-        lines += _section(document)
+        lines += _section(document, tables)
     return "\n".join(lines) + "\n"
 
 
-def _section(document: dict[str, Any]) -> list[str]:
+def _section(document: dict[str, Any], tables: str) -> list[str]:
     """How an item was got, and what explains the verdicts of claims that are not held."""
     setting = document["setting"][0].upper() + document["setting"][1:]
     date = f", {document['date']}" if document.get("date") else ""
     error = document.get("error", "")
     off = f" The model is off by {error}." if error else ""
     lines = ["", f"### {document['title']}", ""]
-    lines += [f"`sibyl reproduce {document['item']}`; {document['source']}{date}. {setting}.{off}"]
+    item = document["item"]
+    table = f"[table]({tables}{item}.csv)"
+    lines += [f"`sibyl reproduce {item}`; {document['source']}{date}; {table}. {setting}.{off}"]
     open_ones = [claim for claim in document["claims"] if claim["verdict"] != "held"]
     if open_ones:
         lines.append("")

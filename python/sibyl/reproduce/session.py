@@ -177,15 +177,30 @@ def run(
 
 def write_pages(folder: Path, console: Console) -> None:
     """Pages of all results that are in a folder, whichever run has made them."""
+    documents, stale = results_in(folder)
+    write_result(folder / "index.html", page(documents, stale))
+    for name, text in pages_in_markdown(documents, stale, "").items():
+        write_result(folder / name, text)
+    older = f", {len(stale)} of an earlier version or machine" if stale else ""
+    console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items{older}")
+
+
+def results_in(folder: Path) -> tuple[list[Document], list[str]]:
+    """All results in a folder, and the items whose results programs of today would make anew."""
     found = [(item, read_result(item, folder)) for item in ITEMS]
     there = [(item, document) for item, document in found if document is not None]
     stale = [item.name for item, document in there if not is_current(item, document)]
-    documents = [document for _, document in there]
-    write_result(folder / "index.html", page(documents, stale))
-    write_result(folder / "reproduction.md", markdown(documents, ITEMS, today(), stale))
-    write_result(folder / DETAILS, details(documents, today()))
-    older = f", {len(stale)} of an earlier version or machine" if stale else ""
-    console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items{older}")
+    return [document for _, document in there], stale
+
+
+def pages_in_markdown(
+    documents: Sequence[Document], stale: Sequence[str], tables: str
+) -> dict[str, str]:
+    """By name; `tables`: what stands before the name of a CSV in links from there."""
+    return {
+        "reproduction.md": markdown(documents, ITEMS, today(), stale),
+        DETAILS: details(documents, today(), tables),
+    }
 
 
 def _write_json(path: Path | None, items: Sequence[Mapping[str, Any]]) -> None:

@@ -75,11 +75,9 @@ TEST(IrregularWindowMaking, WaitsForWhoHasRefusedTheFirstCall) {
   CommunicatorState* const state = CommunicatorState::get(comm.get());
   ASSERT_TRUE(state->serves(comm.get(), true));
   Settings settings = state->settings();
-  for (const Collective collective : {Collective::gatherv, Collective::allreduce}) {
-    settings.algorithm[static_cast<std::size_t>(collective)] =
-        static_cast<std::int32_t>(algorithms(collective).size() - 1);
+  for (const Collective collective : {Collective::bcast, Collective::allreduce}) {
+    settings.algorithm[static_cast<std::size_t>(collective)] = 0;
   }
-  settings.algorithm[static_cast<std::size_t>(Collective::bcast)] = 0;
   state->replace_settings(settings);
   state->replace_costs({});  // finding them has all meet, too
   MPI_Comm_set_errhandler(comm.get(), MPI_ERRORS_RETURN);

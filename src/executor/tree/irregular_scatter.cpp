@@ -263,7 +263,7 @@ class Scatter {
       mail_.wait_for_mpi(direct);
     } else if (expects_direct() && mail_.goes_by_window(call_.root)) {
       if (!comes) mail_.withdraw_block(call_.root);
-      mail_.finish_block(call_.root, call_.own.base, call_.own.count, call_.own.type);
+      mail_.finish_blocks();
     } else if (comes && expects_direct()) {
       mail_.receive_block(call_.root, call_.own.base, call_.own.count, call_.own.type);
     } else if (comes) {

@@ -88,14 +88,20 @@ void TreeMail::wait(std::size_t message) {
   wait_for_mpi(room_.requests[message]);
 }
 
-// Who waits for what is held up may be there, and the other end of the request late.
-void TreeMail::wait_for_mpi(MPI_Request& request) {
-  while (window_ != nullptr && window_->held_up() != 0 && request != MPI_REQUEST_NULL) {
-    int done = 0;
-    const int error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+// Who waits for what is held up may be there, and who is waited for by MPI late. `ask` says whether
+// MPI need not be waited for any more, and returns its error code.
+template <class Ask>
+void TreeMail::move_held_up_until(Ask ask) {
+  int there = 0;
+  while (there == 0 && window_ != nullptr && window_->held_up() != 0) {
+    const int error = ask(there);
     error_.add(error);
-    if (error != MPI_SUCCESS || (done == 0 && !move(true))) break;
+    if (error != MPI_SUCCESS || (there == 0 && !move(true))) return;
   }
+}
+
+void TreeMail::wait_for_mpi(MPI_Request& request) {
+  move_held_up_until([&](int& done) { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); });
   error_.add(wait_for(request, call_.comm));
 }
 
@@ -159,30 +165,18 @@ int TreeMail::await_last_incoming() {
   return by_mpi ? MPI_ERR_PENDING : MPI_SUCCESS;
 }
 
-void TreeMail::receive_block(Rank from, char* to, MPI_Count count, const DatatypeInfo& type) {
-  if (goes_by_window(from)) {
-    add_incoming({from, to, count, type}, direct_tag);
-    if (await_last_incoming() != MPI_ERR_PENDING) return;
-  }
-  receive_by_mpi(from, to, count, type);
-}
-
 // Not posted: it may be too long, and what a request says of that MPICH raises elsewhere.
-void TreeMail::receive_by_mpi(Rank from, char* to, MPI_Count count, const DatatypeInfo& type) {
+void TreeMail::receive_block(Rank from, char* to, MPI_Count count, const DatatypeInfo& type) {
   const int tag = tag_of(direct_tag);
-  int there = 0;
-  while (there == 0 && window_ != nullptr && window_->held_up() != 0) {
-    const int error = PMPI_Iprobe(from, tag, call_.comm, &there, MPI_STATUS_IGNORE);
-    error_.add(error);
-    if (error != MPI_SUCCESS || (there == 0 && !move(true))) break;
-  }
+  move_held_up_until(
+      [&](int& there) { return PMPI_Iprobe(from, tag, call_.comm, &there, MPI_STATUS_IGNORE); });
   error_.add(receive(to, count, type.handle, from, tag, call_.comm));
 }
 
-void TreeMail::finish_block(Rank from, char* to, MPI_Count count, const DatatypeInfo& type) {
+void TreeMail::finish_blocks() {
   while (expects_blocks()) {
-    if (next_block_by_mpi() != no_rank) {
-      receive_by_mpi(from, to, count, type);
+    if (const Incoming* const named = next_named_block(); named != nullptr) {
+      receive_block(named->from, named->to, named->count, named->type);
     } else if (!move(false)) {
       return;
     }
@@ -208,14 +202,19 @@ void TreeMail::withdraw_block(Rank from) {
 }
 
 Rank TreeMail::next_block_by_mpi() {
-  if (room_.expected_in_window == 0) return no_rank;
+  const Incoming* const named = next_named_block();
+  return named == nullptr ? no_rank : named->from;
+}
+
+const TreeMail::Incoming* TreeMail::next_named_block() {
+  if (room_.expected_in_window == 0) return nullptr;
   for (Incoming& message : room_.incoming) {
     if (!message.is_expected || message.state != Incoming::by_mpi) continue;
     message.state = Incoming::here;
     --room_.expected_in_window;
-    return message.from;
+    return &message;
   }
-  return no_rank;
+  return nullptr;
 }
 
 void TreeMail::window_brings(const WindowPiece& piece) {

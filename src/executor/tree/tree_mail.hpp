@@ -51,7 +51,8 @@ class TreeMail final : private WindowUser {
   // One of the tree, by the window, to the places in `room.spread`, which are as long together.
   int take_spread(Rank from, std::size_t bytes);
 
-  // A direct block: waits for it. Where none fits, that is an error, and it is taken all the same.
+  // A direct block, by MPI: waits for it. Where none fits, that is an error, and it is taken all
+  // the same.
   void receive_block(Rank from, char* to, MPI_Count count, const DatatypeInfo& type);
   // One that nobody expects is taken out of the way, so that its sender can go on.
   void forget_block(Rank from);
@@ -59,8 +60,8 @@ class TreeMail final : private WindowUser {
   void expect_block(Rank from, char* to, MPI_Count count, const DatatypeInfo& type);
   // It does not come.
   void withdraw_block(Rank from);
-  // Waits for the only one that is expected.
-  void finish_block(Rank from, char* to, MPI_Count count, const DatatypeInfo& type);
+  // Waits for those that are expected, by the window or by MPI.
+  void finish_blocks();
   // A rank whose expected block turns out to come by MPI, each once; no_rank: none.
   Rank next_block_by_mpi();
   // Some are still to come, or to be asked for.
@@ -78,7 +79,9 @@ class TreeMail final : private WindowUser {
 
   int tag_of(int tag) const { return call_.tag_base + tag; }
   std::size_t post_in_window(WindowSend message);
-  void receive_by_mpi(Rank from, char* to, MPI_Count count, const DatatypeInfo& type);
+  template <class Ask>
+  void move_held_up_until(Ask ask);
+  const Incoming* next_named_block();
   std::uint32_t add_incoming(const Incoming& message, int tag);
   int await_last_incoming();
   void spread(const WindowPiece& piece);

@@ -168,11 +168,15 @@ parser.add_argument("--ranks", type=int, default=2)
 parser.add_argument("--turns", type=int, default=15)
 parser.add_argument("--steps", type=int, default=2000, help="of LAMMPS")
 parser.add_argument("--keep", type=Path, metavar="FILE", help="adds pairs to those in a file")
-parser.add_argument("--python", help="with the mpi4py of that MPI; .venv/mpi4py-MPI if absent")
+parser.add_argument(
+    "--python", type=Path, help="with the mpi4py of that MPI; .venv/mpi4py-MPI if absent"
+)
 KINDS = ("calls", "python", "steps", "start", "run")
 parser.add_argument("what", nargs="*", choices=(*KINDS, []), default=[])
 options = parser.parse_args()
-options.python = options.python or ROOT / ".venv" / f"mpi4py-{options.mpi}" / "bin" / "python"
+python_of_mpi = ROOT / ".venv" / f"mpi4py-{options.mpi}" / "bin" / "python"
+# Ranks run in a folder of their own.
+options.python = (options.python or python_of_mpi).absolute()
 for measured in options.what or KINDS:
     if measured in ("calls", "python"):
         (calls if measured == "calls" else python)()

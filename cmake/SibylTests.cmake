@@ -18,7 +18,7 @@ add_custom_target(mpi_tests)
 # reach what the library does not export. With SHARED it is linked to libsibyl-<flavour>.so
 # instead, as a program would be. One ctest entry per flavour runs all rank counts one after the
 # other through scripts/mpi-launch, which says at which count it failed and where a hang was.
-# TIMEOUT is per rank count.
+# TIMEOUT: a run that has printed nothing for so long is a hang.
 #
 #   sibyl_run_mpi_test(NAME <y> OF <x> [RANKS ...] [TIMEOUT seconds] [LONG_TIMEOUT seconds]
 #                      [ARGS argument...])
@@ -83,7 +83,7 @@ function(sibyl_run_mpi_test)
   endif()
   list(LENGTH arg_RANKS counts)
   # The launcher ends a hang itself and says where; ctest's own limit is the net below it.
-  math(EXPR limit "${counts} * (${arg_LONG_TIMEOUT} + 30)")
+  math(EXPR limit "3 * ${counts} * ${arg_LONG_TIMEOUT}")
   list(JOIN arg_RANKS "," ranks)
   foreach(flavour IN LISTS SIBYL_PROGRAM_FLAVOURS)
     if(flavour STREQUAL "smpi")

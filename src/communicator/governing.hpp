@@ -52,7 +52,8 @@ class Governing {
   double seconds() const { return seconds_of_all_; }
   std::int64_t agreements() const { return agreements_; }
 
-  // For tests: what a call is taken to have lasted, instead of what the clock says.
+  // For tests: what a call is taken to have lasted, instead of what the clock says. An agreement is
+  // then taken to have lasted next to nothing, since that decides when the next ones are due.
   using Lasted = std::function<double(const Governor::Site& site, Arm arm)>;
   void replace_times(Lasted lasted) { lasted_ = std::move(lasted); }
 

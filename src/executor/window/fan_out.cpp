@@ -18,6 +18,15 @@ NodeWindow::Outlet& NodeWindow::outlet(char* outlets, std::size_t number) const 
                                     number % outlets_of_a_rank * (lines + 1) * sizeof(Outlet));
 }
 
+void NodeWindow::touch_outlets(char* outlets, std::size_t bytes, std::size_t& touched,
+                               bool writes) {
+  const std::size_t needed = sizeof(Outlet) + bytes;
+  if (needed <= touched) return;
+  const std::size_t stride = static_cast<std::size_t>(
+      reinterpret_cast<char*>(&outlet(outlets, 1)) - reinterpret_cast<char*>(&outlet(outlets, 0)));
+  touch(outlets, stride, needed, touched, writes);
+}
+
 const char* NodeWindow::data_of(const Peer& peer, const Slot& slot) const {
   return slot.outlet == 0 ? slot.data() : outlet(peer.outlets, slot.outlet - 1).data();
 }
@@ -61,6 +70,7 @@ bool NodeWindow::put(std::span<WindowSend> messages) {
     reader_is_late_ = false;
     Outlet& next = outlet(outlets_, written_);
     const std::size_t now = next_piece(first);
+    touch_outlets(outlets_, now, outlet_pages_, true);
     std::memcpy(next.data(), first.data + first.done, now);
     next.readers.store(static_cast<std::uint32_t>(messages.size()));
     const auto name = static_cast<std::uint32_t>(written_++ % outlets_of_a_rank) + 1;

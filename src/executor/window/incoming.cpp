@@ -138,6 +138,8 @@ bool NodeWindow::take_from(Peer& peer, WindowUser& user) {
     }
     const Slot& next = slot(*peer.in, peer.taken);
     if (!is_full(peer) || is_looked_for(peer, next)) break;
+    if (next.outlet != 0) touch_outlets(peer.outlets, next.bytes, peer.outlet_pages, false);
+    touch_slots(peer.in, next.outlet == 0 ? next.bytes : 0, peer.in_pages, false);
     const Freed freed{*this, peer, next.outlet};
     take(peer, next, user);
     moved = true;

@@ -1,6 +1,7 @@
 // Makes windows, and sends by them; see node_window.hpp.
 #include "executor/window/node_window.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -182,6 +183,28 @@ bool NodeWindow::has_room(Peer& peer) {
   return peer.sent - peer.known_free < slots_of_a_queue;
 }
 
+// The kernel makes a page when it is touched first, which takes longer than a short message. So the
+// first message of a length has that of all slots made: else the next seven would each wait for
+// their own, and whoever compares the first calls would take the window for slow.
+void NodeWindow::touch(char* first, std::size_t stride, std::size_t bytes, std::size_t& touched,
+                       bool writes) {
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  touched = (bytes + page - 1) / page * page;
+  for (std::size_t i = 0; i < slots_of_a_queue; ++i) {
+    char* const begin = first + i * stride;
+    const std::size_t before = reinterpret_cast<std::uintptr_t>(begin) % page;
+    // Older kernels know no such advice; then pages come one by one.
+    ::madvise(begin - before, before + bytes, writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+  }
+}
+
+void NodeWindow::touch_slots(Queue* queue, std::size_t bytes, std::size_t& touched, bool writes) {
+  const std::size_t needed = sizeof(Slot) + bytes;
+  if (needed <= touched) return;
+  char* const first = reinterpret_cast<char*>(queue + 1);
+  touch(first, sizeof(Slot) + slot_bytes_, needed, touched, writes);
+}
+
 // Pieces that come while others are still copied in: no fewer than a queue has slots, unless they
 // would be too small to be worth a slot each.
 std::size_t NodeWindow::next_piece(const WindowSend& message) const {
@@ -197,6 +220,7 @@ std::size_t NodeWindow::next_piece(const WindowSend& message) const {
 
 void NodeWindow::fill(Peer& peer, const WindowSend& message, std::size_t bytes,
                       std::uint32_t outlet) {
+  touch_slots(peer.out, outlet == 0 ? bytes : 0, peer.out_pages, true);
   Slot& next = slot(*peer.out, peer.sent);
   next.total = message.by_mpi ? 0 : message.bytes;
   next.tag = message.tag;

@@ -155,6 +155,10 @@ class NodeWindow {
     std::uint32_t sending = 0;  // messages that are waited for
     std::uint32_t receiving = 0;
     bool full = false;  // found so in this pass
+    // Of each slot of `out`, of `in` and of each outlet, bytes whose pages this rank has.
+    std::size_t out_pages = 0;
+    std::size_t in_pages = 0;
+    std::size_t outlet_pages = 0;
     // The message that comes in: where it goes, how much of it has come.
     Place place = Place::none;
     WindowReceive receive;
@@ -171,6 +175,10 @@ class NodeWindow {
   Slot& slot(Queue& queue, std::uint64_t number) const;
   Peer& peer_of(Rank rank) { return peers_[index_[static_cast<std::size_t>(rank)]]; }
   bool has_room(Peer& peer);
+  static void touch(char* first, std::size_t stride, std::size_t bytes, std::size_t& touched,
+                    bool writes);
+  void touch_slots(Queue* queue, std::size_t bytes, std::size_t& touched, bool writes);
+  void touch_outlets(char* outlets, std::size_t bytes, std::size_t& touched, bool writes);
   std::size_t next_piece(const WindowSend& message) const;
   void fill(Peer& peer, const WindowSend& message, std::size_t bytes, std::uint32_t outlet);
   bool put(Peer& peer, WindowSend& message);
@@ -209,6 +217,7 @@ class NodeWindow {
   Line* own_line_ = nullptr;
   std::size_t slot_bytes_ = 0;
   char* outlets_ = nullptr;           // this rank's
+  std::size_t outlet_pages_ = 0;      // as of a peer
   std::uint64_t written_ = 0;         // outlets, counted on
   bool reader_is_late_ = false;       // and has an outlet that is needed
   std::vector<std::uint16_t> index_;  // in peers_, by rank

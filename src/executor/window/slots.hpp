@@ -47,6 +47,7 @@ struct alignas(64) NodeWindow::Outlet {
 
 constexpr std::size_t slots_of_a_queue = 8;
 constexpr std::size_t outlets_of_a_rank = 8;
+static_assert(outlets_of_a_rank == slots_of_a_queue);  // touch()
 
 inline NodeWindow::Slot& NodeWindow::slot(Queue& queue, std::uint64_t number) const {
   char* const first = reinterpret_cast<char*>(&queue + 1);

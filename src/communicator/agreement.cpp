@@ -197,7 +197,10 @@ void CommunicatorState::set_up(MPI_Comm comm) {
     return;
   }
   mode_ = Mode::served;
-  if (is_world()) process_.note_world(settings_, ranks_per_node() == size_);
+  const bool one_node = ranks_per_node() == size_;
+  by_window_ = one_node && size_ > 1 && node_window_bytes_ != 0 && !survives_faults() &&
+               have_a_processor_each(made, size_);
+  if (is_world()) process_.note_world(settings_, one_node && !by_window_);
   begin_prediction();
   begin_governing();
 }

@@ -178,6 +178,7 @@ Situation CommunicatorState::situation(Collective collective, std::uint64_t byte
   now.ranks_per_node = ranks_per_node();
   now.nodes = placement().count;
   now.largest_run = largest_run_;
+  now.by_window = by_window_ && now.node_count() == 1;
   now.spread = arrivals.view()->spread;
   now.costs = costs_;
   return now;

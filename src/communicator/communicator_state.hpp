@@ -295,6 +295,7 @@ class CommunicatorState final : public ArrivalListener {
   Rank largest_run_ = 0;                 // of the placement, as in Situation
   std::uint32_t node_window_bytes_ = 0;  // agreed on at set-up
   bool node_window_sought_ = false;
+  bool by_window_ = false;  // as in Situation
   std::unique_ptr<NodeWindow> node_window_;
   std::unique_ptr<Governing> governing_;
   std::array<DatatypeInfo, 2> types_;

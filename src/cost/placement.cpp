@@ -1,8 +1,11 @@
 // Asks all ranks for their hosts; see placement.hpp.
 #include "cost/placement.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstddef>
 #include <map>
@@ -76,6 +79,20 @@ Placement find_placement(MPI_Comm comm, std::int64_t own_node) {
     placement = {.ranks_per_node = per_node};
   }
   return placement;
+}
+
+bool have_a_processor_each(MPI_Comm comm, Rank ranks) {
+  constexpr int words = 128;  // 8192 processors
+  std::array<unsigned long, words> own{};
+  if (sched_getaffinity(0, sizeof own, reinterpret_cast<cpu_set_t*>(own.data())) != 0) own = {};
+  std::array<unsigned long, words> all{};
+  if (PMPI_Allreduce(own.data(), all.data(), words, MPI_UNSIGNED_LONG, MPI_BOR, comm) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  int processors = 0;
+  for (const unsigned long word : all) processors += std::popcount(word);
+  return processors >= ranks;
 }
 
 std::vector<Rank> ranks_of_own_node(const Placement& placement, Rank rank, Rank ranks) {

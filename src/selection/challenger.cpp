@@ -16,6 +16,7 @@
 #include "selection/choose_exchange.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/choose_scan.hpp"
+#include "selection/choose_within.hpp"
 #include "selection/model.hpp"
 #include "selection/ranking.hpp"
 
@@ -145,6 +146,7 @@ constexpr std::uint64_t most_in_a_tree = 1U << 24;
 
 const Algorithm* challenger_to(const Algorithm& chosen, const Settings& settings,
                                const Situation& now) {
+  if (now.by_window && &chosen == choose_within(now)) return challenger_within(now);
   Ranking all;
   switch (now.collective) {
     case Collective::exscan:

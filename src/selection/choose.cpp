@@ -8,6 +8,7 @@
 #include "selection/choose_exchange.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/choose_scan.hpp"
+#include "selection/choose_within.hpp"
 #include "selection/lanes.hpp"
 #include "selection/model.hpp"
 #include "selection/reproducible.hpp"
@@ -111,6 +112,9 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     const bool too_large =
         blocks && !row.linear && now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
     return too_large ? nullptr : &row;
+  }
+  if (now.by_window && now.spread == 0) {
+    if (const Algorithm* within = choose_within(now)) return within;
   }
   switch (now.collective) {
     case Collective::exscan:

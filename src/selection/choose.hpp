@@ -53,6 +53,8 @@ struct Situation {
   Rank nodes = 0;           // how many, where ranks lie anyhow; 0: as ranks_per_node says
   // Of nodes that lie anyhow, the ranks of the largest where each holds consecutive ones; else 0.
   Rank largest_run = 0;
+  // All share one node and its window, and have a processor each.
+  bool by_window = false;
   // Of reduce:
   double spread = 0;  // seconds from the first agreed arrival to the last
   Costs costs;
@@ -78,6 +80,7 @@ struct Situation {
     over.ranks_per_node = 1;
     over.nodes = 0;
     over.largest_run = 0;
+    over.by_window = false;
     if (collective == Collective::allgather) {
       over.bytes =
           bytes * static_cast<std::uint64_t>(ranks) / static_cast<std::uint64_t>(over.ranks);

@@ -123,6 +123,7 @@ Situation situation_of(const CommunicatorState& state, const PersistentOffer& of
                        Collective collective) {
   Situation now = state.situation(collective, offer.bytes, offer.use, offer.commutes);
   now.largest = offer.largest;
+  now.by_window = false;  // requests have windows of their own, while there is room
   return now;
 }
 

@@ -1,0 +1,61 @@
+// Under SIBYL_NODE_WINDOW ranks that have a processor each are served through it where they share
+// one node; on fewer processors, or without a window, the MPI library serves them.
+#include <sched.h>
+
+#include <vector>
+
+#include "communicator/communicator_state.hpp"
+#include "cost/placement.hpp"
+#include "selection/choose.hpp"
+#include "sibyl/sibyl.h"
+#include "support/mpi_test.hpp"
+
+namespace sibyl::test {
+namespace {
+
+// Of all ranks, which the kernel lets run anywhere or where the launcher has bound them.
+int processors() {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  EXPECT_EQ(sched_getaffinity(0, sizeof own, &own), 0);
+  int count = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    int here = CPU_ISSET(cpu, &own) ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    count += here;
+  }
+  return count;
+}
+
+TEST(WindowChoice, AsksForAProcessorOfEachRank) {
+  const int available = processors();
+  EXPECT_EQ(have_a_processor_each(MPI_COMM_WORLD, size_of()), size_of() <= available);
+  EXPECT_TRUE(have_a_processor_each(MPI_COMM_WORLD, 1));
+  EXPECT_FALSE(have_a_processor_each(MPI_COMM_WORLD, available + 1));
+}
+
+TEST(WindowChoice, IsTheSameOnAllRanksAndGivesTheRightResult) {
+  const Duplicate comm;
+  CommunicatorState* const state = CommunicatorState::get(comm.get());
+  ASSERT_TRUE(state->serves(comm.get(), true));
+  const bool may = Process::get()->environment().node_window != 0 && size_of() > 1 &&
+                   state->ranks_per_node() == size_of() && size_of() <= processors();
+  EXPECT_EQ(state->situation(Collective::allreduce, 65536, OperatorUse::predefined).by_window, may);
+  constexpr int count = 16384;
+  std::vector<int> own(count);
+  std::vector<int> sum(count);
+  for (int call = 0; call < 40; ++call) {
+    for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = call + i % 100 + rank_in();
+    ASSERT_EQ(SIBYL_Allreduce(own.data(), sum.data(), count, MPI_INT, MPI_SUM, comm.get()), 0);
+    const int of_ranks = size_of() * (size_of() - 1) / 2;
+    for (int i = 0; i < count; ++i) {
+      ASSERT_EQ(sum[static_cast<std::size_t>(i)], size_of() * (call + i % 100) + of_ranks);
+    }
+  }
+  if (state->ranks_per_node() != size_of() || state->governing() == nullptr) return;
+  EXPECT_EQ(state->governing()->governor().sites().empty(), !may)
+      << "the governor looks at what Sibyl serves";
+}
+
+}  // namespace
+}  // namespace sibyl::test

@@ -1,0 +1,101 @@
+// The choice within a node whose ranks share a window and have a processor each: sums and bcasts
+// from 4 KiB on, and everything else the MPI library's.
+#include "selection/choose_within.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "selection/challenger.hpp"
+
+namespace sibyl {
+namespace {
+
+Situation within_a_node(Collective collective, std::uint64_t bytes, Rank ranks) {
+  Situation now;
+  now.collective = collective;
+  now.ranks = ranks;
+  now.bytes = bytes;
+  now.ranks_per_node = ranks;
+  now.operator_use = combines(collective) ? OperatorUse::predefined : OperatorUse::none;
+  now.by_window = true;
+  return now;
+}
+
+std::string name_or_native(const Algorithm* row) {
+  return row == nullptr ? "native" : std::string(row->name);
+}
+std::string served_by(const Situation& now) { return name_or_native(choose({}, now)); }
+
+constexpr std::uint64_t kibi = 1024;
+
+TEST(ChooseWithin, GoesByTreesWhileVectorsAreShort) {
+  EXPECT_EQ(served_by(within_a_node(Collective::reduce, 4 * kibi, 16)), "binomial");
+  EXPECT_EQ(served_by(within_a_node(Collective::allreduce, 4 * kibi, 16)), "doubling");
+  EXPECT_EQ(served_by(within_a_node(Collective::bcast, 4 * kibi, 16)), "linear");
+}
+
+TEST(ChooseWithin, AddsLongVectorsUpInParts) {
+  EXPECT_EQ(served_by(within_a_node(Collective::reduce, 32 * kibi, 16)), "rabenseifner");
+  EXPECT_EQ(served_by(within_a_node(Collective::reduce, 1024 * kibi, 16)), "radix-k");
+  EXPECT_EQ(served_by(within_a_node(Collective::reduce, 1024 * kibi, 2)), "binomial");
+  EXPECT_EQ(served_by(within_a_node(Collective::allreduce, 64 * kibi, 16)), "rabenseifner");
+  EXPECT_EQ(served_by(within_a_node(Collective::allreduce, 64 * kibi, 12)), "radix-k");
+  EXPECT_EQ(served_by(within_a_node(Collective::allreduce, 1024 * kibi, 16)), "radix-k");
+  EXPECT_EQ(served_by(within_a_node(Collective::allreduce, 1024 * kibi, 4)), "ring");
+}
+
+TEST(ChooseWithin, LeavesTheRestToTheLibrary) {
+  for (const Collective collective :
+       {Collective::reduce, Collective::allreduce, Collective::bcast}) {
+    EXPECT_EQ(served_by(within_a_node(collective, 4 * kibi - 1, 16)), "native");
+    EXPECT_EQ(served_by(within_a_node(collective, kibi * kibi, 1)), "native");
+    Situation apart = within_a_node(collective, 64 * kibi, 16);
+    apart.by_window = false;
+    EXPECT_EQ(served_by(apart), "native") << "without a window";
+    Settings asked;
+    asked.algorithm[static_cast<std::size_t>(collective)] = serve_natively;
+    EXPECT_EQ(choose(asked, within_a_node(collective, 64 * kibi, 16)), nullptr);
+  }
+  EXPECT_EQ(served_by(within_a_node(Collective::bcast, 64 * kibi, 2)), "native");
+  for (const Collective collective :
+       {Collective::barrier, Collective::allgather, Collective::alltoall,
+        Collective::reduce_scatter, Collective::allgatherv, Collective::alltoallv}) {
+    EXPECT_EQ(served_by(within_a_node(collective, 64 * kibi, 16)), "native");
+  }
+}
+
+// Whatever the size, all ranks can run what is chosen, and what takes turns with it is another one.
+TEST(ChooseWithin, SuitsEveryNumberOfRanksAndEveryOperator) {
+  for (const Collective collective :
+       {Collective::reduce, Collective::allreduce, Collective::bcast}) {
+    for (Rank ranks = 2; ranks <= 128; ++ranks) {
+      for (std::uint64_t bytes = 1; bytes <= 64 * kibi * kibi; bytes *= 2) {
+        for (const bool commutes : {true, false}) {
+          Situation now = within_a_node(collective, bytes, ranks);
+          now.commutes = commutes;
+          const Algorithm* const row = choose({}, now);
+          if (row == nullptr) continue;
+          EXPECT_GE(bytes, 4 * kibi);
+          EXPECT_TRUE(commutes || !row->commutative_only) << row->name;
+          EXPECT_TRUE(row->check == nullptr || row->check({.ranks = ranks}).empty()) << row->name;
+          const Algorithm* const other = challenger_to(*row, {}, now);
+          EXPECT_NE(other, row);
+          EXPECT_TRUE(other == nullptr || commutes || !other->commutative_only) << other->name;
+        }
+      }
+    }
+  }
+}
+
+// Clairvoyant has its own reasons where ranks are known to come apart.
+TEST(ChooseWithin, DoesNotChooseWhereArrivalsAreKnown) {
+  Situation now = within_a_node(Collective::reduce, 1024 * kibi, 16);
+  now.spread = 1;
+  EXPECT_EQ(served_by(now), "native");
+  now.costs = {.alpha = 1e-6, .overhead = 0.5e-6, .beta = 1e-10, .gamma = 1e-10};
+  EXPECT_EQ(served_by(now), "clairvoyant");
+}
+
+}  // namespace
+}  // namespace sibyl

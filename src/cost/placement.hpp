@@ -22,8 +22,8 @@ std::int64_t node_number(std::string_view test_placement);
 // its own where they cannot be asked. Collective; all ranks get the same answer.
 Placement find_placement(MPI_Comm comm, std::int64_t own_node);
 
-// Whether the ranks of this node, all of `comm`, may run on as many processors as they are, by their
-// affinities. Collective; all ranks get the same answer, false where MPI fails.
+// Whether the ranks of this node, all of `comm`, may run on as many processors as they are, by
+// their affinities. Collective; all ranks get the same answer, false where MPI fails.
 bool have_a_processor_each(MPI_Comm comm, Rank ranks);
 
 // The ranks of `rank`'s node among `ranks`, in ascending order.

@@ -1,7 +1,7 @@
 // Which algorithm takes turns with the one that was chosen, where the governor holds the choice
 // against what it may have missed (governor/governor.hpp): the next one by the model, which is
-// wrong where it was not measured - in what a message costs ranks that have no processor, say. Within
-// a node, of which there is no model, the next one by measurement (choose_within.hpp).
+// wrong where it was not measured - in what a message costs ranks that have no processor, say.
+// Within a node, of which there is no model, the next one by measurement (choose_within.hpp).
 #pragma once
 
 #include "selection/choose.hpp"

@@ -22,8 +22,8 @@ void NodeWindow::touch_outlets(char* outlets, std::size_t bytes, std::size_t& to
                                bool writes) {
   const std::size_t needed = sizeof(Outlet) + bytes;
   if (needed <= touched) return;
-  const std::size_t stride = static_cast<std::size_t>(
-      reinterpret_cast<char*>(&outlet(outlets, 1)) - reinterpret_cast<char*>(&outlet(outlets, 0)));
+  const std::size_t stride = static_cast<std::size_t>(reinterpret_cast<char*>(&outlet(outlets, 1)) -
+                                                      reinterpret_cast<char*>(&outlet(outlets, 0)));
   touch(outlets, stride, needed, touched, writes);
 }
 

@@ -37,8 +37,8 @@ constexpr double long_in_latencies = 2;
 // Into how many segments all blocks together of an alltoallv are cut at most, whose sizes are not
 // known to all: those of at least 16 KiB (executor/program/layout.cpp), since smaller ones are one
 // message.
-constexpr std::uint32_t segments_of_any_blocks = 256;
-constexpr std::uint32_t most_of_any_block = 32;
+constexpr std::uint32_t segments_of_any_blocks = 512;
+constexpr std::uint32_t most_of_any_block = 64;
 // Up to so many ranks it is a message to each, as in the MPI libraries.
 constexpr Rank most_ranks_of_any_blocks = 64;
 // Vectors that groups tell each other whole, in bytes of all that one rank receives.

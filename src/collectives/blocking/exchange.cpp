@@ -3,11 +3,13 @@
 // What every rank knows steers the choice: the bytes of all blocks in an allgather, of a block in
 // an all-to-all of equal blocks. In alltoallv a rank knows its own row and column alone, so that
 // the choice goes by the number of ranks, and no size is exchanged.
+#include <algorithm>
 #include <limits>
 
 #include "collectives/blocking/serve.hpp"
 #include "collectives/exchange_arguments.hpp"
 #include "collectives/native.hpp"
+#include "executor/program/layout.hpp"
 
 namespace sibyl {
 namespace {
@@ -82,6 +84,19 @@ std::uint32_t most_segments(std::uint64_t known_bytes) {
   return parts_of_bytes(known_bytes == 0 ? any : known_bytes);
 }
 
+// Of an alltoallv as many as this rank's blocks fill: empty ones are no messages, but steps of its
+// program. How a block is cut is known to both its ranks whatever others there are, and in packed
+// bytes, which one segment would not be.
+std::uint32_t segments_that_fill(std::size_t largest_block, std::uint32_t most) {
+  constexpr std::uint32_t fewest = 2;
+  constexpr std::uint32_t step = 4;  // few programs
+  std::uint32_t segments = std::min(fewest, most);
+  while (segments < most && segments * least_segment < largest_block) {
+    segments = std::min(step * segments, most);
+  }
+  return segments;
+}
+
 Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) const {
   ReadExchange read;
   if (const int wrong = read.read(state, now); wrong != MPI_SUCCESS) return {.error = wrong};
@@ -91,7 +106,10 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
   const CommunicatorState::CachedChoice& choice =
       choose_for(state, collective, bytes, OperatorUse::none, true, most_segments(bytes),
                  collective == Collective::allgatherv ? read.largest_block() : 0);
-  const auto [algorithm, cut] = counted.govern(choice);
+  auto [algorithm, cut] = counted.govern(choice);
+  if (collective == Collective::alltoallv && state.settings().segments == 0) {
+    cut.segments = segments_that_fill(read.largest_block(), cut.segments);
+  }
   const Prepared* prepared = program_for(state, algorithm, cut, 0, now.in_place());
   const bool named = now.irregular() || read.named();
   if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice, named);

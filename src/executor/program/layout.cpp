@@ -6,9 +6,6 @@
 namespace sibyl {
 namespace {
 
-// Up to here MPICH sends a message at once rather than by rendezvous.
-constexpr std::size_t least_segment = 16384;
-
 // Of parts of one length, `least` at least, of which there are so many at most; the last ones may
 // be empty.
 template <class Number>

@@ -21,6 +21,10 @@ struct Piece {
   MPI_Datatype type = MPI_BYTE;
 };
 
+// Blocks of any sizes are cut into segments of so many bytes at least: up to here MPICH sends a
+// message at once rather than by rendezvous.
+inline constexpr std::size_t least_segment = 16384;
+
 constexpr std::size_t in_cache_lines(std::size_t bytes) {
   constexpr std::size_t line = 64;
   return (bytes + line - 1) / line * line;

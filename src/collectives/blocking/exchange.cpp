@@ -108,7 +108,9 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
                  collective == Collective::allgatherv ? read.largest_block() : 0);
   auto [algorithm, cut] = counted.govern(choice);
   if (collective == Collective::alltoallv && state.settings().segments == 0) {
-    cut.segments = segments_that_fill(read.largest_block(), cut.segments);
+    const std::int64_t tags = state.tags_of_a_call(collective);  // or some ranks would go native
+    const auto most = static_cast<std::uint32_t>(std::min<std::int64_t>(cut.segments, tags));
+    cut.segments = segments_that_fill(read.largest_block(), most);
   }
   const Prepared* prepared = program_for(state, algorithm, cut, 0, now.in_place());
   const bool named = now.irregular() || read.named();

@@ -109,19 +109,22 @@ bool joins_copies(Collective collective) {
 const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Collective collective,
                                                   std::uint64_t bytes, OperatorUse use,
                                                   bool commutes, std::uint32_t elements,
-                                                  std::uint64_t largest) {
+                                                  std::uint64_t largest, bool gaps) {
   CommunicatorState::CachedChoice& known =
       state.cached_choice[static_cast<std::size_t>(collective)];
   if (!known.valid || known.bytes != bytes || known.operator_use != use ||
-      known.commutes != commutes || known.elements != elements || known.largest != largest) {
+      known.commutes != commutes || known.elements != elements || known.largest != largest ||
+      known.gaps != gaps) {
     known = {};
     known.bytes = bytes;
     known.elements = elements;
     known.operator_use = use;
     known.commutes = commutes;
     known.largest = largest;
+    known.gaps = gaps;
     Situation now = state.situation(collective, bytes, use, commutes);
     now.largest = largest;
+    now.by_window = now.by_window && !gaps;
     state.complete(known, now);
   }
   return known;
@@ -140,7 +143,7 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
   if (!use.has_value() || !countable || bytes == 0 || !state.combines()) return native;
   if (joins_copies(collective) && !type.lie_side_by_side()) return native;
   return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count),
-                    static_cast<std::uint64_t>(largest) * type.size);
+                    static_cast<std::uint64_t>(largest) * type.size, !type.dense);
 }
 
 const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state, Caller caller,

@@ -181,11 +181,11 @@ Governor::Call ask_governor(CommunicatorState& state, const Governor::Key& site,
 
 // The algorithm for a call of this communicator and its segments, no more than `elements`; the last
 // choice of each collective is remembered. `commutes` says whether the operator does, `largest` is
-// that of Situation.
+// that of Situation; `gaps`: the elements of a reduction have some.
 const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Collective collective,
                                                   std::uint64_t bytes, OperatorUse use,
                                                   bool commutes = true, std::uint32_t elements = 1,
-                                                  std::uint64_t largest = 0);
+                                                  std::uint64_t largest = 0, bool gaps = false);
 
 // Into how many parts a vector or block can be cut that is cut between bytes.
 constexpr std::uint32_t parts_of_bytes(std::uint64_t bytes) {

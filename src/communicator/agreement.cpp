@@ -156,6 +156,17 @@ bool CommunicatorState::agree_to_serve(MPI_Comm comm, bool has_room) {
   return alike && (rooms == 1 || make_room(comm, has_room));
 }
 
+namespace {
+
+// Of the world; without one, as in sessions, nobody knows.
+std::int64_t ranks_of_job() {
+  int ranks = 0;
+  const bool known = Process::has_world() && PMPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS;
+  return known ? ranks : std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
+
 void CommunicatorState::set_up(MPI_Comm comm) {
   SettledCalls::forget();
   mode_ = Mode::native;
@@ -198,9 +209,9 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   }
   mode_ = Mode::served;
   const bool one_node = ranks_per_node() == size_;
-  by_window_ = one_node && size_ > 1 && node_window_bytes_ != 0 && !survives_faults() &&
-               have_a_processor_each(made, size_);
-  if (is_world()) process_.note_world(settings_, one_node && !by_window_);
+  by_window_ = one_node && size_ > 1 && node_window_bytes_ != 0 &&
+               have_a_processor_each(made, ranks_of_job()) && node_window() != nullptr;
+  if (is_world()) process_.note_world(settings_, one_node, by_window_);
   begin_prediction();
   begin_governing();
 }

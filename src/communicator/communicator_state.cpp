@@ -238,6 +238,7 @@ CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(double sprea
   Situation then =
       situation(Collective::reduce, choice.bytes, choice.operator_use, choice.commutes);
   then.spread = spread;
+  then.by_window = then.by_window && !choice.gaps;
   if (!costs_sought_ && wants_costs(settings_, then)) return {};
   choice.valid = false;
   complete(choice, then);

@@ -231,6 +231,7 @@ class CommunicatorState final : public ArrivalListener {
     std::uint32_t elements = 1;  // of a vector: it is cut into no more segments
     OperatorUse operator_use = OperatorUse::none;
     bool commutes = true;
+    bool gaps = false;  // in the elements of a reduction: a window does not carry them
     const Algorithm* algorithm = nullptr;
     SegmentPlan segments;  // of an algorithm that cuts the vector
     // What would serve an allreduce if ranks were known to arrive far apart; nullptr: nothing that

@@ -71,8 +71,9 @@ class Process {
   // Calls are timed: for the report, or for the record.
   bool times_calls() const { return times_calls_; }
 
-  // The world was set up: all its ranks have these settings, and share a node or not.
-  void note_world(const Settings& settings, bool one_node);
+  // The world was set up: all its ranks have these settings, share a node or not, and its window
+  // with a processor each or not.
+  void note_world(const Settings& settings, bool one_node, bool by_window);
   // Whether the library serves this collective on every communicator of ranks of the world.
   bool leaves_native(Collective collective) const {
     return left_native_[static_cast<std::size_t>(collective)];

@@ -10,6 +10,7 @@
 #include "communicator/membership.hpp"
 #include "communicator/process.hpp"
 #include "cost/placement.hpp"
+#include "selection/choose_within.hpp"
 
 namespace sibyl {
 
@@ -45,10 +46,11 @@ std::uint64_t Process::ordinal_of(const std::vector<int>& group) {
   return recording_.ordinal_of(group);
 }
 
-void Process::note_world(const Settings& settings, bool one_node) {
+void Process::note_world(const Settings& settings, bool one_node, bool by_window) {
   for (std::size_t c = 0; c < collective_count; ++c) {
     const auto collective = static_cast<Collective>(c);
-    left_native_[c] = one_node && is_left_native_on_one_node(settings, collective);
+    left_native_[c] = one_node && is_left_native_on_one_node(settings, collective) &&
+                      !(by_window && may_go_within(collective));
   }
 }
 

@@ -81,18 +81,28 @@ Placement find_placement(MPI_Comm comm, std::int64_t own_node) {
   return placement;
 }
 
-bool have_a_processor_each(MPI_Comm comm, Rank ranks) {
+bool have_a_processor_each(MPI_Comm comm, std::int64_t job) {
   constexpr int words = 128;  // 8192 processors
   std::array<unsigned long, words> own{};
   if (sched_getaffinity(0, sizeof own, reinterpret_cast<cpu_set_t*>(own.data())) != 0) own = {};
+  const auto count_of = [](const std::array<unsigned long, words>& mask) {
+    std::int64_t count = 0;
+    for (const unsigned long word : mask) count += std::popcount(word);
+    return count;
+  };
   std::array<unsigned long, words> all{};
+  const std::int64_t own_count = count_of(own);
+  std::int64_t sum = 0;
+  std::int64_t least = 0;
   if (PMPI_Allreduce(own.data(), all.data(), words, MPI_UNSIGNED_LONG, MPI_BOR, comm) !=
-      MPI_SUCCESS) {
+          MPI_SUCCESS ||
+      PMPI_Allreduce(&own_count, &sum, 1, MPI_INT64_T, MPI_SUM, comm) != MPI_SUCCESS ||
+      PMPI_Allreduce(&own_count, &least, 1, MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS) {
     return false;
   }
-  int processors = 0;
-  for (const unsigned long word : all) processors += std::popcount(word);
-  return processors >= ranks;
+  const std::int64_t processors = count_of(all);
+  const bool bound_apart = sum == processors && least > 0;
+  return bound_apart || processors >= job;
 }
 
 std::vector<Rank> ranks_of_own_node(const Placement& placement, Rank rank, Rank ranks) {

@@ -22,9 +22,10 @@ std::int64_t node_number(std::string_view test_placement);
 // its own where they cannot be asked. Collective; all ranks get the same answer.
 Placement find_placement(MPI_Comm comm, std::int64_t own_node);
 
-// Whether the ranks of this node, all of `comm`, may run on as many processors as they are, by
-// their affinities. Collective; all ranks get the same answer, false where MPI fails.
-bool have_a_processor_each(MPI_Comm comm, Rank ranks);
+// Whether the ranks of `comm`, all on this node, have a processor each: they are bound to
+// processors of their own, or may run on as many as the job has ranks, which may all be here.
+// Collective; all ranks get the same answer, false where MPI fails.
+bool have_a_processor_each(MPI_Comm comm, std::int64_t job);
 
 // The ranks of `rank`'s node among `ranks`, in ascending order.
 std::vector<Rank> ranks_of_own_node(const Placement& placement, Rank rank, Rank ranks);

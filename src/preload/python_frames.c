@@ -29,6 +29,7 @@ static struct {
   void* (*frame_before)(void*);
   void* (*code_of)(void*);
   int (*line_of)(void*);
+  int (*instruction_of)(void*); /* from 3.11 on */
   void* (*attribute)(void*, const char*);
   const char* (*text_of)(void*);
   void (*keep)(void*);
@@ -76,6 +77,8 @@ static void find_python(void) {
   void* ending = function("Py_IsFinalizing"); /* from 3.13 on */
   if (ending == NULL) ending = function("_Py_IsFinalizing");
   memcpy(&python.is_finalizing, &ending, sizeof ending);
+  void* const instruction = function("PyFrame_GetLasti");
+  memcpy(&python.instruction_of, &instruction, sizeof instruction);
 }
 
 /* It has PyInit_<name>. */
@@ -119,14 +122,21 @@ static int is_alone(void) {
   return python.first_thread(python.interpreter()) == own && python.thread_after(own) == NULL;
 }
 
-int python_frames(int (*take)(void* code, int line, void* data), void* data) {
+int python_line_of(void* frame) { return python.line_of(frame); }
+
+/* Lines are looked for in a table from its begin on, so an instruction is told apart without. */
+static int position_of(void* frame) {
+  return python.instruction_of != NULL ? python.instruction_of(frame) : python.line_of(frame);
+}
+
+int python_frames(int (*take)(void* code, int position, void* frame, void* data), void* data) {
   if (!is_of_python()) return 0;
   const int lock = python.take_lock();
   int taken = 0;
   void* frame = python.frame_of(python.own_thread());
   while (frame != NULL) {
     void* const code = python.code_of(frame);
-    taken = take(code, python.line_of(frame), data);
+    taken = take(code, position_of(frame), frame, data);
     python.let_go(code);
     void* const before = taken ? NULL : python.frame_before(frame);
     python.let_go(frame);
@@ -136,14 +146,15 @@ int python_frames(int (*take)(void* code, int line, void* data), void* data) {
   return taken;
 }
 
-static int take_line(void* code, int line, void* data) {
+static int take_line(void* code, int position, void* frame, void* data) {
+  (void)frame;
   void* object;
   const char* const file = python_text(code, "co_filename", &object);
   const int outside = file == NULL || !python_of_mpi4py(file);
   python_let_go(object);
   if (outside) {
     const uint64_t number =
-        ((uintptr_t)code ^ (uint64_t)(unsigned)line << 40) * UINT64_C(0x9e3779b97f4a7c15);
+        ((uintptr_t)code ^ (uint64_t)(unsigned)position << 40) * UINT64_C(0x9e3779b97f4a7c15);
     *(int64_t*)data = (int64_t)(number | 1);
   }
   return outside;

@@ -1,7 +1,7 @@
 /* The line of a Python program as a site of the trace; see python.h.
  *
- * A place is a code object and a line; the first call from it keeps a reference, so that no other
- * code object can come to the same address.
+ * A place is a code object and an instruction of it; the first call from it keeps a reference, so
+ * that no other code object can come to the same address. Places on one line are one site.
  */
 #include "python.h"
 
@@ -12,25 +12,38 @@
 #include "sites.h"
 #include "trace.h"
 
-/* Code objects and lines, all under the interpreter's lock. */
+/* All under the interpreter's lock. */
 enum { places = 2 * trace_most_sites, inside_mpi4py = -1 };
 static struct {
   void* code; /* null: free */
+  int position;
   int line;
   int32_t site;
 } known[places];
 static int known_count;
 
-static int place_of(void* code, int line) {
-  uint64_t hash = ((uintptr_t)code ^ (uint64_t)(unsigned)line << 40) * UINT64_C(0x9e3779b97f4a7c15);
+static int place_of(void* code, int position) {
+  uint64_t hash =
+      ((uintptr_t)code ^ (uint64_t)(unsigned)position << 40) * UINT64_C(0x9e3779b97f4a7c15);
   int place = (int)(hash >> 40) % places;
-  while (known[place].code != NULL && (known[place].code != code || known[place].line != line)) {
+  while (known[place].code != NULL &&
+         (known[place].code != code || known[place].position != position)) {
     place = (place + 1) % places;
   }
   return place;
 }
 
-static int32_t new_place(int place, void* code, int line) {
+/* Of this line; INT32_MIN: none yet. */
+static int32_t site_of_line(const void* code, int line) {
+  for (int i = 0; i < places; ++i) {
+    if (known[i].code == code && known[i].line == line) return known[i].site;
+  }
+  return INT32_MIN;
+}
+
+static int32_t site_at(void* code, int line) {
+  const int32_t before = site_of_line(code, line);
+  if (before != INT32_MIN) return before;
   void *file_object = NULL, *name_object = NULL;
   const char* const file = python_text(code, "co_filename", &file_object);
   const char* name = python_text(code, "co_qualname", &name_object); /* from 3.11 on */
@@ -43,8 +56,14 @@ static int32_t new_place(int place, void* code, int line) {
   }
   python_let_go(file_object);
   python_let_go(name_object);
+  return site;
+}
+
+static int32_t new_place(int place, void* code, int position, int line) {
+  const int32_t site = site_at(code, line);
   python_keep(code);
   known[place].code = code;
+  known[place].position = position;
   known[place].line = line;
   known[place].site = site;
   ++known_count;
@@ -52,10 +71,12 @@ static int32_t new_place(int place, void* code, int line) {
 }
 
 /* Takes a frame outside mpi4py, or one for which there is no more room. */
-static int take_site(void* code, int line, void* data) {
-  const int place = place_of(code, line);
-  if (known[place].code == NULL && known_count >= trace_most_sites) return 1;
-  const int32_t site = known[place].code != NULL ? known[place].site : new_place(place, code, line);
+static int take_site(void* code, int position, void* frame, void* data) {
+  const int place = place_of(code, position);
+  const int is_known = known[place].code != NULL;
+  if (!is_known && known_count >= trace_most_sites) return 1;
+  const int32_t site =
+      is_known ? known[place].site : new_place(place, code, position, python_line_of(frame));
   if (site == inside_mpi4py) return 0;
   *(int32_t*)data = site;
   return 1;

@@ -95,6 +95,25 @@ bool is_countable(const Situation& now) {
   return now.bytes * blocks <= message_limit;
 }
 
+const Algorithm* choose_by_model(const Settings& settings, const Situation& now) {
+  switch (now.collective) {
+    case Collective::exscan:
+      return choose_exscan(now);
+    case Collective::scan:
+      return choose_scan(now);
+    case Collective::gather:
+    case Collective::scatter:
+      return choose_blocks(now);
+    case Collective::gatherv:
+    case Collective::scatterv:
+      return choose_irregular(now);
+    case Collective::reduce:
+      return choose_reduce(settings, now);
+    default:
+      return choose_exchange(settings, now);
+  }
+}
+
 }  // namespace
 
 const Algorithm* choose(const Settings& settings, const Situation& now) {
@@ -113,25 +132,8 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
         blocks && !row.linear && now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
     return too_large ? nullptr : &row;
   }
-  if (now.by_window && now.spread == 0) {
-    if (const Algorithm* within = choose_within(now)) return within;
-  }
-  switch (now.collective) {
-    case Collective::exscan:
-      return choose_exscan(now);
-    case Collective::scan:
-      return choose_scan(now);
-    case Collective::gather:
-    case Collective::scatter:
-      return choose_blocks(now);
-    case Collective::gatherv:
-    case Collective::scatterv:
-      return choose_irregular(now);
-    case Collective::reduce:
-      return choose_reduce(settings, now);
-    default:
-      return choose_exchange(settings, now);
-  }
+  const Algorithm* const chosen = choose_by_model(settings, now);
+  return chosen == nullptr && now.by_window ? choose_within(now) : chosen;
 }
 
 bool is_left_native_on_one_node(const Settings& settings, Collective collective) {

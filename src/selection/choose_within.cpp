@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t least_bytes = 4 * kib;
+// Longer messages go by MPI (executor/program/window_messages.cpp).
+constexpr std::uint64_t most_bytes = 64 * kib * kib;
 
 struct Choice {
   std::string_view first;  // empty: the library
@@ -51,7 +53,7 @@ Choice bcast_of(const Situation& now) {
 }
 
 Choice choice_of(const Situation& now) {
-  if (now.ranks < 2 || now.bytes < least_bytes) return {};
+  if (now.ranks < 2 || now.bytes < least_bytes || now.bytes > most_bytes) return {};
   switch (now.collective) {
     case Collective::reduce:
       return reduce_of(now);

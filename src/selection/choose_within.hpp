@@ -6,6 +6,12 @@
 
 namespace sibyl {
 
+// Whether any call of this collective is chosen for here.
+constexpr bool may_go_within(Collective collective) {
+  return collective == Collective::reduce || collective == Collective::allreduce ||
+         collective == Collective::bcast;
+}
+
 // nullptr: the MPI library, which knows how to use a node's memory as well.
 const Algorithm* choose_within(const Situation& situation);
 

@@ -50,6 +50,7 @@ TEST(ChooseWithin, LeavesTheRestToTheLibrary) {
        {Collective::reduce, Collective::allreduce, Collective::bcast}) {
     EXPECT_EQ(served_by(within_a_node(collective, 4 * kibi - 1, 16)), "native");
     EXPECT_EQ(served_by(within_a_node(collective, kibi * kibi, 1)), "native");
+    EXPECT_EQ(served_by(within_a_node(collective, 65 * kibi * kibi, 16)), "native") << "by MPI";
     Situation apart = within_a_node(collective, 64 * kibi, 16);
     apart.by_window = false;
     EXPECT_EQ(served_by(apart), "native") << "without a window";
@@ -88,11 +89,14 @@ TEST(ChooseWithin, SuitsEveryNumberOfRanksAndEveryOperator) {
   }
 }
 
-// Clairvoyant has its own reasons where ranks are known to come apart.
-TEST(ChooseWithin, DoesNotChooseWhereArrivalsAreKnown) {
+// Clairvoyant has its own reasons where ranks are known to come far apart.
+TEST(ChooseWithin, GivesWayToClairvoyantAlone) {
   Situation now = within_a_node(Collective::reduce, 1024 * kibi, 16);
   now.spread = 1;
-  EXPECT_EQ(served_by(now), "native");
+  EXPECT_EQ(served_by(now), "radix-k");
+  Situation bcast = within_a_node(Collective::bcast, 1024 * kibi, 16);
+  bcast.spread = 1;
+  EXPECT_EQ(served_by(bcast), "linear");
   now.costs = {.alpha = 1e-6, .overhead = 0.5e-6, .beta = 1e-10, .gamma = 1e-10};
   EXPECT_EQ(served_by(now), "clairvoyant");
 }

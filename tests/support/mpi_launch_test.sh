@@ -30,7 +30,9 @@ expect "a failure names its rank count" 7 "on 3 rank(s) with mpich: exit status 
 expect "a hang is ended and named" 124 "HANG" 2 1 'sleep 30; true'
 expect "who prints goes on" 0 "still here" 2 2 \
        'for i in 1 2 3 4 5 6; do sleep 0.5; printf .; done; echo still here'
-expect "what was printed last is told of a hang" 124 "no newline" 2 1 'printf "no newline"; sleep 30; true'
+expect "what was printed last is told of a hang" 124 "no newline" 2 1 'printf "no %s" newline; sleep 30; true'
+expect "who prints for ever is ended, too" 124 "no end after 10 s" 2 1 \
+       'while :; do echo again; sleep 0.3; done'
 more=(--long-timeout 1)
 SIBYL_TEST_LONG=1 expect "long tests have a limit of their own" 124 "nothing printed for 1 s" 2 20 \
        'sleep 30; true'

@@ -11,6 +11,11 @@
 
 #include "executor/window/slots.hpp"
 
+#ifndef MADV_POPULATE_READ  // glibc before 2.34 does not name what kernels from 5.14 on do
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
 namespace sibyl {
 namespace {
 
@@ -194,7 +199,8 @@ void NodeWindow::touch(char* first, std::size_t stride, std::size_t bytes, std::
     char* const begin = first + i * stride;
     const std::size_t before = reinterpret_cast<std::uintptr_t>(begin) % page;
     // Older kernels know no such advice; then pages come one by one.
-    ::madvise(begin - before, before + bytes, writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+    ::madvise(begin - before, before + std::min(touched, stride),
+              writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
   }
 }
 

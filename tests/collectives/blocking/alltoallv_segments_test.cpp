@@ -11,6 +11,8 @@ namespace {
 
 // From nothing over one segment and a few to more than all segments of 16 KiB hold.
 constexpr int sizes[] = {0, 1, 100, 16384, 16385, 70000, 300001, 1200003};
+// With so few for all calls one has fewer tags than the largest of these has segments of 16 KiB.
+constexpr std::int64_t few_tags = 2000;
 
 int size_of_block(Rank from, Rank to, int call) {
   // One pair has a large block, of all sizes in turn, and the others know nothing of it.
@@ -22,10 +24,12 @@ int size_of_block(Rank from, Rank to, int call) {
 
 char byte_of(Rank from, Rank to, int i) { return static_cast<char>(from * 31 + to * 7 + i % 253); }
 
-class AlltoallvSegments : public testing::TestWithParam<const Algorithm*> {};
+class AlltoallvSegments : public testing::TestWithParam<const Algorithm*> {
+ protected:
+  void make_calls(Served& served);
+};
 
-TEST_P(AlltoallvSegments, AreTheSameAtBothEnds) {
-  Served served(Collective::alltoallv, GetParam());
+void AlltoallvSegments::make_calls(Served& served) {
   const Rank size = size_of();
   const Rank rank = rank_in();
   for (int call = 0; call < 24; ++call) {
@@ -63,6 +67,19 @@ TEST_P(AlltoallvSegments, AreTheSameAtBothEnds) {
     ASSERT_TRUE(in == wanted);
     ASSERT_EQ(served.served_by(), GetParam());
   }
+}
+
+TEST_P(AlltoallvSegments, AreTheSameAtBothEnds) {
+  Served served(Collective::alltoallv, GetParam());
+  make_calls(served);
+}
+
+// Nobody goes to the library alone.
+TEST_P(AlltoallvSegments, AreNoMoreThanACallHasTags) {
+  Served served(Collective::alltoallv, GetParam());
+  served.state().limit_tags(few_tags);
+  ASSERT_LT(served.state().tags_of_a_call(Collective::alltoallv), 1200003 / 16384);
+  make_calls(served);
 }
 
 INSTANTIATE_TEST_SUITE_P(By, AlltoallvSegments,

@@ -98,6 +98,9 @@ class PythonPrograms(ProfileTest):
             self.assertEqual(received, trace.rank == 0)
             (allgather,) = trace.calls_of("MPI_Allgather")
             self.assertEqual(allgather.bytes, 7 * INT)
+            scan_line = marked_line(self.NAME, "two on a line")
+            calls = {(row.site.line, row.bytes): row.calls for row in trace.calls_of("MPI_Scan")}
+            self.assertEqual(calls, {(scan_line, 2 * 5 * INT): 4})
             for function, mark in (("MPI_Sendrecv", "sendrecv"), ("MPI_Recv", "recv")):
                 lines = {row.site.line for row in trace.calls_of(function)}
                 self.assertIn(marked_line(self.NAME, mark), lines)

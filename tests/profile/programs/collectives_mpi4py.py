@@ -28,6 +28,8 @@ def main():
     world.Bcast(send[:9], root=0)  # bcast
     total = world.allreduce(world.rank)  # of an object
     world.Allgather(MPI.IN_PLACE, receive[: 7 * world.size])
+    for pair in (send[:2], receive[:2]), (send[:3], receive[:3]):
+        _ = world.Scan(*pair), world.Scan(*pair)  # two on a line
     world.Alltoall(np.arange(8 * world.size, dtype="i"), receive[: 8 * world.size])
     right, left = (world.rank + 1) % world.size, (world.rank - 1) % world.size
     world.Sendrecv(send[:1], right, 0, receive[:1], left, 0)  # sendrecv

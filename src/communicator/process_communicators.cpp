@@ -10,7 +10,6 @@
 #include "communicator/membership.hpp"
 #include "communicator/process.hpp"
 #include "cost/placement.hpp"
-#include "selection/choose_within.hpp"
 
 namespace sibyl {
 
@@ -49,8 +48,7 @@ std::uint64_t Process::ordinal_of(const std::vector<int>& group) {
 void Process::note_world(const Settings& settings, bool one_node, bool by_window) {
   for (std::size_t c = 0; c < collective_count; ++c) {
     const auto collective = static_cast<Collective>(c);
-    left_native_[c] = one_node && is_left_native_on_one_node(settings, collective) &&
-                      !(by_window && may_go_within(collective));
+    left_native_[c] = one_node && is_left_native_on_one_node(settings, collective, by_window);
   }
 }
 

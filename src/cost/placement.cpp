@@ -92,16 +92,16 @@ bool have_a_processor_each(MPI_Comm comm, std::int64_t job) {
   };
   std::array<unsigned long, words> all{};
   const std::int64_t own_count = count_of(own);
-  std::int64_t sum = 0;
-  std::int64_t least = 0;
+  const std::array<std::int64_t, 2> count_and_failure{own_count, own_count == 0 ? 1 : 0};
+  std::array<std::int64_t, 2> sums{};
   if (PMPI_Allreduce(own.data(), all.data(), words, MPI_UNSIGNED_LONG, MPI_BOR, comm) !=
           MPI_SUCCESS ||
-      PMPI_Allreduce(&own_count, &sum, 1, MPI_INT64_T, MPI_SUM, comm) != MPI_SUCCESS ||
-      PMPI_Allreduce(&own_count, &least, 1, MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS) {
+      PMPI_Allreduce(count_and_failure.data(), sums.data(), 2, MPI_INT64_T, MPI_SUM, comm) !=
+          MPI_SUCCESS) {
     return false;
   }
   const std::int64_t processors = count_of(all);
-  const bool bound_apart = sum == processors && least > 0;
+  const bool bound_apart = sums[0] == processors && sums[1] == 0;
   return bound_apart || processors >= job;
 }
 

@@ -136,11 +136,12 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
   return chosen == nullptr && now.by_window ? choose_within(now) : chosen;
 }
 
-bool is_left_native_on_one_node(const Settings& settings, Collective collective) {
+bool is_left_native_on_one_node(const Settings& settings, Collective collective, bool by_window) {
   const bool chosen_freely =
       settings.algorithm[static_cast<std::size_t>(collective)] == choose_automatically &&
       settings.table.count == 0 && !is_reproducible(settings, collective);
-  return chosen_freely && collective > Collective::reduce;
+  return chosen_freely && collective > Collective::reduce &&
+         !(by_window && may_go_within(collective));
 }
 
 bool tree_saves(const Situation& now, Rank blocks, Rank direct) {

@@ -112,8 +112,9 @@ struct SegmentPlan {
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
 const Algorithm* choose(const Settings& settings, const Situation& situation);
 
-// Whether the MPI library serves every call of this collective where all ranks share a node.
-bool is_left_native_on_one_node(const Settings& settings, Collective collective);
+// Whether the MPI library serves every call of this collective where all ranks share a node;
+// `by_window` as in Situation.
+bool is_left_native_on_one_node(const Settings& settings, Collective collective, bool by_window);
 
 // Whether gatherv or scatterv along the tree, with `direct` blocks beside it, takes less time than
 // the linear algorithm with `blocks`; neither counts the root's own.

@@ -188,10 +188,12 @@ TEST(ChooseExchange, LeavesTheRestOfNodesOfSeveralRanksToTheLibrary) {
                                                           gathers_everywhere(collective));
       EXPECT_EQ(chosen(now), on_two_levels ? "two-level" : "native") << name_of(collective);
     }
-    EXPECT_TRUE(is_left_native_on_one_node({}, collective)) << name_of(collective);
+    EXPECT_TRUE(is_left_native_on_one_node({}, collective, false)) << name_of(collective);
+    const bool within = collective == Collective::allreduce || collective == Collective::bcast;
+    EXPECT_EQ(is_left_native_on_one_node({}, collective, true), !within) << name_of(collective);
     Settings asked;
     asked.algorithm[c] = 0;
-    EXPECT_FALSE(is_left_native_on_one_node(asked, collective)) << name_of(collective);
+    EXPECT_FALSE(is_left_native_on_one_node(asked, collective, false)) << name_of(collective);
   }
 }
 

@@ -53,7 +53,8 @@ struct trace_header {
   char mpi_version[128];
   char program[256];
   struct trace_table strings, functions, sites, communicators, rows, records, threads;
-  char rest[1024 - 640 - 7 * 32];
+  _Atomic int64_t python_ns; /* what finding a line of Python adds to a call; 0: there was none */
+  char rest[1024 - 640 - 7 * 32 - 8];
 };
 _Static_assert(sizeof(struct trace_header) == 1024, "the header's size is part of the contract");
 

@@ -43,6 +43,7 @@ class FortranPrograms(ProfileTest):
             lines = {self.lines(trace, row)[1] for row in trace.calls_of("MPI_Barrier")}
             self.assertEqual(lines, {first, first + 1})
             self.assertEqual({row.site.module for row in trace.rows}, {str(program)})
+            self.assertEqual(trace.python_ns, 0)
             (world,) = trace.communicators
             self.assertEqual(world.calls, len(trace.records))
 
@@ -81,6 +82,7 @@ class PythonPrograms(ProfileTest):
         line = marked_line(self.NAME, "late reduce")
         self.check_late_rank(traces, lambda trace, row: row.site.line, line)
         for trace in traces.values():
+            self.assertGreater(trace.python_ns, 0)
             (late,) = trace.calls_of("MPI_Reduce")
             self.assertEqual(late.site.function, "step")
             first = marked_line(self.NAME, "first barrier")

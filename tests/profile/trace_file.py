@@ -78,6 +78,7 @@ class Trace:
         self.overhead, self.lost, self.flavour, self.flags = struct.unpack_from(
             "<qQII", self.data, 96
         )
+        (self.python_ns,) = struct.unpack_from("<q", self.data, 864)
         self.host, self.boot_id, self.mpi, self.program = (
             self._text(at, at + size) for at, size in ((120, 72), (192, 64), (256, 128), (384, 256))
         )

@@ -32,17 +32,17 @@ HEADER = numpy.dtype(
             *("kept_every_log2", "init_ns", "begin_ns", "end_ns", "last_ns"),
             *("offset_begin_ns", "error_begin_ns", "offset_end_ns", "error_end_ns"),
             *("overhead_ns", "lost_records", "flavour", "flags"),
-            *("host", "boot_id", "library", "program"),
+            *("host", "boot_id", "library", "program", "python_ns"),
         ],
         "formats": [
             *("S8", "<u4", "<u4", "<i4", "<i4", "<i4", "<u4"),
             *(["<i8"] * 9),
-            *("<u8", "<u4", "<u4", "S72", "S64", "S128", "S256"),
+            *("<u8", "<u4", "<u4", "S72", "S64", "S128", "S256", "<i8"),
         ],
         "offsets": [
             *(0, 8, 12, 16, 20, 24, 28),
             *(32, 40, 48, 56, 64, 72, 80, 88, 96),
-            *(104, 112, 116, 120, 192, 256, 384),
+            *(104, 112, 116, 120, 192, 256, 384, 864),
         ],
         "itemsize": HEADER_BYTES,
     }
@@ -113,6 +113,15 @@ class Trace:
     path: Path
     header: numpy.void
     tables: dict[str, numpy.ndarray]
+
+    @property
+    def overhead_ns(self) -> float:
+        """What recording took: of each call, and of each from Python what finds its line."""
+        rows, sites = self.tables["rows"], self.tables["sites"]
+        calls = rows["calls"].astype(float)
+        of_python = sites["file"][rows["site"]] != 0  # other sites have a module
+        cost = self.header["overhead_ns"] + self.header["python_ns"] * of_python
+        return float((cost * calls).sum())
 
     @property
     def rank(self) -> int:

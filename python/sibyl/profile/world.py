@@ -77,13 +77,7 @@ class World:
     @property
     def overhead_seconds(self) -> float:
         """What recording took, of all ranks together."""
-        return (
-            sum(
-                float(trace.header["overhead_ns"]) * float(trace.tables["rows"]["calls"].sum())
-                for trace in self._all
-            )
-            * 1e-9
-        )
+        return sum(trace.overhead_ns for trace in self._all) * 1e-9
 
     @property
     def _all(self) -> Sequence[Trace]:

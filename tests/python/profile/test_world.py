@@ -97,6 +97,15 @@ def test_recording_costs_what_the_header_says_for_every_call(tmp_path: Path) -> 
     assert read_world(tmp_path).overhead_seconds == pytest.approx(2 * 10 * 150e-9)
 
 
+def test_a_call_from_python_costs_what_finds_its_line_too(tmp_path: Path) -> None:
+    writer = Writer(0, 1, header={"overhead_ns": 150, "python_ns": 100})
+    writer.call(2 * MS, 3 * MS)
+    writer.call(4 * MS, 5 * MS, site=writer.site(module="/bin/program", offset=16))
+    writer.call(6 * MS, 7 * MS, site=writer.site(module="/bin/program", offset=16))
+    writer.write(tmp_path)
+    assert read_world(tmp_path).overhead_seconds == pytest.approx((3 * 150 + 100) * 1e-9)
+
+
 def test_of_programs_one_after_the_other_the_longest_is_taken(tmp_path: Path) -> None:
     write_pattern(tmp_path, [[2.0, 2.0]], [[3.0, 3.0]])
     for rank in range(2):

@@ -22,10 +22,10 @@ def console_beside(*outputs: Path | None, width: int | None = None) -> Console:
 
     Args:
         outputs: that options name.
-        width: where it is no terminal; 80, or what COLUMNS says, if None.
+        width: where it is no terminal and COLUMNS says nothing; 80 if None.
     """
     stream = sys.stderr if STDOUT in outputs else sys.stdout
-    if stream.isatty() or width is None:
+    if stream.isatty() or width is None or "COLUMNS" in os.environ:
         return Terminal(file=stream)
     # With a height, too, what the terminal can do (TERM=dumb) makes no difference.
     return Terminal(file=stream, width=width, height=25)

@@ -9,6 +9,7 @@ fifty calls of a site to learn from.
 import dataclasses
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -30,6 +31,7 @@ from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import size_text, time_text
 from sibyl.files import console_beside, write_result
 from sibyl.mpi.library import find_benchmark
+from sibyl.tables import print_in_parts
 
 USUAL = "governed"
 
@@ -80,7 +82,7 @@ def run_all(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
     if outputs.page is not None:
         section = page.Section(str(launcher), parts)
         write_result(outputs.page, page.to_html([section], metric, origin))
-    print_page(parts, metric, console_beside(outputs.json, outputs.csv, width=120))
+    print_page(parts, metric, console_beside(outputs.json, outputs.csv))
     run.forget()
     return 3 if any(result.wrong for results in found for result in results) else 0
 
@@ -122,20 +124,21 @@ def _text(row: Row) -> Text:
     return Text(f"{row.ratio:.2f}{mark}", style=output.STYLES.get(row.verdict, ""))
 
 
-def _table(parts: Sequence[Part], contender: str, group: tuple[int, str, float]) -> Table:
-    """Ratios of a contender: a line a collective, a column a size; of one arrival pattern."""
-    ranks, pattern, delay = group
-    up_to = f" up to {time_text(delay)}" if delay else ""
-    table = Table(
-        title=f"{contender} / native, {ranks} ranks, {pattern} arrivals{up_to}",
-        title_justify="left",
-    )
-    sizes, lines = lines_of(parts, contender, group)
+def _table(
+    title: str,
+    sizes: Sequence[int],
+    lines: Sequence[tuple[str, Sequence[Row | None]]],
+    columns: Sequence[int],
+) -> Table:
+    """Ratios: a line a collective, a column each of the sizes in these places."""
+    table = Table(title=title, title_justify="left")
     table.add_column("collective", no_wrap=True)
-    for size in sizes:
-        table.add_column(size_text(size), justify="right", no_wrap=True)
+    for place in columns:
+        heading = size_text(sizes[place]) if sizes else ""  # a barrier has no size
+        table.add_column(heading, justify="right", no_wrap=True)
     for name, line in lines:
-        table.add_row(name, *["" if row is None else _text(row) for row in line])
+        of_line = [line[place] for place in columns]
+        table.add_row(name, *["" if row is None else _text(row) for row in of_line])
     return table
 
 
@@ -143,6 +146,10 @@ def print_page(parts: Sequence[Part], metric: str, console: Console, crowded: bo
     """The ratios to native, a table for each number of ranks and arrival pattern, and the sum."""
     for contender in parts[0].grid.algorithms[1:]:
         for group in groups_of(parts):
-            console.print(_table(parts, contender, group))
+            ranks, pattern, delay = group
+            up_to = f" up to {time_text(delay)}" if delay else ""
+            title = f"{contender} / native, {ranks} ranks, {pattern} arrivals{up_to}"
+            sizes, lines = lines_of(parts, contender, group)
+            print_in_parts(console, partial(_table, title, sizes, lines), range(len(sizes) or 1))
         for line in closing_lines(parts, contender, metric, crowded):
             console.print(line, highlight=False, soft_wrap=True)

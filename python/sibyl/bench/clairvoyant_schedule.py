@@ -8,6 +8,8 @@ import io
 import math
 import random
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,8 @@ from sibyl.bench.clairvoyant_times import (
 )
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import figure_bytes, plot_library
-from sibyl.files import write_result
+from sibyl.files import console_beside, write_result
+from sibyl.tables import print_in_parts
 from sibyl.terminal import Terminal
 
 
@@ -63,16 +66,18 @@ def print_tables(cells: list[Cell], out: Console) -> None:
         rows: dict[tuple[int, int], dict[str, Cell]] = {}
         for cell in of_case:
             rows.setdefault((cell.ranks, cell.segments), {})[cell.generator] = cell
-        out.print(_times_table(case, rows))
+        print_in_parts(out, partial(_times_table, case, rows), GENERATORS)
         out.print(_ratios_table(case, rows))
 
 
-def _times_table(case: str, rows: dict[tuple[int, int], dict[str, Cell]]) -> Table:
+def _times_table(
+    case: str, rows: dict[tuple[int, int], dict[str, Cell]], generators: Sequence[str]
+) -> Table:
     table = Table(title=f"{case}: processor time in ms, median (quartiles) instances")
-    for head in ("P x N", *GENERATORS, "write"):
+    for head in ("P x N", *generators, "write"):
         table.add_column(head, justify="right")
     for (ranks, segments), row in rows.items():
-        words = [_times_text(row[name]) if name in row else "" for name in GENERATORS]
+        words = [_times_text(row[name]) if name in row else "" for name in generators]
         bound = _milliseconds(seconds_to_write(next(iter(row.values())).events))
         table.add_row(f"{ranks} x {segments}", *words, bound)
     return table
@@ -199,7 +204,7 @@ def clairvoyant_schedule(
     sizes = [size for size in PAPER if size[0] <= 128] if quick else PAPER + LARGER
     log = Terminal(stderr=True, quiet=not sys.stderr.isatty())
     cells = measure(sizes, GENERATORS, instances, budget, seed, log)
-    out = Terminal(width=140)
+    out = console_beside(csv)
     print_tables(cells, out)
     print_repairs(128 if quick else 512, min(25, instances), seed, out)
     print_memory([(512, 512)] if quick else [(512, 512), (2048, 2048), (4096, 4096)], out)

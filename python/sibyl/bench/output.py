@@ -153,7 +153,7 @@ def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) 
     if len(grid.cells) >= MANY_CELLS:
         print_summary(grid, rows, console)
     if left_out:
-        console.print(f"no room for {', '.join(left_out)}: see --json, or widen the terminal")
+        console.print(f"no room for {', '.join(left_out)}: see --json, or have more COLUMNS")
     for line in closing_lines(grid, rows, metric):
         console.print(line, highlight=False, soft_wrap=True)
 

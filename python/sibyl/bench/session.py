@@ -204,7 +204,7 @@ def _write(
         text = output.to_osu(grid, rows, metric)
         console_beside(outputs.json, outputs.csv).out(text, highlight=False)
     else:
-        console = console_beside(outputs.json, outputs.csv, width=120)
+        console = console_beside(outputs.json, outputs.csv)
         output.print_table(grid, rows, console, metric)
         for line in prediction_lines(grid, results):
             console.print(line, highlight=False)

@@ -118,7 +118,7 @@ def thread_cost(wishes: Wishes, json_file: Path | None) -> int:
     if iterations is None:
         iterations = affordable_iterations(int(text), len(os.sched_getaffinity(0)), compute)
     lines = measure(choose_benchmark_launcher(wishes.mpi), int(text), iterations, compute)
-    print_costs(lines, console_beside(json_file, width=120))
+    print_costs(lines, console_beside(json_file))
     if json_file is not None:
         write_result(json_file, json.dumps(lines, indent=1) + "\n")
     return 0

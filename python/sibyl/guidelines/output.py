@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,7 @@ from sibyl.guidelines.judge import (
     times,
 )
 from sibyl.guidelines.report import Report, Section, heading
-from sibyl.tables import print_fitting
+from sibyl.tables import print_in_parts, without
 
 # What a narrow terminal goes without, that first.
 OPTIONAL = ("m'", "m", "least")
@@ -74,19 +74,21 @@ def published_text(result: CellResult, report: Report) -> str:
     return ""
 
 
-def _section_table(section: Section, report: Report, without: Collection[str]) -> Table:
+def _section_table(
+    section: Section, report: Report, columns: Sequence[str], not_shown: Collection[str]
+) -> Table:
     table = Table(
         title=heading(section),
         title_justify="left",
-        caption="microseconds: average" + ("" if "least" in without else ", least"),
+        caption="microseconds: average" + ("" if "least" in not_shown else ", least"),
     )
     table.caption_justify = "left"
     table.add_column("problem", no_wrap=True)
     sizes = {"m": "elements", "m'": "padded_elements"}
-    shown = [name for name in sizes if name not in without]
+    shown = [name for name in sizes if name not in not_shown]
     for name in ("b", *shown):
         table.add_column(name, justify="right", no_wrap=True)
-    for column in section.columns:
+    for column in columns:
         table.add_column(side_title(column), justify="right", no_wrap=True)
     before = ""
     for result in section.results:
@@ -97,13 +99,13 @@ def _section_table(section: Section, report: Report, without: Collection[str]) -
         row.append(str(cell.block or ""))
         before = cell.counts
         row += [str(result.problem.get(sizes[name], "")) for name in shown]
-        for column in section.columns:
+        for column in columns:
             if column not in result.samples:
                 row.append("")
                 continue
             figures = times(result, column)
             text = microseconds(figures.average)
-            if "least" not in without:
+            if "least" not in not_shown:
                 text += f" {microseconds(figures.least):>9}"
             row.append(Text(text, style=RED if marked(result, column, report) else ""))
         table.add_row(*row)
@@ -122,15 +124,22 @@ def kinds_of(section: Section, report: Report) -> list[tuple[Guideline, str]]:
     return list(dict.fromkeys((f.guideline, f.under) for f in findings))
 
 
-def _factor_table(section: Section, kind: tuple[Guideline, str], report: Report) -> Table:
-    """Left over right for one guideline: a line a problem, a column a block."""
-    findings = {
+def _of_kind(
+    section: Section, kind: tuple[Guideline, str], report: Report
+) -> dict[tuple[str, int], Finding]:
+    """What was found of one guideline, by problem and block."""
+    return {
         (finding.result.cell.counts, finding.result.cell.block): finding
         for result in section.results
         for finding in report.of_cell(result)
         if (finding.guideline, finding.under) == kind
     }
-    blocks = list(dict.fromkeys(block for _, block in findings))
+
+
+def _factor_table(
+    findings: Mapping[tuple[str, int], Finding], report: Report, blocks: Sequence[int]
+) -> Table:
+    """Left over right: a line a problem, a column each of these blocks."""
     table = Table()
     table.add_column("problem", no_wrap=True)
     for block in blocks:
@@ -157,16 +166,21 @@ def print_report(report: Report, console: Console) -> None:
     """The tables, one for each family, number of ranks and arrivals, and what they come to."""
     left_out: dict[str, None] = {}
     for section in report.sections():
-        table = partial(_section_table, section, report)
-        left_out |= dict.fromkeys(print_fitting(console, table, OPTIONAL))
+        make = partial(_section_table, section, report, section.columns)
+        not_shown = without(console, make, OPTIONAL)
+        left_out |= dict.fromkeys(not_shown)
+        part = partial(_section_table, section, report, not_shown=not_shown)
+        print_in_parts(console, part, section.columns)
         for kind in kinds_of(section, report):
             console.print(kind_title(*kind), highlight=False, style="italic")
-            console.print(_factor_table(section, kind, report))
+            findings = _of_kind(section, kind, report)
+            blocks = list(dict.fromkeys(block for _, block in findings))
+            print_in_parts(console, partial(_factor_table, findings, report), blocks)
         limits = {f.limit for result in section.results for f in report.of_cell(result) if f.limit}
         for limit in sorted(limits):
             console.print(f"  no verdict: {limit}", style="yellow", highlight=False)
     if left_out:
-        console.print(f"no room for {', '.join(left_out)}: see --json, or widen the terminal")
+        console.print(f"no room for {', '.join(left_out)}: see --json, or have more COLUMNS")
     for line in closing_lines(report):
         style = "red" if VIOLATED in line or "WRONG" in line else ""
         console.print(line, highlight=False, soft_wrap=True, style=style)

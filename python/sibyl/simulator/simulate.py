@@ -105,7 +105,7 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
     cells = [(problem, entrant.name) for problem in problems for entrant in entrants]
     rows = [found[cell] for cell in cells if cell in found]
     if rows:
-        output.print_table(rows, settings, console_beside(*outputs.files.values(), width=120))
+        output.print_table(rows, settings, console_beside(*outputs.files.values()))
         if outputs.csv is not None:
             write_result(outputs.csv, output.csv_text(rows, settings))
         if outputs.json is not None:

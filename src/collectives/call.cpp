@@ -81,11 +81,11 @@ void CountedCall::settle_run(const CommunicatorState::CachedChoice& choice,
     known.governed = choice.governed;
     if (choice.governed) known.site = site_of(choice);
     if (make_short_run(prepared, call, state_.workspace, data, known.run)) {
-      SettledCalls::new_run_of(*key_.call) = known;
       kind = Kind::served;
     } else if (!call.leaves_empty_out) {  // where the key tells no sizes the next one may be short
       kind = Kind::unsettled;
     }
+    if (kind != Kind::seen) SettledCalls::new_run_of(*key_.call) = known;
   }
   SettledCalls::add({.call = *key_.call, .kind = kind, .state = &state_});
 }

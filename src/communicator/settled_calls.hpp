@@ -5,7 +5,8 @@
 // a program that has worked on data of its own between two calls has driven out of the processor's
 // caches: then the decision takes longer than the call. So a call that was left to the library, and
 // will be whenever it comes again, is remembered in one cache line by all of its arguments that the
-// decision looked at, and one that Sibyl serves by a few short messages beside these messages.
+// decision looked at, and one that Sibyl serves by a few short messages beside these messages. Of
+// a longer one it is remembered at what site the governor has it, who may leave it to the library.
 //
 // Where calls are counted for the report, it is remembered besides where to count it.
 //
@@ -89,7 +90,7 @@ struct KnownCall {
     library,    // the MPI library has it
     seen,       // it has been served once, and a short run may serve it
     served,     // a short run serves it
-    unsettled,  // none can
+    unsettled,  // none can; the governor is asked first, who may leave it to the library
   };
   SettledCall call;
   Kind kind = Kind::library;
@@ -98,7 +99,7 @@ struct KnownCall {
   CommunicatorState* state = nullptr;
 };
 
-// What serves one, unless the governor says otherwise.
+// What serves one, unless the governor says otherwise; an unsettled one has no run.
 struct KnownRun {
   bool governed = false;
   Governor::Key site;

@@ -10,9 +10,13 @@ from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Site
 
 
+INDENTED_RANKS = 4096  # of more nobody reads the lists, and lines take seconds to write
+
+
 def to_json(profile: Profile) -> str:
     """The document."""
-    return json.dumps(to_document(profile), indent=2) + "\n"
+    indent = 2 if profile.world.size <= INDENTED_RANKS else None
+    return json.dumps(to_document(profile), indent=indent) + "\n"
 
 
 def to_document(profile: Profile) -> dict[str, Any]:

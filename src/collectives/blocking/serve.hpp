@@ -164,14 +164,27 @@ template <class Call>
   return counted.end(outcome.algorithm, outcome.bytes, MPI_SUCCESS);
 }
 
-// By a short run, where its data allow it and the governor has Sibyl's own choice serve.
+// The library has it because the governor says so: there is nothing else to find out.
+template <class Call>
+int leave_to_library(const Call& call, CommunicatorState& state, const Governor::Call& governed) {
+  const int result = call.native();
+  // Not after an error, whose handler may have freed the communicator.
+  if (governed.took != nullptr && result == MPI_SUCCESS) state.governing()->leave(governed, true);
+  return result;
+}
+
+// By a short run, where there is one, its data allow it, and the governor has Sibyl's own choice
+// serve; by the library, where the governor says so.
 template <class Call>
 [[gnu::noinline]] int serve_settled(const Call& call, Caller caller, MPI_Comm comm,
                                     const KnownCall& known, const CountedCall::Key& key) {
   CommunicatorState& state = *known.state;
   const KnownRun& settled = SettledCalls::run_of(known);
   ShortRunData data;
-  const bool fits = call.find_data(settled.run, state, data) && may_run(settled.run, data);
+  const bool is_short = known.kind == KnownCall::Kind::served;
+  const bool fits =
+      is_short ? call.find_data(settled.run, state, data) && may_run(settled.run, data)
+               : settled.governed;
   if (!fits || !state.serves(comm, true)) return serve_unsettled(call, caller, comm, key);
   Governor::Call governed;
   if (settled.governed) {
@@ -180,7 +193,10 @@ template <class Call>
                 std::nullopt);
     if (!asked) return fail(caller, comm, MPI_ERR_NO_MEM);
     governed = *asked;
-    if (governed.arm != Arm::own) return serve_unsettled(call, caller, comm, key, &governed);
+    if (governed.arm == Arm::native) return leave_to_library(call, state, governed);
+    if (!is_short || governed.arm != Arm::own) {
+      return serve_unsettled(call, caller, comm, key, &governed);
+    }
   }
   const int error = execute(settled.run, data, state.workspace);
   if (error != MPI_SUCCESS) return fail(caller, comm, error);
@@ -201,7 +217,7 @@ int serve(const Call& call, Caller caller, MPI_Comm comm) {
   }
   const CountedCall::Key with{&*key, known->kind};
   if constexpr (requires(ShortRunData& data) { call.find_data(ShortRun{}, *known->state, data); }) {
-    if (known->kind == KnownCall::Kind::served) {
+    if (known->kind == KnownCall::Kind::served || known->kind == KnownCall::Kind::unsettled) {
       return serve_settled(call, caller, comm, *known, with);
     }
   }

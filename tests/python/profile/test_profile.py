@@ -48,6 +48,13 @@ def read(sibyl: Sibyl, *words: object) -> dict:
     return json.loads((sibyl.directory / "a.json").read_text())
 
 
+def test_a_document_of_many_ranks_is_one_line(sibyl: Sibyl, traces: Path) -> None:
+    Writer(0, 200_000).write(traces)
+    document = read(sibyl, "--json", "a.json")
+    assert len(document["missing_ranks"]) == 200_000 - RANKS
+    assert (sibyl.directory / "a.json").read_text().count("\n") == 1
+
+
 def test_the_document_keeps_its_contract(sibyl: Sibyl, traces: Path) -> None:
     document = read(sibyl, "--json", "a.json")
     assert set(document) >= KEYS

@@ -16,7 +16,7 @@ A rank may write several files (a script that starts MPI programs one after the 
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -151,6 +151,13 @@ class Report:
         }
 
 
+def _reasons_in(entry: Mapping[str, Any]) -> dict[str, int]:
+    reasons = entry.get("reasons", {})
+    if not isinstance(reasons, dict):
+        raise TypeError("reasons are no object")
+    return {str(why): int(calls) for why, calls in reasons.items()}
+
+
 def merge_reports(directory: Path) -> Report:
     """Read all reports of a directory; a file that is no report is noted, not an error."""
     report = Report()
@@ -162,7 +169,7 @@ def merge_reports(directory: Path) -> Report:
                 (
                     (str(e["collective"]), int(e["communicator_size"]), str(e["algorithm"])),
                     (int(e["calls"]), int(e["bytes"]), float(e["seconds"])),
-                    {str(why): int(calls) for why, calls in e.get("reasons", {}).items()},
+                    _reasons_in(e),
                 )
                 for e in data["entries"]
             ]

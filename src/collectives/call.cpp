@@ -55,8 +55,8 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
 
 void (*on_served)() = nullptr;
 
-Governor::Call ask_governor(CommunicatorState& state, const Governor::Key& site,
-                            const CallPlace& place) {
+[[gnu::hot]] Governor::Call ask_governor(CommunicatorState& state, const Governor::Key& site,
+                                         const CallPlace& place) {
   const std::int64_t line = state.rank() == 0 && site.is_long() ? place.number() : 0;
   return state.governing()->enter(site, state.arrivals.changes(), line);
 }

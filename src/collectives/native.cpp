@@ -101,8 +101,8 @@ int native_mpix_comm_revoke(Caller, MPI_Comm comm) {
   return HAND_BACK(MPIX_Comm_revoke, comm);
 }
 
-int native_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
-                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] int native_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) return HAND_BACK(MPI_Exscan_c, send, receive, count, datatype, op, comm);
 #else
@@ -111,8 +111,8 @@ int native_exscan(Caller caller, const void* send, void* receive, MPI_Count coun
   return HAND_BACK(MPI_Exscan, send, receive, small(count), datatype, op, comm);
 }
 
-int native_scan(Caller caller, const void* send, void* receive, MPI_Count count,
-                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] int native_scan(Caller caller, const void* send, void* receive, MPI_Count count,
+                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) return HAND_BACK(MPI_Scan_c, send, receive, count, datatype, op, comm);
 #else
@@ -121,9 +121,9 @@ int native_scan(Caller caller, const void* send, void* receive, MPI_Count count,
   return HAND_BACK(MPI_Scan, send, receive, small(count), datatype, op, comm);
 }
 
-int native_gather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                  void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root,
-                  MPI_Comm comm) {
+[[gnu::hot]] int native_gather(Caller caller, const void* send, MPI_Count send_count,
+                               MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                               MPI_Datatype receive_type, int root, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Gather_c, send, send_count, send_type, receive, receive_count,
@@ -136,9 +136,9 @@ int native_gather(Caller caller, const void* send, MPI_Count send_count, MPI_Dat
                    receive_type, root, comm);
 }
 
-int native_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                   void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root,
-                   MPI_Comm comm) {
+[[gnu::hot]] int native_scatter(Caller caller, const void* send, MPI_Count send_count,
+                                MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                                MPI_Datatype receive_type, int root, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Scatter_c, send, send_count, send_type, receive, receive_count,
@@ -151,9 +151,10 @@ int native_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Da
                    receive_type, root, comm);
 }
 
-int native_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                   void* receive, Counts receive_counts, Displacements displacements,
-                   MPI_Datatype receive_type, int root, MPI_Comm comm) {
+[[gnu::hot]] int native_gatherv(Caller caller, const void* send, MPI_Count send_count,
+                                MPI_Datatype send_type, void* receive, Counts receive_counts,
+                                Displacements displacements, MPI_Datatype receive_type, int root,
+                                MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Gatherv_c, send, send_count, send_type, receive, receive_counts.large(),
@@ -170,9 +171,10 @@ int native_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Da
                    places.data(), receive_type, root, comm);
 }
 
-int native_scatterv(Caller caller, const void* send, Counts send_counts,
-                    Displacements displacements, MPI_Datatype send_type, void* receive,
-                    MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+[[gnu::hot]] int native_scatterv(Caller caller, const void* send, Counts send_counts,
+                                 Displacements displacements, MPI_Datatype send_type, void* receive,
+                                 MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                                 MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Scatterv_c, send, send_counts.large(), displacements.large(), send_type,
@@ -189,8 +191,8 @@ int native_scatterv(Caller caller, const void* send, Counts send_counts,
                    small(receive_count), receive_type, root, comm);
 }
 
-int native_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
-                  MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+[[gnu::hot]] int native_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
+                               MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) return HAND_BACK(MPI_Reduce_c, send, receive, count, datatype, op, root, comm);
 #else
@@ -199,8 +201,8 @@ int native_reduce(Caller caller, const void* send, void* receive, MPI_Count coun
   return HAND_BACK(MPI_Reduce, send, receive, small(count), datatype, op, root, comm);
 }
 
-int native_allreduce(Caller caller, const void* send, void* receive, MPI_Count count,
-                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] int native_allreduce(Caller caller, const void* send, void* receive, MPI_Count count,
+                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Allreduce_c, send, receive, count, datatype, op, comm);
@@ -211,8 +213,8 @@ int native_allreduce(Caller caller, const void* send, void* receive, MPI_Count c
   return HAND_BACK(MPI_Allreduce, send, receive, small(count), datatype, op, comm);
 }
 
-int native_bcast(Caller caller, void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
-                 MPI_Comm comm) {
+[[gnu::hot]] int native_bcast(Caller caller, void* buffer, MPI_Count count, MPI_Datatype datatype,
+                              int root, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Bcast_c, buffer, count, datatype, root, comm);
@@ -224,8 +226,9 @@ int native_bcast(Caller caller, void* buffer, MPI_Count count, MPI_Datatype data
 }
 
 // The counts are of the ranks of one's own group.
-int native_reduce_scatter(Caller caller, const void* send, void* receive, Counts receive_counts,
-                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] int native_reduce_scatter(Caller caller, const void* send, void* receive,
+                                       Counts receive_counts, MPI_Datatype datatype, MPI_Op op,
+                                       MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Reduce_scatter_c, send, receive, receive_counts.large(), datatype, op,
@@ -240,9 +243,9 @@ int native_reduce_scatter(Caller caller, const void* send, void* receive, Counts
   return HAND_BACK(MPI_Reduce_scatter, send, receive, counts.data(), datatype, op, comm);
 }
 
-int native_reduce_scatter_block(Caller caller, const void* send, void* receive,
-                                MPI_Count receive_count, MPI_Datatype datatype, MPI_Op op,
-                                MPI_Comm comm) {
+[[gnu::hot]] int native_reduce_scatter_block(Caller caller, const void* send, void* receive,
+                                             MPI_Count receive_count, MPI_Datatype datatype,
+                                             MPI_Op op, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Reduce_scatter_block_c, send, receive, receive_count, datatype, op, comm);
@@ -254,9 +257,9 @@ int native_reduce_scatter_block(Caller caller, const void* send, void* receive,
                    comm);
 }
 
-int native_allgather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                     void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
-                     MPI_Comm comm) {
+[[gnu::hot]] int native_allgather(Caller caller, const void* send, MPI_Count send_count,
+                                  MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                                  MPI_Datatype receive_type, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Allgather_c, send, send_count, send_type, receive, receive_count,
@@ -269,9 +272,10 @@ int native_allgather(Caller caller, const void* send, MPI_Count send_count, MPI_
                    receive_type, comm);
 }
 
-int native_allgatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                      void* receive, Counts receive_counts, Displacements displacements,
-                      MPI_Datatype receive_type, MPI_Comm comm) {
+[[gnu::hot]] int native_allgatherv(Caller caller, const void* send, MPI_Count send_count,
+                                   MPI_Datatype send_type, void* receive, Counts receive_counts,
+                                   Displacements displacements, MPI_Datatype receive_type,
+                                   MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Allgatherv_c, send, send_count, send_type, receive, receive_counts.large(),
@@ -288,9 +292,9 @@ int native_allgatherv(Caller caller, const void* send, MPI_Count send_count, MPI
                    places.data(), receive_type, comm);
 }
 
-int native_alltoall(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                    void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
-                    MPI_Comm comm) {
+[[gnu::hot]] int native_alltoall(Caller caller, const void* send, MPI_Count send_count,
+                                 MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                                 MPI_Datatype receive_type, MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Alltoall_c, send, send_count, send_type, receive, receive_count,
@@ -304,10 +308,11 @@ int native_alltoall(Caller caller, const void* send, MPI_Count send_count, MPI_D
 }
 
 // In place the counts of what is sent are not significant.
-int native_alltoallv(Caller caller, const void* send, Counts send_counts,
-                     Displacements send_displacements, MPI_Datatype send_type, void* receive,
-                     Counts receive_counts, Displacements receive_displacements,
-                     MPI_Datatype receive_type, MPI_Comm comm) {
+[[gnu::hot]] int native_alltoallv(Caller caller, const void* send, Counts send_counts,
+                                  Displacements send_displacements, MPI_Datatype send_type,
+                                  void* receive, Counts receive_counts,
+                                  Displacements receive_displacements, MPI_Datatype receive_type,
+                                  MPI_Comm comm) {
 #if MPI_VERSION >= 4
   if (caller.large) {
     return HAND_BACK(MPI_Alltoallv_c, send, send_counts.large(), send_displacements.large(),
@@ -330,7 +335,7 @@ int native_alltoallv(Caller caller, const void* send, Counts send_counts,
                    counts.data(), places.data(), receive_type, comm);
 }
 
-int native_barrier(Caller, MPI_Comm comm) { return HAND_BACK(MPI_Barrier, comm); }
+[[gnu::hot]] int native_barrier(Caller, MPI_Comm comm) { return HAND_BACK(MPI_Barrier, comm); }
 
 }  // namespace sibyl
 

@@ -53,15 +53,15 @@ Governing::Governing(const Parties& parties)
 
 Governing::~Governing() { finish(); }
 
-Governor::Call Governing::enter(const Governor::Key& key, std::uint64_t arrivals,
-                                std::int64_t place) {
+[[gnu::hot]] Governor::Call Governing::enter(const Governor::Key& key, std::uint64_t arrivals,
+                                             std::int64_t place) {
   if (const Governor::Step now = governor_.begin_call(); now != Governor::Step::nothing) step(now);
   const Governor::Call call = governor_.enter(key, arrivals, place);
   if (call.took != nullptr) begin_ = PMPI_Wtime();
   return call;
 }
 
-void Governing::leave(const Governor::Call& call, bool comparable) {
+[[gnu::hot]] void Governing::leave(const Governor::Call& call, bool comparable) {
   if (call.took == nullptr || !comparable) return;
   *call.took = lasted_ ? lasted_(*call.site, call.arm) : std::max(PMPI_Wtime() - begin_, 0.0);
 }

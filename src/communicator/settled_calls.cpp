@@ -34,7 +34,7 @@ std::size_t slot_of(const SettledCall& call) {
 
 }  // namespace
 
-const KnownCall* SettledCalls::find(const SettledCall& call) {
+[[gnu::hot]] const KnownCall* SettledCalls::find(const SettledCall& call) {
   const KnownCall& known = slots[slot_of(call)];
   const SettledCall& held = known.call;
   const bool is_this = held.epoch == call.epoch && held.what == call.what &&
@@ -49,7 +49,7 @@ void SettledCalls::add(const KnownCall& call) {
   slots[slot_of(call.call)] = call;
 }
 
-const KnownRun& SettledCalls::run_of(const KnownCall& call) {
+[[gnu::hot]] const KnownRun& SettledCalls::run_of(const KnownCall& call) {
   const RoomForARun& room = runs[static_cast<std::size_t>(&call - slots.data())];
   return *std::launder(reinterpret_cast<const KnownRun*>(room.bytes.data()));
 }

@@ -153,7 +153,7 @@ bool any_loaded() noexcept { return look(); }
 
 void ask(bool whether) noexcept { asked.store(whether, std::memory_order_relaxed); }
 
-Runtime* owner_of(const void* address) noexcept {
+[[gnu::hot]] Runtime* owner_of(const void* address) noexcept {
   if (is_plainly_host(address) || !look()) return nullptr;
   for (const Known& one : known) {
     if (one.range.holds(address)) return one.owner;

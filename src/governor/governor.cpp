@@ -33,7 +33,7 @@ void Governor::Site::reconsider() {
   for (std::int64_t& at : next_trial) at = std::min(at, decided_at + Judge::first_pause);
 }
 
-Governor::Site* Governor::find(const Key& key) {
+[[gnu::hot]] Governor::Site* Governor::find(const Key& key) {
   if (last_found_ < sites_.size() && sites_[last_found_].key == key) return &sites_[last_found_];
   const auto known = std::ranges::find(sites_, key, &Site::key);
   last_found_ = static_cast<std::size_t>(known - sites_.begin());
@@ -46,7 +46,7 @@ Governor::Site* Governor::find(const Key& key) {
 }
 
 // The site of the line whose turn it is; of no line where there is no room for it.
-Governor::Site* Governor::site_of(const Key& key, std::int64_t place) {
+[[gnu::hot]] Governor::Site* Governor::site_of(const Key& key, std::int64_t place) {
   Site* const all = find(key);
   if (all == nullptr) return nullptr;
   ++all->made;
@@ -72,7 +72,8 @@ CallTurns Governor::turns_seen(std::size_t site) {
   return all->lines == nullptr ? CallTurns{} : all->lines->turns(all->made);
 }
 
-Governor::Call Governor::enter(const Key& key, std::uint64_t arrivals, std::int64_t place) {
+[[gnu::hot]] Governor::Call Governor::enter(const Key& key, std::uint64_t arrivals,
+                                            std::int64_t place) {
   Call call;
   call.site = off_ ? nullptr : site_of(key, place);
   if (call.site == nullptr) return call;
@@ -105,7 +106,7 @@ void Governor::begin_trial(Site& site, Arm contender) {
   site.unseen = site.cost[static_cast<std::size_t>(contender)] == 0 ? 2 : 0;
 }
 
-void Governor::draw(Site& site, Call& call) {
+[[gnu::hot]] void Governor::draw(Site& site, Call& call) {
   if (site.look_is_due()) return;
   const int number = site.begun++;
   const int seen = number - site.unseen;
@@ -123,13 +124,13 @@ void Governor::draw(Site& site, Call& call) {
   *call.took = not_comparable;  // until it is over
 }
 
-void Governor::note(Site& site, Call& call) {
+[[gnu::hot]] void Governor::note(Site& site, Call& call) {
   call.took = &site.recent[site.noted++ % watched];
   *call.took = not_comparable;
   if (!site.reported && site.watch_is_due()) wanted_ = true;
 }
 
-Governor::Step Governor::begin_call() {
+[[gnu::hot]] Governor::Step Governor::begin_call() {
   if (off_) return Step::nothing;
   ++number_;
   if (under_way_) {

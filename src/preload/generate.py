@@ -100,7 +100,7 @@ def c_wrapper(function, large):
     # Nobody asks from where a barrier is called.
     place = "" if function.short == "barrier" else ", .place = place_of_call()"
     caller = f"Caller{{.preload = true, .large = {is_large}{place}}}"
-    out = [f"static int c_{function.short}{suffix}({parameters}) {{"]
+    out = [f"[[gnu::hot]] static int c_{function.short}{suffix}({parameters}) {{"]
     out.append("  const Entry entry;")
     if large:
         counts = [a.name for a in function.arguments if a.kind == "count"]

@@ -31,7 +31,7 @@ struct Barrier {
 
 }  // namespace
 
-int serve_barrier(Caller caller, MPI_Comm comm) {
+[[gnu::hot]] int serve_barrier(Caller caller, MPI_Comm comm) {
   return serve(Barrier{.comm = comm, .caller = caller}, caller, comm);
 }
 

@@ -55,8 +55,8 @@ Outcome Bcast::serve(CommunicatorState& state, CountedCall& counted, int) const 
 
 }  // namespace
 
-int serve_bcast(Caller caller, void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
-                MPI_Comm comm) {
+[[gnu::hot]] int serve_bcast(Caller caller, void* buffer, MPI_Count count, MPI_Datatype datatype,
+                             int root, MPI_Comm comm) {
   const Bcast call{.root = root,
                    .buffer = buffer,
                    .count = count,

@@ -107,18 +107,18 @@ Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted, int) const
 
 }  // namespace
 
-int serve_gather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                 void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root,
-                 MPI_Comm comm) {
+[[gnu::hot]] int serve_gather(Caller caller, const void* send, MPI_Count send_count,
+                              MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                              MPI_Datatype receive_type, int root, MPI_Comm comm) {
   const BlockArguments now{{receive, receive_count, receive_type},
                            {const_cast<void*>(send), send_count, send_type},
                            root};
   return serve(Blocks{Collective::gather, root, now, comm, caller}, caller, comm);
 }
 
-int serve_scatter(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                  void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root,
-                  MPI_Comm comm) {
+[[gnu::hot]] int serve_scatter(Caller caller, const void* send, MPI_Count send_count,
+                               MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                               MPI_Datatype receive_type, int root, MPI_Comm comm) {
   const BlockArguments now{{const_cast<void*>(send), send_count, send_type},
                            {receive, receive_count, receive_type},
                            root};

@@ -129,44 +129,46 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
   return {algorithm, read.own_bytes(), run_prepared(state, *prepared, call)};
 }
 
-int serve_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm) {
+[[gnu::hot]] int serve_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm) {
   const Exchange call{.collective = now.collective, .now = now, .comm = comm, .caller = caller};
   return serve(call, caller, comm);
 }
 
 }  // namespace
 
-int serve_allgather(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                    void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
-                    MPI_Comm comm) {
+[[gnu::hot]] int serve_allgather(Caller caller, const void* send, MPI_Count send_count,
+                                 MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                                 MPI_Datatype receive_type, MPI_Comm comm) {
   return serve_exchange(caller,
                         {Collective::allgather, equal_blocks(send, send_count, send_type),
                          equal_blocks(receive, receive_count, receive_type)},
                         comm);
 }
 
-int serve_allgatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                     void* receive, Counts receive_counts, Displacements displacements,
-                     MPI_Datatype receive_type, MPI_Comm comm) {
+[[gnu::hot]] int serve_allgatherv(Caller caller, const void* send, MPI_Count send_count,
+                                  MPI_Datatype send_type, void* receive, Counts receive_counts,
+                                  Displacements displacements, MPI_Datatype receive_type,
+                                  MPI_Comm comm) {
   return serve_exchange(caller,
                         {Collective::allgatherv, equal_blocks(send, send_count, send_type),
                          irregular_blocks(receive, receive_counts, displacements, receive_type)},
                         comm);
 }
 
-int serve_alltoall(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                   void* receive, MPI_Count receive_count, MPI_Datatype receive_type,
-                   MPI_Comm comm) {
+[[gnu::hot]] int serve_alltoall(Caller caller, const void* send, MPI_Count send_count,
+                                MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                                MPI_Datatype receive_type, MPI_Comm comm) {
   return serve_exchange(caller,
                         {Collective::alltoall, equal_blocks(send, send_count, send_type),
                          equal_blocks(receive, receive_count, receive_type)},
                         comm);
 }
 
-int serve_alltoallv(Caller caller, const void* send, Counts send_counts,
-                    Displacements send_displacements, MPI_Datatype send_type, void* receive,
-                    Counts receive_counts, Displacements receive_displacements,
-                    MPI_Datatype receive_type, MPI_Comm comm) {
+[[gnu::hot]] int serve_alltoallv(Caller caller, const void* send, Counts send_counts,
+                                 Displacements send_displacements, MPI_Datatype send_type,
+                                 void* receive, Counts receive_counts,
+                                 Displacements receive_displacements, MPI_Datatype receive_type,
+                                 MPI_Comm comm) {
   return serve_exchange(
       caller,
       {Collective::alltoallv, irregular_blocks(send, send_counts, send_displacements, send_type),

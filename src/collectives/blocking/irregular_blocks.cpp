@@ -293,9 +293,10 @@ Outcome Irregular::serve(CommunicatorState& state, CountedCall& counted, int wro
 
 }  // namespace
 
-int serve_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Datatype send_type,
-                  void* receive, Counts receive_counts, Displacements displacements,
-                  MPI_Datatype receive_type, int root, MPI_Comm comm) {
+[[gnu::hot]] int serve_gatherv(Caller caller, const void* send, MPI_Count send_count,
+                               MPI_Datatype send_type, void* receive, Counts receive_counts,
+                               Displacements displacements, MPI_Datatype receive_type, int root,
+                               MPI_Comm comm) {
   const Irregular call{Collective::gatherv,
                        root,
                        {receive, receive_counts, displacements, receive_type},
@@ -305,9 +306,10 @@ int serve_gatherv(Caller caller, const void* send, MPI_Count send_count, MPI_Dat
   return serve(call, caller, comm);
 }
 
-int serve_scatterv(Caller caller, const void* send, Counts send_counts, Displacements displacements,
-                   MPI_Datatype send_type, void* receive, MPI_Count receive_count,
-                   MPI_Datatype receive_type, int root, MPI_Comm comm) {
+[[gnu::hot]] int serve_scatterv(Caller caller, const void* send, Counts send_counts,
+                                Displacements displacements, MPI_Datatype send_type, void* receive,
+                                MPI_Count receive_count, MPI_Datatype receive_type, int root,
+                                MPI_Comm comm) {
   const Irregular call{Collective::scatterv,
                        root,
                        {const_cast<void*>(send), send_counts, displacements, send_type},

@@ -102,8 +102,9 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall& counted, int
 
 }  // namespace
 
-int serve_reduce_scatter(Caller caller, const void* send, void* receive, Counts receive_counts,
-                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] int serve_reduce_scatter(Caller caller, const void* send, void* receive,
+                                      Counts receive_counts, MPI_Datatype datatype, MPI_Op op,
+                                      MPI_Comm comm) {
   const ReduceScatter call{.collective = Collective::reduce_scatter,
                            .send = send,
                            .receive = receive,
@@ -116,9 +117,9 @@ int serve_reduce_scatter(Caller caller, const void* send, void* receive, Counts 
   return serve(call, caller, comm);
 }
 
-int serve_reduce_scatter_block(Caller caller, const void* send, void* receive,
-                               MPI_Count receive_count, MPI_Datatype datatype, MPI_Op op,
-                               MPI_Comm comm) {
+[[gnu::hot]] int serve_reduce_scatter_block(Caller caller, const void* send, void* receive,
+                                            MPI_Count receive_count, MPI_Datatype datatype,
+                                            MPI_Op op, MPI_Comm comm) {
   const ReduceScatter call{.collective = Collective::reduce_scatter_block,
                            .send = send,
                            .receive = receive,

@@ -80,14 +80,14 @@ Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) co
 
 }  // namespace
 
-int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
-                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+[[gnu::hot]] int serve_reduce(Caller caller, const void* send, void* receive, MPI_Count count,
+                              MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   const ReductionArguments now{send, receive, count, datatype, op};
   return serve(Reduction{Collective::reduce, root, now, comm, caller}, caller, comm);
 }
 
-int serve_allreduce(Caller caller, const void* send, void* receive, MPI_Count count,
-                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] int serve_allreduce(Caller caller, const void* send, void* receive, MPI_Count count,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const ReductionArguments now{send, receive, count, datatype, op};
   return serve(Reduction{Collective::allreduce, no_rank, now, comm, caller}, caller, comm);
 }

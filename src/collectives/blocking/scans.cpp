@@ -70,14 +70,14 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall& counted, int) const {
 
 }  // namespace
 
-int serve_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
-                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] int serve_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
+                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Scan call{Collective::exscan, {send, receive, count, datatype, op}, comm, caller};
   return serve(call, caller, comm);
 }
 
-int serve_scan(Caller caller, const void* send, void* receive, MPI_Count count,
-               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] int serve_scan(Caller caller, const void* send, void* receive, MPI_Count count,
+                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Scan call{Collective::scan, {send, receive, count, datatype, op}, comm, caller};
   return serve(call, caller, comm);
 }

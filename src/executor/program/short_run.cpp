@@ -259,7 +259,7 @@ bool make_short_run(const Prepared& prepared, const CollectiveCall& call, Worksp
          Maker(prepared, call, workspace, data, run).make();
 }
 
-bool may_run(const ShortRun& run, const ShortRunData& data) {
+[[gnu::hot]] bool may_run(const ShortRun& run, const ShortRunData& data) {
   const auto is_host = [&](Where where, const void* buffer) {
     return !run.uses(where) || buffer == nullptr || device::owner_of(buffer) == nullptr;
   };
@@ -274,7 +274,7 @@ bool may_run(const ShortRun& run, const ShortRunData& data) {
   });
 }
 
-int execute(const ShortRun& run, const ShortRunData& data, Workspace& workspace) {
+[[gnu::hot]] int execute(const ShortRun& run, const ShortRunData& data, Workspace& workspace) {
   char none = 0;  // of a run that needs no room
   char* const room = run.room == 0 ? &none : workspace.frame.reserve(run.room);
   return room == nullptr ? MPI_ERR_NO_MEM : Runner(run, data, room).run();

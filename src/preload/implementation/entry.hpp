@@ -17,7 +17,7 @@ namespace sibyl::preload {
 class Entry {
  public:
   // `frame` names the wrapper's frame: the stack pointer before it was called.
-  explicit Entry(const void* frame = __builtin_dwarf_cfa()) : guard_(guard) {
+  [[gnu::hot]] explicit Entry(const void* frame = __builtin_dwarf_cfa()) : guard_(guard) {
     if (guard_.depth != 0 && was_left(guard_.outermost, frame)) guard_.depth = 0;
     if (guard_.depth++ == 0) guard_.outermost = frame;
   }

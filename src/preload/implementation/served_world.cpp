@@ -122,7 +122,7 @@ std::atomic<int> answer = not_asked;
 
 }  // namespace
 
-bool whole_world_may_be_served() {
+[[gnu::hot]] bool whole_world_may_be_served() {
   int known = answer.load(std::memory_order_relaxed);
   if (known == not_asked) [[unlikely]] {
     known = all_marked_by_pmix() && all_marked_by_pmi() ? all_may_be : some_are_not;

@@ -208,6 +208,10 @@ void Governor::end_trial(Site& site, const SiteVerdict& verdict) {
   site.cost[static_cast<std::size_t>(site.contender)] = verdict.contender;
   site.decided_at = site.calls;
   site.noted = 0;
+  if (site.look + 1 == pairs_of_looks.size()) {
+    std::int64_t& challenge = site.next_trial[static_cast<std::size_t>(Arm::challenger)];
+    challenge = std::max(challenge, first_challenge);
+  }
   if (changes) {
     site.arm = site.contender;
     site.reconsider();

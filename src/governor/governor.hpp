@@ -70,6 +70,9 @@ class Governor {
   static constexpr std::size_t most_pairs = 8;
   static constexpr std::size_t watched = 4;
   static constexpr double not_comparable = -1;
+  // The challenger's first trial comes no sooner where the library's took all of its looks: a site
+  // is not to spend its first hundred calls in trials.
+  static constexpr std::int64_t first_challenge = 128;
 
   struct Site {
     Key key;

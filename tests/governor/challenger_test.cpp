@@ -44,6 +44,29 @@ TEST(Challenger, ComesAfterTheLibrary) {
   EXPECT_EQ(ranks.site().contender, Arm::challenger);
 }
 
+// Where the first trial took all of its looks the next one leaves the site in peace for a while.
+TEST(Challenger, WaitsWhereTheLibraryWasHardToJudge) {
+  GovernedRanks ranks;
+  const auto alike = costs_of_three(1.05 * ms, 1 * ms, 1 * ms);
+  int call = 0;
+  const auto tries = [&](Arm contender) {
+    return ranks.site().trying && ranks.site().contender == contender;
+  };
+  do {
+    ranks.call(alike, GovernedRanks::challenged());
+    ++call;
+  } while (call == 1 || tries(Arm::native));
+  EXPECT_GT(call, 48);
+  EXPECT_LT(call, 60);
+  while (call < Governor::first_challenge && !tries(Arm::challenger)) {
+    ranks.call(alike, GovernedRanks::challenged());
+    ++call;
+  }
+  EXPECT_EQ(call, Governor::first_challenge);
+  ranks.call(alike, GovernedRanks::challenged());
+  EXPECT_TRUE(tries(Arm::challenger));
+}
+
 // One that is no better than the margin takes nobody's place.
 TEST(Challenger, HasToBeClearlyBetter) {
   for (const double challenger : {0.97 * ms, 1 * ms, 1.2 * ms}) {

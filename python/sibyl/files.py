@@ -22,13 +22,15 @@ def console_beside(*outputs: Path | None, width: int | None = None) -> Console:
 
     Args:
         outputs: that options name.
-        width: where it is no terminal and COLUMNS says nothing; 80 if None.
+        width: where it is no terminal and COLUMNS says no number; 80 if None.
     """
     stream = sys.stderr if STDOUT in outputs else sys.stdout
-    if stream.isatty() or width is None or "COLUMNS" in os.environ:
+    columns = os.environ.get("COLUMNS", "")
+    if stream.isatty() or columns.isdecimal():
         return Terminal(file=stream)
-    # With a height, too, what the terminal can do (TERM=dumb) makes no difference.
-    return Terminal(file=stream, width=width, height=25)
+    # With a height, too, what the terminal can do (TERM=dumb) makes no difference. Rich would take
+    # the width of a terminal that only the errors go to.
+    return Terminal(file=stream, width=width or 80, height=25)
 
 
 @contextmanager

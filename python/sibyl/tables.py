@@ -52,10 +52,10 @@ def print_in_parts(
     Args:
         console: where.
         make: makes the table with these columns beside those that stand in each part.
-        columns: all of them; at least one stands in each part.
+        columns: all of them; at least one stands in each part, if there are any.
     """
     first = 0
-    for end in range(1, len(columns) + 1):
-        if end == len(columns) or not fits(console, make(columns[first : end + 1])):
+    for end in range(1, max(len(columns), 1) + 1):
+        if end >= len(columns) or not fits(console, make(columns[first : end + 1])):
             console.print(make(columns[first:end]))
             first = end

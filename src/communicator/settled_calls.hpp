@@ -6,7 +6,8 @@
 // caches: then the decision takes longer than the call. So a call that was left to the library, and
 // will be whenever it comes again, is remembered in one cache line by all of its arguments that the
 // decision looked at, and one that Sibyl serves by a few short messages beside these messages. Of
-// a longer one it is remembered at what site the governor has it, who may leave it to the library.
+// a longer gather, scatter or scan it is remembered at what site the governor has it, who may leave
+// it to the library.
 //
 // Where calls are counted for the report, it is remembered besides where to count it.
 //
@@ -111,7 +112,7 @@ class SettledCalls {
   // nullptr: it is not known to be one. Valid until this thread's next call.
   static const KnownCall* find(const SettledCall& call);
   static void add(const KnownCall& call);
-  // Of a call that was found to be `served`; and of one that is to be added as such.
+  // Of a call that was found to be `served` or `unsettled`; and of one that is to be added as such.
   static const KnownRun& run_of(const KnownCall& call);
   static KnownRun& new_run_of(const SettledCall& call);
   // Of decisions that begin now.

@@ -29,16 +29,6 @@ int64_t clock_now(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + pretended_lead;
 }
 
-static int compare_numbers(const void* left, const void* right) {
-  const int64_t a = *(const int64_t*)left, b = *(const int64_t*)right;
-  return (a > b) - (a < b);
-}
-
-int64_t clock_median(int64_t* times, int count) {
-  qsort(times, (size_t)count, sizeof *times, compare_numbers);
-  return times[count / 2];
-}
-
 void clock_boot_id(char* text, int bytes) {
   text[0] = '\0';
   FILE* const file = fopen("/proc/sys/kernel/random/boot_id", "re");

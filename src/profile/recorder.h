@@ -69,8 +69,6 @@ struct clock_comparison {
   int64_t error;
 };
 int64_t clock_now(void);
-/* Sorts them. */
-int64_t clock_median(int64_t* times, int count);
 /* What tells machines apart that have clocks of their own. */
 void clock_boot_id(char* text, int bytes);
 /* SIBYL_TEST_CLOCKS: by how much this rank's clock is said to be ahead from now on. */

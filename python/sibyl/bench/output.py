@@ -18,7 +18,7 @@ from sibyl.experiment.grid import BARE, IRREGULAR, Cell, Grid
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import size_text, time_text
-from sibyl.tables import print_fitting
+from sibyl.tables import print_fitting, print_in_parts, without
 
 CSV_COLUMNS = (
     *("collective", "mpi", "ranks", "bytes", "block", "counts", "pattern", "max_delay_us"),
@@ -69,30 +69,35 @@ def print_summary(grid: Grid, rows: Sequence[Row], console: Console) -> None:
 
     Where there is no room for verdicts their colours are left.
     """
-    print_fitting(console, partial(_summary_table, grid, rows), ("verdict",))
+    contenders = grid.algorithms[1:]
+    not_shown = without(console, partial(_summary_table, grid, rows, contenders), ("verdict",))
+    make = partial(_summary_table, grid, rows, not_shown=not_shown)
+    print_in_parts(console, make, contenders)
 
 
-def _summary_table(grid: Grid, rows: Sequence[Row], without: Collection[str]) -> Table:
+def _summary_table(
+    grid: Grid, rows: Sequence[Row], contenders: Sequence[str], not_shown: Collection[str]
+) -> Table:
     reference = grid.algorithms[0]
     texts = [_cell_texts(cell) for cell in grid.cells]
     varying = [name for name in texts[0] if len({text[name] for text in texts}) > 1]
     table = Table(title=f"{grid.collective}: time / {reference}'s", title_justify="left")
     for name in varying:
         table.add_column(name, no_wrap=True)
-    table.add_column(reference, justify="right")
-    for name in grid.algorithms[1:]:
-        table.add_column(name, justify="right")
-        if not without:
+    table.add_column(reference, justify="right", no_wrap=True)
+    for name in contenders:
+        table.add_column(name, justify="right", no_wrap=True)
+        if not not_shown:
             table.add_column("verdict")
     for _, group in itertools.groupby(rows, key=lambda row: id(row.result)):
         first, *others = group
         known = _cell_texts(first.result.cell)
         line: list[str | Text] = [known[name] for name in varying]
         line.append(time_text(first.time))
-        for row in others:
+        for row in (row for row in others if row.algorithm in contenders):
             style = STYLES.get(row.verdict, "")
-            line.append(Text(f"{row.ratio:.3f}", style=style if without else ""))
-            if not without:
+            line.append(Text(f"{row.ratio:.3f}", style=style if not_shown else ""))
+            if not not_shown:
                 line.append(Text(row.verdict, style=style))
         table.add_row(*line)
     return table

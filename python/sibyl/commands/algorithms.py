@@ -35,7 +35,8 @@ def list_algorithms(as_json: bool, file: Path = STDOUT) -> int:
     if as_json:
         write_result(file, json.dumps(rows, indent=2) + "\n")
         return 0
-    # Names are there to be copied and stay whole; sentences give way. A pipe gets all it wants.
+    # Names are there to be copied and stay whole; sentences give way. A pipe gets all it wants,
+    # unless COLUMNS says what there is.
     console = console_beside(width=140)
     shown = ["idea", "cost", "takes", "operators"]
     if console.width < ROOM_FOR_ALL:

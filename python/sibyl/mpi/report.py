@@ -176,7 +176,7 @@ def merge_reports(directory: Path) -> Report:
             mpi = str(data["mpi"])
             thread = str(data["thread"])
             sites = read_sites(data)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             report.damaged.append(path.name)
             continue
         if mpi not in report.mpi:

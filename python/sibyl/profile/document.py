@@ -9,7 +9,6 @@ from sibyl.profile.measured import measured_gain
 from sibyl.profile.profile import Profile
 from sibyl.profile.sites import Site
 
-
 INDENTED_RANKS = 4096  # of more nobody reads the lists, and lines take seconds to write
 
 

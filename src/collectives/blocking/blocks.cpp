@@ -99,7 +99,8 @@ Outcome Blocks::serve(CommunicatorState& state, CountedCall& counted, int) const
   place_blocks(state, collective, now, checked, in_place, call);
   const Prepared& prepared = predicted.program(*algorithm, root, in_place);
   const int error = run_prepared(state, prepared, call);
-  if (error == MPI_SUCCESS && own_error == MPI_SUCCESS && in_place == checked.in_place) {
+  const bool as_called = own_error == MPI_SUCCESS && in_place == checked.in_place;
+  if (error == MPI_SUCCESS && as_called && checked.named()) {
     counted.settle_run(choice, prepared, call, data());
   }
   return {algorithm, checked.block_bytes, own_error != MPI_SUCCESS ? own_error : error};

@@ -27,9 +27,9 @@
 // counted if it was right; the call is counted, which may set the communicator up; it is served.
 // The user's error handler, which may throw or jump, runs with nothing of Sibyl's left to do.
 //
-// All that a settled call runs through, from the preload's wrapper to the messages, is
-// [[gnu::hot]]: the compiler puts such functions side by side, on half as many pages, which a
-// program that has worked on data of its own since the last call has to fetch.
+// The functions that a settled call runs through, from the preload's wrapper to the messages, are
+// [[gnu::hot]]: the compiler puts them side by side, on half as many pages, which a program that
+// has worked on data of its own since the last call has to fetch.
 #pragma once
 
 #include <chrono>
@@ -188,7 +188,7 @@ template <class Call>
   const bool is_short = known.kind == KnownCall::Kind::served;
   const bool fits = is_short
                         ? call.find_data(settled.run, state, data) && may_run(settled.run, data)
-                        : settled.governed;
+                        : settled.governed && call.judge(state.rank(), state.size()).right();
   if (!fits || !state.serves(comm, true)) return serve_unsettled(call, caller, comm, key);
   Governor::Call governed;
   if (settled.governed) {

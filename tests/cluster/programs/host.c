@@ -4,12 +4,38 @@
  *   exit CODE    ends with that code
  *   time BYTES   rank 1 sends BYTES to rank 0, which prints the seconds
  *   sleep DIR    every rank leaves its process number in DIR, then sleeps
+ *   halves FILE BYTES CALLS   so many sums of so many bytes at all ranks, which are looked at;
+ * after half of them rank 0 makes FILE, and all wait until it is gone
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Whether all sums were right. */
+static int sum_in_halves(int rank, int size, const char* path, int bytes, int calls) {
+  const int count = bytes / (int)sizeof(long);
+  long *own = malloc((size_t)bytes), *sums = malloc((size_t)bytes);
+  int right = 1;
+  for (int call = 0; call < calls; ++call) {
+    if (call == calls / 2) {
+      if (rank == 0) {
+        FILE* file = fopen(path, "w");
+        if (file != NULL) fclose(file);
+        while (access(path, F_OK) == 0) usleep(10000);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < count; ++i) own[i] = (long)rank * i + call;
+    MPI_Allreduce(own, sums, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    const long ranks = (long)size * (size - 1) / 2;
+    for (int i = 0; i < count; ++i) right &= sums[i] == ranks * i + (long)size * call;
+  }
+  free(own);
+  free(sums);
+  return right;
+}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -50,6 +76,8 @@ int main(int argc, char** argv) {
     FILE* file = fopen(path, "w");
     if (file != NULL) fclose(file);
     for (;;) sleep(60);
+  } else if (strcmp(what, "halves") == 0) {
+    code = sum_in_halves(rank, size, argv[2], atoi(argv[3]), atoi(argv[4])) ? 0 : 3;
   }
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -1,5 +1,7 @@
 // Calls that come again: by short runs (executor/program/short_run.hpp) they give what they gave
 // before, wherever their buffers lie, and what a short run must not serve goes the whole way.
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -137,8 +139,8 @@ std::string Trial::run(int call, std::vector<int>& all, std::vector<int>& own) c
   return wrong.empty() ? compared(own, wanted_own) : wrong;
 }
 
-// Is the call of this trial, at this rank, known to have a short run?
-bool has_run(const Trial& trial) {
+// What the call of this trial, at this rank, is known to be.
+std::optional<KnownCall::Kind> kind_of(const Trial& trial) {
   const bool is_root = rank_in(trial.comm) == trial.root;
   int some[2] = {};
   void* const own = trial.in_place && (is_root || trial.scans()) ? MPI_IN_PLACE : &some[0];
@@ -158,8 +160,10 @@ bool has_run(const Trial& trial) {
               .with_other(count_at_root, MPI_INT);
   }
   const KnownCall* const known = SettledCalls::find(key);
-  return known != nullptr && known->kind == KnownCall::Kind::served;
+  return known == nullptr ? std::nullopt : std::optional(known->kind);
 }
+
+bool has_run(const Trial& trial) { return kind_of(trial) == KnownCall::Kind::served; }
 
 class ShortRuns : public testing::TestWithParam<Collective> {
  protected:
@@ -297,6 +301,92 @@ TEST(ShortRun, IsTheGovernorsToAllow) {
     EXPECT_EQ(served_by_messages, by[0] + by[2]);
     EXPECT_EQ(governed.arm(), native_is_faster ? Arm::native : Arm::own);
   }
+}
+
+// Longer calls have no short run, and are the governor's to leave to the library at once.
+TEST(LongRun, IsTheGovernorsToLeaveToTheLibrary) {
+  if (size_of() == 1) GTEST_SKIP() << "nothing is governed";
+  for (const bool native_is_faster : {false, true}) {
+    Governed governed(2e-3, native_is_faster ? 1e-3 : 4e-3);
+    Trial now{.collective = Collective::gather};
+    now.comm = governed.get();
+    now.count = 1 << 15;
+    std::vector<int> all;
+    std::vector<int> own;
+    served_by_messages = 0;
+    on_served = [] { ++served_by_messages; };
+    constexpr int calls = 60;
+    int unsettled = 0;
+    for (int call = 0; call < calls; ++call) {
+      unsettled += kind_of(now) == KnownCall::Kind::unsettled ? 1 : 0;
+      EXPECT_EQ(now.run(call, all, own), "") << call;
+    }
+    on_served = nullptr;
+    EXPECT_GT(unsettled, calls / 2);
+    const auto& by = governed.site().served;
+    EXPECT_EQ(by[0] + by[1] + by[2], calls);
+    EXPECT_EQ(served_by_messages, by[0] + by[2]);
+    EXPECT_EQ(governed.arm(), native_is_faster ? Arm::native : Arm::own);
+  }
+}
+
+// A type that is freed gives its handle to another one, of another size: no rank may take that for
+// a call that it knows, while others know it is not.
+TEST(LongRun, IsNotThatOfAFreedType) {
+  if (size_of() == 1) GTEST_SKIP() << "nothing is governed";
+  Governed governed(2e-3, 1e-3);
+  const int ranks = size_of();
+  const bool is_root = rank_in() == 0;
+  for (const int elements : {1 << 13, 1 << 15, 1 << 12, 1 << 14}) {
+    MPI_Datatype block = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(elements, MPI_INT, &block);
+    MPI_Type_commit(&block);
+    const auto n = static_cast<std::size_t>(elements);
+    for (int call = 0; call < 20; ++call) {
+      std::vector<int> own(n, rank_in() + call);
+      std::vector<int> all(is_root ? n * static_cast<std::size_t>(ranks) : 0, guard);
+      // The root knows the type alone, others count in another one.
+      const int error =
+          serve_gather({}, own.data(), is_root ? 1 : elements, is_root ? block : MPI_INT,
+                       all.data(), 1, block, 0, governed.get());
+      EXPECT_EQ(error, MPI_SUCCESS);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        ASSERT_EQ(all[i], static_cast<int>(i / n) + call) << i;
+      }
+    }
+    MPI_Type_free(&block);
+  }
+}
+
+// A root whose arguments are refused makes the call again: it is one call, there as elsewhere.
+TEST(LongRun, IsNoCallWhereItIsRefused) {
+  const int ranks = size_of();
+  if (ranks == 1) GTEST_SKIP() << "nothing is governed";
+  Governed governed(2e-3, 1e-3);
+  MPI_Comm_set_errhandler(governed.get(), MPI_ERRORS_RETURN);
+  constexpr int count = 1 << 15;
+  const int root = ranks - 1;
+  std::vector<int> own(count);
+  std::vector<int> all(static_cast<std::size_t>(ranks) * count);
+  int refused = 0;
+  for (int call = 0; call < 60; ++call) {
+    std::ranges::fill(own, rank_in() + call);
+    const auto gather = [&](const void* send) {
+      return serve_gather({}, send, count, MPI_INT, all.data(), count, MPI_INT, root,
+                          governed.get());
+    };
+    // Where MPI refuses it: the root's own block lies where it is to go.
+    if (rank_in() == root && mpich_refuses() && call % 7 == 3) {
+      const int error = gather(all.data() + static_cast<std::ptrdiff_t>(root) * count);
+      refused += error != MPI_SUCCESS ? 1 : 0;
+    }
+    EXPECT_EQ(gather(own.data()), MPI_SUCCESS);
+    for (std::size_t i = 0; rank_in() == root && i < all.size(); i += 997) {
+      ASSERT_EQ(all[i], static_cast<int>(i / count) + call);
+    }
+  }
+  if (rank_in() == root && mpich_refuses()) EXPECT_GT(refused, 0);
+  EXPECT_EQ(governed.arm(), Arm::native);
 }
 
 // What the key does not tell of blocks of any sizes: wrong counts, other types, longer blocks.

@@ -10,6 +10,7 @@ from typer.main import get_command
 
 import sibyl
 from sibyl.cli import app
+from sibyl.reproduce.session import pages_in_markdown, results_in
 
 sys.path.insert(0, str(DOCS / "extensions"))
 import repository
@@ -290,6 +291,23 @@ def test_calls_in_the_running_text_have_options_that_there_are(page):
 def test_an_unknown_option_in_the_running_text_is_found():
     text = "`sibyl doctor --json`, `sibyl doctor --render`, `sibyl gone`, `sibyl cluster up --name`"
     assert unknown_options(text) == ["doctor --render", "gone"]
+
+
+def comparable(page):
+    """Without the day on which it was written, and what depends on who has built what."""
+    passing = ("Written on ", "Made by an earlier version ")
+    return [line.partition("; ")[2] if line.startswith(passing[0]) else line
+            for line in page.splitlines() if not line.startswith(passing[1])]  # fmt: skip
+
+
+def test_the_pages_of_published_claims_are_those_of_the_kept_results():
+    results = DOCS / "results"
+    pages = pages_in_markdown(*results_in(results / "reproduction"), "reproduction/")
+    assert len(pages) == 2
+    for name, text in pages.items():
+        assert comparable(text) == comparable((results / name).read_text()), (
+            f"{name}: write it again by scripts/reproduction-pages"
+        )
 
 
 def test_the_page_of_formats_names_every_json():

@@ -30,8 +30,12 @@ from sibyl.mpi.library import find_benchmark
 
 MPIS = "openmpi,mpich"
 SIZES = "8,128,1K,8K,64K,512K,4M"
-PATTERNS, DELAY = "flat,skewed,uniform", "10ms"
+PATTERNS = "flat,skewed,uniform"
 WARM_UP = 50  # calls of a site, from which the governor learns
+# By where: the largest delay, and what ranks compute before a call. On one host calls take some
+# microseconds.
+DELAY = {"local": "2ms", "cluster": "10ms"}
+COMPUTE = {"local": "2ms", "cluster": Wishes.compute}
 # Where, with how many ranks, and what these do that wait; on one host they always look.
 PLACES = (
     ("local", "2,4,8", "sleep"),
@@ -86,13 +90,16 @@ def make_pieces(wishes: Wishes) -> list[Piece]:
         wishes,
         size=wishes.size or SIZES,
         pattern=wishes.pattern if given else PATTERNS,
-        max_delay=wishes.max_delay if wishes.max_delay != Wishes.max_delay else DELAY,
         warm_up=WARM_UP if wishes.warm_up is None else wishes.warm_up,
     )
     pieces: list[Piece] = []
     for mpi in words_of("--mpi", wishes.mpi or MPIS):
         for on, ranks, waiting in PLACES:
             here = dataclasses.replace(common, on=on, ranks=ranks, waiting=waiting, mpi=mpi)
+            if wishes.max_delay == Wishes.max_delay:
+                here = dataclasses.replace(here, max_delay=DELAY[on])
+            if wishes.compute == Wishes.compute:
+                here = dataclasses.replace(here, compute=COMPUTE[on])
             pieces.append(Piece(len(pieces) + 1, here))
     if wishes.pieces is None:
         return pieces

@@ -40,6 +40,11 @@ def test_pieces_are_chosen_by_number() -> None:
     chosen = make_pieces(replace(QUICK, pieces="1,4", mpi="mpich"))
     assert [piece.number for piece in chosen] == [1, 4]
     assert chosen[1].wishes.pattern == "none"
+    first, fourth = make_pieces(Wishes(pieces="1,4"))
+    assert (first.wishes.max_delay, first.wishes.compute) == ("2ms", "2ms")
+    assert (fourth.wishes.max_delay, fourth.wishes.compute) == ("10ms", "20ms")
+    (told,) = make_pieces(Wishes(pieces="1", max_delay="5ms", compute="1ms"))
+    assert (told.wishes.max_delay, told.wishes.compute) == ("5ms", "1ms")
     with pytest.raises(CommandError, match="--pieces"):
         make_pieces(replace(QUICK, ranks="3"))
     with pytest.raises(CommandError, match="from 1 to 10"):

@@ -7,6 +7,8 @@ from pathlib import Path
 SMALL = 64 << 20
 # Recordings: a million calls of 48 ranks are half of it.
 LARGE = 1 << 30
+# Of a job: a file that names more is damaged, since reports name each rank that is missing.
+RANKS_MOST = 1 << 18
 
 
 def read_text(path: Path, most_bytes: int = SMALL) -> str:

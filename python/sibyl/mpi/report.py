@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sibyl.errors import counted
-from sibyl.inputs import read_text
+from sibyl.inputs import RANKS_MOST, read_text
 from sibyl.mpi.governed_report import Site, merge_sites, print_sites, read_sites
 from sibyl.terminal import seconds_text
 
@@ -165,6 +165,8 @@ def merge_reports(directory: Path) -> Report:
         try:
             data = json.loads(read_text(path))
             rank, size = int(data["rank"]), int(data["world_size"])
+            if not 0 <= rank < size <= RANKS_MOST:
+                raise ValueError("there is no such rank")
             entries = [
                 (
                     (str(e["collective"]), int(e["communicator_size"]), str(e["algorithm"])),

@@ -15,7 +15,8 @@ from functools import reduce
 
 import numpy
 
-from sibyl.profile.trace import BY_SIBYL, NO_COMMUNICATOR, RANKS_MOST, Trace, TraceError
+from sibyl.inputs import RANKS_MOST
+from sibyl.profile.trace import BY_SIBYL, NO_COMMUNICATOR, Trace, TraceError
 from sibyl.profile.world import World, common
 
 

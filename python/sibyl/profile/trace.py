@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy
 
+from sibyl.inputs import RANKS_MOST
+
 MAGIC = b"SIBYLTRC"
 VERSION = 1
 HEADER_BYTES = 1024
 TABLES_AT = 640
 TABLE_NAMES = ("strings", "functions", "sites", "communicators", "rows", "records", "threads")
 NO_COMMUNICATOR = 0xFFFFFFFF
-# More are a damaged file: pages and documents name each rank that has no trace.
-RANKS_MOST = 1 << 18
 COLLECTIVE = 1  # kind of a function
 BY_SIBYL = numpy.uint64(1 << 63)  # in the bytes of a record: Sibyl has served the call
 # Flags of the header: no MPI_Init, a table was too small, started by MPI_Comm_spawn, and hosts

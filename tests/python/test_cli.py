@@ -228,4 +228,7 @@ def test_the_table_of_algorithms_fits_80_columns(
     assert max(len(line) for line in lines if line[:1] in "┏┡│├└") <= 80
     assert "reduce_scatter_block" in out.getvalue() and "linear-synchronised" in out.getvalue()
     assert "--json" in lines[-1]
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert "operators" in sibyl("algorithms").stdout
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "operators" not in sibyl("algorithms").stdout

@@ -385,7 +385,9 @@ TEST(LongRun, IsNoCallWhereItIsRefused) {
       ASSERT_EQ(all[i], static_cast<int>(i / count) + call);
     }
   }
-  if (rank_in() == root && mpich_refuses()) EXPECT_GT(refused, 0);
+  if (rank_in() == root && mpich_refuses()) {
+    EXPECT_GT(refused, 0);
+  }
   EXPECT_EQ(governed.arm(), Arm::native);
 }
 

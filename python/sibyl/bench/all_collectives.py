@@ -18,7 +18,7 @@ from rich.text import Text
 
 from sibyl.bench import output, page
 from sibyl.bench.options import Outputs, Wishes
-from sibyl.bench.parts import MARKS, Part, closing_lines, groups_of, lines_of
+from sibyl.bench.parts import MARKS, Part, closing_lines, groups_of, lines_of, title_of
 from sibyl.bench.session import make_grid
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import COLLECTIVES, IRREGULAR, Grid
@@ -28,7 +28,7 @@ from sibyl.experiment.places import find_launcher
 from sibyl.experiment.provenance import provenance
 from sibyl.experiment.runner import Interrupted
 from sibyl.experiment.samples import CellResult
-from sibyl.experiment.units import size_text, time_text
+from sibyl.experiment.units import size_text
 from sibyl.files import console_beside, write_result
 from sibyl.mpi.library import find_benchmark
 from sibyl.tables import print_in_parts
@@ -146,9 +146,7 @@ def print_page(parts: Sequence[Part], metric: str, console: Console, crowded: bo
     """The ratios to native, a table for each number of ranks and arrival pattern, and the sum."""
     for contender in parts[0].grid.algorithms[1:]:
         for group in groups_of(parts):
-            ranks, pattern, delay = group
-            up_to = f" up to {time_text(delay)}" if delay else ""
-            title = f"{contender} / native, {ranks} ranks, {pattern} arrivals{up_to}"
+            title = title_of(contender, group)
             sizes, lines = lines_of(parts, contender, group)
             print_in_parts(console, partial(_table, title, sizes, lines), range(len(sizes) or 1))
         for line in closing_lines(parts, contender, metric, crowded):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sibyl.bench.parts import MARKS, Part, closing_lines, groups_of, lines_of
+from sibyl.bench.parts import MARKS, Part, closing_lines, groups_of, lines_of, title_of
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row
 from sibyl.experiment.units import size_text, time_text
 from sibyl.pages import render
@@ -84,11 +84,9 @@ def _tally(section: Section) -> dict[str, Any]:
 def _tables(section: Section) -> Iterator[dict[str, Any]]:
     for contender in _contenders(section):
         for group in groups_of(section.parts):
-            ranks, pattern, delay = group
-            up_to = f" up to {time_text(delay)}" if delay else ""
             sizes, lines = lines_of(section.parts, contender, group)
             yield {
-                "title": f"{contender} / native, {ranks} ranks, {pattern} arrivals{up_to}",
+                "title": title_of(contender, group),
                 "sizes": [size_text(size) for size in sizes],
                 "lines": [(name, [_cell(row) for row in line]) for name, line in lines],
             }

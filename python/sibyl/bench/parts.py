@@ -7,6 +7,7 @@ from sibyl.bench import output
 from sibyl.experiment.grid import Grid
 from sibyl.experiment.judge import Row, instrument_limit
 from sibyl.experiment.samples import CellResult
+from sibyl.experiment.units import time_text
 
 # Beside a ratio, where colours are not seen.
 MARKS = {"faster": "+", "SLOWER": "!", "WRONG": "WRONG", "none": "?"}
@@ -27,6 +28,13 @@ def group_of(row: Row) -> Group:
     """What cells of one table have in common."""
     cell = row.result.cell
     return (cell.ranks, cell.pattern, cell.max_delay)
+
+
+def title_of(contender: str, group: Group) -> str:
+    """What a table of one contender says above it."""
+    ranks, pattern, delay = group
+    up_to = f" up to {time_text(delay)}" if delay else ""
+    return f"{contender} / native, {ranks} ranks, {pattern} arrivals{up_to}"
 
 
 def groups_of(parts: Sequence[Part]) -> list[Group]:

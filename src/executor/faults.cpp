@@ -87,6 +87,12 @@ int return_errors(MPI_Comm comm) {
   return set;
 }
 
+int fault_of(MPI_Comm comm) {
+  int there = 0;
+  return is_revoked(comm) ? PMPI_Iprobe(MPI_ANY_SOURCE, 0, comm, &there, MPI_STATUS_IGNORE)
+                          : MPI_SUCCESS;
+}
+
 void revoke(MPI_Comm comm) {
   if (comm != MPI_COMM_NULL && survives_faults() && !is_revoked(comm)) PMPIX_Comm_revoke(comm);
 }

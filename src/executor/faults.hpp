@@ -58,6 +58,8 @@ inline bool is_revoked(MPI_Comm comm) {
   int flag = 0;
   return PMPIX_Comm_is_revoked(comm, &flag) == MPI_SUCCESS && flag != 0;
 }
+// What every message on a revoked private communicator fails with; MPI_SUCCESS on others.
+int fault_of(MPI_Comm comm);
 void revoke(MPI_Comm comm);
 // If the error is that of a dead process.
 void revoke_after_death(MPI_Comm comm, int error);
@@ -83,6 +85,7 @@ class FaultWatch {
 
 inline constexpr bool survives_faults() { return false; }
 inline constexpr bool is_revoked(MPI_Comm) { return false; }
+inline int fault_of(MPI_Comm) { return MPI_SUCCESS; }
 inline void revoke(MPI_Comm) {}
 inline void revoke_after_death(MPI_Comm, int) {}
 inline int as_users_error(MPI_Comm, int error) { return error; }

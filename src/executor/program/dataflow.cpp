@@ -8,16 +8,35 @@
 
 namespace sibyl {
 
+namespace {
+
+// A message to a process that has died keeps a buffer of the MPI library, also one that it calls
+// complete (dataflow_messages.cpp). So no more of them are under way until they are taken.
+constexpr std::uint32_t most_sends_where_ranks_die = 32;
+
+PortWindow window_of(const Prepared& prepared) {
+  PortWindow window = prepared.header.window;
+  if (survives_faults() && prepared.sends.size() > most_sends_where_ranks_die) {
+    window.until_taken = true;
+    if (window.sends == 0) window.sends = most_sends_where_ranks_die;
+  }
+  return window;
+}
+
+}  // namespace
+
 Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
                    Workspace& workspace)
     : prepared_(prepared),
       call_(call),
       frame_(frame),
       work_(workspace),
+      port_(window_of(prepared)),
       window_(call.window),
       in_window_(prepared, call, frame),
       piggybacks_(prepared, call, workspace),
-      watch_(call.comm) {
+      watch_(call.comm),
+      fault_(fault_of(call.comm)) {
   const std::size_t steps = prepared.program.steps.size();
   work_.posting_waits.assign(prepared.posting_waits.begin(), prepared.posting_waits.end());
   work_.combining_waits.assign(prepared.combining_waits.begin(), prepared.combining_waits.end());
@@ -35,7 +54,7 @@ Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const F
   empty(work_.ready);
   empty(work_.computable);
   empty(work_.sendable);
-  const bool limited = prepared.header.window.sends_to_one != 0;
+  const bool limited = port_.sends_to_one != 0;
   work_.sending_to.assign(limited ? static_cast<std::size_t>(prepared.header.ranks) : 0, 0);
   empty(work_.batch);
   work_.fan_out.clear();
@@ -68,6 +87,7 @@ void Dataflow::start(bool arrived, bool held) {
 }
 
 void Dataflow::hold() {
+  port_ = prepared_.header.window;  // whoever admits peers decides who goes first
   first_with_.assign(static_cast<std::size_t>(prepared_.header.ranks), gone);
   for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
     if (step(i).peer == no_rank) continue;
@@ -126,7 +146,7 @@ void Dataflow::release_all() {
 void Dataflow::release(StepIndex index) {
   const StepKind kind = step(index).kind;
   if (kind == StepKind::send && limits_sends()) {
-    if (prepared_.header.window.in_order) return;
+    if (port_.in_order) return;
     work_.sendable.add(index);
     return;
   }
@@ -191,9 +211,7 @@ void Dataflow::post() {
     while (posted < work_.ready.size()) posted += post_ready(posted);
     progress = posted != 0;
     work_.ready.clear();
-    progress = (prepared_.header.window.in_order ? post_sends_in_program_order()
-                                                 : post_earliest_sends()) ||
-               progress;
+    progress = (port_.in_order ? post_sends_in_program_order() : post_earliest_sends()) || progress;
     progress = post_receives_in_order() || progress;
     if (!progress) progress = compute_one();
     if (waits_for_window() && !window_->is_broken() && window_->progress(*this)) progress = true;
@@ -202,7 +220,7 @@ void Dataflow::post() {
 
 bool Dataflow::post_sends_in_program_order() {
   bool progress = false;
-  while (next_send_ < prepared_.sends.size() && sending_ < prepared_.header.window.sends &&
+  while (next_send_ < prepared_.sends.size() && sending_ < port_.sends &&
          work_.posting_waits[prepared_.sends[next_send_]] == 0) {
     post_message(prepared_.sends[next_send_++]);
     progress = true;
@@ -213,10 +231,9 @@ bool Dataflow::post_sends_in_program_order() {
 // Of those that are ready only the earliest may go beyond the window, and only where no more than
 // some may go to one rank can a later one go before it.
 bool Dataflow::post_earliest_sends() {
-  const PortWindow& window = prepared_.header.window;
   bool progress = false;
   while (true) {
-    const bool first_alone = window.sends_to_one == 0 || sending_ >= window.sends;
+    const bool first_alone = port_.sends_to_one == 0 || sending_ >= port_.sends;
     const auto next =
         work_.sendable.take(first_alone, [this](StepIndex index) { return may_send(index); });
     if (!next) return progress;
@@ -226,10 +243,9 @@ bool Dataflow::post_earliest_sends() {
 }
 
 bool Dataflow::may_send(StepIndex index) {
-  const PortWindow& window = prepared_.header.window;
   if (index == earliest_send()) return true;
-  return sending_ < window.sends &&
-         (window.sends_to_one == 0 || sending_to(index) < window.sends_to_one);
+  return sending_ < port_.sends &&
+         (port_.sends_to_one == 0 || sending_to(index) < port_.sends_to_one);
 }
 
 StepIndex Dataflow::earliest_send() {
@@ -239,7 +255,7 @@ StepIndex Dataflow::earliest_send() {
 
 bool Dataflow::post_receives_in_order() {
   bool progress = false;
-  const std::uint32_t window = prepared_.header.window.receives;
+  const std::uint32_t window = port_.receives;
   while (next_receive_ < prepared_.receives.size()) {
     const StepIndex index = prepared_.receives[next_receive_];
     if (!receives_in_order(index)) {

@@ -73,9 +73,9 @@ class Dataflow final : private WindowUser {
   static constexpr std::uint8_t arrived_broken = 2;
 
   const Step& step(StepIndex index) const { return prepared_.program.steps[index]; }
-  bool limits_sends() const { return prepared_.header.window.sends != 0; }
+  bool limits_sends() const { return port_.sends != 0; }
   bool receives_in_order(StepIndex index) const {
-    return prepared_.header.window.receives != 0 || step(index).kind == StepKind::receive_combine;
+    return port_.receives != 0 || step(index).kind == StepKind::receive_combine;
   }
   bool waits_for_mpi() const { return !work_.requests.empty() || !work_.expected.empty(); }
   bool waits_for_window() const { return window_ != nullptr && window_->open() != 0; }
@@ -126,11 +126,13 @@ class Dataflow final : private WindowUser {
   const CollectiveCall& call_;
   const Frame& frame_;
   Workspace& work_;
+  PortWindow port_;  // of the program, or less where processes may die
   NodeWindow* window_;
   WindowMessages in_window_;
   PiggybackMessages piggybacks_;
   FaultWatch watch_;
   FirstError error_;
+  int fault_;                  // what messages fail with where a process has died, else MPI_SUCCESS
   std::size_t open_ = 0;       // steps that are not complete
   std::size_t next_send_ = 0;  // in order: to be posted; else not known to be complete
   std::size_t next_receive_ = 0;

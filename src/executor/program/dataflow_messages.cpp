@@ -19,6 +19,10 @@ void Dataflow::post_message(StepIndex index) {
     finish_message(index, MPI_SUCCESS);
     return;
   }
+  if (fault_ != MPI_SUCCESS) {
+    finish_message(index, fault_);
+    return;
+  }
   if (now.kind == StepKind::send) error_.add(frame_.gather_message(index));
   if (window_ != nullptr && window_->reaches(now.peer)) {
     post_in_window(index);
@@ -34,9 +38,8 @@ void Dataflow::post_send_by_mpi(StepIndex index) {
   const Piece& piece = message.piece();
   error_.add(message.error());
   MPI_Request request = MPI_REQUEST_NULL;
-  const int posted =
-      post_send(piece.address, piece.count, piece.type, step(index).peer, frame_.tag_of(index),
-                call_.comm, &request, prepared_.header.window.until_taken);
+  const int posted = post_send(piece.address, piece.count, piece.type, step(index).peer,
+                               frame_.tag_of(index), call_.comm, &request, port_.until_taken);
   keep(index, request, posted);
 }
 
@@ -181,7 +184,9 @@ bool Dataflow::test() {
 }
 
 // Where processes may die: what fails is known of each request alone, and all of them come to their
-// end, since the first failure revokes the communicator.
+// end, since the first failure revokes the communicator. Nothing is posted after it: each message
+// to a dead process keeps one of the buffers that Open MPI has in shared memory, 512 at most, and a
+// process without any sends nothing to the living either.
 bool Dataflow::test_each() {
   std::vector<StepIndex>& batch = work_.batch;
   batch.clear();
@@ -191,7 +196,10 @@ bool Dataflow::test_each() {
     int done = 0;
     MPI_Request& request = work_.requests[i];
     const int result = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (result != MPI_SUCCESS) revoke_after_death(call_.comm, result);
+    if (result != MPI_SUCCESS) {
+      revoke_after_death(call_.comm, result);
+      fault_ = fault_of(call_.comm);
+    }
     if (done == 0 && request != MPI_REQUEST_NULL) {
       work_.requests[kept] = request;
       work_.request_step[kept++] = work_.request_step[i];

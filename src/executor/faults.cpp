@@ -87,10 +87,9 @@ int return_errors(MPI_Comm comm) {
   return set;
 }
 
-int fault_of(MPI_Comm comm) {
+int error_of_revoked(MPI_Comm comm) {
   int there = 0;
-  return is_revoked(comm) ? PMPI_Iprobe(MPI_ANY_SOURCE, 0, comm, &there, MPI_STATUS_IGNORE)
-                          : MPI_SUCCESS;
+  return PMPI_Iprobe(MPI_ANY_SOURCE, 0, comm, &there, MPI_STATUS_IGNORE);
 }
 
 void revoke(MPI_Comm comm) {

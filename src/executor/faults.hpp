@@ -59,7 +59,10 @@ inline bool is_revoked(MPI_Comm comm) {
   return PMPIX_Comm_is_revoked(comm, &flag) == MPI_SUCCESS && flag != 0;
 }
 // What every message on a revoked private communicator fails with; MPI_SUCCESS on others.
-int fault_of(MPI_Comm comm);
+int error_of_revoked(MPI_Comm comm);
+inline int fault_of(MPI_Comm comm) {
+  return is_revoked(comm) ? error_of_revoked(comm) : MPI_SUCCESS;
+}
 void revoke(MPI_Comm comm);
 // If the error is that of a dead process.
 void revoke_after_death(MPI_Comm comm, int error);

@@ -100,6 +100,25 @@ TEST_P(VerifiedSegments, EveryPlanInSegmentsIsProved) {
   }
 }
 
+// As the executor has them where processes may die (ULFM): no message waits for a later one.
+TEST_P(VerifiedAlgorithms, EveryPlanEndsWithOneMessageUnderWay) {
+  for (const Rank ranks : {2, 3, 4, 5, 7, 8, 11, 13, 16, 24, 37}) {
+    for (const std::uint32_t segments : {1U, 7U}) {
+      for (const bool in_place : {false, algorithm().in_place}) {
+        PlanRequest request{.ranks = ranks,
+                            .root = has_root(algorithm()) ? ranks / 3 : 0,
+                            .background = algorithm().background,
+                            .in_place = in_place};
+        request.segments = segments;
+        if (!check_request(algorithm(), request).empty()) continue;
+        Plan plan = make_plan(algorithm(), request);
+        plan.header.window.sends = 1;
+        ASSERT_TRUE(prove(plan, text_of(request)).ok);
+      }
+    }
+  }
+}
+
 TEST_P(VerifiedOrders, EveryPlanWithARandomOrderIsProved) {
   for (Rank ranks = 2; ranks <= most_ranks; ++ranks) {
     for (Rank root = 0; root < roots(ranks); ++root) {

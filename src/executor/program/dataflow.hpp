@@ -132,7 +132,7 @@ class Dataflow final : private WindowUser {
   PiggybackMessages piggybacks_;
   FaultWatch watch_;
   FirstError error_;
-  int fault_;                  // what messages fail with where a process has died, else MPI_SUCCESS
+  int fault_ = MPI_SUCCESS;    // what messages fail with where a process has died
   std::size_t open_ = 0;       // steps that are not complete
   std::size_t next_send_ = 0;  // in order: to be posted; else not known to be complete
   std::size_t next_receive_ = 0;

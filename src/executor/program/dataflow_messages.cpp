@@ -196,10 +196,7 @@ bool Dataflow::test_each() {
     int done = 0;
     MPI_Request& request = work_.requests[i];
     const int result = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (result != MPI_SUCCESS) {
-      revoke_after_death(call_.comm, result);
-      fault_ = fault_of(call_.comm);
-    }
+    if (result != MPI_SUCCESS) revoke_after_death(call_.comm, result);
     if (done == 0 && request != MPI_REQUEST_NULL) {
       work_.requests[kept] = request;
       work_.request_step[kept++] = work_.request_step[i];

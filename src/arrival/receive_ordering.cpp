@@ -7,7 +7,9 @@
 namespace sibyl {
 
 ReceiveOrdering::ReceiveOrdering(Rank ranks, Rank root, std::uint32_t window)
-    : root_(root), window_(window), peers_(static_cast<std::size_t>(ranks)) {}
+    : root_(root), window_(window), peers_(static_cast<std::size_t>(ranks)) {
+  served_.reserve(peers_.size());
+}
 
 void ReceiveOrdering::begin(double now) {
   for (Peer& peer : peers_) {
@@ -21,6 +23,7 @@ void ReceiveOrdering::begin(double now) {
   waiting_ = static_cast<Rank>(peers_.size()) - 1;
   said_ = 0;
   unanswered_.clear();
+  served_.clear();
 }
 
 void ReceiveOrdering::expect(Rank rank, double arrival) {
@@ -92,6 +95,7 @@ Rank ReceiveOrdering::next(double now) {
   peer.served_at = now;
   --waiting_;
   unanswered_.push_back(best);
+  served_.push_back(best);
   return best;
 }
 

@@ -44,6 +44,8 @@ class ReceiveOrdering {
   bool all_served() const { return waiting_ == 0; }
   // Ranks that are served and have not answered.
   const std::vector<Rank>& unanswered() const { return unanswered_; }
+  // In this iteration, the first one first.
+  const std::vector<Rank>& served() const { return served_; }
   // Something is known of some rank that is still to be served.
   bool expects() const;
   // When to look again while nobody is asked and something is known of all who are still to be
@@ -75,6 +77,7 @@ class ReceiveOrdering {
   Rank waiting_ = 0;
   Rank said_ = 0;
   std::vector<Rank> unanswered_;
+  std::vector<Rank> served_;
 };
 
 }  // namespace sibyl

@@ -219,11 +219,17 @@ ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
 const Prepared& PersistentRequest::find_program(const SharedView& view) {
   const ProgramSpec spec = spec_for(view.get());
   const Prepared& found = programs_.get(spec, view);
+  followed_ = view;
   ordered_ = view != nullptr && view->known() && follows_arrivals(spec);
   const int tags = bound_.tags.end_tag() - bound_.tags.first_tag() - ArrivalExchange::tags;
   if (!ordered_ || std::cmp_less_equal(found.header.tag_span, tags)) return found;
   ordered_ = false;
   return programs_.get(spec_for(nullptr));
+}
+
+std::vector<Rank> PersistentRequest::last_order() const {
+  if (!ordered_) return {};
+  return queue_ ? queue_->served() : followed_->order;
 }
 
 void PersistentRequest::begin_program(bool with_arrivals) {

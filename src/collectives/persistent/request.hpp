@@ -132,6 +132,9 @@ class PersistentRequest final : public PersistentWork {
   double last_prediction() const { return predicted_; }
   const ArrivalExchange* exchange() const { return exchange_.get(); }
   bool last_in_order_of_arrival() const { return ordered_; }
+  // The order of the ranks that the last iteration followed: that in which a root served the
+  // others, or of all where each rank has its program by it; empty: none was known.
+  std::vector<Rank> last_order() const;
   const Algorithm* algorithm() const { return bound_.algorithm; }
   const NodeWindow* window() const { return window_.get(); }
 
@@ -200,6 +203,7 @@ class PersistentRequest final : public PersistentWork {
   Workspace workspace_;
   ProgramStore programs_;
   bool ordered_ = false;  // the program of this iteration follows what is known of arrivals
+  SharedView followed_;   // what it was made for
   // Before this time of the monotonic clock, in seconds, nothing moves if the ranks arrive when
   // they are expected; 0: something may come at any time.
   std::atomic<double> expected_ = 0;

@@ -42,6 +42,7 @@ from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import size_text, time_text
 from sibyl.files import write_whole
 from sibyl.mpi.library import find_benchmark
+from sibyl.reproduce.evidence import LEAST_ITERATIONS, MANY_HOSTS, iterations_of
 
 TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 DELAY_TO_WIRE = 0.6
@@ -74,7 +75,13 @@ BLOCKS = dict.fromkeys(ROOTED_BLOCKS, MIB)
 SMALLER = {**dict.fromkeys(ROOTED_BLOCKS, MIB // 2), "gather": MIB}
 SETUPS = (
     Setup(8, "100mbit", 100e6, {**BLOCKS, "reduce": MIB, "exscan": MIB}, iterations=10),
-    Setup(48, "10mbit", 10e6, {**SMALLER, "reduce": 256 * KIB, "exscan": 64 * KIB}, iterations=5),
+    Setup(
+        48,
+        "10mbit",
+        10e6,
+        {**SMALLER, "reduce": 256 * KIB, "exscan": 64 * KIB},
+        iterations=LEAST_ITERATIONS,
+    ),
 )
 
 
@@ -195,7 +202,8 @@ def instrument_section(parts: list[Part]) -> list[str]:
         "",
         "What `sibyl cluster check` found before the measurements. Ratios are to the time that",
         "the wire needs; 1.1 counts as true. Where the links that a collective keeps busy are not",
-        "true, its rows say *no verdict*.",
+        "true, its rows say *no verdict*; so do those of 48 hosts in fewer than "
+        f"{LEAST_ITERATIONS} iterations.",
         "",
         "| cluster | MPI | alpha us | alpha us, others waiting | all to one | all to neighbours |",
         "|---|---|---|---|---|---|",
@@ -224,8 +232,11 @@ HEAD = [
 def _line(part: Part, row: Row) -> str:
     low, high = row.quarters
     verdict = "no verdict" if row.verdict == "none" else row.verdict
+    few = part.setup.hosts >= MANY_HOSTS and iterations_of(part.results) < LEAST_ITERATIONS
     if row.verdict == "reference":
         verdict = "no verdict" if instrument_limit(row.result, "native") else "baseline"
+    elif few:
+        verdict = "no verdict"
     return (
         f"| {_collective(part)} | {_arrivals(row)} | {TITLES[part.mpi]} | {row.algorithm} | "
         f"{_ms(row.bound)} | {_ms(row.run)} ({_ms(low)}-{_ms(high)}) | {_ms(row.absorbed)} | "

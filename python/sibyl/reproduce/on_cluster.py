@@ -23,7 +23,14 @@ from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough,
 from sibyl.reproduce.outcome import Claim, Outcome, Where, as_control, judge, near, published
 from sibyl.reproduce.rack import DELAYS_MS
 from sibyl.reproduce.scatter_gather import KFLOATS
-from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR, draw_table
+from sibyl.reproduce.scatter_gather_tables import (
+    NEAR_FACTOR,
+    QUOTED_3,
+    QUOTED_4,
+    Quoted,
+    as_quoted,
+    draw_table,
+)
 from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns
 
 # Bits per second of the paper's network.
@@ -44,6 +51,7 @@ class Table:
         published: name of its CSV.
         slow: the algorithm that its factor is relative to.
         fast: the algorithm that it is about.
+        quoted: what the text says of it.
     """
 
     collective: str
@@ -51,10 +59,15 @@ class Table:
     column: str
     slow: str
     fast: str
+    quoted: Quoted
 
 
-TABLE_3 = Table("scatter", "scatter_table_3_bslin_vs_lin", "speedup_lin_over_bslin", "LIN", "BSLIN")
-TABLE_4 = Table("gather", "gather_table_4_bsls_vs_ls", "speedup_ls_over_bsls", "LS", "BSLS")
+TABLE_3 = Table(
+    "scatter", "scatter_table_3_bslin_vs_lin", "speedup_lin_over_bslin", "LIN", "BSLIN", QUOTED_3
+)
+TABLE_4 = Table(
+    "gather", "gather_table_4_bsls_vs_ls", "speedup_ls_over_bsls", "LS", "BSLS", QUOTED_4
+)
 
 COLUMNS = (
     *("kfloats", "max_delay_ms", "delay_here_ms", "native_ms", "slow_ms", "fast_ms"),
@@ -192,6 +205,7 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
             published=f"{min(theirs.values()):.2f} to {max(theirs.values()):.2f}",
             ours=f"{min(ours.values()):.2f} to {max(ours.values()):.2f}",
         ),
+        as_quoted(table.quoted, ours),
         shown(
             f"{table.fast} is faster than the default of Open MPI or MPICH (native)",
             {

@@ -152,6 +152,7 @@ TEST(Persistent, EdgesForetellTheOrderInWhichRanksAreServed) {
   const int size = size_of();
   if (size < 3 || size > 5) GTEST_SKIP() << "ranks that share a core are late by themselves";
   const Duplicate comm;
+  bool busy = false;
   for (const char* algorithm : {"binomial", "linear-synchronised"}) {
     const bool everyone = algorithm == std::string("binomial");
     if (everyone && thread_level() < MPI_THREAD_MULTIPLE) continue;
@@ -170,12 +171,16 @@ TEST(Persistent, EdgesForetellTheOrderInWhichRanksAreServed) {
       if (request.last_order() == came) ++followed;
       smallest_error = std::min(smallest_error, request.last_prediction_error());
     }
-    if (as_meant < 5) GTEST_SKIP() << "the machine has other things to do";
+    if (as_meant < 5) {
+      busy = true;
+      continue;
+    }
     if (everyone || rank_in() == 0) {
       EXPECT_GE(5 * followed, 4 * as_meant) << algorithm << ", of " << as_meant << " iterations";
     }
     EXPECT_LT(smallest_error, 0.010) << "of a computation of at least 0.07 s";
   }
+  if (busy) GTEST_SKIP() << "the machine has other things to do";
 }
 
 // The schedule draws them together; nobody waits for what was predicted.

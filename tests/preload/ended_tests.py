@@ -187,7 +187,8 @@ class Job:
 
     def start(self, command, settings):
         name, _, value = self.mark.partition("=")
-        env = environment(**settings, **{name: value, "TMPDIR": str(self.temporary)})
+        folders = dict.fromkeys(("TMPDIR", "PRTE_MCA_prte_tmpdir_base"), str(self.temporary))
+        env = environment(**settings, **folders, **{name: value})
         if setting.mpi == "mpich":
             env = yielding(env)
         quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)

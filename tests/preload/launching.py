@@ -30,6 +30,9 @@ def environment(**extra):
             result[f"{prefix}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
         result["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
         result["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"
+        # Killed, Open MPI 5's launcher leaves a file named by its process id, and none that has the
+        # same id later starts while it lies there.
+        result["PRTE_MCA_prte_tmpdir_base"] = tempfile.mkdtemp(dir=setting.work)
         result["OMPI_MCA_hwloc_base_binding_policy"] = "none"
         result["OMPI_MCA_mpi_yield_when_idle"] = "1"
         result["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"

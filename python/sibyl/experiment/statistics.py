@@ -1,4 +1,4 @@
-"""Order statistics, the rank-sum test of Mann and Whitney, and Holm's correction.
+"""Order statistics, the sign test, the rank-sum test of Mann and Whitney, Holm's correction.
 
 Free of assumptions about distributions: times on a busy machine have long tails. Tests are written
 here, in a page, rather than taken from SciPy, which would be the package's largest dependency by
@@ -84,6 +84,13 @@ def rank_sum_greater(own: Sequence[float], other: Sequence[float]) -> float:
         return 1.0
     z = (u - n * m / 2 - 0.5) / math.sqrt(variance)
     return 0.5 * math.erfc(z / math.sqrt(2))
+
+
+def sign_below(samples: Sequence[float], bound: float) -> float:
+    """One-sided sign test: the p-value of "the median is below `bound`"; equal ones count not."""
+    below = sum(sample < bound for sample in samples)
+    there = sum(sample != bound for sample in samples)
+    return sum(math.comb(there, k) for k in range(below, there + 1)) / 2**there
 
 
 def ratio_interval(

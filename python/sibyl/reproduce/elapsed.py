@@ -5,7 +5,7 @@ own exit. The paper shows it in pictures only, of the same measurements as figur
 and says that it behaves like the run time and favours the same algorithms. That is what is judged.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from sibyl.reproduce.control import MARGIN, MeanTimes, worth_of_knowing
 from sibyl.reproduce.outcome import Claim, Outcome, judge
@@ -32,6 +32,11 @@ NO_LONGER = (
 )
 
 
+def pairs_of(collective: str, names: Container[str]) -> list[tuple[str, str]]:
+    """PAIRS of which both take part."""
+    return [pair for pair in PAIRS[collective] if all(name in names for name in pair)]
+
+
 def _sign(ratio: float) -> int:
     return (ratio > 1 + MARGIN) - (ratio < 1 - MARGIN)
 
@@ -50,7 +55,7 @@ def appendix_claims(
     alike = []
     ahead = []
     for point, times in means.items():
-        for aware, base in PAIRS[collective]:
+        for aware, base in pairs_of(collective, times.run):
             run = _sign(times.run[aware] / times.run[base])
             elapsed = _sign(times.elapsed[aware] / times.elapsed[base])
             alike.append((f"{aware} at {point} {unit}", run * elapsed >= 0))
@@ -75,11 +80,11 @@ def appendix_claims(
 def ratios_at(collective: str, means: Mapping[int, Means], unit: str, point: int) -> str:
     """Elapsed times over those of the algorithms that each is made from, and what explains them."""
     elapsed = means[point].elapsed
-    ratios = ", ".join(
-        f"{aware} over {base} {elapsed[aware] / elapsed[base]:.2f}"
-        for aware, base in PAIRS[collective]
-    )
-    return f"Elapsed times at {point} {unit}: {ratios}. {TREES[collective]}"
+    pairs = pairs_of(collective, elapsed)
+    ratios = ", ".join(f"{aware} over {base} {elapsed[aware] / elapsed[base]:.2f}"
+                       for aware, base in pairs)  # fmt: skip
+    trees = f" {TREES[collective]}" if pairs == list(PAIRS[collective]) else ""
+    return f"Elapsed times at {point} {unit}: {ratios}.{trees}"
 
 
 def _outcome(

@@ -47,9 +47,44 @@ class Statement:
         return rank_sum_greater(other, own), rank_sum_greater(own, other)
 
 
+@dataclass(frozen=True)
+class Near:
+    """One contender takes as many times as long as another as is published, to so much of it.
+
+    Attributes:
+        own: the one.
+        other: what it is held against.
+        given: the published factor.
+        tolerance: how far ours may be from it, upwards and downwards, as a part of it.
+        metric: run, elapsed or absorbed.
+    """
+
+    own: str
+    other: str
+    given: float
+    tolerance: float
+    metric: str = "run"
+
+    def ratio(self, result: CellResult) -> float:
+        """Of the medians."""
+        return Statement(self.own, self.other, metric=self.metric).ratio(result)
+
+    def chances(self, result: CellResult) -> tuple[float, float]:
+        """How likely the samples are where it is not so, and where it is."""
+        most = Statement(self.own, self.other, self.given * (1 + self.tolerance), self.metric)
+        fewest = 1 / (self.given * (1 - self.tolerance))
+        least = Statement(self.other, self.own, fewest, self.metric)
+        return both(most.chances(result), least.chances(result))
+
+
+def both(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """The chances that two statements are so together, of the chances of each."""
+    return max(one[0], other[0]), min(1.0, 2 * min(one[1], other[1]))
+
+
 def shown(
     text: str,
-    cells: Mapping[str, tuple[CellResult, Statement]],
+    cells: Mapping[str, tuple[CellResult, Statement | Near]],
     reason: str = "",
     *,
     kind: Kind = "paper",
@@ -84,6 +119,25 @@ def shown(
         ours = ours or f"{min(ratios):.2f} to {max(ratios):.2f} times as long"
         claim = replace(claim, ours=ours)
     return claim
+
+
+def found_again(text: str, cells: Mapping[str, tuple[CellResult, Near]], ours: str = "") -> Claim:
+    """Factors that a paper prints, each beside ours.
+
+    Args:
+        text: what they are of.
+        cells: one at least; by their names the samples and the published factor.
+        ours: ours in a few words; the first six if nothing is said.
+    """
+    (tolerance,) = {near.tolerance for _, near in cells.values()}
+    given = [f"{near.given:.2f}" for _, near in cells.values()]
+    found = [f"{near.ratio(result):.2f}" for result, near in cells.values()]
+    return shown(
+        f"{text} (each to {100 * tolerance:.0f} %, upwards and downwards)",
+        cells,
+        published=", ".join(given[:7]),
+        ours=ours or ", ".join(found[:7]),
+    )
 
 
 def decided(

@@ -11,7 +11,7 @@ import json
 import random
 import tempfile
 import wave
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +29,17 @@ from sibyl.experiment.runner import (
     signals_interrupt,
 )
 from sibyl.experiment.samples import CellResult
-from sibyl.experiment.statistics import median, rank_sum_greater
+from sibyl.experiment.statistics import median, sign_below
 from sibyl.mpi.library import find_own_program
-from sibyl.reproduce.evidence import decided
+from sibyl.reproduce.evidence import both, decided
 from sibyl.reproduce.fft import (
     COMPUTE,
     CONTROLS,
     FLOATS,
     GATHERS,
     METRICS,
+    Bound,
+    Judge,
     Window,
     claims_of,
     draw,
@@ -162,23 +164,30 @@ def _setting(where: Where, job: dict[str, Any], windows: int) -> str:
     )
 
 
-def _claim_of_choice(samples: Samples, ratios: dict[str, Window]) -> Claim:
+def _judge_by_windows(samples: Samples) -> Judge:
+    """By the sign test over quotients of the same window, as said at `_ratios_to_ls`."""
+
+    def chances(bound: Bound) -> tuple[float, float]:
+        pair = (samples[name][bound.metric] for name in (bound.own, bound.other))
+        quotients = [own / other for own, other in zip(*pair, strict=True)]
+        over = [-quotient for quotient in quotients]
+        most = (sign_below(quotients, bound.most), sign_below(over, -bound.most))
+        if not bound.least:
+            return most
+        return both(most, (sign_below(over, -bound.least), sign_below(quotients, bound.least)))
+
+    def judged(text: str, bounds: Mapping[str, Bound], reason: str = "", **more: Any) -> Claim:
+        return decided(text, {name: chances(of) for name, of in bounds.items()}, reason, **more)
+
+    return judged
+
+
+def _claim_of_choice(judged: Judge, ratios: dict[str, Window]) -> Claim:
     choice, native = ratios["Sibyl's choice"], ratios["MPI"]
-
-    def chances(metric: str) -> tuple[float, float]:
-        own, most = (
-            [
-                factor * time / ls
-                for time, ls in zip(samples[name][metric], samples["LS"][metric], strict=True)
-            ]
-            for name, factor in (("Sibyl's choice", 1.0), ("MPI", SLOWER))
-        )
-        return rank_sum_greater(most, own), rank_sum_greater(own, most)
-
-    return decided(
+    return judged(
         "Sibyl's own choice is not slower than the MPI library's gather by more than "
         f"{100 * (SLOWER - 1):.0f} %",
-        {metric: chances(metric) for metric in ("total", "run")},
+        {metric: Bound("Sibyl's choice", "MPI", metric, SLOWER) for metric in ("total", "run")},
         f"Its total time is {choice.total / native.total:.3f}, its run time "
         f"{choice.run / native.run:.3f} of the library's.",
         kind="own",
@@ -197,7 +206,7 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
         name: {metric: _spread(of[metric], factor) for metric in METRICS}
         for name, of in samples.items()
     }
-    ratios = _ratios_to_ls(samples)
+    ratios, judged = _ratios_to_ls(samples), _judge_by_windows(samples)
     why = (
         "Ranks 0 and 1 come last, at about the same time: LS takes rank 1 first, SLS last. Who "
         "receives in the background has most blocks when rank 0 comes."
@@ -206,7 +215,7 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
         _setting(where, results[0].job, len(samples["MPI"]["total"])),
         COLUMNS,
         [_row(name, of, factor) for name, of in samples.items()],
-        [*claims_of(ratios, why), _claim_of_choice(samples, ratios)],
+        [*claims_of(ratios, judged, why), _claim_of_choice(judged, ratios)],
         draw(ours, table(), "measured", spread),
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.samples import CellResult
+from sibyl.experiment.statistics import median
 from sibyl.reproduce.control import (
     MARGIN,
     MeanTimes,
@@ -24,9 +25,9 @@ from sibyl.reproduce.control import (
 from sibyl.reproduce.elapsed import (
     AWARE,
     NO_LONGER,
-    PAIRS,
     WHAT,
     appendix_claims,
+    pairs_of,
     ratios_at,
 )
 from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown, told_in
@@ -166,7 +167,7 @@ def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> O
     claims = wrong_results(results)
     if not figure.contenders:  # else whoever chose them judges them
         by_point = dict(zip(points, results, strict=True))
-        claims += _claims(figure, by_point, found, factor, published)
+        claims += _claims(figure, by_point, factor, published)
     claims = only_from_enough(claims, where.hosts, iterations_of(results))
     picture = draw_both(figure.varies, figure.names, found, factor, published)
     return Outcome(setting, COLUMNS, rows, claims, picture)
@@ -178,21 +179,11 @@ RunTimes = Mapping[int, Mapping[str, float]]  # of a point and a contender, in s
 def _claims(
     figure: Figure,
     results: dict[int, CellResult],
-    found: Found,
     factor: float,
     published: dict[tuple[int, str], float],
 ) -> list[Claim]:
-    means = {
-        point: Means(
-            *(
-                MeanTimes({name: both[metric].middle for name, both in of.items()})
-                for metric in ("run", "elapsed")
-            )
-        )
-        for point, of in found.items()
-    }
-    run = {point: times.run for point, times in means.items()}
-    late = [p for p in found if figure.varies != "delay" or p >= 5]
+    run = {point: times.run for point, times in _means(results).items()}
+    late = [p for p in results if figure.varies != "delay" or p >= 5]
     claims = [_fastest(figure, results, run, late, factor), _default(figure, results, late)]
     if published:
         claims.append(
@@ -210,8 +201,7 @@ def _claims(
     if figure.varies == "size":
         claims.append(_gain(figure, run, factor))
     why = SHARED if figure.collective == "scatter" else ""
-    alike, _ = appendix_claims(figure.collective, means, figure.unit, late)
-    claims += [alike, _no_longer(figure, results, means, late, why)]
+    claims += appendix(figure, results, late, why)
     for name in AWARE[figure.collective]:
         claims += [worth(figure, results, late, name, metric) for metric in ("run", "elapsed")]
     return [*claims, _choice(figure, results)]
@@ -270,25 +260,41 @@ def worth(
     return as_control(claim, with_collective(name), metric, (cell.worth for cell in cells.values()))
 
 
-def _no_longer(
-    figure: Figure,
-    results: dict[int, CellResult],
-    means: dict[int, Means],
-    late: list[int],
-    why: str,
-) -> Claim:
-    """Of the appendix, by the samples."""
-    return shown(
+def _means(results: Mapping[int, CellResult]) -> dict[int, Means]:
+    """Medians along what varies, in ms."""
+
+    def middle(result: CellResult, metric: str) -> MeanTimes:
+        of = result.samples
+        return MeanTimes({name: 1e3 * median(own[f"{metric}_s"]) for name, own in of.items()})
+
+    return {p: Means(middle(one, "run"), middle(one, "elapsed")) for p, one in results.items()}
+
+
+def appendix(
+    figure: Figure, results: Mapping[int, CellResult], late: list[int], why: str = ""
+) -> list[Claim]:
+    """What the paper says of elapsed times; of the second claim by the samples.
+
+    Args:
+        figure: whose points these are.
+        results: along what varies.
+        late: the points under imbalance.
+        why: what explains the differences.
+    """
+    means = _means(results)
+    alike, _ = appendix_claims(figure.collective, means, figure.unit, late)
+    no_longer = shown(
         f"{NO_LONGER}, by more than {100 * MARGIN:.0f} %",
         {
             f"{aware} at {p} {figure.unit}": (
                 results[p], Statement(aware, base, 1 + MARGIN, "elapsed")
             )
             for p in late
-            for aware, base in PAIRS[figure.collective]
+            for aware, base in pairs_of(figure.collective, figure.names)
         },
         ratios_at(figure.collective, means, figure.unit, late[-1]) + why,
     )  # fmt: skip
+    return [alike, no_longer]
 
 
 def _growth(figure: Figure, results: dict[int, CellResult]) -> Claim:

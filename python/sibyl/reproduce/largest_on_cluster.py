@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.control import MARGIN
-from sibyl.reproduce.evidence import Statement, shown
+from sibyl.reproduce.evidence import Near, Statement, found_again, shown
 from sibyl.reproduce.on_cluster import TABLE_3, TABLE_4, Table
-from sibyl.reproduce.outcome import Claim, as_published, judge, near, published
+from sibyl.reproduce.outcome import Claim, published
 from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR
 
 ByDelay = Mapping[int, CellResult]
@@ -28,34 +28,28 @@ def printed(table: Table) -> dict[int, float]:
     }
 
 
-def _ours(table: Table, results: ByDelay) -> dict[int, float]:
-    return {d: 1 / Statement(table.fast, table.slow).ratio(one) for d, one in results.items()}
+def _near(table: Table, delay: int) -> Near:
+    return Near(table.slow, table.fast, printed(table)[delay], NEAR_FACTOR)
 
 
 def factors(collective: str, results: ByDelay) -> Claim:
     """Every one, those in which the fast algorithm is behind too."""
     table = TABLES[collective]
-    given, ours = printed(table), _ours(table, results)
-    return judge(
-        f"the factors of table {NUMBERS[collective]} for 2 M floats are found again, each to "
-        f"{100 * NEAR_FACTOR:.0f} % upwards and downwards",
-        [(f"{d} ms", near(factor, given[d], NEAR_FACTOR)) for d, factor in ours.items()],
-        "",
-        published=", ".join(f"{given[d]:.2f}" for d in ours),
-        ours=", ".join(f"{factor:.2f}" for factor in ours.values()),
+    return found_again(
+        f"the factors of table {NUMBERS[collective]} for 2 M floats are found again",
+        {f"{delay} ms": (result, _near(table, delay)) for delay, result in results.items()},
     )
 
 
 def largest(collective: str, results: ByDelay) -> Claim:
     """The one that is quoted: where it is published largest."""
     table = TABLES[collective]
-    given, ours = printed(table), _ours(table, results)
-    delay = max(ours, key=lambda d: given[d])
-    return as_published(
+    given = printed(table)
+    delay = max(results, key=lambda d: given[d])
+    return found_again(
         f"{table.fast} is up to {given[delay]:.2f} times as fast as {table.slow} (2 M floats, "
         f"{delay} ms)",
-        [(f"{delay} ms", ours[delay], given[delay])],
-        NEAR_FACTOR,
+        {f"{delay} ms": (results[delay], _near(table, delay))},
     )
 
 

@@ -19,8 +19,16 @@ from sibyl.experiment.measured_run import MeasuredRun
 from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher
 from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.control import MARGIN, nothing, wrong
-from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown, told_in
-from sibyl.reproduce.outcome import Claim, Outcome, Where, as_control, judge, near, published
+from sibyl.reproduce.evidence import (
+    Near,
+    Statement,
+    found_again,
+    iterations_of,
+    only_from_enough,
+    shown,
+    told_in,
+)
+from sibyl.reproduce.outcome import Claim, Outcome, Where, as_control, judge, published
 from sibyl.reproduce.rack import DELAYS_MS
 from sibyl.reproduce.scatter_gather import KFLOATS
 from sibyl.reproduce.scatter_gather_tables import (
@@ -28,7 +36,6 @@ from sibyl.reproduce.scatter_gather_tables import (
     QUOTED_3,
     QUOTED_4,
     Quoted,
-    as_quoted,
     draw_table,
 )
 from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns
@@ -143,7 +150,7 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
     ours: dict[Key, float] = {}
     theirs: dict[Key, float] = {}
     to_bound: dict[Key, float] = {}
-    by_name: dict[str, CellResult] = {}
+    cells: dict[Key, CellResult] = {}
     given = {
         (int(row["size_kfloats"]), int(row["max_delay_ms"])): float(row[table.column])
         for row in published(table.published)
@@ -162,7 +169,7 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
         )
         ours[key], theirs[key] = slow.run / fast.run, given[key]
         to_bound[key] = fast.to_bound
-        by_name[_name(key)] = result
+        cells[key] = result
         rows.append(
             [*key, round(1e3 * result.cell.max_delay, 1)]
             + [round(1e3 * row.run, 2) for row in (native, slow, fast, control, chosen)]
@@ -180,7 +187,7 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
     )
 
     def said(name: str, other: str, most: float) -> dict[str, tuple[CellResult, Statement]]:
-        return {at: (one, Statement(name, other, most)) for at, one in by_name.items()}
+        return {_name(key): (one, Statement(name, other, most)) for key, one in cells.items()}
 
     late = {at: pair for at, pair in said(table.fast, nothing(table.fast), 1 / (1 + MARGIN)).items()
             if pair[0].cell.max_delay >= 4.9e-3 * factor}  # fmt: skip
@@ -197,15 +204,18 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
             f"Our factors go from {min(ours.values()):.2f} to {max(ours.values()):.2f}.",
             published=f"factors {min(theirs.values()):.2f} to {max(theirs.values()):.2f}",
         ),
-        judge(
-            f"the factors of the table are found again, each to {100 * NEAR_FACTOR:.0f} % upwards "
-            "and downwards",
-            [(_name(key), near(ours[key], theirs[key], NEAR_FACTOR)) for key in ours],
-            "",
-            published=f"{min(theirs.values()):.2f} to {max(theirs.values()):.2f}",
-            ours=f"{min(ours.values()):.2f} to {max(ours.values()):.2f}",
+        found_again(
+            "the factors of the table are found again",
+            {_name(key): (cells[key], _near(table, factor)) for key, factor in theirs.items()},
+            f"{min(ours.values()):.2f} to {max(ours.values()):.2f}",
         ),
-        as_quoted(table.quoted, ours),
+        found_again(
+            table.quoted[0],
+            {
+                _name(key): (cells[key], _near(table, factor))
+                for key, factor in table.quoted[1].items()
+            },
+        ),
         shown(
             f"{table.fast} is faster than the default of Open MPI or MPICH (native)",
             {
@@ -275,6 +285,10 @@ def wrong_results(results: Sequence[CellResult]) -> list[Claim]:
     if not wrong:
         return []
     return [Claim("all results are right", "not held", f"{wrong} are wrong", kind="own")]
+
+
+def _near(table: Table, factor: float) -> Near:
+    return Near(table.slow, table.fast, factor, NEAR_FACTOR)
 
 
 def _name(key: Key) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sibyl.reproduce.cross_validation import near_cluster
 from sibyl.reproduce.outcome import VERDICTS, Item
 
 DETAILS = "reproduction-details.md"
@@ -21,8 +22,9 @@ HEAD = (
     "*Within N %*: ours is at most N % above or below; it does not say that one is not slower than "
     "the other. *Not slower by more than N %* of something measured: the measurements show it "
     "(rank-sum test, Holm's correction over the claim). Instruments: the *model* (`sibyl "
-    "simulate`, with how far its numbers are from the published ones of the same item, where the "
-    "paper prints any), *SMPI* (the library on SimGrid's simulated network), a *cluster* of "
+    "simulate`, with how far its numbers are from the published ones of the same item, or, where "
+    "the paper prints none, in how many cells of `cross-validation` it agrees with the cluster), "
+    "*SMPI* (the library on SimGrid's simulated network), a *cluster* of "
     "namespaces on one machine, this *processor*, a *recording* of real programs."
 )
 WORTH = (
@@ -51,15 +53,28 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def instrument(document: dict[str, Any]) -> str:
-    """What measured an item, in a few words, with a model's error."""
+def instrument(document: dict[str, Any], elsewhere: str = "") -> str:
+    """What measured an item, in a few words, with a model's error.
+
+    Args:
+        document: the item.
+        elsewhere: what is known of the model's error where the paper prints no numbers.
+    """
     if document["how"].startswith("simulated"):
         name = "SMPI" if "SMPI" in document["how"] else "model"
         error = document.get("error", "")
-        return f"{name}, off by {error.split(', from')[0]}" if error else f"{name}, error unknown"
+        if error:
+            return f"{name}, off by {error.split(', from')[0]}"
+        return f"{name}, {elsewhere or 'error unknown'}"
     if "recorded" in document["how"]:
         return "recording"
     return "cluster" if "cluster" in document["how"] else "processor"
+
+
+def _elsewhere(documents: Documents) -> str:
+    """What is known of the model's error where no numbers are published."""
+    agreed = [near for document in documents if (near := near_cluster(document))]
+    return f"no numbers printed; within {agreed[0]} elsewhere" if agreed else ""
 
 
 def _anchor(title: str) -> str:
@@ -77,13 +92,14 @@ def _claims(documents: Documents, kind: str) -> Iterator[tuple[dict[str, Any], d
 def _table(documents: Documents, kind: str, page: str) -> list[str]:
     """All claims of a kind; `page`: of the sections that the items link to."""
     found = []
+    elsewhere = _elsewhere(documents)
     for document, claim in _claims(documents, kind):
         item = f"[{document['item']}]({page}#{_anchor(document['title'])})"
         cells = [
             f"{_cell(claim['text'])} ({item})",
             _cell(claim.get("published", "")),
             _cell(claim.get("ours", "")),
-            claim.get("instrument") or instrument(document),
+            claim.get("instrument") or instrument(document, elsewhere),
             f"**{claim['verdict']}**",
         ]
         found.append((ORDER.index(claim["verdict"]), f"| {' | '.join(cells)} |"))

@@ -54,6 +54,18 @@ def test_the_rank_sum_test_of_few_samples_with_equal_ones_is_scipy_s() -> None:
     assert statistics.rank_sum_greater(own, other) == pytest.approx(expected.pvalue)
 
 
+@pytest.mark.parametrize("places", [0, 1, None])
+def test_the_sign_test_is_scipy_s(places: int | None) -> None:
+    for seed in range(10):
+        own = samples(seed, 16, places)
+        there = sum(value != 1.0 for value in own)
+        below = sum(value < 1.0 for value in own)
+        expected = stats.binomtest(below, there, alternative="greater").pvalue if there else 1.0
+        assert statistics.sign_below(own, 1.0) == pytest.approx(expected)
+    assert statistics.sign_below([1.0, 1.0], 1.0) == 1.0
+    assert statistics.sign_below([0.5] * 5, 1.0) == 1 / 32
+
+
 @pytest.mark.parametrize(("n", "m"), [(5, 5), (7, 15), (15, 15), (30, 25), (64, 64)])
 def test_the_interval_of_a_ratio_holds_what_the_rank_sum_test_leaves_open(n: int, m: int) -> None:
     for seed in range(5):

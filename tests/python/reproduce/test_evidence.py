@@ -2,7 +2,14 @@
 
 from sibyl.experiment.grid import Cell
 from sibyl.experiment.samples import METRICS, CellResult
-from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown
+from sibyl.reproduce.evidence import (
+    Near,
+    Statement,
+    found_again,
+    iterations_of,
+    only_from_enough,
+    shown,
+)
 from sibyl.reproduce.outcome import as_published, deviation, judge, near
 
 CHECK = {"gather_true": True, "shift_true": True, "latency_true": True, "cpu_bound": False}
@@ -81,6 +88,26 @@ def test_a_number_is_near_the_published_one_on_both_sides() -> None:
     assert claim.verdict == "partly held"
     assert "(not: b, c)" in claim.reason
     assert (claim.published, claim.ours) == ("1, 1.5, 1.5", "1, 2, 1")
+
+
+def test_a_factor_is_found_again_where_measurements_show_both_sides() -> None:
+    """FAST in SLOW is 1.2 to two digits."""
+    wide = [0.05 + 0.01 * i for i in range(15)]
+    cells = {
+        "same": (cell(SLOW, FAST), Near("own", "native", 1.2, 0.1)),
+        "more": (cell(SLOW, FAST), Near("own", "native", 1.0, 0.1)),
+        "less": (cell(SLOW, FAST), Near("own", "native", 1.5, 0.1)),
+        "open": (cell(wide, wide[::-1]), Near("own", "native", 1.0, 0.1)),
+    }
+    claim = found_again("factors", cells)
+    assert (claim.text, claim.verdict) == (
+        "factors (each to 10 %, upwards and downwards)",
+        "partly held",
+    )
+    assert claim.reason.startswith("1 of 4 cells (not: more, less, open).")
+    assert "The contrary is shown in more, less." in claim.reason
+    assert "Undecided: open." in claim.reason
+    assert (claim.published, claim.ours) == ("1.20, 1.00, 1.50, 1.00", "1.20, 1.20, 1.20, 1.00")
 
 
 def test_a_models_error_counts_all_published_numbers() -> None:

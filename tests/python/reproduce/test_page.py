@@ -1,6 +1,7 @@
 """The page of all claims: what is not held stands first, with its instrument and error."""
 
 from sibyl.reproduce.catalogue import ITEMS
+from sibyl.reproduce.cross_validation import WITHIN
 from sibyl.reproduce.outcome import VERDICTS
 from sibyl.reproduce.page import DETAILS, ORDER, details, markdown
 
@@ -30,6 +31,24 @@ def test_what_is_not_held_stands_first_whatever_the_item() -> None:
     assert "1 held, 1 partly held, 1 not held, 1 not judged" in page
     # It is the first table, and stands before everything but what the page is.
     assert page.index("| claim | published | ours | instrument | verdict |") < page.index("\n- ")
+
+
+def test_a_model_without_published_numbers_says_how_often_it_agrees_with_the_cluster() -> None:
+    pictures = document("a", "simulated", "held")
+    assert "| model, error unknown | **held** |" in markdown([pictures], ITEMS, "2026-11-24")
+    agreed = document("cross-validation", "measured on a cluster", "held")
+    agreed["claims"] = [
+        {"text": f"{WITHIN} 10 % of {of} in at least 20 of 22 cells", "verdict": "held",
+         "reason": "", "kind": "own", "instrument": f"the model and {of}", "ours": ours}
+        for of, ours in (("SMPI", "19 of 22"), ("the cluster", "21 of 22"))
+    ]  # fmt: skip
+    (row,) = (
+        line
+        for line in markdown([pictures, agreed], ITEMS, "2026-11-24").splitlines()
+        if line.startswith("| claim held of a")
+    )
+    cells = "no numbers printed; within 10 % of the cluster in 21 of 22 cells elsewhere"
+    assert f"| model, {cells} | **held** |" in row
 
 
 def test_the_page_is_short_and_no_claim_is_lost() -> None:

@@ -149,8 +149,8 @@ Contender::Contender(const Side& side)
     choice_ = std::make_unique<NativeChoice>(operation_);
     variant_ = find_variant(*choice_, split_prefix(name).second).value_or(NativeVariant{});
   }
-  // Settings and variants belong to a communicator, so that each contender needs one of its own.
-  if (kind_ == Kind::native || kind_ == Kind::loop) return;
+  // Settings and variants belong to a communicator, so that each contender needs one of its own;
+  // and the world's is warm from the measurement's own messages.
   begin_turn();
   comm_ = NativeChoice::duplicate_world(variant_);
   if (choice_) choice_->reset();
@@ -194,11 +194,10 @@ void Contender::force(Data& data) {
 }
 
 void Contender::expect(std::span<const double> arrivals) {
-  if (kind_ != Kind::sibyl || !looks_at_arrivals(operation_)) return;
+  const bool listens = kind_ == Kind::sibyl && !piggybacks_ && !governed_;
+  if (!listens || !looks_at_arrivals(operation_)) return;
   CommunicatorState* state = CommunicatorState::get(comm_);
-  if (state != nullptr && !piggybacks_ && !governed_) {
-    state->arrivals.publish(learns_ ? learnt_->told() : arrivals);
-  }
+  if (state != nullptr) state->arrivals.publish(learns_ ? learnt_->told() : arrivals);
 }
 
 void Contender::pretend(double seconds) {

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy
+
 from sibyl.experiment.units import size_text
 from sibyl.reproduce.control import nothing, wrong
 from sibyl.reproduce.outcome import Claim, Outcome, as_control, judge
@@ -129,7 +131,33 @@ LISTENERS = (
     Listener("allreduce", "clairvoyant", region=ONE_LATE),
     Listener("bcast", "clairvoyant", region=LATE),
 )
-STEPS = len(LISTENERS)
+STEPS = len(LISTENERS) + 1
+# What the last rank's link carries after it has come bounds every allgather; the ring, which is
+# told nothing, is held against that.
+RING = "ring"
+NEAR_BOUND = 1.15
+
+
+def _patterns(
+    shape: str, ranks: int, size: int, delay: float, settings: Settings
+) -> tuple[Problem, list[numpy.ndarray]]:
+    """The problem, and the arrivals under which it is simulated."""
+    problem = Problem(ranks, size, shape, delay * size * SHARED.beta)
+    count = ITERATIONS if shape == "uniform" else 1
+    return problem, [arrivals_of(problem, settings, i) for i in range(count)]
+
+
+def ring_over_bound(shape: str, ranks: int, size: int, delay: float) -> float:
+    """The absorbed time of an allgather by the ring over what the last rank's link needs."""
+    settings = Settings("allgather", SHARED, compute=max(0.01, 2 * delay * size * SHARED.beta))
+    problem, patterns = _patterns(shape, ranks, size, delay, settings)
+    (ring,) = contenders("allgather", RING)
+    times = []
+    for arrivals in patterns:
+        prepared = simulation_of(problem, ring, settings, arrivals)
+        times.append(run_prepared(prepared, SHARED, arrivals).absorbed)
+    bound = SHARED.alpha + SHARED.beta * size * (ranks - 1) / ranks
+    return sum(times) / len(times) / bound
 
 
 def cell_of(listener: Listener, shape: str, ranks: int, size: int, delay: float) -> Cell:
@@ -139,10 +167,7 @@ def cell_of(listener: Listener, shape: str, ranks: int, size: int, delay: float)
         listener.collective, SHARED, compute=max(0.01, 2 * seconds),
         outstanding=listener.under_way or (0 if listener.under_way == 0 else 1),
     )  # fmt: skip
-    problem = Problem(ranks, size, shape, seconds)
-    patterns = [
-        arrivals_of(problem, settings, i) for i in range(ITERATIONS if shape == "uniform" else 1)
-    ]
+    problem, patterns = _patterns(shape, ranks, size, delay, settings)
     versions = (listener.name, nothing(listener.name), wrong(listener.name))
     found = []
     for contender in contenders(listener.collective, ",".join(versions)):
@@ -181,6 +206,8 @@ def regions(_iterations: int, advance: Callable[[], None]) -> Outcome:
         f"(means of {ITERATIONS}) or one rank late"
     )
     claims = [claim for listener, cells in found.items() for claim in claims_of(listener, cells)]
+    claims.append(_nothing_to_know())
+    advance()
     return Outcome(setting, COLUMNS, rows, claims, lambda plt: _draw(plt, found))
 
 
@@ -222,6 +249,27 @@ def claims_of(listener: Listener, cells: list[Cell]) -> list[Claim]:
         as_control(claim, what, "absorbed", (cell.worth for cell in of))
         for claim, of in zip(judged, parts, strict=True)
     ]
+
+
+def _nothing_to_know() -> Claim:
+    """Of allgather, whose bound an algorithm reaches that is told nothing."""
+    over = {
+        f"{shape} {ranks} x {size_text(size)} at {delay:g}": ring_over_bound(
+            shape, ranks, size, delay
+        )
+        for shape in SHAPES
+        for ranks in RANKS
+        for size in SIZES[1:]
+        for delay in DELAYS
+    }
+    claim = judge(
+        f"allgather of 1 MiB and more: nothing can be gained by knowing, since the ring, told "
+        f"nothing, takes at most {NEAR_BOUND:.2f} times what the last rank's link needs",
+        [(name, ratio <= NEAR_BOUND) for name, ratio in over.items()],
+        "All blocks but its own reach the last rank after it has come; the rest are latencies.",
+        ours=f"ring over bound: {min(over.values()):.2f} to {max(over.values()):.2f}",
+    )
+    return as_control(claim, "allgather, any: at most", "absorbed", over.values())
 
 
 def _draw(plt: Any, cells: Mapping[Listener, list[Cell]]) -> Any:

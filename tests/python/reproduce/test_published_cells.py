@@ -190,3 +190,9 @@ def test_knowing_pays_where_turns_are_few() -> None:
     late = knowing.cell_of(allreduce, "skewed", 16, 8 << 20, 1.0)
     assert allreduce.region is not None and allreduce.region.holds(late)
     assert late.worth > 1.6
+
+
+def test_an_allgather_that_is_told_nothing_is_near_its_bound() -> None:
+    for shape in knowing.SHAPES:
+        assert near(knowing.ring_over_bound(shape, 16, 8 << 20, 1.0), 1.006, 0.005)
+        assert 1.1 < knowing.ring_over_bound(shape, 48, 1 << 20, 1.0) < knowing.NEAR_BOUND

@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 VERSION = "4.1.2"
@@ -80,7 +81,8 @@ def environment(args: argparse.Namespace, preload: list[Path], reports: Path | N
         env[f"{family}_ALLOW_RUN_AS_ROOT"] = env[f"{family}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     env["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
     env["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"
-    env["PRTE_MCA_prte_tmpdir_base"] = str(args.work)  # not beside what killed launchers have left
+    # Not beside what killed launchers have left; see tests/preload/launching.py.
+    env["PRTE_MCA_prte_tmpdir_base"] = tempfile.mkdtemp(dir=args.work)
     env["OMPI_MCA_hwloc_base_binding_policy"] = env["PRTE_MCA_hwloc_default_binding_policy"] = (
         "none"
     )

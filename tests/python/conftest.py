@@ -60,6 +60,14 @@ def yield_when_idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Open MPI 5's launchers start clear of what others have left; see preload/launching.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PRTE_MCA_prte_tmpdir_base", str(tmp_path_factory.mktemp("sessions")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def browser() -> str:
     """The program of a browser that pages are opened in."""

@@ -151,20 +151,18 @@ Contender::Contender(const Side& side)
   }
   // Settings and variants belong to a communicator, so that each contender needs one of its own;
   // and the world's is warm from the measurement's own messages.
-  begin_turn();
+  if (choice_) choice_->set(variant_);
   comm_ = NativeChoice::duplicate_world(variant_);
   if (choice_) choice_->reset();
 }
 
 Contender::~Contender() {
   bound_.reset();
-  if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);
+  MPI_Comm_free(&comm_);
 }
 
 void Contender::begin_turn() {
-  if (choice_ && (NativeChoice::is_read_per_call() || comm_ == MPI_COMM_WORLD)) {
-    choice_->set(variant_);
-  }
+  if (choice_ && NativeChoice::is_read_per_call()) choice_->set(variant_);
 }
 
 void Contender::end_turn() {

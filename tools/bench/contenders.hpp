@@ -80,7 +80,7 @@ class Contender {
   std::string name_;  // of the algorithm
   std::string text_;
   Kind kind_ = Kind::sibyl;
-  MPI_Comm comm_ = MPI_COMM_WORLD;
+  MPI_Comm comm_ = MPI_COMM_NULL;
   std::unique_ptr<NativeChoice> choice_;
   NativeVariant variant_;
   std::optional<Prediction> prediction_;

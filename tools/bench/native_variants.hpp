@@ -46,7 +46,7 @@ class NativeChoice {
   bool cuts_segments() const;
   void set(const NativeVariant& variant);
   void reset();  // to what it was when this object was made
-  // The world once more, for calls of this variant while it is set.
+  // The world once more, for a contender of its own; of a variant, made while that is set.
   static MPI_Comm duplicate_world(const NativeVariant& variant);
   // The library reads the variable at every call, rather than once per communicator.
   static bool is_read_per_call();

@@ -17,9 +17,9 @@ constexpr PersistentForm chosen{"persistent", "auto"};
 constexpr std::string_view edges_prefix = "edges:";
 
 constexpr std::array<PersistentForm, 13> gather_forms{{
-    {"LIN", "linear", false, false, true},
-    {"BLIN", "linear", false, true},
-    {"LS", "linear-synchronised", false, false, true},
+    {"LIN", "linear", false, false, 1},
+    {"BLIN", "linear", false, true, 0},
+    {"LS", "linear-synchronised", false, false, 1},
     {"SLS", "linear-synchronised", true, false},
     {"BSLS", "linear-synchronised", true, true},
     {"BNOM", "binomial", false, false},
@@ -27,13 +27,13 @@ constexpr std::array<PersistentForm, 13> gather_forms{{
     {"BSBN", "binomial", true, true},
     {"none:SLS", "linear-synchronised", false, false},
     {"none:BSLS", "linear-synchronised", false, true},
-    {"shuffled:SLS", "linear-synchronised", true, false, false, Prediction::shuffled},
-    {"shuffled:BSLS", "linear-synchronised", true, true, false, Prediction::shuffled},
+    {"shuffled:SLS", "linear-synchronised", true, false, {}, Prediction::shuffled},
+    {"shuffled:BSLS", "linear-synchronised", true, true, {}, Prediction::shuffled},
     chosen,
 }};
 
 constexpr std::array<PersistentForm, 11> scatter_forms{{
-    {"LIN", "linear", false, false, true},
+    {"LIN", "linear", false, false, 1},
     {"SLIN", "linear", true, false},
     {"BSLIN", "linear", true, true},
     {"BNOM", "binomial", false, false},
@@ -41,18 +41,18 @@ constexpr std::array<PersistentForm, 11> scatter_forms{{
     {"BSBN", "binomial", true, true},
     {"none:SLIN", "linear", false, false},
     {"none:BSLIN", "linear", false, true},
-    {"shuffled:SLIN", "linear", true, false, false, Prediction::shuffled},
-    {"shuffled:BSLIN", "linear", true, true, false, Prediction::shuffled},
+    {"shuffled:SLIN", "linear", true, false, {}, Prediction::shuffled},
+    {"shuffled:BSLIN", "linear", true, true, {}, Prediction::shuffled},
     chosen,
 }};
 
 constexpr std::array<PersistentForm, 1> other_forms{chosen};
 
-void serve_one_by_one(MPI_Comm comm) {
+void serve_at_a_time(std::uint32_t outstanding, MPI_Comm comm) {
   CommunicatorState* state = CommunicatorState::get(comm);
   if (state == nullptr || !state->serves(comm, true)) return;
   Settings settings = state->settings();
-  settings.outstanding = 1;
+  settings.outstanding = outstanding;
   state->replace_settings(settings);
 }
 
@@ -142,7 +142,7 @@ std::optional<PersistentForm> find_persistent_form(Operation operation, std::str
 
 BoundCall::BoundCall(const PersistentForm& form, Data& data, MPI_Comm comm)
     : predicts_(form.by_arrival) {
-  if (form.one_by_one) serve_one_by_one(comm);
+  if (form.outstanding) serve_at_a_time(*form.outstanding, comm);
   MPI_Info info = info_of(form);
   error_ = bind(data, comm, info, &request_);
   MPI_Info_free(&info);

@@ -25,7 +25,8 @@ struct PersistentForm {
   std::string_view algorithm;  // of the info key
   bool by_arrival = true;      // in the order that the edges foretell
   bool background = true;
-  bool one_by_one = false;  // one rank at a time, as published, whatever SIBYL_OUTSTANDING says
+  // Transfers of the root under way, 0: all, whatever SIBYL_OUTSTANDING says. Published is one.
+  std::optional<std::uint32_t> outstanding = std::nullopt;
   Prediction told = Prediction::right;  // by its edge; `shuffled`: as if it came when another does
 };
 

@@ -68,7 +68,7 @@ def instrument_limit(result: CellResult, reference: str, crowded: bool = False) 
     check = job.get("cluster_check")
     if check is not None:
         absorbed = median(result.samples[reference]["absorbed_s"])
-        limit = _cluster_limit(check, job["collective"], absorbed)
+        limit = cluster_limit(check, job["collective"], absorbed)
         if limit:
             return limit
     # Ranks of a cluster sleep while they wait where each has a host of its own; else they spin.
@@ -94,8 +94,14 @@ def instrument_limit(result: CellResult, reference: str, crowded: bool = False) 
     return ""
 
 
-def _cluster_limit(check: dict[str, Any], collective: str, absorbed: float) -> str:
-    """What `sibyl cluster check` has found against a measurement on the cluster."""
+def cluster_limit(check: dict[str, Any], collective: str, absorbed: float) -> str:
+    """What `sibyl cluster check` has found against a measurement on the cluster.
+
+    Args:
+        check: its figures.
+        collective: what is measured.
+        absorbed: what it takes from the last arrival on, in seconds.
+    """
     one_busy_link = collective in ROOTED_BLOCKS
     true = check["gather_true"] if one_busy_link else check["shift_true"]
     if not true and not check.get("queue"):  # what a queue loses is what is measured

@@ -42,6 +42,8 @@ ITERATIONS = 7
 NEAR = 0.10
 ENOUGH = 20  # of the 22 cases
 WITHIN = "the simulator is within"
+TURNS = "where messages take turns in"
+ITEM = "cross-validation"
 COLUMNS = (
     *("collective", "algorithm", "pattern", "cluster_ms", "smpi_ms", "simulator_ms"),
     *("simulator_as_cluster_ms", "turns_ms"),
@@ -195,13 +197,32 @@ def _agree(cases: Sequence[Case], text: str, one: str, other: str, reason: str) 
     return replace(claim, instrument=f"{NAMES[one]} and {NAMES[other]}")
 
 
-def near_cluster(document: Mapping[str, Any]) -> str:
-    """How often the simulator agrees with the cluster, by this item's result; empty by others."""
-    of_both = f"{NAMES['as_cluster']} and {NAMES['cluster']}"
-    for claim in document["claims"]:
-        if claim["text"].startswith(WITHIN) and claim["instrument"] == of_both:
-            return f"{100 * NEAR:.0f} % of the cluster in {claim['ours']} cells"
-    return ""
+@dataclass(frozen=True)
+class Agreement:
+    """In how many cases the simulator is within NEAR of another instrument.
+
+    Attributes:
+        other: that instrument.
+        shared: where the messages of a rank share its link, of how many.
+        turns: where they take turns, of as many.
+    """
+
+    other: str
+    shared: str
+    turns: str
+
+
+def agreements(document: Mapping[str, Any]) -> list[Agreement]:
+    """Those that this item's result tells of, read from what `_enough` wrote."""
+    found = []
+    for claim in document["claims"] if document["item"] == ITEM else ():
+        counts = re.fullmatch(rf"In \d+; {TURNS} (\d+)\.", claim["reason"])
+        shared = claim.get("ours", "")
+        if claim["text"].startswith(WITHIN) and counts and " of " in shared:
+            other = claim.get("instrument", "").rpartition(" and ")[2]
+            turns = f"{counts[1]} of {shared.rpartition(' of ')[2]}"
+            found.append(Agreement(other, shared, turns))
+    return found
 
 
 def _enough(cases: Sequence[Case], one: str, other: str) -> Claim:
@@ -214,7 +235,7 @@ def _enough(cases: Sequence[Case], one: str, other: str) -> Claim:
     return Claim(
         f"{WITHIN} {100 * NEAR:.0f} % of {NAMES[other]} in at least {ENOUGH} of {there} cells",
         enough,
-        f"In {near(one)}; where messages take turns in {near('turns')}.",
+        f"In {near(one)}; {TURNS} {near('turns')}.",
         kind="own",
         ours=f"{near(one)} of {there}",
         instrument=f"{NAMES[one]} and {NAMES[other]}",

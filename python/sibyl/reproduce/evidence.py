@@ -121,23 +121,30 @@ def shown(
     return claim
 
 
-def found_again(text: str, cells: Mapping[str, tuple[CellResult, Near]], ours: str = "") -> Claim:
+def found_again(text: str, cells: Mapping[str, tuple[CellResult, Near]]) -> Claim:
     """Factors that a paper prints, each beside ours.
 
     Args:
         text: what they are of.
         cells: one at least; by their names the samples and the published factor.
-        ours: ours in a few words; the first six if nothing is said.
     """
     (tolerance,) = {near.tolerance for _, near in cells.values()}
-    given = [f"{near.given:.2f}" for _, near in cells.values()]
-    found = [f"{near.ratio(result):.2f}" for result, near in cells.values()]
+    given = [near.given for _, near in cells.values()]
+    found = [near.ratio(result) for result, near in cells.values()]
     return shown(
-        f"{text} (each to {100 * tolerance:.0f} %, upwards and downwards)",
+        f"{text} ({'each ' if len(cells) > 1 else ''}to {100 * tolerance:.0f} %, upwards and "
+        "downwards)",
         cells,
-        published=", ".join(given[:7]),
-        ours=ours or ", ".join(found[:7]),
+        published=_listed(given),
+        ours=_listed(found),
     )
+
+
+def _listed(factors: Sequence[float], most: int = 7) -> str:
+    """All of a few, the ends of many."""
+    if len(factors) > most:
+        return f"{min(factors):.2f} to {max(factors):.2f}"
+    return ", ".join(f"{factor:.2f}" for factor in factors)
 
 
 def decided(

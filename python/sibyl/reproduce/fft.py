@@ -8,9 +8,9 @@ gather.
 Thousand windows make a total time in seconds, so that a second there is a millisecond a window.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy
 
@@ -74,53 +74,59 @@ class Bound:
     least: float = 0.0
 
 
-# Judges what is said of cells, by their names: the text, the cells, and what `judge` takes besides.
-Judge = Callable[..., Claim]
+class Evidence(Protocol):
+    """Times of all ways to gather, and what they show."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the ways to gather."""
+
+    def over(self, own: str, other: str, metric: str) -> float:
+        """How many times as long one takes as another."""
+
+    def judged(self, text: str, bounds: Mapping[str, Bound], reason: str, **more: Any) -> Claim:
+        """What becomes of a claim about cells, by their names; `more`: as `judge` takes it."""
 
 
-def judge_exactly(ratios: Mapping[str, Window]) -> Judge:
-    """Of times that repeat to the last digit.
+@dataclass(frozen=True)
+class Exact:
+    """Times that repeat to the last digit."""
 
-    Args:
-        ratios: times over those of LS.
-    """
+    times: Mapping[str, Window]
 
-    def judged(text: str, bounds: Mapping[str, Bound], reason: str = "", **more: Any) -> Claim:
-        return judge(
-            text,
-            [
-                (name, bound.least <= _over(ratios, bound) <= bound.most)
-                for name, bound in bounds.items()
-            ],
-            reason,
-            **more,
-        )
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the ways to gather."""
+        return list(self.times)
 
-    return judged
+    def over(self, own: str, other: str, metric: str) -> float:
+        """How many times as long one takes as another."""
+        return float(getattr(self.times[own], metric) / getattr(self.times[other], metric))
 
-
-def _over(ratios: Mapping[str, Window], bound: Bound) -> float:
-    own, other = (float(getattr(ratios[name], bound.metric)) for name in (bound.own, bound.other))
-    return own / other
+    def judged(self, text: str, bounds: Mapping[str, Bound], reason: str, **more: Any) -> Claim:
+        """As `judge`."""
+        cells = [
+            (name, each.least <= self.over(each.own, each.other, each.metric) <= each.most)
+            for name, each in bounds.items()
+        ]
+        return judge(text, cells, reason, **more)
 
 
-def claims_of(ratios: Mapping[str, Window], judged: Judge, why: str) -> list[Claim]:
+def claims_of(found: Evidence, why: str) -> list[Claim]:
     """What the paper says of the table.
 
     Args:
-        ratios: times over those of LS.
-        judged: what becomes of it.
+        found: times and what they show.
         why: what explains the differences.
     """
+    judged = found.judged
 
     def said(metric: str) -> str:
-        return (
-            ", ".join(f"{name} {getattr(own, metric):.3f}" for name, own in ratios.items())
-            + " of LS."
-        )
+        ratios = (f"{name} {found.over(name, 'LS', metric):.3f}" for name in found.names)
+        return f"{', '.join(ratios)} of LS."
 
     def shorter(metric: str) -> str:
-        parts = (1 - getattr(ratios[name], metric) for name in ("SLS", "BSLS"))
+        parts = (1 - found.over(name, "LS", metric) for name in ("SLS", "BSLS"))
         return " and ".join(f"{100 * part:.1f} %" for part in parts)
 
     def cells(metric: str, most: float) -> dict[str, Bound]:
@@ -148,8 +154,8 @@ def claims_of(ratios: Mapping[str, Window], judged: Judge, why: str) -> list[Cla
             published="3.9 to 7.7 %",
         ),
     ]  # fmt: skip
-    claims += [_worth(ratios, judged, name) for name in CONTROLS]
-    if "MPI" in ratios:
+    claims += [_worth(found, name) for name in CONTROLS]
+    if "MPI" in found.names:
         claims.append(
             judged(
                 "the MPI library's own gather is as good as LS",
@@ -160,10 +166,10 @@ def claims_of(ratios: Mapping[str, Window], judged: Judge, why: str) -> list[Cla
     return claims
 
 
-def _worth(ratios: Mapping[str, Window], judged: Judge, name: str) -> Claim:
+def _worth(found: Evidence, name: str) -> Claim:
     """What knowing brings of what the paper credits it with."""
-    over = {metric: _over(ratios, Bound(CONTROLS[name], name, metric, 1.0)) for metric in METRICS}
-    claim = judged(
+    over = {metric: found.over(CONTROLS[name], name, metric) for metric in METRICS}
+    claim = found.judged(
         f"knowing who is late shortens the total time with {name} by more than {100 * MARGIN:.0f} "
         f"% (control: {CONTROLS[name]}, the same algorithm, told nothing)",
         {"total": Bound(name, CONTROLS[name], "total", 1 / (1 + MARGIN))},
@@ -211,11 +217,6 @@ def table_5(_iterations: int, advance: Callable[[], None]) -> Outcome:
         "Ranks 0 and 1 come last and together, when all others are there: the order makes no "
         "difference then. Who takes blocks in the background has all but one when rank 0 comes."
     )
-    base = ours["LS"]
-    ratios = {
-        name: Window(*(getattr(own, metric) / getattr(base, metric) for metric in METRICS))
-        for name, own in ours.items()
-    }
     error = deviation(
         (getattr(own, metric), getattr(theirs[name], metric))
         for name, own in ours.items()
@@ -223,8 +224,7 @@ def table_5(_iterations: int, advance: Callable[[], None]) -> Outcome:
         for metric in METRICS
     )
     picture = draw(ours, theirs, "simulated")
-    claims = claims_of(ratios, judge_exactly(ratios), why)
-    return Outcome(setting, COLUMNS, rows, claims, picture, error)
+    return Outcome(setting, COLUMNS, rows, claims_of(Exact(ours), why), picture, error)
 
 
 def draw(

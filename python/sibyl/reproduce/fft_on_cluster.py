@@ -12,6 +12,7 @@ import random
 import tempfile
 import wave
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import Cell
 from sibyl.experiment.journal import Journal, say_kept
+from sibyl.experiment.judge import cluster_limit
 from sibyl.experiment.places import CLUSTER_NAME, check_cluster, cluster_up
 from sibyl.experiment.provenance import programs_hash
 from sibyl.experiment.runner import (
@@ -39,7 +41,6 @@ from sibyl.reproduce.fft import (
     GATHERS,
     METRICS,
     Bound,
-    Judge,
     Window,
     claims_of,
     draw,
@@ -138,19 +139,6 @@ def _spread(times: Sequence[float], factor: float) -> tuple[float, float]:
     return (middle - low) / factor, (high - middle) / factor
 
 
-def _ratios_to_ls(samples: Samples) -> dict[str, Window]:
-    """Of the same window: whatever else the machine does meets all ways to gather alike."""
-    return {
-        name: Window(
-            *(
-                median([own / ls for own, ls in zip(of[m], samples["LS"][m], strict=True)])
-                for m in METRICS
-            )
-        )
-        for name, of in samples.items()
-    }
-
-
 def _setting(where: Where, job: dict[str, Any], windows: int) -> str:
     factor = stretch(where.rate)
     return (
@@ -164,32 +152,65 @@ def _setting(where: Where, job: dict[str, Any], windows: int) -> str:
     )
 
 
-def _judge_by_windows(samples: Samples) -> Judge:
-    """By the sign test over quotients of the same window, as said at `_ratios_to_ls`."""
+@dataclass(frozen=True)
+class Windows:
+    """Times of the same windows: whatever else the machine does meets all ways to gather alike.
 
-    def chances(bound: Bound) -> tuple[float, float]:
-        pair = (samples[name][bound.metric] for name in (bound.own, bound.other))
-        quotients = [own / other for own, other in zip(*pair, strict=True)]
-        over = [-quotient for quotient in quotients]
-        most = (sign_below(quotients, bound.most), sign_below(over, -bound.most))
+    So quotients of a window are what is told, and judged by the sign test.
+
+    Attributes:
+        samples: in milliseconds.
+        limits: by metric what the instrument decides there, if it does.
+    """
+
+    samples: Samples
+    limits: dict[str, str]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the ways to gather."""
+        return list(self.samples)
+
+    def _quotients(self, own: str, other: str, metric: str) -> list[float]:
+        pair = (self.samples[name][metric] for name in (own, other))
+        return [one / base for one, base in zip(*pair, strict=True)]
+
+    def over(self, own: str, other: str, metric: str) -> float:
+        """How many times as long one takes as another."""
+        return median(self._quotients(own, other, metric))
+
+    def _chances(self, bound: Bound) -> tuple[float, float]:
+        below = self._quotients(bound.own, bound.other, bound.metric)
+        above = [-quotient for quotient in below]
+        most = sign_below(below, bound.most), sign_below(above, -bound.most)
         if not bound.least:
             return most
-        return both(most, (sign_below(over, -bound.least), sign_below(quotients, bound.least)))
+        return both(most, (sign_below(above, -bound.least), sign_below(below, bound.least)))
 
-    def judged(text: str, bounds: Mapping[str, Bound], reason: str = "", **more: Any) -> Claim:
-        return decided(text, {name: chances(of) for name, of in bounds.items()}, reason, **more)
+    def judged(self, text: str, bounds: Mapping[str, Bound], reason: str, **more: Any) -> Claim:
+        """As `decided`."""
+        chances = {name: self._chances(bound) for name, bound in bounds.items()}
+        limits = {
+            name: limit for name, bound in bounds.items() if (limit := self.limits[bound.metric])
+        }
+        return decided(text, chances, reason, limits, **more)
 
-    return judged
+
+def _limits(results: Sequence[CellResult]) -> dict[str, str]:
+    """Computation hides what is amiss with the links in the whole time, not in the gather's."""
+    check = results[0].job["cluster_check"]
+    gather = median([time for result in results for time in result.samples["MPI"]["elapsed"]])
+    limit = cluster_limit(check, "gather", gather)
+    return {metric: "" if metric == "total" else limit for metric in METRICS}
 
 
-def _claim_of_choice(judged: Judge, ratios: dict[str, Window]) -> Claim:
-    choice, native = ratios["Sibyl's choice"], ratios["MPI"]
-    return judged(
+def _claim_of_choice(found: Windows) -> Claim:
+    total, run = (found.over("Sibyl's choice", "MPI", metric) for metric in ("total", "run"))
+    return found.judged(
         "Sibyl's own choice is not slower than the MPI library's gather by more than "
         f"{100 * (SLOWER - 1):.0f} %",
         {metric: Bound("Sibyl's choice", "MPI", metric, SLOWER) for metric in ("total", "run")},
-        f"Its total time is {choice.total / native.total:.3f}, its run time "
-        f"{choice.run / native.run:.3f} of the library's.",
+        f"Its total time is {total:.3f}, its run time {run:.3f} of the library's.",
         kind="own",
     )
 
@@ -206,7 +227,7 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
         name: {metric: _spread(of[metric], factor) for metric in METRICS}
         for name, of in samples.items()
     }
-    ratios, judged = _ratios_to_ls(samples), _judge_by_windows(samples)
+    windows = Windows(samples, _limits(results))
     why = (
         "Ranks 0 and 1 come last, at about the same time: LS takes rank 1 first, SLS last. Who "
         "receives in the background has most blocks when rank 0 comes."
@@ -215,7 +236,7 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
         _setting(where, results[0].job, len(samples["MPI"]["total"])),
         COLUMNS,
         [_row(name, of, factor) for name, of in samples.items()],
-        [*claims_of(ratios, judged, why), _claim_of_choice(judged, ratios)],
+        [*claims_of(windows, why), _claim_of_choice(windows)],
         draw(ours, table(), "measured", spread),
     )
 

@@ -173,7 +173,7 @@ def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> O
     return Outcome(setting, COLUMNS, rows, claims, picture)
 
 
-RunTimes = Mapping[int, Mapping[str, float]]  # of a point and a contender, in seconds here
+RunTimes = Mapping[int, Mapping[str, float]]  # of a point and a contender, in ms here
 
 
 def _claims(

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.control import MARGIN
-from sibyl.reproduce.evidence import Near, Statement, found_again, shown
+from sibyl.reproduce.evidence import Statement, found_again, shown
 from sibyl.reproduce.on_cluster import TABLE_3, TABLE_4, Table
 from sibyl.reproduce.outcome import Claim, published
-from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR
 
 ByDelay = Mapping[int, CellResult]
 TABLES = {"scatter": TABLE_3, "gather": TABLE_4}
@@ -28,16 +27,13 @@ def printed(table: Table) -> dict[int, float]:
     }
 
 
-def _near(table: Table, delay: int) -> Near:
-    return Near(table.slow, table.fast, printed(table)[delay], NEAR_FACTOR)
-
-
 def factors(collective: str, results: ByDelay) -> Claim:
     """Every one, those in which the fast algorithm is behind too."""
     table = TABLES[collective]
+    given = printed(table)
     return found_again(
         f"the factors of table {NUMBERS[collective]} for 2 M floats are found again",
-        {f"{delay} ms": (result, _near(table, delay)) for delay, result in results.items()},
+        {f"{d} ms": (result, table.near(given[d])) for d, result in results.items()},
     )
 
 
@@ -49,7 +45,7 @@ def largest(collective: str, results: ByDelay) -> Claim:
     return found_again(
         f"{table.fast} is up to {given[delay]:.2f} times as fast as {table.slow} (2 M floats, "
         f"{delay} ms)",
-        {f"{delay} ms": (results[delay], _near(table, delay))},
+        {f"{delay} ms": (results[delay], table.near(given[delay]))},
     )
 
 

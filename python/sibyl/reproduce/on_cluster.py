@@ -68,6 +68,10 @@ class Table:
     fast: str
     quoted: Quoted
 
+    def near(self, factor: float) -> Near:
+        """What is said of a cell whose published factor this is."""
+        return Near(self.slow, self.fast, factor, NEAR_FACTOR)
+
 
 TABLE_3 = Table(
     "scatter", "scatter_table_3_bslin_vs_lin", "speedup_lin_over_bslin", "LIN", "BSLIN", QUOTED_3
@@ -206,13 +210,12 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
         ),
         found_again(
             "the factors of the table are found again",
-            {_name(key): (cells[key], _near(table, factor)) for key, factor in theirs.items()},
-            f"{min(ours.values()):.2f} to {max(ours.values()):.2f}",
+            {_name(key): (cells[key], table.near(factor)) for key, factor in theirs.items()},
         ),
         found_again(
             table.quoted[0],
             {
-                _name(key): (cells[key], _near(table, factor))
+                _name(key): (cells[key], table.near(factor))
                 for key, factor in table.quoted[1].items()
             },
         ),
@@ -285,10 +288,6 @@ def wrong_results(results: Sequence[CellResult]) -> list[Claim]:
     if not wrong:
         return []
     return [Claim("all results are right", "not held", f"{wrong} are wrong", kind="own")]
-
-
-def _near(table: Table, factor: float) -> Near:
-    return Near(table.slow, table.fast, factor, NEAR_FACTOR)
 
 
 def _name(key: Key) -> str:

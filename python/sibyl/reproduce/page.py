@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sibyl.reproduce.cross_validation import near_cluster
+from sibyl.reproduce.cross_validation import agreements
+from sibyl.reproduce.knowing import LINKS_SHARED
 from sibyl.reproduce.outcome import VERDICTS, Item
 
 DETAILS = "reproduction-details.md"
@@ -19,13 +20,14 @@ MEANINGS = (
     ),
 )
 HEAD = (
-    "*Within N %*: ours is at most N % above or below; it does not say that one is not slower than "
-    "the other. *Not slower by more than N %* of something measured: the measurements show it "
-    "(rank-sum test, Holm's correction over the claim). Instruments: the *model* (`sibyl "
-    "simulate`, with how far its numbers are from the published ones of the same item, or, where "
-    "the paper prints none, in how many cells of `cross-validation` it agrees with the cluster), "
-    "*SMPI* (the library on SimGrid's simulated network), a *cluster* of "
-    "namespaces on one machine, this *processor*, a *recording* of real programs."
+    "*Within N %*: ours is at most N % above or below; of something measured: the measurements "
+    "show both. It does not say that one is not slower than the other. *Not slower by more than "
+    "N %* of something measured: the measurements show it (rank-sum test, of the transform's "
+    "windows a sign test; Holm's correction over the claim). Instruments: the *model* (`sibyl "
+    "simulate`, with how far its numbers are from the published ones of the same item, or else in "
+    "how many cells of `cross-validation` a model with such links agrees with another "
+    "instrument), *SMPI* (the library on SimGrid's simulated network), a *cluster* of namespaces "
+    "on one machine, this *processor*, a *recording* of real programs."
 )
 WORTH = (
     "A background variant beside the plain one, as the papers have it, mixes what knowing gains "
@@ -53,28 +55,37 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def instrument(document: dict[str, Any], elsewhere: str = "") -> str:
+def instrument(document: dict[str, Any], documents: Documents = ()) -> str:
     """What measured an item, in a few words, with a model's error.
 
     Args:
         document: the item.
-        elsewhere: what is known of the model's error where the paper prints no numbers.
+        documents: of all, which may tell of a model's error elsewhere.
     """
     if document["how"].startswith("simulated"):
         name = "SMPI" if "SMPI" in document["how"] else "model"
         error = document.get("error", "")
         if error:
             return f"{name}, off by {error.split(', from')[0]}"
-        return f"{name}, {elsewhere or 'error unknown'}"
+        return f"{name}, {_elsewhere(document, documents) or 'error unknown'}"
     if "recorded" in document["how"]:
         return "recording"
     return "cluster" if "cluster" in document["how"] else "processor"
 
 
-def _elsewhere(documents: Documents) -> str:
-    """What is known of the model's error where no numbers are published."""
-    agreed = [near for document in documents if (near := near_cluster(document))]
-    return f"no numbers printed; within {agreed[0]} elsewhere" if agreed else ""
+def _elsewhere(document: dict[str, Any], documents: Documents) -> str:
+    """How often a model agrees with others in cases that are not the paper's.
+
+    A model whose messages share links has been compared with SMPI as it is, with the cluster only
+    with handshakes besides; one whose messages take turns, with both.
+    """
+    found = {each.other: each for of in documents for each in agreements(of)}
+    shared = LINKS_SHARED in document["setting"]
+    other = "SMPI" if shared else "the cluster"
+    if other not in found:
+        return ""
+    count = found[other].shared if shared else found[other].turns
+    return f"not compared with printed times; within 10 % of {other} in {count} other cells"
 
 
 def _anchor(title: str) -> str:
@@ -92,14 +103,13 @@ def _claims(documents: Documents, kind: str) -> Iterator[tuple[dict[str, Any], d
 def _table(documents: Documents, kind: str, page: str) -> list[str]:
     """All claims of a kind; `page`: of the sections that the items link to."""
     found = []
-    elsewhere = _elsewhere(documents)
     for document, claim in _claims(documents, kind):
         item = f"[{document['item']}]({page}#{_anchor(document['title'])})"
         cells = [
             f"{_cell(claim['text'])} ({item})",
             _cell(claim.get("published", "")),
             _cell(claim.get("ours", "")),
-            claim.get("instrument") or instrument(document, elsewhere),
+            claim.get("instrument") or instrument(document, documents),
             f"**{claim['verdict']}**",
         ]
         found.append((ORDER.index(claim["verdict"]), f"| {' | '.join(cells)} |"))

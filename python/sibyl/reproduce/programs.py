@@ -143,7 +143,7 @@ def prediction(_iterations: int, advance: Callable[[], None]) -> Outcome:
         ),
         replace(
             as_control(gain_of_programs, told, "absorbed", (gain for _, gain in gains)),
-            instrument="model, error unknown, of recorded arrivals",
+            instrument="model, not compared with times, of recorded arrivals",
         ),
     ]
     setting = (

@@ -95,13 +95,13 @@ def test_collisions_have_their_control_too() -> None:
         assert of_elapsed == ["held", "held"]  # BSLS is ahead in both
 
 
-def test_leaves_that_all_send_when_they_come_stand_beside_leaves_in_turns() -> None:
+def test_leaves_that_all_send_when_they_come_stand_beside_leaves_that_are_asked() -> None:
     figure = collisions_on_cluster.FIGURE
     grid = figures_on_cluster.grid_of(figure, Where(16), 15)
     for at_once, verdict in ((0.2, "held"), (0.1, "not held")):
         results = results_of(grid, {"BLIN": at_once})
         claims = collisions_on_cluster.claims_of(dict(zip(figure.points(16), results, strict=True)))
-        (claim,) = (claim for claim in claims if "in turns" in claim.text)
+        (claim,) = (claim for claim in claims if "(BLIN)" in claim.text)
         assert claim.verdict == verdict
 
 
@@ -159,7 +159,7 @@ def test_exclusive_scans_on_36_hosts_are_held_against_the_published_factors() ->
     verdicts = [claim.verdict for claim in by_text.values()]
     # Two-op-doubling is never ahead; 1-doubling is behind by less than 2 %.
     assert verdicts == ["held", "not held", "not held", "held", "held"]
-    assert by_text["for 100000 elements it takes 1.92 times as long (each to 15 %, upwards and "
+    assert by_text["for 100000 elements it takes 1.92 times as long (to 15 %, upwards and "
                    "downwards)"].ours == "1.90"  # fmt: skip
     row = dict(zip(outcome.columns, outcome.rows[-4], strict=True))
     assert (row["elements"], row["algorithm"], row["published_factor"]) == (100000, "native", 1.918)

@@ -227,7 +227,8 @@ def test_the_transform_on_the_cluster_is_judged_by_quotients_of_the_same_window(
         }
         for name in fft_on_cluster.NAMES.values()
     }
-    job = {"mpi": "MPI 9", "cluster_check": {"gather_ratio": 1.05}}
+    check = {"gather_ratio": 1.05, "gather_true": True, "latency_true": True}
+    job = {"mpi": "MPI 9", "cluster_check": check}
     cell = Cell(8, 1 << 20, "same", "flat", 0.0)
     outcome = fft_on_cluster.outcome_of(where, [CellResult(cell, job, samples, {})])
     row = dict(zip(outcome.columns, outcome.rows[1], strict=True))
@@ -240,6 +241,19 @@ def test_the_transform_on_the_cluster_is_judged_by_quotients_of_the_same_window(
     few = {name: {m: two[:2] for m, two in of.items()} for name, of in samples.items()}
     (*_, choice) = fft_on_cluster.outcome_of(where, [CellResult(cell, job, few, {})]).claims
     assert choice.verdict == "not judged"  # from two windows
+    # Nor is a library's gather as good that is faster by more than 1 %.
+    for much, verdict in ((0.98, "not held"), (1.02, "not held"), (1.005, "held")):
+        other = {m: [much * t for t in times] for m, times in samples["LS"].items()}
+        one = CellResult(cell, job, {**samples, "MPI": other}, {})
+        (good,) = (
+            c for c in fft_on_cluster.outcome_of(where, [one]).claims if "as good as" in c.text
+        )
+        assert good.verdict == verdict
+    # Where the links are not true the gather's own times are not judged.
+    slow = {**job, "cluster_check": {**check, "gather_true": False, "cpu_bound": True}}
+    verdicts = [c.verdict for c in fft_on_cluster.outcome_of(
+        where, [CellResult(cell, slow, samples, {})]).claims]  # fmt: skip
+    assert verdicts[:4] == ["held", "not judged", "not judged", "held"]
     # LS is SLS told nothing; of BSLS, told nothing, the times are made up as its own.
     controls = [claim.ours for claim in outcome.claims if claim.kind == "control"]
     assert controls == [f"told nothing over told the truth: {r}" for r in ("1.040", "1.000")]

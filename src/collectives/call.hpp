@@ -87,9 +87,10 @@ class CountedCall {
   }
   // The library has it whenever it comes again (communicator/settled_calls.hpp); called before it
   // is over. Those that are recorded all go the whole way.
-  void settle(const SettledCall& call, std::uint64_t bytes) const {
+  void settle(const SettledCall& call, std::uint64_t bytes,
+              const std::optional<BlockSizes>& sizes = std::nullopt) const {
     if (!timed_) {
-      SettledCalls::add({.call = call});
+      SettledCalls::add({.call = call, .state = &state_, .sizes = sizes});
     } else if (!state_.process().records()) {
       SettledCalls::add(
           {.call = call, .count = &state_.report.line(collective_, nullptr), .bytes = bytes});

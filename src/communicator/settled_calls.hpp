@@ -23,6 +23,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "executor/program/short_run.hpp"
@@ -85,6 +86,13 @@ static_assert(sizeof(SettledCall) == 64);
 
 class CommunicatorState;
 
+// What a decision looks at of blocks of any sizes, where all ranks know all of them.
+struct BlockSizes {
+  MPI_Count all = 0;  // elements; negative where a count is
+  MPI_Count largest = 0;
+  bool operator==(const BlockSizes&) const = default;
+};
+
 // What is remembered of one.
 struct KnownCall {
   enum class Kind : std::uint8_t {
@@ -98,6 +106,7 @@ struct KnownCall {
   CallCount* count = nullptr;  // nullptr: it is not to be counted
   std::uint64_t bytes = 0;     // of one call, for the report
   CommunicatorState* state = nullptr;
+  std::optional<BlockSizes> sizes = std::nullopt;  // for which alone the library has it
 };
 
 // What serves one, unless the governor says otherwise; an unsettled one has no run.

@@ -41,7 +41,7 @@ void Governor::Site::reconsider() {
   if (sites_.size() == most_sites) return nullptr;
   Site& site = sites_.emplace_back();
   site.key = key;
-  site.sends = key.is_long();
+  site.sends = key.may_send();
   return &site;
 }
 

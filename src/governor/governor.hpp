@@ -22,8 +22,8 @@
 // verdicts whose turn which number of a call is; from then on each line has a site of its own, on
 // all ranks by the number alone.
 //
-// Sites of short calls send no messages: they have trials only where a longer site of the
-// communicator has agreed on something, and tell of them when it does so again.
+// Sites of calls that are known to be short send no messages: they have trials only where another
+// site of the communicator has agreed on something, and tell of them when it does so again.
 #pragma once
 
 #include <array>
@@ -56,8 +56,16 @@ class Governor {
     std::uint64_t most_bytes() const {
       return size_class == 0 ? 0 : least_bytes() + (least_bytes() - 1);
     }
-    // Whether its calls are long enough to send messages, and to look for their line.
+    // Whether its calls are long enough to look for their line.
     bool is_long() const { return least_bytes() >= long_from; }
+    // Whether they may send messages: where not all ranks know how long they are, too, or nobody
+    // would ever see that long ones are slow. What messages take makes the next ones rarer.
+    bool may_send() const {
+      const bool unknown = collective == Collective::gatherv ||
+                           collective == Collective::scatterv ||
+                           collective == Collective::alltoallv;
+      return unknown || is_long();
+    }
     bool has(Arm arm) const { return arm != Arm::challenger || challenger != nullptr; }
     // Between which the arm in force is tried.
     int contenders() const { return challenger != nullptr ? 2 : 1; }
@@ -76,7 +84,7 @@ class Governor {
 
   struct Site {
     Key key;
-    bool sends = false;  // its calls are long enough
+    bool sends = false;  // its calls may
     // Of the site of no line, whose key is that of all its lines: calls of all of them, and whose
     // turn they are.
     std::int64_t made = 0;

@@ -263,6 +263,19 @@ TEST(Governor, ShortCallsSendNothing) {
   EXPECT_EQ(ranks.agreements, 0);
 }
 
+TEST(Governor, CallsWhoseSizesNotAllRanksKnowHaveTrials) {
+  for (const Collective of : {Collective::gatherv, Collective::scatterv, Collective::alltoallv}) {
+    GovernedRanks ranks;
+    const Governor::Key unknown = GovernedRanks::key_of(0, of, 0);
+    EXPECT_FALSE(unknown.is_long());
+    ranks.native_of(70, costs(3e-6, 1e-6), unknown);
+    EXPECT_EQ(ranks.site().arm, Arm::native);
+  }
+  GovernedRanks ranks;
+  EXPECT_EQ(ranks.native_of(1000, costs(3e-6, 1e-6), GovernedRanks::key_of(0, Collective::barrier)),
+            0);
+}
+
 TEST(Governor, ShortCallsAreToldOfWithLongOnes) {
   GovernedRanks ranks;
   const Governor::Key small = GovernedRanks::key_of(100);

@@ -33,6 +33,10 @@ struct Exchange {
   int native() const;
   std::optional<SettledCall> key() const;
   bool key_tells_bytes() const { return !now.irregular(); }
+  std::optional<BlockSizes> sizes(int ranks) const {
+    if (collective != Collective::allgatherv) return std::nullopt;
+    return sizes_of(now.receive.counts, ranks);
+  }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 
@@ -60,9 +64,12 @@ int Exchange::native() const {
 }
 
 std::optional<SettledCall> Exchange::key() const {
-  if (collective == Collective::allgatherv) return std::nullopt;
   SettledCall call =
       settled_call(collective, root, caller, comm, now.send.buffer, now.receive.buffer);
+  if (collective == Collective::allgatherv) {
+    if (!now.receive.counts.given()) return std::nullopt;
+    return call.with(now.send.count, now.send.type).with_other(0, now.receive.type);
+  }
   if (now.irregular()) {  // no sizes, which the choice does not know
     call.count = (now.send.counts.given() ? 1U : 0U) | (now.receive.counts.given() ? 2U : 0U);
     call.other_count =
@@ -113,7 +120,7 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
     cut.segments = segments_that_fill(read.largest_block(), most);
   }
   const Prepared* prepared = program_for(state, algorithm, cut, 0, now.in_place());
-  const bool named = now.irregular() || read.named();
+  const bool named = collective == Collective::alltoallv || read.named();
   if (prepared == nullptr) return Outcome::library(read.own_bytes(), choice, named);
 
   CollectiveCall call;

@@ -47,10 +47,13 @@ struct ReduceScatter {
                : native_reduce_scatter_block(caller, send, receive, block, datatype, op, comm);
   }
   std::optional<SettledCall> key() const {
-    if (irregular()) return std::nullopt;
+    if (irregular() && !counts.given()) return std::nullopt;
     return settled_call(collective, root, caller, comm, send, receive).with(block, datatype).by(op);
   }
-  static constexpr bool key_tells_bytes() { return true; }
+  bool key_tells_bytes() const { return !irregular(); }
+  std::optional<BlockSizes> sizes(int ranks) const {
+    return irregular() ? std::optional(sizes_of(counts, ranks)) : std::nullopt;
+  }
   static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };

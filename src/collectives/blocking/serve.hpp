@@ -13,6 +13,8 @@
 //     std::optional<SettledCall> key() const;       // none: a few words do not tell calls apart
 //     bool key_tells_bytes() const;                 // calls of one key count as many for the
 //     report
+//     // Optional: of blocks of any sizes what the decision looks at, which the key does not tell.
+//     std::optional<BlockSizes> sizes(int ranks) const;
 //     // Where a short run finds the data of this call; false: it must go the whole way.
 //     bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData&) const;
 //     // May throw std::bad_alloc. `wrong`: the class of what is wrong here, where this rank takes
@@ -32,6 +34,7 @@
 // has worked on data of its own since the last call has to fetch.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -39,6 +42,7 @@
 #include "collectives/call.hpp"
 #include "collectives/verdict.hpp"
 #include "communicator/settled_calls.hpp"
+#include "executor/irregular_blocks.hpp"
 
 namespace sibyl {
 
@@ -88,6 +92,16 @@ inline SettledCall settled_call(Collective collective, int root, Caller caller, 
   call.what = SettledCall::kind(collective, root, SettledCall::buffers(first, second)) |
               (caller.preload ? preload : 0);
   return call;
+}
+
+inline BlockSizes sizes_of(const Counts& counts, int ranks) {
+  BlockSizes sizes;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    if (counts[rank] < 0) return {.all = -1};
+    sizes.all += counts[rank];
+    sizes.largest = std::max(sizes.largest, counts[rank]);
+  }
+  return sizes;
 }
 
 // Counted only where the library takes it: it may be made at this rank alone and refused there.
@@ -161,7 +175,9 @@ template <class Call>
     const bool settled = outcome.settled && countable && state->settles_calls();
     const int result = call.native();
     if (key.call != nullptr && settled && result == MPI_SUCCESS) {
-      counted.settle(*key.call, outcome.bytes);
+      std::optional<BlockSizes> sizes;
+      if constexpr (requires { call.sizes(0); }) sizes = call.sizes(state->size());
+      counted.settle(*key.call, outcome.bytes, sizes);
     }
     return counted.end_left(*outcome.to_library, outcome.bytes, result);
   }
@@ -217,6 +233,11 @@ template <class Call>
   const KnownCall* const known = SettledCalls::find(*key);
   if (known == nullptr) return serve_unsettled(call, caller, comm, {&*key, std::nullopt});
   if (known->kind == KnownCall::Kind::library) {
+    if constexpr (requires { call.sizes(0); }) {
+      if (known->sizes && call.sizes(known->state->size()) != known->sizes) {
+        return serve_unsettled(call, caller, comm, {&*key, std::nullopt});
+      }
+    }
     return CountedCall::count_settled(*known, [&] { return call.native(); });
   }
   const CountedCall::Key with{&*key, known->kind};

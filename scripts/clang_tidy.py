@@ -2,13 +2,14 @@
 """Runs clang-tidy over src/ in parallel and remembers what it found clean.
 
     clang_tidy.py --tidy CLANG_TIDY --build BUILD_DIRECTORY [--jobs N] [--stamps DIRECTORY]
-                  [--changed-since COMMIT]
+                  [--changed-since COMMIT] [--shallow]
 
 A file is looked at again when it, a header of this checkout that it includes, .clang-tidy or the
 version of clang-tidy has changed. A file that is compiled for several MPIs is looked at once.
 With --changed-since only files that differ from that commit, or include one that does, are looked
-at; all of them where .clang-tidy does. In the build directory each source is to be compiled by
-itself, without precompiled headers, so that a file that includes less than it uses is found.
+at; all of them where .clang-tidy does. With --shallow the static analyzer, which takes two thirds
+of the time, looks at each function by itself. In the build directory each source is to be compiled
+by itself, without precompiled headers, so that a file that includes less than it uses is found.
 Standard library only. Exit status 1 when anything was found.
 """
 
@@ -93,10 +94,15 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--stamps", type=Path, default=ROOT / "build/lint/stamps")
     parser.add_argument("--changed-since", metavar="COMMIT")
+    parser.add_argument("--shallow", action="store_true")
     options = parser.parse_args()
 
     version = subprocess.run([options.tidy, "--version"], capture_output=True, check=True).stdout
-    common = version + (ROOT / ".clang-tidy").read_bytes()
+    analyzer = ["-analyzer-config", "mode=shallow"] if options.shallow else []
+    # The commands are GCC's, and name warnings that clang does not know.
+    words = ["-Wno-unknown-warning-option", *(w for word in analyzer for w in ("-Xclang", word))]
+    extra = [f"--extra-arg={word}" for word in words]
+    common = version + (ROOT / ".clang-tidy").read_bytes() + " ".join(extra).encode()
     commands = first_commands(options.build)
     if not commands:
         print(f"clang-tidy: {options.build} has no compile command for src/")
@@ -113,8 +119,7 @@ def main():
         if stamp.exists() and stamp.read_text() == mark:
             return path, 0, ""
         command = [options.tidy, "-p", str(options.stamps), "--quiet", "--warnings-as-errors=*"]
-        # The commands are GCC's, and name warnings that clang does not know.
-        command.append("--extra-arg=-Wno-unknown-warning-option")
+        command += extra
         if path.suffix == ".c":  # the naming rules are those of C++
             command.append("--checks=-readability-identifier-naming")
         done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)

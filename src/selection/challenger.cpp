@@ -157,6 +157,7 @@ const Algorithm* challenger_to(const Algorithm& chosen, const Settings& settings
       break;
     case Collective::gather:
     case Collective::scatter:
+      if (now.ranks <= 2) return nullptr;  // one message by either
       if (now.bytes * static_cast<std::uint64_t>(now.ranks) > most_in_a_tree) return nullptr;
       all = rank_blocks(now);
       break;

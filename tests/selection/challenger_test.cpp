@@ -90,6 +90,9 @@ TEST(ChooseChallenger, IsNoneWhereNothingComesNear) {
 TEST(ChooseChallenger, TakesTheTreeForBlocksOfTheRoot) {
   EXPECT_EQ(challenger_in(between_hosts(Collective::gather, 8, 4096)), "binomial");
   EXPECT_EQ(challenger_in(between_hosts(Collective::scatter, 8, 1 << 20)), "binomial");
+  // Of two ranks it is the same message.
+  EXPECT_EQ(challenger_in(between_hosts(Collective::gather, 2, 4096)), "none");
+  EXPECT_EQ(challenger_in(between_hosts(Collective::scatter, 2, 1 << 20)), "none");
 }
 
 }  // namespace

@@ -82,3 +82,13 @@ def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
         fine = result_of(times, cores=2, cluster_check=found, collective=collective)
         assert instrument_limit(fine, "native") == ""
         assert judge([fine], "native")[1].verdict == "SLOWER"
+
+
+def test_ranks_that_spin_on_too_few_cores_have_a_verdict_where_that_is_what_is_measured() -> None:
+    """They wake up late by each other's doing; where each has a core of its own it is not that."""
+    times = {"native": around(1e-2), "own": around(5e-2)}
+    shared = result_of(times, cores=2, late=5e-3)
+    assert "share 2 cores" in instrument_limit(shared, "native")
+    assert instrument_limit(shared, "native", crowded=True) == ""
+    assert judge([shared], "native", crowded=True)[1].verdict == "SLOWER"
+    assert "later than" in instrument_limit(result_of(times, late=5e-3), "native", crowded=True)

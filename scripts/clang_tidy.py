@@ -7,9 +7,10 @@
 A file is looked at again when it, a header of this checkout that it includes, .clang-tidy or the
 version of clang-tidy has changed. A file that is compiled for several MPIs is looked at once.
 With --changed-since only files that differ from that commit, or include one that does, are looked
-at; all of them where .clang-tidy does. With --fewer-paths the static analyzer, which takes two thirds
-of the time, gives a function up sooner, so that it finds a part of what it would. In the build directory each source is to be compiled
-by itself, without precompiled headers, so that a file that includes less than it uses is found.
+at; all of them where .clang-tidy does. With --fewer-paths the static analyzer, which takes two
+thirds of the time, gives a function up sooner: it finds a part of what it would. In the build
+directory each source is to be compiled by itself, without precompiled headers, so that a file that
+includes less than it uses is found.
 Standard library only. Exit status 1 when anything was found.
 """
 

@@ -26,18 +26,10 @@ struct ReduceScatter {
   bool irregular() const { return collective == Collective::reduce_scatter; }
   MPI_Count count_of(Rank rank) const { return irregular() ? counts[rank] : block; }
   MPI_Count total(int ranks) const {
-    if (!irregular()) return block * ranks;
-    MPI_Count sum = 0;
-    for (Rank rank = 0; rank < ranks; ++rank) sum += counts[rank];
-    return sum;
+    return irregular() ? sizes_of(counts, ranks).all : block * ranks;
   }
   // Elements of the largest block; 0 where all are alike.
-  MPI_Count largest(int ranks) const {
-    if (!irregular()) return 0;
-    MPI_Count most = 0;
-    for (Rank rank = 0; rank < ranks; ++rank) most = std::max(most, count_of(rank));
-    return most;
-  }
+  MPI_Count largest(int ranks) const { return irregular() ? sizes_of(counts, ranks).largest : 0; }
   Verdict judge(int rank, int ranks) const;
   bool library_judges(CommunicatorState& state) const { return is_librarys(state, op, datatype); }
   OwnData own_data(int rank, int) const { return {count_of(rank), datatype}; }

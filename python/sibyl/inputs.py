@@ -1,6 +1,7 @@
 """Files that a command reads: none that is larger than it can be, and so no device without end."""
 
 import errno
+import lzma
 from pathlib import Path
 
 # What people write by hand, or a command has written for itself.
@@ -23,3 +24,18 @@ def read_text(path: Path, most_bytes: int = SMALL) -> str:
     if len(data) > most_bytes:
         raise OSError(errno.EFBIG, f"it is larger than {most_bytes} bytes", str(path))
     return data.decode("utf-8")
+
+
+def read_compressed(path: Path, most_bytes: int = SMALL) -> bytes:
+    """What an .xz file holds, at most so many bytes.
+
+    Raises:
+        OSError: it cannot be read, or holds more.
+        EOFError: its end is missing.
+        lzma.LZMAError: it is damaged, or none.
+    """
+    with lzma.open(path) as file:
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"it holds more than {most_bytes} bytes", str(path))
+    return data

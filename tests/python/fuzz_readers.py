@@ -7,9 +7,11 @@ atheris make more of it.
 """
 
 import json
+import lzma
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from sibyl.arguments import read_order, read_sizes
@@ -32,10 +34,12 @@ from sibyl.profile.world import read_world
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.page import details, markdown
 from sibyl.reproduce.results import read_result
+from sibyl.reproduce.samples import asked_of, judged, read_samples
 from sibyl.reproduce.session import page
 from sibyl.simulator import calibration
 
 Reader = Callable[[Path], object]
+MEASURED = next(item for item in ITEMS if item.name == "exscan-table-1-cluster")
 
 
 def _recording(path: Path) -> None:
@@ -81,6 +85,16 @@ def _reproduction(path: Path) -> None:
         text.encode()
 
 
+def _samples(path: Path) -> None:
+    """Of what the compressed file holds."""
+    path.write_bytes(lzma.compress(path.read_bytes()))
+    kept = read_samples(MEASURED, path.parent)
+    if kept is not None:
+        assert kept.made.where is not None
+        asked = asked_of(MEASURED, kept.made.where, kept.made.iterations)
+        judged(MEASURED, replace(kept, asked=asked))
+
+
 def _module(path: Path) -> None:
     found = tail_calls_of(path)
     for offset in range(4096 if found is not None else 0):
@@ -100,6 +114,7 @@ READERS: dict[str, tuple[Reader, str]] = {
     "fft": (read_document, "fft.json"),
     "cluster": (_cluster, "default.json"),
     "module": (_module, "module.so"),
+    "samples": (_samples, f"{MEASURED.name}.samples.xz"),
     "reproduction": (_reproduction, f"{ITEMS[0].name}.json"),
 }
 

@@ -22,6 +22,14 @@ def reproduce(
         bool,
         typer.Option("--clusters", help="With --all: those on a cluster too; root's, and hours."),
     ] = False,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            "--judge",
+            help="Measure nothing: judge the samples anew that are kept there of items on a "
+            "cluster; all of them, or those named.",
+        ),
+    ] = False,
     iterations: Annotated[
         int, typer.Option(metavar="K", help="Arrival patterns or instances per cell.")
     ] = 64,
@@ -49,6 +57,12 @@ def reproduce(
     ] = None,
 ) -> int:
     """Repeat published tables and figures, ours beside theirs, and judge their claims."""
-    from sibyl.reproduce.session import Wishes, run
+    from sibyl.errors import CommandError
+    from sibyl.reproduce.session import Wishes, judge_again, run
 
-    return run(items or [], everything, to, iterations, Wishes(hosts, rate, mpi), clusters, json)
+    wishes = Wishes(hosts, rate, mpi)
+    if judge:
+        if everything or clusters or wishes != Wishes():
+            raise CommandError("--judge measures nothing: it goes with names of items and --to")
+        return judge_again(items or [], to, json)
+    return run(items or [], everything, to, iterations, wishes, clusters, json)

@@ -6,15 +6,14 @@ retransmission timeout of 200 ms is not stretched with the delays: it is 60 ms o
 at 300 Mbit/s.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from sibyl.experiment.units import size_text
 from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown
 from sibyl.reproduce.figures_on_cluster import Figure, appendix, grid_of, outcome_of, worth
 from sibyl.reproduce.largest_on_cluster import ByDelay, factors, sinks
-from sibyl.reproduce.on_cluster import demand_root, measured, stretch, wrong_results
-from sibyl.reproduce.outcome import Claim, Outcome, Where
+from sibyl.reproduce.on_cluster import of_grids, stretch, wrong_results
+from sibyl.reproduce.outcome import Claim, Outcome, Parts, Where
 
 QUEUE = 128 * 1024
 # BLIN's leaves all send as soon as they come, in the background; LS and BSLS ask for blocks.
@@ -22,13 +21,11 @@ CONTENDERS = ("native", "BLIN", "LS", "SLS", "BSLS", "none:BSLS", "shuffled:BSLS
 FIGURE = Figure("gather", "delay", QUEUE, CONTENDERS)
 
 
-def collisions(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
-    """Every delay."""
-    demand_root()
-    results, journal = measured(grid_of(FIGURE, where, iterations), advance)
+def judged(where: Where, parts: Parts) -> Outcome:
+    """Of every delay."""
+    results = parts[""]
     by_delay = dict(zip(FIGURE.points(where.hosts), results, strict=True))
     outcome = outcome_of(FIGURE, where, results)
-    journal.forget()
     setting = (
         f"{outcome.setting}; the switch keeps {size_text(QUEUE)} in front of each link, and the "
         f"kernel's retransmission timeout of 200 ms is {200 / stretch(where.rate):.0f} ms of the "
@@ -85,3 +82,6 @@ def claims_of(by_delay: ByDelay) -> list[Claim]:
             kind="own",
         ),
     ]
+
+
+collisions = of_grids(lambda where, iterations: {"": [grid_of(FIGURE, where, iterations)]}, judged)

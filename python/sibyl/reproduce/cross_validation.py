@@ -23,7 +23,17 @@ from sibyl.experiment.places import find_launcher, place
 from sibyl.experiment.runner import choose_benchmark_launcher, signals_interrupt
 from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.on_cluster import demand_root
-from sibyl.reproduce.outcome import VERDICTS, Claim, Outcome, Where, judge
+from sibyl.reproduce.outcome import (
+    VERDICTS,
+    Advance,
+    Claim,
+    Measured,
+    Measurement,
+    Outcome,
+    Parts,
+    Where,
+    judge,
+)
 from sibyl.simulator.contenders import contenders
 from sibyl.simulator.model import Network
 from sibyl.simulator.run import run_prepared
@@ -52,10 +62,11 @@ COLUMNS = (
 NAMES = {
     "simulator": "the model", "as_cluster": "the model", "smpi": "SMPI", "cluster": "the cluster"
 }  # fmt: skip
-STEPS = 3 * len(CASES)
+STEPS = 2 * len(CASES)
+UNDER_SMPI = " under SMPI"
 EAGER = 65536  # SMPI's
 # Up to so many bytes the libraries send over TCP without waiting for the receiver.
-MPI_EAGER = {"mpich": 16384, "openmpi": 65536}
+MPI_EAGER = {"MPICH": 16384, "Open MPI": 65536}
 
 
 @dataclass(frozen=True)
@@ -108,17 +119,17 @@ def platform_like(tryton: Path, alpha: float, beta: float) -> Iterator[str]:
         yield str(path)
 
 
-def _under_smpi(grid: Grid, alpha: float, beta: float) -> list[CellResult | None]:
+def _under_smpi(grid: Grid, alpha: float, beta: float) -> list[CellResult]:
     try:
         launcher = find_launcher("smpi", None)
     except CommandError:
-        return [None] * len(grid.cells)  # built without SimGrid
+        return []  # built without SimGrid
     found: list[CellResult] = []
     with platform_like(launcher.path.parent / "tryton.xml", alpha, beta) as platform:
         cluster = simulated.SimulatedCluster(launcher, platform, 1, None)
         part = replace(grid, iterations=1, on="smpi", mpi=None)
         cluster.run(part, None, found.append, lambda _cell: None)
-    return list(found)
+    return found
 
 
 def in_simulator(collective: str, name: str, cell: Cell, network: Network) -> float:
@@ -136,36 +147,57 @@ def _middle(result: CellResult, name: str) -> float:
     return statistics.median(result.samples[name]["absorbed_s"])
 
 
-def cross_validation(where: Where, _iterations: int, advance: Callable[[], None]) -> Outcome:
-    """All cases, and what explains where they differ."""
+def _asked(where: Where, _iterations: int) -> str:
+    return " ".join(grid_of(collective, where).fingerprint() for collective in CASES)
+
+
+def _measured(where: Where, _iterations: int, advance: Advance) -> Measured:
+    """Each collective on the cluster, and then under SMPI, which is told what the cluster is."""
     demand_root()
-    grids = [grid_of(collective, where) for collective in CASES]
+    grids = {collective: grid_of(collective, where) for collective in CASES}
+    parts: dict[str, list[CellResult]] = {}
     launcher = choose_benchmark_launcher(where.mpi)
-    measured: list[list[CellResult]] = []
-    with signals_interrupt(), place(grids[0], launcher, needed=True) as run:
-        for grid in grids:
+    whole = next(iter(grids.values()))
+    with signals_interrupt(), place(whole, launcher, needed=True) as run:
+        for collective, grid in grids.items():
             found: list[CellResult] = []
             run(grid, None, found.append, lambda _cell: None)
-            measured.append(found)
+            parts[collective] = found
             advance()
+    for collective, grid in grids.items():
+        alike, *_ = networks_of(parts[collective][0].job)
+        parts[collective + UNDER_SMPI] = _under_smpi(grid, alike.alpha, alike.beta)
+        advance()
+    return Measured(parts, lambda: None)
+
+
+def _judged(where: Where, parts: Parts) -> Outcome:
+    """All cases, and what explains where they differ."""
     cases = []
-    for grid, on_cluster in zip(grids, measured, strict=True):
-        networks = networks_of(on_cluster[0].job, launcher.flavour)
-        alpha, beta = networks[0].alpha, networks[0].beta
-        smpi = _under_smpi(grid, alpha, beta)
-        advance()
-        for real, other in zip(on_cluster, smpi, strict=True):
-            for name in grid.algorithms[1:]:
-                models = (
-                    in_simulator(grid.collective, name, real.cell, network) for network in networks
+    for collective, (_, algorithms) in CASES.items():
+        on_cluster, smpi = parts[collective], parts[collective + UNDER_SMPI]
+        networks = networks_of(on_cluster[0].job)
+        for number, real in enumerate(on_cluster):
+            for name in algorithms:
+                models = (in_simulator(collective, name, real.cell, each) for each in networks)
+                under_smpi = _middle(smpi[number], name) if smpi else None
+                cases.append(
+                    Case(
+                        collective,
+                        name,
+                        real.cell.pattern,
+                        _middle(real, name),
+                        under_smpi,
+                        *models,
+                    )
                 )
-                times = (_middle(real, name), other and _middle(other, name), *models)
-                cases.append(Case(grid.collective, name, real.cell.pattern, *times))
-        advance()
-    return outcome_of(cases, where, measured[0][0].job)
+    return outcome_of(cases, where, parts[next(iter(CASES))][0].job)
 
 
-def networks_of(job: dict[str, Any], flavour: str) -> tuple[Network, Network, Network]:
+cross_validation = Measurement(_asked, _measured, _judged)
+
+
+def networks_of(job: Mapping[str, Any]) -> tuple[Network, Network, Network]:
     """What is simulated: shared links as under SMPI and as on the cluster; and taken in turns."""
     check = job.get("cluster_check", {})
     beta = check.get("beta_s_per_byte", job["beta_s_per_byte"])  # with TCP's headers
@@ -173,7 +205,8 @@ def networks_of(job: dict[str, Any], flavour: str) -> tuple[Network, Network, Ne
     # Longer messages ask their receiver first, and these messages too wait for a processor.
     busy = replace(
         alike, alpha=check.get("alpha_busy_s", job["alpha_s"]),
-        eager=MPI_EAGER.get(flavour, EAGER), handshake=True,
+        eager=next((most for of, most in MPI_EAGER.items() if job["mpi"].startswith(of)), EAGER),
+        handshake=True,
     )  # fmt: skip
     return alike, busy, replace(alike, sharing=False)
 
@@ -256,7 +289,7 @@ def outcome_of(cases: Sequence[Case], where: Where, job: dict[str, Any]) -> Outc
         + [rounded(_over(case, *pair), 3) for pair in ratios]
         for case in cases
     ]
-    alike, busy, _ = networks_of(job, "")
+    alike, busy, _ = networks_of(job)
     network = (
         f"alpha {1e6 * alike.alpha:.0f} us ({1e6 * busy.alpha:.0f} us while others wait in MPI), "
         f"beta {1e9 * alike.beta:.4g} ns/B, links shared"

@@ -26,6 +26,14 @@ TREES = {
     "gather": "In SBN every rank has a parent that comes later than itself and waits for it; in "
     "BSBN that parent takes the data in the background.",
 }
+ALIKE = (
+    "average elapsed times behave like the run times: what is ahead in one is not behind in the "
+    "other"
+)
+WHICH_PAIRS = (
+    f"Pairs of an algorithm and the one that it is made from; less than {100 * MARGIN:.0f} % is no "
+    "difference."
+)
 NO_LONGER = (
     "under imbalance the algorithms that know who is late have no longer elapsed times than those "
     "that they are made from"
@@ -63,11 +71,9 @@ def appendix_claims(
                 ahead.append((f"{aware} at {point} {unit}", elapsed <= 0))
     return [
         judge(
-            "average elapsed times behave like the run times: what is ahead in one is not behind "
-            "in the other",
+            ALIKE,
             alike,
-            f"Pairs of an algorithm and the one that it is made from; less than "
-            f"{100 * MARGIN:.0f} % is no difference.",
+            WHICH_PAIRS,
         ),
         judge(
             NO_LONGER,

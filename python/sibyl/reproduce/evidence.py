@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sibyl.experiment.judge import SIGNIFICANCE, instrument_limit
 from sibyl.experiment.samples import CellResult
-from sibyl.experiment.statistics import holm, median, rank_sum_greater
+from sibyl.experiment.statistics import holm, median, rank_sum_greater, sign_below
 from sibyl.reproduce.outcome import VERDICTS, Claim, Kind, judge
 from sibyl.reproduce.worth import Told
 
@@ -77,14 +77,87 @@ class Near:
         return both(most.chances(result), least.chances(result))
 
 
+@dataclass(frozen=True)
+class NearTime:
+    """A contender takes as long as is printed, to so much of it: by the sign test.
+
+    Attributes:
+        own: the contender.
+        given: the printed time, as long as it is here, in seconds.
+        tolerance: how far ours may be from it, upwards and downwards, as a part of it.
+    """
+
+    own: str
+    given: float
+    tolerance: float
+
+    @property
+    def other(self) -> str:
+        """Nobody else takes part."""
+        return self.own
+
+    def ratio(self, result: CellResult) -> float:
+        """Of the median and the printed time."""
+        return median(result.samples[self.own]["run_s"]) / self.given
+
+    def chances(self, result: CellResult) -> tuple[float, float]:
+        """How likely the samples are where it is not so, and where it is."""
+        run = result.samples[self.own]["run_s"]
+        negative = [-time for time in run]
+        most, least = (self.given * (1 + part) for part in (self.tolerance, -self.tolerance))
+        return both(
+            (sign_below(run, most), sign_below(negative, -most)),
+            (sign_below(negative, -least), sign_below(run, least)),
+        )
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Where one contender is ahead of another in run times it is not behind in elapsed times.
+
+    Attributes:
+        own: the one.
+        other: what it is held against.
+        margin: less is no difference.
+    """
+
+    own: str
+    other: str
+    margin: float
+
+    def ratio(self, result: CellResult) -> float:
+        """Of the medians of elapsed times."""
+        return Statement(self.own, self.other, metric="elapsed").ratio(result)
+
+    def chances(self, result: CellResult) -> tuple[float, float]:
+        """How likely the samples are where it is not so, and where it is."""
+
+        def of_both(own: str, other: str, most: float) -> tuple[float, float]:
+            run, elapsed = (Statement(own, other, most, of) for of in ("run", "elapsed"))
+            return both(run.chances(result), elapsed.chances(result))
+
+        not_behind = of_both(self.own, self.other, 1 + self.margin)
+        not_ahead = of_both(self.other, self.own, 1 / (1 - self.margin))
+        return either(not_behind, not_ahead)
+
+
+Said = Statement | Near | NearTime | Alike
+
+
 def both(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
     """The chances that two statements are so together, of the chances of each."""
     return max(one[0], other[0]), min(1.0, 2 * min(one[1], other[1]))
 
 
+def either(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """The chances that one of two statements is so, of the chances of each."""
+    so, not_so = both((one[1], one[0]), (other[1], other[0]))
+    return not_so, so
+
+
 def shown(
     text: str,
-    cells: Mapping[str, tuple[CellResult, Statement | Near]],
+    cells: Mapping[str, tuple[CellResult, Said]],
     reason: str = "",
     *,
     kind: Kind = "paper",
@@ -101,16 +174,11 @@ def shown(
         published: the paper's figures.
         ours: ours; the ratios that are said something of, if nothing is said.
     """
-    limits = {
-        name: limit
-        for name, (result, said) in cells.items()
-        if (limit := instrument_limit(result, said.other))
-    }
     claim = decided(
         text,
         {name: said.chances(result) for name, (result, said) in cells.items()},
         reason,
-        limits,
+        limits_of({name: (result, said.other) for name, (result, said) in cells.items()}),
         kind=kind,
         published=published,
     )
@@ -119,6 +187,16 @@ def shown(
         ours = ours or f"{min(ratios):.2f} to {max(ratios):.2f} times as long"
         claim = replace(claim, ours=ours)
     return claim
+
+
+def limits_of(cells: Mapping[str, tuple[CellResult, str]]) -> dict[str, str]:
+    """The cells in which the instrument decides, and why.
+
+    Args:
+        cells: by their names the samples, and the contender that is held against.
+    """
+    found = {name: instrument_limit(result, other) for name, (result, other) in cells.items()}
+    return {name: limit for name, limit in found.items() if limit}
 
 
 def found_again(text: str, cells: Mapping[str, tuple[CellResult, Near]]) -> Claim:

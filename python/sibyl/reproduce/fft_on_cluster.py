@@ -47,7 +47,7 @@ from sibyl.reproduce.fft import (
     table,
 )
 from sibyl.reproduce.on_cluster import SLOWER, demand_root, stretch
-from sibyl.reproduce.outcome import Claim, Outcome, Where
+from sibyl.reproduce.outcome import Advance, Claim, Measured, Measurement, Outcome, Where
 
 JOBS = 4
 # As sibyl-fft calls them; its native one is the paper's MPI.
@@ -241,16 +241,24 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
     )
 
 
-def table_5(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
-    """All algorithms, the MPI library's own and Sibyl's choice."""
-    demand_root()
+def _windows(iterations: int) -> int:
+    """Of a job."""
+    return -(-iterations // JOBS)
+
+
+def _asked(where: Where, iterations: int) -> str:
     if where.hosts & (where.hosts - 1):
         raise CommandError(f"--hosts {where.hosts}: the transform takes a power of two")
+    return f"fft {','.join(NAMES)} {JOBS} jobs {_windows(iterations)} windows {where}"
+
+
+def _measured(where: Where, iterations: int, advance: Advance) -> Measured:
+    demand_root()
+    asked = _asked(where, iterations)
     launcher = choose_benchmark_launcher(where.mpi)
     program = find_own_program("sibyl-fft", launcher.flavour)
-    windows = -(-iterations // JOBS)
     # The program loads the library, so its own hash does not tell.
-    marks = ("fft", programs_hash(), str(launcher), str(where), str(windows))
+    marks = (asked, programs_hash(), str(launcher))
     fingerprint = hashlib.sha256(" ".join(marks).encode()).hexdigest()[:16]
     journal = Journal(fingerprint, CellResult.from_json)
     for _ in journal.read():
@@ -258,10 +266,12 @@ def table_5(where: Where, iterations: int, advance: Callable[[], None]) -> Outco
     try:
         if len(journal.read()) < JOBS:
             with signals_interrupt():
-                _measure(program, where, windows, journal, advance)
+                _measure(program, where, _windows(iterations), journal, advance)
     except Interrupted:
         say_kept([journal], JOBS, "jobs", "the same command")
         raise KeyboardInterrupt from None
-    outcome = outcome_of(where, journal.read())
-    journal.forget()
-    return outcome
+    return Measured({"": journal.read()}, journal.forget)
+
+
+# All algorithms, the MPI library's own and Sibyl's choice.
+table_5 = Measurement(_asked, _measured, lambda where, parts: outcome_of(where, parts[""]))

@@ -7,13 +7,13 @@ milliseconds of the paper's network.
 """
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.samples import CellResult
-from sibyl.experiment.statistics import median
+from sibyl.experiment.statistics import median, rank_sum_greater
 from sibyl.reproduce.control import (
     MARGIN,
     MeanTimes,
@@ -23,27 +23,37 @@ from sibyl.reproduce.control import (
     wrong,
 )
 from sibyl.reproduce.elapsed import (
+    ALIKE,
     AWARE,
     NO_LONGER,
     WHAT,
-    appendix_claims,
+    WHICH_PAIRS,
     pairs_of,
     ratios_at,
 )
-from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown, told_in
+from sibyl.reproduce.evidence import (
+    Alike,
+    NearTime,
+    Statement,
+    decided,
+    iterations_of,
+    limits_of,
+    only_from_enough,
+    shown,
+    told_in,
+)
 from sibyl.reproduce.largest_on_cluster import factors, largest, sinks
 from sibyl.reproduce.measured_lines import Found, draw_both, quartiles_of
 from sibyl.reproduce.on_cluster import (
     COMPUTE,
     SLOWER,
     WARM_UP,
-    demand_root,
-    measured,
+    of_grids,
     setting_of,
     stretch,
     wrong_results,
 )
-from sibyl.reproduce.outcome import Claim, Outcome, Where, as_control, as_published, judge
+from sibyl.reproduce.outcome import Claim, Measurement, Outcome, Where, as_control
 from sibyl.reproduce.rack import DELAYS_MS, Means
 from sibyl.reproduce.scatter_gather import (
     FIGURE_14,
@@ -187,10 +197,15 @@ def _claims(
     claims = [_fastest(figure, results, run, late, factor), _default(figure, results, late)]
     if published:
         claims.append(
-            as_published(
-                "run times in ms of LIN, SLIN, BSLIN without delay, and with 50 ms",
-                [(f"{n} at {d} ms", run[d][n] / factor, t) for (d, n), t in published.items()],
-                NEAR,
+            shown(
+                "run times in ms of LIN, SLIN, BSLIN without delay, and with 50 ms (each to "
+                f"{100 * NEAR:.0f} %, upwards and downwards)",
+                {
+                    f"{name} at {d} ms": (results[d], NearTime(name, factor * ms / 1e3, NEAR))
+                    for (d, name), ms in published.items()
+                },
+                published=", ".join(f"{ms:g}" for ms in published.values()),
+                ours=", ".join(f"{run[d][name] / factor:.3g}" for d, name in published),
             )
         )
     if figure.varies == "delay":
@@ -199,7 +214,7 @@ def _claims(
     if figure.varies == "nodes":
         claims.append(_growth(figure, results))
     if figure.varies == "size":
-        claims.append(_gain(figure, run, factor))
+        claims.append(_gain(figure, results, factor))
     why = SHARED if figure.collective == "scatter" else ""
     claims += appendix(figure, results, late, why)
     for name in AWARE[figure.collective]:
@@ -282,7 +297,16 @@ def appendix(
         why: what explains the differences.
     """
     means = _means(results)
-    alike, _ = appendix_claims(figure.collective, means, figure.unit, late)
+    pairs = pairs_of(figure.collective, figure.names)
+    alike = shown(
+        ALIKE,
+        {
+            f"{aware} at {p} {figure.unit}": (result, Alike(aware, base, MARGIN))
+            for p, result in results.items()
+            for aware, base in pairs
+        },
+        WHICH_PAIRS,
+    )
     no_longer = shown(
         f"{NO_LONGER}, by more than {100 * MARGIN:.0f} %",
         {
@@ -290,7 +314,7 @@ def appendix(
                 results[p], Statement(aware, base, 1 + MARGIN, "elapsed")
             )
             for p in late
-            for aware, base in pairs_of(figure.collective, figure.names)
+            for aware, base in pairs
         },
         ratios_at(figure.collective, means, figure.unit, late[-1]) + why,
     )  # fmt: skip
@@ -312,16 +336,25 @@ def _growth(figure: Figure, results: dict[int, CellResult]) -> Claim:
     )  # fmt: skip
 
 
-def _gain(figure: Figure, run: RunTimes, factor: float) -> Claim:
+def _gain(figure: Figure, results: Mapping[int, CellResult], factor: float) -> Claim:
     best, base = _best_and_base(figure)
-    gain = {point: (times[base] - times[best]) / factor for point, times in run.items()}
-    return judge(
-        f"the longer the messages, the more {best} gains on {base}",
-        [
-            (f"{longer} {figure.unit}", gain[longer] >= 0.9 * gain[shorter])
-            for shorter, longer in itertools.pairwise(gain)
-        ],
-        ", ".join(f"{p} K: {ms:.1f} ms" for p, ms in gain.items()) + " of the paper.",
+    text = f"the longer the messages, the more {best} gains on {base}"
+
+    def gains_of(result: CellResult) -> list[float]:
+        """Of each iteration, in ms of the paper."""
+        slow, fast = (result.samples[name]["run_s"] for name in (base, best))
+        return [1e3 * (s - f) / factor for s, f in zip(slow, fast, strict=True)]
+
+    gains = {point: gains_of(result) for point, result in results.items()}
+    chances = {}
+    for shorter, longer in itertools.pairwise(gains):
+        least = [0.9 * gain for gain in gains[shorter]]
+        more = rank_sum_greater(gains[longer], least), rank_sum_greater(least, gains[longer])
+        chances[f"{longer} {figure.unit}"] = more
+    limits = limits_of({f"{point} {figure.unit}": (of, base) for point, of in results.items()})
+    medians = ", ".join(f"{point} K: {median(of):.1f} ms" for point, of in gains.items())
+    return decided(
+        text, chances, f"{medians} of the paper.", {n: w for n, w in limits.items() if n in chances}
     )
 
 
@@ -337,17 +370,12 @@ def _choice(figure: Figure, results: dict[int, CellResult]) -> Claim:
     )
 
 
-def _item(collective: str, varies: str) -> Callable[..., Outcome]:
+def _item(collective: str, varies: str) -> Measurement:
     figure = Figure(collective, varies)
-
-    def run(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
-        demand_root()
-        results, measurement = measured(grid_of(figure, where, iterations), advance)
-        outcome = outcome_of(figure, where, results)
-        measurement.forget()
-        return outcome
-
-    return run
+    return of_grids(
+        lambda where, iterations: {"": [grid_of(figure, where, iterations)]},
+        lambda where, parts: outcome_of(figure, where, parts[""]),
+    )
 
 
 figures_14_and_18 = _item("scatter", "delay")

@@ -7,7 +7,7 @@ are told. Delays are in transfers of what the link of one rank carries. A sorted
 over who was asked in vain, which is no knowledge: told the times of others it does so too.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,20 +21,16 @@ from sibyl.reproduce.knowing import PAYS
 from sibyl.reproduce.on_cluster import (
     COMPUTE,
     WARM_UP,
-    demand_root,
-    measured_together,
+    of_grids,
     wrong_results,
 )
-from sibyl.reproduce.outcome import MPIS, Claim, Outcome, Where, as_control
+from sibyl.reproduce.outcome import MPIS, Claim, Outcome, Parts, Where, as_control
 from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns
 
 COLUMNS = (
     *("mpi", "collective", "bytes", "arrivals", "delay_over_transfer", "contender"),
     *("absorbed_ms", "absorbed_low_ms", "absorbed_high_ms", *WORTH_COLUMNS),
 )
-
-
-Results = Mapping[str, Sequence[CellResult]]  # of all cases, by MPI
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,7 @@ def grids_of(where: Where, iterations: int) -> list[Grid]:
     return grids
 
 
-def outcome_of(where: Where, results: Results) -> Outcome:
+def outcome_of(where: Where, results: Parts) -> Outcome:
     """The table, and where knowing pays and where it does not, by absorbed times."""
     rows: list[list[Any]] = []
     told = []
@@ -153,7 +149,7 @@ def _claim(case: Case, results: Mapping[str, CellResult], listener: str, pays: b
     return as_control(claim, what, "absorbed", (cell.worth for cell in known.values()))
 
 
-def _draw(plt: Any, results: Results) -> Any:
+def _draw(plt: Any, results: Parts) -> Any:
     figure, axes = plt.subplots(
         len(results), len(CASES), figsize=(3 * len(CASES), 4 * len(results)), squeeze=False
     )
@@ -170,15 +166,10 @@ def _draw(plt: Any, results: Results) -> Any:
     return figure
 
 
-def regions(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
-    """All cases under each MPI, on one cluster each."""
-    demand_root()
-    results, runs = {}, []
-    for mpi in MPIS if where.mpi is None else (where.mpi,):
-        found, run = measured_together(grids_of(replace(where, mpi=mpi), iterations), advance)
-        runs.append(run)
-        results[mpi] = [result for (result,) in found]
-    outcome = outcome_of(where, results)
-    for run in runs:
-        run.forget()
-    return outcome
+def _grids(where: Where, iterations: int) -> dict[str, list[Grid]]:
+    mpis = MPIS if where.mpi is None else (where.mpi,)
+    return {mpi: grids_of(replace(where, mpi=mpi), iterations) for mpi in mpis}
+
+
+# All cases under each MPI, on one cluster each.
+regions = of_grids(_grids, outcome_of)

@@ -7,7 +7,7 @@ computation. A run that is interrupted goes on with the same command.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,18 @@ from sibyl.reproduce.evidence import (
     shown,
     told_in,
 )
-from sibyl.reproduce.outcome import Claim, Outcome, Where, as_control, judge, published
+from sibyl.reproduce.outcome import (
+    Advance,
+    Claim,
+    Measured,
+    Measurement,
+    Outcome,
+    Parts,
+    Where,
+    as_control,
+    judge,
+    published,
+)
 from sibyl.reproduce.rack import DELAYS_MS
 from sibyl.reproduce.scatter_gather import KFLOATS
 from sibyl.reproduce.scatter_gather_tables import (
@@ -116,21 +127,50 @@ def grid_of(table: Table, where: Where, iterations: int) -> Grid:
     )
 
 
-def measured(grid: Grid, advance: Callable[[], None]) -> tuple[list[CellResult], MeasuredRun]:
-    """The results of all cells, those of an interrupted run among them.
+def of_grids(
+    grids: Callable[[Where, int], Mapping[str, Sequence[Grid]]],
+    judged: Callable[[Where, Parts], Outcome],
+) -> Measurement:
+    """How grids are measured, those of a part on one cluster.
 
-    Returns:
-        The results, and the run, which is to be forgotten when they are written.
+    Args:
+        grids: of a place and iterations, by part.
+        judged: what becomes of the samples; of a part those of its grids one after the other.
     """
-    (results,), run = measured_together([grid], advance)
-    return results, run
+
+    def asked(where: Where, iterations: int) -> str:
+        parts = grids(where, iterations)
+        return " ".join(f"{name} {grid.fingerprint()}" for name, of in parts.items() for grid in of)
+
+    def measure(where: Where, iterations: int, advance: Advance) -> Measured:
+        demand_root()
+        parts: dict[str, list[CellResult]] = {}
+        runs: list[MeasuredRun] = []
+        for name, of in grids(where, iterations).items():
+            run = MeasuredRun(of, choose_benchmark_launcher(of[0].mpi), resume=True)
+            parts[name] = [result for results in _measured(run, advance) for result in results]
+            runs.append(run)
+
+        def forget() -> None:
+            for run in runs:
+                run.forget()
+
+        return Measured(parts, forget)
+
+    def judge(where: Where, parts: Parts) -> Outcome:
+        wanted = {
+            name: [(cell, set(grid.algorithms)) for grid in of for cell in grid.cells]
+            for name, of in grids(where, 1).items()
+        }
+        if wanted != {name: [(r.cell, set(r.samples)) for r in of] for name, of in parts.items()}:
+            raise ValueError("there are cells or contenders missing")
+        return judged(where, parts)
+
+    return Measurement(asked, measure, judge)
 
 
-def measured_together(
-    grids: Sequence[Grid], advance: Callable[[], None]
-) -> tuple[list[list[CellResult]], MeasuredRun]:
-    """The same of several grids on one cluster; `advance` is called for every cell."""
-    run = MeasuredRun(grids, choose_benchmark_launcher(grids[0].mpi), resume=True)
+def _measured(run: MeasuredRun, advance: Advance) -> list[list[CellResult]]:
+    """All results, those of an interrupted run among them; `advance` is called for every cell."""
     for results in run.done:
         for _ in results:
             advance()
@@ -142,7 +182,7 @@ def measured_together(
             advance()
 
     try:
-        return run.measure(seen), run
+        return run.measure(seen)
     except Interrupted:
         run.say_kept("the same command")
         raise KeyboardInterrupt from None
@@ -300,19 +340,12 @@ def demand_root() -> None:
         raise CommandError("a cluster of namespaces is root's")
 
 
-def _item(table: Table, where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
-    demand_root()
-    results, run = measured(grid_of(table, where, iterations), advance)
-    outcome = outcome_of(table, where, results)
-    run.forget()
-    return outcome
+def _item(table: Table) -> Measurement:
+    return of_grids(
+        lambda where, iterations: {"": [grid_of(table, where, iterations)]},
+        lambda where, parts: outcome_of(table, where, parts[""]),
+    )
 
 
-def table_3(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
-    """BSLIN against LIN and native."""
-    return _item(TABLE_3, where, iterations, advance)
-
-
-def table_4(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
-    """BSLS against LS and native."""
-    return _item(TABLE_4, where, iterations, advance)
+table_3 = _item(TABLE_3)  # BSLIN against LIN and native
+table_4 = _item(TABLE_4)  # BSLS against LS and native

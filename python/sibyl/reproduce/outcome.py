@@ -2,10 +2,12 @@
 
 import csv
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import Any, Literal
+
+from sibyl.experiment.samples import CellResult
 
 # What each means stands at the head of the page (page.py).
 VERDICTS = ("held", "partly held", "not held", "not judged")
@@ -82,23 +84,57 @@ class Where:
     mpi: str | None = None
 
 
+# Is called as work proceeds.
+Advance = Callable[[], None]
+# What was measured: by the name of a part (an MPI, a collective) the results of its cells.
+Parts = Mapping[str, Sequence[CellResult]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Samples that were just taken.
+
+    Attributes:
+        parts: all of them.
+        forget: to be called when they are written: what an interrupted run would go on with.
+    """
+
+    parts: Parts
+    forget: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How an item is measured on a cluster, and how its samples are judged, then or ever after.
+
+    Attributes:
+        asked: of the place and the iterations, all that says what is measured.
+        measure: of the same.
+        judge: of the place and the samples.
+    """
+
+    asked: Callable[[Where, int], str]
+    measure: Callable[[Where, int, Advance], Measured]
+    judge: Callable[[Where, Parts], Outcome]
+
+
 @dataclass(frozen=True)
 class Item:
     """A published table or figure.
 
     Attributes:
-        run: takes the number of iterations and a function to be called as work proceeds.
+        run: of what needs no cluster: takes the number of iterations and a function to be called as
+            work proceeds. Else how it is measured and judged.
         how: simulated, or measured here.
-        steps: how often `run` calls that function.
-        place: of an item that is measured on a cluster, where unless told otherwise; `run` takes
-            the place first.
+        steps: how often that function is called.
+        place: of an item that is measured on a cluster, where unless told otherwise.
     """
 
     name: str
     title: str
     source: str
     how: str
-    run: Callable[..., Outcome] = field(repr=False)
+    run: Callable[[int, Advance], Outcome] | Measurement = field(repr=False)
     steps: int = 1
     place: Where | None = None
 

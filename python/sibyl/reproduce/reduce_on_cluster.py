@@ -19,13 +19,12 @@ from sibyl.reproduce.on_cluster import (
     COMPUTE,
     SLOWER,
     WARM_UP,
-    demand_root,
-    measured,
+    of_grids,
     setting_of,
     stretch,
     wrong_results,
 )
-from sibyl.reproduce.outcome import MPIS, Claim, Outcome, Where, as_control
+from sibyl.reproduce.outcome import MPIS, Claim, Measurement, Outcome, Parts, Where, as_control
 from sibyl.reproduce.rack import DELAYS_MS
 from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns
 
@@ -174,23 +173,23 @@ def _draw(varies: str, results: Mapping[Point, CellResult], factor: float) -> Ca
     return draw
 
 
-def _item(varies: str) -> Callable[..., Outcome]:
-    def run(where: Where, iterations: int, advance: Callable[[], None]) -> Outcome:
-        demand_root()
-        found: dict[Point, CellResult] = {}
-        journals = []
-        for mpi in MPIS if where.mpi is None else (where.mpi,):
-            grid = grid_of(varies, replace(where, mpi=mpi), iterations)
-            results, journal = measured(grid, advance)
-            journals.append(journal)
-            for point, result in zip(points_of(varies, where.hosts), results, strict=True):
-                found[mpi, point] = result
-        outcome = outcome_of(varies, where, found)
-        for journal in journals:
-            journal.forget()
-        return outcome
+def _item(varies: str) -> Measurement:
+    def grids(where: Where, iterations: int) -> dict[str, list[Grid]]:
+        return {
+            mpi: [grid_of(varies, replace(where, mpi=mpi), iterations)]
+            for mpi in (MPIS if where.mpi is None else (where.mpi,))
+        }
 
-    return run
+    def judged(where: Where, parts: Parts) -> Outcome:
+        points = points_of(varies, where.hosts)
+        found = {
+            (mpi, point): result
+            for mpi, results in parts.items()
+            for point, result in zip(points, results, strict=True)
+        }
+        return outcome_of(varies, where, found)
+
+    return of_grids(grids, judged)
 
 
 figure_10 = _item("delay")

@@ -1,7 +1,8 @@
 """What an item leaves in a folder: NAME.csv, NAME.png and, last, NAME.json.
 
 The last says what became of the claims, and what made the result: a fingerprint, with what else
-is needed to see whether it would be made alike today.
+is needed to see whether it would be made alike today. Of an item that is measured on a cluster the
+samples are there too (samples.py), and its fingerprint is that of the measurement.
 """
 
 import csv
@@ -12,6 +13,7 @@ import json
 import os
 import platform
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,7 +27,7 @@ from sibyl.experiment.simulated import platform_files
 from sibyl.files import write_result
 from sibyl.inputs import read_text
 from sibyl.processes.questions import answer_of
-from sibyl.reproduce.outcome import VERDICTS, Item, Kind, Outcome, Where
+from sibyl.reproduce.outcome import VERDICTS, Item, Kind, Measurement, Outcome, Where
 from sibyl.terminal import say
 
 Document = dict[str, Any]
@@ -36,7 +38,17 @@ ROOMS = ("reproduce", "simulator", "prediction", "experiment", "bench", "cluster
 SETTINGS = ("SIBYL_", "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_")
 NO_SETTINGS = ("SIBYL_LIBRARY_DIR",)
 # That keep and lay out what there is, and decide no verdict.
-PAGES = ("reproduce/page.py", "reproduce/results.py", "reproduce/session.py")
+PAGES = (
+    *("reproduce/page.py", "reproduce/results.py", "reproduce/samples.py"),
+    "reproduce/session.py",
+)
+# Of those that take samples, which are judged anew whenever they are looked at.
+MEASURING_ROOMS: tuple[str, ...] = ("experiment", "cluster", "mpi")
+NOT_MEASURING: tuple[str, ...] = (
+    "experiment/judge.py",
+    "experiment/plots.py",
+    "experiment/statistics.py",
+)
 MOST = 1e9  # that knowing can be worth
 TEXTS = ("title", "source", "how", "setting")
 
@@ -44,6 +56,22 @@ TEXTS = ("title", "source", "how", "setting")
 def today() -> str:
     """As results are dated."""
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a result, or the samples that it rests on, came about.
+
+    Attributes:
+        mark: its fingerprint.
+        date: as `today` has it.
+    """
+
+    iterations: int
+    where: Where | None
+    mark: str
+    date: str
+    seconds: float
 
 
 def _simgrid() -> str:
@@ -87,24 +115,28 @@ def _machine(where: Where | None) -> str:
 def fingerprint(item: Item, iterations: int, where: Where | None = None) -> str:
     """Equal as long as a result is still worth what it was.
 
-    It changes with the bindings, which hold planners and simulator, with the rooms that lay out
-    grids, run them and judge them, and for what is measured with the programs and libraries that
-    run there, the MPI, the processor, SimGrid, the machines that SMPI is told of, and settings in
-    the environment.
+    It changes with the bindings, which hold planners and simulator, and with the rooms that lay out
+    grids, run them and judge them. For what is measured it changes with the programs and libraries
+    that run there, the MPI, the processor, SimGrid, the machines that SMPI is told of, and settings
+    in the environment; of what is measured on a cluster with what is asked for there and the rooms
+    that measure it alone.
     """
-    pure = item.how == "simulated"
-    place = "" if pure else f" {where} {programs_hash()} {_machine(where)}"
-    digest = hashlib.sha256(f"{__version__} {item.name} {iterations}{place}".encode())
-    digest.update(Path(_core.__file__).read_bytes())
-    pages = [PACKAGE / name for name in PAGES]
-    sources = [
-        path
-        for room in ROOMS
-        for path in sorted((PACKAGE / room).glob("*.py"))
-        if path not in pages
-    ]
-    data = [*(PACKAGE / "data").glob("*.csv"), *(PACKAGE / "data/recordings").glob("*.json")]
-    for path in (*sources, *sorted(data), *([] if pure else platform_files())):
+    digest = hashlib.sha256(f"{__version__} {item.name} {iterations}".encode())
+    if item.how != "simulated":
+        digest.update(f" {where} {programs_hash()} {_machine(where)}".encode())
+    data: list[Path] = []
+    if isinstance(item.run, Measurement):
+        assert where is not None
+        digest.update(item.run.asked(where, iterations).encode())
+        rooms, left_out = MEASURING_ROOMS, NOT_MEASURING
+    else:
+        digest.update(Path(_core.__file__).read_bytes())
+        rooms, left_out = ROOMS, PAGES
+        data = [*(PACKAGE / "data").glob("*.csv"), *(PACKAGE / "data/recordings").glob("*.json")]
+    sources = [path for room in rooms for path in sorted((PACKAGE / room).glob("*.py"))]
+    pages = [PACKAGE / name for name in left_out]
+    platforms = [] if item.how == "simulated" else platform_files()
+    for path in (*(one for one in sources if one not in pages), *sorted(data), *platforms):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -115,18 +147,13 @@ def is_current(item: Item, document: Document) -> bool:
         return False
     place = document.get("place")
     where = None if place is None else Where(**place)
-    return document.get("fingerprint") == fingerprint(item, document["iterations"], where)
+    try:
+        return document.get("fingerprint") == fingerprint(item, document["iterations"], where)
+    except CommandError:  # nobody measures it there any more
+        return False
 
 
-def write_outcome(
-    item: Item,
-    outcome: Outcome,
-    folder: Path,
-    seconds: float,
-    iterations: int,
-    where: Where | None,
-    mark: str,
-) -> Document:
+def write_outcome(item: Item, outcome: Outcome, folder: Path, made: Made) -> Document:
     """NAME.csv, NAME.png and, last, NAME.json, which says that the item is finished."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -144,14 +171,14 @@ def write_outcome(
         "title": item.title,
         "source": item.source,
         "how": item.how,
-        "date": today(),
-        "iterations": iterations,
-        "place": None if where is None else vars(where),
+        "date": made.date,
+        "iterations": made.iterations,
+        "place": None if made.where is None else vars(made.where),
         "setting": outcome.setting,
         "error": outcome.error,
         "claims": [vars(claim) for claim in outcome.claims],
-        "seconds": round(seconds, 1),
-        "fingerprint": mark,
+        "seconds": round(made.seconds, 1),
+        "fingerprint": made.mark,
     }
     write_result(folder / f"{item.name}.json", json.dumps(document, indent=1) + "\n")
     return document
@@ -174,7 +201,8 @@ def _is_claim(claim: object) -> bool:
     )
 
 
-def _is_place(place: object) -> bool:
+def is_place(place: object) -> bool:
+    """Whether this is what the fields of a place are kept as."""
     if place is None:
         return True
     if not isinstance(place, dict) or set(place) != {"hosts", "rate", "mpi"}:
@@ -193,7 +221,7 @@ def _is_result(item: Item, document: object) -> bool:
     return (
         all(isinstance(document.get(name), str) and document[name] for name in TEXTS)
         and isinstance(document.get("iterations", 0), int)
-        and _is_place(document.get("place"))
+        and is_place(document.get("place"))
         and all(isinstance(document.get(name, ""), str) for name in ("date", "error"))
         and isinstance(claims, list)
         and all(_is_claim(claim) for claim in claims)

@@ -20,10 +20,11 @@ from sibyl.pages import render
 from sibyl.progress import progress_bar
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.on_cluster import demand_root
-from sibyl.reproduce.outcome import VERDICTS, Item, Where
+from sibyl.reproduce.outcome import VERDICTS, Item, Measurement, Where
 from sibyl.reproduce.page import DETAILS, details, markdown
 from sibyl.reproduce.results import (
     Document,
+    Made,
     fingerprint,
     finished,
     is_current,
@@ -31,6 +32,7 @@ from sibyl.reproduce.results import (
     today,
     write_outcome,
 )
+from sibyl.reproduce.samples import Kept, asked_of, judged, read_samples, write_samples
 from sibyl.terminal import say
 
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "bold red", "dim"), strict=True))
@@ -148,7 +150,7 @@ def run(
         for number, item in enumerate(items, 1):
             where = wishes.place(item)
             mark = fingerprint(item, iterations, where)
-            document = finished(item, folder, mark) if everything else None
+            document = _there(item, folder, mark) if everything else None
             if document is None:
                 label = f"{number}/{len(items)} {item.name}"
                 try:
@@ -173,6 +175,57 @@ def run(
     write_pages(folder, console)
     _write_json(json_file, shown)
     return code
+
+
+def _there(item: Item, folder: Path, mark: str) -> Document | None:
+    """What need not be made again; what was measured alike is judged by today's claims."""
+    kept = read_samples(item, folder) if isinstance(item.run, Measurement) else None
+    if kept is not None and kept.made.mark == mark:
+        return _judged(item, kept, folder)
+    return finished(item, folder, mark)
+
+
+def _judged(item: Item, kept: Kept, folder: Path) -> Document:
+    return write_outcome(item, judged(item, kept), folder, kept.made)
+
+
+def judge_kept(names: Sequence[str], folder: Path) -> list[Document]:
+    """Judge samples that are kept; nothing is measured.
+
+    Args:
+        names: of items; all that have samples if there is none.
+        folder: where results are.
+
+    Raises:
+        CommandError: an item has no samples there, or they cannot be judged.
+    """
+    found = []
+    for item in chosen(names, False) or ITEMS:
+        kept = read_samples(item, folder) if isinstance(item.run, Measurement) else None
+        if kept is not None:
+            found.append(_judged(item, kept, folder))
+        elif names:
+            raise CommandError(
+                f"--judge {item.name}: {folder} holds no samples of it; only items that are "
+                "measured on a cluster have some, since they were measured"
+            )
+    return found
+
+
+def judge_again(names: Sequence[str], folder: Path, json_file: Path | None = None) -> int:
+    """The same, told like what has just been measured. Returns the exit code."""
+    if json_file is not None:
+        check_writable("--json", json_file)
+    console = console_beside(json_file)
+    plot_library()
+    found = judge_kept(names, folder)
+    if not found:
+        raise CommandError(f"--judge: {folder} holds no samples; --to names another directory")
+    for document in found:
+        print_outcome(document, console)
+    write_pages(folder, console)
+    _write_json(json_file, found)
+    return 0
 
 
 def write_pages(folder: Path, console: Console) -> None:
@@ -224,7 +277,17 @@ def _run_item(
 ) -> Document:
     with progress_bar(label, item.steps) as advance:
         begin = time.monotonic()
-        place = () if where is None else (where,)
-        outcome = item.run(*place, iterations, lambda: advance(1))
-        seconds = time.monotonic() - begin
-        return write_outcome(item, outcome, folder, seconds, iterations, where, mark)
+
+        def made() -> Made:
+            return Made(iterations, where, mark, today(), time.monotonic() - begin)
+
+        if not isinstance(item.run, Measurement):
+            outcome = item.run(iterations, lambda: advance(1))
+            return write_outcome(item, outcome, folder, made())
+        assert where is not None
+        taken = item.run.measure(where, iterations, lambda: advance(1))
+        kept = Kept(made(), asked_of(item, where, iterations), taken.parts)
+        write_samples(item, kept, folder)
+        document = _judged(item, kept, folder)
+        taken.forget()
+        return document

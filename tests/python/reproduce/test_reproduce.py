@@ -2,8 +2,10 @@
 
 import csv
 import json
+import lzma
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from conftest import Sibyl, assert_usage_error
 from sibyl.errors import CommandError
 from sibyl.experiment import provenance
 from sibyl.experiment.grid import Cell
+from sibyl.experiment.measured_run import MeasuredRun
 from sibyl.experiment.samples import METRICS, CellResult
 from sibyl.reproduce import (
     collisions,
@@ -20,6 +23,7 @@ from sibyl.reproduce import (
     figures_on_cluster,
     on_cluster,
     results,
+    samples,
     session,
 )
 from sibyl.reproduce.catalogue import ITEMS
@@ -27,7 +31,7 @@ from sibyl.reproduce.control import MeanTimes, published_only, worth_of_knowing
 from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
 from sibyl.reproduce.elapsed import appendix_claims
 from sibyl.reproduce.figures_on_cluster import Figure
-from sibyl.reproduce.outcome import VERDICTS, Where, judge, published
+from sibyl.reproduce.outcome import VERDICTS, Item, Where, judge, published
 from sibyl.reproduce.page import DETAILS
 from sibyl.reproduce.rack import Means, mean_run_times, mean_times
 from sibyl.reproduce.scatter_gather import fastest
@@ -197,10 +201,10 @@ def test_figures_of_the_cluster_hold_run_and_elapsed_times_beside_each_other() -
     # 48 hosts and three iterations give no verdict, whatever they show.
     assert {claim.verdict for claim in outcome.claims} == {"not judged"}
     (paper,) = (claim for claim in outcome.claims if claim.text.startswith("run times in ms"))
-    assert "3 of 6 cells (not: LIN at 0 ms, SLIN at 0 ms, BSLIN at 0 ms)" in paper.reason
+    assert paper.ours == "100, 95, 90, 100, 95, 90"
     fewer = figures_on_cluster.outcome_of(figure, Where(16, "250mbit"), results)
     (alike,) = (claim for claim in fewer.claims if claim.text.startswith("average elapsed"))
-    assert alike.verdict != "not judged"
+    assert alike.verdict == "not judged"  # three samples show nothing
 
 
 def test_the_table_of_the_transform_stands_beside_the_published_one() -> None:
@@ -341,21 +345,26 @@ def test_a_result_is_stale_when_what_made_it_has_changed(
     monkeypatch.setattr(provenance, "library_directories", lambda: [libraries])
 
     def marks() -> tuple[str, str]:
-        return results.fingerprint(simulated, 4), results.fingerprint(measured, 4, Where())
+        return results.fingerprint(simulated, 4), results.fingerprint(measured, 4, Where(8))
 
     before = marks()
     assert marks() == before
     (package / "commands" / "a.py").write_text("# what is printed")
     (package / "reproduce" / "page.py").write_text("# how it looks")
     assert marks() == before
-    for room in ("reproduce", "simulator", "prediction", "experiment"):
-        (package / room / "a.py").write_text("# other grids")
+    for room in ("reproduce", "simulator", "prediction"):
+        (package / room / "a.py").write_text("# other margins")
         now = marks()
-        assert now[0] != before[0] and now[1] != before[1], room
+        # Samples are judged anew in any case.
+        assert now[0] != before[0] and now[1] == before[1], room
         before = now
-    core.write_text("other planners")
+    (package / "experiment" / "a.py").write_text("# other arrivals")
     now = marks()
     assert now[0] != before[0] and now[1] != before[1]
+    before = now
+    core.write_text("other planners")
+    now = marks()
+    assert now[0] != before[0] and now[1] == before[1]
     for path in (library, program):
         before = now
         path.write_text("another build")
@@ -394,10 +403,79 @@ def test_the_fingerprint_covers_every_room_that_takes_part() -> None:
     assert loaded - {"processes"} <= set(results.ROOMS)
 
 
+def kept_samples(folder: Path, name: str = "gather-table-4-cluster") -> Item:
+    """An item whose samples are there, as if they had been measured by the programs of today."""
+    (item,) = session.chosen([name], False)
+    where = Where(8, "250mbit")
+    mark = results.fingerprint(item, ITERATIONS, where)
+    made = results.Made(ITERATIONS, where, mark, "2026-01-02", 60.0)
+    parts = {"": _measured_cells(on_cluster.TABLE_4, (512, 10))}
+    asked = samples.asked_of(item, where, ITERATIONS)
+    samples.write_samples(item, samples.Kept(made, asked, parts), folder)
+    return item
+
+
+def test_samples_that_are_kept_are_judged_anew_and_nothing_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    item = kept_samples(tmp_path)
+    monkeypatch.setattr(MeasuredRun, "measure", None)
+    assert session.judge_again([], tmp_path) == 0
+    document = results.read_result(item, tmp_path)
+    assert document is not None and results.is_current(item, document)
+    assert (document["date"], document["seconds"]) == ("2026-01-02", 60.0)  # of the measurement
+    verdicts = {claim["text"]: claim["verdict"] for claim in document["claims"]}
+    text = "BSLS is not slower than the native gather by more than 5 %"
+    assert verdicts[text] == "partly held"
+    assert "BSLS against LS" in capsys.readouterr().out
+    # By today's margins; and an item that is measured so already is judged alike by --all.
+    monkeypatch.setattr(on_cluster, "SLOWER", 1.21)
+    monkeypatch.setattr(session, "ITEMS", [item])
+    place = Where(8, "250mbit")
+    wishes = session.Wishes(place.hosts, place.rate)
+    assert session.run([], True, tmp_path, ITERATIONS, wishes, clusters=True) == 0
+    again = results.read_result(item, tmp_path)
+    assert again is not None
+    assert {c["text"]: c["verdict"] for c in again["claims"]}[text] == "held"
+    # Another build of the library has not measured them; the page says so.
+    monkeypatch.setattr(results, "programs_hash", lambda: "another build")
+    assert not results.is_current(item, again)
+    assert session.judge_again([item.name], tmp_path) == 0
+
+
+def test_samples_of_other_cells_are_not_judged(tmp_path: Path, sibyl: Sibyl) -> None:
+    item = kept_samples(tmp_path)
+    kept = samples.read_samples(item, tmp_path)
+    assert kept is not None
+    samples.write_samples(item, replace(kept, asked="other cells"), tmp_path)
+    result = sibyl("reproduce", "--judge", item.name, "--to", str(tmp_path))
+    assert_usage_error(result, "of other cells or contenders", "measure it anew")
+    damaged = {"": kept.parts[""][:-1]}
+    samples.write_samples(item, replace(kept, parts=damaged), tmp_path)
+    assert_usage_error(sibyl("reproduce", "--judge", item.name, "--to", str(tmp_path)), "damaged")
+    assert_usage_error(
+        sibyl("reproduce", "--judge", "gather-table-4", "--to", str(tmp_path)), "holds no samples"
+    )
+    assert_usage_error(sibyl("reproduce", "--judge"), "holds no samples")
+    assert_usage_error(sibyl("reproduce", "--judge", "--all"), "--judge measures nothing")
+
+
+@pytest.mark.parametrize("data", [b"", b"no xz", lzma.compress(b"[]"), lzma.compress(b"{}")[:-4]])
+def test_a_file_that_holds_no_samples_is_left_out(
+    data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (item,) = session.chosen(["gather-table-4-cluster"], False)
+    (tmp_path / f"{item.name}.samples.xz").write_bytes(data)
+    assert samples.read_samples(item, tmp_path) is None
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "gather-table-4-cluster.samples.xz is left out" in line
+
+
 def test_a_result_that_lacks_its_table_or_picture_is_made_again(tmp_path: Path) -> None:
     (item,) = session.chosen(["exscan-table-1"], False)
     mark = results.fingerprint(item, 4)
-    results.write_outcome(item, item.run(4, lambda: None), tmp_path, 0.1, 4, None, mark)
+    made = results.Made(4, None, mark, "2026-11-26", 0.1)
+    results.write_outcome(item, item.run(4, lambda: None), tmp_path, made)
     assert results.finished(item, tmp_path, mark) is not None
     assert results.finished(item, tmp_path, "another") is None
     for end in ("csv", "png"):
@@ -419,7 +497,8 @@ def test_a_page_names_results_that_other_programs_have_made(
     where = Where(4, "100mbit")
     for item, place in ((simulated, None), (measured, where)):
         mark = results.fingerprint(item, 4, place)
-        document = results.write_outcome(item, outcome, tmp_path, 0.1, 4, place, mark)
+        made = results.Made(4, place, mark, "2026-11-26", 0.1)
+        document = results.write_outcome(item, outcome, tmp_path, made)
         assert results.is_current(item, document)
     assert results.is_current(measured, results.read_result(measured, tmp_path) or {})
     console = Terminal(quiet=True)

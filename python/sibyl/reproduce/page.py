@@ -1,9 +1,11 @@
 """The pages of all items in Markdown: a short one of the papers' claims, and one of the details."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sibyl.reproduce.cross_validation import agreements
+from sibyl.reproduce.headlines import headline
 from sibyl.reproduce.knowing import LINKS_SHARED
 from sibyl.reproduce.outcome import VERDICTS, Item
 
@@ -100,11 +102,11 @@ def _claims(documents: Documents, kind: str) -> Iterator[tuple[dict[str, Any], d
                 yield document, claim
 
 
-def _table(documents: Documents, kind: str, page: str) -> list[str]:
-    """All claims of a kind; `page`: of the sections that the items link to."""
+def _table(documents: Documents, kind: str) -> list[str]:
+    """All claims of a kind, on the page of their items' sections."""
     found = []
     for document, claim in _claims(documents, kind):
-        item = f"[{document['item']}]({page}#{_anchor(document['title'])})"
+        item = f"[{document['item']}](#{_anchor(document['title'])})"
         cells = [
             f"{_cell(claim['text'])} ({item})",
             _cell(claim.get("published", "")),
@@ -114,6 +116,46 @@ def _table(documents: Documents, kind: str, page: str) -> list[str]:
         ]
         found.append((ORDER.index(claim["verdict"]), f"| {' | '.join(cells)} |"))
     return TABLE + [row for _, row in sorted(found, key=lambda pair: pair[0])] if found else []
+
+
+@dataclass
+class _Line:
+    """What one instrument says of a paper's claim, in all items in which it says the same."""
+
+    published: list[str]
+    ours: list[str]
+    items: list[str]
+
+
+def _papers(documents: Documents) -> list[str]:
+    """The papers' claims, each once, with its verdict on every instrument."""
+    found: dict[str, dict[tuple[int, str], _Line]] = {}
+    for document, claim in _claims(documents, "paper"):
+        name, _, off = (claim.get("instrument") or instrument(document, documents)).partition(", ")
+        verdict = ORDER.index(claim["verdict"])
+        lines = found.setdefault(headline(claim["text"], document["item"]), {})
+        line = lines.setdefault((verdict, name), _Line([], [], []))
+        link = f"[{document['item']}]({DETAILS}#{_anchor(document['title'])})"
+        for texts, text in (
+            (line.published, claim.get("published", "")),
+            (line.ours, claim.get("ours", "")),
+            (line.items, f"{link} ({off})" if off else link),
+        ):
+            if text and text not in texts:
+                texts.append(text)
+    rows = []
+    # Who is not held anywhere stands first; then who is held in the fewest places.
+    for text, lines in sorted(found.items(), key=lambda pair: sorted(pair[1])):
+        for number, ((verdict, name), line) in enumerate(sorted(lines.items())):
+            cells = (
+                _cell(text) if number == 0 else "",
+                _cell("; ".join(line.published)),
+                _cell("; ".join(line.ours)),
+                f"{name}: {', '.join(line.items)}",
+                f"**{ORDER[verdict]}**",
+            )
+            rows.append(f"| {' | '.join(cells)} |")
+    return TABLE + rows if rows else []
 
 
 def _count(documents: Documents, kind: str) -> str:
@@ -169,12 +211,13 @@ def markdown(
         "<!-- Written by sibyl reproduce. -->",
         "# What becomes of the published claims",
         "",
-        f"Written on {date}; {len(documents)} of the {len(items)} items of `sibyl reproduce`. Of "
-        f"the papers' claims {_count(documents, 'paper')}. How each was got, and why a claim is "
+        f"Written on {date}; {len(documents)} of the {len(items)} items of `sibyl reproduce`, "
+        "which judge the papers' claims one by one, some on several instruments: "
+        f"{_count(documents, 'paper')}. How each was got, and why a claim is "
         f"not held, is among the [details]({DETAILS}); each item has a table (CSV) of ours beside "
         "the published numbers, and a picture.",
     ]
-    papers = _table(documents, "paper", DETAILS)
+    papers = _papers(documents)
     if papers:
         lines += ["", *papers]
     lines += ["", *(f"- **{verdict}**: {meaning}." for verdict, meaning in MEANINGS), "", HEAD]
@@ -228,7 +271,7 @@ def details(documents: Documents, date: str, tables: str = "") -> str:
         "published claims](reproduction.md).",
     ]
     for kind in ("control", "own"):
-        rows = _table(documents, kind, "")
+        rows = _table(documents, kind)
         if rows:
             lines += ["", f"## {TITLES[kind]}", "", *rows]
     if documents:

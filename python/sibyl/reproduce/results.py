@@ -39,8 +39,8 @@ SETTINGS = ("SIBYL_", "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_")
 NO_SETTINGS = ("SIBYL_LIBRARY_DIR",)
 # That keep and lay out what there is, and decide no verdict.
 PAGES = (
-    *("reproduce/page.py", "reproduce/results.py", "reproduce/samples.py"),
-    "reproduce/session.py",
+    *("reproduce/page.py", "reproduce/headlines.py", "reproduce/results.py"),
+    *("reproduce/samples.py", "reproduce/session.py"),
 )
 # Of those that take samples, which are judged anew whenever they are looked at.
 MEASURING_ROOMS: tuple[str, ...] = ("experiment", "cluster", "mpi")

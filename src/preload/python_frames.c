@@ -106,19 +106,18 @@ void python_let_go(void* object) {
 
 int python_of_mpi4py(const char* file) { return strstr(file, "/mpi4py/") != NULL; }
 
-/* Whether this thread runs Python. */
-static int is_of_python(void) {
+/* This thread's state, if it runs Python. */
+static void* own_thread(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_python);
-  if (!has_python || !python.is_initialized()) return 0;
-  if (python.is_finalizing != NULL && python.is_finalizing()) return 0;
-  return python.own_thread() != NULL;
+  if (!has_python || !python.is_initialized()) return NULL;
+  if (python.is_finalizing != NULL && python.is_finalizing()) return NULL;
+  return python.own_thread();
 }
 
 /* Whether it alone does: new threads stand first in the list. Read without the lock, of which only
  * another thread could keep it. */
-static int is_alone(void) {
-  void* const own = python.own_thread();
+static int is_alone(void* own) {
   return python.first_thread(python.interpreter()) == own && python.thread_after(own) == NULL;
 }
 
@@ -129,11 +128,12 @@ static int position_of(void* frame) {
   return python.instruction_of != NULL ? python.instruction_of(frame) : python.line_of(frame);
 }
 
-int python_frames(int (*take)(void* code, int position, void* frame, void* data), void* data) {
-  if (!is_of_python()) return 0;
+typedef int (*taker)(void* code, int position, void* frame, void* data);
+
+static int frames_of(void* thread, taker take, void* data) {
   const int lock = python.take_lock();
   int taken = 0;
-  void* frame = python.frame_of(python.own_thread());
+  void* frame = python.frame_of(thread);
   while (frame != NULL) {
     void* const code = python.code_of(frame);
     taken = take(code, position_of(frame), frame, data);
@@ -144,6 +144,11 @@ int python_frames(int (*take)(void* code, int position, void* frame, void* data)
   }
   python.give_lock_back(lock);
   return taken;
+}
+
+int python_frames(taker take, void* data) {
+  void* const thread = own_thread();
+  return thread != NULL && frames_of(thread, take, data);
 }
 
 static int take_line(void* code, int position, void* frame, void* data) {
@@ -162,7 +167,8 @@ static int take_line(void* code, int position, void* frame, void* data) {
 
 int64_t python_line(void) {
   int64_t number = 0;
-  if (!is_of_python() || !is_alone()) return 0;
-  python_frames(&take_line, &number);
+  void* const thread = own_thread();
+  if (thread == NULL || !is_alone(thread)) return 0;
+  frames_of(thread, &take_line, &number);
   return number;
 }

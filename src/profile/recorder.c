@@ -1,8 +1,8 @@
 /* The recorder: what it notes of each call; see recorder.h.
  *
  * A call costs two readings of the clock, three lookups in tables that are read without locks
- * (site, communicator, row), and the lines of the trace that it writes. Who may write what: rows
- * are added to atomically; records by whoever holds trace.c's lock; all that is made once (sites,
+ * (site, communicator, row), and the lines of the trace that it writes. Who may write what: records,
+ * and what rows add up, by whoever holds trace.c's lock; all that is made once (sites,
  * communicators, rows, strings) under the registry's lock.
  */
 #ifndef _GNU_SOURCE
@@ -170,9 +170,6 @@ void recorder_end(struct recorded_call* call) {
     atomic_fetch_sub_explicit(calls_on(call), 1, memory_order_relaxed);
     return;
   }
-  row_count(call->row, call->bytes, now - call->enter);
-  atomic_store_explicit(&trace->last_ns, now, memory_order_relaxed);
-  if (!call->has_record) return;
   const uint64_t by_sibyl = served ? trace_by_sibyl : 0;
   const struct trace_record record = {.row = call->row,
                                       .root = call->root,
@@ -181,5 +178,9 @@ void recorder_end(struct recorded_call* call) {
                                       .exit_ns = now,
                                       .bytes = call->bytes | by_sibyl,
                                       .signature = call->signature};
-  trace_add_record(&record);
+  trace_lock();
+  row_count(call->row, call->bytes, now - call->enter);
+  atomic_store_explicit(&trace->last_ns, now, memory_order_relaxed);
+  if (call->has_record) trace_add_record(&record);
+  trace_unlock();
 }

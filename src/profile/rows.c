@@ -61,13 +61,18 @@ void row_remove_only(void) {
   memset(row, 0, sizeof *row);
 }
 
+static void add(_Atomic uint64_t* sum, uint64_t more) {
+  const uint64_t before = atomic_load_explicit(sum, memory_order_relaxed);
+  atomic_store_explicit(sum, before + more, memory_order_relaxed);
+}
+
 void row_count(uint32_t index, uint64_t bytes, int64_t ns) {
   struct trace_row* const row = trace_entry(&trace->rows, index);
-  atomic_fetch_add_explicit(&row->calls, 1, memory_order_relaxed);
-  atomic_fetch_add_explicit(&row->bytes, bytes, memory_order_relaxed);
-  atomic_fetch_add_explicit(&row->ns, ns, memory_order_relaxed);
-  int64_t most = atomic_load_explicit(&row->max_ns, memory_order_relaxed);
-  while (ns > most && !atomic_compare_exchange_weak_explicit(
-                          &row->max_ns, &most, ns, memory_order_relaxed, memory_order_relaxed)) {
+  add(&row->calls, 1);
+  add(&row->bytes, bytes);
+  const int64_t before = atomic_load_explicit(&row->ns, memory_order_relaxed);
+  atomic_store_explicit(&row->ns, before + ns, memory_order_relaxed);
+  if (ns > atomic_load_explicit(&row->max_ns, memory_order_relaxed)) {
+    atomic_store_explicit(&row->max_ns, ns, memory_order_relaxed);
   }
 }

@@ -231,7 +231,13 @@ uint32_t trace_string(const char* text) {
 
 /* ---- Records -------------------------------------------------------------------------------- */
 
-static atomic_flag records_busy = ATOMIC_FLAG_INIT;
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
+void trace_lock(void) {
+  while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) sched_yield();
+}
+
+void trace_unlock(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
 
 static void lose(uint64_t records) {
   atomic_fetch_add_explicit(&trace->lost_records, records, memory_order_relaxed);
@@ -259,7 +265,6 @@ void trace_add_record(const struct trace_record* record) {
     lose(1);
     return;
   }
-  while (atomic_flag_test_and_set_explicit(&records_busy, memory_order_acquire)) sched_yield();
   void* place = trace_append(&trace->records);
   /* The first call of every communicator stays, so where there are very many of them it is full for
    * good at some time. */
@@ -274,7 +279,6 @@ void trace_add_record(const struct trace_record* record) {
   } else {
     lose(1);
   }
-  atomic_flag_clear_explicit(&records_busy, memory_order_release);
 }
 
 void trace_clear_records(void) {

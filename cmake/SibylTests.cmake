@@ -94,8 +94,9 @@ function(sibyl_run_mpi_test)
                      --mpiexec ${SIBYL_${flavour}_LAUNCHER} --timeout ${arg_TIMEOUT}
                      --long-timeout ${arg_LONG_TIMEOUT} --ranks ${ranks}
                      -- $<TARGET_FILE:test_${arg_OF}-${flavour}> ${arg_ARGS})
-    # One of each MPI at a time: more would wait for one another until their limits.
+    # One of each MPI at a time: more would wait for one another until their limits. They begin first,
+    # so that serial tests run where one MPI has no more of them.
     set_tests_properties(${arg_NAME}-${flavour} PROPERTIES
-      TIMEOUT ${limit} RESOURCE_LOCK mpi_${flavour} LABELS "mpi;${flavour}")
+      TIMEOUT ${limit} COST ${limit} RESOURCE_LOCK mpi_${flavour} LABELS "mpi;${flavour}")
   endforeach()
 endfunction()

@@ -1,9 +1,9 @@
 /* The recorder: what it notes of each call; see recorder.h.
  *
  * A call costs two readings of the clock, three lookups in tables that are read without locks
- * (site, communicator, row), and the lines of the trace that it writes. Who may write what: records,
- * and what rows add up, by whoever holds trace.c's lock; all that is made once (sites,
- * communicators, rows, strings) under the registry's lock.
+ * (site, communicator, row), and the lines of the trace that it writes. Who may write what:
+ * records, and what rows add up, whoever holds trace.c's lock; all that is made once (sites,
+ * communicators, rows, strings) whoever holds the registry's.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
-/* Totals: one row for each site, communicator and function. Any thread may add to any of them, under
- * the trace's lock.
+/* Totals: one row for each site, communicator and function. Any thread may add to any of them,
+ * under the trace's lock.
  */
 #ifndef SIBYL_PROFILE_ROWS_H
 #define SIBYL_PROFILE_ROWS_H

@@ -147,8 +147,8 @@ uint32_t trace_string(const char* text);
 /* For what a call adds when it ends: records, and to rows. */
 void trace_lock(void);
 void trace_unlock(void);
-/* Adds a record; the caller has the lock. Where there is no room, half of the calls go, on every rank the same ones; then
- * totals alone tell of them. */
+/* Adds a record; the caller has the lock. Where there is no room, half of the calls go, on every
+ * rank the same ones; then totals alone tell of them. */
 void trace_add_record(const struct trace_record* record);
 /* Forgets what was recorded so far. */
 void trace_clear_records(void);

@@ -33,7 +33,7 @@ from sibyl.profile.trace import TraceError
 from sibyl.profile.world import read_world
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.page import details, markdown
-from sibyl.reproduce.results import read_result
+from sibyl.reproduce.results import is_current, read_result
 from sibyl.reproduce.samples import asked_of, judged, read_samples
 from sibyl.reproduce.session import page
 from sibyl.simulator import calibration
@@ -79,8 +79,12 @@ def _cluster(path: Path) -> None:
 
 
 def _reproduction(path: Path) -> None:
+    """As a result of an item that is simulated, and of one that is measured."""
     found = read_result(ITEMS[0], path.parent)
     documents = [] if found is None else [found]
+    for document in documents:
+        is_current(ITEMS[0], document)
+        is_current(MEASURED, document)
     for text in (markdown(documents, ITEMS, "today"), details(documents, "today"), page(documents)):
         text.encode()
 

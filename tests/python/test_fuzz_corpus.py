@@ -41,3 +41,11 @@ def test_a_reader_takes_or_refuses_what_it_is_given(name: str) -> None:
                 feed(name, other)
             except Exception as error:
                 raise AssertionError(f"{file}, change {number}: {other!r}") from error
+
+
+def test_samples_of_the_corpus_are_judged(tmp_path: Path) -> None:
+    """Else changes to them would be refused for what they lack from the first."""
+    reader, name = READERS["samples"]
+    for file in (CORPUS / "samples").iterdir():
+        (tmp_path / name).write_bytes(file.read_bytes())
+        reader(tmp_path / name)

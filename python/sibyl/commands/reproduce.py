@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+ITERATIONS = 64
+
 
 def reproduce(
     items: Annotated[
@@ -31,8 +33,9 @@ def reproduce(
         ),
     ] = False,
     iterations: Annotated[
-        int, typer.Option(metavar="K", help="Arrival patterns or instances per cell.")
-    ] = 64,
+        int | None,
+        typer.Option(metavar="K", help="Arrival patterns or instances per cell; 64 if absent."),
+    ] = None,
     hosts: Annotated[
         int | None,
         typer.Option(
@@ -62,7 +65,8 @@ def reproduce(
 
     wishes = Wishes(hosts, rate, mpi)
     if judge:
-        if everything or clusters or wishes != Wishes():
+        if everything or clusters or iterations is not None or wishes != Wishes():
             raise CommandError("--judge measures nothing: it goes with names of items and --to")
         return judge_again(items or [], to, json)
-    return run(items or [], everything, to, iterations, wishes, clusters, json)
+    count = ITERATIONS if iterations is None else iterations
+    return run(items or [], everything, to, count, wishes, clusters, json)

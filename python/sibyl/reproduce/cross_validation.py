@@ -46,6 +46,8 @@ CASES: dict[str, tuple[int, tuple[str, ...]]] = {
     "reduce": (1 << 18, ("binomial", "rabenseifner", "radix-k", "ring")),
     "exscan": (1 << 18, ("123-doubling", "1-doubling")),
 }
+# Of a message's latency: what each end's processor takes, and what it is on the way under SMPI.
+AT_EACH_END, ON_THE_WAY = 0.2, 0.3
 STEP_S = 0.2  # the largest delay of fixed steps
 COMPUTE = 0.02
 ITERATIONS = 7
@@ -66,7 +68,7 @@ STEPS = 2 * len(CASES)
 UNDER_SMPI = " under SMPI"
 EAGER = 65536  # SMPI's
 # Up to so many bytes the libraries send over TCP without waiting for the receiver.
-MPI_EAGER = {"MPICH": 16384, "Open MPI": 65536}
+MPI_EAGER = {"Open MPI": 65536, "": 16384}  # by how the library calls itself; MPICH and its kin
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,10 @@ def platform_like(tryton: Path, alpha: float, beta: float) -> Iterator[str]:
     """A platform file with this latency and rate, the ends' parts of a message as in the rack's."""
     text = tryton.read_text(encoding="utf-8")
     for name in ("os", "ois", "or"):
-        text = re.sub(rf'(id="smpi/{name}" value=")[^"]*', rf"\g<1>0:{0.2 * alpha:.4e}:0", text)
-    link = f'bw="{1 / beta:.0f}Bps" lat="{0.3 * alpha:.4e}s"'
+        text = re.sub(
+            rf'(id="smpi/{name}" value=")[^"]*', rf"\g<1>0:{AT_EACH_END * alpha:.4e}:0", text
+        )
+    link = f'bw="{1 / beta:.0f}Bps" lat="{ON_THE_WAY * alpha:.4e}s"'
     text = re.sub(r'bw="[^"]*" lat="[^"]*"', link, text, count=1)
     with tempfile.TemporaryDirectory(prefix="sibyl-platform-") as folder:
         path = Path(folder) / "like.xml"
@@ -148,7 +152,8 @@ def _middle(result: CellResult, name: str) -> float:
 
 
 def _asked(where: Where, _iterations: int) -> str:
-    return " ".join(grid_of(collective, where).fingerprint() for collective in CASES)
+    grids = (grid_of(collective, where).fingerprint() for collective in CASES)
+    return f"{' '.join(grids)} under SMPI {AT_EACH_END} {ON_THE_WAY}"
 
 
 def _measured(where: Where, _iterations: int, advance: Advance) -> Measured:
@@ -205,7 +210,7 @@ def networks_of(job: Mapping[str, Any]) -> tuple[Network, Network, Network]:
     # Longer messages ask their receiver first, and these messages too wait for a processor.
     busy = replace(
         alike, alpha=check.get("alpha_busy_s", job["alpha_s"]),
-        eager=next((most for of, most in MPI_EAGER.items() if job["mpi"].startswith(of)), EAGER),
+        eager=next(most for name, most in MPI_EAGER.items() if job["mpi"].startswith(name)),
         handshake=True,
     )  # fmt: skip
     return alike, busy, replace(alike, sharing=False)

@@ -1,8 +1,9 @@
 """What measurements show: comparisons of contenders cell by cell, by the bench's rank-sum test.
 
-A claim that one is not slower than another is shown where the test says so, not where it fails to
-say the contrary: between the two lie cells that are open. All comparisons of a claim are corrected
-together. Many hosts on one machine are judged from many iterations only.
+A contender is held against a printed time by the sign test. A claim that one is not slower than
+another is shown where the test says so, not where it fails to say the contrary: between the two lie
+cells that are open. All comparisons of a claim are corrected together. Many hosts on one machine
+are judged from many iterations only.
 """
 
 from collections.abc import Mapping, Sequence

@@ -249,7 +249,10 @@ def _windows(iterations: int) -> int:
 def _asked(where: Where, iterations: int) -> str:
     if where.hosts & (where.hosts - 1):
         raise CommandError(f"--hosts {where.hosts}: the transform takes a power of two")
-    return f"fft {','.join(NAMES)} {JOBS} jobs {_windows(iterations)} windows {where}"
+    return (
+        f"fft {','.join(NAMES)} {FIELDS} {JOBS} jobs of {_windows(iterations)} windows of {FLOATS} "
+        f"floats of noise, {COMPUTE} s apart, {where}"
+    )
 
 
 def _measured(where: Where, iterations: int, advance: Advance) -> Measured:

@@ -1,7 +1,8 @@
 """What the papers claim, each claim once, whichever tables, figures and instruments judge it.
 
-An item words a claim by what it can judge: with the cells that it has, with a margin. On the short
-page all that is said of one claim stands together, under the words here.
+An item words a claim by what it can judge: with the cells that it has, with a margin, of some of
+the algorithms. On the short page all that is said of one claim stands together, under the words
+here, each item's own words with it.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The pages of all items in Markdown: a short one of the papers' claims, and one of the details."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sibyl.reproduce.cross_validation import agreements
@@ -24,10 +24,11 @@ MEANINGS = (
 HEAD = (
     "*Within N %*: ours is at most N % above or below; of something measured: the measurements "
     "show both. It does not say that one is not slower than the other. *Not slower by more than "
-    "N %* of something measured: the measurements show it (rank-sum test, of the transform's "
-    "windows a sign test; Holm's correction over the claim). Instruments: the *model* (`sibyl "
-    "simulate`, with how far its numbers are from the published ones of the same item, or else in "
-    "how many cells of `cross-validation` a model with such links agrees with another "
+    "N %* of something measured: the measurements show it (rank-sum test; a sign test of printed "
+    "times and of the transform's windows; Holm's correction over the claim). Words in italics are "
+    "those of the items, where they say less or more than the paper. Instruments: the *model* "
+    "(`sibyl simulate`, with how far its numbers are from the published ones of the same item, or "
+    "else in how many cells of `cross-validation` a model with such links agrees with another "
     "instrument), *SMPI* (the library on SimGrid's simulated network), a *cluster* of namespaces "
     "on one machine, this *processor*, a *recording* of real programs."
 )
@@ -122,35 +123,47 @@ def _table(documents: Documents, kind: str) -> list[str]:
 class _Line:
     """What one instrument says of a paper's claim, in all items in which it says the same."""
 
-    published: list[str]
-    ours: list[str]
-    items: list[str]
+    published: list[str] = field(default_factory=list)
+    ours: dict[str, list[str]] = field(default_factory=dict)  # by the items' own words
+    items: list[str] = field(default_factory=list)
+
+    def told(self) -> str:
+        """Ours, after the words that are no headline's."""
+        found = ((words, ", ".join(figures)) for words, figures in self.ours.items())
+        return "; ".join(": ".join(each for each in pair if each) for pair in found)
 
 
 def _papers(documents: Documents) -> list[str]:
-    """The papers' claims, each once, with its verdict on every instrument."""
+    """The papers' claims, each once, with its verdict on every instrument.
+
+    An item's own words stand before its figures where they are not the headline's: with a margin,
+    or of a part of the claim.
+    """
     found: dict[str, dict[tuple[int, str], _Line]] = {}
     for document, claim in _claims(documents, "paper"):
         name, _, off = (claim.get("instrument") or instrument(document, documents)).partition(", ")
-        verdict = ORDER.index(claim["verdict"])
-        lines = found.setdefault(headline(claim["text"], document["item"]), {})
-        line = lines.setdefault((verdict, name), _Line([], [], []))
+        about = headline(claim["text"], document["item"])
+        lines = found.setdefault(about, {})
+        line = lines.setdefault((ORDER.index(claim["verdict"]), name), _Line())
         link = f"[{document['item']}]({DETAILS}#{_anchor(document['title'])})"
+        words = "" if claim["text"] == about else f"*{claim['text']}*"
         for texts, text in (
             (line.published, claim.get("published", "")),
-            (line.ours, claim.get("ours", "")),
+            (line.ours.setdefault(words, []), claim.get("ours", "")),
             (line.items, f"{link} ({off})" if off else link),
         ):
             if text and text not in texts:
                 texts.append(text)
     rows = []
-    # Who is not held anywhere stands first; then who is held in the fewest places.
-    for text, lines in sorted(found.items(), key=lambda pair: sorted(pair[1])):
+    # What is held nowhere stands first, then what is held in the fewest places.
+    for about, lines in sorted(
+        found.items(), key=lambda pair: sorted(verdict for verdict, _ in pair[1])
+    ):
         for number, ((verdict, name), line) in enumerate(sorted(lines.items())):
             cells = (
-                _cell(text) if number == 0 else "",
+                _cell(about) if number == 0 else "",
                 _cell("; ".join(line.published)),
-                _cell("; ".join(line.ours)),
+                _cell(line.told()),
                 f"{name}: {', '.join(line.items)}",
                 f"**{ORDER[verdict]}**",
             )

@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -43,12 +44,8 @@ PAGES = (
     *("reproduce/samples.py", "reproduce/session.py"),
 )
 # Of those that take samples, which are judged anew whenever they are looked at.
-MEASURING_ROOMS: tuple[str, ...] = ("experiment", "cluster", "mpi")
-NOT_MEASURING: tuple[str, ...] = (
-    "experiment/judge.py",
-    "experiment/plots.py",
-    "experiment/statistics.py",
-)
+MEASURING_ROOMS = ("experiment", "cluster", "mpi")
+NOT_MEASURING = ("experiment/judge.py", "experiment/plots.py", "experiment/statistics.py")
 MOST = 1e9  # that knowing can be worth
 TEXTS = ("title", "source", "how", "setting")
 
@@ -113,40 +110,61 @@ def _machine(where: Where | None) -> str:
 
 
 def fingerprint(item: Item, iterations: int, where: Where | None = None) -> str:
-    """Equal as long as a result is still worth what it was.
+    """Equal as long as what was measured or simulated is still worth what it was.
 
-    It changes with the bindings, which hold planners and simulator, and with the rooms that lay out
-    grids, run them and judge them. For what is measured it changes with the programs and libraries
-    that run there, the MPI, the processor, SimGrid, the machines that SMPI is told of, and settings
-    in the environment; of what is measured on a cluster with what is asked for there and the rooms
-    that measure it alone.
+    Of what is simulated it is that of the judgement. For what is measured it changes with the
+    programs and libraries that run there, the MPI, the processor, SimGrid, the machines that SMPI
+    is told of, and settings in the environment; of what is measured on a cluster with what is asked
+    for there and the rooms that measure it, and not with what judges it.
+
+    Raises:
+        CommandError: the item is not measured there.
     """
     digest = hashlib.sha256(f"{__version__} {item.name} {iterations}".encode())
     if item.how != "simulated":
         digest.update(f" {where} {programs_hash()} {_machine(where)}".encode())
-    data: list[Path] = []
+        for path in platform_files():
+            digest.update(path.read_bytes())
     if isinstance(item.run, Measurement):
-        assert where is not None
+        if where is None:
+            raise CommandError(f"{item.name} is measured on a cluster")
         digest.update(item.run.asked(where, iterations).encode())
-        rooms, left_out = MEASURING_ROOMS, NOT_MEASURING
+        _update_by_rooms(digest, MEASURING_ROOMS, NOT_MEASURING)
     else:
-        digest.update(Path(_core.__file__).read_bytes())
-        rooms, left_out = ROOMS, PAGES
-        data = [*(PACKAGE / "data").glob("*.csv"), *(PACKAGE / "data/recordings").glob("*.json")]
-    sources = [path for room in rooms for path in sorted((PACKAGE / room).glob("*.py"))]
-    pages = [PACKAGE / name for name in left_out]
-    platforms = [] if item.how == "simulated" else platform_files()
-    for path in (*(one for one in sources if one not in pages), *sorted(data), *platforms):
+        digest.update(judgement().encode())
+    return digest.hexdigest()[:16]
+
+
+def judgement() -> str:
+    """Equal as long as the same samples are judged alike.
+
+    It changes with the bindings, which hold planners and simulator, with published numbers, and
+    with the rooms that lay out grids, run them and judge them.
+    """
+    digest = hashlib.sha256(Path(_core.__file__).read_bytes())
+    _update_by_rooms(digest, ROOMS, PAGES)
+    data = [*(PACKAGE / "data").glob("*.csv"), *(PACKAGE / "data/recordings").glob("*.json")]
+    for path in sorted(data):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
+def _update_by_rooms(digest: Any, rooms: Sequence[str], left_out: Sequence[str]) -> None:
+    """By all modules of rooms but those that are left out."""
+    for room in rooms:
+        for path in sorted((PACKAGE / room).glob("*.py")):
+            if path.relative_to(PACKAGE).as_posix() not in left_out:
+                digest.update(path.read_bytes())
+
+
 def is_current(item: Item, document: Document) -> bool:
-    """Whether a result would be made alike today, by what it says of itself."""
+    """Whether a result would be made and judged alike today, by what it says of itself."""
     if "iterations" not in document:  # an earlier version did not say
         return False
     place = document.get("place")
     where = None if place is None else Where(**place)
+    if isinstance(item.run, Measurement) and document.get("judgement") != judgement():
+        return False
     try:
         return document.get("fingerprint") == fingerprint(item, document["iterations"], where)
     except CommandError:  # nobody measures it there any more
@@ -179,6 +197,7 @@ def write_outcome(item: Item, outcome: Outcome, folder: Path, made: Made) -> Doc
         "claims": [vars(claim) for claim in outcome.claims],
         "seconds": round(made.seconds, 1),
         "fingerprint": made.mark,
+        **({"judgement": judgement()} if isinstance(item.run, Measurement) else {}),
     }
     write_result(folder / f"{item.name}.json", json.dumps(document, indent=1) + "\n")
     return document
@@ -258,4 +277,6 @@ def finished(item: Item, folder: Path, mark: str) -> Document | None:
     if not all((folder / f"{item.name}.{end}").is_file() for end in ("json", "csv", "png")):
         return None
     document = read_result(item, folder)
-    return document if document is not None and document.get("fingerprint") == mark else None
+    if document is None or document.get("fingerprint") != mark:
+        return None
+    return document if is_current(item, document) else None

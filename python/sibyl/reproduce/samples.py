@@ -6,16 +6,16 @@ compressed JSON: of each cell all that the benchmark printed.
 """
 
 import json
-import lzma
 from dataclasses import dataclass
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from sibyl.errors import CommandError
 from sibyl.experiment.samples import CellResult
 from sibyl.files import write_result
-from sibyl.inputs import SMALL, read_compressed
+from sibyl.inputs import SMALL, lzma_library, read_compressed
 from sibyl.reproduce.outcome import Item, Measurement, Outcome, Parts, Where
 from sibyl.reproduce.results import Made, is_place
 from sibyl.terminal import say
@@ -60,7 +60,7 @@ def write_samples(item: Item, kept: Kept, folder: Path) -> None:
         "place": vars(made.where),
         "parts": {name: [one.as_json() for one in of] for name, of in kept.parts.items()},
     }
-    write_result(_path(item, folder), lzma.compress(json.dumps(document).encode()))
+    write_result(_path(item, folder), lzma_library().compress(json.dumps(document).encode()))
 
 
 def read_samples(item: Item, folder: Path) -> Kept | None:
@@ -70,7 +70,7 @@ def read_samples(item: Item, folder: Path) -> Kept | None:
         document = json.loads(read_compressed(path, SMALL))
     except FileNotFoundError:
         return None
-    except (OSError, EOFError, ValueError, RecursionError, lzma.LZMAError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         say(f"{path} is left out: {error}")
         return None
     if not _is_kept(item, document):
@@ -109,11 +109,11 @@ def _is_kept(item: Item, document: Any) -> bool:
 def _is_cell(data: Any) -> bool:
     try:
         result = CellResult.from_json(data)
-        return all(
-            isinstance(time, (int, float))
+        json.dumps(data, ensure_ascii=False).encode()  # halves of surrogate pairs are no text
+        return bool(result.samples) and all(
+            bool(times) and all(isinstance(time, (int, float)) and isfinite(time) for time in times)
             for of in result.samples.values()
             for times in of.values()
-            for time in times
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return False
@@ -123,7 +123,7 @@ def judged(item: Item, kept: Kept) -> Outcome:
     """What becomes of the claims by what is asked of them today.
 
     Raises:
-        CommandError: the samples are of other cells or contenders.
+        CommandError: the samples are of other cells or contenders, or damaged.
     """
     made, how = kept.made, item.run
     assert isinstance(how, Measurement) and made.where is not None
@@ -135,7 +135,9 @@ def judged(item: Item, kept: Kept) -> Outcome:
     try:
         return how.judge(made.where, kept.parts)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # A file may hold anything; what was just measured is not judged by way of here.
         raise CommandError(
-            f"{item.name}: its samples are damaged ({error}); measure it anew: "
-            f"sibyl reproduce {item.name}"
+            f"{item.name}: its samples cannot be judged ({type(error).__name__}: {error}): they "
+            f"are damaged, or this is a defect of Sibyl; measure it anew: sibyl "
+            f"reproduce {item.name}"
         ) from error

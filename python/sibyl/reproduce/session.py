@@ -149,21 +149,21 @@ def run(
     try:
         for number, item in enumerate(items, 1):
             where = wishes.place(item)
-            mark = fingerprint(item, iterations, where)
-            document = _there(item, folder, mark) if everything else None
-            if document is None:
-                label = f"{number}/{len(items)} {item.name}"
-                try:
+            label = f"{number}/{len(items)} {item.name}"
+            try:
+                mark = fingerprint(item, iterations, where)
+                document = _there(item, folder, mark) if everything else None
+                if document is None:
                     document = _run_item(item, folder, iterations, mark, where, label)
-                except CommandError as error:
-                    if not everything:
-                        if shown:
-                            write_pages(folder, console)
-                        raise
-                    # What this machine lacks for one item is no reason to leave out the others.
-                    say(f"{item.name}: {error}")
-                    code = 1
-                    continue
+            except CommandError as error:
+                if not everything:
+                    if shown:
+                        write_pages(folder, console)
+                    raise
+                # What this machine lacks for one item is no reason to leave out the others.
+                say(f"{item.name}: {error}")
+                code = 1
+                continue
             print_outcome(document, console)
             shown.append(document)
     except KeyboardInterrupt:
@@ -181,7 +181,11 @@ def _there(item: Item, folder: Path, mark: str) -> Document | None:
     """What need not be made again; what was measured alike is judged by today's claims."""
     kept = read_samples(item, folder) if isinstance(item.run, Measurement) else None
     if kept is not None and kept.made.mark == mark:
-        return _judged(item, kept, folder)
+        try:
+            return _judged(item, kept, folder)
+        except CommandError as error:
+            say(str(error))
+            return None
     return finished(item, folder, mark)
 
 
@@ -197,13 +201,19 @@ def judge_kept(names: Sequence[str], folder: Path) -> list[Document]:
         folder: where results are.
 
     Raises:
-        CommandError: an item has no samples there, or they cannot be judged.
+        CommandError: an item that is named has no samples there, or they cannot be judged; one that
+            is not is said, and left out.
     """
     found = []
     for item in chosen(names, False) or ITEMS:
         kept = read_samples(item, folder) if isinstance(item.run, Measurement) else None
         if kept is not None:
-            found.append(_judged(item, kept, folder))
+            try:
+                found.append(_judged(item, kept, folder))
+            except CommandError as error:
+                if names:
+                    raise
+                say(str(error))
         elif names:
             raise CommandError(
                 f"--judge {item.name}: {folder} holds no samples of it; only items that are "
@@ -288,6 +298,6 @@ def _run_item(
         taken = item.run.measure(where, iterations, lambda: advance(1))
         kept = Kept(made(), asked_of(item, where, iterations), taken.parts)
         write_samples(item, kept, folder)
-        document = _judged(item, kept, folder)
+        document = write_outcome(item, item.run.judge(where, kept.parts), folder, kept.made)
         taken.forget()
         return document

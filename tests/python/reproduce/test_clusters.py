@@ -130,6 +130,15 @@ def test_gains_grow_with_the_messages_where_the_gains_of_single_iterations_show_
         )
         assert claim.verdict == verdict
         assert "2048 K: " + f"{gains[-1]:.1f} ms of the paper" in claim.reason
+    # Neither of two sizes is judged where one tells of the instrument.
+    for of in results[1].samples.values():
+        of["late_s"] = [1.0] * 15
+    (claim,) = (
+        claim
+        for claim in figures_on_cluster.outcome_of(figure, where, results).claims
+        if claim.text.startswith("the longer the messages")
+    )
+    assert "The instrument decides in 256 K floats, 512 K floats: " in claim.reason
 
 
 def test_collisions_have_their_control_too() -> None:

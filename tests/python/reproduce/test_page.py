@@ -10,6 +10,7 @@ from sibyl.reproduce.headlines import HEADLINES, headline
 from sibyl.reproduce.knowing import LINKS_SHARED
 from sibyl.reproduce.outcome import VERDICTS, Where
 from sibyl.reproduce.page import DETAILS, ORDER, details, markdown
+from sibyl.reproduce.results import read_result
 
 
 def document(name: str, how: str, *verdicts: str, **more: str) -> dict[str, object]:
@@ -86,9 +87,9 @@ def test_a_claim_stands_once_with_its_verdict_on_every_instrument() -> None:
         ("", "**held**", "model"),
         ("the factors of table 4", "**partly held**", "cluster"),
     ]
-    # Both items of the cluster in one row, what they found once.
+    # Both items of the cluster in one row, with their words, which have a margin.
     assert "[gather-table-4-cluster]" in rows[1][3] and "[gather-figures-15-20" in rows[1][3]
-    assert rows[1][2] == "gather-t; gather-f"
+    assert rows[1][2] == f"*{factor}*: gather-t, gather-f"
     assert rows[2][3].endswith("(off by 9 % (median), 46 % at most)")
 
 
@@ -102,6 +103,16 @@ def test_headlines_are_those_of_claims_that_items_make() -> None:
         made |= {headline(text, kept["item"]) for text in papers}
     assert {claim for claim, _ in HEADLINES} <= made
     assert len(made) < 60
+
+
+def test_no_words_of_a_paper_s_claim_are_lost_on_the_page() -> None:
+    folder = Path(__file__).parents[3] / "docs" / "results" / "reproduction"
+    documents = [found for item in ITEMS if (found := read_result(item, folder)) is not None]
+    table = markdown(documents, ITEMS, "2026-11-26").partition("\n- **held**")[0]
+    for each in documents:
+        for claim in each["claims"]:
+            if claim.get("kind", "paper") == "paper":
+                assert claim["text"] in table
 
 
 def test_the_page_is_short_and_no_claim_is_lost() -> None:

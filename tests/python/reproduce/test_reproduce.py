@@ -428,19 +428,49 @@ def test_samples_that_are_kept_are_judged_anew_and_nothing_is_measured(
     text = "BSLS is not slower than the native gather by more than 5 %"
     assert verdicts[text] == "partly held"
     assert "BSLS against LS" in capsys.readouterr().out
-    # By today's margins; and an item that is measured so already is judged alike by --all.
+    # By today's margins; and an item that is measured so already is judged anew by --all.
     monkeypatch.setattr(on_cluster, "SLOWER", 1.21)
+    monkeypatch.setattr(results, "judgement", lambda: "by another margin")
+    assert not results.is_current(item, document)
+    assert results.finished(item, tmp_path, document["fingerprint"]) is None
     monkeypatch.setattr(session, "ITEMS", [item])
     place = Where(8, "250mbit")
     wishes = session.Wishes(place.hosts, place.rate)
+    monkeypatch.setattr(session, "demand_root", lambda: None)
     assert session.run([], True, tmp_path, ITERATIONS, wishes, clusters=True) == 0
     again = results.read_result(item, tmp_path)
     assert again is not None
     assert {c["text"]: c["verdict"] for c in again["claims"]}[text] == "held"
     # Another build of the library has not measured them; the page says so.
+    assert results.is_current(item, again)
     monkeypatch.setattr(results, "programs_hash", lambda: "another build")
     assert not results.is_current(item, again)
     assert session.judge_again([item.name], tmp_path) == 0
+    assert not results.is_current(item, {**again, "place": None})
+
+
+def test_an_item_that_is_not_measured_there_does_not_keep_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table of 36 nodes has no 8 hosts; and samples of other cells are measured anew."""
+    item = kept_samples(tmp_path)
+    scan = next(one for one in ITEMS if one.name == "exscan-table-1-cluster")
+    monkeypatch.setattr(session, "ITEMS", [scan, item])
+    monkeypatch.setattr(session, "demand_root", lambda: None)
+    wishes = session.Wishes(8, "250mbit")
+    assert session.run([], True, tmp_path, ITERATIONS, wishes, clusters=True) == 1
+    assert "exscan-table-1-cluster: --hosts 8" in capsys.readouterr().err
+    assert results.read_result(item, tmp_path) is not None
+    kept = samples.read_samples(item, tmp_path)
+    assert kept is not None
+    samples.write_samples(item, replace(kept, asked="other cells"), tmp_path)
+    assert session.judge_kept([], tmp_path) == []
+    assert "of other cells or contenders" in capsys.readouterr().err
+    taken = []
+    monkeypatch.setattr(session, "_run_item", lambda of, *_: taken.append(of) or {"claims": []})
+    monkeypatch.setattr(session, "print_outcome", lambda *_: None)
+    assert session.run([], True, tmp_path, ITERATIONS, wishes, clusters=True) == 1
+    assert taken == [item]
 
 
 def test_samples_of_other_cells_are_not_judged(tmp_path: Path, sibyl: Sibyl) -> None:
@@ -457,7 +487,8 @@ def test_samples_of_other_cells_are_not_judged(tmp_path: Path, sibyl: Sibyl) -> 
         sibyl("reproduce", "--judge", "gather-table-4", "--to", str(tmp_path)), "holds no samples"
     )
     assert_usage_error(sibyl("reproduce", "--judge"), "holds no samples")
-    assert_usage_error(sibyl("reproduce", "--judge", "--all"), "--judge measures nothing")
+    for wish in (("--all",), ("--iterations", "15"), ("--hosts", "8")):
+        assert_usage_error(sibyl("reproduce", "--judge", *wish), "--judge measures nothing")
 
 
 @pytest.mark.parametrize("data", [b"", b"no xz", lzma.compress(b"[]"), lzma.compress(b"{}")[:-4]])

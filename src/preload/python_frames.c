@@ -17,7 +17,6 @@
 #include "shim.h"
 
 static struct {
-  int (*is_initialized)(void);
   int (*is_finalizing)(void); /* may be missing */
   void* (*own_thread)(void);
   void* (*interpreter)(void);
@@ -48,7 +47,6 @@ static void find_python(void) {
     void* slot;
     const char* symbol;
   } wanted[] = {
-      {&python.is_initialized, "Py_IsInitialized"},
       {&python.own_thread, "PyGILState_GetThisThreadState"},
       {&python.interpreter, "PyInterpreterState_Main"},
       {&python.first_thread, "PyInterpreterState_ThreadHead"},
@@ -106,11 +104,11 @@ void python_let_go(void* object) {
 
 int python_of_mpi4py(const char* file) { return strstr(file, "/mpi4py/") != NULL; }
 
-/* This thread's state, if it runs Python. */
+/* This thread's state, if it runs Python; there is none before Python begins, or after its end. */
 static void* own_thread(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_python);
-  if (!has_python || !python.is_initialized()) return NULL;
+  if (!has_python) return NULL;
   if (python.is_finalizing != NULL && python.is_finalizing()) return NULL;
   return python.own_thread();
 }

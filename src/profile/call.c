@@ -2,9 +2,11 @@
  * at either: they may be anything. */
 #include "call.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "native.h"
+#include "sites.h"
 
 static const struct profile_function* function_of(const struct profile_symbol* symbol) {
   return &profile_functions[symbol->function];
@@ -53,13 +55,41 @@ static int64_t plain_count(const struct profile_symbol* symbol, word count) {
   return symbol->form & form_large ? (int64_t)count : (int32_t)count;
 }
 
-static uint64_t size_of_type(word type) {
-  if (native.flavour == flavour_mpich && type >> 24 == 0x4c) {
-    return type >> 8 & 0xff; /* predefined: its handle says it, and no lock is taken for it */
-  }
+/* Sizes of predefined types, which are never freed: MPI looks longer, and MPICH takes a lock where
+ * a program has threads. An entry is written once, its type last. */
+enum { most_named = 128 };
+static struct {
+  _Atomic word type; /* 0: free */
+  _Atomic uint64_t size;
+} named[most_named];
+
+static int is_named(word type) {
+  int integers = 1, addresses = 1, types = 1, combiner;
+  return native.type_envelope(type, &integers, &addresses, &types, &combiner) == 0 &&
+         integers == 0 && addresses == 0 && types == 0;
+}
+
+static uint64_t look_up_size(word type, unsigned place) {
   int64_t size = 0;
   if (type == native.type_null || native.type_size(type, &size) != 0 || size < 0) return 0;
+  if (type != 0 && is_named(type)) {
+    registry_lock();
+    if (atomic_load_explicit(&named[place].type, memory_order_relaxed) == 0) {
+      atomic_store_explicit(&named[place].size, (uint64_t)size, memory_order_relaxed);
+      atomic_store_explicit(&named[place].type, type, memory_order_release);
+    }
+    registry_unlock();
+  }
   return (uint64_t)size;
+}
+
+/* Of types that share a place one is known. */
+static uint64_t size_of_type(word type) {
+  const unsigned place = (unsigned)(type * UINT64_C(0x9e3779b97f4a7c15) >> 40) % most_named;
+  if (atomic_load_explicit(&named[place].type, memory_order_acquire) == type && type != 0) {
+    return atomic_load_explicit(&named[place].size, memory_order_relaxed);
+  }
+  return look_up_size(type, place);
 }
 
 static word fortran_type(int number) {
@@ -151,11 +181,11 @@ static uint64_t blocks_of(const struct profile_symbol* symbol, const word* argum
 uint64_t call_signature(const struct profile_symbol* symbol, const word* arguments,
                         const struct communicator* communicator, int32_t root, uint64_t bytes) {
   const struct profile_function* const function = function_of(symbol);
-  uint64_t hash = mix(mix(1, symbol->function), (uint32_t)root);
-  if (function->equal == equal_nothing || communicator->is_inter) return hash;
+  const uint64_t what = symbol->function | (uint64_t)(uint32_t)root << 8;
+  if (function->equal == equal_nothing || communicator->is_inter) return mix(1, what);
   if (function->equal == equal_blocks) {
     bytes = blocks_of(symbol, arguments, &function->sides[1], communicator->size);
   }
-  hash = mix(hash, bytes);
-  return function->op < 0 ? hash : mix(hash, operator_of(symbol, arguments[function->op]));
+  const uint64_t op = function->op < 0 ? 0 : operator_of(symbol, arguments[function->op]) + 1;
+  return mix(mix(1, what | op << 40), bytes);
 }

@@ -44,6 +44,7 @@ static int find_functions(void) {
       {&native.comm_create_keyval, "PMPI_Comm_create_keyval"},
       {&native.comm_set_attr, "PMPI_Comm_set_attr"},
       {&native.type_size, "PMPI_Type_size_x"},
+      {&native.type_envelope, "PMPI_Type_get_envelope"},
       {&native.allgather, "PMPI_Allgather"},
       {&native.send, "PMPI_Send"},
       {&native.recv, "PMPI_Recv"},

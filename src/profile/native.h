@@ -34,6 +34,7 @@ struct native {
   int (*comm_create_keyval)(void*, void*, int*, void*);
   int (*comm_set_attr)(word, int, void*);
   int (*type_size)(word, int64_t*); /* MPI_Type_size_x */
+  int (*type_envelope)(word, int*, int*, int*, int*);
   int (*allgather)(const void*, int, word, void*, int, word, word);
   int (*send)(const void*, int, word, int, int, word);
   int (*recv)(void*, int, word, int, int, word, word);

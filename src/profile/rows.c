@@ -61,15 +61,14 @@ void row_remove_only(void) {
   memset(row, 0, sizeof *row);
 }
 
-static void add(_Atomic uint64_t* sum, uint64_t more) {
-  const uint64_t before = atomic_load_explicit(sum, memory_order_relaxed);
-  atomic_store_explicit(sum, before + more, memory_order_relaxed);
+static uint64_t plus(_Atomic uint64_t* sum, uint64_t more) {
+  return atomic_load_explicit(sum, memory_order_relaxed) + more;
 }
 
 void row_count(uint32_t index, uint64_t bytes, int64_t ns) {
   struct trace_row* const row = trace_entry(&trace->rows, index);
-  add(&row->calls, 1);
-  add(&row->bytes, bytes);
+  atomic_store_explicit(&row->calls, plus(&row->calls, 1), memory_order_relaxed);
+  atomic_store_explicit(&row->bytes, plus(&row->bytes, bytes), memory_order_relaxed);
   const int64_t before = atomic_load_explicit(&row->ns, memory_order_relaxed);
   atomic_store_explicit(&row->ns, before + ns, memory_order_relaxed);
   if (ns > atomic_load_explicit(&row->max_ns, memory_order_relaxed)) {

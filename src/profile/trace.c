@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,9 +189,12 @@ static int ask_for_room(const struct trace_table* table, uint64_t bytes) {
   if (wanted < bytes) wanted = bytes;
   if (wanted > table_bytes(table)) wanted = table_bytes(table);
   const int saved = errno;
+  int cancellation;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation); /* the caller has a lock */
   const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   refused[index] = file < 0 || !is_promised(file, table->offset + have, wanted - have);
   if (file >= 0) close(file);
+  pthread_setcancelstate(cancellation, NULL);
   errno = saved;
   if (!refused[index]) promised[index] = wanted;
   return !refused[index];
@@ -230,14 +234,6 @@ uint32_t trace_string(const char* text) {
 }
 
 /* ---- Records -------------------------------------------------------------------------------- */
-
-static atomic_flag busy = ATOMIC_FLAG_INIT;
-
-void trace_lock(void) {
-  while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) sched_yield();
-}
-
-void trace_unlock(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
 
 static void lose(uint64_t records) {
   atomic_fetch_add_explicit(&trace->lost_records, records, memory_order_relaxed);

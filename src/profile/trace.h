@@ -5,8 +5,8 @@
  * tables that are as large as they may ever become, in a sparse file. `used` of a table is stored
  * after the entry that it lets be read.
  *
- * Thread safety: entries are made, and numbers in them added to, by the owner of a lock (recorder.c
- * says which); they are atomic where somebody reads meanwhile, the reader of the file included.
+ * Thread safety: entries are made by the owner of a lock (recorder.c says which); the numbers in
+ * them that several threads add to are atomic, or added to under a lock as well.
  */
 #ifndef SIBYL_PROFILE_TRACE_H
 #define SIBYL_PROFILE_TRACE_H
@@ -144,11 +144,8 @@ void trace_publish(struct trace_table* table);
  * looked for among those that are there. */
 uint32_t trace_string(const char* text);
 
-/* For what a call adds when it ends: records, and to rows. */
-void trace_lock(void);
-void trace_unlock(void);
-/* Adds a record; the caller has the lock. Where there is no room, half of the calls go, on every
- * rank the same ones; then totals alone tell of them. */
+/* Adds a record; one thread at a time. Where there is no room, half of the calls go, on every rank
+ * the same ones; then totals alone tell of them. */
 void trace_add_record(const struct trace_record* record);
 /* Forgets what was recorded so far. */
 void trace_clear_records(void);

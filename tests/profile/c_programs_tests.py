@@ -225,6 +225,10 @@ class CPrograms(ProfileTest):
             rows = trace.calls_of("MPI_Allreduce")
             self.assertEqual([(row.calls, row.bytes) for row in rows], [(1000, 4000)] * 4)
             self.assertEqual({row.communicator.occurrence for row in rows}, {1, 2, 3, 4})
+            # Those of one line add up in one row.
+            (row,) = trace.calls_of("MPI_Sendrecv_replace")
+            self.assertEqual(row.calls, 4000)
+            self.assertGreater(row.ns, row.max_ns)
             self.assertEqual(sum(row.calls for row in trace.calls_of("MPI_Barrier")), 100)
             self.assertEqual(len(trace.records), 4100)
             self.assertLessEqual(

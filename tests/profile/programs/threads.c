@@ -1,5 +1,5 @@
-/* Four threads, each with a communicator of its own, on which it makes a thousand calls; then a
- * hundred threads one after the other that make one each. */
+/* Four threads, each with a communicator of its own, on which it makes a thousand calls, and then
+ * as many to itself; then a hundred threads one after the other that make one each. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,6 +11,10 @@ static void* run(void* comm) {
   int one = 1, sum;
   for (int i = 0; i < calls; ++i) {
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, *(MPI_Comm*)comm); /* of threads */
+  }
+  int tag = (int)((MPI_Comm*)comm - comms);
+  for (int i = 0; i < calls; ++i) {
+    MPI_Sendrecv_replace(&one, 1, MPI_INT, 0, tag, 0, tag, MPI_COMM_SELF, MPI_STATUS_IGNORE);
   }
   return NULL;
 }

@@ -2,9 +2,6 @@
 
 import errno
 from pathlib import Path
-from typing import Any
-
-from sibyl.errors import CommandError
 
 # What people write by hand, or a command has written for itself.
 SMALL = 64 << 20
@@ -28,22 +25,6 @@ def read_text(path: Path, most_bytes: int = SMALL) -> str:
     return data.decode("utf-8")
 
 
-def lzma_library() -> Any:
-    """Python's module `lzma`, which some builds of Python lack.
-
-    Raises:
-        CommandError: it is one of them.
-    """
-    try:
-        import lzma
-    except ImportError as error:
-        raise CommandError(
-            "samples are compressed by xz, which this Python was built without; take one with the "
-            "module lzma"
-        ) from error
-    return lzma
-
-
 def read_compressed(path: Path, most_bytes: int = SMALL) -> bytes:
     """What an .xz file holds, at most so many bytes.
 
@@ -51,10 +32,14 @@ def read_compressed(path: Path, most_bytes: int = SMALL) -> bytes:
         OSError: it cannot be read, or holds more.
         ValueError: it is damaged, or none.
     """
-    lzma = lzma_library()
+    try:
+        import lzma
+    except ImportError as error:  # some builds of Python lack it
+        why = "this Python was built without the module lzma"
+        raise OSError(errno.ENOSYS, why, str(path)) from error
     try:
         with lzma.open(path) as file:
-            data: bytes = file.read(most_bytes + 1)
+            data = file.read(most_bytes + 1)
     except (EOFError, lzma.LZMAError) as error:
         raise ValueError(str(error)) from error
     if len(data) > most_bytes:

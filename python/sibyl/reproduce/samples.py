@@ -6,6 +6,7 @@ compressed JSON: of each cell all that the benchmark printed.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from math import isfinite
@@ -15,7 +16,7 @@ from typing import Any
 from sibyl.errors import CommandError
 from sibyl.experiment.samples import CellResult
 from sibyl.files import write_result
-from sibyl.inputs import SMALL, lzma_library, read_compressed
+from sibyl.inputs import SMALL, read_compressed
 from sibyl.reproduce.outcome import Item, Measurement, Outcome, Parts, Where
 from sibyl.reproduce.results import Made, is_place
 from sibyl.terminal import say
@@ -48,6 +49,22 @@ def asked_of(item: Item, where: Where, iterations: int) -> str:
     return sha256(item.run.asked(where, iterations).encode()).hexdigest()[:16]
 
 
+def compressor() -> Callable[[bytes], bytes]:
+    """Of what samples are written by; to be asked for before they are measured.
+
+    Raises:
+        CommandError: this Python has none.
+    """
+    try:
+        from lzma import compress
+    except ImportError as error:
+        raise CommandError(
+            "samples are kept compressed by xz, and this Python was built without the module lzma; "
+            "take another one"
+        ) from error
+    return compress
+
+
 def write_samples(item: Item, kept: Kept, folder: Path) -> None:
     """NAME.samples.xz."""
     made = kept.made
@@ -60,7 +77,7 @@ def write_samples(item: Item, kept: Kept, folder: Path) -> None:
         "place": vars(made.where),
         "parts": {name: [one.as_json() for one in of] for name, of in kept.parts.items()},
     }
-    write_result(_path(item, folder), lzma_library().compress(json.dumps(document).encode()))
+    write_result(_path(item, folder), compressor()(json.dumps(document).encode()))
 
 
 def read_samples(item: Item, folder: Path) -> Kept | None:

@@ -32,7 +32,7 @@ from sibyl.reproduce.results import (
     today,
     write_outcome,
 )
-from sibyl.reproduce.samples import Kept, asked_of, judged, read_samples, write_samples
+from sibyl.reproduce.samples import Kept, asked_of, compressor, judged, read_samples, write_samples
 from sibyl.terminal import say
 
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "bold red", "dim"), strict=True))
@@ -295,6 +295,7 @@ def _run_item(
             outcome = item.run(iterations, lambda: advance(1))
             return write_outcome(item, outcome, folder, made())
         assert where is not None
+        compressor()  # while nothing has been measured yet
         taken = item.run.measure(where, iterations, lambda: advance(1))
         kept = Kept(made(), asked_of(item, where, iterations), taken.parts)
         write_samples(item, kept, folder)

@@ -1,6 +1,7 @@
 """Pages and what they describe belong together: verbs, links from sources, links into sources."""
 
 import re
+import runpy
 import subprocess
 import sys
 
@@ -308,6 +309,15 @@ def test_the_pages_of_published_claims_are_those_of_the_kept_results():
         assert comparable(text) == comparable((results / name).read_text()), (
             f"{name}: write it again by scripts/reproduction-pages"
         )
+
+
+def test_the_page_of_the_grid_has_what_was_measured():
+    script = runpy.run_path(str(DOCS.parent / "scripts" / "never-slower-page"))
+    measured = list((DOCS / "results" / "never-slower").glob("*.csv"))
+    assert len(list(script["sections"]())) >= len(measured) > 0
+    assert script["page"]() == (DOCS / "results" / "never-slower.md").read_text(), (
+        "write it again by scripts/never-slower-page"
+    )
 
 
 def test_the_page_of_formats_names_every_json():

@@ -26,7 +26,7 @@ HEAD = (
     "show both. It does not say that one is not slower than the other. *Not slower by more than "
     "N %* of something measured: the measurements show it (rank-sum test; a sign test of printed "
     "times and of the transform's windows; Holm's correction over the claim). Words in italics are "
-    "those of the items, where they say less or more than the paper. Instruments: the *model* "
+    "what an item adds to the claim, or its words for a part of it. Instruments: the *model* "
     "(`sibyl simulate`, with how far its numbers are from the published ones of the same item, or "
     "else in how many cells of `cross-validation` a model with such links agrees with another "
     "instrument), *SMPI* (the library on SimGrid's simulated network), a *cluster* of namespaces "
@@ -133,11 +133,16 @@ class _Line:
         return "; ".join(": ".join(each for each in pair if each) for pair in found)
 
 
+def _own_words(text: str, about: str) -> str:
+    more = text.removeprefix(about).strip(" ,:")
+    return f"*{more}*" if more else ""
+
+
 def _papers(documents: Documents) -> list[str]:
     """The papers' claims, each once, with its verdict on every instrument.
 
-    An item's own words stand before its figures where they are not the headline's: with a margin,
-    or of a part of the claim.
+    An item's own words stand before its figures where they are not the headline's: what they add to
+    it, as a margin, or all of them.
     """
     found: dict[str, dict[tuple[int, str], _Line]] = {}
     for document, claim in _claims(documents, "paper"):
@@ -146,7 +151,7 @@ def _papers(documents: Documents) -> list[str]:
         lines = found.setdefault(about, {})
         line = lines.setdefault((ORDER.index(claim["verdict"]), name), _Line())
         link = f"[{document['item']}]({DETAILS}#{_anchor(document['title'])})"
-        words = "" if claim["text"] == about else f"*{claim['text']}*"
+        words = _own_words(claim["text"], about)
         for texts, text in (
             (line.published, claim.get("published", "")),
             (line.ours.setdefault(words, []), claim.get("ours", "")),

@@ -89,7 +89,7 @@ def test_a_claim_stands_once_with_its_verdict_on_every_instrument() -> None:
     ]
     # Both items of the cluster in one row, with their words, which have a margin.
     assert "[gather-table-4-cluster]" in rows[1][3] and "[gather-figures-15-20" in rows[1][3]
-    assert rows[1][2] == f"*{factor}*: gather-t, gather-f"
+    assert rows[1][2] == "*(each to 12 %)*: gather-t, gather-f"
     assert rows[2][3].endswith("(off by 9 % (median), 46 % at most)")
 
 
@@ -112,7 +112,9 @@ def test_no_words_of_a_paper_s_claim_are_lost_on_the_page() -> None:
     for each in documents:
         for claim in each["claims"]:
             if claim.get("kind", "paper") == "paper":
-                assert claim["text"] in table
+                about = headline(claim["text"], each["item"])
+                assert f"| {about} |" in table
+                assert claim["text"].removeprefix(about).strip(" ,:") in table
 
 
 def test_the_page_is_short_and_no_claim_is_lost() -> None:

@@ -371,6 +371,9 @@ def test_a_result_is_stale_when_what_made_it_has_changed(
         now = marks()
         assert now[0] == before[0], "no MPI program takes part"
         assert now[1] != before[1], path
+    before = marks()
+    (libraries / "libsibyl-profile.so").write_text("which watches programs")
+    assert marks() == before
     # What the environment says, and nothing of it in simulated time.
     for name in ("SIBYL_GATHER", "OMPI_MCA_coll"):
         before = marks()

@@ -13,7 +13,7 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -247,19 +247,36 @@ def _is_result(item: Item, document: object) -> bool:
     )
 
 
-def read_result(item: Item, folder: Path) -> Document | None:
-    """What an earlier run left of an item; a file that is none of its results is left out."""
-    path = folder / f"{item.name}.json"
+def read_document(
+    path: Path, read: Callable[[Path], str | bytes], is_one: Callable[[object], bool], what: str
+) -> Document | None:
+    """JSON that an earlier run left; a file that is something else is left out, and said so.
+
+    Args:
+        path: may be missing.
+        read: its text, or raises OSError or ValueError.
+        is_one: whether it is what it should be.
+        what: it should be.
+    """
     try:
-        document: Document = json.loads(read_text(path))
+        document: Document = json.loads(read(path))
         json.dumps(document, ensure_ascii=False).encode()  # halves of surrogate pairs are no text
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
         say(f"{path} is left out: {error}")
         return None
-    if not _is_result(item, document):
-        say(f"{path} is left out: it is no result of sibyl reproduce {item.name}")
+    if not is_one(document):
+        say(f"{path} is left out: it is no {what}")
+        return None
+    return document
+
+
+def read_result(item: Item, folder: Path) -> Document | None:
+    """What an earlier run left of an item."""
+    path, what = folder / f"{item.name}.json", f"result of sibyl reproduce {item.name}"
+    document = read_document(path, read_text, lambda found: _is_result(item, found), what)
+    if document is None:
         return None
     for claim in document["claims"]:
         claim.setdefault("reason", "")

@@ -16,10 +16,9 @@ from typing import Any
 from sibyl.errors import CommandError
 from sibyl.experiment.samples import CellResult
 from sibyl.files import write_result
-from sibyl.inputs import SMALL, read_compressed
+from sibyl.inputs import read_compressed
 from sibyl.reproduce.outcome import Item, Measurement, Outcome, Parts, Where
-from sibyl.reproduce.results import Made, is_place
-from sibyl.terminal import say
+from sibyl.reproduce.results import Made, is_place, read_document
 
 FORMAT, VERSION = "sibyl-samples", 1
 
@@ -82,16 +81,9 @@ def write_samples(item: Item, kept: Kept, folder: Path) -> None:
 
 def read_samples(item: Item, folder: Path) -> Kept | None:
     """What was kept of an item; a file that is none of its samples is left out, and said so."""
-    path = _path(item, folder)
-    try:
-        document = json.loads(read_compressed(path, SMALL))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, RecursionError) as error:
-        say(f"{path} is left out: {error}")
-        return None
-    if not _is_kept(item, document):
-        say(f"{path} is left out: it holds no samples of sibyl reproduce {item.name}")
+    path, what = _path(item, folder), f"file of samples of sibyl reproduce {item.name}"
+    document = read_document(path, read_compressed, lambda found: _is_kept(item, found), what)
+    if document is None:
         return None
     made = Made(
         document["iterations"],
@@ -126,7 +118,6 @@ def _is_kept(item: Item, document: Any) -> bool:
 def _is_cell(data: Any) -> bool:
     try:
         result = CellResult.from_json(data)
-        json.dumps(data, ensure_ascii=False).encode()  # halves of surrogate pairs are no text
         return bool(result.samples) and all(
             bool(times) and all(isinstance(time, (int, float)) and isfinite(time) for time in times)
             for of in result.samples.values()

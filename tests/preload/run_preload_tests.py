@@ -346,9 +346,9 @@ class Faults(PreloadTest):
                     self.recover("before", 5, 50000, calls, **extra, **predict)
 
     def test_messages_to_the_dead_leave_buffers_for_the_living(self):
-        # Each keeps one of Open MPI's buffers in shared memory for good; here are 128 in the place
-        # of 512, and vectors and blocks go in 512 messages.
-        many = {"SIBYL_SEGMENTS": "512", "OMPI_MCA_btl_sm_free_list_max": "128"}
+        # Each keeps one of Open MPI's buffers in shared memory for good; here are 64 in the place
+        # of 512, and vectors and blocks go in 256 messages.
+        many = {"SIBYL_SEGMENTS": "256", "OMPI_MCA_btl_sm_free_list_max": "64"}
         cut = {
             "REDUCE": "clairvoyant",
             "ALLREDUCE": "ring",

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "native.h"
 #include "rows.h"
@@ -80,6 +81,19 @@ enum { unfinished = -1 };
 /* A communicator has records or has not, and so each row has one lock. While `recording` is held a
  * table may be made larger. */
 static atomic_flag recording = ATOMIC_FLAG_INIT, counting = ATOMIC_FLAG_INIT;
+
+/* Yielding gives the processor to nobody of a lower class, as who holds a row may be. */
+static void wait_for(atomic_flag* row) {
+  enum { yields = 100 };
+  const struct timespec a_little = {0, 20000};
+  for (int turn = 0; atomic_flag_test_and_set_explicit(row, memory_order_acquire); ++turn) {
+    if (turn < yields) {
+      sched_yield();
+    } else {
+      nanosleep(&a_little, NULL);
+    }
+  }
+}
 
 /* How many calls a communicator has had. Its threads take turns in calling collectives on it, as
  * MPI has it, so that nobody else adds meanwhile; an atomic addition takes 9 ns. */
@@ -189,7 +203,7 @@ void recorder_end(struct recorded_call* call) {
                                       .bytes = call->bytes | by_sibyl,
                                       .signature = call->signature};
   atomic_flag* const lock = call->has_record ? &recording : &counting;
-  while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) sched_yield();
+  wait_for(lock);
   row_count(call->row, call->bytes, now - call->enter);
   atomic_store_explicit(&trace->last_ns, now, memory_order_relaxed);
   if (call->has_record) trace_add_record(&record);

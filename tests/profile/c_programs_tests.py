@@ -216,6 +216,17 @@ class CPrograms(ProfileTest):
         for trace in self.same_output(program, 3).values():
             self.assertTrue(all(inside == 0 for _, _, _, inside, *_ in trace.threads))
 
+    def test_threads_of_another_class_wait_for_each_other(self):
+        """Of a real-time class and of the usual one, on one processor."""
+        program = c_program("classes.c", "-pthread")
+        (trace,) = self.profile([program], 1).values()
+        if self.done.stdout.startswith("no "):
+            self.skipTest(self.done.stdout.strip())
+        (row,) = trace.calls_of("MPI_Bcast")
+        self.assertEqual(row.calls, 2000)
+        # Linux takes the processor from such a thread after 0.95 of a second.
+        self.assertLess(float(self.done.stdout.split()[0]), 0.5)
+
     def test_threads_have_their_own_calls(self):
         program = c_program("threads.c", "-pthread")
         traces = self.profile([program], 2)

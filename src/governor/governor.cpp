@@ -35,12 +35,24 @@ void Governor::Site::reconsider() {
 
 [[gnu::hot]] Governor::Site* Governor::find(const Key& key) {
   if (last_found_ < sites_.size() && sites_[last_found_].key == key) return &sites_[last_found_];
-  const auto known = std::ranges::find(sites_, key, &Site::key);
-  last_found_ = static_cast<std::size_t>(known - sites_.begin());
-  if (known != sites_.end()) return &*known;
+  Site* of_further_roots = nullptr;
+  int roots = 0;
+  for (Site& site : sites_) {
+    if (!site.key.equals_but_for_root(key)) continue;
+    if (site.key.root == key.root) {
+      last_found_ = static_cast<std::size_t>(&site - sites_.data());
+      return &site;
+    }
+    if (site.key.root == no_rank) of_further_roots = &site;
+    ++roots;
+  }
+  // Lines are numbered by the site of no line, and so are of its root or of all further ones.
+  const bool may_share = key.line == 0;
+  if (may_share && of_further_roots != nullptr) return of_further_roots;
   if (sites_.size() == most_sites) return nullptr;
   Site& site = sites_.emplace_back();
   site.key = key;
+  if (may_share && roots == most_roots) site.key.root = no_rank;
   site.sends = key.may_send();
   return &site;
 }
@@ -57,7 +69,7 @@ void Governor::Site::reconsider() {
   }
   const int line = all->turns.line_of(all->made);
   if (line == 0) return all;
-  Key own = key;
+  Key own = all->key;
   own.line = line;
   // Half of the room is for sites that are no line's, or those of later calls would find none.
   const bool has_room = sites_.size() < most_sites / 2;

@@ -22,6 +22,10 @@
 // verdicts whose turn which number of a call is; from then on each line has a site of its own, on
 // all ranks by the number alone.
 //
+// Roots. Each of the first few roots of a collective has a site of its own, and all further ones
+// have one together, or calls whose roots go round would fill the room, and none of their sites
+// would have calls enough for a trial.
+//
 // Sites of calls that are known to be short send no messages: they have trials only where another
 // site of the communicator has agreed on something, and tell of them when it does so again.
 #pragma once
@@ -44,7 +48,7 @@ class Governor {
   static constexpr std::uint64_t long_from = 4096;  // bytes of a call that may send messages
   struct Key {
     Collective collective = Collective::exscan;
-    Rank root = no_rank;
+    Rank root = no_rank;  // also of the site that further roots have together
     OperatorUse operator_use = OperatorUse::none;
     bool commutes = true;
     int size_class = 0;  // bits of the number of bytes
@@ -70,9 +74,14 @@ class Governor {
     // Between which the arm in force is tried.
     int contenders() const { return challenger != nullptr ? 2 : 1; }
     bool operator==(const Key&) const = default;
+    bool equals_but_for_root(Key other) const {
+      other.root = root;
+      return *this == other;
+    }
   };
 
   static constexpr std::size_t most_sites = 32;
+  static constexpr int most_roots = 4;  // with sites of their own
   static constexpr std::size_t sites_of_an_agreement = 4;
   static constexpr std::array<int, 4> pairs_of_looks{4, 4, 8, 8};
   static constexpr std::size_t most_pairs = 8;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
 #include <vector>
 
 #include "arrival/splitmix64.hpp"
@@ -233,26 +235,75 @@ TEST(Governor, KeepsSitesApart) {
 TEST(Governor, LeavesSitesAloneThatItHasNoRoomFor) {
   GovernedRanks ranks(2);
   for (std::size_t i = 0; i < Governor::most_sites + 3; ++i) {
-    ranks.call(costs(1, 1),
-               GovernedRanks::key_of(1 << 20, Collective::reduce, static_cast<Rank>(i)));
+    ranks.call(costs(1, 1), GovernedRanks::key_of(1ULL << i, Collective::reduce, 0));
   }
-  const Governor::Key beyond = GovernedRanks::key_of(1 << 20, Collective::reduce, 1000);
+  const Governor::Key beyond = GovernedRanks::key_of(1ULL << 40, Collective::reduce, 0);
   EXPECT_EQ(ranks.native_of(200, costs(3, 1), beyond), 0);
+}
+
+TEST(Governor, FurtherRootsShareASite) {
+  GovernedRanks ranks(2);
+  constexpr Rank roots = 48;
+  const auto of_root = [](Rank root) {
+    return GovernedRanks::key_of(1 << 20, Collective::bcast, root);
+  };
+  int native = 0;
+  for (int i = 0; i < 5; ++i) {
+    for (Rank root = 0; root < roots; ++root) {
+      native += ranks.call(costs(3, 1), of_root(root)) == Arm::native ? 1 : 0;
+    }
+  }
+  const auto sites = ranks.of(0).sites();
+  ASSERT_EQ(sites.size(), Governor::most_roots + 1);
+  EXPECT_EQ(sites.back().key.root, no_rank);
+  EXPECT_EQ(sites.back().calls, 5 * (roots - Governor::most_roots));
+  EXPECT_EQ(sites.back().arm, Arm::native);
+  EXPECT_GT(native, 4 * (roots - Governor::most_roots));  // only the first calls were tried
+  // Those of the first roots are their own, and further ones stay together.
+  EXPECT_EQ(ranks.site(0).calls, 5);
+  EXPECT_FALSE(ranks.site(0).decided);
+  EXPECT_EQ(ranks.call(costs(3, 1), of_root(1000)), Arm::native);
+  EXPECT_EQ(ranks.of(1).sites().size(), Governor::most_roots + 1);
+  // Another collective has roots of its own.
+  ranks.call(costs(1, 3), GovernedRanks::key_of(1 << 20, Collective::reduce, roots));
+  EXPECT_EQ(ranks.of(0).sites().back().key.root, roots);
+}
+
+// Of each of the first roots, and of all further ones together; the library is faster on one line.
+TEST(Governor, LinesHaveSitesOfTheirOwnWhereRootsGoRound) {
+  GovernedRanks ranks(2);
+  constexpr Rank roots = 8;
+  for (int i = 0; i < 200 * roots; ++i) {
+    for (const std::int64_t line : {1, 2}) {
+      ranks.call(line == 1 ? costs(3, 1) : costs(1, 3),
+                 GovernedRanks::key_of(1 << 20, Collective::bcast, i % roots), 0, line);
+    }
+  }
+  std::map<Rank, std::multiset<Arm>> arms;  // by root, of its lines
+  for (const Governor::Site& site : ranks.of(1).sites()) {
+    if (site.key.line == 0) continue;
+    EXPECT_TRUE(site.decided) << site.key.root;
+    arms[site.key.root].insert(site.arm);
+  }
+  EXPECT_EQ(arms.size(), Governor::most_roots + 1);
+  for (const auto& [root, of_lines] : arms) {
+    EXPECT_EQ(of_lines, (std::multiset{Arm::own, Arm::native})) << root;
+  }
 }
 
 TEST(Governor, ManySitesTakeTurnsInReports) {
   GovernedRanks ranks(2);
-  constexpr Rank roots = 20;
+  constexpr std::size_t sizes = 20;
   for (int i = 0; i < 60; ++i) {
-    for (Rank root = 0; root < roots; ++root) {
-      ranks.call(root % 2 == 0 ? costs(3, 1) : costs(1, 3),
-                 GovernedRanks::key_of(1 << 20, Collective::reduce, root));
+    for (std::size_t size = 0; size < sizes; ++size) {
+      ranks.call(size % 2 == 0 ? costs(3, 1) : costs(1, 3),
+                 GovernedRanks::key_of(Governor::long_from << size, Collective::reduce, 0));
     }
   }
-  for (Rank root = 0; root < roots; ++root) {
-    const Governor::Site& site = ranks.site(static_cast<std::size_t>(root));
-    EXPECT_TRUE(site.decided) << root;
-    EXPECT_EQ(site.arm, root % 2 == 0 ? Arm::native : Arm::own) << root;
+  for (std::size_t size = 0; size < sizes; ++size) {
+    const Governor::Site& site = ranks.site(size);
+    EXPECT_TRUE(site.decided) << size;
+    EXPECT_EQ(site.arm, size % 2 == 0 ? Arm::native : Arm::own) << size;
   }
 }
 

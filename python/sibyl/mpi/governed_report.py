@@ -12,11 +12,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from sibyl._core import algorithms
 from sibyl.terminal import seconds_text
 
 HEADING = "sibyl-selection 1"
 SIZELESS = ("gatherv", "scatterv", "alltoallv", "barrier")
 MOST_RULES = 64  # that the reader takes
+
+ROOTED = {row.collective for row in algorithms() if row.rooted}
 
 Site = dict[str, Any]
 _ABSENT = {"root": -1, "challenger": ""}  # where they are sorted
@@ -104,6 +107,8 @@ def print_sites(sites: list[Site], console: Console) -> None:
         where = f"{site['collective']}, {site['communicator_size']} ranks"
         if site["root"] is not None:
             where += f", root {site['root']}"
+        elif site["collective"] in ROOTED:
+            where += ", further roots"
         if site["most_bytes"]:
             where += f", from {_size(site['least_bytes'])}"
         if site["line"]:

@@ -32,11 +32,14 @@ def site(collective: str, verdict: str, **others: Any) -> dict[str, Any]:
 
 
 def test_lines_of_a_program_are_printed_apart_and_share_a_rule():
-    sites = [site("reduce", "own", line=1), site("reduce", "native", line=2, calls=300)]
+    sites = [
+        site("reduce", "own", root=0, line=1),
+        site("reduce", "native", root=0, line=2, calls=300),
+    ]
     merged = merge_sites([read_sites({"governed": sites})])
     assert [one["line"] for one in merged] == [1, 2]
     text = io.StringIO()
-    print_sites(merged, Console(file=text, width=100))
+    print_sites(merged, Console(file=text, width=120))
     assert "line 1 of several" in text.getvalue()
     assert "line 2 of several" in text.getvalue()
     assert "reduce 8 4096-8191 native" in to_table(merged)
@@ -71,10 +74,12 @@ def test_verdicts_are_printed_and_nothing_where_there_is_none():
         [site("reduce", "native", root=3), site("exscan", "own"), site("scan", "undecided")]
     )
     assert "reduce, 8 ranks, root 3, from 4 KiB" in text
+    assert "exscan, 8 ranks, from 4 KiB" in text
     assert "the MPI library" in text
     assert "3 ms" in text
     assert text.count("ring") == 1
     assert printed([site("scan", "undecided")]) == ""
+    assert "bcast, 8 ranks, further roots, from 4 KiB" in printed([site("bcast", "own")])
 
 
 def test_a_challenger_that_serves_is_named_in_print_and_table():

@@ -168,7 +168,7 @@ std::int64_t ranks_of_job() {
 }  // namespace
 
 void CommunicatorState::set_up(MPI_Comm comm) {
-  SettledCalls::forget();
+  SettledCalls::forget(comm);
   mode_ = Mode::native;
   // A rank of another world may be one that no preload serves, and would not come to meet us. Both
   // sides find the other's ranks outside of their own world, so all stay with the MPI library.
@@ -255,7 +255,7 @@ void CommunicatorState::find_costs(int tag) {
   costs_ = with_settings(found, settings_);
   recording.message_seconds = costs_.alpha;
   recording.byte_seconds = costs_.beta;
-  SettledCalls::forget();
+  SettledCalls::forget(link_->comm);
   cached_choice = {};
 }
 

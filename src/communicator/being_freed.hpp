@@ -17,7 +17,7 @@ namespace sibyl {
 class BeingFreed {
  public:
   explicit BeingFreed(MPI_Comm comm) : comm_(comm), outer_(innermost) {
-    SettledCalls::forget();  // what is known by its arguments would not ask
+    SettledCalls::forget(comm);  // what is known by its arguments would not ask
     innermost = this;
     ++under_way;
   }

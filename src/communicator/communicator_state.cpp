@@ -73,8 +73,8 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
 }
 
 CommunicatorState::~CommunicatorState() {
-  SettledCalls::forget();  // the next communicator may have the same handle
-  end_prediction();        // and its messages
+  SettledCalls::forget(link_->comm);  // the next communicator may have the same handle
+  end_prediction();                   // and its messages
   governing_.reset();
   link_->alive = false;
 }
@@ -156,7 +156,7 @@ bool CommunicatorState::is_within_world(MPI_Comm comm) {
 }
 
 void CommunicatorState::give_private_back() {
-  SettledCalls::forget();
+  SettledCalls::forget(link_->comm);
   end_prediction();
   end_governing();
   node_window_.reset();
@@ -253,7 +253,7 @@ void CommunicatorState::arrivals_expected(const CallSite& site, const SharedView
 }
 
 void CommunicatorState::arrivals_changed(const SharedView& before) {
-  SettledCalls::forget();
+  SettledCalls::forget(link_->comm);
   programs.drop(before);
   const SharedView& now = arrivals.view();
   const CachedChoice choice = reduce_like_last(now->spread);
@@ -274,7 +274,7 @@ void CommunicatorState::site_predicted(const CallSite& site, const ArrivalPatter
 }
 
 void CommunicatorState::replace_settings(const Settings& settings) {
-  SettledCalls::forget();
+  SettledCalls::forget(link_->comm);
   const Settings before = settings_;
   settings_ = settings;
   cached_choice = {};

@@ -110,7 +110,7 @@ class CommunicatorState final : public ArrivalListener {
   // At set-up; for tests: the same on all ranks, between two calls.
   void set_placement(const Placement& placement) {
     if (placement == this->placement()) return;
-    SettledCalls::forget();
+    SettledCalls::forget(link_->comm);
     programs.set_placement(placement);
     largest_run_ = largest_run(placement.nodes);
     // Their trees are over the other placement's places.
@@ -152,7 +152,7 @@ class CommunicatorState final : public ArrivalListener {
   Governing* governing() { return governing_.get(); }
   // For tests: the same on all ranks, after set-up, between two calls.
   void replace_costs(const Costs& costs) {
-    SettledCalls::forget();
+    SettledCalls::forget(link_->comm);
     costs_ = costs;
     costs_sought_ = true;
   }

@@ -165,7 +165,7 @@ bool Process::end_with_world() {
 int Process::communicator_key() { return state_key; }
 
 void Process::forget_keys() {
-  SettledCalls::forget();  // nor do handles
+  SettledCalls::forget_all();  // nor do handles
   state_key = MPI_KEYVAL_INVALID;
   process_key = MPI_KEYVAL_INVALID;
 }

@@ -26,10 +26,11 @@ thread_local constinit std::array<RoomForARun, slot_count> runs{};
 
 // Where the call is remembered, if it is: one place, taken over by whoever comes last.
 std::size_t slot_of(const SettledCall& call) {
-  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
   std::uint64_t mixed = call.communicator;
-  for (const std::uint64_t word : {call.what, call.count, call.type}) mixed = mixed * odd ^ word;
-  return static_cast<std::size_t>(mixed * odd >> (64 - slot_bits));
+  for (const std::uint64_t word : {call.what, call.count, call.type}) {
+    mixed = mixed * SettledCall::odd ^ word;
+  }
+  return static_cast<std::size_t>(mixed * SettledCall::odd >> (64 - slot_bits));
 }
 
 }  // namespace

@@ -13,15 +13,18 @@
 //
 // Settled is a call that was decided by its arguments and by what its communicator agreed on at
 // set-up alone: nothing is learnt at it (serve.hpp says which those are), and the governor is asked
-// as ever. Ranks may remember different calls, since it makes no difference. Whatever decisions
-// rest on changes rarely, and then all threads forget all calls.
+// as ever. Ranks may remember different calls, since it makes no difference. Where what decisions
+// rest on changes, or a communicator ends, all threads forget the calls on that communicator, and
+// those on the few that share its number here: programs make and free communicators in loops.
 //
 // Thread safety: any number of threads; each remembers calls of its own.
 #pragma once
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -46,6 +49,7 @@ struct alignas(64) SettledCall {
   std::uint64_t other_type = 0;
   std::uint64_t op = 0;
 
+  static constexpr std::uint64_t odd = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
   // MPI's handles are numbers or pointers.
   template <class Handle>
   static std::uint64_t word(Handle handle) {
@@ -124,13 +128,24 @@ class SettledCalls {
   // Of a call that was found to be `served` or `unsettled`; and of one that is to be added as such.
   static const KnownRun& run_of(const KnownCall& call);
   static KnownRun& new_run_of(const SettledCall& call);
-  // Of decisions that begin now.
-  static std::uint64_t epoch() { return now_.load(std::memory_order_acquire); }
-  // Decisions may turn out otherwise from now on, of whatever communicator.
-  static void forget() { now_.fetch_add(1, std::memory_order_acq_rel); }
+  // Of decisions on calls of this communicator that begin now; never 0.
+  static std::uint64_t epoch(MPI_Comm comm) {
+    return 1 + forgotten(comm).load(std::memory_order_acquire);
+  }
+  // Decisions on these may turn out otherwise from now on.
+  static void forget(MPI_Comm comm) { forgotten(comm).fetch_add(1, std::memory_order_acq_rel); }
+  // Those on any.
+  static void forget_all() {
+    for (auto& times : forgotten_) times.fetch_add(1, std::memory_order_acq_rel);
+  }
 
  private:
-  static inline std::atomic<std::uint64_t> now_ = 1;
+  static constexpr unsigned number_bits = 6;  // of a communicator
+  static std::atomic<std::uint64_t>& forgotten(MPI_Comm comm) {
+    const std::uint64_t mixed = SettledCall::word(comm) * SettledCall::odd;
+    return forgotten_[static_cast<std::size_t>(mixed >> (64 - number_bits))];
+  }
+  static inline std::array<std::atomic<std::uint64_t>, std::size_t{1} << number_bits> forgotten_{};
 };
 
 }  // namespace sibyl

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -64,7 +65,7 @@ class LeftNative {
 
 TEST(SettledCalls, AreToldApartByEveryWord) {
   SettledCall call;
-  call.epoch = SettledCalls::epoch();
+  call.epoch = SettledCalls::epoch(MPI_COMM_WORLD);
   call.communicator = 1;
   call.what = 2;
   call.count = 3;
@@ -84,12 +85,21 @@ TEST(SettledCalls, AreToldApartByEveryWord) {
   bool held_elsewhere = true;
   std::thread([&] { held_elsewhere = SettledCalls::find(call) != nullptr; }).join();
   EXPECT_FALSE(held_elsewhere);
-  SettledCalls::forget();
-  SettledCall now = call;
-  now.epoch = SettledCalls::epoch();
-  EXPECT_EQ(SettledCalls::find(now), nullptr);
-  SettledCalls::add({.call = call});  // was decided before, and is remembered for nothing
-  EXPECT_EQ(SettledCalls::find(now), nullptr);
+  for (const bool all : {false, true}) {
+    if (all) {
+      SettledCalls::forget_all();
+    } else {
+      SettledCalls::forget(MPI_COMM_WORLD);
+    }
+    SettledCall now = call;
+    now.epoch = SettledCalls::epoch(MPI_COMM_WORLD);
+    EXPECT_EQ(SettledCalls::find(now), nullptr);
+    SettledCalls::add({.call = call});  // was decided before, and is remembered for nothing
+    EXPECT_EQ(SettledCalls::find(now), nullptr);
+    call = now;
+    SettledCalls::add({.call = call});
+    EXPECT_NE(SettledCalls::find(call), nullptr);
+  }
 }
 
 TEST(SettledCalls, TellBuffersApartWhereACallIsJudgedByThem) {
@@ -246,6 +256,32 @@ TEST(SettledCalls, OfTheNextCommunicatorAreNotThoseOfOneWithTheSameHandle) {
     }
     EXPECT_TRUE(served(next.get()));
   }
+}
+
+// But for those that share their number with the other one, by chance.
+TEST(SettledCalls, StayWhereOtherCommunicatorsComeAndGo) {
+  const LeftNative native;
+  const auto stays = [&] {
+    const std::uint64_t before = native.state().last_used();
+    native.scan();
+    return native.state().last_used() == before;
+  };
+  constexpr int others = 8;
+  int after_making = 0;
+  int after_freeing = 0;
+  std::vector<std::unique_ptr<LeftNative>> kept;  // for handles that differ
+  for (int i = 0; i < others; ++i) {
+    EXPECT_TRUE(native.settles());
+    kept.push_back(std::make_unique<LeftNative>());
+    after_making += stays() ? 1 : 0;
+  }
+  for (auto& other : kept) {
+    EXPECT_TRUE(native.settles());
+    other.reset();
+    after_freeing += stays() ? 1 : 0;
+  }
+  EXPECT_GE(after_making, others / 2);
+  EXPECT_GE(after_freeing, others / 2);
 }
 
 }  // namespace

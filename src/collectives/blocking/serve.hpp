@@ -87,7 +87,7 @@ inline SettledCall settled_call(Collective collective, int root, Caller caller, 
                                 const void* first = nullptr, const void* second = nullptr) {
   constexpr std::uint64_t preload = 1U << 7U;
   SettledCall call;
-  call.epoch = SettledCalls::epoch();  // before anything is decided
+  call.epoch = SettledCalls::epoch(comm);  // before anything is decided
   call.communicator = SettledCall::word(comm);
   call.what = SettledCall::kind(collective, root, SettledCall::buffers(first, second)) |
               (caller.preload ? preload : 0);

@@ -212,7 +212,7 @@ TEST_P(ShortRuns, ServeShortCallsOfFewRanks) {
     now.count = 2;
     for (int call = 0; call < enough; ++call) EXPECT_EQ(now.run(call, all, own), "");
     EXPECT_TRUE(has_run(now)) << (in_place ? "in place" : "");
-    SettledCalls::forget();
+    SettledCalls::forget(duplicate.get());
     EXPECT_FALSE(has_run(now));
   }
 }

@@ -1,6 +1,6 @@
 """The pages of all items in Markdown: a short one of the papers' claims, and one of the details."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,11 @@ from sibyl.reproduce.knowing import LINKS_SHARED
 from sibyl.reproduce.outcome import VERDICTS, Item
 
 DETAILS = "reproduction-details.md"
+# What has made a result that programs of today would make anew.
+MADE_EARLIER = "made by an earlier version of these programs, or on another machine"
+MEASURED_EARLIER = (
+    "measured by an earlier version of these programs, or on another machine, and judged as today"
+)
 # What is not held stands first.
 ORDER = ("not held", "partly held", "not judged", "held")
 MEANINGS = (
@@ -215,7 +220,10 @@ def _span(claims: Sequence[dict[str, Any]]) -> str:
 
 
 def markdown(
-    documents: Documents, items: Sequence[Item], date: str, stale: Sequence[str] = ()
+    documents: Documents,
+    items: Sequence[Item],
+    date: str,
+    older: Mapping[str, str] | None = None,
 ) -> str:
     """The short page.
 
@@ -223,7 +231,7 @@ def markdown(
         documents: of the items that there are results of.
         items: all.
         date: of today.
-        stale: the items whose results programs of today would make anew.
+        older: the items whose results programs of today would make anew, and what has made them.
     """
     lines = [
         "<!-- Written by sibyl reproduce. -->",
@@ -248,20 +256,18 @@ def markdown(
             f"Of its algorithms and instruments: {_count(documents, 'own')} "
             f"([one by one]({DETAILS}#{_anchor(TITLES['own'])})).",
         ]  # fmt: skip
-    return "\n".join([*lines, *_missing(documents, items, stale)]) + "\n"
+    return "\n".join([*lines, *_missing(documents, items, older or {})]) + "\n"
 
 
-def _missing(documents: Documents, items: Sequence[Item], stale: Sequence[str]) -> list[str]:
+def _missing(documents: Documents, items: Sequence[Item], older: Mapping[str, str]) -> list[str]:
     """What is not there, and what is no longer what today's programs give."""
     lines = []
     dates = {document["item"]: document.get("date", "") for document in documents}
-    older = [f"`{name}` ({dates[name]})" if dates[name] else f"`{name}`" for name in stale]
-    if older:
-        lines += [
-            "",
-            f"Made by an earlier version of these programs, or on another machine: "
-            f"{', '.join(older)}.",
-        ]
+    for made in (MADE_EARLIER, MEASURED_EARLIER):
+        names = [name for name, why in older.items() if why == made]
+        dated = [f"`{name}` ({dates[name]})" if dates[name] else f"`{name}`" for name in names]
+        if dated:
+            lines += ["", f"{made.capitalize()}: {', '.join(dated)}."]
     absent = [f"`{item.name}`" for item in items if item.name not in dates]
     if absent:
         lines += [

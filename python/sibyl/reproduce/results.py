@@ -157,13 +157,18 @@ def _update_by_rooms(digest: Any, rooms: Sequence[str], left_out: Sequence[str])
                 digest.update(path.read_bytes())
 
 
+def is_judged_today(item: Item, document: Document) -> bool:
+    """Whether what was measured on a cluster is judged as it would be today."""
+    return isinstance(item.run, Measurement) and document.get("judgement") == judgement()
+
+
 def is_current(item: Item, document: Document) -> bool:
     """Whether a result would be made and judged alike today, by what it says of itself."""
     if "iterations" not in document:  # an earlier version did not say
         return False
     place = document.get("place")
     where = None if place is None else Where(**place)
-    if isinstance(item.run, Measurement) and document.get("judgement") != judgement():
+    if isinstance(item.run, Measurement) and not is_judged_today(item, document):
         return False
     try:
         return document.get("fingerprint") == fingerprint(item, document["iterations"], where)

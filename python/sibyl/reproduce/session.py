@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,14 @@ from sibyl.progress import progress_bar
 from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.on_cluster import demand_root
 from sibyl.reproduce.outcome import VERDICTS, Item, Measurement, Where
-from sibyl.reproduce.page import DETAILS, details, markdown
+from sibyl.reproduce.page import DETAILS, MADE_EARLIER, MEASURED_EARLIER, details, markdown
 from sibyl.reproduce.results import (
     Document,
     Made,
     fingerprint,
     finished,
     is_current,
+    is_judged_today,
     read_result,
     today,
     write_outcome,
@@ -84,15 +85,15 @@ def print_outcome(document: Document, console: Console) -> None:
     console.print(document["setting"], highlight=False, soft_wrap=True)
 
 
-def page(documents: Sequence[Document], stale: Container[str] = ()) -> str:
+def page(documents: Sequence[Document], older: Mapping[str, str] | None = None) -> str:
     """The same as a web page beside the files.
 
     Args:
         documents: what became of the claims.
-        stale: the items whose results programs of today would make anew.
+        older: the items whose results programs of today would make anew, and what has made them.
     """
     return render(
-        "reproduction.html", title=TITLE, documents=documents, colours=COLOURS, stale=stale
+        "reproduction.html", title=TITLE, documents=documents, colours=COLOURS, older=older or {}
     )
 
 
@@ -240,28 +241,32 @@ def judge_again(names: Sequence[str], folder: Path, json_file: Path | None = Non
 
 def write_pages(folder: Path, console: Console) -> None:
     """Pages of all results that are in a folder, whichever run has made them."""
-    documents, stale = results_in(folder)
-    write_result(folder / "index.html", page(documents, stale))
-    for name, text in pages_in_markdown(documents, stale, "").items():
+    documents, older = results_in(folder)
+    write_result(folder / "index.html", page(documents, older))
+    for name, text in pages_in_markdown(documents, older, "").items():
         write_result(folder / name, text)
-    older = f", {len(stale)} of an earlier version or machine" if stale else ""
-    console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items{older}")
+    some = f", {len(older)} of an earlier version or machine" if older else ""
+    console.print(f"{folder / 'index.html'}: {len(documents)} of {len(ITEMS)} items{some}")
 
 
-def results_in(folder: Path) -> tuple[list[Document], list[str]]:
-    """All results in a folder, and the items whose results programs of today would make anew."""
+def results_in(folder: Path) -> tuple[list[Document], dict[str, str]]:
+    """All results in a folder, and by item what has made those that are not of today's programs."""
     found = [(item, read_result(item, folder)) for item in ITEMS]
     there = [(item, document) for item, document in found if document is not None]
-    stale = [item.name for item, document in there if not is_current(item, document)]
-    return [document for _, document in there], stale
+    older = {
+        item.name: MEASURED_EARLIER if is_judged_today(item, document) else MADE_EARLIER
+        for item, document in there
+        if not is_current(item, document)
+    }
+    return [document for _, document in there], older
 
 
 def pages_in_markdown(
-    documents: Sequence[Document], stale: Sequence[str], tables: str
+    documents: Sequence[Document], older: Mapping[str, str], tables: str
 ) -> dict[str, str]:
     """By name; `tables`: what stands before the name of a CSV in links from there."""
     return {
-        "reproduction.md": markdown(documents, ITEMS, today(), stale),
+        "reproduction.md": markdown(documents, ITEMS, today(), older),
         DETAILS: details(documents, today(), tables),
     }
 

@@ -9,7 +9,14 @@ from sibyl.reproduce.cross_validation import Case, outcome_of
 from sibyl.reproduce.headlines import HEADLINES, headline
 from sibyl.reproduce.knowing import LINKS_SHARED
 from sibyl.reproduce.outcome import VERDICTS, Where
-from sibyl.reproduce.page import DETAILS, ORDER, details, markdown
+from sibyl.reproduce.page import (
+    DETAILS,
+    MADE_EARLIER,
+    MEASURED_EARLIER,
+    ORDER,
+    details,
+    markdown,
+)
 from sibyl.reproduce.results import read_result
 
 
@@ -187,8 +194,15 @@ def test_a_claim_that_is_judged_otherwise_than_its_item_says_by_what() -> None:
 
 def test_the_page_names_what_is_missing_and_what_is_old() -> None:
     one = document("exscan-table-1", "simulated", "held", date="2026-11-20")
-    page = markdown([one], ITEMS, "2026-11-24", ["exscan-table-1"])
-    assert "or on another machine: `exscan-table-1` (2026-11-20)." in page
+    two = document("scatter-figure-16-cluster", "measured on a cluster", "held")
+    older = {one["item"]: MADE_EARLIER, two["item"]: MEASURED_EARLIER}
+    lines = markdown([one, two], ITEMS, "2026-11-24", older).splitlines()
+    made, measured = (line for line in lines if "earlier version" in line)
+    assert made.startswith("Made by an earlier version of these programs")
+    assert made.endswith(": `exscan-table-1` (2026-11-20).")
+    assert measured.startswith("Measured by an earlier version of these programs")
+    assert measured.endswith("and judged as today: `scatter-figure-16-cluster`.")
+    page = "\n".join(lines)
     assert "`scatter-figure-14`" in page.partition("Not run for this page: ")[2]
     assert "another machine" not in markdown([one], ITEMS, "2026-11-24")
 

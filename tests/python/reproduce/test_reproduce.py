@@ -32,7 +32,7 @@ from sibyl.reproduce.cross_validation import Case, outcome_of, platform_like
 from sibyl.reproduce.elapsed import appendix_claims
 from sibyl.reproduce.figures_on_cluster import Figure
 from sibyl.reproduce.outcome import VERDICTS, Item, Where, judge, published
-from sibyl.reproduce.page import DETAILS
+from sibyl.reproduce.page import DETAILS, MADE_EARLIER, MEASURED_EARLIER
 from sibyl.reproduce.rack import Means, mean_run_times, mean_times
 from sibyl.reproduce.scatter_gather import fastest
 from sibyl.terminal import Terminal
@@ -448,8 +448,11 @@ def test_samples_that_are_kept_are_judged_anew_and_nothing_is_measured(
     assert results.is_current(item, again)
     monkeypatch.setattr(results, "programs_hash", lambda: "another build")
     assert not results.is_current(item, again)
+    assert session.results_in(tmp_path)[1] == {item.name: MEASURED_EARLIER}
     assert session.judge_again([item.name], tmp_path) == 0
     assert not results.is_current(item, {**again, "place": None})
+    monkeypatch.setattr(results, "judgement", lambda: "by other claims")
+    assert session.results_in(tmp_path)[1] == {item.name: MADE_EARLIER}
 
 
 def test_an_item_that_is_not_measured_there_does_not_keep_the_others(
@@ -536,14 +539,14 @@ def test_a_page_names_results_that_other_programs_have_made(
         assert results.is_current(item, document)
     assert results.is_current(measured, results.read_result(measured, tmp_path) or {})
     console = Terminal(quiet=True)
-    older = "Made by an earlier version of these programs"
     session.write_pages(tmp_path, console)
-    assert older not in (tmp_path / "reproduction.md").read_text()
+    assert "earlier version" not in (tmp_path / "reproduction.md").read_text()
     monkeypatch.setattr(results, "programs_hash", lambda: "another build")
     session.write_pages(tmp_path, console)
     page = (tmp_path / "reproduction.md").read_text()
-    assert f"{older}, or on another machine: `fft-table-5-cluster` (" in page
-    assert (tmp_path / "index.html").read_text().count("made by an earlier version") == 1
+    assert "judged as today: `fft-table-5-cluster` (" in page
+    assert "Made by an earlier version" not in page
+    assert (tmp_path / "index.html").read_text().count("measured by an earlier version") == 1
     assert not results.is_current(simulated, {"fingerprint": "of a version that said no more"})
 
 

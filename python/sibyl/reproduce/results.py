@@ -157,9 +157,9 @@ def _update_by_rooms(digest: Any, rooms: Sequence[str], left_out: Sequence[str])
                 digest.update(path.read_bytes())
 
 
-def is_judged_today(item: Item, document: Document) -> bool:
-    """Whether what was measured on a cluster is judged as it would be today."""
-    return isinstance(item.run, Measurement) and document.get("judgement") == judgement()
+def is_judged_today(document: Document) -> bool:
+    """Whether it was measured on a cluster, and is judged as it would be today."""
+    return document.get("judgement") == judgement()
 
 
 def is_current(item: Item, document: Document) -> bool:
@@ -168,7 +168,7 @@ def is_current(item: Item, document: Document) -> bool:
         return False
     place = document.get("place")
     where = None if place is None else Where(**place)
-    if isinstance(item.run, Measurement) and not is_judged_today(item, document):
+    if isinstance(item.run, Measurement) and not is_judged_today(document):
         return False
     try:
         return document.get("fingerprint") == fingerprint(item, document["iterations"], where)

@@ -254,7 +254,7 @@ def results_in(folder: Path) -> tuple[list[Document], dict[str, str]]:
     found = [(item, read_result(item, folder)) for item in ITEMS]
     there = [(item, document) for item, document in found if document is not None]
     older = {
-        item.name: MEASURED_EARLIER if is_judged_today(item, document) else MADE_EARLIER
+        item.name: MEASURED_EARLIER if is_judged_today(document) else MADE_EARLIER
         for item, document in there
         if not is_current(item, document)
     }

@@ -124,6 +124,9 @@ Costs Process::known_costs(int ranks, const Placement& placement) const {
 void Process::keep_costs(int ranks, const Placement& placement, const Costs& costs) {
   const std::lock_guard<std::mutex> lock(mutex_);
   costs_[kind_of(ranks, placement)] = costs;
+  if (!reports()) return;
+  const Rank nodes = placement.nodes.empty() ? placement.node_of(ranks - 1) + 1 : placement.count;
+  report_.note_costs(ranks, nodes, costs);
 }
 
 std::int64_t Process::next_tag_start() {

@@ -85,6 +85,21 @@ std::string ProcessReport::governed_to_json() const {
   return json.empty() ? json : json + "]";
 }
 
+std::string ProcessReport::costs_to_json() const {
+  std::string json;
+  for (const auto& [kind, costs] : costs_) {
+    json += (json.empty() ? ",\"costs\":[" : ",");
+    json += "{\"communicator_size\":" + std::to_string(kind.first) +
+            ",\"nodes\":" + std::to_string(kind.second) +
+            ",\"latency_seconds\":" + number(costs.alpha) +
+            ",\"overhead_seconds\":" + number(costs.overhead) +
+            ",\"byte_seconds\":" + number(costs.beta) +
+            ",\"combined_byte_seconds\":" + number(costs.gamma) +
+            ",\"in_turn\":" + (costs.fifo_links ? "true" : "false") + "}";
+  }
+  return json.empty() ? json : json + "]";
+}
+
 std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_size,
                                    std::string_view thread) const {
   std::string json = "{\"version\":1,\"mpi\":" + json_quoted(mpi) +
@@ -109,7 +124,7 @@ std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_s
     add(name_of(collective), size, algorithm, count);
   }
   for (const auto& [key, count] : lines_of_others_) add(key.first, key.second, "native", count);
-  return json + "]" + governed_to_json() + "}\n";
+  return json + "]" + governed_to_json() + costs_to_json() + "}\n";
 }
 
 }  // namespace sibyl

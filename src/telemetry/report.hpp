@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "governor/verdict.hpp"
+#include "selection/choose.hpp"
 #include "selection/settings.hpp"
 #include "sibyl/planners.hpp"
 
@@ -115,16 +116,21 @@ class ProcessReport {
   // A call of a collective that Sibyl has no algorithms for.
   void count_native(std::string_view collective, int communicator_size,
                     std::chrono::nanoseconds took);
+  // What was measured on communicators of so many ranks on so many nodes; the last one holds.
+  void note_costs(int communicator_size, int nodes, const Costs& costs) {
+    costs_[{communicator_size, nodes}] = costs;
+  }
   // {"version":1,"mpi":...,"rank":...,"world_size":...,"thread":...,"entries":[...]}; `thread` says
   // whether there was one in the background ("runs"), or why not; an entry of the MPI library's
   // says in "reasons" how many of its calls were left to it why. Where there was a governor,
-  // "governed" has its call sites.
+  // "governed" has its call sites; where costs were measured, "costs" has them.
   std::string to_json(const std::string& mpi, int rank, int world_size,
                       std::string_view thread) const;
 
  private:
   void merge(const GovernedSite& site, int communicator_size);
   std::string governed_to_json() const;
+  std::string costs_to_json() const;
 
   std::map<std::tuple<Collective, int, std::string>, CallCount> lines_;
   // By collective, communicator size, root, bytes, algorithm, challenger and line; the last verdict
@@ -133,6 +139,7 @@ class ProcessReport {
            GovernedSite>
       governed_;
   std::map<std::pair<std::string, int>, CallCount> lines_of_others_;
+  std::map<std::pair<int, int>, Costs> costs_;  // by communicator size and nodes
 };
 
 }  // namespace sibyl

@@ -1,4 +1,4 @@
-// What SIBYL_REPORT writes of collectives that Sibyl has no algorithms for.
+// What SIBYL_REPORT writes.
 #include "telemetry/report.hpp"
 
 #include <chrono>
@@ -96,6 +96,29 @@ TEST(Report, NamesTheChallengerOfAGovernedSite) {
   EXPECT_EQ(site["verdict"], "challenger");
   EXPECT_EQ(site["challenger_calls"], 140);
   EXPECT_DOUBLE_EQ(site["challenger_seconds"], 1e-3);
+}
+
+TEST(Report, HasWhatMessagesWereFoundToCostOnEachKindOfCommunicator) {
+  Costs costs{.alpha = 1.2345e-4, .overhead = 2e-5, .beta = 8e-8, .gamma = 3e-10};
+  ProcessReport report;
+  EXPECT_FALSE(nlohmann::json::parse(report.to_json("An MPI", 0, 1, "runs")).contains("costs"));
+  report.note_costs(8, 4, costs);
+  costs.fifo_links = true;
+  report.note_costs(8, 8, costs);
+  costs.alpha = 1e-4;
+  report.note_costs(8, 8, costs);
+  const auto found = nlohmann::json::parse(report.to_json("An MPI", 1, 8, "runs"))["costs"];
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0]["communicator_size"], 8);
+  EXPECT_EQ(found[0]["nodes"], 4);
+  EXPECT_DOUBLE_EQ(found[0]["latency_seconds"], 1.2345e-4);
+  EXPECT_DOUBLE_EQ(found[0]["overhead_seconds"], 2e-5);
+  EXPECT_DOUBLE_EQ(found[0]["byte_seconds"], 8e-8);
+  EXPECT_DOUBLE_EQ(found[0]["combined_byte_seconds"], 3e-10);
+  EXPECT_EQ(found[0]["in_turn"], false);
+  EXPECT_EQ(found[1]["nodes"], 8);
+  EXPECT_DOUBLE_EQ(found[1]["latency_seconds"], 1e-4);
+  EXPECT_EQ(found[1]["in_turn"], true);
 }
 
 TEST(Report, SaysNothingOfAGovernorThatHadNothingToDo) {

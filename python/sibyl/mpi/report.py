@@ -9,7 +9,8 @@ The library writes one file per process at MPI_Finalize, rank-<world rank>-<pid>
 An entry of the MPI library's own has "reasons" too, where Sibyl has algorithms for the collective:
 how many of its calls were left to the library by choice, since the communicator is not served (or
 not yet), since no algorithm takes their arguments, or since the governor found the library faster
-or tried it. "governed" has the governor's call sites (governed_report.py).
+or tried it. "governed" has the governor's call sites (governed_report.py), "costs" what messages and
+operators were found to cost where choices rest on that, per number of ranks and nodes.
 
 A rank may write several files (a script that starts MPI programs one after the other).
 """
@@ -31,6 +32,8 @@ from sibyl.terminal import seconds_text
 
 Key = tuple[str, int, str]  # collective, communicator size, algorithm
 NATIVE = "native"
+SHOWN = 4
+COSTS = ("latency_seconds", "overhead_seconds", "byte_seconds", "combined_byte_seconds")
 CHOICES = ("choice", "governor")  # of the reasons: by the model, or by measurement
 
 
@@ -47,6 +50,8 @@ class Report:
         ranks: per entry, per rank: calls, bytes, seconds.
         reasons: per entry, per rank: calls that were left to the MPI library, by the reason.
         governed: per file of a rank, the call sites that the governor looked at.
+        costs: by ranks of a communicator and their nodes, what was measured, in seconds; all
+            ranks say the same.
     """
 
     mpi: list[str] = field(default_factory=list)
@@ -62,6 +67,7 @@ class Report:
         default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
     )
     governed: list[list[Site]] = field(default_factory=list)
+    costs: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
 
     def sites(self) -> list[Site]:
         """The governed call sites of all ranks, each once."""
@@ -135,6 +141,18 @@ class Report:
             f"{rank}: {state}; what it would have done was done in the program's calls"
         )
 
+    def cost_lines(self) -> list[str]:
+        """What messages were found to cost, a line for each of a few kinds of communicators."""
+        lines = [
+            f"messages between {counted(size, 'rank')} on {counted(nodes, 'node')}: latency "
+            f"{seconds_text(of['latency_seconds'])}, {seconds_text(of['overhead_seconds'])} for "
+            f"each of several, {1e-6 / of['byte_seconds']:.4g} MB/s"
+            + (", one after the other on a link" if of["in_turn"] else "")
+            for (size, nodes), of in sorted(self.costs.items(), reverse=True)
+        ]
+        more = len(lines) - SHOWN
+        return lines if more <= 0 else [*lines[:SHOWN], f"{more} more such lines are in --report"]
+
     def as_json(self, program: Sequence[str], exit_code: int) -> dict[str, Any]:
         """The merged report in the form of `--report`."""
         return {
@@ -148,6 +166,10 @@ class Report:
             "threads": {str(rank): state for rank, state in sorted(self.threads.items())},
             "entries": self.entries(),
             "governed": self.sites(),
+            "costs": [
+                {"communicator_size": size, "nodes": nodes, **of}
+                for (size, nodes), of in sorted(self.costs.items())
+            ],
         }
 
 
@@ -156,6 +178,19 @@ def _reasons_in(entry: Mapping[str, Any]) -> dict[str, int]:
     if not isinstance(reasons, dict):
         raise TypeError("reasons are no object")
     return {str(why): int(calls) for why, calls in reasons.items()}
+
+
+def _costs_in(data: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, Any]]:
+    costs = {}
+    for one in data.get("costs", []):
+        found: dict[str, Any] = {name: float(one[name]) for name in COSTS}
+        if not found["byte_seconds"] > 0:
+            raise ValueError("a byte takes no time")
+        costs[int(one["communicator_size"]), int(one["nodes"])] = {
+            **found,
+            "in_turn": bool(one["in_turn"]),
+        }
+    return costs
 
 
 def merge_reports(directory: Path) -> Report:
@@ -178,6 +213,7 @@ def merge_reports(directory: Path) -> Report:
             mpi = str(data["mpi"])
             thread = str(data["thread"])
             sites = read_sites(data)
+            costs = _costs_in(data)
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             report.damaged.append(path.name)
             continue
@@ -187,6 +223,7 @@ def merge_reports(directory: Path) -> Report:
         report.present.add(rank)
         report.threads[rank] = thread
         report.governed.append(sites)
+        report.costs |= costs
         for key, values, reasons in entries:
             report.reasons[key][rank].update(reasons)
             total = report.ranks[key][rank]
@@ -243,6 +280,7 @@ def print_report(report: Report, console: Console) -> None:
     elif report.present:
         console.print("sibyl: the program called no collective that Sibyl serves", highlight=False)
     notes = [line for line in (report.choice_line(), report.thread_line()) if line]
+    notes += report.cost_lines()
     if report.missing:
         shown = ", ".join(str(rank) for rank in report.missing[:8])
         more = len(report.missing) - 8

@@ -2,12 +2,15 @@
 
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from sibyl.mpi.report import merge_reports, print_report
+from sibyl.mpi.report import COSTS, merge_reports, print_report
 from sibyl.terminal import seconds_text
+
+COST_NAMES = ("communicator_size", "nodes", *COSTS, "in_turn")
 
 
 def write(
@@ -17,6 +20,7 @@ def write(
     entries: list[tuple],
     pid: int = 7,
     thread: str = "not asked for",
+    costs: Sequence[tuple] = (),
 ) -> None:
     names = ("collective", "communicator_size", "algorithm", "calls", "bytes", "seconds", "reasons")
     data = {
@@ -26,6 +30,7 @@ def write(
         "world_size": size,
         "thread": thread,
         "entries": [dict(zip(names, entry, strict=False)) for entry in entries],
+        "costs": [dict(zip(COST_NAMES, cost, strict=True)) for cost in costs],
     }
     (directory / f"rank-{rank}-{pid}.json").write_text(json.dumps(data))
 
@@ -108,6 +113,41 @@ def test_a_thread_that_somebody_asked_for_and_did_not_get_is_told(tmp_path: Path
     write(tmp_path, 0, 2, entries)
     write(tmp_path, 1, 2, entries)
     assert "thread" not in text_of(merge_reports(tmp_path))
+
+
+def test_what_messages_were_found_to_cost_is_told(tmp_path: Path) -> None:
+    entries = [("reduce", 8, "clairvoyant", 3, 24, 1.0)]
+    costs = [(8, 8, 2.5e-4, 3e-5, 8e-8, 3e-10, True), (4, 1, 1e-6, 2e-7, 1e-10, 3e-10, False)]
+    for rank in (0, 1):
+        write(tmp_path, rank, 8, entries, costs=costs)
+    report = merge_reports(tmp_path)
+    assert report.as_json([], 0)["costs"] == [
+        dict(zip(COST_NAMES, cost, strict=True)) for cost in reversed(costs)
+    ]
+    text = text_of(report)
+    assert (
+        "messages between 8 ranks on 8 nodes: latency 250 us, 30 us for each of several, "
+        "12.5 MB/s, one after the other on a link\n" in text
+    )
+    assert (
+        "messages between 4 ranks on 1 node: latency 1 us, 200 ns for each of several, "
+        "1e+04 MB/s\n" in text
+    )
+    assert "more such lines" not in text
+
+
+def test_of_many_kinds_of_communicators_the_largest_are_told(tmp_path: Path) -> None:
+    costs = [(size, size, 1e-4, 1e-5, 8e-8, 3e-10, False) for size in range(2, 8)]
+    write(tmp_path, 0, 8, [("reduce", 7, "clairvoyant", 3, 24, 1.0)], costs=costs)
+    text = text_of(merge_reports(tmp_path))
+    assert "between 7 ranks" in text
+    assert "between 3 ranks" not in text
+    assert "2 more such lines are in --report" in text
+
+
+def test_costs_that_cannot_be_are_damage(tmp_path: Path) -> None:
+    write(tmp_path, 0, 1, [], costs=[(4, 1, 1e-6, 2e-7, 0, 3e-10, False)])
+    assert merge_reports(tmp_path).damaged == ["rank-0-7.json"]
 
 
 def test_a_run_without_reports_is_told(tmp_path: Path) -> None:

@@ -25,6 +25,20 @@
 namespace sibyl::bench {
 namespace {
 
+// Of a contender that takes no part nothing is shown; sets `problem` where one was asked for.
+void hold_those_there(Options& options, const std::vector<std::string>& contenders) {
+  const auto is_there = [&](const std::string& name) {
+    return std::ranges::find(contenders, name) != contenders.end();
+  };
+  if (options.held.empty() && is_there("auto")) options.held = {"auto"};
+  for (const std::string& name : options.held) {
+    if (!is_there(name)) {
+      options.problem =
+          fmt::format("--hold {0}: it takes no part; name it in --algorithms too", name);
+    }
+  }
+}
+
 // The reference first; sets `problem` when a name is unknown.
 std::vector<Side> sides_in_order(Options& options) {
   std::vector<std::string> wanted = options.contenders;
@@ -34,6 +48,7 @@ std::vector<Side> sides_in_order(Options& options) {
     }
   }
   std::erase(wanted, options.reference);
+  if (options.mode == Mode::calls) hold_those_there(options, wanted);
   wanted.insert(wanted.begin(), options.reference);
   std::vector<Side> sides(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {

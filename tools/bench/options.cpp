@@ -113,7 +113,7 @@ void add_calls(CLI::App& app, Options& options) {
       ->check(from(1))
       ->option_text("N,...");
   add_list(app, "--hold", options.held,
-           "which must not be slower than the reference, for whoever judges (auto)")
+           "which must not be slower than the reference, for whoever judges (auto, if it is there)")
       ->option_text("NAME,...");
   app.add_option("--repetitions", options.repetitions,
                  "measurements per cell and algorithm (200); of thread a 50th of the trips of one "

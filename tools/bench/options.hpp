@@ -41,7 +41,8 @@ struct Options {
   unsigned seed = 1;
   // calls
   std::vector<int> counts{1, 10, 100, 1000, 10000, 100000};
-  std::vector<std::string> held{"auto"};  // the contenders that must not be slower; for the judge
+  // The contenders that must not be slower, for the judge; none: auto, where it takes part.
+  std::vector<std::string> held;
   int repetitions = 200;
   double batch_seconds = 50e-6;  // how long a batch of calls should take; 0: no batches
   // arrivals

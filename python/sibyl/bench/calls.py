@@ -16,8 +16,8 @@ from sibyl.bench.calls_output import Line, Run
 from sibyl.bench.options import Outputs
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import ROOTED_BLOCKS, SCANS
-from sibyl.experiment.judge import MARGIN, SIGNIFICANCE, p_values
-from sibyl.experiment.statistics import holm, median, median_interval, quartiles
+from sibyl.experiment.judge import MARGIN, SIGNIFICANCE, Chances, chances, corrected
+from sibyl.experiment.statistics import median, median_interval, quartiles
 from sibyl.files import console_beside, write_result
 
 USAGE = "pipe in what it prints: mpiexec -n 2 sibyl-bench-openmpi | sibyl bench calls"
@@ -89,43 +89,61 @@ def limits(begin: dict[str, Any], cell: dict[str, Any]) -> tuple[float, float]:
     return limit, limit
 
 
-def verdict_of(held: bool, slower: bool, faster: bool, ratio_low: float) -> str:
-    """What is said of a contender, in two or three words.
+def verdict_of(held: bool, p: Chances, ratio_low: float) -> str:
+    """What is said of a contender, in a few words.
 
     "not slower" is a statement about times, so it is not made where the ratio is known to lie above
     one and the relative margin: what has kept the contender from SLOWER there is the margin in
     seconds, by which calls of a fraction of a microsecond may differ.
     """
-    if held and slower:
+    if held and p.slower < SIGNIFICANCE:
         return "SLOWER"
-    if faster:
+    if p.faster < SIGNIFICANCE:
         return "faster"
     if not held:
         return ""
+    if p.within >= SIGNIFICANCE:
+        return "undecided"
     return "within the margin" if ratio_low > 1 + MARGIN else "not slower"
 
 
+def _check_held(begin: dict[str, Any], cells: Iterable[dict[str, Any]]) -> None:
+    """Nothing is shown of a contender that took no part."""
+    there = {series["algorithm"] for cell in cells for series in cell["series"]}
+    there |= {name for cell in cells for name in cell["wrong"]}
+    for name in begin["held"]:
+        if name not in there:
+            raise CommandError(
+                f"the run has no calls of {name}, which is to be held against "
+                f"{begin['reference']}: run it again with {name} among --algorithms"
+            )
+
+
 def judge_calls(begin: dict[str, Any], cells: list[dict[str, Any]]) -> Run:
-    """All lines of a run."""
+    """All lines of a run.
+
+    Raises:
+        CommandError: a contender that is to be held against the reference took no part.
+    """
+    _check_held(begin, cells)
     all_compared = list(compared(cells))
-    found: list[float] = []
-    for each in all_compared:
-        if each.algorithm != begin["reference"]:
-            found += p_values(each.own, each.reference, begin["simulated"])
-    corrected = iter(holm(found))
+    by_chance = iter(
+        corrected(
+            [
+                chances(each.own, each.reference, begin["simulated"])
+                for each in all_compared
+                if each.algorithm != begin["reference"]
+            ]
+        )
+    )
     lines = []
     for each in all_compared:
         ratios = [a / b if b > 0 else 1.0 for a, b in zip(each.own, each.reference, strict=True)]
         interval = median_interval(ratios)
-        p_slower, p_faster, verdict = 1.0, 1.0, "reference"
+        p, verdict = Chances(1.0, 1.0, 1.0), "reference"
         if each.algorithm != begin["reference"]:
-            p_slower, p_faster = next(corrected), next(corrected)
-            verdict = verdict_of(
-                each.algorithm in begin["held"],
-                p_slower < SIGNIFICANCE,
-                p_faster < SIGNIFICANCE,
-                interval[0],
-            )
+            p = next(by_chance)
+            verdict = verdict_of(each.algorithm in begin["held"], p, interval[0])
         limit, whole_vectors = limits(begin, each.cell)
         lines.append(
             Line(
@@ -141,8 +159,9 @@ def judge_calls(begin: dict[str, Any], cells: list[dict[str, Any]]) -> Run:
                 ratio_interval=interval,
                 limit=limit,
                 whole_vector_limit=whole_vectors,
-                p_slower=p_slower,
-                p_faster=p_faster,
+                p_slower=p.slower,
+                p_faster=p.faster,
+                p_within=p.within,
                 verdict=verdict,
             )
         )

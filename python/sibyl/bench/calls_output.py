@@ -7,12 +7,21 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from sibyl.errors import counted
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
 
 CSV_COLUMNS = (
     *("collective", "ranks", "mpi", "operator", "count", "bytes", "batch", "algorithm"),
     *("least_us", "quartile_1_us", "median_us", "quartile_3_us", "ratio", "ratio_low"),
-    *("ratio_high", "limit_us", "whole_vector_limit_us", "p_slower", "p_faster", "verdict"),
+    *(
+        "ratio_high",
+        "limit_us",
+        "whole_vector_limit_us",
+        "p_slower",
+        "p_faster",
+        "p_within",
+        "verdict",
+    ),
 )
 
 
@@ -27,7 +36,8 @@ class Line:
         ratio_interval: 95 % of that median.
         limit: seconds that no algorithm of the model can beat.
         whole_vector_limit: the same for algorithms that send whole vectors in every round.
-        p_slower: of "slower by more than the margins", corrected; p_faster: of "faster".
+        p_slower: of "slower by more than the margins", corrected; p_faster: of "faster"; p_within:
+            of "slower by less than the margins, if at all".
     """
 
     operator: str
@@ -44,6 +54,7 @@ class Line:
     whole_vector_limit: float
     p_slower: float
     p_faster: float
+    p_within: float
     verdict: str
 
     @property
@@ -69,6 +80,23 @@ class Run:
     def slower(self) -> list[Line]:
         """The held contenders that are slower than allowed."""
         return [line for line in self.lines if line.verdict == "SLOWER"]
+
+    @property
+    def held(self) -> list[Line]:
+        """The contenders that must not be slower."""
+        return [line for line in self.lines if line.algorithm in self.begin["held"]]
+
+    @property
+    def undecided(self) -> list[Line]:
+        """Those of which neither is shown, that they are nor that they are not."""
+        return [line for line in self.lines if line.verdict == "undecided"]
+
+    @property
+    def never_slower(self) -> bool | None:
+        """Whether the held contenders never are; None: the run does not show it."""
+        if self.slower or self.wrong:
+            return False
+        return None if self.undecided or not self.held else True
 
 
 def _us(seconds: float) -> str:
@@ -113,10 +141,11 @@ def to_table(run: Run) -> str:
             f"{'single calls' if line.batch == 1 else 'batches'}: ratio {line.ratio:.3f}, "
             f"p {line.p_slower:.2g}\n"
         )
-    if not run.slower and not run.wrong:
+    if run.held and run.never_slower is not False:
+        undecided = f"undecided in {len(run.undecided)} of {counted(len(run.held), 'comparison')}"
         text += (
             f"never slower than {begin['reference']} by more than {MARGIN * 100:.0f} % or "
-            f"{MARGIN_SECONDS * 1e9:.0f} ns: holds\n"
+            f"{MARGIN_SECONDS * 1e9:.0f} ns: {'holds' if run.never_slower else undecided}\n"
         )
     return text
 
@@ -136,7 +165,7 @@ def to_csv(run: Run) -> str:
                 *(f"{time * 1e6:.4f}" for time in times),
                 *(f"{ratio:.4f}" for ratio in (line.ratio, *line.ratio_interval)),
                 *(f"{limit * 1e6:.4f}" for limit in (line.limit, line.whole_vector_limit)),
-                *(f"{p:.3g}" for p in (line.p_slower, line.p_faster)),
+                *(f"{p:.3g}" for p in (line.p_slower, line.p_faster, line.p_within)),
                 line.verdict,
             ]
         )
@@ -157,7 +186,7 @@ def to_json(run: Run) -> str:
         **{name: begin[name] for name in ("repetitions", "warm_up")},
         "margin": {"relative": MARGIN, "seconds": MARGIN_SECONDS},
         "significance": SIGNIFICANCE,
-        "never_slower": not run.slower,
+        "never_slower": run.never_slower,
         "wrong_results": run.wrong,
         "lines": [
             {
@@ -176,6 +205,7 @@ def to_json(run: Run) -> str:
                 "whole_vector_limit_s": line.whole_vector_limit,
                 "p_slower": line.p_slower,
                 "p_faster": line.p_faster,
+                "p_within": line.p_within,
                 "verdict": line.verdict,
             }
             for line in run.lines

@@ -25,7 +25,7 @@ CSV_COLUMNS = (
     "algorithm",
     *("iterations", "run_us", "elapsed_us", "absorbed_us", "judged_us", "quartile_1_us"),
     *("quartile_3_us", "spread_us", "bound_us", "late_us", "ratio_to_reference", "ratio_to_bound"),
-    *("p_slower", "p_faster", "verdict"),
+    *("p_slower", "p_faster", "p_within", "verdict"),
 )
 STYLES = {"SLOWER": "bold red", "WRONG": "bold red", "faster": "green", "none": "yellow"}
 # So many cells are too many to read one table after the other.
@@ -184,13 +184,20 @@ def closing_lines(grid: Grid, rows: Sequence[Row], metric: str) -> list[str]:
 
 def _slower_lines(grid: Grid, rows: Sequence[Row]) -> list[str]:
     """Who is slower than the reference, and in how many cells; or that nobody is."""
-    judged = [row for row in rows if row.verdict in ("faster", "no difference", "SLOWER")]
+    others = [row for row in rows if row.verdict != "reference"]
+    judged = [row for row in others if row.verdict in ("faster", "no difference", "SLOWER")]
     cells = Counter(row.algorithm for row in judged)
     slower = Counter(row.algorithm for row in judged if row.verdict == "SLOWER")
     if judged and not slower:
+        within = sum(row.is_within for row in judged)
         return [
             f"never slower than {grid.algorithms[0]} by more than {MARGIN:.0%} or "
-            f"{MARGIN_SECONDS * 1e9:.0f} ns: holds for all contenders"
+            f"{MARGIN_SECONDS * 1e9:.0f} ns: "
+            + (
+                "holds for all contenders"
+                if within == len(others)
+                else f"shown in {within} of {counted(len(others), 'comparison')}, refuted in none"
+            )
         ]
     return [
         f"{name}: slower than {grid.algorithms[0]} in {slower[name]} of {cells[name]} cells"
@@ -240,7 +247,8 @@ def to_csv(grid: Grid, rows: Sequence[Row]) -> str:
             + [cell.pattern, f"{cell.max_delay * 1e6:.6g}", row.algorithm, grid.iterations]
             + [f"{time * 1e6:.4f}" for time in times]
             + [f"{row.ratio:.4f}", f"{row.to_bound:.4f}"]
-            + [f"{row.p_slower:.3g}", f"{row.p_faster:.3g}", row.verdict]
+            + [f"{p:.3g}" for p in (row.p_slower, row.p_faster, row.p_within)]
+            + [row.verdict]
         )
     return out.getvalue()
 
@@ -264,6 +272,7 @@ def to_json(
             "ratio_to_bound": row.to_bound,
             "p_slower": row.p_slower,
             "p_faster": row.p_faster,
+            "p_within": row.p_within,
             "verdict": row.verdict,
         }
         for row in rows

@@ -76,6 +76,7 @@ def _tally(section: Section) -> dict[str, Any]:
         "slower": len(lost),
         "worst": f"{max(row.ratio for row in lost):.2f}" if lost else "",
         "faster": len(of["faster"]),
+        "within": sum(row.is_within for row in rows),
         "best": f"{min(row.ratio for row in of['faster']):.2f}" if of["faster"] else "",
         "none": len(of["none"]),
     }

@@ -76,7 +76,9 @@ def closing_lines(
     judged = len(rows) - len(of["none"])
     lines = [
         f"{contender}: slower than native (!) in {len(of['SLOWER'])} of {judged} cells, faster (+) "
-        f"in {len(of['faster'])}; {metric} time, rank-sum tests corrected for all cells"
+        f"in {len(of['faster'])}, shown to be no slower than allowed in "
+        f"{sum(row.is_within for row in rows)}; {metric} time, rank-sum tests corrected for all "
+        f"cells"
     ]
     if of["none"]:
         limits = (instrument_limit(row.result, "native", crowded) for row in of["none"])

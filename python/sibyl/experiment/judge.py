@@ -34,6 +34,9 @@ class Row:
         run: median run time; elapsed, absorbed, spread, bound, late alike.
         ratio: time over that of the reference.
         to_bound: run time over its lower bound.
+        p_slower: of "slower by more than the margin", corrected for the whole run.
+        p_faster: of "faster", corrected together with these.
+        p_within: of "slower by less than the margin, if at all", corrected for the whole run.
         verdict: reference, faster, no difference, SLOWER, WRONG or none.
     """
 
@@ -51,7 +54,17 @@ class Row:
     to_bound: float
     p_slower: float
     p_faster: float
+    p_within: float
     verdict: str
+
+    @property
+    def is_within(self) -> bool:
+        """Whether it is shown to be no slower than the margin allows.
+
+        That nothing is shown against a contender says little where there are few samples.
+        """
+        shown = self.verdict == "no difference" and self.p_within < SIGNIFICANCE
+        return shown or self.verdict == "faster"
 
 
 def instrument_limit(result: CellResult, reference: str, crowded: bool = False) -> str:
@@ -121,27 +134,47 @@ def cluster_limit(check: dict[str, Any], collective: str, absorbed: float) -> st
     return ""
 
 
-def p_values(own: Sequence[float], base: Sequence[float], simulated: bool) -> tuple[float, float]:
-    """That so slow, and so fast, a contender is chance; before any correction."""
+@dataclass(frozen=True)
+class Chances:
+    """The p-values of one comparison; as in Row."""
+
+    slower: float
+    faster: float
+    within: float
+
+
+def chances(own: Sequence[float], base: Sequence[float], simulated: bool) -> Chances:
+    """That such times of a contender are chance; before any correction."""
     margin = max(MARGIN * median(base), MARGIN_SECONDS)
     if simulated:
         slower, faster = median(own) > median(base) + margin, median(own) < median(base)
-        return 0.0 if slower else 1.0, 0.0 if faster else 1.0
-    slower_by_chance = rank_sum_greater(own, [time + margin for time in base])
-    return slower_by_chance, rank_sum_greater(base, own)
+        return Chances(float(not slower), float(not faster), float(slower))
+    allowed = [time + margin for time in base]
+    return Chances(
+        rank_sum_greater(own, allowed), rank_sum_greater(base, own), rank_sum_greater(allowed, own)
+    )
 
 
-def _verdict(p_slower: float, p_faster: float, limited: bool) -> str:
+def corrected(found: Sequence[Chances]) -> list[Chances]:
+    """The same for many comparisons.
+
+    What a contender is accused of, or praised for, is one family of statements, that it is within
+    the margin another: so that the one is not weaker for the other's sake.
+    """
+    both = holm([p for each in found for p in (each.slower, each.faster)])
+    within = holm([each.within for each in found])
+    return [Chances(*p) for p in zip(both[::2], both[1::2], within, strict=True)]
+
+
+def _verdict(p: Chances, limited: bool) -> str:
     if limited:
         return "none"
-    if p_slower < SIGNIFICANCE:
+    if p.slower < SIGNIFICANCE:
         return "SLOWER"
-    return "faster" if p_faster < SIGNIFICANCE else "no difference"
+    return "faster" if p.faster < SIGNIFICANCE else "no difference"
 
 
-def _row(
-    result: CellResult, name: str, base: float, metric: str, p: tuple[float, float], verdict: str
-) -> Row:
+def _row(result: CellResult, name: str, base: float, metric: str, p: Chances, verdict: str) -> Row:
     """The medians of one contender in one cell."""
     of = result.samples[name]
     times = of[f"{metric}_s"]
@@ -154,8 +187,9 @@ def _row(
         **{m: median(of[f"{m}_s"]) for m in (*TIMES, "spread", "bound", "late")},
         ratio=median(times) / base if base > 0 else 1.0,
         to_bound=median(bounds) if bounds else 1.0,
-        p_slower=p[0],
-        p_faster=p[1],
+        p_slower=p.slower,
+        p_faster=p.faster,
+        p_within=p.within,
         verdict="WRONG" if result.wrong.get(name) else verdict,
     )
 
@@ -171,23 +205,23 @@ def judge(
         metric: run, elapsed or absorbed.
         crowded: as in instrument_limit().
     """
-    found: list[float] = []
+    found = []
     for result in results:
         base = result.samples[reference][f"{metric}_s"]
         simulated = bool(result.job.get("simulated"))
         for name, of in result.samples.items():
             if name != reference:
-                found += p_values(of[f"{metric}_s"], base, simulated)
-    corrected = iter(holm(found))
+                found.append(chances(of[f"{metric}_s"], base, simulated))
+    by_chance = iter(corrected(found))
 
     rows = []
     for result in results:
         base = median(result.samples[reference][f"{metric}_s"])
         limited = bool(instrument_limit(result, reference, crowded))
         for name in result.samples:
-            p, verdict = (1.0, 1.0), "reference"
+            p, verdict = Chances(1.0, 1.0, 1.0), "reference"
             if name != reference:
-                p = next(corrected), next(corrected)
-                verdict = _verdict(*p, limited)
+                p = next(by_chance)
+                verdict = _verdict(p, limited)
             rows.append(_row(result, name, base, metric, p, verdict))
     return rows

@@ -9,8 +9,8 @@ The library writes one file per process at MPI_Finalize, rank-<world rank>-<pid>
 An entry of the MPI library's own has "reasons" too, where Sibyl has algorithms for the collective:
 how many of its calls were left to the library by choice, since the communicator is not served (or
 not yet), since no algorithm takes their arguments, or since the governor found the library faster
-or tried it. "governed" has the governor's call sites (governed_report.py), "costs" what messages and
-operators were found to cost where choices rest on that, per number of ranks and nodes.
+or tried it. "governed" has the governor's call sites (governed_report.py), "costs" what messages
+and operators were found to cost where choices rest on that, per number of ranks and nodes.
 
 A rank may write several files (a script that starts MPI programs one after the other).
 """

@@ -12,6 +12,7 @@ from conftest import Mpi, Sibyl, assert_usage_error
 
 from sibyl.bench.calls import judge_calls, limits, read_run, verdict_of
 from sibyl.errors import CommandError
+from sibyl.experiment.judge import Chances
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.library import find_benchmark
 
@@ -57,10 +58,24 @@ def test_nothing_is_called_not_slower_that_only_the_200_ns_allow() -> None:
         "native": "reference",
         "auto": "within the margin",
     }
-    assert verdict_of(True, False, False, 1.04) == "not slower"
-    assert verdict_of(True, False, False, 1.06) == "within the margin"
-    assert verdict_of(False, False, False, 1.5) == "", "nothing is claimed of it"
-    assert verdict_of(True, True, False, 1.5) == "SLOWER"
+    within, slower = Chances(1.0, 1.0, 0.01), Chances(0.01, 1.0, 1.0)
+    assert verdict_of(True, within, 1.04) == "not slower"
+    assert verdict_of(True, within, 1.06) == "within the margin"
+    assert verdict_of(False, within, 1.5) == "", "nothing is claimed of it"
+    assert verdict_of(True, slower, 1.5) == "SLOWER"
+
+
+def test_so_few_calls_that_nothing_can_be_shown_are_undecided() -> None:
+    times = {"native": [1e-5, 1.01e-5, 1.02e-5], "auto": [9e-5, 9.1e-5, 9.2e-5]}
+    assert verdicts_of(times)["auto"] == "undecided"
+    assert verdicts_of({**times, "auto": times["native"]})["auto"] == "undecided"
+
+
+def test_who_is_held_must_take_part(sibyl: Sibyl) -> None:
+    slow = cell_of({"native": around(1e-5), "123-doubling": around(9e-5)})
+    assert_usage_error(sibyl("bench", "calls", input=text_of(slow)), "no calls of auto")
+    wrong = {**slow, "wrong": ["auto"]}
+    assert sibyl("bench", "calls", input=text_of(wrong)).returncode == 3
 
 
 def test_of_simulated_times_one_sample_is_enough() -> None:
@@ -73,7 +88,7 @@ def test_the_comparisons_of_a_run_are_corrected_together() -> None:
     weak = {"native": [1.0, 2, 3, 4, 5], "auto": [0.1, 0.2, 0.3, 2.5, 0.5]}
     alone = judge_calls(BEGIN, [cell_of(weak)]).lines[1]
     many = judge_calls(BEGIN, [cell_of(weak)] * 20).lines[1]
-    assert (alone.verdict, many.verdict) == ("faster", "not slower")
+    assert (alone.verdict, many.verdict) == ("faster", "undecided")
     assert many.p_faster > alone.p_faster
 
 

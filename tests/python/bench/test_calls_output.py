@@ -21,7 +21,7 @@ def line_of(algorithm: str, batch: int, verdict: str) -> Line:
         **{"operator": "bxor", "count": 1, "bytes": 8, "batch": batch, "algorithm": algorithm},
         **{"least": 1e-6, "quarters": (2e-6, 4e-6), "median": 3e-6, "ratio": 1.5},
         **{"ratio_interval": (1.25, 1.75), "limit": 2e-6, "whole_vector_limit": 2.5e-6},
-        **{"p_slower": 0.001, "p_faster": 1.0, "verdict": verdict},
+        **{"p_slower": 0.001, "p_faster": 1.0, "p_within": 0.25, "verdict": verdict},
     )
 
 
@@ -52,6 +52,22 @@ def test_the_table_names_what_is_slower_or_wrong(run: Run) -> None:
     assert "slower than allowed: auto, operator bxor, count 1, batches: ratio 1.500" in text
     assert "WRONG RESULT: linear, operator bxor\n" in text
     assert "holds" not in text
+
+
+def test_what_few_calls_do_not_show_is_not_said(run: Run) -> None:
+    few = Run(BEGIN, [*run.lines, line_of("auto", 3, "undecided")], [])
+    assert to_table(few).endswith(" or 200 ns: undecided in 1 of 3 comparisons\n")
+    assert json.loads(to_json(few))["never_slower"] is None
+
+
+def test_where_nothing_is_held_nothing_is_said_of_it(run: Run) -> None:
+    nobody = Run({**BEGIN, "held": []}, run.lines, [])
+    assert "never slower" not in to_table(nobody)
+    assert json.loads(to_json(nobody))["never_slower"] is None
+
+
+def test_wrong_results_are_no_proof(run: Run) -> None:
+    assert json.loads(to_json(Run(BEGIN, run.lines, ["linear, bxor"])))["never_slower"] is False
 
 
 def test_csv_and_json_have_the_same_numbers(run: Run) -> None:

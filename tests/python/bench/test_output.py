@@ -90,6 +90,31 @@ def test_the_time_that_is_judged_stands_first() -> None:
         assert headings.index(first) < headings.index("quartiles") < headings.index(later)
 
 
+def closing_line(*samples: dict[str, list[float]], wrong: dict[str, int] | None = None) -> str:
+    """What is said of all cells together."""
+    sizes = [8 << number for number in range(len(samples))]
+    cells = make_cells([4], sizes, ["same"], ["none"], [0.0], [])
+    results = [
+        replace(result_of(times, cell), wrong=wrong or {})
+        for times, cell in zip(samples, cells, strict=True)
+    ]
+    grid = Grid("bcast", tuple(samples[0]), cells, iterations=24)
+    lines = output.closing_lines(grid, judge(results, "native"), "run")
+    return next(line for line in lines if "slower than native" in line)
+
+
+def test_never_slower_is_said_where_it_is_shown() -> None:
+    same = {"native": around(1e-3), "own": around(1e-3)}
+    few = {"native": [1e-3, 1.01e-3, 1.02e-3], "own": [9e-3, 9.1e-3, 9.2e-3]}
+    slow = {"native": around(1e-3), "own": around(2e-3)}
+    assert closing_line(same).endswith("or 200 ns: holds for all contenders")
+    assert closing_line(few).endswith("shown in 0 of 1 comparison, refuted in none")
+    assert closing_line(same, few).endswith("shown in 1 of 2 comparisons, refuted in none")
+    assert closing_line(same, slow) == "own: slower than native in 1 of 2 cells"
+    wrong = closing_line({**same, "other": around(1e-3)}, wrong={"other": 2})
+    assert wrong.endswith("shown in 1 of 2 comparisons, refuted in none")
+
+
 def test_one_of_a_kind_is_said_in_the_singular() -> None:
     (cell,) = make_cells([1], [8], ["same"], ["none"], [0.0], [])
     result = result_of({"native": around(1e-3)}, cell)

@@ -29,6 +29,8 @@ def test_verdicts_are_slower_faster_or_no_difference() -> None:
         "better": "faster",
         "within": "no difference",  # slower, but by no more than 5 %
     }
+    shown = {row.algorithm: row.is_within for row in judge([result], "native")}
+    assert shown == {"native": False, "worse": False, "better": True, "within": True}
     row = judge([result], "native")[1]
     assert row.ratio == pytest.approx(1.2, rel=1e-3)
     assert row.to_bound == pytest.approx(12, rel=1e-2)
@@ -46,6 +48,15 @@ def test_comparisons_are_corrected_together() -> None:
     assert alone.verdict == "faster"
     assert many.verdict == "no difference"
     assert many.p_faster > alone.p_faster
+    assert (alone.is_within, many.is_within) == (True, False)
+
+
+def test_so_few_samples_that_nothing_can_be_shown_do_not_show_that_it_is_within() -> None:
+    few = {"native": [1e-3, 1.01e-3, 1.02e-3], "own": [9e-3, 9.1e-3, 9.2e-3]}
+    row = judge([result_of(few)], "native")[1]
+    assert (row.verdict, row.is_within) == ("no difference", False)
+    row = judge([result_of({**few, "own": few["native"]})], "native")[1]
+    assert (row.verdict, row.is_within) == ("no difference", False)
 
 
 def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:

@@ -153,6 +153,10 @@ void Governor::begin_trial(Site& site, Arm contender) {
     return Step::collect;
   }
   if (!wanted_) return Step::nothing;
+  // A trial has begun since that takes the place of the watch that was due: what tells nothing
+  // would be taken for a rank that has lost its step.
+  wanted_ = has_to_tell();
+  if (!wanted_) return Step::nothing;
   under_way_ = true;
   reported_at_ = number_;
   return Step::report;
@@ -259,7 +263,11 @@ void Governor::apply(std::span<const SiteVerdict> verdicts) {
   }
   reported_count_ = 0;
   ++agreements_;
-  wanted_ = std::ranges::any_of(sites_, [](const Site& site) {
+  wanted_ = has_to_tell();
+}
+
+bool Governor::has_to_tell() const {
+  return std::ranges::any_of(sites_, [](const Site& site) {
     return site.sends && !site.reported && (site.look_is_due() || site.watch_is_due());
   });
 }

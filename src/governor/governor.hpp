@@ -196,6 +196,8 @@ class Governor {
  private:
   Site* find(const Key& key);
   Site* site_of(const Key& key, std::int64_t place);
+  // Whether a site that may send messages has something to say.
+  bool has_to_tell() const;
   double fingerprint() const;
   static void begin_trial(Site& site, Arm contender);
   static void end_trial(Site& site, const SiteVerdict& verdict);

@@ -72,6 +72,22 @@ TEST(Governor, JudgesALineThatTakesTheOthersPlace) {
   EXPECT_GT(native, 550);
 }
 
+// A trial that begins at the call that follows verdicts takes the place of a watch that was due.
+TEST(Governor, GoesOnWhereNothingIsLeftToTell) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SplitMix64 random(seed);
+    GovernedRanks ranks(2);
+    std::uint64_t arrivals = 0;
+    std::uint64_t size = 1;
+    for (int call = 0; call < 3000; ++call) {
+      if (random.next() % 8 == 0) size = 1 + random.next() % 4;
+      if (random.next() % 64 == 0) ++arrivals;
+      ranks.call(costs(1 * ms, 2 * ms), GovernedRanks::key_of(size << 20), arrivals);
+      ASSERT_FALSE(ranks.of(1).is_off()) << "call " << call << " of seed " << seed;
+    }
+  }
+}
+
 // Those who leave a call early say nothing of when it is over.
 TEST(Governor, GoesByTheRankThatIsLongestInACall) {
   GovernedRanks ranks;

@@ -8,8 +8,10 @@ from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.journal import AGAIN, Journal, say_kept
 from sibyl.experiment.places import measure, place
 from sibyl.experiment.provenance import file_hash
+from sibyl.experiment.recording import pattern_paths
 from sibyl.experiment.runner import Interrupted, signals_interrupt
 from sibyl.experiment.samples import CellResult
+from sibyl.experiment.simulated import platform_file
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 from sibyl.progress import progress_bar
@@ -18,22 +20,39 @@ from sibyl.progress import progress_bar
 Seen = Callable[[Grid, Cell], None]
 
 
+def _contents(grid: Grid, launcher: Launcher) -> list[str]:
+    """Of the files that a grid names: what lies under a name today need not tomorrow."""
+    files = pattern_paths(cell.pattern for cell in grid.cells)
+    if grid.on == "smpi":
+        files.append(platform_file(launcher, grid.platform))
+    return [file_hash(path) for path in files]
+
+
 class MeasuredRun:
     """Grids that are measured in one place."""
 
-    def __init__(self, grids: Sequence[Grid], launcher: Launcher, resume: bool) -> None:
+    def __init__(
+        self, grids: Sequence[Grid], launcher: Launcher, resume: bool, more: Sequence[str] = ()
+    ) -> None:
         """Open their journals.
 
         Args:
             grids: what to measure; all at one place.
             launcher: of their MPI.
             resume: go on with what an interrupted run has left; else that is forgotten.
+            more: what else results depend on, where the caller knows it.
+
+        Raises:
+            CommandError: a grid names a platform that does not exist.
         """
         self.grids = grids
         self.launcher = launcher
         program = file_hash(find_benchmark(launcher.flavour))
         self._journals = [
-            Journal(grid.fingerprint(program, str(launcher)), CellResult.from_json)
+            Journal(
+                grid.fingerprint(program, str(launcher), *more, *_contents(grid, launcher)),
+                CellResult.from_json,
+            )
             for grid in grids
         ]
         if not resume:

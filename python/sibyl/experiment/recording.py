@@ -12,13 +12,13 @@ Where the costs of messages were measured, `message_seconds` is what one of the 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sibyl.errors import CommandError, counted, one_line
-from sibyl.experiment.grid import SIZES_IN_ALL
+from sibyl.experiment.grid import BARE, SHAPES, SIZES_IN_ALL
 from sibyl.inputs import LARGE, read_text
 from sibyl.mpi.arrivals import EMPTY
 
@@ -108,6 +108,11 @@ def split_name(name: str) -> tuple[Path, int | None]:
     if mark and number.isdigit() and not Path(name).exists():
         return Path(stem), int(number)
     return Path(name), None
+
+
+def pattern_paths(patterns: Iterable[str]) -> list[Path]:
+    """The files among arrival patterns, in an order that depends on their names alone."""
+    return [split_name(name)[0] for name in sorted({*patterns} - {*SHAPES, BARE})]
 
 
 def read_text_calls(path: Path, text: str) -> list[list[float]]:

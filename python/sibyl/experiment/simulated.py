@@ -63,6 +63,24 @@ def platform_files() -> list[Path]:
         return []
 
 
+def platform_file(launcher: Launcher, platform: str) -> Path:
+    """Where a platform is described.
+
+    Args:
+        launcher: of the checkout whose platforms can be named.
+        platform: the name of one without .xml, or a path with a slash.
+
+    Raises:
+        CommandError: there is no such file; with one line that names others.
+    """
+    own = launcher.path.parent
+    file = Path(platform) if "/" in platform else own / f"{platform}.xml"
+    if not file.is_file():
+        there = ", ".join(sorted(path.stem for path in own.glob("*.xml")))
+        raise CommandError(f"--platform {platform}: name a file, or one of {there}")
+    return file
+
+
 def check(mpi: str | None) -> None:
     """Notice what cannot be simulated.
 
@@ -78,7 +96,7 @@ class SimulatedCluster:
     """A place for jobs.
 
     Attributes:
-        platform: the name of a file in platforms/ without .xml, or a path with a slash.
+        platform: as platform_file() takes it.
         per_node: ranks that share a node.
         mpi: whose choice of algorithms is simulated; None: SMPI's own.
     """
@@ -94,11 +112,7 @@ class SimulatedCluster:
         Raises:
             CommandError: with one line that says why.
         """
-        own = self.launcher.path.parent
-        file = Path(self.platform) if "/" in self.platform else own / f"{self.platform}.xml"
-        if not file.is_file():
-            there = ", ".join(sorted(path.stem for path in own.glob("*.xml")))
-            raise CommandError(f"--platform {self.platform}: name a file, or one of {there}")
+        file = platform_file(self.launcher, self.platform)
         last = re.search(r'radical="0-(\d+)"', file.read_text(encoding="utf-8", errors="replace"))
         if last is None:
             raise CommandError(f"--platform {self.platform}: has no nodes node-0, node-1, ...")

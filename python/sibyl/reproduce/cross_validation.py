@@ -156,7 +156,7 @@ def _asked(where: Where, _iterations: int) -> str:
     return f"{' '.join(grids)} under SMPI {AT_EACH_END} {ON_THE_WAY}"
 
 
-def _measured(where: Where, _iterations: int, advance: Advance) -> Measured:
+def _measured(where: Where, _iterations: int, _mark: str, advance: Advance) -> Measured:
     """Each collective on the cluster, and then under SMPI, which is told what the cluster is."""
     demand_root()
     grids = {collective: grid_of(collective, where) for collective in CASES}

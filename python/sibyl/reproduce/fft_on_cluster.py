@@ -6,7 +6,6 @@ the paper. Ways to gather take turns in every window. The windows are measured b
 those that an interrupted run has finished are kept.
 """
 
-import hashlib
 import json
 import random
 import tempfile
@@ -23,7 +22,6 @@ from sibyl.experiment.grid import Cell
 from sibyl.experiment.journal import Journal, say_kept
 from sibyl.experiment.judge import cluster_limit
 from sibyl.experiment.places import CLUSTER_NAME, check_cluster, cluster_up
-from sibyl.experiment.provenance import programs_hash
 from sibyl.experiment.runner import (
     Interrupted,
     choose_benchmark_launcher,
@@ -255,15 +253,11 @@ def _asked(where: Where, iterations: int) -> str:
     )
 
 
-def _measured(where: Where, iterations: int, advance: Advance) -> Measured:
+def _measured(where: Where, iterations: int, mark: str, advance: Advance) -> Measured:
     demand_root()
-    asked = _asked(where, iterations)
     launcher = choose_benchmark_launcher(where.mpi)
     program = find_own_program("sibyl-fft", launcher.flavour)
-    # The program loads the library, so its own hash does not tell.
-    marks = (asked, programs_hash(), str(launcher))
-    fingerprint = hashlib.sha256(" ".join(marks).encode()).hexdigest()[:16]
-    journal = Journal(fingerprint, CellResult.from_json)
+    journal = Journal(mark, CellResult.from_json)
     for _ in journal.read():
         advance()
     try:

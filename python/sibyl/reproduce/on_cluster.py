@@ -142,12 +142,12 @@ def of_grids(
         parts = grids(where, iterations)
         return " ".join(f"{name} {grid.fingerprint()}" for name, of in parts.items() for grid in of)
 
-    def measure(where: Where, iterations: int, advance: Advance) -> Measured:
+    def measure(where: Where, iterations: int, mark: str, advance: Advance) -> Measured:
         demand_root()
         parts: dict[str, list[CellResult]] = {}
         runs: list[MeasuredRun] = []
         for name, of in grids(where, iterations).items():
-            run = MeasuredRun(of, choose_benchmark_launcher(of[0].mpi), resume=True)
+            run = MeasuredRun(of, choose_benchmark_launcher(of[0].mpi), resume=True, more=[mark])
             parts[name] = [result for results in _measured(run, advance) for result in results]
             runs.append(run)
 

@@ -109,12 +109,13 @@ class Measurement:
 
     Attributes:
         asked: of the place and the iterations, all that says what is measured.
-        measure: of the same.
+        measure: of the same, and of the fingerprint that the result will have: what an interrupted
+            run has left under another one is not gone on with.
         judge: of the place and the samples.
     """
 
     asked: Callable[[Where, int], str]
-    measure: Callable[[Where, int, Advance], Measured]
+    measure: Callable[[Where, int, str, Advance], Measured]
     judge: Callable[[Where, Parts], Outcome]
 
 

@@ -301,7 +301,7 @@ def _run_item(
             return write_outcome(item, outcome, folder, made())
         assert where is not None
         compressor()  # while nothing has been measured yet
-        taken = item.run.measure(where, iterations, lambda: advance(1))
+        taken = item.run.measure(where, iterations, mark, lambda: advance(1))
         kept = Kept(made(), asked_of(item, where, iterations), taken.parts)
         write_samples(item, kept, folder)
         document = write_outcome(item, item.run.judge(where, kept.parts), folder, kept.made)

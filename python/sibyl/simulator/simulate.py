@@ -11,7 +11,7 @@ from sibyl.errors import CommandError, counted
 from sibyl.experiment.grid import SHAPES, make_cells
 from sibyl.experiment.journal import Journal, say_kept
 from sibyl.experiment.options import recorded_pattern, words_of
-from sibyl.experiment.recording import split_name
+from sibyl.experiment.recording import pattern_paths, split_name
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import console_beside, write_result
 from sibyl.node_options import NodeOptions
@@ -148,8 +148,8 @@ def _fingerprint(
     names = [entrant.name for entrant in entrants]
     digest = hashlib.sha256(repr((__version__, settings, problems, names)).encode())
     digest.update(Path(_core.__file__).read_bytes())  # planners and simulator
-    for pattern in sorted({problem.pattern for problem in problems} - {*SHAPES}):
-        digest.update(split_name(pattern)[0].read_bytes())
+    for path in pattern_paths(problem.pattern for problem in problems):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -5,6 +5,8 @@ import json
 import lzma
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +14,12 @@ import pytest
 from conftest import Sibyl, assert_usage_error
 
 from sibyl.errors import CommandError
-from sibyl.experiment import provenance
-from sibyl.experiment.grid import Cell
+from sibyl.experiment import measured_run, provenance
+from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.measured_run import MeasuredRun
+from sibyl.experiment.runner import Interrupted
 from sibyl.experiment.samples import METRICS, CellResult
+from sibyl.experiment.simulated import SimulatedLauncher
 from sibyl.reproduce import (
     collisions,
     fft,
@@ -101,6 +105,7 @@ def test_all_goes_on_where_it_stopped(
     assert "exscan-table-1.png" in (tmp_path / "index.html").read_text()
 
 
+SMPI = SimulatedLauncher(Path("run-smpi"), "smpi", "")  # for what starts nothing
 ITERATIONS = 100  # so many that the test tells all cells of a table apart from chance
 
 
@@ -416,6 +421,64 @@ def kept_samples(folder: Path, name: str = "gather-table-4-cluster") -> Item:
     asked = samples.asked_of(item, where, ITERATIONS)
     samples.write_samples(item, samples.Kept(made, asked, parts), folder)
     return item
+
+
+def interrupted_by_the_second_cell(
+    monkeypatch: pytest.MonkeyPatch, cells: dict[Cell, CellResult]
+) -> list[list[Cell]]:
+    """In the place of the cluster: the cells of every job, of which the first one is not ended."""
+    jobs: list[list[Cell]] = []
+
+    def pretend(part: Grid, _: str | None, finished: Callable[[CellResult], None], *_more) -> None:
+        jobs.append(list(part.cells))
+        finished(cells[part.cells[0]])
+        if len(jobs) == 1:
+            raise Interrupted(2)
+        for cell in part.cells[1:]:
+            finished(cells[cell])
+
+    monkeypatch.setattr(measured_run, "place", lambda *_: nullcontext(pretend))
+    monkeypatch.setattr(measured_run, "find_benchmark", lambda _: Path(__file__))
+    monkeypatch.setattr(on_cluster, "choose_benchmark_launcher", lambda _: SMPI)
+    for module in (session, on_cluster):
+        monkeypatch.setattr(module, "demand_root", lambda: None)
+    return jobs
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_an_interrupted_measurement_goes_on_under_the_same_settings_alone(
+    changed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("OMPI_MCA_coll_tuned_priority", "100")
+    cells = {result.cell: result for result in _measured_cells(on_cluster.TABLE_4, (512, 10))}
+    jobs = interrupted_by_the_second_cell(monkeypatch, cells)
+    words = (["gather-table-4-cluster"], False, tmp_path, ITERATIONS, session.Wishes(8, "250mbit"))
+    assert session.run(*words) == 130
+    if changed:
+        monkeypatch.delenv("OMPI_MCA_coll_tuned_priority")
+    assert session.run(*words) == 0
+    assert jobs == [list(cells), list(cells)[0 if changed else 1 :]]
+
+
+def test_an_interrupted_transform_goes_on_under_the_same_settings_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("demand_root", "choose_benchmark_launcher", "find_own_program"):
+        monkeypatch.setattr(fft_on_cluster, name, lambda *_: SMPI)
+    missing = []
+
+    def until_interrupted(_program, _where, _windows, journal, _advance) -> None:
+        missing.append(fft_on_cluster.JOBS - len(journal.read()))
+        journal.add(_measured_cells(on_cluster.TABLE_4, (512, 10))[0])
+        raise Interrupted(2)
+
+    monkeypatch.setattr(fft_on_cluster, "_measure", until_interrupted)
+    for mark in ("a", "a", "b"):
+        with pytest.raises(KeyboardInterrupt):
+            fft_on_cluster.table_5.measure(Where(8), ITERATIONS, mark, lambda: None)
+    assert missing == [fft_on_cluster.JOBS, fft_on_cluster.JOBS - 1, fft_on_cluster.JOBS]
 
 
 def test_samples_that_are_kept_are_judged_anew_and_nothing_is_measured(

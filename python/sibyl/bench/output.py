@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sibyl.bench.memory import ELEMENT_BYTES
 from sibyl.errors import counted
 from sibyl.experiment.grid import BARE, IRREGULAR, Cell, Grid
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
@@ -300,8 +301,15 @@ def to_json(
 
 
 def to_osu(grid: Grid, rows: Sequence[Row], metric: str) -> str:
-    """The layout of the OSU micro-benchmarks, a block per algorithm, ranks and arrival pattern."""
+    """The layout of the OSU micro-benchmarks, a block per algorithm, ranks and arrival pattern.
+
+    Of problems that say their average block the size is that of one, in bytes.
+    """
     lines: list[str] = []
+
+    def size(row: Row) -> int:
+        cell = row.result.cell
+        return cell.size or ELEMENT_BYTES[grid.operator] * cell.block
 
     def block(row: Row) -> tuple[object, ...]:
         cell = row.result.cell
@@ -314,11 +322,11 @@ def to_osu(grid: Grid, rows: Sequence[Row], metric: str) -> str:
             f"{ranks} ranks, {pattern} arrivals up to {float(str(delay)) * 1e6:.6g} us",
             "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations",
         ]
-        for row in sorted(group, key=lambda row: row.result.cell.size):
+        for row in sorted(group, key=size):
             times = row.result.samples[row.algorithm][f"{metric}_s"]
             mean = sum(times) / len(times)
             lines.append(
-                f"{row.result.cell.size:<10}{mean * 1e6:>18.2f}{min(times) * 1e6:>18.2f}"
+                f"{size(row):<10}{mean * 1e6:>18.2f}{min(times) * 1e6:>18.2f}"
                 f"{max(times) * 1e6:>18.2f}{len(times):>12}"
             )
         lines.append("")

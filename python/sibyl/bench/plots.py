@@ -1,4 +1,4 @@
-"""Plots in the manner of the papers' figures: run time over maximum delay, size or ranks.
+"""Plots in the manner of the papers' figures: run time over maximum delay, size, block or ranks.
 
 Medians with quartiles as error bars, the lower bound as a line; one panel for each combination of
 the parameters that do not run along the axis. And a plot of the distributions, since a median says
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sibyl.errors import CommandError
-from sibyl.experiment.grid import IRREGULAR, SIZELESS, Cell, Grid
+from sibyl.experiment.grid import IRREGULAR, Cell, Grid
 from sibyl.experiment.judge import Row
 from sibyl.experiment.plots import (
     COLOURS,
@@ -31,6 +31,7 @@ from sibyl.experiment.units import size_text, time_text
 AXES: tuple[Axis[Cell], ...] = (
     Axis("maximum delay", lambda c: c.max_delay, time_text, False),
     Axis("size", lambda c: float(c.size), size_text, True),
+    Axis("average block [elements]", lambda c: float(c.block), lambda b: f"b = {b:.0f}", True),
     Axis("ranks", lambda c: float(c.ranks), lambda n: f"{n:.0f}", False),
 )
 
@@ -71,11 +72,10 @@ def _heading(grid: Grid, rows: Sequence[Row], axis: int | None) -> str:
     common = [grid.collective.capitalize()]
     for number, other in enumerate(AXES):
         values = {other.value(cell) for cell in cells}
-        if number != axis and len(values) == 1 and (number != 0 or max(values) > 0):
+        # What is 0 is not there: no delay, a barrier's size, that of cells which have a block.
+        if number != axis and len(values) == 1 and max(values) > 0:
             text = other.text(values.pop())
             suffix = {"ranks": " ranks", "maximum delay": " delay"}.get(other.label, "")
-            if other.label == "size" and grid.collective == SIZELESS:
-                continue
             if other.label == "size":
                 suffix = f" {grid.amount}"
             common.append(text + suffix)

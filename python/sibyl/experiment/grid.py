@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, replace
 
 SHAPES = ("flat", "uniform", "skewed", "root-late", "fixed", "normal", "exponential")
 COUNTS = ("same", "random", "spikes", "decreasing", "alternating", "two-blocks")
+SPIKE = 5  # a block of the spikes over the average one
+MOST_ELEMENTS = 2**31 - 1  # of a vector: MPI counts them in an int
 COLLECTIVES = (
     *("gather", "scatter", "reduce", "gatherv", "scatterv", "exscan", "scan"),
     *("allreduce", "bcast", "reduce_scatter", "reduce_scatter_block"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import sibyl
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
-from sibyl.experiment.grid import COUNTS, SHAPES, Cell, Grid
+from sibyl.experiment.grid import COUNTS, MOST_ELEMENTS, SHAPES, SPIKE, Cell, Grid
 from sibyl.experiment.measured_run import MeasuredRun
 from sibyl.experiment.options import (
     PLACES,
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 # The paper's, and what simulated times need.
 MEASURED, SIMULATED = (75, 10), (1, 1)
-LARGEST_TOTAL = 2**31 - 1  # elements in all: MPI counts them in an int
-SPIKE = 5  # a block of the spikes over the average one
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ def _check_sizes(
 ) -> None:
     """Notice vectors that MPI cannot count, or that do not fit into a simulation."""
     # The largest vector is the broadcast of all blocks, or the padded spikes.
-    if max(ranks) * SPIKE * max(blocks) > LARGEST_TOTAL:
+    if max(ranks) * SPIKE * max(blocks) > MOST_ELEMENTS:
         raise CommandError(
             f"--blocks {max(blocks)} on {max(ranks)} ranks: more than 2^31 elements when padded"
         )

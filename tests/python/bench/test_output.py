@@ -60,6 +60,15 @@ def test_many_cells_end_in_one_table_of_ratios_and_verdicts() -> None:
     assert [line["block"] for line in table] == ["1"] * 4 + ["1000"] * 4
 
 
+def test_the_size_that_osu_s_layout_shows_of_a_problem_is_its_average_block() -> None:
+    cells = make_cells([4], [], ["same"], ["none"], [0.0], [1000, 1])
+    results = [result_of({"native": around(1e-3)}, cell) for cell in cells]
+    for operator, sizes in (("sum", ["4", "4000"]), ("matrix", ["32", "32000"])):
+        grid = Grid("gatherv", ("native",), cells, iterations=24, operator=operator)
+        lines = output.to_osu(grid, judge(results, "native"), "run").splitlines()
+        assert [line.split()[0] for line in lines[2:4]] == sizes
+
+
 def printed_in(width: int, metric: str, cells: int) -> str:
     """The table of a contender with a long name."""
     grid, results = grid_of_delays()

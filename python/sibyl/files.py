@@ -79,12 +79,17 @@ def write_result(path: Path, content: str | bytes) -> None:
         _write_to_stdout(content)
         return
     try:
-        if path.is_symlink() or (path.exists() and not path.is_file()):
+        if _keeps_its_place(path):
             path.write_bytes(content.encode() if isinstance(content, str) else content)
         else:
             write_whole(path, content)
     except OSError as error:
         raise _not_writable(str(path), f"since {error.strerror or error}") from error
+
+
+def _keeps_its_place(path: Path) -> bool:
+    """Whether no file made beside it can take its place: of a link, a device, a pipe."""
+    return path.is_symlink() or (path.exists() and not path.is_file())
 
 
 def _write_to_stdout(content: str | bytes) -> None:
@@ -101,14 +106,17 @@ def check_writable(option: str, path: Path) -> None:
     """
     if path == STDOUT:
         return
-    folder = path.absolute().parent
     what = f"{option} {path}"
+    folder = Path(os.path.realpath(path) if path.is_symlink() else path.absolute()).parent
     if path.is_dir():
         raise _not_writable(what, "since it is a directory", "name a file in it")
     if not folder.is_dir():
         raise _not_writable(what, f"since there is no directory {folder}", "make it first")
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    if path.exists() and not os.access(path, os.W_OK):
         raise _not_writable(what)
+    made = not (path.exists() and _keeps_its_place(path))
+    if made and not os.access(folder, os.W_OK):
+        raise _not_writable(what, f"since nothing can be made in {folder}")
 
 
 def check_json_file(command: str, wanted: bool, file: Path) -> None:

@@ -15,6 +15,11 @@ from typing import Any, get_type_hints
 
 import typer
 
+from sibyl.errors import CommandError
+
+# In larger ones the library does not count. Which of these are too large says whoever uses them.
+_MOST = 2**63 - 1
+
 
 def _options(kind: type) -> list[inspect.Parameter]:
     """The fields of a class that are options, as parameters of a command."""
@@ -38,8 +43,24 @@ def _options(kind: type) -> list[inspect.Parameter]:
     return found
 
 
+def option_named(field: str) -> str:
+    """The option of a field, as it stands on the command line."""
+    return f"--{field.replace('_', '-')}"
+
+
+def _check_numbers(given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        if isinstance(value, int) and abs(value) > _MOST:
+            raise CommandError(
+                f"{option_named(name)} {value}: out of range; numbers end at {_MOST}"
+            )
+
+
 def takes_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Have typer see the fields of the classes of options that a command takes."""
+    """Have typer see the fields of the classes of options that a command takes.
+
+    The command raises CommandError for whole numbers that are too large for every option.
+    """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
     for parameter in inspect.signature(function).parameters.values():
@@ -56,6 +77,7 @@ def takes_options(function: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(function)
     def command(**given: Any) -> int:
+        _check_numbers(given)
         for name, (kind, options) in groups.items():
             given[name] = kind(**{option: given.pop(option) for option in options})
         return function(**given)

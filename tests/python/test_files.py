@@ -1,5 +1,6 @@
 """Files are written whole, and where they cannot be is told before."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,41 @@ def test_what_cannot_be_written_is_told_beforehand(tmp_path: Path, name: str, pa
     with pytest.raises(CommandError, match=r"cannot be written, since .*choose another place"):
         write_result(tmp_path / name, "text")
     check_writable("--csv", tmp_path / "folder" / "file")
+
+
+def forbid(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nobody might write to a folder: permissions do not bind root."""
+    asked = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != folder and asked(path, mode))
+
+
+def test_a_file_in_a_folder_where_none_can_be_made_is_told_beforehand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "there").touch()
+    forbid(tmp_path, monkeypatch)
+    for name in ("there", "new"):
+        with pytest.raises(CommandError, match=f"{name}: .*nothing can be made in {tmp_path}"):
+            check_writable("--csv", tmp_path / name)
+
+
+def test_what_is_written_in_its_place_needs_nothing_made_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shut, other = tmp_path / "shut", tmp_path / "other"
+    shut.mkdir()
+    other.mkdir()
+    os.mkfifo(shut / "pipe")
+    (shut / "link").symlink_to(other / "new")
+    (other / "link").symlink_to(shut / "new")
+    (other / "astray").symlink_to(tmp_path / "no" / "file")
+    forbid(shut, monkeypatch)
+    check_writable("--csv", shut / "pipe")
+    check_writable("--csv", shut / "link")
+    with pytest.raises(CommandError, match=f"nothing can be made in {shut}"):
+        check_writable("--csv", other / "link")
+    with pytest.raises(CommandError, match=f"there is no directory {tmp_path / 'no'}"):
+        check_writable("--csv", other / "astray")
 
 
 def test_a_result_goes_where_a_link_leads(tmp_path: Path) -> None:

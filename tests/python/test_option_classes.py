@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from sibyl.errors import CommandError
 from sibyl.option_classes import takes_options
 
 
@@ -62,6 +63,14 @@ def test_fields_are_options_with_their_defaults(app: typer.Typer) -> None:
     assert run(app, "first", "me", "--host", "x", "-k", "7") == "me 7 at x\n"
     assert run(app, "second") == "3 at there None False\n"
     assert run(app, "second", "--loud", "--seed", "4", "--twice") == "3 at there loudly 4 True\n"
+
+
+def test_a_number_that_the_library_has_no_type_for_is_refused(app: typer.Typer) -> None:
+    assert run(app, "first", "me", "-k", str(2**63 - 1)) == f"me {2**63 - 1} at here\n"
+    for number in (2**63, -(2**63)):
+        refused = CliRunner().invoke(app, ["first", "me", "-k", str(number)])
+        assert isinstance(refused.exception, CommandError)
+        assert str(refused.exception).startswith(f"--rounds {number}: out of range")
 
 
 def test_what_is_no_option_is_none(app: typer.Typer) -> None:

@@ -47,7 +47,7 @@ def read_run(texts: Iterable[str]) -> tuple[dict[str, Any], list[dict[str, Any]]
             continue
         try:
             line = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CommandError(f"a line of sibyl-bench is torn: {error}; run it again") from error
         if line["type"] == "begin" and "held" in line:
             begin = line
@@ -179,10 +179,11 @@ def judge_input(outputs: Outputs) -> int:
     Returns:
         0; 1 when a held contender is slower than allowed; 3 when a result was wrong.
     """
-    outputs.check()
     if sys.stdin.isatty():
         raise CommandError(f"calls judges the samples of sibyl-bench-FLAVOUR; {USAGE}")
-    run = judge_calls(*read_run(sys.stdin))
+    # What a launcher says besides need not be UTF-8.
+    lines = (line.decode(errors="replace") for line in sys.stdin.buffer)
+    run = judge_calls(*read_run(lines))
     console_beside(outputs.json, outputs.csv).out(
         calls_output.to_table(run), end="", highlight=False
     )

@@ -1,6 +1,7 @@
 """The options of `sibyl bench`."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from sibyl.errors import CommandError
 from sibyl.experiment.options import MeasuredOutputs, MeasureOptions
 from sibyl.experiment.plots import check_plot
 from sibyl.files import check_all_writable
+from sibyl.option_classes import option_named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,3 +138,26 @@ class Outputs(MeasuredOutputs):
             check_plot(self.plot)
         super().check()
         check_all_writable({"--plot": self.plot, "--page": self.page})
+
+
+def check_used(what: str, used: Collection[str], *given: Wishes | Outputs) -> None:
+    """Refuse options that would be ignored.
+
+    Args:
+        what: is benched.
+        used: the options that it takes, by the names of their fields.
+        given: all of them.
+
+    Raises:
+        CommandError: one of the others was given.
+    """
+    for options in given:
+        for field in fields(options):
+            if field.name not in used and getattr(options, field.name) != field.default:
+                option = option_named(field.name)
+                raise CommandError(f"{option}: bench {what} takes {options_of(used)} only")
+
+
+def options_of(used: Collection[str]) -> str:
+    """The options of these fields, for people."""
+    return ", ".join(map(option_named, used))

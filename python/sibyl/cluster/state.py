@@ -103,10 +103,10 @@ def parse_rate(text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmg])bit(?:/s)?", text.strip().lower())
     if not match:
         raise CommandError(f"--rate '{text}': say kbit, mbit or gbit, as in --rate 100mbit")
-    rate = round(float(match.group(1)) * {"k": 1e3, "m": 1e6, "g": 1e9}[match.group(2)])
+    rate = float(match.group(1)) * {"k": 1e3, "m": 1e6, "g": 1e9}[match.group(2)]
     if not LEAST_RATE <= rate <= MOST_RATE:
         raise CommandError(f"--rate {text}: choose between 64kbit and 100gbit")
-    return rate
+    return round(rate)
 
 
 def check_queue(size: int) -> int:

@@ -6,8 +6,15 @@ from typing import Annotated
 import typer
 
 from sibyl.arguments import complete_collective
-from sibyl.bench.options import Outputs, Wishes
+from sibyl.bench.options import Outputs, Wishes, check_used, options_of
 from sibyl.option_classes import takes_options
+
+# What takes a few of the options only: their fields.
+USED = {
+    "clairvoyant-schedule": ("iterations", "seed", "csv", "plot"),
+    "thread": ("ranks", "mpi", "iterations", "compute", "json"),
+    "calls": ("csv", "json"),
+}
 
 
 @takes_options
@@ -20,10 +27,10 @@ def bench(
             "(`governed` beside native if --algorithms is absent); or grid: the same on one host "
             "and on clusters, under several MPIs, of ranks that sleep and that spin (--pieces, "
             "--minutes, --resume, --page); or clairvoyant-schedule: the "
-            "generators of reduce schedules (--iterations, --seed, --csv, --plot); or thread: what "
-            "the thread in the background costs (-n, --mpi, --iterations, --compute, --json); or "
+            f"generators of reduce schedules ({options_of(USED['clairvoyant-schedule'])}); or "
+            f"thread: what the thread in the background costs ({options_of(USED['thread'])}); or "
             "calls: whether Sibyl is ever slower, from samples of bare calls on standard input "
-            "that sibyl-bench-FLAVOUR prints (--csv, --json).",
+            f"that sibyl-bench-FLAVOUR prints ({options_of(USED['calls'])}).",
             show_default=False,
             autocompletion=complete_collective,
         ),
@@ -32,11 +39,15 @@ def bench(
     outputs: Outputs,
 ) -> int:
     """Measure a collective under arrival patterns, Sibyl's algorithms beside the native one."""
+    if collective in USED:
+        check_used(collective, USED[collective], wishes, outputs)
+        outputs.check()
     if collective == "clairvoyant-schedule":  # needs no MPI
         from sibyl.bench.clairvoyant_schedule import clairvoyant_schedule
 
+        iterations = 32 if wishes.iterations is None else wishes.iterations
         return clairvoyant_schedule(
-            wishes.iterations or 32, seed=wishes.seed, csv=outputs.csv, plot=outputs.plot
+            iterations, seed=wishes.seed, csv=outputs.csv, plot=outputs.plot
         )
     if collective == "calls":
         from sibyl.bench.calls import judge_input

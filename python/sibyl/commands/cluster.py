@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sibyl.files import STDOUT, check_json_file, write_result
+from sibyl.files import STDOUT, check_json_file, check_writable, console_beside, write_result
 from sibyl.mpi.run_options import RunOptions
 from sibyl.option_classes import takes_options
 
@@ -181,8 +181,9 @@ def check(
     """Measure what the cluster holds of its rate, and whether processors or the wire decide."""
     from sibyl.cluster.instrument import check as measure
     from sibyl.cluster.instrument import print_check
-    from sibyl.files import console_beside, write_result
 
+    if as_json is not None:
+        check_writable("--json", as_json)
     result = measure(name, mpi, program)
     if as_json is not None:
         write_result(as_json, json.dumps(result.as_json(), indent=2) + "\n")

@@ -32,7 +32,7 @@ def read_document(path: Path) -> dict[str, Any]:
         run = json.loads(read_text(path, LARGE))
     except OSError as error:
         raise CommandError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CommandError(f"{path} is no JSON: {error}") from error
     if not isinstance(run, dict) or run.get("program") != "sibyl-fft":
         raise CommandError(f"{path} is not from sibyl-fft --json")

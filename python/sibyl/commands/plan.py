@@ -247,6 +247,19 @@ def events_text(asked: Asked, plan: sibyl.Plan) -> str:
     return "\n".join(lines)
 
 
+def goal_text(asked: Asked, plan: sibyl.Plan) -> str:
+    """The plan for LogGOPSim, with the sizes that --count says.
+
+    Raises:
+        CommandError: they are too large.
+    """
+    count = 1 if asked.options.count is None else asked.options.count
+    try:
+        return plan.to_goal(count)
+    except ValueError as error:
+        raise CommandError(f"--count {count}: {error}; ask for fewer elements") from error
+
+
 def page_text(asked: Asked) -> str:
     """The schedule of a reduce as a page that plays it."""
     from sibyl.simulator.schedule_page import check_size, schedule_page
@@ -308,7 +321,7 @@ def write_plan(
         "html": lambda: page_text(asked),
         "json": lambda: _with_request(plan.to_json(), asked),
         "svg": plan.to_svg,
-        "goal": lambda: plan.to_goal(1 if options.count is None else options.count),
+        "goal": lambda: goal_text(asked, plan),
     }
     for name, text in texts.items():
         if name in wanted:

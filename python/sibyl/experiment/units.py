@@ -7,6 +7,8 @@ from sibyl.errors import CommandError
 _SIZES = {"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20}
 _SIZES |= {"g": 1 << 30, "gib": 1 << 30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 _TIMES = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # per second
+# Thirty years: longer ones are slips, and infinite ones nothing that could be computed with.
+_MOST_SECONDS = 1e9
 _NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]*)$")
 
 
@@ -21,7 +23,7 @@ def read_size(text: str) -> int:
     """Bytes: a number with nothing, K, KiB, M, MiB, G, GiB (powers of 1024), kB, MB, GB."""
     number, unit = _read(text, _SIZES, "size", "bytes, as in 65536, 128K or 1MiB")
     size = number * unit
-    if size < 1 or size != int(size) or size >= 2**40:
+    if not 1 <= size < 2**40 or size != int(size):
         raise CommandError(f"size '{text}': a whole number of bytes, at least 1 and below 1 TiB")
     return int(size)
 
@@ -31,7 +33,10 @@ def read_time(text: str) -> float:
     if text.strip() == "0":
         return 0.0
     number, parts = _read(text, _TIMES, "time", "a number with its unit, as in 500us, 5ms or 0.25s")
-    return number / parts
+    seconds = number / parts
+    if seconds > _MOST_SECONDS:
+        raise CommandError(f"time '{text}': at most {_MOST_SECONDS:.0f}s")
+    return seconds
 
 
 def size_text(size: float) -> str:

@@ -92,7 +92,7 @@ def read(path: Path) -> Calibration:
     """
     try:
         document = json.loads(read_text(path))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or "it is not JSON"
         raise CommandError(f"--calibration {path}: cannot be read: {reason}") from error
     entry = document if isinstance(document, dict) else {}
@@ -100,7 +100,7 @@ def read(path: Path) -> Calibration:
         alpha = float(entry["alpha_s"] if "alpha_s" in entry else entry["alpha"])
         beta = float(entry["beta_s_per_byte"] if "beta_s_per_byte" in entry else entry["beta"])
         gamma = float(entry["gamma"]) if "gamma" in entry else None
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise CommandError(
             f'--calibration {path}: write {{"alpha": seconds, "beta": seconds per byte}}'
         ) from error

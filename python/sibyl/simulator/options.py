@@ -14,7 +14,11 @@ from sibyl.files import check_all_writable
 from sibyl.placement import Placement
 from sibyl.simulator.calibration import Calibration, measure, read
 from sibyl.simulator.model import LogGP, Network, Nodes, Queue
+from sibyl.simulator.run import simulate
 from sibyl.simulator.session import Settings
+
+# What messages cost where nothing says it.
+USUAL = Calibration(25e-6, 8e-9, None, "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,12 +218,16 @@ class NetworkOptions:
             raise CommandError("--sharing and --queue are for --model hockney")
         if self.handshake and not self.sharing and self.queue is None:
             raise CommandError("--handshake is for messages that share links: --sharing or --queue")
-        self._inside()
-        self._loggp()
-        self._queue()
-        _per_byte(self.beta, "--beta")
-        _per_byte(self.operator_cost, "--operator-cost")
-        _time(self.alpha)
+        self._check_network()
+
+    def _check_network(self) -> None:
+        # The simulator knows what it cannot play. It looks at all of a network before it begins,
+        # and the call of a single rank is over at once.
+        network = self.network(USUAL, Placement(ranks_per_node=2))
+        try:
+            simulate("bcast", "binomial", ranks=1, size=0, network=network)
+        except ValueError as error:
+            raise CommandError(f"there is no such network: {error}") from error
 
     def calibrated(self) -> Calibration:
         """What alpha, beta and the operator cost where no option says it: measured, read, usual."""
@@ -227,7 +235,7 @@ class NetworkOptions:
             return read(self.calibration)
         if self.calibrate:
             return measure(self.mpi)
-        return Calibration(25e-6, 8e-9, None, "")
+        return USUAL
 
     def network(self, known: Calibration, placement: Placement) -> Network:
         """What they describe.

@@ -1,8 +1,10 @@
 """`sibyl bench calls`: samples of bare calls, read, judged and written."""
 
 import csv
+import io
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ import pytest
 from cells import around
 from conftest import Mpi, Sibyl, assert_usage_error
 
-from sibyl.bench.calls import judge_calls, limits, read_run, verdict_of
+from sibyl.bench.calls import judge_calls, judge_input, limits, read_run, verdict_of
+from sibyl.bench.options import Outputs
 from sibyl.errors import CommandError
 from sibyl.experiment.judge import Chances
 from sibyl.mpi.command_line import launcher_command, launcher_environment
@@ -121,6 +124,18 @@ def test_a_run_is_whole_or_none() -> None:
     for broken in ("", text.replace('"end"', '"more"'), text[:-30], '{"type":"begin"}\n'):
         with pytest.raises(CommandError):
             read_run(broken.splitlines())
+
+
+def test_a_line_that_is_deeper_than_python_goes_is_torn() -> None:
+    with pytest.raises(CommandError, match="is torn"):
+        read_run(['{"type":"calls","series":' + "[" * 200_000])
+
+
+def test_what_a_launcher_says_besides_need_not_be_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = cell_of({"native": around(1e-5), "auto": around(5e-6)})
+    samples = b"caf\xe9\n" + text_of(cell).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(samples), encoding="utf-8"))
+    assert judge_input(Outputs()) == 0
 
 
 def test_the_exit_status_says_slower_and_wrong(sibyl: Sibyl) -> None:

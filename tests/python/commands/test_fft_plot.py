@@ -90,6 +90,8 @@ def test_bad_input_is_one_line_and_exit_code_2(
 
 def test_fft_plot_says_what_is_wrong_with_its_files(sibyl: Sibyl) -> None:
     (sibyl.directory / "other.json").write_text('{"program": "another"}')
+    (sibyl.directory / "deep.json").write_text("[" * 200_000)
     assert_usage_error(sibyl("fft-plot", "missing.json", "a.png"), "missing.json")
+    assert_usage_error(sibyl("fft-plot", "deep.json", "a.png"), "deep.json is no JSON")
     assert_usage_error(sibyl("fft-plot", "other.json", "a.png"), "other.json")
     assert_usage_error(sibyl("fft-plot", "other.json", "a.gif"), "a.gif")

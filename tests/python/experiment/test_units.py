@@ -23,3 +23,11 @@ def test_sizes_and_times_are_read_and_written_with_units() -> None:
     for wrong in ("", "-1ms", "5min", "5", "0.25"):
         with pytest.raises(CommandError):
             read_time(wrong)
+
+
+def test_what_no_float_can_hold_is_neither_size_nor_time() -> None:
+    endless = f"1{310 * '0'}"
+    with pytest.raises(CommandError, match="below 1 TiB"):
+        read_size(endless)
+    with pytest.raises(CommandError, match="at most 1000000000s"):
+        read_time(f"{endless}s")

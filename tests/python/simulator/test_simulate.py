@@ -15,8 +15,7 @@ from conftest import Mpi, Sibyl, assert_usage_error
 import sibyl as package
 from sibyl.errors import CommandError
 from sibyl.node_options import NodeOptions
-from sibyl.simulator import simulate
-from sibyl.simulator.calibration import _beta
+from sibyl.simulator import calibration, simulate
 from sibyl.simulator.contenders import Contender, contenders
 from sibyl.simulator.options import Outputs, Wishes
 from sibyl.simulator.session import Problem, Row, Settings, run_cell
@@ -224,6 +223,17 @@ def test_calibration_is_read_from_a_file(sibyl: Sibyl, tmp_path: Path) -> None:
     assert entry["run_s"] == pytest.approx(7e-3)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 200_000, f'{{"alpha": 1e-6, "beta": 1{400 * "0"}}}'],
+    ids=["deeper than Python goes", "more digits than a float holds"],
+)
+def test_a_calibration_that_python_cannot_take_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "c.json").write_text(text)
+    with pytest.raises(CommandError, match=r"--calibration .*c\.json: "):
+        calibration.read(tmp_path / "c.json")
+
+
 def test_calibration_measures_an_mpi(sibyl: Sibyl, mpi: Mpi, tmp_path: Path) -> None:
     words = ("simulate", "reduce", "--algorithms", "BNOM", "-n", "2", "--size", "1MiB")
     words += ("--calibrate", "--mpi", mpi.option, "--beta", "1ns/B", "--json", "a.json")
@@ -239,8 +249,8 @@ def test_calibration_measures_an_mpi(sibyl: Sibyl, mpi: Mpi, tmp_path: Path) -> 
 
 def test_a_busy_machine_does_not_make_bytes_free() -> None:
     costs = [{"beta_s_per_byte": 3e-10}, {"beta_s_per_byte": 2e-10}]
-    assert _beta([0.0, 4e-11, 6e-11], costs) == pytest.approx(5e-11)
-    assert _beta([0.0, 0.0], costs) == 2e-10
+    assert calibration._beta([0.0, 4e-11, 6e-11], costs) == pytest.approx(5e-11)
+    assert calibration._beta([0.0, 0.0], costs) == 2e-10
 
 
 def test_without_an_mpi_calibration_says_so(sibyl: Sibyl, tmp_path: Path) -> None:
@@ -257,6 +267,10 @@ def test_without_an_mpi_calibration_says_so(sibyl: Sibyl, tmp_path: Path) -> Non
         (("exscan", "--algorithms", "hybrid:sorted"), "takes no order"),
         (("gather", "--pattern", "wavy"), "--pattern wavy"),
         (("gather", "--beta", "fast"), "--beta 'fast'"),
+        (("gather", "--queue", "1K"), "a queue holds at least"),
+        (("gather", "--queue", "128K,14480,0"), "a queue needs a timeout"),
+        (("gather", "--beta", f"1{310 * '0'}ns/B"), "beta is inf"),
+        (("gather", "--inside", f"0us,1{310 * '0'}ns/B"), "inside a node is inf"),
         (("gather", "--ranks", "0"), "--ranks 0"),
         (("gather", "--root", "48"), "--root 48"),
         (("gather", "--calibration", "none.json"), "none.json"),

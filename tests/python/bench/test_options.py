@@ -1,0 +1,48 @@
+"""Options of `sibyl bench`: what would be ignored, or fail in the end, is refused at once."""
+
+import pytest
+from conftest import Sibyl, assert_usage_error
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("clairvoyant-schedule --csv no/a.csv", "--csv no/a.csv"),
+        ("clairvoyant-schedule --plot a.bmp", "--plot a.bmp"),
+        ("thread --json no/a.json", "--json no/a.json"),
+    ],
+)
+def test_files_that_cannot_be_written_are_told_before_anything_is_measured(
+    sibyl: Sibyl, words: str, part: str
+) -> None:
+    assert_usage_error(sibyl("bench", *words.split()), part)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("thread --on cluster", "--on: bench thread takes --ranks, --mpi, --iterations"),
+        ("thread --size 4K", "--size"),
+        ("thread --csv a.csv", "--csv"),
+        ("thread --plot a.png", "--plot"),
+        ("clairvoyant-schedule --json a.json", "--json"),
+        ("clairvoyant-schedule --ranks 4", "--ranks"),
+        ("calls --warm-up 4", "--warm-up: bench calls takes --csv, --json only"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(sibyl: Sibyl, words: str, part: str) -> None:
+    assert_usage_error(sibyl("bench", *words.split()), part)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("clairvoyant-schedule --iterations 0", "--iterations 0"),
+        ("thread --iterations 0", "--iterations 0"),
+        ("thread --iterations -1", "--iterations -1"),
+        ("thread --ranks 2,4", "--ranks 2,4"),
+        ("thread --compute 0", "--compute 0"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(sibyl: Sibyl, words: str, part: str) -> None:
+    assert_usage_error(sibyl("bench", *words.split()), part)

@@ -28,6 +28,23 @@ json tenths(const std::vector<double>& levels) {
   return list;
 }
 
+// A device or a pipe, or a link, which leads to where it is to be written: a file that is put in
+// its place would take it away.
+bool stays(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::symlink_status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+std::error_code write_text(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return {};
+  return {errno != 0 ? errno : EIO, std::generic_category()};
+}
+
 }  // namespace
 
 std::string to_json(const Options& options, int ranks, const std::string& mpi,
@@ -63,15 +80,15 @@ std::string to_json(const Options& options, int ranks, const std::string& mpi,
 }
 
 std::string write_file(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  {
-    std::ofstream file(part, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) return "cannot write " + path + ": " + std::strerror(errno);
-  }
   std::error_code error;
-  std::filesystem::rename(part, path, error);
+  if (stays(path)) {
+    error = write_text(path, text);
+  } else {
+    const std::string part = path + ".part";
+    error = write_text(part, text);
+    if (!error) std::filesystem::rename(part, path, error);
+    if (error) unlink(part.c_str());
+  }
   return error ? "cannot write " + path + ": " + error.message() : std::string{};
 }
 
@@ -83,8 +100,10 @@ std::string problem_with(const std::string& option, const std::string& path) {
   if (!std::filesystem::is_directory(folder, error)) {
     return option + " " + path + ": there is no directory " + folder.string();
   }
-  if (access(folder.c_str(), W_OK) != 0) {
-    return option + " " + path + ": " + folder.string() + " is not writable";
+  const bool there = stays(path) && std::filesystem::exists(path, error);
+  const std::string written = there ? path : folder.string();
+  if (access(written.c_str(), W_OK) != 0) {
+    return option + " " + path + ": " + written + " is not writable";
   }
   return {};
 }

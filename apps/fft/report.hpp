@@ -23,7 +23,8 @@ std::string to_json(const Options& options, int ranks, const std::string& mpi,
                     const Recording& recording, const Check& check, const std::vector<Times>& times,
                     const Picture& picture);
 
-// Writes a text, whole or not at all; what went wrong, or nothing.
+// Writes a text, whole or not at all, or straight into a device or where a link leads; what went
+// wrong, or nothing.
 std::string write_file(const std::string& path, const std::string& text);
 
 // What keeps a file from being written later, or nothing.

@@ -83,11 +83,21 @@ class Component(PreloadTest):
         self.assertEqual(done.stderr.count("SIBYL_SCAN=nonsense"), 3, done.stderr)
         self.assertEqual(served(reports), {rank: set() for rank in range(3)})
 
-    def test_an_error_is_raised_once(self):
+    def check_that_errors_are_raised_once(self, **extra):
         program = c_program(PROGRAMS / "raised.c")
-        extra = {"SIBYL_BCAST": "binomial", "SIBYL_REPORT": str(self.reports)}
+        extra |= {"SIBYL_BCAST": "binomial", "SIBYL_REPORT": str(self.reports)}
         done = self.succeed(run_apart([program], ranks=3, **under_sibyl(), **extra))
         wrong = [f"{rank}: 1 calls, truncated, truncated" for rank in (1, 2)]
         lines = sorted(done.stdout.splitlines())
         self.assertEqual(lines, ["0: 0 calls, nothing, well", *wrong])
         self.assertEqual(served(read_reports(self.reports)), {r: {"bcast"} for r in range(3)})
+
+    def test_an_error_is_raised_once(self):
+        self.check_that_errors_are_raised_once()
+
+    def test_under_the_preload_behind_a_tool_it_stands_aside(self):
+        recorder = setting.library_dir / "libsibyl-profile.so"
+        traces = tempfile.mkdtemp(dir=setting.work)
+        self.check_that_errors_are_raised_once(
+            LD_PRELOAD=f"{recorder} {shim()}", SIBYL_PROFILE=traces
+        )

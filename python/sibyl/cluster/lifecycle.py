@@ -7,14 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from types import FrameType
 
 from sibyl.cluster import network, state
 from sibyl.cluster.state import Cluster, Lock
 from sibyl.errors import CommandError, counted
 from sibyl.processes.guardian import Guardian
 from sibyl.processes.identity import Identity
-from sibyl.processes.signals import handled
+from sibyl.processes.signals import handled, leave
 from sibyl.processes.supervisor import ENDING
 
 
@@ -134,10 +133,7 @@ def _all_or_nothing(cluster: Cluster, lock: Lock) -> Iterator[None]:
         network.remove(cluster)
         lock.release()
 
-    def stop(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    with handled(ENDING, stop):
+    with handled(ENDING, leave):
         guardian = Guardian(clean, keep=lock.handle)
         try:
             state.save(replace(cluster, complete=False))

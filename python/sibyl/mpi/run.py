@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -32,6 +33,8 @@ from sibyl.mpi.programs import resolve_program
 from sibyl.mpi.report import merge_reports, print_report
 from sibyl.mpi.run_options import RunOptions
 from sibyl.processes.job import run_job
+from sibyl.processes.signals import handled, heeded, leave, put_off
+from sibyl.processes.supervisor import ENDING
 from sibyl.terminal import Terminal, say
 
 # Given the launcher and a directory for the run: where the ranks go.
@@ -206,7 +209,10 @@ def _print_recording(recording: Mapping[str, Any], options: RunOptions) -> None:
 
 @contextmanager
 def scratch_directory(shared: bool) -> Iterator[Path]:
-    """A directory for the files of one run.
+    """A directory for the files of one run, gone when the body ends, by a signal too.
+
+    Traces are gigabytes, and what ends a command by default would leave them. While a job runs,
+    run_job has handlers of its own.
 
     Args:
         shared: where other hosts see it as well, so that their ranks' reports arrive: the working
@@ -214,5 +220,10 @@ def scratch_directory(shared: bool) -> Iterator[Path]:
     """
     place = Path.cwd() if shared and os.access(Path.cwd(), os.W_OK) else None
     prefix = ".sibyl-report-" if place else "sibyl-report-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=place) as directory:
-        yield Path(directory)
+    with handled(heeded((signal.SIGTERM, signal.SIGHUP)), leave):
+        directory = tempfile.TemporaryDirectory(prefix=prefix, dir=place)
+        try:
+            yield Path(directory.name)
+        finally:
+            with put_off(heeded(ENDING)):
+                directory.cleanup()

@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
@@ -56,3 +57,20 @@ def handled(numbers: Iterable[signal.Signals], handler: Handler) -> Iterator[Non
     finally:
         for one in before:
             one.restore()
+
+
+def leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """A handler: end the process by way of all that cleans up, with the code a shell tells."""
+    raise SystemExit(128 + number)
+
+
+@contextmanager
+def put_off(numbers: Iterable[signal.Signals]) -> Iterator[None]:
+    """Within the body none of these signals comes; the first that did comes right behind it."""
+    came: list[int] = []
+    try:
+        with handled(numbers, lambda number, _frame: came.append(number)):
+            yield
+    finally:
+        if came:
+            signal.raise_signal(came[0])

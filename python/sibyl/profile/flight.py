@@ -3,6 +3,10 @@
 The traces that the recorder keeps (libsibyl-profile.so) say at any time in which call each thread
 is. They are read while the program runs, and written to at that moment: what is taken from them is
 looked at again, and left for the next look where it has changed.
+
+What MPI_Comm_spawn starts has a world of its own, whose ranks count from 0 as well, and lives
+beside the one that started it. Of several worlds that were spawned, the last one's ranks are looked
+at.
 """
 
 import time
@@ -10,13 +14,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy
 
 from sibyl.errors import counted
 from sibyl.profile.calls import members_of, members_text
 from sibyl.profile.places import Places, short_names
-from sibyl.profile.trace import BY_SIBYL, NO_COMMUNICATOR, Trace, TraceError, read_trace
+from sibyl.profile.trace import (
+    BY_SIBYL,
+    NO_COMMUNICATOR,
+    SPAWNED,
+    Trace,
+    TraceError,
+    read_trace,
+)
 
 # State of a thread that is in no call.
 OUTSIDE = 0
@@ -27,18 +39,33 @@ COUNTS_ALIKE = {
 }
 
 
+class Process(NamedTuple):
+    """Whose rank is meant: MPI_Comm_spawn starts another world."""
+
+    spawned: bool
+    rank: int
+
+
+class Communicator(NamedTuple):
+    """What its ranks have in common: a world, and which of those with the same members it is."""
+
+    spawned: bool
+    members: str
+    occurrence: int
+
+
 @dataclass(frozen=True)
 class Position:
     """Where a thread of a rank is.
 
     Attributes:
-        rank: of MPI_COMM_WORLD.
+        process: the rank of MPI_COMM_WORLD.
         where: in words; the same for ranks that are in the same call at the same place.
         inside: in an MPI call.
         seconds: since then; None where that is not known.
     """
 
-    rank: int
+    process: Process
     where: str
     inside: bool
     seconds: float | None
@@ -48,7 +75,7 @@ class Position:
 class Call:
     """A collective call of a rank, finished or not."""
 
-    rank: int
+    process: Process
     function: str
     root: int
     size: int
@@ -59,15 +86,16 @@ class Call:
 class Mismatch:
     """Ranks that made different calls at the same place in the order of a communicator."""
 
-    members: str
+    communicator: Communicator
     number: int
     one: Call
     other: Call
 
     def text(self) -> str:
         """One line."""
+        whose = _ranks(self.communicator.spawned, self.communicator.members)
         return (
-            f"call {self.number} on the communicator of ranks {self.members} does not match: "
+            f"call {self.number} on the communicator of {whose} does not match: "
             f"{_call_text(self.one)}, and {_call_text(self.other, *self._unsaid())}"
         )
 
@@ -81,12 +109,18 @@ class Mismatch:
         return ("another operator",) if one.size == other.size else ()
 
 
+def _ranks(spawned: bool, ranks: str) -> str:
+    """Which ranks: "rank 0", "spawned ranks 0-3"."""
+    return f"{'spawned ' if spawned else ''}{'rank' if ranks.isdigit() else 'ranks'} {ranks}"
+
+
 def _call_text(call: Call, *more: str) -> str:
     root = [f"root {call.root}"] if call.root >= 0 else []
     size = [] if call.function == "MPI_Barrier" else [f"{call.size} B"]
     facts = ", ".join([*root, *size, *more])
     what = f"{call.function} ({facts})" if facts else call.function
-    return f"rank {call.rank} calls {what} {call.place}"
+    who = _ranks(call.process.spawned, str(call.process.rank))
+    return f"{who} calls {what} {call.place}"
 
 
 @dataclass
@@ -98,7 +132,7 @@ class _Seen:
     kept_every: int = 0
     # Number, signature and row of calls that have not been compared with all ranks', by
     # communicator.
-    calls: dict[tuple[str, int], numpy.ndarray] = field(default_factory=dict)
+    calls: dict[Communicator, numpy.ndarray] = field(default_factory=dict)
 
 
 _CALL = numpy.dtype(
@@ -115,8 +149,8 @@ class FlightRecorder:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._places = Places()
-        self._seen: dict[int, _Seen] = {}
-        self._told: set[tuple[str, int]] = set()
+        self._seen: dict[Process, _Seen] = {}
+        self._told: set[Communicator] = set()
 
     def look(self) -> None:
         """Read what is there now."""
@@ -127,56 +161,58 @@ class FlightRecorder:
                 continue  # it is being made
             if trace.rank < 0:
                 continue
-            before = self._seen.get(trace.rank)
+            process = Process(_is_spawned(trace), trace.rank)
+            before = self._seen.get(process)
             if before is not None and before.trace.path == path:
                 before.trace = trace
             elif before is None or int(before.trace.header["init_ns"]) < int(
                 trace.header["init_ns"]
             ):
-                self._seen[trace.rank] = _Seen(trace)  # also of the next program of a script
+                self._seen[process] = _Seen(trace)  # also of the next program of a script
 
     @property
-    def size(self) -> int:
-        """Ranks of the world, as far as one is known."""
-        return max((int(s.trace.header["world_size"]) for s in self._seen.values()), default=0)
-
-    @property
-    def missing(self) -> list[int]:
+    def missing(self) -> list[Process]:
         """Ranks that have not come to MPI_Init, or whose files are not here."""
-        return [rank for rank in range(self.size) if rank not in self._seen]
+        sizes: dict[bool, int] = defaultdict(int)
+        for process, seen in self._seen.items():
+            size = int(seen.trace.header["world_size"])
+            sizes[process.spawned] = max(sizes[process.spawned], size)
+        everybody = (Process(spawned, r) for spawned, size in sizes.items() for r in range(size))
+        return [process for process in everybody if process not in self._seen]
 
-    def state(self) -> dict[int, tuple]:
+    def state(self) -> dict[Process, tuple]:
         """Of every rank what changes with every call that begins or ends; () at its end."""
         return {
-            rank: ()
+            process: ()
             if seen.trace.finished
             else tuple(
                 (int(t["tid"]), int(t["inside"]), int(t["row"]), int(t["enter_ns"]))
                 for t in seen.trace.tables["threads"]
             )
-            for rank, seen in sorted(self._seen.items())
+            for process, seen in sorted(self._seen.items())
         }
 
     def positions(self) -> list[Position]:
         """Where the ranks are: threads that are in a call, or else the last one that was."""
-        return [p for rank in sorted(self._seen) for p in self._positions_of(rank)]
+        return [p for process in sorted(self._seen) for p in self._positions_of(process)]
 
-    def _positions_of(self, rank: int) -> Iterable[Position]:
-        trace = self._seen[rank].trace
+    def _positions_of(self, process: Process) -> Iterable[Position]:
+        trace = self._seen[process].trace
         if trace.finished:
-            return [Position(rank, "past MPI_Finalize", False, None)]
+            return [Position(process, "past MPI_Finalize", False, None)]
         threads = trace.tables["threads"]
         rows = len(trace.tables["rows"])
         threads = threads[(threads["enter_ns"] != 0) & (threads["row"] < rows)]
         inside = threads[threads["inside"] != OUTSIDE]
         if len(inside):
             return [
-                Position(rank, f"in {self._text(trace, t)}", True, _age(trace, t)) for t in inside
+                Position(process, f"in {self._text(trace, t)}", True, _age(trace, t))
+                for t in inside
             ]
         if not len(threads):
-            return [Position(rank, "outside MPI, after MPI_Init", False, None)]
+            return [Position(process, "outside MPI, after MPI_Init", False, None)]
         last = threads[int(numpy.argmax(threads["enter_ns"]))]
-        return [Position(rank, f"outside MPI, after {self._text(trace, last)}", False, None)]
+        return [Position(process, f"outside MPI, after {self._text(trace, last)}", False, None)]
 
     def _text(self, trace: Trace, thread: numpy.void) -> str:
         row = trace.tables["rows"][int(thread["row"])]
@@ -198,14 +234,14 @@ class FlightRecorder:
 
     def mismatches(self) -> list[Mismatch]:
         """Calls that were not seen to differ before; the first of each communicator."""
-        by_communicator: dict[tuple[str, int], dict[int, numpy.ndarray]] = defaultdict(dict)
-        for rank, seen in self._seen.items():
+        by_communicator: dict[Communicator, dict[Process, numpy.ndarray]] = defaultdict(dict)
+        for process, seen in self._seen.items():
             self._take_records(seen)
             for key, calls in seen.calls.items():
-                by_communicator[key][rank] = calls
+                by_communicator[key][process] = calls
             for key, call in self._under_way(seen.trace):
-                known = by_communicator[key].get(rank, numpy.empty(0, _CALL))
-                by_communicator[key][rank] = numpy.append(known, call)
+                known = by_communicator[key].get(process, numpy.empty(0, _CALL))
+                by_communicator[key][process] = numpy.append(known, call)
         found = [self._compare(key, calls) for key, calls in by_communicator.items()]
         self._forget(by_communicator)
         return [mismatch for mismatch in found if mismatch is not None]
@@ -232,7 +268,7 @@ class FlightRecorder:
             before = seen.calls.get(key, numpy.empty(0, _CALL))
             seen.calls[key] = numpy.append(before, calls)
 
-    def _under_way(self, trace: Trace) -> Iterable[tuple[tuple[str, int], numpy.ndarray]]:
+    def _under_way(self, trace: Trace) -> Iterable[tuple[Communicator, numpy.ndarray]]:
         rows = trace.tables["rows"]
         for thread in numpy.array(trace.tables["threads"]):
             if int(thread["inside"]) == OUTSIDE or int(thread["row"]) >= len(rows):
@@ -246,10 +282,10 @@ class FlightRecorder:
                 call[name] = thread[name]
             yield key, call
 
-    def _compare(self, key: tuple[str, int], calls: dict[int, numpy.ndarray]) -> Mismatch | None:
+    def _compare(self, key: Communicator, calls: dict[Process, numpy.ndarray]) -> Mismatch | None:
         if key in self._told or len(calls) < 2:
             return None
-        (rank, own), *others = sorted(calls.items(), key=lambda item: -len(item[1]))
+        (process, own), *others = sorted(calls.items(), key=lambda item: -len(item[1]))
         own = _sorted(own)
         for other, theirs in others:
             theirs = _sorted(theirs)
@@ -262,35 +298,35 @@ class FlightRecorder:
             first = int(numpy.argmax(differ))
             one, two = own[here[first]], theirs[there[first]]
             # A thread's state is no whole: what is read while it changes must be so twice.
-            if not self._still(rank, key, one) or not self._still(other, key, two):
+            if not self._still(process, key, one) or not self._still(other, key, two):
                 return None
             self._told.add(key)
-            low, high = sorted(((rank, one), (other, two)), key=lambda item: item[0])
-            return Mismatch(key[0], int(one["number"]), self._call(*low), self._call(*high))
+            low, high = sorted(((process, one), (other, two)), key=lambda item: item[0])
+            return Mismatch(key, int(one["number"]), self._call(*low), self._call(*high))
         return None
 
-    def _still(self, rank: int, key: tuple[str, int], call: numpy.void) -> bool:
+    def _still(self, process: Process, key: Communicator, call: numpy.void) -> bool:
         """Whether a call is in the records, or under way as it was seen."""
-        seen = self._seen[rank]
+        seen = self._seen[process]
         if key in seen.calls and call in seen.calls[key]:
             return True
         return any(key == other and call == now[0] for other, now in self._under_way(seen.trace))
 
-    def _call(self, rank: int, call: numpy.void) -> Call:
-        trace = self._seen[rank].trace
+    def _call(self, process: Process, call: numpy.void) -> Call:
+        trace = self._seen[process].trace
         row = trace.tables["rows"][int(call["row"])]
         return Call(
-            rank=rank,
+            process=process,
             function=trace.functions[int(row["function"])],
             root=int(call["root"]),
             size=int(call["bytes"]),
             place=self._place(trace, int(row["site"])),
         )
 
-    def _forget(self, by_communicator: dict[tuple[str, int], dict[int, numpy.ndarray]]) -> None:
+    def _forget(self, by_communicator: dict[Communicator, dict[Process, numpy.ndarray]]) -> None:
         """Drop calls that all ranks of a communicator have made, and all of one that was told."""
         for key, calls in by_communicator.items():
-            everywhere = len(calls) == len(members_of(key[0])) and all(
+            everywhere = len(calls) == len(members_of(key.members)) and all(
                 len(own) for own in calls.values()
             )
             last = min(int(own["number"].max()) for own in calls.values()) if everywhere else -1
@@ -308,22 +344,27 @@ def _sorted(calls: numpy.ndarray) -> numpy.ndarray:
     return calls[::-1][last]
 
 
-def _key(trace: Trace, communicator: int) -> tuple[str, int] | None:
+def _is_spawned(trace: Trace) -> bool:
+    return bool(int(trace.header["flags"]) & SPAWNED)
+
+
+def _key(trace: Trace, communicator: int) -> Communicator | None:
     """What the ranks of a communicator have in common; None for one between groups."""
     entry = trace.tables["communicators"][communicator]
     members = trace.text(entry["members"])
-    return None if int(entry["flags"]) or not members else (members, int(entry["occurrence"]))
+    if int(entry["flags"]) or not members:
+        return None
+    return Communicator(_is_spawned(trace), members, int(entry["occurrence"]))
 
 
 def _who(trace: Trace, communicator: int) -> str:
     """A communicator in words: how many ranks, or which where they are not all of the world."""
     size = int(trace.tables["communicators"][communicator]["size"])
     key = _key(trace, communicator)
-    if key is None or (size == int(trace.header["world_size"]) and key[1] == 0):
+    if key is None or (size == int(trace.header["world_size"]) and key.occurrence == 0):
         return counted(size, "rank")
-    members, occurrence = key
-    which = "the communicator" if occurrence == 0 else f"communicator {occurrence + 1}"
-    return f"{which} of {'rank' if members.isdigit() else 'ranks'} {members}"
+    which = "the communicator" if key.occurrence == 0 else f"communicator {key.occurrence + 1}"
+    return f"{which} of {_ranks(key.spawned, key.members)}"
 
 
 def _age(trace: Trace, thread: numpy.void) -> float | None:
@@ -335,20 +376,20 @@ def _age(trace: Trace, thread: numpy.void) -> float | None:
     return max(0.0, time.clock_gettime(time.CLOCK_MONOTONIC) - int(thread["enter_ns"]) * 1e-9)
 
 
-def position_lines(positions: Sequence[Position], missing: Sequence[int]) -> list[str]:
+def position_lines(positions: Sequence[Position], missing: Sequence[Process]) -> list[str]:
     """One line for the ranks that are at the same place: who is in no call first."""
-    groups: dict[tuple[bool, str], list[Position]] = defaultdict(list)
-    for position in positions:
-        groups[position.inside, position.where].append(position)
-    if missing:
-        groups[False, "not in MPI yet, or on another host"] = [
-            Position(rank, "", False, None) for rank in missing
-        ]
+    groups: dict[tuple[bool, bool, str], list[Position]] = defaultdict(list)
+    absent = [
+        Position(process, "not in MPI yet, or on another host", False, None) for process in missing
+    ]
+    for position in [*positions, *absent]:
+        groups[position.inside, position.process.spawned, position.where].append(position)
     lines = []
-    for (_, where), members in sorted(groups.items(), key=lambda g: (g[0][0], g[1][0].rank)):
-        ranks = members_text(tuple(sorted({p.rank for p in members})))
+    for (_, spawned, where), members in sorted(
+        groups.items(), key=lambda group: (group[0][0], group[1][0].process)
+    ):
+        ranks = members_text(tuple(sorted({p.process.rank for p in members})))
         longest = max((p.seconds for p in members if p.seconds is not None), default=None)
         since = "" if longest is None else f", for {longest:.1f} s"
-        name = "rank" if ranks.isdigit() else "ranks"
-        lines.append(f"  {name} {ranks}: {where}{since}")
+        lines.append(f"  {_ranks(spawned, ranks)}: {where}{since}")
     return lines

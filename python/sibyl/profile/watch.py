@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sibyl.processes.signals import handled
-from sibyl.profile.flight import FlightRecorder, position_lines
+from sibyl.profile.flight import FlightRecorder, Process, position_lines
 from sibyl.profile.trace import TraceError
 from sibyl.terminal import printable
 
@@ -36,9 +36,9 @@ class Watch:
         self._recorder = FlightRecorder(directory)
         self._hang_after = hang_after
         self._say = say
-        self._states: dict[int, tuple] = {}
-        self._since: dict[int, float] = {}
-        self._reported: dict[int, tuple] = {}
+        self._states: dict[Process, tuple] = {}
+        self._since: dict[Process, float] = {}
+        self._reported: dict[Process, tuple] = {}
 
     def look(self, now: float, asked: bool = False) -> None:
         """Look once.
@@ -49,30 +49,30 @@ class Watch:
         """
         self._recorder.look()
         states = self._recorder.state()
-        for rank, state in states.items():
-            if self._states.get(rank) != state:
-                self._since[rank] = now
+        for process, state in states.items():
+            if self._states.get(process) != state:
+                self._since[process] = now
         self._states = states
         for mismatch in self._recorder.mismatches():
             self._say(f"sibyl: {mismatch.text()}")
         stuck = [
-            rank
-            for rank, state in states.items()
+            process
+            for process, state in states.items()
             if any(inside for _, inside, _, _ in state)
-            and now - self._since[rank] >= self._hang_after
+            and now - self._since[process] >= self._hang_after
         ]
-        news = any(self._reported.get(rank) != states[rank] for rank in stuck)
+        news = any(self._reported.get(process) != states[process] for process in stuck)
         if asked:
             self._print("sibyl: where the ranks are:")
         elif stuck and news and not self._goes_on():
-            self._reported = {rank: states[rank] for rank in stuck}
+            self._reported = {process: states[process] for process in stuck}
             seconds = f"{self._hang_after:g} s"
             self._print(f"sibyl: a call has lasted for {seconds}; where the ranks are:")
 
     def _goes_on(self) -> bool:
         """Whether all that was reported before is still so: others have joined it."""
         return bool(self._reported) and all(
-            self._states.get(rank) == state for rank, state in self._reported.items()
+            self._states.get(process) == state for process, state in self._reported.items()
         )
 
     def _print(self, title: str) -> None:

@@ -281,6 +281,49 @@ def test_signals_of_the_program_s_own_go_to_the_launcher() -> None:
     assert done.stdout.splitlines() == [" ".join([numbers] * 3), "0"], done.stderr
 
 
+def in_scratch(directory: Path, body: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    """A process that runs `body` in a scratch directory in `directory`, with a file in it."""
+    code = (
+        f"import os, shutil, signal; from sibyl.mpi.run import scratch_directory\n{before}\n"
+        "with scratch_directory(shared=False) as scratch:\n"
+        "    (scratch / 'a.trace').write_text('much')\n"
+        f"    {body}\n"
+        "print('gone on')\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TMPDIR": str(directory)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_job_leaves_no_file_of_the_run(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    send = f"signal.raise_signal({int(number)})"
+    heed = "signal.signal(signal.SIGHUP, signal.SIG_DFL)"
+    done = in_scratch(tmp_path, send, heed)
+    assert (done.returncode, done.stdout) == (128 + number, ""), done
+    assert list(tmp_path.iterdir()) == []
+    while_removing = (
+        "remove = shutil.rmtree\n"
+        f"shutil.rmtree = lambda *words, **more: {send} or remove(*words, **more)"
+    )
+    done = in_scratch(tmp_path, "pass", f"signal.signal(1, signal.SIG_DFL)\n{while_removing}")
+    assert (done.returncode, done.stdout) == (128 + number, ""), done
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_that_is_ignored_ends_no_run(tmp_path: Path) -> None:
+    ignored = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
+    done = in_scratch(tmp_path, "signal.raise_signal(signal.SIGHUP)", ignored)
+    assert (done.returncode, done.stdout) == (0, "gone on\n"), done
+
+
 def test_streams_that_a_launcher_leaves_non_blocking_block_again() -> None:
     text = "import os; os.set_blocking(0, False)"
     code = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sibyl.processes.signals import handled, heeded
+from sibyl.processes.signals import handled, heeded, put_off
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 
@@ -25,6 +25,19 @@ def test_handlers_are_as_before_however_the_body_ends() -> None:
         assert signal.getsignal(signal.SIGUSR1) is mine
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+def test_a_signal_that_is_put_off_comes_behind_the_body() -> None:
+    came: list[str] = []
+    with handled([signal.SIGUSR1], lambda *_: came.append("the signal")):
+        with put_off([signal.SIGUSR1]):
+            signal.raise_signal(signal.SIGUSR1)
+            signal.raise_signal(signal.SIGUSR1)
+            came.append("the body's end")
+        assert came == ["the body's end", "the signal"]
+        with put_off([signal.SIGUSR1]):
+            came.clear()
+        assert came == []
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import pytest
 from profile_traces import MS, Writer
 
 from sibyl.profile.flight import FlightRecorder, position_lines
+from sibyl.profile.trace import SPAWNED
 from sibyl.profile.watch import Watch
 
 
@@ -221,3 +222,56 @@ def test_other_communicators_do_not_mix(tmp_path: Path) -> None:
     watched, said = watch(tmp_path, 100)
     watched.look(0)
     assert said == []
+
+
+def spawned(rank: int, size: int) -> Writer:
+    """A rank that MPI_Comm_spawn has started after all others."""
+    return Writer(rank, size, host="child", init=40 * MS, header={"flags": SPAWNED})
+
+
+def test_what_was_spawned_is_a_world_of_its_own(tmp_path: Path) -> None:
+    master, child = Writer(0, 2), spawned(0, 3)
+    master.under_way(30 * MS)
+    child.under_way(50 * MS, communicator=child.communicator("0-1", 2))
+    write_running(tmp_path, [master, child])
+    at = "in MPI_Allreduce at app.py:1 in step, call 0 on"
+    absent = "not in MPI yet, or on another host"
+    assert places(tmp_path) == [
+        f"  rank 1: {absent}",
+        f"  spawned ranks 1-2: {absent}",
+        f"  rank 0: {at} 2 ranks",
+        f"  spawned rank 0: {at} the communicator of spawned ranks 0-1",
+    ]
+
+
+def test_a_master_that_hangs_when_its_workers_are_done_is_told(tmp_path: Path) -> None:
+    watched, said = watch(tmp_path, 10)
+    master, worker = Writer(0, 1), spawned(0, 1)
+    master.under_way(30 * MS)
+    write_running(tmp_path, [master])
+    worker.end = 50 * MS
+    worker.write(tmp_path)
+    watched.look(0)
+    watched.look(11)
+    (text,) = said
+    assert "rank 0: in MPI_Allreduce at app.py:1 in step, call 0 on 1 rank" in text
+    assert "  spawned rank 0: past MPI_Finalize" in text
+
+
+def test_calls_of_different_worlds_are_not_compared(tmp_path: Path) -> None:
+    writers = [*(Writer(rank, 2) for rank in range(2)), *(spawned(rank, 2) for rank in range(2))]
+    for writer in writers:
+        writer.call(10 * MS, 20 * MS, signature=5 + bool(writer.header))
+    write_running(tmp_path, writers)
+    watched, said = watch(tmp_path, 100)
+    watched.look(0)
+    assert said == []
+    writers[2].call(30 * MS, 31 * MS, size=4, signature=8)
+    writers[3].call(30 * MS, 31 * MS, size=4, signature=9)
+    write_running(tmp_path, writers)
+    watched.look(1)
+    (text,) = said
+    assert text.startswith(
+        "sibyl: call 1 on the communicator of spawned ranks 0-1 does not match: spawned rank 0 "
+        "calls MPI_Allreduce (4 B) at app.py:1 in step, and spawned rank 1 calls MPI_Allreduce"
+    )

@@ -1,5 +1,8 @@
-// Quotes text for JSON; see json_text.hpp.
+// Writes text and numbers for JSON; see json_text.hpp.
 #include "base/json_text.hpp"
+
+#include <array>
+#include <charconv>
 
 namespace sibyl {
 
@@ -20,6 +23,12 @@ std::string json_quoted(std::string_view text) {
     }
   }
   return quoted + '"';
+}
+
+std::string json_number(double number) {
+  std::array<char, 32> digits{};
+  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  return {digits.data(), end};
 }
 
 }  // namespace sibyl

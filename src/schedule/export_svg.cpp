@@ -3,8 +3,9 @@
 #include "schedule/export_svg.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
 #include "schedule/space_time.hpp"
@@ -18,10 +19,13 @@ constexpr const char* combine_colour = "#D55E00";
 constexpr const char* local_colour = "#009E73";
 constexpr const char* early_colour = "#CC79A7";
 
+// In any locale.
 std::string text_of(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.1f", value);
-  return buffer;
+  std::array<char, 32> digits{};
+  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                  std::chars_format::fixed, 1)
+                        .ptr;
+  return {digits.data(), end};
 }
 
 class SvgWriter {

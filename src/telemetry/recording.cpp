@@ -1,8 +1,6 @@
 // Writes recorded arrivals; see recording.hpp.
 #include "telemetry/recording.hpp"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/input_file.hpp"
@@ -16,6 +14,10 @@ template <class Clock>
 long long nanoseconds(std::chrono::time_point<Clock> time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
+
+// The library is loaded when a process comes to MPI_Init, or before: which of a rank's processes
+// came first, also where one recorded nothing.
+const std::chrono::steady_clock::time_point loaded = std::chrono::steady_clock::now();
 
 // Ranks on one machine read one clock; which machine that is, the kernel knows.
 std::string clock_name() {
@@ -33,13 +35,6 @@ std::string_view text_of(Service service) {
       return "predicted";
   }
   return "";
-}
-
-// In any locale.
-std::string number_text(double number) {
-  std::array<char, 32> digits{};
-  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  return {digits.data(), end};
 }
 
 // Nothing where nothing was predicted.
@@ -71,6 +66,7 @@ std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_
       "{\"version\":1,\"mpi\":" + json_quoted(mpi) + ",\"rank\":" + std::to_string(rank) +
       ",\"world_size\":" + std::to_string(world_size) + ",\"clock\":" + json_quoted(clock_name()) +
       ",\"wall_minus_clock\":" + std::to_string(difference) +
+      ",\"began\":" + std::to_string(nanoseconds(loaded)) +
       ",\"left_out\":" + std::to_string(room_.left_out()) + ",\"communicators\":[";
   const char* separator = "";
   for (const CommunicatorRecording& communicator : ended_) {
@@ -97,8 +93,8 @@ std::string ProcessRecording::to_json(std::string_view mpi, int rank, int world_
     }
     json += "]" + patterns_json(communicator.patterns);
     if (communicator.message_seconds > 0) {
-      json += ",\"message\":[" + number_text(communicator.message_seconds) + "," +
-              number_text(communicator.byte_seconds) + "]";
+      json += ",\"message\":[" + json_number(communicator.message_seconds) + "," +
+              json_number(communicator.byte_seconds) + "]";
     }
     json += '}';
     separator = ",";

@@ -80,7 +80,10 @@ struct CommunicatorRecording {
   // recording.
   void add(const RecordedCall& call) noexcept {
     if (group.empty()) return;
-    if (!add_to(calls, call, 1) && room != nullptr) room->leave_out();
+    // With the first one the communicator itself is kept.
+    const std::size_t itself = calls.empty() ? group.size() * sizeof(int) / sizeof call : 0;
+    const bool added = add_to(calls, call, 1 + static_cast<std::int64_t>(itself));
+    if (!added && room != nullptr) room->leave_out();
   }
   void add(const RecordedPattern& pattern) noexcept {
     if (group.empty()) return;
@@ -106,9 +109,14 @@ class ProcessRecording {
  public:
   // Which communicator of this group comes now.
   std::uint64_t ordinal_of(const std::vector<int>& group) { return seen_[group]++; }
-  void take(CommunicatorRecording recording) { ended_.push_back(std::move(recording)); }
+  // One of which nothing was recorded is let go: programs make and free them in loops.
+  void take(CommunicatorRecording recording) {
+    if (recording.calls.empty() && recording.patterns.empty()) return;
+    ended_.push_back(std::move(recording));
+  }
   RecordingRoom& room() { return room_; }
   // {"version":1,"mpi":...,"rank":...,"world_size":...,"clock":...,"wall_minus_clock":...,
+  //  "began":ns,
   //  "left_out":calls for which there was no room,
   //  "communicators":[{"group":[...],"ordinal":...,"calls":[[number,"gather",root,bytes,ns],...],
   //                    "patterns":[["gather",root,bytes,version,[ns,...]],...],

@@ -1,8 +1,6 @@
 // Merges and writes counters; see report.hpp.
 #include "telemetry/report.hpp"
 
-#include <cstdio>
-
 #include "base/json_text.hpp"
 
 namespace sibyl {
@@ -17,13 +15,6 @@ std::string reasons(const CallCount& count) {
             std::to_string(count.left_native[i]);
   }
   return json.empty() ? json : json + "}";
-}
-
-// Nanoseconds of a short call have a place after the point.
-std::string number(double seconds) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4e", seconds);
-  return text.data();
 }
 
 }  // namespace
@@ -78,7 +69,7 @@ std::string ProcessReport::governed_to_json() const {
             ",\"native_calls\":" + std::to_string(site.native_calls) +
             ",\"challenger_calls\":" + std::to_string(site.challenger_calls);
     for (std::size_t i = 0; i < arm_count; ++i) {
-      json += ",\"" + std::string(arm_names[i]) + "_seconds\":" + number(site.seconds[i]);
+      json += ",\"" + std::string(arm_names[i]) + "_seconds\":" + json_number(site.seconds[i]);
     }
     json += '}';
   }
@@ -91,10 +82,10 @@ std::string ProcessReport::costs_to_json() const {
     json += (json.empty() ? ",\"costs\":[" : ",");
     json += "{\"communicator_size\":" + std::to_string(kind.first) +
             ",\"nodes\":" + std::to_string(kind.second) +
-            ",\"latency_seconds\":" + number(costs.alpha) +
-            ",\"overhead_seconds\":" + number(costs.overhead) +
-            ",\"byte_seconds\":" + number(costs.beta) +
-            ",\"combined_byte_seconds\":" + number(costs.gamma) +
+            ",\"latency_seconds\":" + json_number(costs.alpha) +
+            ",\"overhead_seconds\":" + json_number(costs.overhead) +
+            ",\"byte_seconds\":" + json_number(costs.beta) +
+            ",\"combined_byte_seconds\":" + json_number(costs.gamma) +
             ",\"in_turn\":" + (costs.fifo_links ? "true" : "false") + "}";
   }
   return json.empty() ? json : json + "]";
@@ -115,7 +106,7 @@ std::string ProcessReport::to_json(const std::string& mpi, int rank, int world_s
             ",\"algorithm\":" + json_quoted(algorithm) +
             ",\"calls\":" + std::to_string(count.calls) +
             ",\"bytes\":" + std::to_string(count.bytes) +
-            ",\"seconds\":" + std::to_string(static_cast<double>(count.nanoseconds) * 1e-9) +
+            ",\"seconds\":" + json_number(static_cast<double>(count.nanoseconds) * 1e-9) +
             reasons(count) + "}";
     separator = ",";
   };

@@ -21,5 +21,12 @@ TEST(JsonText, ReplacesBytesThatMayBeNoText) {
   EXPECT_EQ(json_quoted("MPI \xff\xfe"), R"("MPI ??")");
 }
 
+TEST(JsonText, NumbersReadBackAsTheyWere) {
+  EXPECT_EQ(json_number(0.25), "0.25");
+  for (const double number : {0.0, 1.0, -0.1, 1.25e-7, 3e-3, 1.0 / 3, 1e300}) {
+    EXPECT_EQ(nlohmann::json::parse(json_number(number)).get<double>(), number);
+  }
+}
+
 }  // namespace
 }  // namespace sibyl

@@ -54,7 +54,14 @@ def grid_of_delays() -> tuple[Grid, list[CellResult]]:
     return Grid("gather", ("native", "own"), cells, iterations=24), results
 
 
-def write_part(directory: Path, rank: int, calls: list[list[object]], clock: str = "one") -> None:
+def write_part(
+    directory: Path,
+    rank: int,
+    calls: list[list[object]],
+    clock: str = "one",
+    pid: int = 1,
+    **other: object,
+) -> None:
     part = {
         "version": 1,
         "mpi": "Some MPI",
@@ -63,5 +70,6 @@ def write_part(directory: Path, rank: int, calls: list[list[object]], clock: str
         "clock": clock,
         "wall_minus_clock": 0 if clock == "one" else 1_000_000_000,
         "communicators": [{"group": [0, 1], "ordinal": 0, "calls": calls}],
+        **other,
     }
-    (directory / f"arrivals-{rank}-1.json").write_text(json.dumps(part))
+    (directory / f"arrivals-{rank}-{pid}.json").write_text(json.dumps(part))

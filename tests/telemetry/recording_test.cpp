@@ -1,6 +1,7 @@
 // What SIBYL_RECORD keeps: which calls, of which communicators, and nothing unless it is wanted.
 #include "telemetry/recording.hpp"
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "collectives/call.hpp"
@@ -85,6 +86,31 @@ TEST(Recording, EndsWhereItsRoomDoesAndSaysHowManyCallsItLeftOut) {
   EXPECT_TRUE(first.patterns.empty());
 }
 
+TEST(Recording, CountsTheRanksOfACommunicatorAsWhatTheyTake) {
+  const std::size_t ranks = 10 * sizeof(RecordedCall) / sizeof(int);
+  RecordingRoom room(12);
+  CommunicatorRecording one;
+  one.room = &room;
+  one.group.assign(ranks, 0);
+  for (int i = 0; i < 5; ++i) one.add(RecordedCall{});
+  EXPECT_EQ(one.calls.size(), 2U);  // beside ten calls' worth of ranks
+  EXPECT_EQ(room.left_out(), 3U);
+}
+
+TEST(Recording, KeepsNoCommunicatorOfWhichNothingWasRecorded) {
+  ProcessRecording all;
+  for (int i = 0; i < 3; ++i) {
+    CommunicatorRecording one;
+    one.group = {0, 1};
+    one.ordinal = all.ordinal_of(one.group);
+    if (i == 1) one.add(RecordedCall{});
+    all.take(std::move(one));
+  }
+  const auto kept = nlohmann::json::parse(all.to_json("An MPI", 0, 2))["communicators"];
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0]["ordinal"], 1);  // as they were made on all ranks
+}
+
 TEST(Recording, OfAProcessHasOneRoomForAllCommunicators) {
   Process process(recording_environment());
   CommunicatorState one(process, MPI_COMM_WORLD);
@@ -115,6 +141,18 @@ TEST(Recording, IsWrittenAsOneLineOfJson) {
       json.find(R"([{"group":[3,1],"ordinal":0,"calls":[[7,"scatter",1,4096,1234567890123]]}])"),
       std::string::npos)
       << json;
+}
+
+TEST(Recording, SaysWhenItsProcessBegan) {
+  const auto began = [] {
+    return nlohmann::json::parse(ProcessRecording().to_json("An MPI", 0, 1))["began"]
+        .get<int64_t>();
+  };
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const std::int64_t before = began();
+  EXPECT_GT(before, 0);
+  EXPECT_LT(before, std::chrono::nanoseconds(now).count());
+  EXPECT_EQ(began(), before);
 }
 
 }  // namespace

@@ -4,14 +4,18 @@ The library writes one file per process at MPI_Finalize, arrivals-<world rank>-<
 (src/telemetry/recording.hpp). A call is the same on all ranks when communicator and number are;
 only calls that every rank of the communicator has recorded are kept. The format of the result is
 described in sibyl.experiment.recording.
+
+A rank may write several files: a script starts MPI programs one after the other, and what
+MPI_Comm_spawn starts counts its ranks from 0 as well. The n-th files of all ranks whose worlds are
+of one size, as their processes began, are one program's.
 """
 
 import json
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sibyl.inputs import LARGE, read_text
 
@@ -21,7 +25,14 @@ EMPTY = (
     "collective, or some rank did not reach MPI_Finalize"
 )
 
-Communicator = tuple[tuple[int, ...], int]  # ranks of the world, ordinal
+
+class Communicator(NamedTuple):
+    """One of a program's: of which program, by its place among them and the size of its world."""
+
+    program: int
+    world_size: int
+    group: tuple[int, ...]  # ranks of the world
+    ordinal: int
 
 
 @dataclass(frozen=True)
@@ -44,7 +55,8 @@ def _read(directory: Path) -> list[dict[str, Any]]:
         try:
             part = json.loads(read_text(path, LARGE))
             found = {name: part[name] for name in _NAMES}
-            found["left_out"] = int(part.get("left_out", 0))
+            # A file of an earlier library may lack these.
+            found |= {name: part.get(name, 0) for name in ("left_out", "began")}
             _check(found)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
@@ -63,7 +75,7 @@ def _check(part: dict[str, Any]) -> None:
         if not all(type(value) is int for value in values):
             raise ValueError("no whole number")
 
-    whole(part["rank"], part["world_size"], part["wall_minus_clock"])
+    whole(*(part[name] for name in _NUMBERS))
     if not isinstance(part["mpi"], str) or not isinstance(part["clock"], str):
         raise ValueError("no text")
     for communicator in part["communicators"]:
@@ -89,7 +101,17 @@ def _check(part: dict[str, Any]) -> None:
 
 # Per communicator, collective, root and bytes: the times of each version.
 Patterns = dict[tuple[Communicator, str, int, int], dict[int, list[int]]]
+_NUMBERS = ("rank", "world_size", "wall_minus_clock", "left_out", "began")
 _NAMES = ("mpi", "rank", "world_size", "clock", "wall_minus_clock", "communicators")
+
+
+def _of_programs(parts: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The files, each with the number of those before it of the same rank and size of the world."""
+    before: Counter[tuple[int, int]] = Counter()
+    for part in sorted(parts, key=lambda part: part["began"] + part["shift"]):
+        whose = (part["world_size"], part["rank"])
+        yield before[whose], part
+        before[whose] += 1
 
 
 def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
@@ -101,9 +123,16 @@ def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
     patterns: Patterns = defaultdict(dict)
     messages: dict[Communicator, list[float]] = {}
     for part in parts:
-        shift = 0 if common else part["wall_minus_clock"]
+        part["shift"] = 0 if common else part["wall_minus_clock"]
+    for which, part in _of_programs(parts):
+        shift = part["shift"]
         for communicator in part["communicators"]:
-            key = (tuple(communicator["group"]), communicator["ordinal"])
+            key = Communicator(
+                which,
+                part["world_size"],
+                tuple(communicator["group"]),
+                communicator["ordinal"],
+            )
             for number, collective, root, size, arrival, *more in communicator["calls"]:
                 departure, served, version = more or (arrival, None, 0)
                 calls[key][number][part["rank"]] = Call(
@@ -132,7 +161,7 @@ def _sites(
 ) -> list[dict[str, Any]]:
     sites: dict[tuple[int, str, int, int], dict[str, Any]] = {}
     for place, communicator in enumerate(sorted(calls)):
-        group, of_ranks = communicator[0], calls[communicator]
+        group, of_ranks = communicator.group, calls[communicator]
         for number in sorted(of_ranks):
             at = of_ranks[number]
             if any(rank not in at for rank in group):

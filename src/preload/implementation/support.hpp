@@ -11,6 +11,7 @@
 #include <limits>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 #include "collectives/collectives.hpp"
 #include "collectives/hooks.hpp"
@@ -118,7 +119,8 @@ void hooked_fortran(const std::atomic<void*>& native, const Hook& hook, MPI_Fint
 #endif
 
 #if !SIBYL_PRELOAD_OPENMPI
-// A function that makes a communicator of the ranks of `comm`, or some of them; see hooks.hpp.
+// A function that makes a communicator of the ranks of `comm`, or some of them, and puts it where
+// its last argument says; see hooks.hpp.
 template <typename... Words>
 word creating(const std::atomic<void*>& native, word comm, Words... words) {
   const Entry entry;
@@ -126,7 +128,10 @@ word creating(const std::atomic<void*>& native, word comm, Words... words) {
   hooks::before_creation(
       (MPI_Comm)comm);  // NOLINT: a number in MPICH's interface, a pointer in the standard's
   const int status = call_native(native, comm, words...);
-  if (status == MPI_SUCCESS) hooks::after_creation();
+  const word last = std::get<sizeof...(words) - 1>(std::tuple(words...));
+  const auto* const made = reinterpret_cast<const MPI_Comm*>(last);
+  const bool is_member = status == MPI_SUCCESS && *made != MPI_COMM_NULL;  // some get none
+  if (is_member) hooks::after_creation();
   return static_cast<word>(status);
 }
 #endif

@@ -22,7 +22,7 @@ from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.places import find_launcher, place
 from sibyl.experiment.runner import choose_benchmark_launcher, signals_interrupt
 from sibyl.experiment.samples import CellResult
-from sibyl.reproduce.on_cluster import demand_root
+from sibyl.reproduce.on_cluster import demand_root, wrong_results
 from sibyl.reproduce.outcome import (
     VERDICTS,
     Advance,
@@ -196,7 +196,9 @@ def _judged(where: Where, parts: Parts) -> Outcome:
                         *models,
                     )
                 )
-    return outcome_of(cases, where, parts[next(iter(CASES))][0].job)
+    outcome = outcome_of(cases, where, parts[next(iter(CASES))][0].job)
+    everything = [result for results in parts.values() for result in results]
+    return replace(outcome, claims=[*wrong_results(everything), *outcome.claims])
 
 
 cross_validation = Measurement(_asked, _measured, _judged)

@@ -8,6 +8,7 @@ are blocking calls, as in the paper's implementation and in the library's lockst
 from collections.abc import Callable
 from typing import Any
 
+from sibyl.reproduce.control import MARGIN
 from sibyl.reproduce.outcome import Claim, Outcome, deviation, judge, near, published
 from sibyl.simulator.model import Network, Nodes
 from sibyl.simulator.run import simulate
@@ -47,9 +48,14 @@ def claims_of(ours: ScanTimes, theirs: ScanTimes) -> list[Claim]:
     """What the paper says of its table, judged on times without noise."""
     cells = sorted({(ranks, count) for ranks, count, _ in ours})
 
-    def fastest(ranks: int, count: int) -> str:
+    def ranked(ranks: int, count: int) -> list[str]:
         three = ("123-doubling", "two-op-doubling", "1-doubling")
-        return min(three, key=lambda n: ours[ranks, count, n])
+        return sorted(three, key=lambda n: ours[ranks, count, n])
+
+    def is_ahead(ranks: int, count: int, name: str) -> bool:
+        first, second, _ = ranked(ranks, count)
+        ahead = (1 + MARGIN) * ours[ranks, count, first] < ours[ranks, count, second]
+        return ahead and first == name
 
     def name(ranks: int, count: int) -> str:
         return f"{ranks} ranks x {count}"
@@ -57,22 +63,30 @@ def claims_of(ours: ScanTimes, theirs: ScanTimes) -> list[Claim]:
     large = [c for c in cells if c[1] >= 1000]
     small = [c for c in cells if c[1] <= 100]
     few = [c for c in cells if c[0] == 36]
+    by_more = f"by more than {100 * MARGIN:.0f} %: less is no difference"
     return [
         judge(
-            "123-doubling is the fastest of the three from 1000 elements on",
-            [(name(*c), fastest(*c) == "123-doubling") for c in large],
+            f"123-doubling is the fastest of the three from 1000 elements on, {by_more}",
+            [(name(*c), is_ahead(*c, "123-doubling")) for c in large],
             "It takes as many rounds as two-op-doubling and fewer applications of the operator.",
         ),
         judge(
-            "two-op-doubling is the fastest for up to 100 elements, where 123-doubling comes next",
-            [(name(*c), fastest(*c) == "two-op-doubling") for c in small],
+            "two-op-doubling is the fastest for up to 100 elements, where 123-doubling comes next, "
+            + by_more,
+            [
+                (name(*c), is_ahead(*c, "two-op-doubling") and ranked(*c)[1] == "123-doubling")
+                for c in small
+            ],
             "In the model both take the same rounds there and differ by the operator, which is "
             "next to nothing.",
             published="by 0.2 to 0.8 us",
         ),
         judge(
             "1-doubling is slower than 123-doubling wherever it takes a round more",
-            [(name(*c), ours[(*c, "1-doubling")] > 1.02 * ours[(*c, "123-doubling")]) for c in few],
+            [
+                (name(*c), ours[(*c, "1-doubling")] > (1 + MARGIN) * ours[(*c, "123-doubling")])
+                for c in few
+            ],
             "36 ranks take 7 rounds instead of 6; the paper measured less than a round.",
             published="by 2 to 9 % from 1000 elements on",
         ),
@@ -88,7 +102,7 @@ def _library_claim(ours: ScanTimes, theirs: ScanTimes) -> Claim:
     return judge(
         "the library's own is slowest for large vectors, 1.92 times 123-doubling at 36 ranks (to "
         "15 %, upwards and downwards)",
-        [("slower than 123-doubling", most > 1.02), ("1.92 times", near(most, said, 0.15))],
+        [("slower than 123-doubling", most > 1 + MARGIN), ("1.92 times", near(most, said, 0.15))],
         "Recursive doubling applies the operator twice a round; what the library copies besides is "
         "not in the model.",
         published=f"{said:.2f}",

@@ -22,6 +22,7 @@ from sibyl.experiment.samples import METRICS, CellResult
 from sibyl.experiment.simulated import SimulatedLauncher
 from sibyl.reproduce import (
     collisions,
+    exscan,
     fft,
     fft_on_cluster,
     figures_on_cluster,
@@ -64,7 +65,7 @@ def test_an_item_writes_table_picture_and_verdicts(sibyl: Sibyl, tmp_path: Path)
     document = json.loads((tmp_path / "out/exscan-table-1.json").read_text())
     assert {claim["verdict"] for claim in document["claims"]} <= set(VERDICTS)
     verdicts = [claim["verdict"] for claim in document["claims"]]
-    assert verdicts == ["held", "partly held", "held", "partly held"]
+    assert verdicts == ["held", "not held", "held", "partly held"]
     assert "exscan-table-1.png" in (tmp_path / "out/index.html").read_text()
     page = (tmp_path / "out/reproduction.md").read_text()
     missing = page.partition("Not run for this page: ")[2]
@@ -703,3 +704,20 @@ def test_knowing_is_judged_against_the_same_algorithm_told_nothing() -> None:
     assert claim.verdict == "partly held"
     assert "1.000 (1.100), 1.100 (1.200) at 5, 50 ms" in claim.reason
     assert published_only(found[5.0]) == {"LIN": 10.0, "BSLIN": 8.0}
+
+
+@pytest.mark.parametrize(
+    ("two", "own", "one", "verdict"),
+    [(9.0, 10.0, 11.0, "held"), (9.9, 10.0, 11.0, "not held"), (9.0, 11.0, 10.0, "not held")],
+)
+def test_a_scan_is_ahead_by_more_than_the_margin_and_in_the_order_of_the_claim(
+    two: float, own: float, one: float, verdict: str
+) -> None:
+    names = ("two-op-doubling", "123-doubling", "1-doubling", "recursive-doubling")
+    ours = {
+        (36, count, name): time
+        for count in (1, 100000)
+        for name, time in zip(names, (two, own, one, 12.0), strict=True)
+    }
+    (claim,) = [c for c in exscan.claims_of(ours, ours) if "up to 100 elements" in c.text]
+    assert claim.verdict == verdict

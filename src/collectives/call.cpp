@@ -55,15 +55,25 @@ int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
 
 void (*on_served)() = nullptr;
 
+namespace {
+
+bool follows_arrivals(const Algorithm* algorithm) {
+  return algorithm != nullptr && (algorithm->arrivals || algorithm->order != OrderUse::none);
+}
+
+}  // namespace
+
+// What follows no arrivals costs the same whatever is known of them.
 [[gnu::hot]] Governor::Call ask_governor(CommunicatorState& state, const Governor::Key& site,
                                          const CallPlace& place) {
   const std::int64_t line = state.rank() == 0 && site.is_long() ? place.number() : 0;
-  return state.governing()->enter(site, state.arrivals.changes(), line);
+  const bool follows = follows_arrivals(site.own) || follows_arrivals(site.challenger);
+  return state.governing()->enter(site, follows ? state.arrivals.changes() : 0, line);
 }
 
 Governor::Key CountedCall::site_of(const CommunicatorState::CachedChoice& choice) const {
   return Governor::key_of(collective_, root_, choice.bytes, choice.operator_use, choice.commutes,
-                          choice.algorithm, choice.challenger.algorithm);
+                          choice.algorithm, choice.challenger.algorithm, state_.size());
 }
 
 void CountedCall::settle_run(const CommunicatorState::CachedChoice& choice,
@@ -106,6 +116,14 @@ bool joins_copies(Collective collective) {
 
 }  // namespace
 
+bool programs_combine(const CommunicatorState& state, Collective collective, MPI_Count count,
+                      const DatatypeInfo& type) {
+  // Pack counts bytes in an int, and one element is not cut.
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  if (count > static_cast<MPI_Count>(most) || type.size > most || !state.combines()) return false;
+  return !joins_copies(collective) || type.lie_side_by_side();
+}
+
 const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Collective collective,
                                                   std::uint64_t bytes, OperatorUse use,
                                                   bool commutes, std::uint32_t elements,
@@ -136,12 +154,10 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
                                                         std::optional<OperatorUse> use,
                                                         bool commutes, MPI_Count largest) {
   static constexpr CommunicatorState::CachedChoice native;
-  // Pack counts bytes in an int, and one element is not cut.
-  constexpr std::size_t most = std::numeric_limits<int>::max();
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
-  const bool countable = count <= static_cast<MPI_Count>(most) && type.size <= most;
-  if (!use.has_value() || !countable || bytes == 0 || !state.combines()) return native;
-  if (joins_copies(collective) && !type.lie_side_by_side()) return native;
+  if (!use.has_value() || bytes == 0 || !programs_combine(state, collective, count, type)) {
+    return native;
+  }
   return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count),
                     static_cast<std::uint64_t>(largest) * type.size, !type.dense);
 }

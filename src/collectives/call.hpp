@@ -194,9 +194,14 @@ constexpr std::uint32_t parts_of_bytes(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(bytes < most ? bytes : most);
 }
 
-// The same for a reduction or a scan of `count` > 0 elements, `largest` of them in a block. The MPI
-// library serves where the operator is unknown (`use` empty) or cannot be applied, or counts pass
-// what packing can count.
+// Whether a program can combine so many elements of this type: applies an operator to them, counts
+// them, and sends them as it does. The same on all ranks.
+bool programs_combine(const CommunicatorState& state, Collective collective, MPI_Count count,
+                      const DatatypeInfo& type);
+
+// What choose_for finds for a reduction or a scan of `count` > 0 elements, `largest` of them in a
+// block. The MPI library serves where the operator is unknown (`use` empty) or programs do not
+// combine these.
 const CommunicatorState::CachedChoice& choose_reduction(
     CommunicatorState& state, Collective collective, MPI_Count count, const DatatypeInfo& type,
     std::optional<OperatorUse> use, bool commutes = true, MPI_Count largest = 0);

@@ -13,9 +13,15 @@ namespace sibyl {
 
 Governor::Key Governor::key_of(Collective collective, Rank root, std::uint64_t bytes,
                                OperatorUse use, bool commutes, const Algorithm* own,
-                               const Algorithm* challenger) {
-  return {collective, root,      use, commutes, static_cast<int>(std::bit_width(bytes)),
-          own,        challenger};
+                               const Algorithm* challenger, Rank ranks) {
+  return {.collective = collective,
+          .root = root,
+          .operator_use = use,
+          .commutes = commutes,
+          .size_class = static_cast<int>(std::bit_width(bytes)),
+          .own = own,
+          .challenger = challenger,
+          .blocks = blocks_of_a_call(collective, ranks)};
 }
 
 // The library first where several are due since the same call.

@@ -51,17 +51,18 @@ class Governor {
     Rank root = no_rank;  // also of the site that further roots have together
     OperatorUse operator_use = OperatorUse::none;
     bool commutes = true;
-    int size_class = 0;  // bits of the number of bytes
+    int size_class = 0;  // bits of the number of bytes, of a vector or of one block
     const Algorithm* own = nullptr;
     const Algorithm* challenger = nullptr;  // nullptr: there is none
-    int line = 0;  // of the program, as CallTurns numbers them; 0: all, or none of those
+    Rank blocks = 1;  // of this size in a call
+    int line = 0;     // of the program, as CallTurns numbers them; 0: all, or none of those
     // Of all calls of this class; 0 where not all ranks know their sizes.
     std::uint64_t least_bytes() const { return size_class == 0 ? 0 : 1ULL << (size_class - 1); }
     std::uint64_t most_bytes() const {
       return size_class == 0 ? 0 : least_bytes() + (least_bytes() - 1);
     }
     // Whether its calls are long enough to look for their line.
-    bool is_long() const { return least_bytes() >= long_from; }
+    bool is_long() const { return least_bytes() * static_cast<std::uint64_t>(blocks) >= long_from; }
     // Whether they may send messages: where not all ranks know how long they are, too, or nobody
     // would ever see that long ones are slow. What messages take makes the next ones rarer.
     bool may_send() const {
@@ -149,7 +150,8 @@ class Governor {
   }
 
   static Key key_of(Collective collective, Rank root, std::uint64_t bytes, OperatorUse use,
-                    bool commutes, const Algorithm* own, const Algorithm* challenger = nullptr);
+                    bool commutes, const Algorithm* own, const Algorithm* challenger = nullptr,
+                    Rank ranks = 1);
   // A call begins. `arrivals`: the version of those that it follows; `place`: where in the program
   // it was made, as rank 0 alone says. May throw std::bad_alloc.
   Call enter(const Key& key, std::uint64_t arrivals, std::int64_t place = 0);

@@ -31,7 +31,7 @@ void Judge::take_in(Governor::Report& all, const Governor::Report& report) {
 std::vector<SiteVerdict> Judge::judge(Governor& own, const Governor::Report& all) {
   std::vector<SiteVerdict> verdicts;
   if (all[0] < 0) return verdicts;
-  agreement_ = std::max(all[1], 0.0);
+  agreements_[agreements_noted_++ % agreements_kept] = std::max(all[1], 0.0);
   for (const Governor::Reported& told : own.reported()) {
     const std::span<const double> costs = std::span(all).subspan(told.begin);
     verdicts.push_back(told.trial ? judge_trial(told, costs.first(told.pairs),
@@ -47,9 +47,18 @@ Judge::Record& Judge::record_of(std::size_t site) {
   return records_[site];
 }
 
+double Judge::agreement() const {
+  const std::size_t known = std::min(agreements_noted_, agreements_kept);
+  if (known == 0) return 0;
+  std::array<double, agreements_kept> sorted = agreements_;
+  std::ranges::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
+  return sorted[(known - 1) / 2];
+}
+
 std::int64_t Judge::interval_for(double cost) const {
-  if (agreement_ <= 0) return interval_at_first;
-  return calls_for(agreement_, cost, shortest_interval, longest_interval);
+  const double takes = agreement();
+  return takes <= 0 ? interval_at_first
+                    : calls_for(takes, cost, shortest_interval, longest_interval);
 }
 
 bool Judge::is_alarming(const Record& record, double now) {
@@ -95,7 +104,7 @@ SiteVerdict Judge::end_trial(Record& record, const Governor::Reported& told, Act
   const double better = keeps ? verdict.in_force : verdict.contender;
   const double worse = keeps ? verdict.contender : verdict.in_force;
   const auto pairs = static_cast<double>(std::max(record.in_force.size(), record.contender.size()));
-  const double spent = pairs * std::max(worse - better, 0.0) + record.looks * agreement_;
+  const double spent = pairs * std::max(worse - better, 0.0) + record.looks * agreement();
   std::int64_t& pause = record.pauses[static_cast<std::size_t>(keeps ? told.contender : told.arm)];
   pause = keeps && pause != 0 ? std::min(2 * pause, longest_pause) : first_pause;
   if (!keeps) record.pauses[static_cast<std::size_t>(told.contender)] = 0;

@@ -77,7 +77,12 @@ class Judge {
   static bool is_alarming(const Record& record, double now);
   std::int64_t interval_for(double cost) const;
 
-  double agreement_ = 0;  // what the last one took; 0: not known yet
+  // What an agreement takes: the one in the middle of the last few, or a rank that was late for one
+  // would keep all sites unwatched for long. 0: not known yet.
+  double agreement() const;
+  static constexpr std::size_t agreements_kept = 3;
+  std::array<double, agreements_kept> agreements_{};
+  std::size_t agreements_noted_ = 0;
   std::vector<Record> records_;
 };
 

@@ -156,6 +156,18 @@ bool tree_saves(const Situation& now, Rank blocks, Rank direct) {
 
 bool star_saves(const Situation& now) { return goes_by_star(now.collective, start_ups_of(now)); }
 
+Rank blocks_of_a_call(Collective collective, Rank ranks) {
+  switch (collective) {
+    case Collective::gather:
+    case Collective::scatter:
+    case Collective::allgather:
+    case Collective::alltoall:
+      return ranks;
+    default:
+      return 1;
+  }
+}
+
 std::int32_t wanted_algorithm(const Settings& settings, const Situation& now) {
   const std::int32_t wanted = settings.algorithm[static_cast<std::size_t>(now.collective)];
   return wanted == choose_automatically ? settings.table.find(now.collective, now.ranks, now.bytes)

@@ -40,6 +40,10 @@ struct Costs {
   bool known() const { return beta > 0; }
 };
 
+// How many blocks of the size that is chosen by a call has: of vectors, and of blocks of any sizes,
+// all is in one.
+Rank blocks_of_a_call(Collective collective, Rank ranks);
+
 struct Situation {
   Collective collective = Collective::exscan;
   Rank ranks = 1;

@@ -67,6 +67,8 @@ class GovernedRanks {
 
   const Governor::Site& site(std::size_t index = 0) const { return each_[1].sites()[index]; }
   Governor& of(Rank rank) { return each_[static_cast<std::size_t>(rank)]; }
+  // The next agreement takes so many seconds.
+  void delay_next_agreement(double seconds) { delay_ = seconds; }
   int agreements = 0;
   int calls() const { return calls_; }
 
@@ -79,13 +81,14 @@ class GovernedRanks {
       ++agreements;
       for (std::size_t r = 0; r < each_.size(); ++r) {
         Governor::Report report{};
-        each_[r].write_report(report, agreement_);
+        each_[r].write_report(report, agreement_ + delay_);
         if (r == 0) {
           all_ = report;
         } else {
           Judge::take_in(all_, report);
         }
       }
+      delay_ = 0;
       verdicts_ = judge_.judge(each_.front(), all_);
     }
     if (steps.front() != Governor::Step::follow) return;
@@ -100,6 +103,7 @@ class GovernedRanks {
 
   Judge judge_;
   double agreement_;
+  double delay_ = 0;
   std::vector<Governor> each_;
   int calls_ = 0;
   Governor::Report all_{};

@@ -204,6 +204,18 @@ TEST(Governor, LeavesASiteWithinTwentyCallsOfItsBecomingSlower) {
   }
 }
 
+// As a rank that writes a file between a report and its verdict.
+TEST(Governor, WatchesOnAfterOneAgreementThatTookLong) {
+  GovernedRanks ranks;
+  ranks.native_of(100, costs(1 * ms, 2 * ms));
+  ASSERT_EQ(ranks.site().arm, Arm::own);
+  const int before = ranks.agreements;
+  ranks.delay_next_agreement(2);
+  while (ranks.agreements == before) ranks.call(costs(1 * ms, 2 * ms));
+  ranks.native_of(40, costs(4 * ms, 2 * ms));
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+}
+
 // What makes ranks wait may grow without Sibyl's doing.
 TEST(Governor, IsAlarmedEverLessWithoutReason) {
   GovernedRanks ranks;
@@ -321,6 +333,20 @@ TEST(Governor, ManySitesTakeTurnsInReports) {
     EXPECT_TRUE(site.decided) << size;
     EXPECT_EQ(site.arm, size % 2 == 0 ? Arm::native : Arm::own) << size;
   }
+}
+
+// Two kilobytes of each of 500 ranks are a megabyte at the root.
+TEST(Governor, BlocksOfAllRanksMakeALongCall) {
+  const auto block_of = [](Rank members) {
+    return Governor::key_of(Collective::gather, 0, 2048, OperatorUse::none, true,
+                            &algorithms(Collective::gather).front(), nullptr, members);
+  };
+  GovernedRanks few;
+  EXPECT_EQ(few.native_of(1000, costs(3e-6, 1e-6), block_of(1)), 0);
+  EXPECT_EQ(few.agreements, 0);
+  GovernedRanks many;
+  many.native_of(20, costs(3 * ms, 1 * ms), block_of(500));
+  EXPECT_EQ(many.site().arm, Arm::native);
 }
 
 TEST(Governor, ShortCallsSendNothing) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "arrival/splitmix64.hpp"
 #include "arrival_service/predictor_messages.hpp"
@@ -18,6 +19,17 @@ namespace {
 
 constexpr double patience_at_the_end = 1.0;  // seconds
 constexpr int advances_at_a_time = 32;
+
+// False, and both are as they were, where there is no memory for that.
+bool keep_for_good(std::vector<std::int64_t>&& reports, std::vector<double>&& result) try {
+  static std::mutex mutex;
+  static std::vector<std::pair<std::vector<std::int64_t>, std::vector<double>>> all;
+  const std::lock_guard<std::mutex> lock(mutex);
+  all.emplace_back(std::move(reports), std::move(result));
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
 
 }  // namespace
 
@@ -33,7 +45,7 @@ ArrivalPredictor::ArrivalPredictor(const Parties& parties, PredictionMode mode,
   sites_.reserve(most_sites);
 }
 
-ArrivalPredictor::~ArrivalPredictor() { finish(); }
+ArrivalPredictor::~ArrivalPredictor() { static_cast<void>(finish()); }
 
 bool ArrivalPredictor::fail(int error) {
   if (error != MPI_SUCCESS) phase_ = Phase::failed;
@@ -306,9 +318,9 @@ void ArrivalPredictor::apply_result() try {
   phase_ = Phase::failed;
 }
 
-// The communicator goes. All its ranks have made the same calls on it, or will have when they get
-// here; but a rank may be gone for good.
-void ArrivalPredictor::finish() {
+// All ranks have made the same calls on the communicator, or will have when they get here; but a
+// rank may be gone for good.
+bool ArrivalPredictor::finish() {
   ending_ = true;
   const double end = PMPI_Wtime() + patience_at_the_end;
   while (phase_ == Phase::exchanging && !incoming_.empty() && PMPI_Wtime() < end) {
@@ -317,10 +329,14 @@ void ArrivalPredictor::finish() {
   }
   // A result that the root of a site had no call left to look for.
   if (mode_ == PredictionMode::root_led && !leads()) look();
+  bool gave_up = phase_ == Phase::failed;
   for (MPI_Request& request : incoming_) {
+    if (request == MPI_REQUEST_NULL) continue;
+    gave_up = true;
     PMPI_Cancel(&request);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
+  incoming_.clear();
   int done = 0;
   while (done == 0 && PMPI_Wtime() < end) {
     if (PMPI_Testall(static_cast<int>(outgoing_.size()), outgoing_.data(), &done,
@@ -328,10 +344,23 @@ void ArrivalPredictor::finish() {
       break;
     }
   }
+  if (done == 0) leave_sends();
+  outgoing_.clear();
+  return done != 0 && !gave_up;
+}
+
+// An MPI library that cannot cancel a long message would wait for its receiver for ever: so it is
+// left to the library, and keeps its memory.
+void ArrivalPredictor::leave_sends() {
+  const bool kept = keep_for_good(std::move(reports_), std::move(result_));
   for (MPI_Request& request : outgoing_) {
     if (request == MPI_REQUEST_NULL) continue;
-    PMPI_Cancel(&request);
-    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (kept) {
+      PMPI_Request_free(&request);
+    } else {
+      PMPI_Cancel(&request);
+      PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
   }
 }
 

@@ -108,6 +108,10 @@ class ArrivalPredictor final : public BackgroundWork {
 
   ArrivalPredictor(const Parties& parties, PredictionMode mode, const CommonClock& clock);
   ~ArrivalPredictor();
+  // The communicator goes: no message stays under way, which may take a second where a rank is
+  // behind. False where one of this rank's has been given up, so that another rank's may still come
+  // to it.
+  [[nodiscard]] bool finish();
   ArrivalPredictor(const ArrivalPredictor&) = delete;
   ArrivalPredictor& operator=(const ArrivalPredictor&) = delete;
 
@@ -132,7 +136,6 @@ class ArrivalPredictor final : public BackgroundWork {
 
   PredictionMode mode() const { return mode_; }
   std::int64_t calls() const { return calls_; }
-  const CommonClock& clock() const { return clock_; }
   // Called at a rank when an arrival pattern comes into force there, with the view before: for all
   // calls of the site together, or for those of one line.
   using Hear = std::function<void(const CallSite& site, int line, const ArrivalPattern& pattern,
@@ -198,7 +201,7 @@ class ArrivalPredictor final : public BackgroundWork {
   Told told_in_result(std::size_t index) const;
   void announce_result();
   void apply_result();
-  void finish();
+  void leave_sends();
   bool fail(int error);
 
   std::mutex mutex_;

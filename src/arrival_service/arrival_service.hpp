@@ -105,10 +105,13 @@ class ArrivalService {
   }
   // nullptr where nobody learns so.
   LateRanks* late_ranks() { return late_ranks_.has_value() ? &*late_ranks_ : nullptr; }
-  // No longer. Whoever gave a thread has withdrawn the predictor from it.
-  void end_prediction() {
+  // No longer. Whoever gave a thread has withdrawn the predictor from it. False: as
+  // ArrivalPredictor::finish().
+  [[nodiscard]] bool end_prediction() {
+    const bool finished = predictor_ == nullptr || predictor_->finish();
     predictor_.reset();
     late_ranks_.reset();
+    return finished;
   }
   // nullptr where nothing is predicted.
   ArrivalPredictor* predictor() const { return predictor_.get(); }

@@ -166,6 +166,7 @@ void ArrivalPredictor::predict() {
   std::size_t count = 0;
   try {
     for (const auto& site : sites_) {
+      if (ending_) break;  // no call is left to follow it
       if (part_of(reports_.data(), site->key) == nullptr || !feed(*site)) continue;
       changed = tell(*site, count) || changed;
     }

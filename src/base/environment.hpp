@@ -3,7 +3,7 @@
 // The page docs/reference/environment.md is generated from environment_variables(), and a test
 // holds the two together. Values are read once per process; what concerns the choice of algorithms
 // is agreed on when a communicator is set up (rank 0's values hold), see
-// src/communicator/agreement.hpp.
+// src/communicator/agreement.cpp.
 #pragma once
 
 #include <array>

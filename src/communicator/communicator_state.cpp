@@ -75,7 +75,7 @@ CommunicatorState::CommunicatorState(Process& process, MPI_Comm comm)
 CommunicatorState::~CommunicatorState() {
   SettledCalls::forget(link_->comm);  // the next communicator may have the same handle
   end_prediction();                   // and its messages
-  governing_.reset();
+  end_governing();
   link_->alive = false;
 }
 
@@ -158,6 +158,7 @@ bool CommunicatorState::is_within_world(MPI_Comm comm) {
 void CommunicatorState::give_private_back() {
   SettledCalls::forget(link_->comm);
   end_prediction();
+  report_governed();
   end_governing();
   node_window_.reset();
   private_.reset();
@@ -203,7 +204,8 @@ void CommunicatorState::complete(CachedChoice& choice, const Situation& now) con
   choice.governed = choice.algorithm != nullptr && governing_ != nullptr &&
                     wanted_algorithm(settings_, now) == choose_automatically &&
                     !is_reproducible(settings_, now.collective);
-  if (choice.governed && now.bytes >= Governor::long_from) {
+  const auto blocks = static_cast<std::uint64_t>(blocks_of_a_call(now.collective, now.ranks));
+  if (choice.governed && now.bytes * blocks >= Governor::long_from) {
     choice.challenger = challenger_to(choice, now);
   }
   choose_by_arrivals(choice, now);
@@ -284,6 +286,7 @@ void CommunicatorState::replace_settings(const Settings& settings) {
     begin_prediction();
   }
   if (settings.govern != before.govern) {
+    report_governed();
     end_governing();
     begin_governing();
   }
@@ -315,7 +318,7 @@ void CommunicatorState::begin_governing() {
 }
 
 void CommunicatorState::end_governing() {
-  report_governed();
+  if (governing_ != nullptr && !governing_->finish()) private_->leave_behind();
   governing_.reset();
 }
 
@@ -350,7 +353,7 @@ void CommunicatorState::report_governed() try {
 
 void CommunicatorState::end_prediction() {
   if (arrivals.predictor() != nullptr) process_.withdraw(*arrivals.predictor());
-  arrivals.end_prediction();
+  if (!arrivals.end_prediction()) private_->leave_behind();
 }
 
 }  // namespace sibyl

@@ -31,13 +31,17 @@ bool wait_until(double end, std::vector<MPI_Request>& requests) {
   }
 }
 
-void cancel(std::vector<MPI_Request>& requests) {
+// Whether there was one.
+bool cancel(std::vector<MPI_Request>& requests) {
+  bool any = false;
   for (MPI_Request& request : requests) {
     if (request == MPI_REQUEST_NULL) continue;
+    any = true;
     PMPI_Cancel(&request);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   requests.clear();
+  return any;
 }
 
 }  // namespace
@@ -51,7 +55,7 @@ Governing::Governing(const Parties& parties)
   outgoing_.reserve(static_cast<std::size_t>(parties.ranks));
 }
 
-Governing::~Governing() { finish(); }
+Governing::~Governing() { static_cast<void>(finish()); }
 
 [[gnu::hot]] Governor::Call Governing::enter(const Governor::Key& key, std::uint64_t arrivals,
                                              std::int64_t place) {
@@ -75,7 +79,6 @@ void Governing::step(Governor::Step now) {
   if (error != MPI_SUCCESS) governor_.switch_off();
   const double took = PMPI_Wtime() - begin;
   seconds_ += lasted_ ? std::min(took, 1e-9) : took;
-  seconds_of_all_ += took;
 }
 
 int Governing::report() {
@@ -143,19 +146,18 @@ int Governing::follow() {
   return MPI_SUCCESS;
 }
 
-// The communicator goes. All its ranks have made the same calls on it, or will have when they get
-// here; but a rank may be gone for good. No message stays under way, which an MPI library might
-// hand to the next communicator of the same context.
-void Governing::finish() {
+// All ranks have made the same calls on the communicator, or will have when they get here; but a
+// rank may be gone for good.
+bool Governing::finish() {
   const double end = PMPI_Wtime() + patience_at_the_end;
   const bool came = incoming_.empty() || wait_until(end, incoming_);
   if (came) incoming_.clear();
   if (leads() && came && governor_.is_under_way() && !collected_) {
     collect();
   }
-  cancel(incoming_);
+  const bool gave_up = cancel(incoming_);
   if (wait_until(end, outgoing_)) outgoing_.clear();
-  cancel(outgoing_);
+  return !cancel(outgoing_) && !gave_up;
 }
 
 }  // namespace sibyl

@@ -47,9 +47,12 @@ class Governing {
   // It is over; `comparable`: it was served by the arm that it had.
   void leave(const Governor::Call& call, bool comparable);
 
+  // The communicator goes: no message stays under way, which may take a second where a rank is
+  // behind. False where one of this rank's has been given up, so that another rank's may still come
+  // to it.
+  [[nodiscard]] bool finish();
+
   const Governor& governor() const { return governor_; }
-  // What all agreements have taken at this rank.
-  double seconds() const { return seconds_of_all_; }
   std::int64_t agreements() const { return agreements_; }
 
   // For tests: what a call is taken to have lasted, instead of what the clock says. An agreement is
@@ -64,7 +67,6 @@ class Governing {
   int collect();
   int follow();
   void pass_verdicts();
-  void finish();
 
   // Word 0: how many verdicts follow; none: switch off.
   using Verdicts = std::array<double, 1 + Governor::sites_of_an_agreement * SiteVerdict::words>;
@@ -75,7 +77,6 @@ class Governing {
   Lasted lasted_;
   double begin_ = 0;
   double seconds_ = 0;  // of agreements since the last report
-  double seconds_of_all_ = 0;
   std::int64_t agreements_ = 0;
   bool collected_ = false;
   std::vector<Governor::Report> reports_;  // own; at rank 0 those of all

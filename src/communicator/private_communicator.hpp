@@ -25,6 +25,7 @@ class PrivateCommunicator {
   PrivateCommunicator(Process& process, MPI_Comm comm, int first_reserved_tag)
       : process_(process), comm_(comm), first_reserved_tag_(first_reserved_tag) {}
   ~PrivateCommunicator() {
+    if (left_behind_) return;
     PMPI_Comm_free(&comm_);
     process_.give_back_private();
   }
@@ -32,6 +33,10 @@ class PrivateCommunicator {
   PrivateCommunicator& operator=(const PrivateCommunicator&) = delete;
 
   MPI_Comm get() const { return comm_; }
+  // A message may still come that nobody receives: it is never freed, and stays in the budget, or
+  // the message would pass for one of the next communicator, which the MPI library may give the
+  // same context. It gives one to nobody as long as a single rank has it.
+  void leave_behind() { left_behind_ = true; }
   int tag_of(int block) const { return first_reserved_tag_ + block * TagBlocks::tags_each; }
 
   TagBlocks tags;
@@ -42,6 +47,7 @@ class PrivateCommunicator {
   Process& process_;
   MPI_Comm comm_;
   int first_reserved_tag_;
+  bool left_behind_ = false;
 };
 
 // What a persistent request knows of the user's communicator: that it has gone.

@@ -1,8 +1,11 @@
 // Datatype inspection and packed copies; see datatype.hpp.
 #include "executor/datatype.hpp"
 
-#include <climits>
+#include <algorithm>
 #include <cstring>
+#include <mutex>
+
+#include "executor/messages.hpp"
 
 #if MPI_VERSION >= 4
 // Other libraries of the same binary interface may be older.
@@ -33,13 +36,24 @@ int envelope_of(MPI_Datatype datatype, Envelope& envelope) {
 
 namespace {
 
+// Of types that nobody frees. Those for Fortran's kinds are predefined, but not named, and so are
+// those of a value and its index.
+bool is_predefined(int combiner) {
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+  if (combiner == MPI_COMBINER_VALUE_INDEX) return true;
+#endif
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
 // True for named types without gaps, and for contiguous runs and duplicates of dense types.
-int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
+int is_dense(MPI_Datatype datatype, int& combiner, bool& dense) {
   Envelope envelope;
   int error = envelope_of(datatype, envelope);
-  const auto [integers, large_counts, addresses, datatypes, combiner] = envelope;
   if (error != MPI_SUCCESS) return error;
-  named = combiner == MPI_COMBINER_NAMED;
+  const auto [integers, large_counts, addresses, datatypes, made_by] = envelope;
+  combiner = made_by;
+  const bool named = combiner == MPI_COMBINER_NAMED;
   dense = false;
   if (named || (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS)) {
     MPI_Count size = 0;
@@ -62,21 +76,50 @@ int is_dense(MPI_Datatype datatype, bool& named, bool& dense) {
   error =
       PMPI_Type_get_contents(datatype, integers, addresses, datatypes, &count, &address, &inner);
   if (error != MPI_SUCCESS) return error;
-  bool inner_named = false;
-  error = is_dense(inner, inner_named, dense);
-  if (!inner_named) PMPI_Type_free(&inner);
+  int inner_combiner = MPI_COMBINER_NAMED;
+  error = is_dense(inner, inner_combiner, dense);
+  if (!is_predefined(inner_combiner)) PMPI_Type_free(&inner);
   return error;
 }
 
-// A copy between typed and packed data that takes MPI_BOTTOM with a type of absolute addresses:
-// MPICH's pack and unpack refuse the null pointer, its messages do not.
-int copy_through_message(const void* from, int from_count, MPI_Datatype from_type, void* to,
-                         int to_count, MPI_Datatype to_type, MPI_Comm comm) {
+// Calls `use` with a count that is an int, and a type.
+template <class Use>
+int as_int(MPI_Count count, MPI_Datatype type, Use use) {
+  if (!needs_large_count(count)) return use(static_cast<int>(count), type);
+  return post_many(count, type, [&](MPI_Datatype many) { return use(1, many); });
+}
+
+// A copy between typed and packed data of any size. It takes MPI_BOTTOM with a type of absolute
+// addresses: MPICH's pack and unpack refuse the null pointer, its messages do not. One at a time:
+// the messages of two threads would be taken for each other.
+int copy_through_message(const void* from, MPI_Count from_count, MPI_Datatype from_type, void* to,
+                         MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm) {
+  static std::mutex under_way;
   int self = 0;
   const int error = PMPI_Comm_rank(comm, &self);
   if (error != MPI_SUCCESS) return error;
-  return PMPI_Sendrecv(from, from_count, from_type, self, 0, to, to_count, to_type, self, 0, comm,
-                       MPI_STATUS_IGNORE);
+  return as_int(from_count, from_type, [&](int sent, MPI_Datatype sent_type) {
+    return as_int(to_count, to_type, [&](int received, MPI_Datatype received_type) {
+      const std::lock_guard<std::mutex> lock(under_way);
+      return PMPI_Sendrecv(from, sent, sent_type, self, 0, to, received, received_type, self, 0,
+                           comm, MPI_STATUS_IGNORE);
+    });
+  });
+}
+
+// Pack and unpack count bytes in an int, so larger data goes in pieces. `copy` takes the elements
+// of one, its bytes, and where it begins among the user's data and among what is packed.
+template <class Copy>
+int in_pieces(MPI_Count count, const DatatypeInfo& type, std::size_t most, Copy copy) {
+  const auto piece = static_cast<MPI_Count>(most / type.size);
+  for (MPI_Count done = 0; done < count; done += piece) {
+    const MPI_Count now = std::min(piece, count - done);
+    const int error =
+        copy(static_cast<int>(now), static_cast<int>(now) * static_cast<int>(type.size),
+             static_cast<MPI_Aint>(done) * type.extent, static_cast<std::size_t>(done) * type.size);
+    if (error != MPI_SUCCESS) return error;
+  }
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -89,8 +132,10 @@ int inspect(MPI_Datatype datatype, DatatypeInfo& info) {
   if (error == MPI_SUCCESS) {
     error = PMPI_Type_get_true_extent(datatype, &info.true_lower_bound, &info.true_extent);
   }
-  if (error == MPI_SUCCESS) error = is_dense(datatype, info.named, info.dense);
+  int combiner = MPI_COMBINER_NAMED;
+  if (error == MPI_SUCCESS) error = is_dense(datatype, combiner, info.dense);
   if (error != MPI_SUCCESS) return error;
+  info.named = combiner == MPI_COMBINER_NAMED;
   info.handle = datatype;
   info.size = static_cast<std::size_t>(size);
   // Resizing hides behind a derived combiner, so a dense type's extent is its size.
@@ -111,58 +156,53 @@ MPI_Aint lowest_of(const DatatypeInfo& type, MPI_Count count) {
          (backward ? static_cast<MPI_Aint>(count - 1) * type.extent : MPI_Aint{0});
 }
 
-int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* packed, MPI_Comm comm) {
+int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* packed, MPI_Comm comm,
+         std::size_t most) {
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
+  if (bytes == 0) return MPI_SUCCESS;
   if (type.dense) {
-    if (bytes != 0) std::memcpy(packed, from, bytes);
+    std::memcpy(packed, from, bytes);
     return MPI_SUCCESS;
   }
-  if (from == MPI_BOTTOM) {
-    return copy_through_message(from, static_cast<int>(count), type.handle, packed,
-                                static_cast<int>(bytes), MPI_BYTE, comm);
+  if (from == MPI_BOTTOM || type.size > most) {
+    return copy_through_message(from, count, type.handle, packed, static_cast<MPI_Count>(bytes),
+                                MPI_BYTE, comm);
   }
-  int position = 0;
-  return PMPI_Pack(from, static_cast<int>(count), type.handle, packed, static_cast<int>(bytes),
-                   &position, comm);
+  return in_pieces(count, type, most, [&](int now, int size, MPI_Aint begin, std::size_t at) {
+    int position = 0;
+    return PMPI_Pack(static_cast<const char*>(from) + begin, now, type.handle, packed + at, size,
+                     &position, comm);
+  });
 }
 
-int unpack(const char* packed, void* to, MPI_Count count, const DatatypeInfo& type, MPI_Comm comm) {
+int unpack(const char* packed, void* to, MPI_Count count, const DatatypeInfo& type, MPI_Comm comm,
+           std::size_t most) {
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
+  if (bytes == 0) return MPI_SUCCESS;
   if (type.dense) {
-    if (bytes != 0) std::memcpy(to, packed, bytes);
+    std::memcpy(to, packed, bytes);
     return MPI_SUCCESS;
   }
-  if (to == MPI_BOTTOM) {
-    return copy_through_message(packed, static_cast<int>(bytes), MPI_BYTE, to,
-                                static_cast<int>(count), type.handle, comm);
+  if (to == MPI_BOTTOM || type.size > most) {
+    return copy_through_message(packed, static_cast<MPI_Count>(bytes), MPI_BYTE, to, count,
+                                type.handle, comm);
   }
-  int position = 0;
-  return PMPI_Unpack(packed, static_cast<int>(bytes), &position, to, static_cast<int>(count),
-                     type.handle, comm);
+  return in_pieces(count, type, most, [&](int now, int size, MPI_Aint begin, std::size_t at) {
+    int position = 0;
+    return PMPI_Unpack(packed + at, size, &position, static_cast<char*>(to) + begin, now,
+                       type.handle, comm);
+  });
 }
 
 int copy_elements(const void* from, void* to, MPI_Count count, const DatatypeInfo& type,
                   char* workspace, MPI_Comm comm) {
-  const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
   if (type.dense) {
+    const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
     if (bytes != 0) std::memcpy(to, from, bytes);
     return MPI_SUCCESS;
   }
-  // Pack counts bytes in an int, so larger vectors go in pieces.
-  const MPI_Count piece =
-      type.size == 0 ? count
-                     : static_cast<MPI_Count>(static_cast<std::size_t>(INT_MAX) / type.size);
-  for (MPI_Count done = 0; done < count;) {
-    const MPI_Count now = count - done < piece ? count - done : piece;
-    const auto offset = static_cast<MPI_Aint>(done) * type.extent;
-    int error = pack(static_cast<const char*>(from) + offset, now, type, workspace, comm);
-    if (error == MPI_SUCCESS) {
-      error = unpack(workspace, static_cast<char*>(to) + offset, now, type, comm);
-    }
-    if (error != MPI_SUCCESS) return error;
-    done += now;
-  }
-  return MPI_SUCCESS;
+  const int error = pack(from, count, type, workspace, comm);
+  return error == MPI_SUCCESS ? unpack(workspace, to, count, type, comm) : error;
 }
 
 }  // namespace sibyl

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <limits>
 
 namespace sibyl {
 
@@ -45,10 +46,13 @@ std::size_t span_of(const DatatypeInfo& type, MPI_Count count);
 // Bytes from the address of `count` elements, as MPI is given it, to the lowest that they touch.
 MPI_Aint lowest_of(const DatatypeInfo& type, MPI_Count count);
 
-// The three copies between user data and packed bytes. `packed_bytes` is count * size, at most
-// INT_MAX unless the type is dense. They return an MPI error code.
-int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* packed, MPI_Comm comm);
-int unpack(const char* packed, void* to, MPI_Count count, const DatatypeInfo& type, MPI_Comm comm);
+// Copies between user data and packed bytes, of which there are count * size. They return an MPI
+// error code. `most`: the bytes that one call of the MPI library can count.
+inline constexpr std::size_t most_countable = std::numeric_limits<int>::max();
+int pack(const void* from, MPI_Count count, const DatatypeInfo& type, char* packed, MPI_Comm comm,
+         std::size_t most = most_countable);
+int unpack(const char* packed, void* to, MPI_Count count, const DatatypeInfo& type, MPI_Comm comm,
+           std::size_t most = most_countable);
 
 // Copies `count` elements between two buffers of the same type without touching the gaps.
 // `workspace` holds count * size bytes when the type is not dense.

@@ -45,7 +45,8 @@ ProgressThread::~ProgressThread() {
 void ProgressThread::submit(BackgroundWork& work) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    submitted_ = true;
+    woken_ = true;
+    if (at_ == &work) again_ = true;
     if (std::ranges::find(works_, &work) == works_.end()) works_.push_back(&work);
   }
   wake_.notify_one();
@@ -79,7 +80,7 @@ BackgroundWork::Outcome ProgressThread::ask_all(std::unique_lock<std::mutex>& lo
   for (std::size_t i = 0; i < works_.size() && !ends_;) {
     BackgroundWork* work = works_[i];
     at_ = work;
-    submitted_ = false;
+    again_ = false;
     lock.unlock();
     const Outcome outcome = work->progress();
     lock.lock();
@@ -87,7 +88,7 @@ BackgroundWork::Outcome ProgressThread::ask_all(std::unique_lock<std::mutex>& lo
     idle_.notify_all();
     moved = moved || outcome == Outcome::moved;
     // Meanwhile work may have been withdrawn, or this one submitted again.
-    if (outcome == Outcome::ended && !submitted_) std::erase(works_, work);
+    if (outcome == Outcome::ended && !again_) std::erase(works_, work);
     if (i < works_.size() && works_[i] == work) ++i;
   }
   return moved ? Outcome::moved : Outcome::waiting;
@@ -111,6 +112,7 @@ void ProgressThread::run() {
       before = own_processor_time();
       continue;
     }
+    woken_ = false;
     const bool moved = ask_all(lock) == BackgroundWork::Outcome::moved;
     // Of the round, and of the waking before it.
     const nanoseconds after = own_processor_time();
@@ -123,12 +125,8 @@ void ProgressThread::run() {
     const auto until = expected();
     const bool foreseen = !moved && until > now + pause;
     const auto end = foreseen ? std::min(until, now + longest_wait) : now + pause;
-    if (wake_.wait_until(lock, end, [this] { return ends_ || submitted_; })) {
-      submitted_ = false;
-      pause = shortest;
-    } else if (foreseen && end == until) {
-      pause = shortest;
-    }
+    const bool woken = wake_.wait_until(lock, end, [this] { return ends_ || woken_; });
+    if (woken || (foreseen && end == until)) pause = shortest;
   }
 }
 

@@ -73,7 +73,8 @@ class ProgressThread {
   std::vector<BackgroundWork*> works_;
   BackgroundWork* at_ = nullptr;  // being asked now, without the lock
   std::uint64_t rounds_ = 0;
-  bool submitted_ = false;
+  bool again_ = false;  // that work has been submitted meanwhile
+  bool woken_ = false;  // something has been submitted since the round began
   bool ends_ = false;
   std::thread thread_;
 };

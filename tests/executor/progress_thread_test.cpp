@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -87,6 +88,53 @@ TEST(ProgressThread, TakesWorkAgainThatItHadEnded) {
     thread.submit(work);
     ASSERT_TRUE(within_seconds(10, work.asked, asked + 1));
   }
+}
+
+// Stays at its turn until it is let go.
+class SlowWork final : public BackgroundWork {
+ public:
+  Outcome progress() noexcept override {
+    at_turn = true;
+    while (held) usleep(100);
+    return Outcome::waiting;
+  }
+  std::chrono::steady_clock::time_point expected() const noexcept override { return expects; }
+  const std::chrono::steady_clock::time_point expects =
+      std::chrono::steady_clock::now() + std::chrono::hours(1);
+  std::atomic<bool> at_turn = false;
+  std::atomic<bool> held = false;
+};
+
+TEST(ProgressThread, IsWokenByWorkThatComesDuringTheTurnOfOther) {
+  ProgressThread thread;
+  Work before;
+  SlowWork slow;
+  Work behind;
+  before.expects = slow.expects;
+  behind.expects = slow.expects;
+  thread.submit(before);
+  thread.submit(slow);
+  thread.submit(behind);
+  ASSERT_TRUE(within_seconds(10, behind.asked, 3));
+  double soonest = 1;  // the machine may have other things to do
+  for (int turn = 0; turn < 10; ++turn) {
+    slow.at_turn = false;
+    slow.held = true;
+    thread.submit(slow);
+    while (!slow.at_turn) usleep(100);
+    const int asked = before.asked;  // in this round already
+    thread.submit(before);
+    const auto begin = std::chrono::steady_clock::now();
+    slow.held = false;
+    ASSERT_TRUE(within_seconds(10, before.asked, asked + 1));
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+    soonest = std::min(soonest, waited.count());
+    usleep(2000);  // to sleep again
+  }
+  EXPECT_LT(soonest, 0.03) << "all else expects nothing for an hour";
+  thread.withdraw(before);
+  thread.withdraw(slow);
+  thread.withdraw(behind);
 }
 
 }  // namespace

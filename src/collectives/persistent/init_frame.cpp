@@ -1,8 +1,6 @@
 // What all persistent collectives share when they are made; see init_frame.hpp.
 #include "collectives/persistent/init_frame.hpp"
 
-#include <limits>
-
 #include "collectives/operators.hpp"
 
 namespace sibyl {
@@ -77,8 +75,7 @@ void offer_reduction(CommunicatorState& state, const ReductionArguments& now,
   offer.bytes = static_cast<std::uint64_t>(now.count) * type.size;
   call.elements = static_cast<std::uint64_t>(now.count);
   const std::optional<OperatorUse> use = operator_use(state, now.op, now.datatype, type.named);
-  offer.eligible = use.has_value() && state.combines() &&
-                   type.size <= static_cast<std::size_t>(std::numeric_limits<int>::max());
+  offer.eligible = use.has_value() && programs_combine(state, call.collective, now.count, type);
   if (!offer.eligible) return;
   offer.use = *use;
   offer.commutes = commutes(now.op, *use);

@@ -129,14 +129,8 @@ double PersistentRequest::seconds() const {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-int PersistentRequest::fail(int error_class) {
-  return link_->alive ? raise(link_->comm, error_class) : raise_nowhere(error_class);
-}
-
-int PersistentRequest::start() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (gone_) return MPI_ERR_REQUEST;
-  if (stage_ != Stage::inactive) return fail(MPI_ERR_REQUEST);
+int PersistentRequest::begin_iteration() {
+  if (gone_ || stage_ != Stage::inactive) return MPI_ERR_REQUEST;
   ++iteration_;
   stage_ = Stage::computing;
   error_ = MPI_SUCCESS;
@@ -154,11 +148,9 @@ int PersistentRequest::start() {
   return MPI_SUCCESS;
 }
 
-int PersistentRequest::edge(double fraction) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (gone_) return MPI_ERR_REQUEST;
-  if (stage_ != Stage::computing || predicted_ >= 0) return fail(MPI_ERR_REQUEST);
-  if (!(fraction > 0 && fraction < 1)) return fail(MPI_ERR_ARG);
+int PersistentRequest::predict(double fraction) {
+  if (stage_ != Stage::computing || predicted_ >= 0) return MPI_ERR_REQUEST;
+  if (!(fraction > 0 && fraction < 1)) return MPI_ERR_ARG;
   const double now = seconds();
   predicted_ = extrapolate_edge(started_, now, fraction);
   if (!exchanging_) return MPI_SUCCESS;
@@ -167,10 +159,8 @@ int PersistentRequest::edge(double fraction) {
   return MPI_SUCCESS;
 }
 
-int PersistentRequest::arrive() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (gone_) return MPI_ERR_REQUEST;
-  if (stage_ != Stage::computing) return fail(MPI_ERR_REQUEST);
+int PersistentRequest::join() {
+  if (stage_ != Stage::computing) return MPI_ERR_REQUEST;
   stage_ = Stage::arrived;
   arrived_ = seconds();
   if (predicted_ >= 0) prediction_error_ = std::abs(predicted_ - arrived_);
@@ -310,11 +300,10 @@ int PersistentRequest::complete() {
   if (error_ == MPI_SUCCESS) return MPI_SUCCESS;
   int error_class = error_;
   PMPI_Error_class(error_, &error_class);
-  return fail(error_class);
+  return error_class;
 }
 
-int PersistentRequest::test(int* flag) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+int PersistentRequest::look(int* flag) {
   *flag = 1;
   if (stage_ == Stage::inactive) return MPI_SUCCESS;
   advance();
@@ -326,13 +315,15 @@ int PersistentRequest::test(int* flag) {
 }
 
 int PersistentRequest::wait() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (stage_ == Stage::inactive) return MPI_SUCCESS;
-    if (stage_ == Stage::computing) return fail(MPI_ERR_REQUEST);
-  }
+  const int wrong =
+      held([this] { return stage_ == Stage::computing ? MPI_ERR_REQUEST : MPI_SUCCESS; });
+  if (wrong != MPI_SUCCESS) return wrong;
   if (thread_ != nullptr) thread_->withdraw(*this);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  return held([this] { return finish(); });
+}
+
+int PersistentRequest::finish() {
+  if (stage_ == Stage::inactive) return MPI_SUCCESS;
   while (!ended()) {
     if (process_->requests.is_alone(*this)) {
       if (native()) {
@@ -348,12 +339,6 @@ int PersistentRequest::wait() {
     if (!process_->requests.progress_others(*this) && !moved) sched_yield();
   }
   return complete();
-}
-
-int PersistentRequest::check_free() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (stage_ != Stage::inactive) return fail(MPI_ERR_REQUEST);
-  return MPI_SUCCESS;
 }
 
 }  // namespace sibyl

@@ -113,13 +113,23 @@ class PersistentRequest final : public PersistentWork {
   }
 
   // The bodies of the API: each returns an error code that has been raised.
-  int start();
-  int edge(double fraction);
-  int arrive();
-  int test(int* flag);
+  int start() {
+    return held([this] { return begin_iteration(); });
+  }
+  int edge(double fraction) {
+    return held([&] { return predict(fraction); });
+  }
+  int arrive() {
+    return held([this] { return join(); });
+  }
+  int test(int* flag) {
+    return held([&] { return look(flag); });
+  }
   int wait();
   // MPI_SUCCESS when the request may be freed.
-  int check_free();
+  int check_free() {
+    return held([this] { return stage_ == Stage::inactive ? MPI_SUCCESS : MPI_ERR_REQUEST; });
+  }
 
   Outcome progress() noexcept override;
   std::chrono::steady_clock::time_point expected() const noexcept override;
@@ -152,7 +162,24 @@ class PersistentRequest final : public PersistentWork {
   bool takes_turns() const;
   bool ended() const;
   double seconds() const;
-  int fail(int error_class);
+  // What `act` returns is raised when the request is held no more, and it is not touched after
+  // that: the program's error handler may jump, call for the request, or free it.
+  template <class Act>
+  int held(Act act) {
+    int error_class = MPI_SUCCESS;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      error_class = act();
+      if (error_class == MPI_SUCCESS || gone_) return error_class;
+    }
+    return link_->alive ? raise(link_->comm, error_class) : raise_nowhere(error_class);
+  }
+  // The calls above, with the request held; each returns an error class that is not raised yet.
+  int begin_iteration();
+  int predict(double fraction);
+  int join();
+  int look(int* flag);
+  int finish();
   void note(int error) {
     if (error_ == MPI_SUCCESS) error_ = error;
   }

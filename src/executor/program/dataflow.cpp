@@ -201,8 +201,10 @@ void Dataflow::combine(StepIndex index) {
   complete(index);
 }
 
-// Posts and runs everything that may start now.
+// Posts and runs everything that may start now. Of a run that has been given up something may still
+// be released, but nothing starts any more.
 void Dataflow::post() {
+  if (open_ == 0) return;
   if (fault_ == MPI_SUCCESS) fault_ = fault_of(call_.comm);
   bool progress = true;
   while (progress) {

@@ -1,14 +1,18 @@
 // Port windows and staging slots over real messages: hand-built programs whose limits show in what
-// the other end can see.
+// the other end can see. What is sent once a run is given up: nothing.
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "executor/program/engines.hpp"
+#include "executor/program/dataflow.hpp"
 #include "support/mpi_test.hpp"
 
 namespace sibyl::test {
@@ -79,6 +83,19 @@ void plan_fork(const PlanRequest&, Rank rank, Program& program) {
     if (rank == 0) build.send(receiver, ProgramBuilder::slice(Buffer::send, part), part);
     if (rank == receiver) build.receive(0, ProgramBuilder::slice(Buffer::receive, part), part);
   }
+}
+
+// Rank 0 sends all to rank 2, and a part that it has from rank 1 back to it.
+void plan_echo(const PlanRequest&, Rank rank, Program& program) {
+  program.clear();
+  ProgramBuilder build(program);
+  const Slice part = ProgramBuilder::slice(Buffer::receive, 0);
+  if (rank == 0) build.send(2, ProgramBuilder::slice(Buffer::send, 0, messages), 0);
+  if (rank == 2) build.receive(0, ProgramBuilder::slice(Buffer::receive, 0, messages), 0);
+  if (rank == 1) build.send(0, ProgramBuilder::slice(Buffer::send, 0), 1);
+  if (rank == 0) build.receive(1, part, 1);
+  if (rank == 0) build.send(1, part, 2);
+  if (rank == 1) build.receive(0, part, 2);
 }
 
 // The composition of x -> a x + b modulo 2^64: associative, not commutative.
@@ -328,6 +345,45 @@ TEST_F(Windows, NoMoreReceivesArePostedThanTheWindowAllows) {
     MPI_Barrier(comm.get());
   }
   window = {};
+}
+
+// Rank 0 looks into the window, where what it sends back has come, and then asks MPI, which fails.
+TEST_F(Windows, ARunThatIsGivenUpSendsNothingMore) {
+  if (size_of() < 3) GTEST_SKIP() << "needs three ranks";
+  const Duplicate comm;
+  const std::array<MPI_Comm, 2> raising{MPI_COMM_WORLD, MPI_COMM_SELF};
+  for (const MPI_Comm raised : raising) MPI_Comm_set_errhandler(raised, MPI_ERRORS_RETURN);
+  std::unique_ptr<NodeWindow> memory;
+  if (rank_in() < 2) {
+    memory = NodeWindow::make(comm.get(), 3 * messages, std::vector<Rank>{0, 1}, 1U << 26);
+    ASSERT_NE(memory, nullptr);
+  }
+  make(&plan_echo, 1024, comm.get());
+  call_.window = memory.get();
+  const Frame frame(prepared_, call_, workspace_);
+  ASSERT_TRUE(frame.ready());
+  std::optional<Dataflow> flow;
+  const auto start = [&] { flow.emplace(prepared_, call_, frame, workspace_).start(true); };
+  if (rank_in() == 0) start();
+  MPI_Barrier(comm.get());
+  if (rank_in() == 1) start();
+  MPI_Barrier(comm.get());
+  if (rank_in() == 0) {
+    ASSERT_EQ(workspace_.requests.size(), 1U) << "a message of 192 KiB that nobody receives";
+    MPI_Request request = std::exchange(workspace_.requests.front(), MPI_Request{});
+    EXPECT_TRUE(flow->progress());
+    EXPECT_NE(flow->error(), MPI_SUCCESS);
+    EXPECT_EQ(receive_.front(), element(1, 0, 0));
+    EXPECT_TRUE(flow->ended());
+    EXPECT_EQ(memory->slots_filled(), 0U);
+    MPI_Barrier(comm.get());
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Barrier(comm.get());
+    if (rank_in() == 1) flow->abandon(MPI_ERR_OTHER);
+    if (rank_in() == 2) run();
+  }
+  for (const MPI_Comm raised : raising) MPI_Comm_set_errhandler(raised, MPI_ERRORS_ARE_FATAL);
 }
 
 }  // namespace

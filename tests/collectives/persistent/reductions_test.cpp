@@ -1,0 +1,108 @@
+// Persistent sums of what no program can combine: the MPI library has them, as it has the calls
+// that block.
+#include <array>
+
+#include "collectives/persistent/cases.hpp"
+#include "collectives/persistent/request.hpp"
+
+namespace sibyl::test {
+namespace {
+
+const Algorithm* algorithm_of(SIBYL_Request request) {
+  return reinterpret_cast<PersistentRequest*>(request)->algorithm();
+}
+
+// Asks for an algorithm by its name.
+class Wish {
+ public:
+  explicit Wish(const Algorithm& row) {
+    MPI_Info_create(&info_);
+    MPI_Info_set(info_, "sibyl_algorithm", std::string(row.name).c_str());
+  }
+  ~Wish() { MPI_Info_free(&info_); }
+  Wish(const Wish&) = delete;
+  Wish& operator=(const Wish&) = delete;
+  MPI_Info get() const { return info_; }
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+bool fits(const Algorithm& row) {
+  return row.check == nullptr || row.check({.ranks = size_of()}).empty();
+}
+
+// Elements are two integers, with another element's first one in between.
+void add_interleaved(void* in, void* inout, int* count, MPI_Datatype*) {
+  const auto* from = static_cast<const int*>(in);
+  auto* to = static_cast<int*>(inout);
+  for (int i = 0; i < *count; ++i) {
+    to[i] += from[i];
+    to[i + 2] += from[i + 2];
+  }
+}
+
+TEST(PersistentReductions, OfElementsThatReachIntoEachOtherAreTheLibrarys) {
+  const Duplicate comm;
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  MPI_Datatype interleaved = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
+  MPI_Type_create_resized(pair, 0, sizeof(int), &interleaved);
+  MPI_Type_commit(&interleaved);
+  MPI_Op_create(&add_interleaved, 1, &op);
+  const int size = size_of();
+  for (const Algorithm& row : algorithms(Collective::allreduce)) {
+    if (!fits(row)) continue;
+    SCOPED_TRACE(row.name);
+    const Wish wish(row);
+    const int rank = rank_in();
+    const std::array<int, 4> sent{rank + 1, 100 * rank, 7 - rank, 3};
+    std::array<int, 4> sums{};
+    SIBYL_Request request = SIBYL_REQUEST_NULL;
+    ASSERT_EQ(SIBYL_Allreduce_init(sent.data(), sums.data(), 2, interleaved, op, comm.get(),
+                                   wish.get(), &request),
+              MPI_SUCCESS);
+    EXPECT_EQ(algorithm_of(request), nullptr);
+    EXPECT_EQ(SIBYL_Start(&request), MPI_SUCCESS);
+    EXPECT_EQ(SIBYL_Arrive(&request), MPI_SUCCESS);
+    EXPECT_EQ(SIBYL_Wait(&request), MPI_SUCCESS);
+    const int ranks = size * (size - 1) / 2;
+    EXPECT_EQ(sums, (std::array<int, 4>{ranks + size, 100 * ranks, 7 * size - ranks, 3 * size}));
+    EXPECT_EQ(SIBYL_Request_free(&request), MPI_SUCCESS);
+  }
+  MPI_Op_free(&op);
+  MPI_Type_free(&interleaved);
+  MPI_Type_free(&pair);
+}
+
+#if MPI_VERSION >= 4
+// None is started, so that the buffers need not be there.
+TEST(PersistentReductions, OfMoreElementsThanAnIntCountsAreTheLibrarys) {
+  const Duplicate comm;
+  constexpr MPI_Count count = (MPI_Count{1} << 31) + 9;
+  std::array<unsigned char, 2> ends{};
+  for (const Collective collective :
+       {Collective::exscan, Collective::reduce, Collective::allreduce}) {
+    for (const Algorithm& row : algorithms(collective)) {
+      if (!fits(row)) continue;
+      SCOPED_TRACE(row.name);
+      const Wish wish(row);
+      SIBYL_Request request = SIBYL_REQUEST_NULL;
+      const auto make = [&](auto init, auto... root) {
+        return init(&ends[0], &ends[1], count, MPI_UNSIGNED_CHAR, MPI_SUM, root..., comm.get(),
+                    wish.get(), &request);
+      };
+      ASSERT_EQ(collective == Collective::exscan   ? make(SIBYL_Exscan_init_c)
+                : collective == Collective::reduce ? make(SIBYL_Reduce_init_c, 0)
+                                                   : make(SIBYL_Allreduce_init_c),
+                MPI_SUCCESS);
+      EXPECT_EQ(algorithm_of(request), nullptr);
+      EXPECT_EQ(SIBYL_Request_free(&request), MPI_SUCCESS);
+    }
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace sibyl::test

@@ -24,11 +24,6 @@ namespace {
 
 constexpr std::array<std::uint32_t, 15> tried{1,  2,  3,  4,  6,  8,   12, 16,
                                               24, 32, 48, 64, 96, 128, 192};
-// As good as the best by the model, which knows nothing of what long messages do to each other:
-// where MPICH sends segments by rendezvous, above 16 KiB, a ring takes 1.5 times as long, and whole
-// blocks overlap with nothing (docs/results/all-ranks.md). So of those as good the fewest whose
-// segments are sent at once are taken, or else the most.
-constexpr double as_good = 1.25;
 // Fewer tags than any communicator has for a vector.
 constexpr std::uint32_t most_messages = 1000;
 // What a link carries in a call takes at least so many latencies of a round where links are to be
@@ -299,6 +294,7 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     const SegmentPlan plan = planned(segments);
     if (fits(segments) && plan.whole_time < best.whole_time) best = plan;
   }
+  // Whole blocks overlap with nothing, so where none of these is sent at once the most are taken.
   const double enough = as_good * best.whole_time;
   const bool pipeline = stream.b > 0;  // which segments have to fill
   std::optional<SegmentPlan> at_once;

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "planners/ceil_log2.hpp"
 #include "selection/model.hpp"
@@ -29,10 +30,9 @@ namespace {
 // Into how many segments a vector may be cut.
 constexpr std::array<std::uint32_t, 18> segments_tried{1,  2,  3,  4,  6,   8,   12,  16,  24,
                                                        32, 48, 64, 96, 128, 192, 256, 384, 512};
-// The most of those that are as good as the best by the model, which knows nothing of what long
-// messages do to each other: where MPICH sends segments by rendezvous, which it does above 16 KiB,
-// 1 MiB on 8 hosts takes 1.55 times the wire's time, and 1.07 in 128 segments
-// (measured in November 2026).
+// The most of those that are as good as the best are taken. Where these would be sent by rendezvous
+// and a few more would not, these few more (model.hpp): there 1 MiB on 8 hosts takes 1.55 times the
+// wire's time under MPICH, and 1.07 in 128 segments (measured in November 2026).
 constexpr double nearly_as_good = 1.05;
 // An order is kept where a latency is no longer than so many rounds; ranks wait for it.
 constexpr double most_latency = 2;
@@ -81,13 +81,16 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
         best = plan;
     }
     const SegmentPlan fastest = best;
+    std::optional<SegmentPlan> at_once;
     for (const std::uint32_t segments : segments_tried) {
       const SegmentPlan plan = planned(segments);
-      if (plan.in_order == fastest.in_order &&
-          plan.whole_time <= nearly_as_good * fastest.whole_time) {
-        best = plan;
-      }
+      if (plan.in_order != fastest.in_order) continue;
+      if (plan.whole_time <= nearly_as_good * fastest.whole_time) best = plan;
+      const bool is_short = now.bytes <= sent_at_once * segments;
+      if (!at_once && is_short && plan.whole_time <= as_good * fastest.whole_time) at_once = plan;
     }
+    const bool waits = between_nodes(now) && now.bytes > sent_at_once * best.segments;
+    if (waits && at_once) best = *at_once;
   }
   constexpr double shortest = 1e-9;
   best.round_time = std::max(best.round_time, shortest);

@@ -15,6 +15,11 @@ namespace sibyl {
 
 // Longer messages wait for their receivers: MPI libraries send them by rendezvous.
 inline constexpr std::uint64_t sent_at_once = 16384;
+// As good as the best by models that know nothing of what such messages do to each other: where
+// MPICH sends segments so, a ring takes 1.5 times as long (docs/results/all-ranks.md), and so does
+// Clairvoyant. Of numbers of segments as good as the best the fewest that are sent at once are
+// taken, which also holds where what a message costs was measured on a busy machine.
+inline constexpr double as_good = 1.25;
 // Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes.
 inline constexpr std::uint64_t worth_measuring = 65536;
 

@@ -321,6 +321,7 @@ void ArrivalPredictor::apply_result() try {
 // All ranks have made the same calls on the communicator, or will have when they get here; but a
 // rank may be gone for good.
 bool ArrivalPredictor::finish() {
+  if (ending_) return finished_;
   ending_ = true;
   const double end = PMPI_Wtime() + patience_at_the_end;
   while (phase_ == Phase::exchanging && !incoming_.empty() && PMPI_Wtime() < end) {
@@ -346,7 +347,8 @@ bool ArrivalPredictor::finish() {
   }
   if (done == 0) leave_sends();
   outgoing_.clear();
-  return done != 0 && !gave_up;
+  finished_ = done != 0 && !gave_up;
+  return finished_;
 }
 
 // An MPI library that cannot cancel a long message would wait for its receiver for ever: so it is

@@ -220,7 +220,8 @@ class ArrivalPredictor final : public BackgroundWork {
   std::int64_t interval_ = shortest_interval;
   std::int64_t exchange_ = 0;  // the call of the exchange under way, or of the last one
   Phase phase_ = Phase::quiet;
-  bool ending_ = false;  // the communicator goes
+  bool ending_ = false;   // the communicator goes
+  bool finished_ = true;  // and no message of its was given up
 
   std::vector<std::int64_t> reports_;  // own; at rank 0 those of all ranks
   std::vector<double> result_;

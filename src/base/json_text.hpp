@@ -1,6 +1,7 @@
 // Text and numbers as they stand in JSON. What others wrote (the name of an MPI library) may hold
-// quotes and control characters, and a program may have a locale with a decimal comma. By hand, so that the library that every program under the
-// preload loads need not hold all of a JSON library for it.
+// quotes and control characters, and a program may have a locale with a decimal comma. By hand, so
+// that the library that every program under the preload loads need not hold all of a JSON library
+// for it.
 #pragma once
 
 #include <string>

@@ -149,15 +149,17 @@ int Governing::follow() {
 // All ranks have made the same calls on the communicator, or will have when they get here; but a
 // rank may be gone for good.
 bool Governing::finish() {
+  if (gave_up_) return false;
   const double end = PMPI_Wtime() + patience_at_the_end;
   const bool came = incoming_.empty() || wait_until(end, incoming_);
   if (came) incoming_.clear();
   if (leads() && came && governor_.is_under_way() && !collected_) {
     collect();
   }
-  const bool gave_up = cancel(incoming_);
+  gave_up_ = cancel(incoming_);
   if (wait_until(end, outgoing_)) outgoing_.clear();
-  return !cancel(outgoing_) && !gave_up;
+  gave_up_ = cancel(outgoing_) || gave_up_;
+  return !gave_up_;
 }
 
 }  // namespace sibyl

@@ -79,6 +79,7 @@ class Governing {
   double seconds_ = 0;  // of agreements since the last report
   std::int64_t agreements_ = 0;
   bool collected_ = false;
+  bool gave_up_ = false;                   // a message, at the end
   std::vector<Governor::Report> reports_;  // own; at rank 0 those of all
   Verdicts verdicts_{};
   std::vector<MPI_Request> incoming_;

@@ -54,8 +54,8 @@ class Governor {
     int size_class = 0;  // bits of the number of bytes, of a vector or of one block
     const Algorithm* own = nullptr;
     const Algorithm* challenger = nullptr;  // nullptr: there is none
-    Rank blocks = 1;  // of this size in a call
-    int line = 0;     // of the program, as CallTurns numbers them; 0: all, or none of those
+    Rank blocks = 1;                        // of this size in a call
+    int line = 0;  // of the program, as CallTurns numbers them; 0: all, or none of those
     // Of all calls of this class; 0 where not all ranks know their sizes.
     std::uint64_t least_bytes() const { return size_class == 0 ? 0 : 1ULL << (size_class - 1); }
     std::uint64_t most_bytes() const {

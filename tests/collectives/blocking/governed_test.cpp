@@ -67,8 +67,7 @@ TEST_F(GovernedCalls, AreNotTriedSoonerForArrivalsThatTheyDoNotFollow) {
   std::vector<double> arrivals(static_cast<std::size_t>(size_of()));
   for (int call = 0; call < 2 * Judge::first_pause; ++call) {
     arrivals[static_cast<std::size_t>(call % size_of())] = call;
-    ASSERT_EQ(SIBYL_Comm_set_arrivals(governed.get(), arrivals.data(), size_of()),
-              MPI_SUCCESS);
+    ASSERT_EQ(SIBYL_Comm_set_arrivals(governed.get(), arrivals.data(), size_of()), MPI_SUCCESS);
     make_governed_call(governed, Collective::exscan, call);
   }
   EXPECT_LE(trials() - before, 4);  // one trial, whose time has come

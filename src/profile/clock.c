@@ -7,6 +7,9 @@
  * In MPI_Init the messages go over MPI_COMM_WORLD, on which nobody else can have sent yet. In
  * MPI_Finalize a receive of the program's may still be posted there, so they have a communicator of
  * their own, which is made only where there are several hosts.
+ *
+ * A rank whose trace cannot be opened says in MPI_Init that it has no host, so that nobody waits
+ * for it, and clocks stay unknown.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -79,6 +82,19 @@ static int all_are_here(int ranks) {
   return 0;
 }
 
+enum { no_host = 0 };
+
+/* The hosts of all ranks, to be freed; null where they are not known. */
+static uint64_t* gather_hosts(uint64_t own, int ranks) {
+  uint64_t* const hosts = malloc((size_t)ranks * sizeof *hosts);
+  if (hosts == NULL || native.allgather(&own, (int)sizeof own, native.byte, hosts, (int)sizeof own,
+                                        native.byte, native.world) != 0) {
+    free(hosts);
+    return NULL;
+  }
+  return hosts;
+}
+
 /* Of every rank the lowest rank of its host; null where all are on one, or cannot be compared. */
 static int* leaders;
 static word communicator; /* the recorder's own */
@@ -140,13 +156,11 @@ int clock_compare_at_begin(int rank, int ranks, struct clock_comparison* result)
   *result = (struct clock_comparison){0, 0};
   if (ranks <= 0 || rank < 0) return 0;
   if (ranks == 1 || all_are_here(ranks)) return 1;
-  uint64_t* const hosts = malloc((size_t)ranks * sizeof *hosts);
+  uint64_t* const hosts = gather_hosts(own_host(), ranks);
   leaders = malloc((size_t)ranks * sizeof *leaders);
-  const uint64_t own = own_host();
   int several = 0;
-  int good = hosts != NULL && leaders != NULL &&
-             native.allgather(&own, (int)sizeof own, native.byte, hosts, (int)sizeof own,
-                              native.byte, native.world) == 0;
+  int good = hosts != NULL && leaders != NULL;
+  for (int i = 0; i < ranks && good; ++i) good = hosts[i] != no_host;
   for (int i = 0; i < ranks && good; ++i) {
     leaders[i] = i > 0 && hosts[i] == hosts[i - 1] ? leaders[i - 1] : 0;
     while (hosts[leaders[i]] != hosts[i]) ++leaders[i];
@@ -160,6 +174,10 @@ int clock_compare_at_begin(int rank, int ranks, struct clock_comparison* result)
   free(leaders);
   leaders = NULL;
   return good;
+}
+
+void clock_leave_comparison(int ranks) {
+  if (ranks > 1 && !all_are_here(ranks)) free(gather_hosts(no_host, ranks));
 }
 
 int clock_compare_at_end(int rank, int ranks, struct clock_comparison* result) {

@@ -57,8 +57,8 @@ static void note_mpi_version(void) {
 static int open_trace(void) {
   const char* const directory = secure_getenv("SIBYL_PROFILE");
   if (directory == NULL || directory[0] == '\0') return 0;
-  if (native.flavour == flavour_unknown || !trace_open(directory, memory_for_records())) return 0;
-  if (pthread_atfork(NULL, NULL, stop_in_child) != 0) return 0;
+  if (native.flavour == flavour_unknown || pthread_atfork(NULL, NULL, stop_in_child) != 0) return 0;
+  if (!trace_open(directory, memory_for_records())) return 0;
   threads_begin();
   trace->flavour = (uint32_t)native.flavour;
   const ssize_t length = readlink("/proc/self/exe", trace->program, sizeof trace->program - 1);
@@ -135,16 +135,23 @@ void recorder_before_init(const void* caller) {
   if (!atomic_compare_exchange_strong(&recorder_state, &idle, recorder_starting)) return;
   recorder_find_mpi(caller);
   if (recorder_is_off()) return;
-  if (!open_trace()) {
-    atomic_store(&recorder_state, recorder_off);
-    return;
+  if (open_trace()) trace->init_ns = clock_now();
+}
+
+/* Without a trace of its own a rank still takes part in what the others, which may have one, do in
+ * MPI_Init: its host's directory or disk may be another one. */
+static void leave_comparison(void) {
+  int size = 0;
+  if (native.flavour != flavour_unknown && native.comm_size(native.world, &size) == 0) {
+    clock_leave_comparison(size);
   }
-  trace->init_ns = clock_now();
 }
 
 void recorder_after_init(void) {
   if (atomic_load(&recorder_state) != recorder_starting) return;
-  if (!is_initialized()) {
+  const int initialized = is_initialized();
+  if (!initialized || trace == NULL) {
+    if (initialized) leave_comparison();
     atomic_store(&recorder_state, recorder_off);
     return;
   }

@@ -73,8 +73,10 @@ int64_t clock_now(void);
 void clock_boot_id(char* text, int bytes);
 /* SIBYL_TEST_CLOCKS: by how much this rank's clock is said to be ahead from now on. */
 int64_t clock_pretend(int rank);
-/* In MPI_Init and in MPI_Finalize; 0 where the clocks could not be compared. */
+/* In MPI_Init and in MPI_Finalize; 0 where the clocks could not be compared: on all ranks where one
+ * has called clock_leave_comparison instead of the first. */
 int clock_compare_at_begin(int rank, int ranks, struct clock_comparison* result);
+void clock_leave_comparison(int ranks);
 int clock_compare_at_end(int rank, int ranks, struct clock_comparison* result);
 
 #endif

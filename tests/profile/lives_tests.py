@@ -138,17 +138,30 @@ class Lives(ProfileTest):
         self.assertEqual(sorted((trace.rank, trace.size) for trace in traces), [(0, 2), (1, 2)])
         return traces
 
-    def test_a_rank_without_the_recorder_is_not_waited_for(self):
+    def barriers_but_at_rank_1(self, change, **extra):
+        """The traces of three ranks, of which the second runs with another environment."""
         script = (
-            'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then unset LD_PRELOAD; fi; '
-            'exec "$0" "$@"'
+            f'if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then {change}; fi; exec "$0" "$@"'
         )
         command = ["sh", "-c", script, c_program("life.c"), "barriers"]
         directory = Path(tempfile.mkdtemp(dir=setting.work))
-        extra = {"LD_PRELOAD": str(recorder()), "SIBYL_PROFILE": str(directory)}
+        extra |= {"LD_PRELOAD": str(recorder()), "SIBYL_PROFILE": str(directory)}
         done = launching.run(command, ranks=3, **extra)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(sorted(read_traces(directory)), [0, 2])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return read_traces(directory)
+
+    def test_a_rank_without_the_recorder_is_not_waited_for(self):
+        self.assertEqual(sorted(self.barriers_but_at_rank_1("unset LD_PRELOAD")), [0, 2])
+
+    def test_a_host_that_cannot_open_its_trace_holds_up_no_other(self):
+        """Its clock would have been compared with theirs in MPI_Init, and in MPI_Finalize."""
+        nowhere = "SIBYL_PROFILE=/nonexistent/directory"
+        traces = self.barriers_but_at_rank_1(nowhere, SIBYL_TEST_CLOCKS="0,5000,7000")
+        self.assertEqual(sorted(traces), [0, 2])
+        for trace in traces.values():
+            self.assertEqual((trace.flags, trace.offsets), (CLOCK_UNKNOWN, (0, 0, 0, 0)))
+            self.assertEqual([row.calls for row in trace.rows], [500, 500])
+            self.assertGreater(trace.end, trace.begin)
 
     def test_sessions_alone_leave_a_trace(self):
         for trace in self.sessions("alone"):

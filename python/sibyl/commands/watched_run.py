@@ -6,8 +6,7 @@ from pathlib import Path
 
 from sibyl.errors import CommandError
 from sibyl.experiment.units import read_time
-from sibyl.mpi import slurm
-from sibyl.mpi.run import run_program, scratch_directory
+from sibyl.mpi.run import has_other_hosts, run_program, scratch_directory
 from sibyl.mpi.run_options import RunOptions
 from sibyl.profile.recorder import recorder_variables
 from sibyl.profile.watch import watching
@@ -34,8 +33,7 @@ def run_watched(
     seconds = read_time(f"{hang_after}s" if plain else hang_after)
     if seconds <= 0:
         raise CommandError(f"--hang-after {hang_after}: give a time, as in --hang-after 60s")
-    shared = hostfile is not None or options.launcher == "srun" or slurm.inside_job()
-    with scratch_directory(shared) as directory:
+    with scratch_directory(has_other_hosts(options, hostfile)) as directory:
         variables = recorder_variables(directory, MEMORY)
         with watching(directory, seconds):
             return run_program(program, replace(options, variables=variables), hostfile)

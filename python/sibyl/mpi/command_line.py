@@ -14,6 +14,8 @@ from sibyl.mpi.placement import Placement
 
 # A batch system or a host file has already said how many ranks go where.
 ALLOCATION_VARIABLES = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE")
+# Launchers' options that name hosts, besides those that have "host" in their names.
+HOST_OPTIONS = ("-H", "-f", "-machinefile", "--machinefile")
 
 
 def physical_cores() -> int:
@@ -58,12 +60,15 @@ def launcher_environment(launcher: Launcher, placement: Placement | None = None)
     return environment
 
 
-def _oversubscribes(ranks: int | None, more: Sequence[str]) -> bool:
-    if ranks is None or ranks <= physical_cores():
-        return False
+def hosts_are_given(more: Sequence[str]) -> bool:
+    """Whether a batch system, or the user's words for the launcher, say where ranks run."""
     if any(name in os.environ for name in ALLOCATION_VARIABLES):
-        return False
-    return not any("host" in word for word in more)
+        return True
+    return any("host" in word or word in HOST_OPTIONS for word in more)
+
+
+def _oversubscribes(ranks: int | None, more: Sequence[str]) -> bool:
+    return ranks is not None and ranks > physical_cores() and not hosts_are_given(more)
 
 
 def launcher_command(

@@ -17,7 +17,12 @@ from sibyl.errors import CommandError
 from sibyl.files import stdout_beside, write_result
 from sibyl.mpi import slurm
 from sibyl.mpi.arrivals import EMPTY, merge_arrivals
-from sibyl.mpi.command_line import launcher_command, launcher_environment, rank_environment
+from sibyl.mpi.command_line import (
+    hosts_are_given,
+    launcher_command,
+    launcher_environment,
+    rank_environment,
+)
 from sibyl.mpi.governed_report import to_table
 from sibyl.mpi.installation import (
     Launcher,
@@ -71,8 +76,14 @@ def run_program(words: Sequence[str], options: RunOptions, hostfile: Path | None
     if options.launcher == "srun" or (options.launcher is None and slurm.inside_job()):
         with scratch_directory(shared=True) as scratch:
             return _run_by_srun(words, program, options, scratch)
-    with scratch_directory(shared=False) as scratch:
+    with scratch_directory(has_other_hosts(options)) as scratch:
         return run_placed(words, program, options, scratch)
+
+
+def has_other_hosts(options: RunOptions, hostfile: Path | None = None) -> bool:
+    """Whether ranks may run on other hosts than this one."""
+    named = hostfile is not None or options.launcher == "srun"
+    return named or hosts_are_given(options.launcher_words())
 
 
 def run_placed(

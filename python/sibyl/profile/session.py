@@ -1,14 +1,14 @@
 """Drives `sibyl profile`: runs the program with the recorder, reads its traces, writes reports."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sibyl.errors import CommandError
 from sibyl.files import stdout_beside, write_result
-from sibyl.mpi import slurm
 from sibyl.mpi.installation import choose_launcher, launcher_in_path
 from sibyl.mpi.programs import resolve_program
-from sibyl.mpi.run import run_program, scratch_directory
+from sibyl.mpi.run import has_other_hosts, run_program, scratch_directory
 from sibyl.mpi.run_options import RunOptions
 from sibyl.profile import otf2_archive
 from sibyl.profile.chrome import to_chrome
@@ -46,16 +46,17 @@ def profile_program(
     outputs.check()
     if launch.traces is not None:
         return _report(read_world(launch.traces), launch.mpi, outputs, command, 0)
-    shared = launch.hostfile is not None or launch.launcher == "srun"
-    with scratch_directory(shared or slurm.inside_job()) as directory:
+    options = _run_options(launch)
+    with scratch_directory(has_other_hosts(options, launch.hostfile)) as directory:
+        options = replace(options, variables=recorder_variables(directory))
         with stdout_beside(*(path for path, _ in _files(outputs))), watching(directory):
-            code = run_program(program, _run_options(launch, directory), launch.hostfile)
+            code = run_program(program, options, launch.hostfile)
         world = read_world(directory)
         return _report(world, _mpi_of(program, launch), outputs, command, code)
 
 
-def _run_options(launch: Launch, directory: Path) -> RunOptions:
-    """The program runs natively unless it is to be served, with the recorder before all else."""
+def _run_options(launch: Launch) -> RunOptions:
+    """The program runs natively unless it is to be served."""
     return RunOptions(
         ranks=launch.ranks,
         mpi=launch.mpi,
@@ -63,7 +64,6 @@ def _run_options(launch: Launch, directory: Path) -> RunOptions:
         launcher_args=launch.launcher_args,
         native=not launch.serve,
         quiet=True,
-        variables=recorder_variables(directory),
     )
 
 

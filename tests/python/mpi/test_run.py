@@ -410,3 +410,22 @@ def test_a_recording_without_calls_is_told(sibyl: Sibyl) -> None:
     assert result.returncode == 0, result
     assert "empty.json: an empty recording" in result.stderr
     assert_usage_error(sibyl("predict", "empty.json"), "empty recording")
+
+
+@pytest.mark.parametrize(
+    ("words", "variable"),
+    [
+        ("run", "SIBYL_REPORT"),
+        ("run --quiet --hang-after 60", "SIBYL_PROFILE"),
+        ("profile", "SIBYL_PROFILE"),
+    ],
+)
+def test_what_ranks_leave_lies_where_other_hosts_see_it_if_hosts_are_named(
+    sibyl: Sibyl, mpi: Mpi, words: str, variable: str
+) -> None:
+    named = ("--launcher-args", "-host localhost")
+    for more, here in ((named, True), ((), False)):
+        command = [*words.split(), "-n", 1, "--mpi", mpi.option, *more]
+        result = sibyl(*command, "--", "/bin/sh", "-c", f"echo ${variable}")
+        assert result.returncode == 0, result
+        assert (Path(result.stdout.strip()).parent == sibyl.directory) == here, result

@@ -99,6 +99,14 @@ static int compare_numbers(const void* left, const void* right) {
   return (a > b) - (a < b);
 }
 
+/* Where the file system had no room for communicators, the world has no entry either. */
+static void forget_calls_on_world(void) {
+  const struct communicator* const world = communicator_of(native.world);
+  if (world->index == no_communicator) return;
+  struct trace_communicator* const entry = trace_entry(&trace->communicators, world->index);
+  atomic_store(&entry->calls, 0);
+}
+
 /* Begins and ends calls as the entries do, of an allreduce on the world, and forgets them. They
  * come from nowhere: what Python adds is measured at its first line, by python.c. */
 static int64_t measure_overhead(void) {
@@ -122,9 +130,7 @@ static int64_t measure_overhead(void) {
   if (call.symbol != NULL) {
     row_remove_only();
     trace_clear_records();
-    struct communicator* const world = communicator_of(native.world);
-    struct trace_communicator* const entry = trace_entry(&trace->communicators, world->index);
-    atomic_store(&entry->calls, 0);
+    forget_calls_on_world();
   }
   qsort(took, batches, sizeof *took, compare_numbers);
   return took[batches / 2];

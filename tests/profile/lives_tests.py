@@ -87,6 +87,17 @@ class Lives(ProfileTest):
             self.assertEqual((trace.records, trace.lost), ([], 1000))
             self.assertEqual([row.calls for row in trace.rows], [500, 500])
 
+    def test_no_room_for_one_piece_of_the_trace_ends_no_program(self):
+        """Each in turn: of the file's beginning, and of every table that the first calls need."""
+        refuses = c_program("refuse_room.c", "-shared", "-fPIC")
+        for refused in range(8):
+            with self.subTest(refused=refused):
+                directory = Path(tempfile.mkdtemp(dir=setting.work))
+                extra = {"LD_PRELOAD": f"{recorder()} {refuses}", "SIBYL_PROFILE": str(directory)}
+                command = [c_program("life.c"), "barriers"]
+                done = launching.run(command, REFUSED=str(refused), **extra)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_groups_are_named_by_their_ranks_in_order(self):
         traces = self.life("groups", 6)
         for rank, trace in traces.items():

@@ -127,13 +127,14 @@ static int ask(struct clock_comparison* best) {
     const int64_t after = clock_now(), error = (after - before + 1) / 2;
     if (error >= best->error) continue;
     best->error = error;
-    best->offset = theirs - (before + (after - before) / 2);
+    best->at = before + (after - before) / 2;
+    best->offset = theirs - best->at;
   }
   return 1;
 }
 
 static int compare(int rank, int ranks, struct clock_comparison* result) {
-  struct clock_comparison own = {0, 0};
+  struct clock_comparison own = {0, 0, 0};
   int good = 1;
   if (rank == 0) {
     for (int other = 1; other < ranks && good; ++other) {
@@ -153,7 +154,7 @@ static int compare(int rank, int ranks, struct clock_comparison* result) {
 }
 
 int clock_compare_at_begin(int rank, int ranks, struct clock_comparison* result) {
-  *result = (struct clock_comparison){0, 0};
+  *result = (struct clock_comparison){0, 0, 0};
   if (ranks <= 0 || rank < 0) return 0;
   if (ranks == 1 || all_are_here(ranks)) return 1;
   uint64_t* const hosts = gather_hosts(own_host(), ranks);
@@ -181,7 +182,7 @@ void clock_leave_comparison(int ranks) {
 }
 
 int clock_compare_at_end(int rank, int ranks, struct clock_comparison* result) {
-  *result = (struct clock_comparison){0, 0};
+  *result = (struct clock_comparison){0, 0, 0};
   if (leaders == NULL) return 1;
   const int good = compare(rank, ranks, result);
   native.comm_free(&communicator);

@@ -164,12 +164,13 @@ void recorder_after_init(void) {
   note_world();
   trace->init_ns += clock_pretend(trace->world_rank);
   clock_boot_id(trace->boot_id, sizeof trace->boot_id);
-  struct clock_comparison clock = {0, 0};
+  struct clock_comparison clock = {0, 0, 0};
   if (!clock_compare_at_begin(trace->world_rank, trace->world_size, &clock)) {
     atomic_fetch_or(&trace->flags, trace_clock_unknown);
   }
   trace->offset_begin_ns = clock.offset;
   trace->error_begin_ns = clock.error;
+  trace->compared_begin_ns = clock.at;
   atomic_store(&recorder_state, recorder_on);
   trace->overhead_ns = measure_overhead();
   trace->begin_ns = clock_now();
@@ -235,13 +236,14 @@ void recorder_before_finalize(void) {
   int on = recorder_on;
   if (!atomic_compare_exchange_strong(&recorder_state, &on, recorder_off)) return;
   const int64_t now = clock_now();
-  struct clock_comparison clock = {0, 0};
+  struct clock_comparison clock = {0, 0, 0};
   if (!(atomic_load(&trace->flags) & trace_clock_unknown) &&
       !clock_compare_at_end(trace->world_rank, trace->world_size, &clock)) {
     atomic_fetch_or(&trace->flags, trace_clock_unknown);
   }
   trace->offset_end_ns = clock.offset;
   trace->error_end_ns = clock.error;
+  trace->compared_end_ns = clock.at;
   communicators_end();
   atomic_store_explicit(&trace->last_ns, now, memory_order_relaxed);
   trace->end_ns = now;

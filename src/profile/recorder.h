@@ -67,6 +67,7 @@ static inline void recorder_leave(struct recorded_call* call) {
 struct clock_comparison {
   int64_t offset; /* to be added to an own time */
   int64_t error;
+  int64_t at; /* when that was so, on the own clock; 0: there was nothing to compare */
 };
 int64_t clock_now(void);
 /* What tells machines apart that have clocks of their own. */

@@ -147,7 +147,7 @@ static int is_allowed(uint64_t bytes) {
 
 int trace_open(const char* directory, uint64_t memory) {
   if (trace != NULL) return 1;
-  struct trace_header header = {.magic = "SIBYLTRC", .version = 1, .header_bytes = sizeof header};
+  struct trace_header header = {.magic = "SIBYLTRC", .version = 2, .header_bytes = sizeof header};
   const uint64_t bytes = lay_out(&header, memory);
   if (!is_allowed(bytes)) return 0;
   const int file = create(directory);

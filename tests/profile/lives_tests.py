@@ -135,6 +135,18 @@ class Lives(ProfileTest):
             max(enter for enter, _ in first), min(left for _, left in first) + 2 * error
         )
 
+    def test_when_clocks_were_compared_is_said_alike_on_a_host(self):
+        """Not when a rank came to MPI_Finalize, which may be long before rank 0 does."""
+        lead = 5_000_000_000
+        traces = self.life("apart", 3, SIBYL_TEST_CLOCKS=f"0,{lead},{lead}")
+        self.assertEqual(traces[0].compared, (0, 0))
+        self.assertEqual(traces[1].compared, traces[2].compared)
+        for rank in (1, 2):
+            begin, end = traces[rank].compared
+            self.assertLessEqual(begin, traces[rank].begin)
+            self.assertLess(traces[rank].end - lead, traces[0].end)
+            self.assertLessEqual(traces[0].end, end - lead)
+
     def sessions(self, way):
         if setting.mpicc is None:
             self.skipTest("no --mpicc")

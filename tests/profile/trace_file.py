@@ -69,7 +69,7 @@ class Trace:
         self.path = path
         self.data = path.read_bytes()
         magic, version, header = struct.unpack_from("<8sII", self.data)
-        assert (magic, version, header) == (b"SIBYLTRC", 1, 1024), path
+        assert (magic, version, header) == (b"SIBYLTRC", 2, 1024), path
         self.rank, self.size, self.pid, self.kept_every_log2 = struct.unpack_from(
             "<iiiI", self.data, 16
         )
@@ -78,7 +78,8 @@ class Trace:
         self.overhead, self.lost, self.flavour, self.flags = struct.unpack_from(
             "<qQII", self.data, 96
         )
-        (self.python_ns,) = struct.unpack_from("<q", self.data, 864)
+        self.python_ns, *compared = struct.unpack_from("<3q", self.data, 864)
+        self.compared = tuple(compared)
         self.host, self.boot_id, self.mpi, self.program = (
             self._text(at, at + size) for at, size in ((120, 72), (192, 64), (256, 128), (384, 256))
         )

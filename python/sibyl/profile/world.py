@@ -87,10 +87,11 @@ class World:
 def common(trace: Trace, times: numpy.ndarray) -> numpy.ndarray:
     """Times of a rank's own clock as rank 0's, in nanoseconds.
 
-    The offset was measured at MPI_Init and at MPI_Finalize; clocks drift evenly in between.
+    The offset was measured at MPI_Init and at MPI_Finalize; clocks drift evenly in between. When
+    that was, all ranks of a host say alike: one of them may come to MPI_Finalize long before.
     """
     header = trace.header
-    begin, end = int(header["begin_ns"]), int(header["end_ns"])
+    begin, end = int(header["compared_begin_ns"]), int(header["compared_end_ns"])
     offset = int(header["offset_begin_ns"])
     if end <= begin:
         return times + offset

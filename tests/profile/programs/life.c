@@ -5,6 +5,7 @@
  *   loop       communicators made and freed
  *   barriers   a thousand of them, from two lines in turn
  *   groups     halves of the world in reverse order, and what lies between them
+ *   apart      rank 0 comes to MPI_Finalize later than the others
  *   jump       an error handler leaves a call by longjmp
  */
 #include <mpi.h>
@@ -93,5 +94,6 @@ int main(int argc, char** argv) {
   if (strcmp(what, "barriers") == 0) barriers();
   if (strcmp(what, "groups") == 0) groups();
   if (strcmp(what, "jump") == 0) jump();
+  if (strcmp(what, "apart") == 0 && rank == 0) usleep(200000);
   return MPI_Finalize();
 }

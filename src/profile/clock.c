@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hash.h"
 #include "native.h"
 #include "recorder.h"
 
@@ -63,11 +64,7 @@ static uint64_t own_host(void) {
   clock_boot_id(text, (int)sizeof text);
   if (text[0] == '\0' && gethostname(text, sizeof text - 1) != 0) text[0] = '\0';
   text[sizeof text - 1] = '\0';
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (const char* c = text; *c != '\0'; ++c) {
-    hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-  }
-  return hash;
+  return hash_of(text);
 }
 
 /* Whether the launcher says that all ranks are on this host, so that no message is needed: a rank

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "native.h"
 #include "sites.h"
 #include "trace.h"
@@ -106,16 +107,10 @@ static struct {
   uint32_t used;
 } lists[2 * trace_most_communicators];
 
-static uint32_t hash(const char* text) {
-  uint64_t value = UINT64_C(0xcbf29ce484222325);
-  for (; *text != '\0'; ++text) value = (value ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-  return (uint32_t)(value >> 32);
-}
-
 /* The offset of the string, and which communicator of these members this is. */
 static uint32_t number_among_equals(const char* members, uint32_t* occurrence) {
   const uint32_t count = sizeof lists / sizeof *lists;
-  uint32_t i = hash(members) % count;
+  uint32_t i = (uint32_t)(hash_of(members) >> 32) % count;
   while (lists[i].used > 0 && strcmp(trace_entry(&trace->strings, lists[i].string), members) != 0) {
     i = (i + 1) % count;
   }

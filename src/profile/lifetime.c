@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "communicators.h"
+#include "hash.h"
 #include "native.h"
 #include "recorder.h"
 #include "rows.h"
@@ -53,6 +54,13 @@ static void note_mpi_version(void) {
            (int)sizeof trace->mpi_version - 1, version);
 }
 
+/* What PMIx calls the processes that were started together; other launchers have no name for them
+ * that is alike on all hosts. */
+static uint64_t own_job(void) {
+  const char* const name = getenv("PMIX_NAMESPACE");
+  return name == NULL ? 0 : hash_of(name);
+}
+
 /* Whether there is a trace now. */
 static int open_trace(void) {
   const char* const directory = secure_getenv("SIBYL_PROFILE");
@@ -61,6 +69,7 @@ static int open_trace(void) {
   if (!trace_open(directory, memory_for_records())) return 0;
   threads_begin();
   trace->flavour = (uint32_t)native.flavour;
+  trace->job = own_job();
   const ssize_t length = readlink("/proc/self/exe", trace->program, sizeof trace->program - 1);
   trace->program[length > 0 ? length : 0] = '\0';
   note_mpi_version();

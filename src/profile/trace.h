@@ -56,7 +56,8 @@ struct trace_header {
   _Atomic int64_t python_ns; /* what finding a line of Python adds to a call; 0: there was none */
   /* When its host's clock was compared with rank 0's, on its own clock; 0: never. */
   int64_t compared_begin_ns, compared_end_ns;
-  char rest[1024 - 640 - 7 * 32 - 24];
+  uint64_t job; /* the same in all processes that were started together; 0: nobody says so */
+  char rest[1024 - 640 - 7 * 32 - 32];
 };
 _Static_assert(sizeof(struct trace_header) == 1024, "the header's size is part of the contract");
 

@@ -147,6 +147,12 @@ class Lives(ProfileTest):
             self.assertLess(traces[rank].end - lead, traces[0].end)
             self.assertLessEqual(traces[0].end, end - lead)
 
+    def test_ranks_of_a_run_have_its_job_in_common(self):
+        jobs = [{trace.job for trace in self.life("nothing", 2).values()} for _ in range(2)]
+        self.assertEqual([len(job) for job in jobs], [1, 1])
+        if setting.mpi == "openmpi":  # Hydra has no name for a job
+            self.assertEqual(len(jobs[0] | jobs[1] | {0}), 3)
+
     def sessions(self, way):
         if setting.mpicc is None:
             self.skipTest("no --mpicc")

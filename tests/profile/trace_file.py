@@ -78,7 +78,7 @@ class Trace:
         self.overhead, self.lost, self.flavour, self.flags = struct.unpack_from(
             "<qQII", self.data, 96
         )
-        self.python_ns, *compared = struct.unpack_from("<3q", self.data, 864)
+        self.python_ns, *compared, self.job = struct.unpack_from("<3qQ", self.data, 864)
         self.compared = tuple(compared)
         self.host, self.boot_id, self.mpi, self.program = (
             self._text(at, at + size) for at, size in ((120, 72), (192, 64), (256, 128), (384, 256))

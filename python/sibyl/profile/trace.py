@@ -33,17 +33,17 @@ HEADER = numpy.dtype(
             *("offset_begin_ns", "error_begin_ns", "offset_end_ns", "error_end_ns"),
             *("overhead_ns", "lost_records", "flavour", "flags"),
             *("host", "boot_id", "library", "program", "python_ns"),
-            *("compared_begin_ns", "compared_end_ns"),
+            *("compared_begin_ns", "compared_end_ns", "job"),
         ],
         "formats": [
             *("S8", "<u4", "<u4", "<i4", "<i4", "<i4", "<u4"),
             *(["<i8"] * 9),
-            *("<u8", "<u4", "<u4", "S72", "S64", "S128", "S256", *["<i8"] * 3),
+            *("<u8", "<u4", "<u4", "S72", "S64", "S128", "S256", *["<i8"] * 3, "<u8"),
         ],
         "offsets": [
             *(0, 8, 12, 16, 20, 24, 28),
             *(32, 40, 48, 56, 64, 72, 80, 88, 96),
-            *(104, 112, 116, 120, 192, 256, 384, 864, 872, 880),
+            *(104, 112, 116, 120, 192, 256, 384, 864, 872, 880, 888),
         ],
         "itemsize": HEADER_BYTES,
     }

@@ -1,8 +1,9 @@
 """The ranks of a run: which traces belong together, on one clock, and who is missing.
 
 A process may start several MPI programs one after the other (a shell script under mpiexec), and
-each leaves a trace; the n-th traces of all ranks are one run, and the one that spent most time in
-MPI is the one that is looked at.
+each leaves a trace; the n-th traces of all ranks are one run. What was started by another mpiexec,
+or by MPI_Comm_spawn, is another run, and has another size or another job (which not all launchers
+tell). The one that spent most time in MPI is the one that is looked at.
 """
 
 from collections import defaultdict
@@ -133,21 +134,28 @@ def read_world(directory: Path) -> World:
 
 
 def _runs(traces: Sequence[Trace]) -> list[list[Trace]]:
-    runs: list[list[Trace]] = []
-    for kind in (0, SPAWNED):
-        of_rank: dict[int, list[Trace]] = defaultdict(list)
-        own = [trace for trace in traces if int(trace.header["flags"]) & SPAWNED == kind]
-        for trace in sorted(own, key=lambda trace: int(trace.header["init_ns"])):
-            of_rank[trace.rank].append(trace)
-        nobody = of_rank.pop(-1, [])
-        longest = max((len(own) for own in of_rank.values()), default=0)
+    of_world: dict[tuple[int, ...], dict[int, list[Trace]]] = defaultdict(lambda: defaultdict(list))
+    for trace in sorted(traces, key=lambda trace: int(trace.header["init_ns"])):
+        if trace.rank >= 0:
+            of_world[_world_of(trace)][trace.rank].append(trace)
+    runs = []
+    for of_rank in of_world.values():
+        longest = max(len(own) for own in of_rank.values())
         for place in range(longest):
             runs.append([own[place] for own in of_rank.values() if place < len(own)])
-        sessions = [trace for trace in nobody if int(trace.header["flags"]) & SESSIONS_ONLY]
-        runs += [sessions] if sessions else []
-        if nobody and not runs and kind == 0:
-            runs.append(nobody)
+    nobody = [trace for trace in traces if trace.rank < 0]
+    sessions = [trace for trace in nobody if int(trace.header["flags"]) & SESSIONS_ONLY]
+    if sessions:
+        runs.append(sessions)
+    elif nobody and not runs:
+        runs.append(nobody)
     return runs
+
+
+def _world_of(trace: Trace) -> tuple[int, ...]:
+    """What traces of one run have in common, as far as it is known."""
+    header = trace.header
+    return int(header["flags"]) & SPAWNED, int(header["world_size"]), int(header["job"])
 
 
 def _time_inside(run: Sequence[Trace]) -> tuple[int, int]:

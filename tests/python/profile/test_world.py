@@ -147,3 +147,29 @@ def test_spawned_processes_are_a_run_of_their_own(tmp_path: Path) -> None:
     world = read_world(tmp_path)
     assert (world.size, world.missing) == (2, [])
     assert int(world.traces[0].header["pid"]) == 1000
+
+
+def test_a_program_on_fewer_ranks_before_another_is_a_run_of_its_own(tmp_path: Path) -> None:
+    for kind in (0, SPAWNED):
+        for first, size in ((0, 2), (50, 3)):
+            for rank in range(size):
+                header = {"flags": kind}
+                writer = Writer(rank, size, init=first * MS, begin=first * MS, header=header)
+                writer.call((first + 1) * MS, (first + 2 * size) * MS)
+                writer.write(tmp_path, pid=100 * size + rank)
+        world = read_world(tmp_path)
+        assert (world.size, world.missing) == (3, [])
+        assert {int(trace.header["pid"]) for trace in world.traces.values()} == {300, 301, 302}
+        assert "2 MPI programs" in world.notes[0]
+
+
+def test_a_rank_without_a_trace_in_one_job_has_none_of_the_next(tmp_path: Path) -> None:
+    for job, ranks in ((7, (0, 2)), (8, (0, 1, 2))):
+        for rank in ranks:
+            begin = 50 * job * MS
+            writer = Writer(rank, 3, init=begin, begin=begin, header={"job": job})
+            writer.call(begin, begin + (9 - job) * 9 * MS)
+            writer.write(tmp_path, pid=100 * job + rank)
+    world = read_world(tmp_path)
+    assert (world.size, world.missing) == (3, [1])
+    assert {int(trace.header["job"]) for trace in world.traces.values()} == {7}

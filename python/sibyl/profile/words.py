@@ -18,7 +18,7 @@ def number(seconds: float) -> str:
     """Rank-seconds with three digits."""
     if 0 < seconds < 0.001:
         return "< 0.001"
-    return f"{seconds:.3g}" if seconds < 1000 else f"{seconds:.0f}"
+    return f"{seconds:.3g}" if seconds < 999.5 else f"{seconds:.0f}"
 
 
 def percent(part: float) -> str:

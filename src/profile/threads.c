@@ -47,8 +47,8 @@ static struct trace_thread* enter(void) {
   if (found == NULL) found = &nowhere;
   atomic_store_explicit(&found->tid, (int32_t)syscall(SYS_gettid), memory_order_relaxed);
   own = found;
-  /* Without it the place is never given back. */
-  if (has_key && pthread_setspecific(key, found) != 0) return found;
+  /* Where that fails the place is never given back. */
+  if (has_key) (void)pthread_setspecific(key, found);
   return found;
 }
 

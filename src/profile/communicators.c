@@ -2,7 +2,10 @@
  *
  * A handle says nothing once its communicator has been freed: MPI gives it to the next one. So each
  * communicator that is seen gets an attribute, whose delete callback forgets what the handle stood
- * for. The callback takes no lock, since MPI may hold one of its own.
+ * for. The callbacks take no lock, since MPI may hold one of its own.
+ *
+ * The attribute's value has the communicator's name. MPI_Comm_dup, which all ranks call in one
+ * order on what they copy, calls back for the name of the copy.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -10,6 +13,7 @@
 #include "communicators.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,48 +105,89 @@ static char* members_of(word handle, int size) {
   return text;
 }
 
-/* The strings of members that there were, and how many communicators had them. */
-static struct {
+/* The strings of members that there were, and how many communicators of them were counted. */
+struct list {
   uint32_t string;
-  uint32_t used;
-} lists[2 * trace_most_communicators];
+  uint32_t counted;
+  int is_taken;
+};
+static struct list lists[2 * trace_most_communicators];
 
-/* The offset of the string, and which communicator of these members this is. */
-static uint32_t number_among_equals(const char* members, uint32_t* occurrence) {
+static struct list* list_of(const char* members) {
   const uint32_t count = sizeof lists / sizeof *lists;
   uint32_t i = (uint32_t)(hash_of(members) >> 32) % count;
-  while (lists[i].used > 0 && strcmp(trace_entry(&trace->strings, lists[i].string), members) != 0) {
+  while (lists[i].is_taken && strcmp(trace_entry(&trace->strings, lists[i].string), members) != 0) {
     i = (i + 1) % count;
   }
-  if (lists[i].used == 0) lists[i].string = trace_string(members);
-  *occurrence = lists[i].used++;
-  return lists[i].string;
+  if (!lists[i].is_taken) lists[i].string = trace_string(members);
+  lists[i].is_taken = 1;
+  return &lists[i];
+}
+
+/* ---- Names ---------------------------------------------------------------------------------- */
+
+/* The attribute's value; null where calls on the communicator have no records. */
+struct named {
+  uint64_t name;
+  _Atomic uint32_t copies; /* that there have been of it */
+};
+
+static struct named* new_named(uint64_t name) {
+  struct named* const made = malloc(sizeof *made);
+  if (made != NULL) *made = (struct named){.name = name};
+  return made;
+}
+
+static const struct named* named_of(word handle) {
+  void* value = NULL;
+  int found = 0;
+  if (key == no_key || native.comm_get_attr(handle, key, &value, &found) != 0) return NULL;
+  return found ? value : NULL;
+}
+
+static uint64_t name_of_next_copy(struct named* original) {
+  char text[40];
+  snprintf(text, sizeof text, "%" PRIx64 ".%" PRIu32, original->name,
+           atomic_fetch_add_explicit(&original->copies, 1, memory_order_relaxed));
+  return hash_of(text) | trace_copied;
+}
+
+/* Where there is no memory, the copy is named as if it were none. */
+static int name_copy(word comm, int key, void* extra, void* value, void* copy, int* flag) {
+  (void)comm, (void)key, (void)extra;
+  struct named* const made = value == NULL ? NULL : new_named(name_of_next_copy(value));
+  *flag = made != NULL;
+  if (made != NULL) *(void**)copy = made;
+  return 0;
+}
+
+static void give_attribute(word handle, struct named* named) {
+  if (key == no_key || native.comm_set_attr(handle, key, named) != 0) free(named);
 }
 
 /* ---- New ones ------------------------------------------------------------------------------- */
 
-static int copy_none(word comm, int key, void* extra, void* value, void* copy, int* flag) {
-  (void)comm, (void)key, (void)extra, (void)value, (void)copy;
-  *flag = 0;
-  return 0;
-}
-
 static int forget(word handle, int key, void* value, void* extra) {
-  (void)key, (void)value, (void)extra;
+  (void)key, (void)extra;
+  free(value);
   const int place = place_of(native_handle(handle));
   if (place >= 0) atomic_store_explicit(&known[place].communicator, NULL, memory_order_release);
   return 0;
 }
 
-static void watch(word handle) {
+static void watch(word handle, const struct communicator* communicator) {
   if (handle == native.world || handle == native.self) return;
-  if (key != no_key) native.comm_set_attr(handle, key, NULL);
+  const struct trace_communicator* const entry =
+      communicator->has_records ? trace_entry(&trace->communicators, communicator->index) : NULL;
+  give_attribute(handle, entry == NULL ? NULL : new_named(entry->name));
 }
 
 void communicators_begin(word group) {
   world_group = group;
-  if (native.comm_create_keyval((void*)copy_none, (void*)forget, &key, NULL) != 0) key = no_key;
+  if (native.comm_create_keyval((void*)name_copy, (void*)forget, &key, NULL) != 0) key = no_key;
 }
+
+void communicators_follow_world(void) { give_attribute(native.world, new_named(0)); }
 
 void communicators_end(void) {
   if (world_group != 0) native.group_free(&world_group);
@@ -154,7 +199,9 @@ void communicators_end(void) {
   }
 }
 
-static struct communicator* add(int size, int rank, int inter, const char* members) {
+/* `named`: null for one that is not a copy. */
+static struct communicator* add(int size, int rank, int inter, const char* members,
+                                const struct named* named) {
   struct trace_communicator* const entry = trace_append(&trace->communicators);
   if (entry == NULL) {
     atomic_fetch_or_explicit(&trace->flags, trace_overflowed, memory_order_relaxed);
@@ -165,7 +212,11 @@ static struct communicator* add(int size, int rank, int inter, const char* membe
   entry->size = size;
   entry->rank = rank;
   entry->flags = inter ? 1 : members == NULL ? 2 : 0;
-  if (members != NULL) entry->members = number_among_equals(members, &entry->occurrence);
+  if (members != NULL) {
+    struct list* const list = list_of(members);
+    entry->members = list->string;
+    entry->name = named != NULL ? named->name : ++list->counted;
+  }
   trace_publish(&trace->communicators);
   all[index] = (struct communicator){.index = index,
                                      .size = size,
@@ -183,6 +234,7 @@ static struct communicator* look_up(word handle) {
     return NULL;
   }
   char* const members = inter ? NULL : members_of(handle, size);
+  const struct named* const named = named_of(handle);
   registry_lock();
   int place = place_of(handle);
   struct communicator* found = place >= 0 ? at(place) : NULL;
@@ -192,13 +244,13 @@ static struct communicator* look_up(word handle) {
     found = &nameless;
     atomic_fetch_or_explicit(&trace->flags, trace_overflowed, memory_order_relaxed);
   } else if (is_new) {
-    found = add(size, rank, inter, members);
+    found = add(size, rank, inter, members, named);
     atomic_store_explicit(&known[place].handle, handle, memory_order_release);
     atomic_store_explicit(&known[place].communicator, found, memory_order_release);
   }
   registry_unlock();
   free(members);
-  if (is_new && place >= 0) watch(handle);
+  if (is_new && place >= 0 && named == NULL) watch(handle, found);
   return found;
 }
 

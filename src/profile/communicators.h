@@ -1,5 +1,8 @@
 /* Communicators as all their ranks would name them, without a message: by their members' ranks in
- * MPI_COMM_WORLD, and by how many of the same members this process has used before.
+ * MPI_COMM_WORLD, and a name among those of the same members. A copy (MPI_Comm_dup) is named by
+ * what it is a copy of and how many there were before, in which all ranks agree whatever their
+ * threads do; any other by how many of the same members, without copies, this process has used
+ * before.
  */
 #ifndef SIBYL_PROFILE_COMMUNICATORS_H
 #define SIBYL_PROFILE_COMMUNICATORS_H
@@ -20,6 +23,8 @@ struct communicator {
 /* Once MPI runs: the group in which members have their ranks, which is this file's from now on, or
  * 0. And before it ends, or begins anew: handles mean nothing from then on. */
 void communicators_begin(word group);
+/* Once all ranks are in MPI_Init: copies of the world are counted from now on. */
+void communicators_follow_world(void);
 void communicators_end(void);
 
 /* Null for a handle that is none: the call fails anyhow. */

@@ -177,6 +177,7 @@ void recorder_after_init(void) {
   if (!clock_compare_at_begin(trace->world_rank, trace->world_size, &clock)) {
     atomic_fetch_or(&trace->flags, trace_clock_unknown);
   }
+  communicators_follow_world();
   trace->offset_begin_ns = clock.offset;
   trace->error_begin_ns = clock.error;
   trace->compared_begin_ns = clock.at;

@@ -43,6 +43,7 @@ static int find_functions(void) {
       {&native.group_size, "PMPI_Group_size"},
       {&native.comm_create_keyval, "PMPI_Comm_create_keyval"},
       {&native.comm_set_attr, "PMPI_Comm_set_attr"},
+      {&native.comm_get_attr, "PMPI_Comm_get_attr"},
       {&native.type_size, "PMPI_Type_size_x"},
       {&native.type_envelope, "PMPI_Type_get_envelope"},
       {&native.allgather, "PMPI_Allgather"},

@@ -33,6 +33,7 @@ struct native {
   word (*session_f2c)(int);
   int (*comm_create_keyval)(void*, void*, int*, void*);
   int (*comm_set_attr)(word, int, void*);
+  int (*comm_get_attr)(word, int, void*, int*);
   int (*type_size)(word, int64_t*); /* MPI_Type_size_x */
   int (*type_envelope)(word, int*, int*, int*, int*);
   int (*allgather)(const void*, int, word, void*, int, word, word);

@@ -76,9 +76,12 @@ struct trace_site {
   uint64_t rest;
 };
 
+/* In the name of a communicator: it tells of which one this is a copy, and the how manieth. */
+#define trace_copied (UINT64_C(1) << 63)
+
 struct trace_communicator {
-  uint64_t members;
-  uint32_t occurrence;
+  uint64_t name; /* which of those of these members, alike on all of them; 0: the world */
+  uint32_t members;
   int32_t size;
   int32_t rank;
   uint32_t flags; /* 1: two groups, 2: ranks of several worlds */

@@ -90,7 +90,7 @@ class ProfileTest(unittest.TestCase):
         for trace in traces.values():
             for record in trace.records:
                 made = trace.rows[record.row].communicator
-                place = (made.members, made.occurrence, record.number)
+                place = (made.members, made.name, record.number)
                 what = (trace.rows[record.row].function, record.signature)
                 calls.setdefault(place, []).append((what, made.size))
         for place, found in calls.items():

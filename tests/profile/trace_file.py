@@ -31,8 +31,8 @@ class Site:
 
 @dataclass(frozen=True)
 class Communicator:
+    name: int
     members: str
-    occurrence: int
     size: int
     rank: int
     flags: int
@@ -93,8 +93,8 @@ class Trace:
             for module, file, line, function, offset in self._entries("sites")
         ]
         self.communicators = [
-            Communicator(self._string(members), *rest)
-            for members, *rest in self._entries("communicators")
+            Communicator(name, self._string(members), *rest)
+            for name, members, *rest in self._entries("communicators")
         ]
         self.rows = [self._row(*words) for words in self._entries("rows")]
         self.records = [self._record(*words) for words in self._entries("records")]

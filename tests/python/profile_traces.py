@@ -70,12 +70,12 @@ class Writer:
         self,
         members: str | None = None,
         size: int | None = None,
-        occurrence: int = 0,
+        name: int = 0,
         flags: int = 0,
     ) -> int:
         if members is None:
             members = f"0-{self.size - 1}" if self.size > 1 else "0"
-        key = (self.string(members), occurrence)
+        key = (name, self.string(members))
         return self._entry(
             "communicators", key, (*key, self.size if size is None else size, self.rank, flags, 0)
         )

@@ -123,7 +123,7 @@ def _parts_of(trace: Trace) -> dict[tuple[str, int], _Part]:
         if not (number[1:] > number[:-1]).all():  # several threads
             number, first = numpy.unique(number, return_index=True)
             chosen = chosen[first]
-        key = trace.text(communicator["members"]), int(communicator["occurrence"])
+        key = trace.text(communicator["members"]), int(communicator["name"])
         found[key] = _Part(number, chosen)
     return found
 

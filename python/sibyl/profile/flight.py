@@ -51,7 +51,7 @@ class Communicator(NamedTuple):
 
     spawned: bool
     members: str
-    occurrence: int
+    name: int
 
 
 @dataclass(frozen=True)
@@ -354,16 +354,18 @@ def _key(trace: Trace, communicator: int) -> Communicator | None:
     members = trace.text(entry["members"])
     if int(entry["flags"]) or not members:
         return None
-    return Communicator(_is_spawned(trace), members, int(entry["occurrence"]))
+    return Communicator(_is_spawned(trace), members, int(entry["name"]))
 
 
 def _who(trace: Trace, communicator: int) -> str:
     """A communicator in words: how many ranks, or which where they are not all of the world."""
-    size = int(trace.tables["communicators"][communicator]["size"])
+    table = trace.tables["communicators"]
+    size = int(table[communicator]["size"])
     key = _key(trace, communicator)
-    if key is None or (size == int(trace.header["world_size"]) and key.occurrence == 0):
+    before = numpy.count_nonzero(table["members"][:communicator] == table["members"][communicator])
+    if key is None or (size == int(trace.header["world_size"]) and before == 0):
         return counted(size, "rank")
-    which = "the communicator" if key.occurrence == 0 else f"communicator {key.occurrence + 1}"
+    which = "the communicator" if before == 0 else f"communicator {before + 1}"
     return f"{which} of {_ranks(key.spawned, key.members)}"
 
 

@@ -21,6 +21,7 @@ TABLE_NAMES = ("strings", "functions", "sites", "communicators", "rows", "record
 NO_COMMUNICATOR = 0xFFFFFFFF
 COLLECTIVE = 1  # kind of a function
 BY_SIBYL = numpy.uint64(1 << 63)  # in the bytes of a record: Sibyl has served the call
+COPIED = numpy.uint64(1 << 63)  # in the name of a communicator: MPI_Comm_dup has made it
 # Flags of the header: no MPI_Init, a table was too small, started by MPI_Comm_spawn, and hosts
 # whose clocks could not be compared.
 SESSIONS_ONLY, TABLE_OVERFLOWED, SPAWNED, CLOCK_UNKNOWN = 1, 2, 4, 8
@@ -62,7 +63,7 @@ ENTRIES = {
     ),
     "communicators": numpy.dtype(
         [
-            *(("members", "<u8"), ("occurrence", "<u4"), ("size", "<i4")),
+            *(("name", "<u8"), ("members", "<u4"), ("size", "<i4")),
             *(("rank", "<i4"), ("flags", "<u4"), ("calls", "<u8")),
         ]
     ),

@@ -16,6 +16,7 @@ import numpy
 
 from sibyl.profile.trace import (
     CLOCK_UNKNOWN,
+    COPIED,
     SESSIONS_ONLY,
     SPAWNED,
     TABLE_OVERFLOWED,
@@ -178,3 +179,17 @@ def _note_limits(world: World) -> None:
         world.notes.append("clocks of hosts could not be compared: waiting and lateness are wrong")
     if any(flag & TABLE_OVERFLOWED for flag in flags):
         world.notes.append("there were more call sites or communicators than a trace holds")
+    if any(_may_be_mixed_up(trace) for trace in world.traces.values()):
+        world.notes.append(
+            "several threads made calls, and communicators of the same ranks were made by other "
+            "functions than MPI_Comm_dup: where threads of two ranks came to their first calls in "
+            "another order, lateness is wrong"
+        )
+
+
+def _may_be_mixed_up(trace: Trace) -> bool:
+    """Whether communicators are named by the order of their first calls, which threads change."""
+    made = trace.tables["communicators"]
+    counted = (made["flags"] == 0) & (made["size"] > 1) & (made["name"] > 0)
+    members = made["members"][counted & (made["name"] < COPIED)]
+    return len(trace.tables["threads"]) > 1 and len(numpy.unique(members)) < len(members)

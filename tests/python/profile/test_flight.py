@@ -45,7 +45,8 @@ def test_communicators_that_are_not_the_world_are_told_by_their_ranks(tmp_path: 
     for writer in writers[:2]:
         writer.under_way(30 * MS, communicator=writer.communicator("0-1", 2))
     writers[2].under_way(30 * MS, communicator=writers[2].communicator("2", 1))
-    writers[3].under_way(30 * MS, communicator=writers[3].communicator(occurrence=1))
+    writers[3].communicator()
+    writers[3].under_way(30 * MS, communicator=writers[3].communicator(name=1))
     write_running(tmp_path, writers)
     at = "in MPI_Allreduce at app.py:1 in step, call 0 on"
     assert places(tmp_path) == [

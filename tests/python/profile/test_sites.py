@@ -162,7 +162,7 @@ def test_communicators_that_are_made_again_are_one_site(tmp_path: Path) -> None:
     for rank in range(2):
         writer = Writer(rank, 2)
         for again in range(5):
-            new = writer.communicator(occurrence=again)
+            new = writer.communicator(name=again)
             begin = again * 10 * MS
             writer.call(begin, begin + MS, communicator=new)
         writer.write(tmp_path)

@@ -6,7 +6,14 @@ import numpy
 import pytest
 from profile_traces import MS, Writer, write_pattern
 
-from sibyl.profile.trace import CLOCK_UNKNOWN, SESSIONS_ONLY, SPAWNED, TraceError, read_trace
+from sibyl.profile.trace import (
+    CLOCK_UNKNOWN,
+    COPIED,
+    SESSIONS_ONLY,
+    SPAWNED,
+    TraceError,
+    read_trace,
+)
 from sibyl.profile.world import common, read_world
 
 
@@ -52,7 +59,7 @@ def test_an_entry_that_names_what_is_not_there_is_refused(tmp_path: Path) -> Non
 def test_a_name_that_is_not_there_is_refused(tmp_path: Path) -> None:
     writer = Writer(0, 1)
     writer.call(2 * MS, 3 * MS)
-    writer.communicator("0-5", 1, occurrence=3)
+    writer.communicator("0-5", 1, name=3)
     del writer._strings[-5:]
     with pytest.raises(TraceError, match="communicators is not there"):
         read_trace(writer.write(tmp_path))
@@ -173,3 +180,16 @@ def test_a_rank_without_a_trace_in_one_job_has_none_of_the_next(tmp_path: Path) 
     world = read_world(tmp_path)
     assert (world.size, world.missing) == (3, [1])
     assert {int(trace.header["job"]) for trace in world.traces.values()} == {7}
+
+
+def test_communicators_that_threads_may_have_mixed_up_are_noted(tmp_path: Path) -> None:
+    for names, threads, noted in (
+        *(((1, 2), 2, True), ((1, 2), 1, False), ((0, 1), 2, False)),
+        ((1, int(COPIED) + 1, int(COPIED) + 2), 2, False),
+    ):
+        writer = Writer(0, 2)
+        communicators = [writer.communicator(name=name) for name in names]
+        for _ in range(threads):
+            writer.under_way(30 * MS, communicator=communicators[0])
+        writer.write(tmp_path)
+        assert any("several threads" in note for note in read_world(tmp_path).notes) == noted

@@ -183,7 +183,12 @@ def judge_input(outputs: Outputs) -> int:
         raise CommandError(f"calls judges the samples of sibyl-bench-FLAVOUR; {USAGE}")
     # What a launcher says besides need not be UTF-8.
     lines = (line.decode(errors="replace") for line in sys.stdin.buffer)
-    run = judge_calls(*read_run(lines))
+    try:
+        run = judge_calls(*read_run(lines))
+    except (KeyError, TypeError, IndexError) as error:
+        raise CommandError(
+            f"these are no lines of sibyl-bench: {error!r} in one; {USAGE}"
+        ) from error
     console_beside(outputs.json, outputs.csv).out(
         calls_output.to_table(run), end="", highlight=False
     )

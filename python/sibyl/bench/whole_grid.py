@@ -8,6 +8,7 @@ it was; the page shows what there is, judged together, with one correction for a
 
 import dataclasses
 import json
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -116,8 +117,8 @@ def run_grid(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
     """
     if outputs.plot is not None or outputs.format != "table":
         raise CommandError("bench grid prints pages, --page, --csv or --json; no --plot")
-    if wishes.minutes is not None and wishes.minutes <= 0:
-        raise CommandError(f"--minutes {wishes.minutes:g}: give a number above 0")
+    if wishes.minutes is not None and not 0 < wishes.minutes < math.inf:
+        raise CommandError(f"--minutes {wishes.minutes:g}: say how many, more than 0")
     outputs.check()
     end = None if wishes.minutes is None else time.monotonic() + 60 * wishes.minutes
     measured = []

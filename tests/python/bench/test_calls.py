@@ -160,6 +160,10 @@ def test_bad_input_is_one_line(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("bench", "calls", input="nothing\n"), "sibyl-bench")
     text = text_of(cell_of({"native": [1.0]}))
     assert_usage_error(sibyl("bench", "calls", "--csv", "no/a.csv", input=text), "no/a.csv")
+    text = text_of(cell_of({"native": [1.0], "auto": [1.0]}))
+    for name in ("held", "series", "algorithm", "alpha_near_s"):
+        lacking = text.replace(f'"{name}"', '"other"')
+        assert_usage_error(sibyl("bench", "calls", input=lacking), "sibyl-bench")
 
 
 def test_what_the_program_prints_is_judged(sibyl: Sibyl, mpi: Mpi, tmp_path: Path) -> None:

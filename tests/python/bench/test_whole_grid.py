@@ -102,7 +102,8 @@ def test_a_piece_that_cannot_be_measured_does_not_keep_the_others(
 
 def test_what_belongs_to_the_grid_is_refused_elsewhere(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("bench", "grid", "--on", "cluster"), "--pieces")
-    assert_usage_error(sibyl("bench", "grid", "--minutes", "0"), "--minutes")
+    for minutes in ("0", "nan", "inf"):
+        assert_usage_error(sibyl("bench", "grid", "--minutes", minutes), f"--minutes {minutes}")
     assert_usage_error(sibyl("bench", "all", "--minutes", "3"), "--minutes")
     assert_usage_error(sibyl("bench", "bcast", "--page", "a.html"), "--page")
     assert_usage_error(sibyl("bench", "bcast", "--waiting", "spin"), "--waiting")

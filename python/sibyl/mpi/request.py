@@ -142,13 +142,19 @@ def _wrong_arguments(name: str) -> tuple[Any, ...]:
     byte = handle(MPI.BYTE)
     side = (None, -1, byte)
     arrays = (None, None, None, byte)
+    combined = (None, None, -1, byte, handle(MPI.SUM))
     return {
         "SIBYL_Gather_init": (*side, *side, root),
         "SIBYL_Scatter_init": (*side, *side, root),
         "SIBYL_Gatherv_init": (*side, *arrays, root),
         "SIBYL_Scatterv_init": (*arrays, *side, root),
-        "SIBYL_Reduce_init": (None, None, -1, byte, handle(MPI.SUM), root),
-        "SIBYL_Exscan_init": (None, None, -1, byte, handle(MPI.SUM)),
+        "SIBYL_Reduce_init": (*combined, root),
+        "SIBYL_Exscan_init": combined,
+        "SIBYL_Allreduce_init": combined,
+        "SIBYL_Bcast_init": (*side, root),
+        "SIBYL_Allgather_init": (*side, *side),
+        "SIBYL_Allgatherv_init": (*side, *arrays),
+        "SIBYL_Alltoall_init": (*side, *side),
     }[name]
 
 

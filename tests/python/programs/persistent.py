@@ -205,6 +205,11 @@ def what_is_wrong_at_one_rank_is_refused_at_all():
         lambda own: scatterv_init([everyones, sizes, MPI.DOUBLE], own, comm, root=size - 1),
         lambda own: reduce_init(own, np.zeros(3), comm),
         lambda own: exscan_init(own, np.zeros(3), comm),
+        lambda own: allreduce_init(own, np.zeros(3), comm),
+        lambda own: bcast_init(own, comm),
+        lambda own: allgather_init(own, everyones, comm),
+        lambda own: allgatherv_init(own, [everyones, sizes, MPI.DOUBLE], comm),
+        lambda own: alltoall_init(own, np.zeros(3), comm),
     )
     for bind in binds:
         for culprit in {0, size - 1}:

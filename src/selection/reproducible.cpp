@@ -58,6 +58,8 @@ Situation without_the_moment(const Situation& now) {
   lasting.costs = {};
   lasting.ranks_per_node = 1;
   lasting.nodes = 0;
+  lasting.largest_run = 0;
+  lasting.by_window = false;
   return lasting;
 }
 

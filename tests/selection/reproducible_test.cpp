@@ -50,7 +50,16 @@ Situation of_a_moment(Situation now, std::mt19937_64& random) {
                .fifo_links = random() % 2 == 0,
                .gathered = number(1e-4),
                .scattered = number(1e-4)};
-  now.ranks_per_node = 1 + static_cast<Rank>(random() % static_cast<std::uint64_t>(now.ranks));
+  const auto some = [&] {
+    return 1 + static_cast<Rank>(random() % static_cast<std::uint64_t>(now.ranks));
+  };
+  now.ranks_per_node = some();
+  if (random() % 2 == 0) {  // nodes that lie anyhow
+    now.ranks_per_node = 1;
+    now.nodes = some();
+    now.largest_run = random() % 2 == 0 ? 0 : some();
+  }
+  now.by_window = random() % 2 == 0;
   return now;
 }
 

@@ -29,4 +29,12 @@ SharedView view_of(ArrivalPattern pattern) {
   return view;
 }
 
+bool times_agree(const ArrivalView& former, const ArrivalView& later) {
+  constexpr double share = 0.25;
+  const double near = std::max({former.error, later.error, share * former.spread});
+  return std::ranges::equal(former.times, later.times, [&](double one, double other) {
+    return std::abs(one - other) <= near;
+  });
+}
+
 }  // namespace sibyl

@@ -33,4 +33,9 @@ using SharedView = std::shared_ptr<const ArrivalView>;
 // nothing is known of any rank, neither times nor order are there.
 SharedView view_of(ArrivalPattern pattern);
 
+// Whether all ranks come at the same times by both, but for what is not known better and a quarter
+// of the time between the first and the last of the former: what goes by times would be planned
+// alike. Both know something of as many ranks.
+bool times_agree(const ArrivalView& former, const ArrivalView& later);
+
 }  // namespace sibyl

@@ -30,6 +30,13 @@ const std::int64_t* record_of(const std::int64_t* part, std::int64_t number) {
   return nullptr;
 }
 
+// What moves blocks goes by the order of arrivals alone, reductions by their times.
+bool is_planned_alike(const Site& site, const ArrivalView& former, const ArrivalView& later) {
+  const Collective collective = site.key.collective;
+  const bool by_times = collective == Collective::reduce || collective == Collective::allreduce;
+  return former.order == later.order && (!by_times || times_agree(former, later));
+}
+
 }  // namespace
 
 void ArrivalPredictor::write_report(std::int64_t* report) const {
@@ -116,7 +123,7 @@ bool ArrivalPredictor::write_pattern(const Site& site, std::size_t line, const C
   const Site::Line& told = site.lines[line];
   ArrivalPattern next = told.history->pattern();
   next.error += 2 * clock_error();
-  const bool same = told.version() > 0 && view_of(next)->order == told.view->order;
+  const bool same = told.version() > 0 && is_planned_alike(site, *told.view, *view_of(next));
   const bool pays = told.history->pays();
   part[0] = static_cast<double>(site.key.collective);
   part[1] = site.key.root;

@@ -39,5 +39,19 @@ TEST(ArrivalView, OfNothingSaysNothing) {
   EXPECT_EQ(silent->spread, 0);
 }
 
+TEST(ArrivalView, TimesAgreeWhereWhatGoesByThemIsPlannedAlike) {
+  const auto view = [](std::vector<double> times, double error = 0) {
+    return *view_of({.times = std::move(times), .error = error});
+  };
+  const ArrivalView late = view({0, 0, 0.1});
+  EXPECT_TRUE(times_agree(late, late));
+  EXPECT_TRUE(times_agree(late, view({0, 0.02, 0.12})));
+  EXPECT_FALSE(times_agree(late, view({0, 0, 1})));  // in the same order
+  EXPECT_FALSE(times_agree(late, view({0, 0, 0})));
+  EXPECT_FALSE(times_agree(view({0, 0, 0}), late));
+  EXPECT_TRUE(times_agree(view({0, 0, 0}, 0.2), late));
+  EXPECT_TRUE(times_agree(view({0, 0, 0}), view({0, 0, 0.1}, 0.2)));
+}
+
 }  // namespace
 }  // namespace sibyl::test

@@ -214,6 +214,27 @@ class FlightRecorder:
         last = threads[int(numpy.argmax(threads["enter_ns"]))]
         return [Position(process, f"outside MPI, after {self._text(trace, last)}", False, None)]
 
+    def _who(self, trace: Trace, communicator: int) -> str:
+        """A communicator in words: how many ranks, or which where they are not all of the world."""
+        size = int(trace.tables["communicators"][communicator]["size"])
+        key = _key(trace, communicator)
+        before = 0 if key is None else self._number(key)
+        if key is None or (size == int(trace.header["world_size"]) and before == 0):
+            return counted(size, "rank")
+        which = "the communicator" if before == 0 else f"communicator {before + 1}"
+        return f"{which} of {_ranks(key.spawned, key.members)}"
+
+    def _number(self, key: Communicator) -> int:
+        """Among those of the same ranks, by their names: alike whichever rank is asked."""
+        names = {
+            known.name
+            for seen in self._seen.values()
+            for communicator in range(len(seen.trace.tables["communicators"]))
+            if (known := _key(seen.trace, communicator)) is not None
+            and (known.spawned, known.members) == (key.spawned, key.members)
+        }
+        return sorted(names).index(key.name)
+
     def _text(self, trace: Trace, thread: numpy.void) -> str:
         row = trace.tables["rows"][int(thread["row"])]
         function = trace.functions[int(row["function"])]
@@ -221,7 +242,7 @@ class FlightRecorder:
         if int(row["communicator"]) == NO_COMMUNICATOR:
             return f"{function} {place}"
         root = f", root {int(thread['root'])}" if int(thread["root"]) >= 0 else ""
-        who = _who(trace, int(row["communicator"]))
+        who = self._who(trace, int(row["communicator"]))
         return f"{function}{root} {place}, call {int(thread['number'])} on {who}"
 
     def _place(self, trace: Trace, site: int) -> str:
@@ -355,18 +376,6 @@ def _key(trace: Trace, communicator: int) -> Communicator | None:
     if int(entry["flags"]) or not members:
         return None
     return Communicator(_is_spawned(trace), members, int(entry["name"]))
-
-
-def _who(trace: Trace, communicator: int) -> str:
-    """A communicator in words: how many ranks, or which where they are not all of the world."""
-    table = trace.tables["communicators"]
-    size = int(table[communicator]["size"])
-    key = _key(trace, communicator)
-    before = numpy.count_nonzero(table["members"][:communicator] == table["members"][communicator])
-    if key is None or (size == int(trace.header["world_size"]) and before == 0):
-        return counted(size, "rank")
-    which = "the communicator" if before == 0 else f"communicator {before + 1}"
-    return f"{which} of {_ranks(key.spawned, key.members)}"
 
 
 def _age(trace: Trace, thread: numpy.void) -> float | None:

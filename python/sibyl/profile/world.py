@@ -181,9 +181,9 @@ def _note_limits(world: World) -> None:
         world.notes.append("there were more call sites or communicators than a trace holds")
     if any(_may_be_mixed_up(trace) for trace in world.traces.values()):
         world.notes.append(
-            "several threads made calls, and communicators of the same ranks were made by other "
-            "functions than MPI_Comm_dup: where threads of two ranks came to their first calls in "
-            "another order, lateness is wrong"
+            "several threads made calls, and some communicators of the same ranks are no copies, "
+            "by MPI_Comm_dup, of the world or of one that had calls: where threads of two ranks "
+            "came to their first calls in another order, lateness is wrong"
         )
 
 

@@ -56,6 +56,19 @@ def test_communicators_that_are_not_the_world_are_told_by_their_ranks(tmp_path: 
     ]
 
 
+def test_copies_have_the_same_number_at_all_ranks_whichever_they_came_to_first(
+    tmp_path: Path,
+) -> None:
+    writers = [Writer(rank, 2) for rank in range(2)]
+    for writer, names in zip(writers, ((0, 70, 50), (0, 50, 70)), strict=True):
+        copies = {name: writer.communicator(name=name) for name in names}
+        writer.under_way(30 * MS, communicator=copies[70])
+    write_running(tmp_path, writers)
+    assert places(tmp_path) == [
+        "  ranks 0-1: in MPI_Allreduce at app.py:1 in step, call 0 on communicator 3 of ranks 0-1"
+    ]
+
+
 def test_a_rank_that_has_made_no_call_and_one_that_is_done(tmp_path: Path) -> None:
     first, second = Writer(0, 2), Writer(1, 2)
     write_running(tmp_path, [first])

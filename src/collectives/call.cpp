@@ -67,8 +67,11 @@ bool follows_arrivals(const Algorithm* algorithm) {
 [[gnu::hot]] Governor::Call ask_governor(CommunicatorState& state, const Governor::Key& site,
                                          const CallPlace& place) {
   const std::int64_t line = state.rank() == 0 && site.is_long() ? place.number() : 0;
-  const bool follows = follows_arrivals(site.own) || follows_arrivals(site.challenger);
-  return state.governing()->enter(site, follows ? state.arrivals.changes() : 0, line);
+  std::uint64_t arrivals = state.arrivals.changes();
+  if (arrivals != 0 && !follows_arrivals(site.own) && !follows_arrivals(site.challenger)) {
+    arrivals = 0;
+  }
+  return state.governing()->enter(site, arrivals, line);
 }
 
 Governor::Key CountedCall::site_of(const CommunicatorState::CachedChoice& choice) const {

@@ -94,13 +94,15 @@ int as_int(MPI_Count count, MPI_Datatype type, Use use) {
 // the messages of two threads would be taken for each other.
 int copy_through_message(const void* from, MPI_Count from_count, MPI_Datatype from_type, void* to,
                          MPI_Count to_count, MPI_Datatype to_type, MPI_Comm comm) {
+#ifndef SMPI_H  // whose ranks share a thread, and would wait in it for each other
   static std::mutex under_way;
+  const std::lock_guard<std::mutex> lock(under_way);
+#endif
   int self = 0;
   const int error = PMPI_Comm_rank(comm, &self);
   if (error != MPI_SUCCESS) return error;
   return as_int(from_count, from_type, [&](int sent, MPI_Datatype sent_type) {
     return as_int(to_count, to_type, [&](int received, MPI_Datatype received_type) {
-      const std::lock_guard<std::mutex> lock(under_way);
       return PMPI_Sendrecv(from, sent, sent_type, self, 0, to, received, received_type, self, 0,
                            comm, MPI_STATUS_IGNORE);
     });

@@ -31,7 +31,8 @@ void Judge::take_in(Governor::Report& all, const Governor::Report& report) {
 std::vector<SiteVerdict> Judge::judge(Governor& own, const Governor::Report& all) {
   std::vector<SiteVerdict> verdicts;
   if (all[0] < 0) return verdicts;
-  agreements_[agreements_noted_++ % agreements_kept] = std::max(all[1], 0.0);
+  // Before the first one nothing has been taken yet.
+  if (all[1] > 0) agreements_[agreements_noted_++ % agreements_kept] = all[1];
   for (const Governor::Reported& told : own.reported()) {
     const std::span<const double> costs = std::span(all).subspan(told.begin);
     verdicts.push_back(told.trial ? judge_trial(told, costs.first(told.pairs),

@@ -32,7 +32,7 @@ void hold_those_there(Options& options, const std::vector<std::string>& contende
   };
   if (options.held.empty() && is_there("auto")) options.held = {"auto"};
   for (const std::string& name : options.held) {
-    if (!is_there(name)) {
+    if (name != options.reference && !is_there(name)) {  // the reference: nobody is held
       options.problem =
           fmt::format("--hold {0}: it takes no part; name it in --algorithms too", name);
     }

@@ -84,7 +84,8 @@ class Run:
     @property
     def held(self) -> list[Line]:
         """The contenders that must not be slower."""
-        return [line for line in self.lines if line.algorithm in self.begin["held"]]
+        held = set(self.begin["held"]) - {self.begin["reference"]}
+        return [line for line in self.lines if line.algorithm in held]
 
     @property
     def undecided(self) -> list[Line]:

@@ -61,9 +61,10 @@ def test_what_few_calls_do_not_show_is_not_said(run: Run) -> None:
 
 
 def test_where_nothing_is_held_nothing_is_said_of_it(run: Run) -> None:
-    nobody = Run({**BEGIN, "held": []}, run.lines, [])
-    assert "never slower" not in to_table(nobody)
-    assert json.loads(to_json(nobody))["never_slower"] is None
+    for held in ([], ["native"]):
+        nobody = Run({**BEGIN, "held": held}, run.lines, [])
+        assert "never slower" not in to_table(nobody)
+        assert json.loads(to_json(nobody))["never_slower"] is None
 
 
 def test_wrong_results_are_no_proof(run: Run) -> None:

@@ -36,8 +36,8 @@
  * algorithms take one rank at a time, as in the paper.
  *
  * Arguments are those of MPI_Gather, MPI_Scatter and MPI_Reduce, MPI_IN_PLACE included, and mean
- * the same. A reduce with a datatype or an operator of the program's own works, but is bound anew
- * in every call.
+ * the same. A reduce with a datatype or an operator of the program's own, or of 2 GiB and more,
+ * works, but is bound anew in every call, by Sibyl's own choice of algorithm.
  *
  * Memory. Sibyl keeps what it has bound, with a copy of a block (at the root: of all blocks), for
  * the last eight combinations on a communicator; those of a communicator that is freed until

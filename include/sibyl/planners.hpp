@@ -43,7 +43,8 @@ struct PlanRequest {
   /// Used by algorithms for nodes; 1 where nothing is known.
   Rank ranks_per_node = 1;
   /// The same for ranks that lie anyhow: the number of each rank's node, below the number of ranks;
-  /// empty: as ranks_per_node says. Algorithms for any placement only.
+  /// empty: as ranks_per_node says. For Algorithm::any_placement, and for uneven_nodes where each
+  /// node holds consecutive ranks.
   std::span<const Rank> nodes = {};
   /// How many ranks of every node send and receive between nodes, each a part of the vector or of
   /// every block (Algorithm::lanes).

@@ -71,14 +71,16 @@ SIBYL_EXPORT int SIBYL_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
 
 /** Irregular gather: the root receives block r of recvcounts[r] elements at recvbuf + displs[r]
  * extents. A root with other counts than the ranks send is an error of the program: where it has
- * too little room it raises MPI_ERR_TRUNCATE, and no rank hangs. Blocks must not overlap.
+ * too little room it raises MPI_ERR_TRUNCATE, and no rank hangs; where one end has an empty block
+ * and the other has not, who expects data may wait for ever. Blocks must not overlap.
  * Algorithms: ../docs/reference/algorithms.md, J. L. Traeff, lemmas 2.1 to 2.3. */
 SIBYL_EXPORT int SIBYL_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, const int recvcounts[], const int displs[],
                                MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 /** Irregular scatter: rank r receives the block of sendcounts[r] elements at sendbuf + displs[r]
- * extents. A rank with less room than its block raises MPI_ERR_TRUNCATE, and no rank hangs. */
+ * extents. A rank with less room than its block, but some, raises MPI_ERR_TRUNCATE, and no rank
+ * hangs; else as SIBYL_Gatherv. */
 SIBYL_EXPORT int SIBYL_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                                 MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                 MPI_Datatype recvtype, int root, MPI_Comm comm);
@@ -150,9 +152,10 @@ SIBYL_EXPORT int SIBYL_Barrier(MPI_Comm comm);
 
 /** Says when the ranks of `comm` arrive at the collectives to come: arrivals[r] is the time of rank
  * r in seconds from any common origin, `count` the number of ranks; 0 takes back what was said.
- * Collective: all ranks give the same times, which are compared. From the next call on reduce is
- * planned for them, where that is faster (SIBYL_REDUCE in ../docs/reference/environment.md); a
- * wrong pattern costs time and nothing else. Without effect where the MPI library serves the
+ * Collective: all ranks give the same times, which are compared. From the next call on reduce and
+ * allreduce, and bcast by an algorithm that follows arrivals, are planned for them, where that is
+ * faster (SIBYL_REDUCE in ../docs/reference/environment.md); a wrong pattern costs time and nothing
+ * else. Without effect where the MPI library serves the
  * communicator. MPI_ERR_ARG at all ranks, and the pattern stays as it was: times that differ
  * between ranks, are not one per rank, negative, not finite, or more than 1e6 s apart. */
 SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[], int count);
@@ -193,9 +196,9 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  * be freed while requests on it live.
  *
  * Progress. Where there is a thread in the background (MPI_THREAD_MULTIPLE, SIBYL_THREAD not 0) it
- * works between Start and Wait while something is under way there; otherwise only SIBYL_Arrive,
- * SIBYL_Test and SIBYL_Wait move data, the last two of all requests that have arrived in this
- * process.
+ * works between Start and Wait while something is under way there; otherwise only SIBYL_Arrive and
+ * SIBYL_Test move data, of their own request, and SIBYL_Wait, of all requests that have arrived in
+ * this process.
  *
  * Info keys, of which those at rank 0 hold (MPI_INFO_NULL: the defaults):
  * - `sibyl_algorithm`: `auto` (the default), `native`, or a name that `sibyl algorithms` prints;
@@ -206,8 +209,8 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  *   predicted to arrive; `rank`: always in rank order
  * - `sibyl_background`: `true` (the default) or `false`: whether data moves before a rank has
  *   arrived
- * - `sibyl_reproducible`: `false` (the default) or `true`: a reduce or an exscan combines in the
- *   same order each time and in every run (docs/how-to/reproducible.md)
+ * - `sibyl_reproducible`: `false` (the default) or `true`: a reduce, an allreduce or an exscan
+ *   combines in the same order each time and in every run (docs/how-to/reproducible.md)
  *
  * Report edges on all ranks or on none: algorithms in which all ranks must know the pattern fall
  * back to rank order when one is missing, for that iteration and some that follow.

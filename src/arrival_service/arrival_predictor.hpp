@@ -25,7 +25,7 @@
 // them out of step. Where lines take no regular turns, one pattern is that of all.
 //
 // A communicator that is freed, or a rank that is gone, leaves no hang: what is under way is waited
-// for a second at most, and then cancelled.
+// for a second at most, and then cancelled, or left to the MPI library where it might not be.
 //
 // Thread safety: one caller at a time, besides the thread.
 #pragma once

@@ -287,7 +287,8 @@ def print_report(report: Report, console: Console) -> None:
         shown += f" and {more} more" if more > 0 else ""
         notes.append(
             f"the reports of {len(report.missing)} of {counted(report.world_size, 'rank')} are "
-            f"missing ({shown}): they did not reach MPI_Finalize, or ran on another host"
+            f"missing ({shown}): they did not reach MPI_Finalize, or ran on a host that "
+            "does not share the working directory"
         )
     if report.damaged:
         notes.append(f"unreadable reports: {', '.join(report.damaged)}")

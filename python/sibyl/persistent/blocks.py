@@ -57,7 +57,7 @@ def gather_init(
             may give None.
         comm: all its ranks call this.
         root: the rank that receives.
-        algorithm: `auto`, `native`, a name of `sibyl algorithms gather`, or one of the paper's:
+        algorithm: `auto`, `native`, the name of a gather in `sibyl algorithms`, or of the paper:
             LIN, SLIN, BSLIN, LS, SLS, BSLS, BNOM, SBN, BSBN. Rank 0's words hold for all.
         order: `arrival`: ranks are served in the order in which they are predicted to arrive;
             `rank`: always in rank order; None: as the paper's name says, else `arrival`.
@@ -92,7 +92,7 @@ def scatter_init(
             it is.
         comm: all its ranks call this.
         root: the rank that sends.
-        algorithm: as in `gather_init`, of `sibyl algorithms scatter`.
+        algorithm: as in `gather_init`, of a scatter.
         order: as in `gather_init`.
         background: as in `gather_init`.
 

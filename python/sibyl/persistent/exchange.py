@@ -24,7 +24,7 @@ def bcast_init(
             written from `start` on.
         comm: all its ranks call this.
         root: the rank that sends.
-        algorithm: `auto`, `native`, or a name of `sibyl algorithms bcast`.
+        algorithm: `auto`, `native`, or the name of a bcast in `sibyl algorithms`.
         background: as in `gather_init`.
 
     Raises:
@@ -106,7 +106,7 @@ def alltoall_init(
         send: a block for every rank, all of one size; MPI.IN_PLACE where they lie in `receive`.
         receive: room for a block of every rank.
         comm: all its ranks call this.
-        algorithm: `auto`, `native`, or a name of `sibyl algorithms alltoall`.
+        algorithm: `auto`, `native`, or the name of an alltoall in `sibyl algorithms`.
         background: as in `gather_init`.
 
     Raises:

@@ -40,7 +40,7 @@ def reduce_init(
         comm: all its ranks call this.
         root: the rank that receives.
         op: (+). It must live as long as the request.
-        algorithm: `auto`, `native`, or a name of `sibyl algorithms reduce`.
+        algorithm: `auto`, `native`, or the name of a reduce in `sibyl algorithms`.
         order: as in `gather_init`.
         background: as in `gather_init`.
         reproducible: combine in the same order in every iteration.
@@ -73,7 +73,7 @@ def exscan_init(
         receive: a vector of as many elements.
         comm: all its ranks call this.
         op: (+). It must live as long as the request.
-        algorithm: `auto`, `native`, or a name of `sibyl algorithms exscan`.
+        algorithm: `auto`, `native`, or the name of an exscan in `sibyl algorithms`.
 
     Raises:
         mpi4py.MPI.Exception: the classes of MPI_Exscan; else, and other errors, as `reduce_init`.

@@ -77,7 +77,7 @@ TEST(DeviceMemory, WithoutRoomForACopyAtOneRankIsRefusedAtAll) {
   MPI_Type_create_hvector(2, 1, MPI_Aint{1} << 46, MPI_INT, &far_apart);
   MPI_Type_commit(&far_apart);
   for (const char* algorithm : {"auto", "native"}) {
-    const DeviceInfo info(algorithm, true);
+    const AlgorithmInfo info(algorithm);
     SIBYL_Request request = SIBYL_REQUEST_NULL;
     const int error =
         SIBYL_Bcast_init(vector.address(), rank == alone ? 1 : 2,
@@ -110,7 +110,7 @@ TEST(DeviceMemory, WithoutRoomAtTheRootLeavesNothingForTheNextRequest) {
   MPI_Datatype far_apart = MPI_DATATYPE_NULL;
   MPI_Type_create_hvector(2, 1, MPI_Aint{1} << 40, MPI_INT, &far_apart);
   MPI_Type_commit(&far_apart);
-  const DeviceInfo linear("linear", true);
+  const AlgorithmInfo linear("linear");
   std::vector<int> two(2);
   DeviceNumbers all(2, rank == 0);
   SIBYL_Request request = SIBYL_REQUEST_NULL;
@@ -118,7 +118,7 @@ TEST(DeviceMemory, WithoutRoomAtTheRootLeavesNothingForTheNextRequest) {
                                       comm.get(), linear.handle, &request);
   EXPECT_EQ(class_of(error), rank == 0 ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
   MPI_Type_free(&far_apart);
-  const DeviceInfo clairvoyant("clairvoyant", true);
+  const AlgorithmInfo clairvoyant("clairvoyant");
   std::vector<int> own(device_block);
   std::vector<int> sum(device_block);
   ASSERT_EQ(SIBYL_Reduce_init(own.data(), sum.data(), device_block, MPI_INT, MPI_SUM, 0, comm.get(),
@@ -149,7 +149,7 @@ TEST(DeviceMemory, ThatIsMostlyGapsLosesNothingThatComesEarly) {
   const auto extent = static_cast<std::size_t>(3 * apart + 1);
   DeviceNumbers send(4, false);
   DeviceNumbers receive(extent * static_cast<std::size_t>(size), true);
-  const DeviceInfo info("auto", true);
+  const AlgorithmInfo info("auto");
   SIBYL_Request request = SIBYL_REQUEST_NULL;
   ASSERT_EQ(SIBYL_Allgather_init(send.address(), 4, MPI_INT, receive.address(), 1, sparse,
                                  comm.get(), info.handle, &request),

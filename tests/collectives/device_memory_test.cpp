@@ -24,7 +24,7 @@ class DevicePersistent : public testing::TestWithParam<std::pair<const char*, bo
     EXPECT_EQ(received.get(), wanted);
   }
   Duplicate comm_;
-  DeviceInfo info_;
+  AlgorithmInfo info_;
   int rank_;
   int size_;
 };

@@ -58,18 +58,6 @@ inline std::vector<int> filled(std::size_t count, int with) {
   return std::vector<int>(count, with);
 }
 
-struct DeviceInfo {
-  DeviceInfo(const char* algorithm, bool background) {
-    MPI_Info_create(&handle);
-    MPI_Info_set(handle, "sibyl_algorithm", algorithm);
-    MPI_Info_set(handle, "sibyl_background", background ? "true" : "false");
-  }
-  ~DeviceInfo() { MPI_Info_free(&handle); }
-  DeviceInfo(const DeviceInfo&) = delete;
-  DeviceInfo& operator=(const DeviceInfo&) = delete;
-  MPI_Info handle = MPI_INFO_NULL;
-};
-
 inline void run_turns(SIBYL_Request request, const std::function<void(int)>& before,
                       const std::function<void(int)>& after) {
   for (int turn = 0; turn < 5; ++turn) {

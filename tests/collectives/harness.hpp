@@ -130,6 +130,19 @@ class Part {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+// Asks a persistent collective for an algorithm by its name.
+struct AlgorithmInfo {
+  explicit AlgorithmInfo(const char* algorithm, bool background = true) {
+    MPI_Info_create(&handle);
+    MPI_Info_set(handle, "sibyl_algorithm", algorithm);
+    MPI_Info_set(handle, "sibyl_background", background ? "true" : "false");
+  }
+  ~AlgorithmInfo() { MPI_Info_free(&handle); }
+  AlgorithmInfo(const AlgorithmInfo&) = delete;
+  AlgorithmInfo& operator=(const AlgorithmInfo&) = delete;
+  MPI_Info handle = MPI_INFO_NULL;
+};
+
 // A datatype of int32 components at given byte offsets, in the order of the type.
 struct Layout {
   std::string name;

@@ -34,7 +34,7 @@ void hold_those_there(Options& options, const std::vector<std::string>& contende
   for (const std::string& name : options.held) {
     if (name != options.reference && !is_there(name)) {  // the reference: nobody is held
       options.problem =
-          fmt::format("--hold {0}: it takes no part; name it in --algorithms too", name);
+          fmt::format("--hold {}: it takes no part; name it in --algorithms too", name);
     }
   }
 }

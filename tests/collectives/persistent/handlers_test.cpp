@@ -69,15 +69,12 @@ TEST_F(PersistentHandlers, MayFreeTheRequestThatFailed) {
   for (int rank = 0; rank <= last; ++rank) places.push_back(5 * rank);
   const std::vector<int> sent(5, rank_in());
   std::vector<int> received(5 * counts.size(), -1);
-  MPI_Info info = MPI_INFO_NULL;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "sibyl_algorithm", "linear");
+  const AlgorithmInfo linear("linear");
   SIBYL_Request request = SIBYL_REQUEST_NULL;
-  ASSERT_EQ(
-      SIBYL_Gatherv_init(sent.data(), rank_in() == last ? 5 : 3, MPI_INT, received.data(),
-                         counts.data(), places.data(), MPI_INT, 0, comm_.get(), info, &request),
-      MPI_SUCCESS);
-  MPI_Info_free(&info);
+  ASSERT_EQ(SIBYL_Gatherv_init(sent.data(), rank_in() == last ? 5 : 3, MPI_INT, received.data(),
+                               counts.data(), places.data(), MPI_INT, 0, comm_.get(), linear.handle,
+                               &request),
+            MPI_SUCCESS);
   call_at_errors(&free_it, request);
   EXPECT_EQ(SIBYL_Start(&request), MPI_SUCCESS);
   EXPECT_EQ(SIBYL_Arrive(&request), MPI_SUCCESS);

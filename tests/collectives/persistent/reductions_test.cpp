@@ -12,22 +12,6 @@ const Algorithm* algorithm_of(SIBYL_Request request) {
   return reinterpret_cast<PersistentRequest*>(request)->algorithm();
 }
 
-// Asks for an algorithm by its name.
-class Wish {
- public:
-  explicit Wish(const Algorithm& row) {
-    MPI_Info_create(&info_);
-    MPI_Info_set(info_, "sibyl_algorithm", std::string(row.name).c_str());
-  }
-  ~Wish() { MPI_Info_free(&info_); }
-  Wish(const Wish&) = delete;
-  Wish& operator=(const Wish&) = delete;
-  MPI_Info get() const { return info_; }
-
- private:
-  MPI_Info info_ = MPI_INFO_NULL;
-};
-
 bool fits(const Algorithm& row) {
   return row.check == nullptr || row.check({.ranks = size_of()}).empty();
 }
@@ -55,13 +39,13 @@ TEST(PersistentReductions, OfElementsThatReachIntoEachOtherAreTheLibrarys) {
   for (const Algorithm& row : algorithms(Collective::allreduce)) {
     if (!fits(row)) continue;
     SCOPED_TRACE(row.name);
-    const Wish wish(row);
+    const AlgorithmInfo wish(std::string(row.name).c_str());
     const int rank = rank_in();
     const std::array<int, 4> sent{rank + 1, 100 * rank, 7 - rank, 3};
     std::array<int, 4> sums{};
     SIBYL_Request request = SIBYL_REQUEST_NULL;
     ASSERT_EQ(SIBYL_Allreduce_init(sent.data(), sums.data(), 2, interleaved, op, comm.get(),
-                                   wish.get(), &request),
+                                   wish.handle, &request),
               MPI_SUCCESS);
     EXPECT_EQ(algorithm_of(request), nullptr);
     EXPECT_EQ(SIBYL_Start(&request), MPI_SUCCESS);
@@ -87,11 +71,11 @@ TEST(PersistentReductions, OfMoreElementsThanAnIntCountsAreTheLibrarys) {
     for (const Algorithm& row : algorithms(collective)) {
       if (!fits(row)) continue;
       SCOPED_TRACE(row.name);
-      const Wish wish(row);
+      const AlgorithmInfo wish(std::string(row.name).c_str());
       SIBYL_Request request = SIBYL_REQUEST_NULL;
       const auto make = [&](auto init, auto... root) {
         return init(&ends[0], &ends[1], count, MPI_UNSIGNED_CHAR, MPI_SUM, root..., comm.get(),
-                    wish.get(), &request);
+                    wish.handle, &request);
       };
       ASSERT_EQ(collective == Collective::exscan   ? make(SIBYL_Exscan_init_c)
                 : collective == Collective::reduce ? make(SIBYL_Reduce_init_c, 0)

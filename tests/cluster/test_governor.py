@@ -10,7 +10,7 @@ from sibyl.cluster import network, state
 
 pytestmark = needs_namespaces
 BYTES = 65536
-CALLS = 400
+CALLS = 600  # long enough for a watch in the second half, however slow the machine
 FAST, SLOW = 100_000_000, 20_000_000  # bit/s
 
 
@@ -20,7 +20,10 @@ def seconds_on_the_wire(rate: int) -> float:
 
 
 def test_arms_are_compared_again_on_slower_links(name: str, job: Job, tmp_path: Path) -> None:
-    """What a trial found on the old links is not what serves on the new ones."""
+    """What a trial found on the old links is not what serves on the new ones.
+
+    A chain beats both libraries' trees on three hosts whatever the links: the call that is watched.
+    """
     words = ["cluster", "up", "--hosts", 3, "--name", name, "--rate", f"{FAST // 1_000_000}mbit"]
     assert sibyl(*words).returncode == 0
     half, report = tmp_path / "half", tmp_path / "report.json"
@@ -31,7 +34,7 @@ def test_arms_are_compared_again_on_slower_links(name: str, job: Job, tmp_path: 
     half.unlink()
     assert running.wait(timeout=120) == 0  # all sums were right
     sites = json.loads(report.read_text())["governed"]
-    (site,) = [site for site in sites if site["collective"] == "allreduce"]
+    (site,) = [site for site in sites if site["collective"] == "bcast"]
     assert site["calls"] >= CALLS / 2
     # As the last trial has found them: on the old links two vectors take less than one does now.
     costs = {"own": site["own_seconds"], "native": site["native_seconds"]}

@@ -121,7 +121,10 @@ def build(cluster: Cluster) -> None:
 
 
 def shape(cluster: Cluster) -> None:
-    """Give both ends of every link the cluster's rate."""
+    """Give both ends of every link the cluster's rate.
+
+    Links that are slowed down have to be idle: queued pieces above the new bucket never leave.
+    """
     bucket = max(LEAST_BUCKET, round(cluster.rate * BUCKET_SECONDS / 8))
     piece = min(round(PIECE_SHARE * bucket), MOST_PIECE)
     link = f"tbf rate {cluster.rate}bit burst {bucket}"

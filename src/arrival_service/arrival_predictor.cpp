@@ -33,15 +33,18 @@ bool keep_for_good(std::vector<std::int64_t>&& reports, std::vector<double>&& re
 
 }  // namespace
 
-ArrivalPredictor::ArrivalPredictor(const Parties& parties, PredictionMode mode,
-                                   const CommonClock& clock)
-    : parties_(parties), mode_(mode), clock_(clock) {
+ArrivalPredictor::ArrivalPredictor(const Parties& parties, PredictionMode mode, CommonClock& clock)
+    : parties_(parties),
+      mode_(mode),
+      clock_(clock),
+      compared_at_(std::chrono::steady_clock::now()) {
   const auto ranks = static_cast<std::size_t>(parties.ranks);
   // All of it now: a rank that found no memory in the middle would leave the others waiting.
   reports_.resize(leads() ? ranks * report_words : report_words);
   result_.resize(result_words(parties.ranks));
   incoming_.reserve(ranks);
   outgoing_.reserve(ranks);
+  owed_.reserve(1);
   sites_.reserve(most_sites);
 }
 
@@ -95,13 +98,13 @@ int ArrivalPredictor::line_from(Site& site, std::int64_t place) try {
   return 0;
 }
 
-const SharedView* ArrivalPredictor::view_of_line(const CallSite& key) {
+ArrivalPredictor::InForce ArrivalPredictor::in_force(const CallSite& key) {
   const std::unique_lock<std::mutex> lock = keep_thread_out();
   const Site* const site = phase_ == Phase::failed ? nullptr : find(key, false);
-  if (site == nullptr) return nullptr;
+  if (site == nullptr) return {};
   const int line = site->turns.line_of(calls_);
   const SharedView& view = site->lines[static_cast<std::size_t>(line)].view;
-  return line == 0 || view == nullptr ? nullptr : &view;
+  return {.view = view == nullptr ? nullptr : &view, .line = line};
 }
 
 std::unique_lock<std::mutex> ArrivalPredictor::keep_thread_out() {
@@ -192,29 +195,27 @@ void ArrivalPredictor::begin_exchange() {
                       &outgoing_.emplace_back(MPI_REQUEST_NULL)))) {
     return;
   }
-  if (tells_all()) {
-    phase_ = Phase::exchanging;
-    fail(PMPI_Irecv(result_.data(), static_cast<int>(result_.size()), MPI_DOUBLE, 0,
-                    parties_.tag + 1, parties_.comm, &incoming_.emplace_back(MPI_REQUEST_NULL)));
-  } else {
-    // Where this rank is the root of nothing that was reported, nothing will come.
-    const bool is_root = std::ranges::any_of(
-        sites_, [&](const auto& site) { return site->key.root == parties_.rank; });
-    phase_ = is_root ? Phase::exchanging : Phase::quiet;
-  }
+  if (tells_all() || names_as_root(reports_.data(), parties_.rank)) expect_result();
+}
+
+// Rank 0 must not wait for this rank to be ready for it, so all that are owed are received at once:
+// where only roots are told, a root may be an exchange ahead.
+void ArrivalPredictor::expect_result() try {
+  if (result_.empty()) result_.resize(result_words(parties_.ranks));
+  std::vector<double>& result = owed_.emplace_back();
+  result.swap(result_);
+  phase_ = Phase::exchanging;
+  fail(PMPI_Irecv(result.data(), static_cast<int>(result.size()), MPI_DOUBLE, 0, parties_.tag + 1,
+                  parties_.comm, &incoming_.emplace_back(MPI_REQUEST_NULL)));
+} catch (const std::bad_alloc&) {
+  phase_ = Phase::failed;
 }
 
 void ArrivalPredictor::look() {
   if (phase_ != Phase::exchanging) return;
+  const int awaited = leads() ? static_cast<int>(incoming_.size()) : 1;
   int there = 0;
-  if (leads() || tells_all()) {
-    if (fail(PMPI_Testall(static_cast<int>(incoming_.size()), incoming_.data(), &there,
-                          MPI_STATUSES_IGNORE))) {
-      return;
-    }
-  } else if (fail(PMPI_Iprobe(0, parties_.tag + 1, parties_.comm, &there, MPI_STATUS_IGNORE))) {
-    return;
-  }
+  if (fail(PMPI_Testall(awaited, incoming_.data(), &there, MPI_STATUSES_IGNORE))) return;
   if (there != 0) take_result();
 }
 
@@ -229,20 +230,21 @@ void ArrivalPredictor::wait_for_result() {
   if (phase_ == Phase::result_here || phase_ == Phase::result_announced) apply_result();
 }
 
-// Everything that this rank waited for has come.
+// Everything that this rank waited for has come, or the first result of several.
 void ArrivalPredictor::take_result() {
   phase_ = Phase::result_here;
-  incoming_.clear();
   if (leads()) {
+    incoming_.clear();
     predict();
     send_result();
-  } else if (mode_ == PredictionMode::root_led) {
-    if (fail(PMPI_Recv(result_.data(), static_cast<int>(result_.size()), MPI_DOUBLE, 0,
-                       parties_.tag + 1, parties_.comm, MPI_STATUS_IGNORE))) {
-      return;
-    }
+  } else {
+    incoming_.erase(incoming_.begin());
+    result_.swap(owed_.front());
+    owed_.erase(owed_.begin());
   }
-  if (mode_ == PredictionMode::root_led && phase_ == Phase::result_here) apply_result();
+  if (tells_all() || phase_ != Phase::result_here) return;
+  apply_result();
+  if (phase_ == Phase::quiet && !owed_.empty()) phase_ = Phase::exchanging;
 }
 
 void ArrivalPredictor::send_result() {
@@ -250,12 +252,10 @@ void ArrivalPredictor::send_result() {
   const auto count = static_cast<std::size_t>(result_[2]);
   const int words = static_cast<int>(result_head + count * stride);
   for (Rank rank = 1; rank < parties_.ranks; ++rank) {
-    bool wanted = tells_all();
-    for (std::size_t i = 0; i < count && !wanted && !ending_; ++i) {
-      wanted = static_cast<Rank>(result_[result_head + i * stride + 1]) == rank;
-    }
-    if (wanted && fail(PMPI_Isend(result_.data(), words, MPI_DOUBLE, rank, parties_.tag + 1,
-                                  parties_.comm, &outgoing_.emplace_back(MPI_REQUEST_NULL)))) {
+    const std::int64_t* report = reports_.data() + static_cast<std::size_t>(rank) * report_words;
+    const bool owed = tells_all() || names_as_root(report, rank);
+    if (owed && fail(PMPI_Isend(result_.data(), words, MPI_DOUBLE, rank, parties_.tag + 1,
+                                parties_.comm, &outgoing_.emplace_back(MPI_REQUEST_NULL)))) {
       return;
     }
   }
@@ -291,10 +291,20 @@ void ArrivalPredictor::announce_result() try {
   return;  // nothing is done ahead
 }
 
+// On all ranks at the same call.
+void ArrivalPredictor::compare_clocks() {
+  const auto begin = std::chrono::steady_clock::now();
+  clock_.synchronise(parties_.comm, parties_.host);
+  compared_at_ = std::chrono::steady_clock::now();
+  comparison_ = compared_at_ - begin;
+  compared_at_call_ = calls_;
+}
+
 void ArrivalPredictor::apply_result() try {
   phase_ = Phase::quiet;
   if (tells_all()) {
     next_exchange_ = exchange_ + static_cast<std::int64_t>(result_[1]);
+    if (result_[3] != 0) compare_clocks();
   }
   const Site* before_it = nullptr;
   for (std::size_t i = 0; i < static_cast<std::size_t>(result_[2]); ++i) {
@@ -328,8 +338,6 @@ bool ArrivalPredictor::finish() {
     look();
     if (phase_ == Phase::exchanging) std::this_thread::yield();
   }
-  // A result that the root of a site had no call left to look for.
-  if (mode_ == PredictionMode::root_led && !leads()) look();
   bool gave_up = phase_ == Phase::failed;
   for (MPI_Request& request : incoming_) {
     if (request == MPI_REQUEST_NULL) continue;

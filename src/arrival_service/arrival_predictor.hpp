@@ -6,7 +6,8 @@
 // order of the ranks has changed. What then happens is the mode:
 //
 // - root-led: only the roots of linear algorithms are told, and use the arrival pattern once they
-//   have it. Nobody else hears or waits for anything.
+//   have it. Nobody else hears anything, and nobody waits: a root that has reported a site of its
+//   own is owed one result, and receives it whenever it comes.
 // - periodic, background: all ranks are told, and all change over at the call that comes
 //   `calls_in_flight` + 1 after that of the exchange. A rank that gets there before the result
 //   waits for it: it would be that many calls ahead of the slowest one. While no order changes,
@@ -23,6 +24,10 @@
 // line, and with the patterns tells all ranks which numbers of calls are whose
 // (arrival/call_cycle.hpp). What other ranks call from is never looked at, so that nothing can put
 // them out of step. Where lines take no regular turns, one pattern is that of all.
+//
+// Between hosts, clocks run off from each other, until orders are within the error. Where all ranks
+// are told, rank 0 has them compared again by then, at the call at which its result comes into
+// force; that may take a hundredth of the time at most.
 //
 // A communicator that is freed, or a rank that is gone, leaves no hang: what is under way is waited
 // for a second at most, and then cancelled, or left to the MPI library where it might not be.
@@ -66,7 +71,8 @@ class ArrivalPredictor final : public BackgroundWork {
     MPI_Comm comm = MPI_COMM_NULL;  // private; returns its errors
     Rank rank = 0;
     Rank ranks = 1;
-    int tag = 0;  // the first of ArrivalPredictor::tags
+    int tag = 0;            // the first of ArrivalPredictor::tags
+    std::int64_t host = 0;  // as CommonClock::synchronise() has it
   };
 
   struct Site {
@@ -106,7 +112,8 @@ class ArrivalPredictor final : public BackgroundWork {
     Service service = Service::fixed_order;
   };
 
-  ArrivalPredictor(const Parties& parties, PredictionMode mode, const CommonClock& clock);
+  // `clock` must outlive it, and is compared again.
+  ArrivalPredictor(const Parties& parties, PredictionMode mode, CommonClock& clock);
   ~ArrivalPredictor();
   // The communicator goes: no message stays under way, which may take a second where a rank is
   // behind. False where one of this rank's has been given up, so that another rank's may still come
@@ -128,9 +135,13 @@ class ArrivalPredictor final : public BackgroundWork {
   bool has_thread() const { return thread_ != nullptr; }
   Outcome progress() noexcept override;
 
-  // The view of the line that the call which was begun is taken to be made from; nullptr: none, or
-  // lines are not told apart.
-  const SharedView* view_of_line(const CallSite& key);
+  // What is in force for the line that the call which was begun is taken to be made from; of line 0
+  // where lines are not told apart. nullptr: nothing yet.
+  struct InForce {
+    const SharedView* view = nullptr;
+    int line = 0;
+  };
+  InForce in_force(const CallSite& key);
   // The site; nullptr when no call of it has been seen.
   const Site* known(const CallSite& key) { return find(key, false); }
 
@@ -155,6 +166,9 @@ class ArrivalPredictor final : public BackgroundWork {
   static constexpr std::int64_t calls_in_flight = 8;
   static constexpr std::int64_t shortest_interval = 16;
   static constexpr std::int64_t longest_interval = 1024;
+  static constexpr double clock_may_be_off = 0.1;  // of the time from the first rank to the last
+  static constexpr std::int64_t calls_between_comparisons = 512;
+  static constexpr double comparisons_budget = 0.01;    // of the time
   static constexpr std::size_t most_sites = 16;         // that are kept
   static constexpr std::size_t sites_of_a_message = 4;  // the latest
   static constexpr std::size_t patterns_of_a_message = 8;
@@ -179,6 +193,8 @@ class ArrivalPredictor final : public BackgroundWork {
   std::size_t kind_of(const Site& site) const;
   int line_from(Site& site, std::int64_t place);
   double clock_error() const;
+  bool clocks_have_run_off() const;
+  void compare_clocks();
   void predict();
   bool feed(Site& site);
   bool tell(Site& site, std::size_t& count);
@@ -187,6 +203,7 @@ class ArrivalPredictor final : public BackgroundWork {
   void write_result();
   void send_result();
   void wait_for_result();
+  void expect_result();
   void take_result();
   struct Told {
     CallSite key;
@@ -208,7 +225,11 @@ class ArrivalPredictor final : public BackgroundWork {
   ProgressThread* thread_ = nullptr;
   Parties parties_;
   PredictionMode mode_;
-  CommonClock clock_;
+  CommonClock& clock_;
+  // When clocks were compared last, and for how long.
+  std::int64_t compared_at_call_ = 0;
+  std::chrono::steady_clock::time_point compared_at_;
+  std::chrono::steady_clock::duration comparison_{};
   Hear hear_;
   Foresee foresee_;
   ProgressHook* hook_ = nullptr;
@@ -223,8 +244,9 @@ class ArrivalPredictor final : public BackgroundWork {
   bool ending_ = false;   // the communicator goes
   bool finished_ = true;  // and no message of its was given up
 
-  std::vector<std::int64_t> reports_;  // own; at rank 0 those of all ranks
-  std::vector<double> result_;
+  std::vector<std::int64_t> reports_;      // own; at rank 0 those of all ranks
+  std::vector<double> result_;             // empty while the only one is owed
+  std::vector<std::vector<double>> owed_;  // results that rank 0 has still to send here
   std::vector<MPI_Request> incoming_;
   std::vector<MPI_Request> outgoing_;
 };

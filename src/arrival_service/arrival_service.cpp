@@ -16,6 +16,11 @@ namespace sibyl {
 ArrivalService::ArrivalService(ArrivalListener& listener)
     : listener_(listener), view_(view_of({})) {}
 
+// Where all ranks share a clock the number is one and the same.
+std::int64_t ArrivalService::host() const {
+  return one_clock() ? 0 : host_.value_or(host_number());
+}
+
 bool ArrivalService::usable(std::span<const double> times) const {
   if (times.empty()) return true;
   if (!check_times(times, parties_.ranks).empty()) return false;
@@ -28,6 +33,7 @@ bool ArrivalService::publish(std::span<const double> times, double error) {
   SharedView before = view_of(
       {.times = {times.begin(), times.end()}, .version = view_->version + 1, .error = error});
   before.swap(view_);
+  told_last_.reset();
   ++changes_;
   listener_.arrivals_changed(before);
   return true;
@@ -62,7 +68,12 @@ bool ArrivalService::take_given(const std::string& setting) {
 
 void ArrivalService::follow_line(const CallSite& site) {
   const bool all_are_told = predictor_ != nullptr && predictor_->mode() != PredictionMode::root_led;
-  follow(all_are_told ? predictor_->view_of_line(site) : nullptr);
+  ArrivalPredictor::InForce own;
+  if (all_are_told) own = predictor_->in_force(site);
+  // That of the site as a whole is the view for all calls where it was told last; and times that
+  // the program has given since are for all.
+  const bool for_all = !told_last_.has_value() || *told_last_ == site;
+  follow(own.line == 0 && for_all ? nullptr : own.view);
 }
 
 void ArrivalService::expect(const CallSite& site, std::span<const double> times) {
@@ -71,7 +82,7 @@ void ArrivalService::expect(const CallSite& site, std::span<const double> times)
 }
 
 const CommonClock& ArrivalService::compare_clocks() {
-  if (!one_clock()) clock_.synchronise(parties_.comm, host_.value_or(host_number()));
+  if (!one_clock()) clock_.synchronise(parties_.comm, host());
   return clock_;
 }
 
@@ -87,11 +98,14 @@ void ArrivalService::replace_clock(const CommonClock& clock, std::int64_t host) 
 }
 
 void ArrivalService::predict(PredictionMode mode, ProgressThread* thread, ProgressHook& hook) {
-  const CommonClock& clock = compare_clocks();
+  compare_clocks();
+  const ArrivalPredictor::Parties parties{.comm = parties_.comm,
+                                          .rank = parties_.rank,
+                                          .ranks = parties_.ranks,
+                                          .tag = parties_.tag,
+                                          .host = host()};
   try {
-    predictor_ = std::make_unique<ArrivalPredictor>(
-        ArrivalPredictor::Parties{parties_.comm, parties_.rank, parties_.ranks, parties_.tag}, mode,
-        clock);
+    predictor_ = std::make_unique<ArrivalPredictor>(parties, mode, clock_);
   } catch (const std::bad_alloc&) {
     predictor_.reset();
   }
@@ -114,7 +128,7 @@ void ArrivalService::predict(PredictionMode mode, ProgressThread* thread, Progre
         site.collective == Collective::reduce || site.collective == Collective::allreduce;
     if (!tells_all || !reduces) return;
     if (line == 0) {
-      publish(pattern.times, pattern.error);
+      if (publish(pattern.times, pattern.error)) told_last_ = site;
     } else {
       ++changes_;
     }

@@ -3,8 +3,9 @@
 // Providers publish views (arrival/view.hpp), calls look at them:
 //
 //   given     SIBYL_ARRIVALS at set-up and SIBYL_Comm_set_arrivals: one view for all calls
-//   history   ArrivalPredictor: a view per collective, root and size; those of reduces are for all
-//             calls too, or, where several lines of the program make such calls, for theirs.
+//   history   ArrivalPredictor: a view per collective, root and size; the one of a reduction that
+//             was told last is for all calls too that have none of their own. Where several lines
+//             of the program make such calls, a view for each.
 //             LateRanks: a view per call site of an allreduce, learnt from its own messages
 //   progress  ArrivalExchange: a view per iteration of a persistent request. It lives with the
 //             request, which may outlive the communicator, and on the clock that is kept here.
@@ -123,12 +124,14 @@ class ArrivalService {
     listener_.other_view_followed();
   }
   bool usable(std::span<const double> times) const;
+  std::int64_t host() const;
   bool one_clock() const { return !host_.has_value() && parties_.one_node; }
 
   ArrivalListener& listener_;
   Parties parties_;
   SharedView view_;
   const SharedView* followed_ = nullptr;
+  std::optional<CallSite> told_last_;  // whose predicted pattern `view_` is; empty: nobody's
   std::uint64_t changes_ = 0;
   CommonClock clock_;
   std::optional<std::int64_t> host_;  // given by a test

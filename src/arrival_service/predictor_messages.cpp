@@ -117,6 +117,25 @@ double ArrivalPredictor::clock_error() const {
   return 1e-9 * static_cast<double>(largest);
 }
 
+// Whether that is worth what it takes; no sooner than all ranks have made some calls and the last
+// comparison is a hundredth of the time since.
+bool ArrivalPredictor::clocks_have_run_off() const {
+  if (!tells_all() || calls_ - compared_at_call_ < calls_between_comparisons) return false;
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - compared_at_;
+  const std::chrono::duration<double> took = comparison_;
+  if (took.count() > comparisons_budget * since.count()) return false;
+  const double error = 2 * clock_error();
+  const std::size_t stride = pattern_head + static_cast<std::size_t>(parties_.ranks);
+  const auto count = static_cast<std::size_t>(result_[2]);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::span times(result_.data() + result_head + i * stride + pattern_head,
+                          static_cast<std::size_t>(parties_.ranks));
+    const auto [first, last] = std::ranges::minmax(times);
+    if (error > clock_may_be_off * (last - first)) return true;
+  }
+  return false;
+}
+
 // What the result says of one line; whether that is news. The version is one of the whole site.
 bool ArrivalPredictor::write_pattern(const Site& site, std::size_t line, const CallTurns& turns,
                                      std::uint64_t& version, double* part) const {
@@ -184,6 +203,7 @@ void ArrivalPredictor::predict() {
   out[0] = static_cast<double>(exchange_);
   out[1] = static_cast<double>(interval_);
   out[2] = static_cast<double>(count);
+  out[3] = clocks_have_run_off() ? 1 : 0;
 }
 
 }  // namespace sibyl

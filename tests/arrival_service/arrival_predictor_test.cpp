@@ -30,10 +30,10 @@ std::vector<Rank> expected_order(int ranks) {
 
 class Agreement {
  public:
-  explicit Agreement(PredictionMode mode)
-      : agreement_(std::make_unique<ArrivalPredictor>(
-            ArrivalPredictor::Parties{comm_.get(), rank_in(), size_of(), 7}, mode,
-            CommonClock(LocalClock{lateness(rank_in(), size_of()) * second, 0}))) {
+  explicit Agreement(PredictionMode mode, const CommonClock& clock = late_clock(), int host = 0)
+      : clock_(clock),
+        agreement_(std::make_unique<ArrivalPredictor>(
+            ArrivalPredictor::Parties{comm_.get(), rank_in(), size_of(), 7, host}, mode, clock_)) {
     if (mode != PredictionMode::background || thread_level() < MPI_THREAD_MULTIPLE) return;
     thread_ = std::make_unique<ProgressThread>();
     agreement_->work_in(thread_.get());
@@ -53,13 +53,25 @@ class Agreement {
     return last;
   }
   ArrivalPredictor& operator*() { return *agreement_; }
+  const CommonClock& clock() const { return clock_; }
   void end() {
     if (agreement_ != nullptr && thread_ != nullptr) thread_->withdraw(*agreement_);
     agreement_.reset();
   }
+  // Whether a message is there that nobody has received.
+  bool has_message() {
+    int there = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &there, MPI_STATUS_IGNORE);
+    return there != 0;
+  }
 
  private:
+  static CommonClock late_clock() {
+    return CommonClock(LocalClock{lateness(rank_in(), size_of()) * second, 0});
+  }
+
   Duplicate comm_;
+  CommonClock clock_;
   std::unique_ptr<ProgressThread> thread_;
   std::unique_ptr<ArrivalPredictor> agreement_;
 };
@@ -245,6 +257,48 @@ TEST(ArrivalPredictor, AnEarlyRankDoesNotWaitForALateOne) {
     if (rank_in() == late) go_on();
     MPI_Barrier(MPI_COMM_WORLD);
   }
+}
+
+// A root that only sends is through long before rank 0 has made the call of the exchange.
+TEST(ArrivalPredictor, ARootThatEndsFirstLeavesNoMessage) {
+  const int root = size_of() - 1;
+  for (const PredictionMode mode : {PredictionMode::root_led, PredictionMode::periodic}) {
+    for (const int calls : {13, 50}) {
+      Agreement agreement(mode);
+      if (rank_in() == 0 && root != 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      agreement.call({Collective::scatter, root, 8}, calls);
+      EXPECT_TRUE((*agreement).finish());
+      MPI_Barrier(MPI_COMM_WORLD);
+      EXPECT_FALSE(agreement.has_message());
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+}
+
+// In two calls' time these clocks may have run off by more than lets orders be told apart.
+TEST(ArrivalPredictor, HasClocksOfSeveralHostsComparedAgain) {
+  constexpr double runs_off = 100;  // seconds a second
+  for (const PredictionMode mode : all_modes) {
+    Duplicate together;
+    CommonClock clock(LocalClock{}, runs_off);
+    clock.synchronise(together.get(), rank_in());
+    Agreement agreement(mode, clock, rank_in());
+    const std::int64_t before = agreement.clock().compared_at();
+    for (int i = 0; i < 1100; ++i) {
+      agreement.call(gather_site);
+      if (i % 16 == 0) MPI_Barrier(MPI_COMM_WORLD);
+    }
+    const bool again = agreement.clock().compared_at() != before;
+    EXPECT_EQ(again, mode != PredictionMode::root_led && size_of() > 1);
+    agreement.end();
+  }
+}
+
+TEST(ArrivalPredictor, ComparesNoClocksThatAreExact) {
+  Agreement agreement(PredictionMode::periodic);
+  const std::int64_t before = agreement.clock().compared_at();
+  agreement.call(gather_site, 1100);
+  EXPECT_EQ(agreement.clock().compared_at(), before);
 }
 
 // And leaves nothing to a communicator that comes after it.

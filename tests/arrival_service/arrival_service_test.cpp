@@ -2,7 +2,10 @@
 // differs between ranks, changes nothing.
 #include "arrival_service/arrival_service.hpp"
 
+#include <array>
+#include <chrono>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "support/mpi_test.hpp"
@@ -21,6 +24,10 @@ struct Heard final : ArrivalListener {
   std::vector<SharedView> replaced;
   std::vector<CallSite> sites;
   std::vector<SharedView> expected;
+};
+
+struct NoHook final : ProgressHook {
+  bool advance() noexcept override { return false; }
 };
 
 class OpenService {
@@ -101,6 +108,42 @@ TEST(ArrivalService, SaysWhatIsToComeWithoutPuttingItIntoForce) {
   EXPECT_EQ(service.heard.sites.front(), site);
   EXPECT_EQ(service.heard.expected.front()->times, stairs(0));
   EXPECT_FALSE(service->view()->known());
+}
+
+// Reductions in turns, each planned by what is known of its own.
+TEST(ArrivalService, FollowsThePatternOfEachReduction) {
+  if (size_of() == 1) GTEST_SKIP() << "one rank has one pattern";
+  OpenService service;
+  NoHook hook;
+  service->predict(PredictionMode::periodic, nullptr, hook);
+  ArrivalPredictor& predictor = *service->predictor();
+  const std::array sites{CallSite{Collective::reduce, 0, 4096},
+                         CallSite{Collective::allreduce, 0, 64}};
+  const auto in_force = [&](const CallSite& site) { return predictor.known(site)->lines[0].view; };
+  for (int i = 0; i < 64; ++i) {
+    const CallSite& site = sites[static_cast<std::size_t>(i) % sites.size()];
+    // Of one reduction the last rank comes last, of the other one the first.
+    const bool late = rank_in() == (i % 2 == 0 ? size_of() - 1 : 0);
+    if (late) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    predictor.begin_call();
+    service->follow_line(site);
+    const ArrivalPredictor::Call call = predictor.enter(site, true);
+    if (call.line->version() > 0) {
+      EXPECT_EQ(service->view()->times, in_force(site)->times);
+    }
+    predictor.leave(call);
+    service->end_following();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  for (const CallSite& site : sites) EXPECT_NE(in_force(site), nullptr);
+  // What the program gives is for all.
+  ASSERT_TRUE(service->publish(stairs(0)));
+  for (const CallSite& site : sites) {
+    service->follow_line(site);
+    EXPECT_EQ(service->view()->times, stairs(0));
+  }
+  service->end_following();
+  EXPECT_TRUE(service->end_prediction());
 }
 
 }  // namespace

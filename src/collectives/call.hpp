@@ -78,6 +78,7 @@ class CountedCall {
   // A call that Sibyl could have served, or not with these arguments, and the MPI library has.
   int end_left(LeftNative why, std::uint64_t bytes, int result) {
     left_ = true;
+    if (!is_there_after(result)) return result;
     if (left_by_governor() && why == LeftNative::by_choice) why = LeftNative::governor;
     if (timed_) {
       CallCount& line = state_.report.line(collective_, nullptr);
@@ -144,11 +145,11 @@ class CountedCall {
   }
   int end(const Algorithm* algorithm, std::uint64_t bytes, int result) {
     // Not after an error, whose handler may have freed the communicator.
-    if (governed_.took != nullptr && result == MPI_SUCCESS) {
+    if (governed_.stay != nullptr && result == MPI_SUCCESS) {
       state_.governing()->leave(governed_, left_ == left_by_governor());
     }
     if (algorithm != nullptr && on_served != nullptr) on_served();
-    if (timed_) {
+    if (timed_ && is_there_after(result)) {
       const auto now = std::chrono::steady_clock::now();
       state_.report.line(collective_, algorithm).add(bytes, now - begin_);
       state_.recording.add({number_, collective_, root_, bytes, begin_, now, service_, version_});
@@ -157,6 +158,8 @@ class CountedCall {
   }
 
  private:
+  // After an error, whose handler may have freed the communicator.
+  bool is_there_after(int result) const { return result == MPI_SUCCESS || Process::has(&state_); }
   CommunicatorState::Served ask_governor(const CommunicatorState::CachedChoice& choice);
   Governor::Key site_of(const CommunicatorState::CachedChoice& choice) const;
 

@@ -57,7 +57,11 @@ void before_creation(MPI_Comm comm) try {
   return;  // the MPI library will say what it lacks
 }
 
-void after_creation() { count_communicators(1); }
+void after_creation(MPI_Comm comm, bool is_member) {
+  if (is_member) count_communicators(1);
+  if (comm == MPI_COMM_NULL || !Process::has_world()) return;
+  if (CommunicatorState* const state = CommunicatorState::get(comm)) state->count_creation();
+}
 void after_freeing() { count_communicators(-1); }
 
 }  // namespace sibyl::hooks

@@ -30,7 +30,8 @@ void after_session_finalize();
 // communicators within `comm` are given back, so that the program has every one that it would have
 // without Sibyl. Where there are few, nothing is asked and nothing sent.
 void before_creation(MPI_Comm comm);
-void after_creation();  // it has been made
-void after_freeing();   // one has been freed
+// One has been made of the ranks of `comm`, or some of them: this one is in it or not.
+void after_creation(MPI_Comm comm, bool is_member);
+void after_freeing();  // one has been freed
 
 }  // namespace sibyl::hooks

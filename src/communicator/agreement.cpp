@@ -7,16 +7,13 @@
 // was made everywhere, rank 0 broadcasts the settings that hold from now on, and all find out how
 // ranks lie on nodes. Rank 0's SIBYL_ARRIVALS holds too. Until there is a private communicator the
 // messages travel on the user's as collectives of the same call, which cannot meet anything else.
-//
-// The private communicator comes from PMPI_Comm_create, not from a duplicate, which would run the
-// user's attribute callbacks. While it is made the user's communicator returns errors: running out
-// of contexts is no error of the user's.
 #include <array>
 #include <string_view>
 #include <vector>
 
 #include "base/hash.hpp"
 #include "communicator/communicator_state.hpp"
+#include "communicator/make_private.hpp"
 #include "communicator/membership.hpp"
 #include "cost/calibration.hpp"
 #include "cost/placement.hpp"
@@ -26,27 +23,6 @@
 
 namespace sibyl {
 namespace {
-
-// Replaces the error handler of a communicator for a while.
-class ReturnErrors {
- public:
-  explicit ReturnErrors(MPI_Comm comm) : comm_(comm) {
-    if (PMPI_Comm_get_errhandler(comm, &before_) == MPI_SUCCESS) {
-      PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    }
-  }
-  ~ReturnErrors() {
-    if (before_ == MPI_ERRHANDLER_NULL) return;
-    PMPI_Comm_set_errhandler(comm_, before_);
-    PMPI_Errhandler_free(&before_);
-  }
-  ReturnErrors(const ReturnErrors&) = delete;
-  ReturnErrors& operator=(const ReturnErrors&) = delete;
-
- private:
-  MPI_Comm comm_;
-  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
-};
 
 // What rank 0 decides for all. Tags begin elsewhere on every communicator: an MPI may give a new
 // one the context of one that was freed, where a message of a failed call may still lie unreceived.
@@ -58,19 +34,6 @@ struct FromRankZero {
 
 // PMPI_Reduce_local of Open MPI 5 goes by MPI_COMM_SELF, and ends a program that has none.
 bool can_combine() { return mpi_library() != MpiLibrary::openmpi || Process::has_world(); }
-
-MPI_Comm make_private(MPI_Comm comm) {
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Comm made = MPI_COMM_NULL;
-  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return MPI_COMM_NULL;
-  makes_private = true;
-  const int error = PMPI_Comm_create(comm, group, &made);
-  makes_private = false;
-  PMPI_Group_free(&group);
-  if (error != MPI_SUCCESS) return MPI_COMM_NULL;
-  if (made != MPI_COMM_NULL) return_errors(made);
-  return made;
-}
 
 // The private communicator, and rank 0's terms; MPI_COMM_NULL where some rank did not get it.
 MPI_Comm make_private_on_all(MPI_Comm comm, FromRankZero& terms) {
@@ -88,8 +51,6 @@ MPI_Comm make_private_on_all(MPI_Comm comm, FromRankZero& terms) {
 }
 
 }  // namespace
-
-thread_local bool makes_private = false;
 
 // The budget of some rank is spent. Rank 0 names the communicator within this one that has not been
 // used for longest; its ranks, who all are in this call, give its private communicator back, unless
@@ -118,7 +79,10 @@ void CommunicatorState::make_room_for_another(MPI_Comm comm) {
   constexpr std::uint32_t looks_every = 64;
   constexpr std::int64_t many = 1000;  // MPICH has room for twice as many
   if (mode_ != Mode::served) return;   // the same on all ranks, as is all that follows
-  if (++creations_ % looks_every == 0) {
+  // Once for each, however often this rank alone asks for it with arguments that are refused.
+  if (looked_for_room_at_ == creations_ + 1) return;
+  looked_for_room_at_ = creations_ + 1;
+  if (looked_for_room_at_ % looks_every == 0) {
     // Another thread may be using what would be given back.
     const std::array<std::int64_t, 2> own{process_.live_communicators + process_.privates_in_use(),
                                           Process::has_threads() ? 1 : 0};

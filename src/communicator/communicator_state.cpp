@@ -11,6 +11,7 @@
 #include "communicator/being_freed.hpp"
 #include "communicator/membership.hpp"
 #include "executor/faults.hpp"
+#include "executor/mpi_library.hpp"
 #include "selection/challenger.hpp"
 #include "selection/lanes.hpp"
 #include "selection/reproducible.hpp"
@@ -309,12 +310,14 @@ void CommunicatorState::begin_prediction() {
 
 void CommunicatorState::begin_governing() {
   if (settings_.govern == 0 || size_ == 1) return;
+  const bool one_clock = ranks_per_node() == size_ && mpi_library() != MpiLibrary::simgrid;
   governing_ = std::make_unique<Governing>(
       Governing::Parties{.comm = private_comm(),
                          .rank = rank_,
                          .ranks = size_,
                          .tag = static_cast<int>(tags_.end()) + ArrivalService::tags,
-                         .id = id_});
+                         .id = id_,
+                         .one_clock = one_clock});
 }
 
 void CommunicatorState::end_governing() {

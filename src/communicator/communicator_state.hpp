@@ -86,6 +86,8 @@ class CommunicatorState final : public ArrivalListener {
   // end; as long as it may, tries to make one, and gives all private communicators within `comm`
   // back when that fails.
   void make_room_for_another(MPI_Comm comm);  // agreement.cpp
+  // It has been made.
+  void count_creation() { ++creations_; }
   // Agreed on at set-up, the same on all ranks and on no other communicator of theirs; 0 before.
   std::uint64_t id() const { return id_; }
   // When it served last, in the process's ticks.
@@ -284,7 +286,9 @@ class CommunicatorState final : public ArrivalListener {
   std::uint32_t set_up_call_;
   std::optional<bool> within_world_;
   std::uint32_t creations_ = 0;  // communicators made from this one
-  bool tight_ = false;           // there may be no room for many more
+  // How many there were when room was looked for last, or will have been.
+  std::uint32_t looked_for_room_at_ = 0;
+  bool tight_ = false;  // there may be no room for many more
   std::uint64_t id_ = 0;
   std::uint64_t last_used_ = 0;
   std::shared_ptr<PrivateCommunicator> private_;

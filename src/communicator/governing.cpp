@@ -2,6 +2,7 @@
 #include "communicator/governing.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <thread>
 
@@ -10,26 +11,6 @@ namespace {
 
 constexpr double patience_at_the_end = 1.0;  // seconds
 constexpr int report_words = static_cast<int>(std::tuple_size_v<Governor::Report>);
-
-int wait_for(std::vector<MPI_Request>& requests) {
-  const int error =
-      PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  if (error == MPI_SUCCESS) requests.clear();
-  return error;
-}
-
-// Until then, or until they are complete; true if they are.
-bool wait_until(double end, std::vector<MPI_Request>& requests) {
-  int done = 0;
-  while (true) {
-    if (PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
-                     MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
-      return false;
-    }
-    if (done != 0 || PMPI_Wtime() >= end) return done != 0;
-    std::this_thread::yield();
-  }
-}
 
 // Whether there was one.
 bool cancel(std::vector<MPI_Request>& requests) {
@@ -57,28 +38,53 @@ Governing::Governing(const Parties& parties)
 
 Governing::~Governing() { static_cast<void>(finish()); }
 
+// MPI_Wtime need not begin at the same moment on all ranks of a host, and simulated ranks have no
+// other time.
+double Governing::now() const {
+  if (!parties_.one_clock) return PMPI_Wtime();
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now().time_since_epoch();
+  return since.count();
+}
+
 [[gnu::hot]] Governor::Call Governing::enter(const Governor::Key& key, std::uint64_t arrivals,
                                              std::int64_t place) {
   if (const Governor::Step now = governor_.begin_call(); now != Governor::Step::nothing) step(now);
   const Governor::Call call = governor_.enter(key, arrivals, place);
-  if (call.took != nullptr) begin_ = PMPI_Wtime();
+  if (call.stay != nullptr) joined_ = now();
   return call;
 }
 
 [[gnu::hot]] void Governing::leave(const Governor::Call& call, bool comparable) {
-  if (call.took == nullptr || !comparable) return;
-  *call.took = lasted_ ? lasted_(*call.site, call.arm) : std::max(PMPI_Wtime() - begin_, 0.0);
+  if (call.stay == nullptr || !comparable) return;
+  const double lasted = lasted_ ? lasted_(*call.site, call.arm) : std::max(now() - joined_, 0.0);
+  const double joined = parties_.one_clock && !lasted_ ? joined_ : 0;
+  *call.stay = {.joined = joined, .left = joined + lasted};
 }
 
-void Governing::step(Governor::Step now) {
-  const double begin = PMPI_Wtime();
+void Governing::step(Governor::Step due) {
+  const double begin = now();
+  waited_ = 0;
   int error = MPI_SUCCESS;
-  if (now == Governor::Step::report) error = report();
-  if (now == Governor::Step::collect) error = collect();
-  if (now == Governor::Step::follow) error = follow();
+  if (due == Governor::Step::report) error = report();
+  if (due == Governor::Step::collect) error = collect();
+  if (due == Governor::Step::follow) error = follow();
   if (error != MPI_SUCCESS) governor_.switch_off();
-  const double took = PMPI_Wtime() - begin;
-  seconds_ += lasted_ ? std::min(took, 1e-9) : took;
+  const double took = std::max(now() - begin - waited_, 0.0);
+  spent_.at_work += lasted_ ? std::min(took, 1e-9) : took;
+  if (!lasted_) spent_.waiting += waited_;
+}
+
+int Governing::wait_for(std::vector<MPI_Request>& requests) {
+  const auto count = static_cast<int>(requests.size());
+  int done = 0;
+  int error = PMPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
+  if (error == MPI_SUCCESS && done == 0) {
+    const double begin = now();
+    error = PMPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
+    waited_ += now() - begin;
+  }
+  if (error == MPI_SUCCESS) requests.clear();
+  return error;
 }
 
 int Governing::report() {
@@ -86,11 +92,11 @@ int Governing::report() {
   int error = wait_for(outgoing_);
   if (error != MPI_SUCCESS) return error;
   collected_ = false;
-  governor_.write_report(reports_.front(), seconds_);
-  seconds_ = 0;
+  const auto words = static_cast<int>(governor_.write_report(reports_.front(), spent_));
+  spent_ = {};
   if (!leads()) {
-    error = PMPI_Isend(reports_.front().data(), report_words, MPI_DOUBLE, 0, parties_.tag,
-                       parties_.comm, &outgoing_.emplace_back(MPI_REQUEST_NULL));
+    error = PMPI_Isend(reports_.front().data(), words, MPI_DOUBLE, 0, parties_.tag, parties_.comm,
+                       &outgoing_.emplace_back(MPI_REQUEST_NULL));
     if (error != MPI_SUCCESS) return error;
     return PMPI_Irecv(verdicts_.data(), static_cast<int>(verdicts_.size()), MPI_DOUBLE, 0,
                       parties_.tag + 1, parties_.comm, &incoming_.emplace_back(MPI_REQUEST_NULL));
@@ -146,11 +152,24 @@ int Governing::follow() {
   return MPI_SUCCESS;
 }
 
+// Until then, or until they are complete; true if they are.
+bool Governing::wait_until(double end, std::vector<MPI_Request>& requests) const {
+  int done = 0;
+  while (true) {
+    if (PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
+                     MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
+      return false;
+    }
+    if (done != 0 || now() >= end) return done != 0;
+    std::this_thread::yield();
+  }
+}
+
 // All ranks have made the same calls on the communicator, or will have when they get here; but a
 // rank may be gone for good.
 bool Governing::finish() {
   if (gave_up_) return false;
-  const double end = PMPI_Wtime() + patience_at_the_end;
+  const double end = now() + patience_at_the_end;
   const bool came = incoming_.empty() || wait_until(end, incoming_);
   if (came) incoming_.clear();
   if (leads() && came && governor_.is_under_way() && !collected_) {

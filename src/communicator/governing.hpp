@@ -31,8 +31,9 @@ class Governing {
     MPI_Comm comm = MPI_COMM_NULL;  // private; returns its errors
     Rank rank = 0;
     Rank ranks = 1;
-    int tag = 0;           // the first of Governing::tags
-    std::uint64_t id = 0;  // of the communicator, the same on its ranks
+    int tag = 0;             // the first of Governing::tags
+    std::uint64_t id = 0;    // of the communicator, the same on its ranks
+    bool one_clock = false;  // all ranks read the same steady clock
   };
 
   explicit Governing(const Parties& parties);
@@ -63,6 +64,9 @@ class Governing {
  private:
   bool leads() const { return parties_.rank == 0; }
   void step(Governor::Step step);
+  int wait_for(std::vector<MPI_Request>& requests);
+  bool wait_until(double end, std::vector<MPI_Request>& requests) const;
+  double now() const;
   int report();
   int collect();
   int follow();
@@ -75,8 +79,9 @@ class Governing {
   Governor governor_;
   Judge judge_;
   Lasted lasted_;
-  double begin_ = 0;
-  double seconds_ = 0;  // of agreements since the last report
+  double joined_ = 0;      // the call that is under way
+  Governor::Spent spent_;  // on agreements since the last report
+  double waited_ = 0;      // in the step that is being made
   std::int64_t agreements_ = 0;
   bool collected_ = false;
   bool gave_up_ = false;                   // a message, at the end

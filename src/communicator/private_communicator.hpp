@@ -15,10 +15,6 @@
 
 namespace sibyl {
 
-// Whether this thread is making one: an MPI library that asks Sibyl whether it is to serve the new
-// communicator (openmpi_component/) is told no.
-extern thread_local bool makes_private;
-
 class PrivateCommunicator {
  public:
   // Takes over a communicator that counts in the process's budget.

@@ -233,6 +233,7 @@ void Process::end() {
   thread_.reset();
   requests.end_all();
   deferred_release_->end();
+  if (own_self_ != MPI_COMM_NULL) PMPI_Comm_free(&own_self_);
   while (true) {
     MPI_Comm comm = MPI_COMM_NULL;
     {
@@ -271,6 +272,7 @@ void Process::end_without_world() try {
   Process* const process = the_process.exchange(nullptr);
   if (process == nullptr) return;
   process->thread_.reset();
+  process->requests.end_all();
   process->deferred_release_->end();
   for (const Attached& one : process->attached_) {
     one.state->report_governed();

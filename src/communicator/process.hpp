@@ -82,6 +82,8 @@ class Process {
   // A communicator's state begins and ends.
   void enter(MPI_Comm comm, CommunicatorState* state);
   void retract(MPI_Comm comm);  // it did not begin
+  // Whether a communicator has this state.
+  static bool has(const CommunicatorState* state);
   void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
              CommunicatorRecording recording);
   // A call of a collective that Sibyl does not serve, for the report.
@@ -89,6 +91,9 @@ class Process {
                     std::chrono::nanoseconds took);
   std::uint64_t ordinal_of(const std::vector<int>& group);
   RecordingRoom& recording_room() { return recording_.room(); }
+
+  // A communicator of this rank alone that returns errors; MPI_COMM_NULL where there can be none.
+  MPI_Comm own_self();
 
   // Private communicators: takes one of the budget, or says that none is left.
   bool take_private();
@@ -153,6 +158,7 @@ class Process {
   bool times_calls_ = false;
   mutable std::mutex mutex_;
   std::vector<Attached> attached_;  // communicators with a state, oldest first
+  MPI_Comm own_self_ = MPI_COMM_NULL;
   bool ends_with_world_ = false;
   int rank_ = 0;  // of the world; without one, of the largest communicator that had a state
   int size_ = 0;

@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "communicator/communicator_state.hpp"
+#include "communicator/make_private.hpp"
 #include "communicator/membership.hpp"
 #include "communicator/process.hpp"
 #include "cost/placement.hpp"
@@ -19,6 +20,22 @@ void Process::enter(MPI_Comm comm, CommunicatorState* state) {
   if (ends_with_world_ || state->size() <= size_) return;
   rank_ = state->rank();
   size_ = state->size();
+}
+
+bool Process::has(const CommunicatorState* state) {
+  Process* const process = get();
+  if (process == nullptr) return false;
+  const std::lock_guard<std::mutex> lock(process->mutex_);
+  return std::ranges::find(process->attached_, state, &Attached::state) != process->attached_.end();
+}
+
+MPI_Comm Process::own_self() {
+  if (!has_world()) return MPI_COMM_NULL;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (own_self_ != MPI_COMM_NULL) return own_self_;
+  const ReturnErrors quiet(MPI_COMM_SELF);
+  own_self_ = make_private(MPI_COMM_SELF);
+  return own_self_;
 }
 
 void Process::retract(MPI_Comm comm) {

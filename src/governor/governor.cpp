@@ -138,13 +138,13 @@ void Governor::begin_trial(Site& site, Arm contender) {
   const bool contender_first = SplitMix64(pair_begins).next() % 2 != 0;
   const bool contends = contender_first != second;
   call.arm = contends ? site.contender : site.arm;
-  call.took = &site.costs[contends ? 1 : 0][static_cast<std::size_t>(seen / 2)];
-  *call.took = not_comparable;  // until it is over
+  call.stay = &site.stays[contends ? 1 : 0][static_cast<std::size_t>(seen / 2)];
+  *call.stay = {};  // not comparable until it is over
 }
 
 [[gnu::hot]] void Governor::note(Site& site, Call& call) {
-  call.took = &site.recent[site.noted++ % watched];
-  *call.took = not_comparable;
+  call.stay = &site.recent[site.noted++ % watched];
+  *call.stay = {};
   if (!site.reported && site.watch_is_due()) wanted_ = true;
 }
 
@@ -168,9 +168,13 @@ void Governor::begin_trial(Site& site, Arm contender) {
   return Step::report;
 }
 
-void Governor::write_report(Report& report, double seconds) {
+std::size_t Governor::write_report(Report& report, Spent spent) {
   reported_count_ = 0;
-  std::size_t end = 2;
+  std::size_t end = report_head;
+  const auto write = [&](const Stay& stay) {
+    report[end++] = stay.joined;
+    report[end++] = stay.left;
+  };
   const std::size_t first = next_reported_;
   for (std::size_t i = 0; i < sites_.size() && reported_count_ < reported_.size(); ++i) {
     const std::size_t index = (first + i) % sites_.size();
@@ -186,19 +190,22 @@ void Governor::write_report(Report& report, double seconds) {
     if (site.trying) {
       told.pairs = static_cast<std::size_t>(pairs_of_looks[site.look]);
       told.last_look = site.look + 1 == pairs_of_looks.size();
-      for (const auto& costs : site.costs) {
-        for (std::size_t pair = 0; pair < told.pairs; ++pair) report[end++] = costs[pair];
+      for (const auto& stays : site.stays) {
+        for (std::size_t pair = 0; pair < told.pairs; ++pair) write(stays[pair]);
       }
     } else {
-      for (const double cost : site.recent) report[end++] = cost;
+      for (const Stay& stay : site.recent) write(stay);
     }
     site.reported = true;
     site.reported_at = site.calls;
     next_reported_ = index + 1;
   }
   report[0] = fingerprint();
-  report[1] = seconds;
+  report[1] = spent.at_work;
+  report[2] = spent.waiting;
+  report[3] = spent.waiting;
   wanted_ = false;
+  return end;
 }
 
 double Governor::fingerprint() const {

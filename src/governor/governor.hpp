@@ -88,6 +88,12 @@ class Governor {
   static constexpr std::size_t most_pairs = 8;
   static constexpr std::size_t watched = 4;
   static constexpr double not_comparable = -1;
+  // When a rank joined a call and left it: seconds of a clock that all ranks share; where they
+  // share none, since it has joined.
+  struct Stay {
+    double joined = 0;
+    double left = not_comparable;
+  };
   // The challenger's first trial comes no sooner where the library's took all of its looks: a site
   // is not to spend its first hundred calls in trials.
   static constexpr std::int64_t first_challenge = 128;
@@ -121,8 +127,8 @@ class Governor {
     std::int64_t decided_at = 0;
 
     // Of the arm in force, and of the contender.
-    std::array<std::array<double, most_pairs>, 2> costs{};
-    std::array<double, watched> recent{};
+    std::array<std::array<Stay, most_pairs>, 2> stays{};
+    std::array<Stay, watched> recent{};
     std::size_t noted = 0;  // in `recent`, ever since the decision
 
     int calls_of_look() const { return 2 * pairs_of_looks[look] + unseen; }
@@ -136,11 +142,11 @@ class Governor {
     void reconsider();
   };
 
-  // `took` is where the seconds of the call are to be noted; nullptr: nowhere.
+  // `stay` is where this rank's is to be noted; nullptr: nowhere.
   struct Call {
     Site* site = nullptr;  // nullptr: more sites than are kept
     Arm arm = Arm::own;
-    double* took = nullptr;
+    Stay* stay = nullptr;
   };
 
   // Of the communicator of this number, the same on its ranks: reports of another one, which a call
@@ -169,11 +175,20 @@ class Governor {
   static constexpr std::int64_t calls_in_flight = 2;  // from a report to its verdicts
   bool is_under_way() const { return under_way_; }
 
-  // What this rank has to tell. The first word is the same on ranks that are in step, the second is
-  // what governing has taken since the last report. From now on these sites wait for their
-  // verdicts.
-  using Report = std::array<double, 2 + sites_of_an_agreement * 2 * most_pairs>;
-  void write_report(Report& report, double seconds);
+  // What governing has taken, in seconds: at work, and waiting for other ranks' messages.
+  struct Spent {
+    double at_work = 0;
+    double waiting = 0;
+  };
+  // What this rank has to tell. The first word is the same on ranks that are in step; then what
+  // governing has taken since the last report: at work, waiting, and waiting once more, of which
+  // rank 0 makes the least of all ranks. From now on these sites wait for their verdicts.
+  // Gives the number of words.
+  static constexpr std::size_t report_head = 4;
+  static constexpr std::size_t words_of_a_stay = 2;
+  using Report =
+      std::array<double, report_head + sites_of_an_agreement * 2 * most_pairs * words_of_a_stay>;
+  std::size_t write_report(Report& report, Spent spent);
 
   // One of the sites in the report under way, and where in it its words are.
   struct Reported {

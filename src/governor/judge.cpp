@@ -14,6 +14,19 @@ std::int64_t calls_for(double spent, double cost, std::int64_t least, std::int64
   return std::max(static_cast<std::int64_t>(calls), least);
 }
 
+// What calls cost, from when all have joined and left them; as many as a site may tell of.
+using CallCosts = std::array<double, 2 * Governor::most_pairs>;
+
+CallCosts costs_in(const Governor::Report& all, std::size_t begin) {
+  CallCosts costs{};
+  for (double& cost : costs) {
+    const double joined = all[begin++];
+    const double left = all[begin++];
+    cost = left < 0 ? Governor::not_comparable : std::max(left - joined, 0.0);
+  }
+  return costs;
+}
+
 void keep_comparable(std::vector<double>& kept, std::span<const double> costs) {
   std::ranges::copy_if(costs, std::back_inserter(kept), [](double cost) { return cost >= 0; });
 }
@@ -23,21 +36,27 @@ void keep_comparable(std::vector<double>& kept, std::span<const double> costs) {
 void Judge::take_in(Governor::Report& all, const Governor::Report& report) {
   constexpr double none = Governor::not_comparable;
   all[0] = all[0] == report[0] ? all[0] : none;
+  const double least_waiting = std::min(all[3], report[3]);
   for (std::size_t i = 1; i < all.size(); ++i) {
     all[i] = all[i] < 0 || report[i] < 0 ? none : std::max(all[i], report[i]);
   }
+  all[3] = least_waiting;
 }
 
 std::vector<SiteVerdict> Judge::judge(Governor& own, const Governor::Report& all) {
   std::vector<SiteVerdict> verdicts;
   if (all[0] < 0) return verdicts;
   // Before the first one nothing has been taken yet.
-  if (all[1] > 0) agreements_[agreements_noted_++ % agreements_kept] = all[1];
+  if (all[1] > 0) {
+    agreements_[agreements_noted_++ % agreements_kept] = {
+        .at_work = all[1], .most_waiting = all[2], .least_waiting = all[3]};
+  }
   for (const Governor::Reported& told : own.reported()) {
-    const std::span<const double> costs = std::span(all).subspan(told.begin);
-    verdicts.push_back(told.trial ? judge_trial(told, costs.first(told.pairs),
-                                                costs.subspan(told.pairs, told.pairs))
-                                  : judge_watched(told.site, costs.first(Governor::watched)));
+    const CallCosts costs = costs_in(all, told.begin);
+    const std::span<const double> of = costs;
+    verdicts.push_back(
+        told.trial ? judge_trial(told, of.first(told.pairs), of.subspan(told.pairs, told.pairs))
+                   : judge_watched(told.site, of.first(Governor::watched)));
     verdicts.back().turns = own.turns_seen(told.site);
   }
   return verdicts;
@@ -48,16 +67,19 @@ Judge::Record& Judge::record_of(std::size_t site) {
   return records_[site];
 }
 
-double Judge::agreement() const {
+double Judge::agreement(double cost) const {
   const std::size_t known = std::min(agreements_noted_, agreements_kept);
   if (known == 0) return 0;
-  std::array<double, agreements_kept> sorted = agreements_;
+  std::array<double, agreements_kept> sorted{};
+  std::ranges::transform(agreements_, sorted.begin(), [cost](const Agreement& one) {
+    return one.at_work + std::max(one.least_waiting, std::min(one.most_waiting, cost));
+  });
   std::ranges::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
   return sorted[(known - 1) / 2];
 }
 
 std::int64_t Judge::interval_for(double cost) const {
-  const double takes = agreement();
+  const double takes = agreement(cost);
   return takes <= 0 ? interval_at_first
                     : calls_for(takes, cost, shortest_interval, longest_interval);
 }
@@ -105,7 +127,7 @@ SiteVerdict Judge::end_trial(Record& record, const Governor::Reported& told, Act
   const double better = keeps ? verdict.in_force : verdict.contender;
   const double worse = keeps ? verdict.contender : verdict.in_force;
   const auto pairs = static_cast<double>(std::max(record.in_force.size(), record.contender.size()));
-  const double spent = pairs * std::max(worse - better, 0.0) + record.looks * agreement();
+  const double spent = pairs * std::max(worse - better, 0.0) + record.looks * agreement(better);
   std::int64_t& pause = record.pauses[static_cast<std::size_t>(keeps ? told.contender : told.arm)];
   pause = keeps && pause != 0 ? std::min(2 * pause, longest_pause) : first_pause;
   if (!keeps) record.pauses[static_cast<std::size_t>(told.contender)] = 0;

@@ -29,7 +29,7 @@ struct SiteVerdict {
   Action action = Action::compare_more;
   std::int64_t next_trial = 0;  // in so many calls of the site
   std::int64_t next_watch = 0;  // likewise
-  // Seconds of a call at the rank that was longest in it: medians of the trial, of the arm that was
+  // Seconds that a call cost (judge.hpp): medians of the trial, of the arm that was
   // in force and of the one that was tried against it.
   double in_force = 0;
   double contender = 0;

@@ -57,7 +57,7 @@ struct GovernedSite {
   std::uint64_t calls = 0;
   std::uint64_t native_calls = 0;
   std::uint64_t challenger_calls = 0;
-  // By Arm: of a call at the rank that was longest in it, in the last trial of the arm.
+  // By Arm: what a call cost in the last trial of the arm (governor/judge.hpp).
   std::array<double, arm_count> seconds{};
 };
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "governor/governor.hpp"
@@ -50,9 +51,10 @@ class GovernedRanks {
     }
     for (std::size_t r = 0; r < each_.size(); ++r) {
       EXPECT_EQ(calls[r].arm, calls.front().arm);
-      EXPECT_EQ(calls[r].took == nullptr, calls.front().took == nullptr);
-      if (calls[r].took != nullptr) {
-        *calls[r].took = cost(calls[r].arm, calls_, static_cast<Rank>(r));
+      EXPECT_EQ(calls[r].stay == nullptr, calls.front().stay == nullptr);
+      if (calls[r].stay != nullptr) {
+        const double joined = joins_ ? joins_(calls_, static_cast<Rank>(r)) : 0;
+        *calls[r].stay = {joined, joined + cost(calls[r].arm, calls_, static_cast<Rank>(r))};
       }
     }
     ++calls_;
@@ -67,8 +69,12 @@ class GovernedRanks {
 
   const Governor::Site& site(std::size_t index = 0) const { return each_[1].sites()[index]; }
   Governor& of(Rank rank) { return each_[static_cast<std::size_t>(rank)]; }
+  // All ranks read one clock, by which they join their n-th call then.
+  void join_at(std::function<double(int call, Rank rank)> joins) { joins_ = std::move(joins); }
   // The next agreement takes so many seconds.
   void delay_next_agreement(double seconds) { delay_ = seconds; }
+  // In every agreement rank 0 waits so many seconds for the others, and nobody else does.
+  void put_rank_zero_ahead(double seconds) { ahead_ = seconds; }
   int agreements = 0;
   int calls() const { return calls_; }
 
@@ -81,7 +87,8 @@ class GovernedRanks {
       ++agreements;
       for (std::size_t r = 0; r < each_.size(); ++r) {
         Governor::Report report{};
-        each_[r].write_report(report, agreement_ + delay_);
+        each_[r].write_report(report,
+                              {.at_work = agreement_ + delay_, .waiting = r == 0 ? ahead_ : 0});
         if (r == 0) {
           all_ = report;
         } else {
@@ -104,6 +111,8 @@ class GovernedRanks {
   Judge judge_;
   double agreement_;
   double delay_ = 0;
+  double ahead_ = 0;
+  std::function<double(int call, Rank rank)> joins_;
   std::vector<Governor> each_;
   int calls_ = 0;
   Governor::Report all_{};

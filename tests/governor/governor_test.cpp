@@ -216,6 +216,50 @@ TEST(Governor, WatchesOnAfterOneAgreementThatTookLong) {
   EXPECT_EQ(ranks.site().arm, Arm::native);
 }
 
+// What the others wait for the last one, in either arm alike, is no part of what a call costs.
+TEST(Governor, LeavesASlowArmUnderALateRankWhereAllReadOneClock) {
+  const auto waits = [](Arm arm, int, Rank rank) {
+    const double after_the_last = arm == Arm::own ? 50e-6 : 20e-6;
+    return after_the_last + (rank == 3 ? 0 : 2 * ms);
+  };
+  GovernedRanks apart;
+  apart.native_of(100, waits);
+  EXPECT_EQ(apart.site().arm, Arm::own);
+  GovernedRanks ranks;
+  ranks.join_at([](int call, Rank rank) { return 5 * ms * call + (rank == 3 ? 2 * ms : 0); });
+  ranks.native_of(100, waits);
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+  EXPECT_NEAR(ranks.site().cost[place_of(Arm::own)], 50e-6, 1e-6);
+  EXPECT_NEAR(ranks.site().cost[place_of(Arm::native)], 20e-6, 1e-6);
+}
+
+// As the root of a loop of broadcasts, which sends and goes on.
+TEST(Governor, WatchesOnWhereRankZeroIsFarAhead) {
+  GovernedRanks ranks;
+  ranks.put_rank_zero_ahead(50 * ms);
+  ranks.native_of(100, costs(1 * ms, 2 * ms));
+  ASSERT_EQ(ranks.site().arm, Arm::own);
+  const int before = ranks.agreements;
+  ranks.native_of(1000, costs(1 * ms, 2 * ms));
+  const int agreed = ranks.agreements - before;
+  EXPECT_GE(agreed, 8);   // one call's time is a hundredth of what lies between them
+  EXPECT_LE(agreed, 12);  // and no less
+  ranks.native_of(120, costs(4 * ms, 2 * ms));
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+}
+
+TEST(Judge, TakesInTheLongestTimesAndTheLeastWait) {
+  Governor of;
+  Governor::Report all{};
+  Governor::Report other{};
+  of.write_report(all, {.at_work = 1, .waiting = 5});
+  of.write_report(other, {.at_work = 2, .waiting = 3});
+  Judge::take_in(all, other);
+  EXPECT_EQ(all[1], 2);
+  EXPECT_EQ(all[2], 5);
+  EXPECT_EQ(all[3], 3);
+}
+
 // What makes ranks wait may grow without Sibyl's doing.
 TEST(Governor, IsAlarmedEverLessWithoutReason) {
   GovernedRanks ranks;

@@ -189,7 +189,7 @@ template <class Call>
 int leave_to_library(const Call& call, CommunicatorState& state, const Governor::Call& governed) {
   const int result = call.native();
   // Not after an error, whose handler may have freed the communicator.
-  if (governed.took != nullptr && result == MPI_SUCCESS) state.governing()->leave(governed, true);
+  if (governed.stay != nullptr && result == MPI_SUCCESS) state.governing()->leave(governed, true);
   return result;
 }
 
@@ -220,7 +220,7 @@ template <class Call>
   }
   const int error = execute(settled.run, data, state.workspace);
   if (error != MPI_SUCCESS) return fail(caller, comm, error);
-  if (governed.took != nullptr) state.governing()->leave(governed, true);
+  if (governed.stay != nullptr) state.governing()->leave(governed, true);
   if (on_served != nullptr) on_served();
   return MPI_SUCCESS;
 }

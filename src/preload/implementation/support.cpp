@@ -16,7 +16,7 @@
 #include "base/environment.hpp"
 #include "collectives/call.hpp"
 #include "communicator/communicator_state.hpp"
-#include "communicator/private_communicator.hpp"
+#include "communicator/make_private.hpp"
 #include "selection/settings.hpp"
 
 #if !SIBYL_PRELOAD_OPENMPI && !defined(MPICH_VERSION) && !defined(I_MPI_VERSION) && \

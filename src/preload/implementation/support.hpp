@@ -125,21 +125,27 @@ template <typename... Words>
 word creating(const std::atomic<void*>& native, word comm, Words... words) {
   const Entry entry;
   if (entry.nested()) return static_cast<word>(call_native(native, comm, words...));
-  hooks::before_creation(
-      (MPI_Comm)comm);  // NOLINT: a number in MPICH's interface, a pointer in the standard's
+  // A number in MPICH's interface, a pointer in the standard's.
+  const auto parent = (MPI_Comm)comm;  // NOLINT
+  hooks::before_creation(parent);
   const int status = call_native(native, comm, words...);
   const word last = std::get<sizeof...(words) - 1>(std::tuple(words...));
   const auto* const made = reinterpret_cast<const MPI_Comm*>(last);
-  const bool is_member = status == MPI_SUCCESS && *made != MPI_COMM_NULL;  // some get none
-  if (is_member) hooks::after_creation();
+  if (status == MPI_SUCCESS) {
+    hooks::after_creation(parent, *made != MPI_COMM_NULL);  // some ranks get none
+  }
   return static_cast<word>(status);
 }
 #endif
 
-// One that frees a communicator, of which it gets the address.
+// One that frees a communicator, of which it gets the address. Where there is none the library says
+// so, by an error handler that may jump out of here and end no BeingFreed.
 inline word freeing(const std::atomic<void*>& native, word comm) {
   const auto* const address = reinterpret_cast<const MPI_Comm*>(comm);
-  const BeingFreed freed(address == nullptr ? MPI_COMM_NULL : *address);
+  const bool may_be_freed = address != nullptr && *address != MPI_COMM_NULL &&
+                            *address != MPI_COMM_WORLD && *address != MPI_COMM_SELF;
+  if (!may_be_freed) return static_cast<word>(call_native(native, comm));
+  const BeingFreed freed(*address);
   const int status = call_native(native, comm);
   if (status == MPI_SUCCESS) hooks::after_freeing();
   return static_cast<word>(status);

@@ -1,0 +1,40 @@
+// Makes communicators that the program does not see.
+//
+// They come from PMPI_Comm_create, not from a duplicate, which would run the program's attribute
+// callbacks. While one is made the program's communicator returns errors (ReturnErrors): running
+// out of contexts is no error of the program's.
+#pragma once
+
+#include <mpi.h>
+
+namespace sibyl {
+
+// Whether this thread is making one: an MPI library that asks Sibyl whether it is to serve the new
+// communicator (openmpi_component/) is told no.
+extern thread_local bool makes_private;
+
+// Replaces the error handler of a communicator for a while.
+class ReturnErrors {
+ public:
+  explicit ReturnErrors(MPI_Comm comm) : comm_(comm) {
+    if (PMPI_Comm_get_errhandler(comm, &before_) == MPI_SUCCESS) {
+      PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    }
+  }
+  ~ReturnErrors() {
+    if (before_ == MPI_ERRHANDLER_NULL) return;
+    PMPI_Comm_set_errhandler(comm_, before_);
+    PMPI_Errhandler_free(&before_);
+  }
+  ReturnErrors(const ReturnErrors&) = delete;
+  ReturnErrors& operator=(const ReturnErrors&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+// One of the ranks of `comm`, which returns errors; MPI_COMM_NULL where MPI gives none. Collective.
+MPI_Comm make_private(MPI_Comm comm);
+
+}  // namespace sibyl

@@ -40,6 +40,8 @@ int envelope_of(MPI_Datatype datatype, Envelope& envelope);
 
 // Cost: a few calls into the MPI library; returns its error code.
 int inspect(MPI_Datatype datatype, DatatypeInfo& info);
+// Whether data may be sent by it; `comm` returns its errors. MPI has no call that says so.
+bool is_committed(MPI_Datatype datatype, MPI_Comm comm);
 
 // Bytes from the lowest to the highest address that `count` elements touch.
 std::size_t span_of(const DatatypeInfo& type, MPI_Count count);

@@ -1,6 +1,7 @@
 // Wrong arguments: the right class, raised once through the communicator's own error handler, no
 // hang, nothing written, and the communicator serves the next call.
 #include "collectives/errors.hpp"
+#include "executor/mpi_library.hpp"
 
 namespace sibyl::test {
 namespace {
@@ -72,6 +73,24 @@ TEST_F(Errors, ScansRefuseWrongArguments) {
       return scan(from, MPI_IN_PLACE, count, MPI_INT, MPI_SUM, comm);
     });
   }
+}
+
+// What is sent by such a type would be what lay in memory before.
+TEST_F(Errors, TypesThatAreNotCommittedAreRefused) {
+  const bool sends = mpi_library() == MpiLibrary::simgrid;
+  if (sends || size_of() == 1) GTEST_SKIP() << "the library takes them";
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  const int root = size_of() - 1;
+  void* to = receive_.data();
+  void* from = send_.data();
+  expect_error(MPI_ERR_TYPE, "gather",
+               [&](MPI_Comm comm) { return SIBYL_Gather(from, 1, pair, to, 1, pair, root, comm); });
+  expect_error(MPI_ERR_TYPE, "bcast",
+               [&](MPI_Comm comm) { return SIBYL_Bcast(from, 1, pair, root, comm); });
+  expect_error(MPI_ERR_TYPE, "allgather",
+               [&](MPI_Comm comm) { return SIBYL_Allgather(from, 1, pair, to, 1, pair, comm); });
+  MPI_Type_free(&pair);
 }
 
 TEST_F(Errors, ReduceRefusesWrongArguments) {

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 #include <mpi.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -220,12 +219,14 @@ Recording read(const Options& options, std::string& problem) {
 int write(const Options& options, Run& run, const std::vector<Times>& times,
           std::string& document) {
   if (options.json.empty() && options.plot.empty()) return 0;
-  document = options.json.empty() ? options.plot + ".json" : options.json;
-  const std::string problem = write_file(
-      document,
-      to_json(options, ranks, mpi_version(), run.recording(), run.check(), times, run.picture()));
+  std::string problem;
+  document = options.json.empty() ? place_for_a_while(problem) : options.json;
+  const std::string text =
+      to_json(options, ranks, mpi_version(), run.recording(), run.check(), times, run.picture());
+  if (problem.empty()) problem = write_file(document, text);
   if (problem.empty()) return 0;
   fmt::print(stderr, "sibyl-fft: {}\n", problem);
+  if (options.json.empty() && !document.empty()) remove_with_its_directory(document);
   document.clear();
   return 1;
 }
@@ -289,7 +290,7 @@ int main(int argument_count, char** arguments) {
                  options.plot);
       code = code == 0 ? 1 : code;
     } else if (options.json.empty()) {
-      unlink(document.c_str());
+      remove_with_its_directory(document);
     }
   }
   return code;

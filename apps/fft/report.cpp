@@ -92,6 +92,23 @@ std::string write_file(const std::string& path, const std::string& text) {
   return error ? "cannot write " + path + ": " + error.message() : std::string{};
 }
 
+std::string place_for_a_while(std::string& problem) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  std::string own = (folder / "sibyl-fft-XXXXXX").string();
+  if (!error && mkdtemp(own.data()) != nullptr) return own + "/run.json";
+  problem =
+      "cannot make a directory in TMPDIR: " + (error ? error.message() : std::strerror(errno)) +
+      "; use --json FILE";
+  return {};
+}
+
+void remove_with_its_directory(const std::string& document) {
+  std::error_code ignored;
+  std::filesystem::remove(document, ignored);
+  std::filesystem::remove(std::filesystem::path(document).parent_path(), ignored);
+}
+
 std::string problem_with(const std::string& option, const std::string& path) {
   if (path.empty()) return {};
   std::error_code error;

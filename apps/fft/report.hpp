@@ -27,6 +27,11 @@ std::string to_json(const Options& options, int ranks, const std::string& mpi,
 // wrong, or nothing.
 std::string write_file(const std::string& path, const std::string& text);
 
+// The path of a document that is not to stay, in a new directory of its own and of this user's; or
+// what is wrong. And its end.
+std::string place_for_a_while(std::string& problem);
+void remove_with_its_directory(const std::string& document);
+
 // What keeps a file from being written later, or nothing.
 std::string problem_with(const std::string& option, const std::string& path);
 

@@ -62,9 +62,11 @@ def test_a_run_finds_the_tone_and_draws_it(sibyl: Sibyl, mpi: Mpi, tone: str) ->
 
 def test_a_run_leaves_no_file_but_the_picture(sibyl: Sibyl, mpi: Mpi, tone: str) -> None:
     words = fft_words(mpi, 2)
+    (sibyl.directory / "a.svg.json").write_text("the user's own")
     result = sibyl(*words, tone, "--size", 1024, "--iterations", 2, "--plot", "a.svg")
     assert result.returncode == 0, result
-    assert sorted(path.name for path in sibyl.directory.iterdir()) == ["a.svg", tone]
+    assert sorted(path.name for path in sibyl.directory.iterdir()) == ["a.svg", "a.svg.json", tone]
+    assert (sibyl.directory / "a.svg.json").read_text() == "the user's own"
 
 
 @pytest.mark.parametrize(

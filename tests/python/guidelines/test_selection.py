@@ -54,21 +54,33 @@ def test_measured_numbers_of_ranks_do_not_overlap() -> None:
 
 def test_what_is_compared_has_a_verdict_and_the_first_arrivals() -> None:
     fast = {"reduce/native": 2e-5, "reduce/native:a": 1e-5, "reduce/native:b": 3e-5}
-    found = compare([result_of(fast)], "reduce", "native", ["native:a", "native:b", "native:c"])
+    names = {"reduce": ["native:a", "native:b", "native:c"]}
+    found = compare([result_of(fast)], "native", names)
     assert [(c.algorithm, c.bytes, c.gains, c.loses) for c in found] == [
         ("native:a", 40, True, False),
         ("native:b", 40, False, True),
     ]
     crowded = result_of(fast, cores=1)
-    assert compare([crowded], "reduce", "native", ["native:a"]) == []
+    assert compare([crowded], "native", {"reduce": ["native:a"]}) == []
     irregular = result_of(fast, "random")
-    assert compare([irregular], "reduce", "native", ["native:a"]) == []
+    assert compare([irregular], "native", {"reduce": ["native:a"]}) == []
+
+
+def test_all_collectives_of_a_table_are_corrected_together() -> None:
+    names = {collective: ["native:a"] for collective in ("reduce", "bcast", "scan")}
+    nearly = {f"{name}/native": 2e-5 for name in names} | {"reduce/native:a": 1.898e-5}
+    alone = compare([result_of(nearly)], "native", {"reduce": ["native:a"]})
+    others = {f"{name}/native:a": 2e-5 for name in ("bcast", "scan")}
+    together = compare([result_of(nearly | others)], "native", names)
+    assert [each.collective for each in together] == ["reduce", "bcast", "scan"]
+    assert alone[0].gains
+    assert not together[0].gains
 
 
 def test_a_rule_counts_the_bytes_that_all_ranks_know() -> None:
     for collective, size in (("allreduce", 40), ("alltoall", 40), ("bcast", 160)):
         fast = {f"{collective}/auto": 2e-5, f"{collective}/ring": 1e-5}
-        (found,) = compare([result_of(fast)], collective, "auto", ["ring"])
+        (found,) = compare([result_of(fast)], "auto", {collective: ["ring"]})
         assert found.bytes == size
 
 

@@ -1,12 +1,12 @@
 """Which algorithm is worth choosing over the usual one, from the samples of a run.
 
-A choice must be shown to be faster by more than the slack that verdicts allow; all p-values are
-corrected together. Where a library cannot choose by size (`BY_SIZE` of the writers says where it
-can), an algorithm is chosen only if it gains at one size and loses at none.
+A choice must be shown to be faster by more than the slack that verdicts allow; the p-values of a
+table are corrected together. Where a library cannot choose by size (`BY_SIZE` of the writers says
+where it can), an algorithm is chosen only if it gains at one size and loses at none.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sibyl.experiment.grid import Cell
@@ -69,39 +69,39 @@ def _known_bytes(collective: str, cell: Cell) -> int:
 
 
 def compare(
-    results: Iterable[CellResult], collective: str, usual: str, candidates: Sequence[str]
+    results: Sequence[CellResult], usual: str, candidates: Mapping[str, Sequence[str]]
 ) -> list[Comparison]:
     """Every candidate in every cell of equal blocks that has a verdict.
 
     Args:
         results: of a run; those under the first arrivals count, since no table knows arrivals.
-        collective: whose algorithms.
-        usual: what serves it otherwise.
-        candidates: the algorithms that a table can name.
+        usual: what serves a collective otherwise.
+        candidates: by collective, the algorithms that a table can name.
     """
     cases = []
     p_values = []
-    arrivals = None
-    for result in results:
-        cell = result.cell
+    for collective, names in candidates.items():
         reference = side(collective, usual)
-        if cell.counts != REGULAR or reference not in result.samples:
-            continue
-        arrivals = arrivals or (cell.pattern, cell.max_delay)
-        if arrivals != (cell.pattern, cell.max_delay) or instrument_limit(result, reference):
-            continue
-        base = run_times(result, reference)
-        margin = max(MARGIN * median(base), MARGIN_SECONDS)
-        for name in candidates:
-            contender = side(collective, name)
-            if contender not in result.samples or result.wrong.get(contender):
+        arrivals = None
+        for result in results:
+            cell = result.cell
+            if cell.counts != REGULAR or reference not in result.samples:
                 continue
-            own = run_times(result, contender)
-            p_values.append(rank_sum_greater(base, [time + margin for time in own]))
-            slower = median(own) > median(base) + margin
-            cases.append((cell, name, median(own) / median(base), slower))
+            arrivals = arrivals or (cell.pattern, cell.max_delay)
+            if arrivals != (cell.pattern, cell.max_delay) or instrument_limit(result, reference):
+                continue
+            base = run_times(result, reference)
+            margin = max(MARGIN * median(base), MARGIN_SECONDS)
+            for name in names:
+                contender = side(collective, name)
+                if contender not in result.samples or result.wrong.get(contender):
+                    continue
+                own = run_times(result, contender)
+                p_values.append(rank_sum_greater(base, [time + margin for time in own]))
+                slower = median(own) > median(base) + margin
+                cases.append((collective, cell, name, median(own) / median(base), slower))
     found = []
-    for (cell, name, ratio, slower), p in zip(cases, holm(p_values), strict=True):
+    for (collective, cell, name, ratio, slower), p in zip(cases, holm(p_values), strict=True):
         found.append(
             Comparison(
                 collective,

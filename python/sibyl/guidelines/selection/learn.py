@@ -14,7 +14,7 @@ from sibyl.files import write_whole
 from sibyl.guidelines.catalogue import LEFT_SIDES
 from sibyl.guidelines.report import Report
 from sibyl.guidelines.selection import mpich, openmpi, own
-from sibyl.guidelines.selection.choices import RankRules, compare, learn
+from sibyl.guidelines.selection.choices import Comparison, RankRules, compare, learn
 from sibyl.mpi.installation import Launcher, library_of_program
 
 PREFIX = "native:"
@@ -89,23 +89,29 @@ class Learner:
         return written
 
     def _learn(self, report: Report, by_size: Sequence[str]) -> list[RankRules]:
-        results = [result for result, _ in report.cells]
-        found = []
-        for collective in LEFT_SIDES:
-            names = [f"{PREFIX}{name}" for name in self._native.get(collective, [])]
-            comparisons = compare(results, collective, "native", names)
-            bare = [_renamed(rules) for rules in learn(comparisons, collective in by_size)]
-            found += bare
-        return found
+        names = {
+            collective: [f"{PREFIX}{name}" for name in self._native.get(collective, [])]
+            for collective in LEFT_SIDES
+        }
+        found = compare([result for result, _ in report.cells], "native", names)
+        return [
+            _renamed(rules)
+            for collective in LEFT_SIDES
+            for rules in learn(_of(collective, found), collective in by_size)
+        ]
 
     def _learn_own(self, report: Report) -> list[RankRules]:
-        results = [result for result, _ in report.cells]
-        found = []
-        for collective in LEFT_SIDES:
-            names = ["native", *self._own(collective)]
-            comparisons = compare(results, collective, "auto", names)
-            found += learn(comparisons, collective not in own.SIZELESS)
-        return found
+        names = {collective: ["native", *self._own(collective)] for collective in LEFT_SIDES}
+        found = compare([result for result, _ in report.cells], "auto", names)
+        return [
+            rules
+            for collective in LEFT_SIDES
+            for rules in learn(_of(collective, found), collective not in own.SIZELESS)
+        ]
+
+
+def _of(collective: str, comparisons: Sequence[Comparison]) -> list[Comparison]:
+    return [each for each in comparisons if each.collective == collective]
 
 
 def _renamed(rules: RankRules) -> RankRules:

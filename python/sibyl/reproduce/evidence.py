@@ -1,17 +1,26 @@
 """What measurements show: comparisons of contenders cell by cell, by the bench's rank-sum test.
 
-A contender is held against a printed time by the sign test. A claim that one is not slower than
+What knowing is worth is compared iteration by iteration, by the signed-rank test (worth.py). A
+contender is held against a printed time by the sign test. A claim that one is not slower than
 another is shown where the test says so, not where it fails to say the contrary: between the two lie
 cells that are open. All comparisons of a claim are corrected together. Many hosts on one machine
 are judged from many iterations only.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sibyl.experiment.judge import SIGNIFICANCE, instrument_limit
 from sibyl.experiment.samples import CellResult
-from sibyl.experiment.statistics import holm, median, rank_sum_greater, sign_below
+from sibyl.experiment.statistics import (
+    holm,
+    median,
+    paired_ratio,
+    rank_sum_greater,
+    sign_below,
+    signed_rank_greater,
+)
 from sibyl.reproduce.outcome import VERDICTS, Claim, Kind, judge
 from sibyl.reproduce.worth import Told
 
@@ -46,6 +55,24 @@ class Statement:
         own = result.samples[self.own][f"{self.metric}_s"]
         other = [self.most * t for t in result.samples[self.other][f"{self.metric}_s"]]
         return rank_sum_greater(other, own), rank_sum_greater(own, other)
+
+
+@dataclass(frozen=True)
+class Paired(Statement):
+    """The same, iteration by iteration: one algorithm beside itself, told something else."""
+
+    def ratio(self, result: CellResult) -> float:
+        """Of the same iteration, in the middle."""
+        own, other = (result.samples[n][f"{self.metric}_s"] for n in (self.own, self.other))
+        return paired_ratio(own, other)[0]
+
+    def chances(self, result: CellResult) -> tuple[float, float]:
+        """How likely the samples are where it is not so, and where it is."""
+        own, other = (result.samples[n][f"{self.metric}_s"] for n in (self.own, self.other))
+        less = [
+            math.log(self.most * theirs / ours) for ours, theirs in zip(own, other, strict=True)
+        ]
+        return signed_rank_greater(less), signed_rank_greater([-each for each in less])
 
 
 @dataclass(frozen=True)

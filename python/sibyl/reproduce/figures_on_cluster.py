@@ -34,6 +34,7 @@ from sibyl.reproduce.elapsed import (
 from sibyl.reproduce.evidence import (
     Alike,
     NearTime,
+    Paired,
     Statement,
     decided,
     iterations_of,
@@ -266,7 +267,7 @@ def worth(
         f"knowing who is late shortens {WHAT if metric == 'elapsed' else ''}{name} by more than "
         f"{100 * MARGIN:.0f} % (control: the same algorithm, told nothing)",
         {
-            f"{p} {figure.unit}": (results[p], Statement(name, nothing(name), faster, metric))
+            f"{p} {figure.unit}": (results[p], Paired(name, nothing(name), faster, metric))
             for p in cells
         },
         f"Told the times of others over told the truth: {listed} {figure.unit}.",

@@ -16,7 +16,14 @@ from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.statistics import median, quartiles
 from sibyl.reproduce.control import MARGIN, nothing, wrong
-from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown, told_in
+from sibyl.reproduce.evidence import (
+    Paired,
+    Statement,
+    iterations_of,
+    only_from_enough,
+    shown,
+    told_in,
+)
 from sibyl.reproduce.knowing import PAYS
 from sibyl.reproduce.on_cluster import (
     COMPUTE,
@@ -129,10 +136,10 @@ def _claim(case: Case, results: Mapping[str, CellResult], listener: str, pays: b
     where = f"{apart}, by {case.delay:g} of a transfer"
     if pays:
         text = f"{what}: knowing shortens it by at least {100 * (PAYS - 1):.0f} % ({where})"
-        said = Statement(truth, without, 1 / PAYS, "absorbed")
+        said = Paired(truth, without, 1 / PAYS, "absorbed")
     else:
         text = f"{what}: knowing shortens it by no more than {100 * MARGIN:.0f} % ({where})"
-        said = Statement(without, truth, 1 + MARGIN, "absorbed")
+        said = Paired(without, truth, 1 + MARGIN, "absorbed")
     native = Statement(truth, "native", metric="absorbed")
     wrong_told = ", ".join(f"{cell.wrong:.2f} ({mpi})" for mpi, cell in known.items())
     to_native = ", ".join(f"{native.ratio(one):.2f} ({mpi})" for mpi, one in results.items())

@@ -21,6 +21,7 @@ from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.control import MARGIN, nothing, wrong
 from sibyl.reproduce.evidence import (
     Near,
+    Paired,
     Statement,
     found_again,
     iterations_of,
@@ -230,11 +231,13 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
         "wire's own time and arrivals as they were make the lower bound",
     )
 
-    def said(name: str, other: str, most: float) -> dict[str, tuple[CellResult, Statement]]:
-        return {_name(key): (one, Statement(name, other, most)) for key, one in cells.items()}
+    def said(
+        name: str, other: str, most: float, kind: type[Statement] = Statement
+    ) -> dict[str, tuple[CellResult, Statement]]:
+        return {_name(key): (one, kind(name, other, most)) for key, one in cells.items()}
 
-    late = {at: pair for at, pair in said(table.fast, nothing(table.fast), 1 / (1 + MARGIN)).items()
-            if pair[0].cell.max_delay >= 4.9e-3 * factor}  # fmt: skip
+    knowing = said(table.fast, nothing(table.fast), 1 / (1 + MARGIN), Paired)
+    late = {at: pair for at, pair in knowing.items() if pair[0].cell.max_delay >= 4.9e-3 * factor}
     known = [
         cell
         for result, _ in late.values()

@@ -19,8 +19,12 @@ MEASURED_EARLIER = (
 ORDER = ("not held", "partly held", "not judged", "held")
 MEANINGS = (
     ("held", "so in every cell, a point of a figure or a place in a table"),
-    ("partly held", "so in some, not in others, which the details name"),
-    ("not held", "so in none"),
+    (
+        "partly held",
+        "so in some cells; in others it is open, or the instrument decides, or the contrary is "
+        "shown: the details say where",
+    ),
+    ("not held", "so in none, and of something measured the contrary is shown in one at least"),
     (
         "not judged",
         "measured too seldom, or not for what the claim says: neither for it nor against it",
@@ -29,8 +33,9 @@ MEANINGS = (
 HEAD = (
     "*Within N %*: ours is at most N % above or below; of something measured: the measurements "
     "show both. It does not say that one is not slower than the other. *Not slower by more than "
-    "N %* of something measured: the measurements show it (rank-sum test; a sign test of printed "
-    "times and of the transform's windows; Holm's correction over the claim). Words in italics are "
+    "N %* of something measured: the measurements show it (rank-sum test; a signed-rank test of "
+    "what knowing is worth, iteration by iteration; a sign test of printed times and of the "
+    "transform's windows; Holm's correction over the claim). Words in italics are "
     "what an item adds to the claim, or its words for a part of it. Instruments: the *model* "
     "(`sibyl simulate`, with how far its numbers are from the published ones of the same item, or "
     "else in how many cells of `cross-validation` a model with such links agrees with another "
@@ -42,10 +47,11 @@ WORTH = (
     "with concurrency and early receipt, which give nearly all of it in scatter and in a gather "
     "with all transfers under way. So each algorithm stands beside itself, with as many transfers "
     "under way and as much in the background, told nothing: its time over that of the same told "
-    "the truth, the least and the most of all cells under imbalance. 1 is worth nothing. A sorted "
+    "the truth in the same iteration, in which all ranks come alike (the middle by the signed-rank "
+    "test), the least and the most of all cells under imbalance. 1 is worth nothing. A sorted "
     "gather also passes over who does not answer, which is no knowledge: it does so told the times "
     "of other ranks too. The "
-    "verdicts, with the interval of 95 % that the rank-sum test leaves open, are among the "
+    "verdicts, with the interval of 95 % that the test leaves open, are among the "
     "[details]({}), and every cell, with p corrected over the item and told the times of others, "
     "is in the item's CSV."
 )

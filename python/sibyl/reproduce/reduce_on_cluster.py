@@ -14,7 +14,14 @@ from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.statistics import median, quartiles
 from sibyl.reproduce.control import MARGIN
-from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown, told_in
+from sibyl.reproduce.evidence import (
+    Paired,
+    Statement,
+    iterations_of,
+    only_from_enough,
+    shown,
+    told_in,
+)
 from sibyl.reproduce.on_cluster import (
     COMPUTE,
     SLOWER,
@@ -81,10 +88,14 @@ def outcome_of(varies: str, where: Where, results: Mapping[Point, CellResult]) -
     late = {at: one for at, one in results.items() if varies == "nodes" or at[1] >= 5}
 
     def cells(
-        of: Mapping[Point, CellResult], own: str, others: tuple[str, ...], most: float
+        of: Mapping[Point, CellResult],
+        own: str,
+        others: tuple[str, ...],
+        most: float,
+        kind: type[Statement] = Statement,
     ) -> dict[str, tuple[CellResult, Statement]]:
         return {
-            f"{other} at {point} {unit}, {mpi}": (one, Statement(own, other, most))
+            f"{other} at {point} {unit}, {mpi}": (one, kind(own, other, most))
             for (mpi, point), one in of.items()
             for other in others
         }
@@ -113,7 +124,7 @@ def outcome_of(varies: str, where: Where, results: Mapping[Point, CellResult]) -
             shown(
                 f"knowing who is late shortens Clairvoyant by more than {100 * MARGIN:.0f} % "
                 "(control: the same algorithm, told nothing)",
-                cells(late, CLAIRVOYANT, (NOTHING,), faster),
+                cells(late, CLAIRVOYANT, (NOTHING,), faster, Paired),
                 ours=span_of_worth(known),
             ),
             ALGORITHM,
@@ -124,7 +135,7 @@ def outcome_of(varies: str, where: Where, results: Mapping[Point, CellResult]) -
             shown(
                 "told the times of other ranks Clairvoyant takes at most 1.1 times as long as told "
                 "nothing",
-                cells(late, OTHERS, (NOTHING,), 1.1),
+                cells(late, OTHERS, (NOTHING,), 1.1, Paired),
             ),
             ALGORITHM,
             "run",

@@ -1,5 +1,6 @@
 """Our statistics against SciPy and published tables."""
 
+import math
 import random
 
 import numpy
@@ -82,6 +83,50 @@ def test_the_interval_of_a_ratio_holds_what_the_rank_sum_test_leaves_open(n: int
 
         assert chances(low * 0.999999)[0] <= 0.025 < chances(low * 1.000001)[0]
         assert chances(high * 1.000001)[1] <= 0.025 < chances(high * 0.999999)[1]
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.4])
+@pytest.mark.parametrize("n", [1, 2, 7, 15, 20])
+def test_the_exact_signed_rank_test_is_scipy_s(n: int, shift: float) -> None:
+    for seed in range(10):
+        own = [value - 1 + shift for value in samples(seed, n)]
+        expected = stats.wilcoxon(own, alternative="greater", method="exact").pvalue
+        assert statistics.signed_rank_greater(own) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "places"), [(30, None), (30, 1), (60, 0), (12, 1)])
+def test_the_signed_rank_test_of_many_pairs_and_of_equal_ones_is_scipy_s(
+    n: int, places: int | None
+) -> None:
+    for seed in range(10):
+        own = [value - 1 for value in samples(seed, n, places)]
+        if places is not None and not any(own):
+            continue
+        expected = stats.wilcoxon(
+            own, alternative="greater", method="approx", correction=True, zero_method="wilcox"
+        )
+        assert statistics.signed_rank_greater(own) == pytest.approx(expected.pvalue)
+    assert statistics.signed_rank_greater([0.0, 0.0]) == 1
+
+
+@pytest.mark.parametrize("n", [6, 15, 20, 32])
+def test_the_interval_of_pairs_holds_what_the_signed_rank_test_leaves_open(n: int) -> None:
+    for seed in range(5):
+        other = samples(100 + seed, n)
+        own = [1.3 * a * (1 + 0.1 * b) for a, b in zip(other, samples(seed, n), strict=True)]
+        middle, low, high = statistics.paired_ratio(own, other)
+        assert low < middle < high
+
+        def chances(factor: float, own=own, other=other) -> tuple[float, float]:
+            logs = [math.log(a / (factor * b)) for a, b in zip(own, other, strict=True)]
+            return (
+                statistics.signed_rank_greater(logs),
+                statistics.signed_rank_greater([-each for each in logs]),
+            )
+
+        assert chances(low * 0.999999)[0] <= 0.025 < chances(low * 1.000001)[0]
+        assert chances(high * 1.000001)[1] <= 0.025 < chances(high * 0.999999)[1]
+    assert statistics.paired_ratio([2, 3, 4], [1, 1, 1])[1:] == pytest.approx((2, 4))
 
 
 def test_few_samples_leave_all_quotients_open() -> None:

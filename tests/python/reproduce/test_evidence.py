@@ -4,6 +4,7 @@ from sibyl.experiment.grid import Cell
 from sibyl.experiment.samples import METRICS, CellResult
 from sibyl.reproduce.evidence import (
     Near,
+    Paired,
     Statement,
     found_again,
     iterations_of,
@@ -45,6 +46,22 @@ def test_what_the_test_shows_holds_and_what_it_leaves_open_does_not() -> None:
     assert claim.reason.startswith("1 of 3 cells (not: slow, open).")
     assert "The contrary is shown in slow." in claim.reason
     assert "Undecided: open." in claim.reason
+
+
+def test_what_all_contenders_of_an_iteration_have_alike_does_not_hide_what_knowing_is_worth() -> (
+    None
+):
+    """Arrivals are drawn anew in every iteration, and differ more than the contenders do."""
+    told = [0.100 + 0.02 * (7 * i % 15) + 1e-5 * i for i in range(15)]
+    nothing = [1.04 * time + 1e-5 * (i % 3) for i, time in enumerate(told)]
+    result = cell(told, nothing)
+    claim = {"a": (result, Statement("own", "native", 1 / 1.02))}
+    assert shown("x", claim).verdict == "not judged"
+    paired = Paired("own", "native", 1 / 1.02)
+    assert shown("x", {"a": (result, paired)}).verdict == "held"
+    assert 0.96 < paired.ratio(result) < 0.97
+    no_worth = {"a": (cell(told, [1.01 * time for time in told]), paired)}
+    assert shown("x", no_worth).verdict == "not held"
 
 
 def test_not_slower_is_shown_or_it_is_not() -> None:

@@ -71,7 +71,7 @@ def run_all(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
             found = run.measure(seen)
     except Interrupted as signal:
         return run.interrupted(signal)
-    metric = outputs.metric or "run"
+    metric = outputs.metric or "absorbed"
     rows = judge([result for results in found for result in results], "native", metric)
     origin = provenance(find_benchmark(launcher.flavour), launcher, list(command))
     parts = by_grid(grids, found, rows)

@@ -112,7 +112,8 @@ class Outputs(MeasuredOutputs):
         str | None,
         typer.Option(
             metavar="run|elapsed|absorbed",
-            help="The time that is judged; run, or for a recording elapsed, if absent.",
+            help="The time that is judged; if absent run, of bench all and bench grid absorbed, "
+            "of a recording elapsed.",
         ),
     ] = None
     plot: Annotated[

@@ -127,7 +127,7 @@ def run_grid(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
         launcher = find_launcher(piece.wishes.on, piece.wishes.mpi)
         measured.append(Measured(piece, MeasuredRun(grids, launcher, outputs.resume)))
     status = _measure(measured, end)
-    metric = outputs.metric or "run"
+    metric = outputs.metric or "absorbed"
     _tell(measured, metric, outputs, command)
     whole = all(_kept(one)[0] == _kept(one)[1] for one in measured)
     if whole:

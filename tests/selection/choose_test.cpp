@@ -89,14 +89,17 @@ std::string_view irregular_choice(Collective collective, Rank ranks, Rank per_no
   Situation now = situation(collective, ranks, 0, OperatorUse::none);
   now.ranks_per_node = per_node;
   now.costs = costs;
-  return choose(Settings{}, now)->name;
+  const Algorithm* const chosen = choose(Settings{}, now);
+  return chosen == nullptr ? "native" : chosen->name;
 }
 
 // docs/how-to/irregular.md states these numbers.
 TEST(Choose, TakesTheTreeOfIrregularBlocksFromWhereItSavesStartUps) {
   const auto switches = [](Collective collective, Rank per_node) {
     Rank first = 1;
-    while (irregular_choice(collective, first, std::min(per_node, first)) == "linear") ++first;
+    while (irregular_choice(collective, first, std::min(per_node, first)) != "ordered-tree") {
+      ++first;
+    }
     return first;
   };
   constexpr Rank one_node = 1000;
@@ -104,6 +107,14 @@ TEST(Choose, TakesTheTreeOfIrregularBlocksFromWhereItSavesStartUps) {
   EXPECT_EQ(switches(Collective::gatherv, 1), 27);
   EXPECT_EQ(switches(Collective::scatterv, one_node), 32);
   EXPECT_EQ(switches(Collective::scatterv, 1), 103);
+}
+
+TEST(Choose, LeavesOneBlockThatGoesToARootToTheLibrary) {
+  for (const Rank per_node : {1, 2}) {
+    EXPECT_EQ(irregular_choice(Collective::gatherv, 2, per_node), "native");
+    EXPECT_EQ(irregular_choice(Collective::gatherv, 3, per_node), "linear");
+    EXPECT_EQ(irregular_choice(Collective::scatterv, 2, per_node), "linear");
+  }
 }
 
 TEST(Choose, SendsToEachNodeWhereALatencyIsWorthMoreMessages) {
@@ -147,6 +158,7 @@ TEST(Choose, MeasuresLatencyOnlyWhereItDecidesOnIrregularBlocks) {
   };
   EXPECT_TRUE(wants(48, 1, {}));
   EXPECT_FALSE(wants(8, 1, {})) << "too few ranks for a tree";
+  EXPECT_FALSE(wants(2, 1, {})) << "the library's";
   EXPECT_FALSE(wants(48, 48, {})) << "one node";
   EXPECT_FALSE(wants(48, 1, force(Collective::gatherv, 1))) << "somebody chose";
   EXPECT_FALSE(wants(48, 1, {}, {.alpha = 1e-6, .overhead = 1e-6, .beta = 1e-9})) << "it is known";

@@ -141,7 +141,9 @@ const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, T
   if (blocks && chosen != nullptr && chosen->order == OrderUse::all_ranks && freely) {
     return without_agreement(chosen, situation, terms.by_arrival);
   }
-  return chosen != nullptr && is_irregular(collective) ? find_linear(collective) : chosen;
+  // What is begun early is received early, also where a call would be the library's.
+  const bool by_sibyl = chosen != nullptr || freely;
+  return by_sibyl && is_irregular(collective) ? find_linear(collective) : chosen;
 }
 
 // The most tags that the program may take, whatever the arrival pattern.

@@ -149,7 +149,8 @@ def test_a_table_of_the_cluster_stands_beside_the_published_factors() -> None:
     assert (row["fast_to_bound"], row["native_over_fast"]) == pytest.approx((1.111, 1.25), abs=1e-3)
     # Told nothing over told the truth, with what the test leaves open, and told of others.
     assert row["worth"] == pytest.approx(81 / 80, abs=1e-3)
-    assert 1.009 < row["worth_low"] < row["worth"] < row["worth_high"] < 1.016
+    # Iterations differ from each other, what is told in each of them by nearly the same factor.
+    assert 1.012 <= row["worth_low"] <= row["worth"] <= row["worth_high"] <= 1.013
     assert row["worth_p"] < 1e-9
     assert row["told_others"] == pytest.approx(88 / 80, abs=1e-3)
     by_text = {claim.text: claim for claim in outcome.claims}

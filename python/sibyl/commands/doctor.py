@@ -24,7 +24,7 @@ from sibyl.mpi.installation import (
     library_of_launcher,
     library_of_program,
 )
-from sibyl.mpi.library import find_implementation, find_shim
+from sibyl.mpi.library import check_preloadable, find_implementation, find_shim
 from sibyl.mpi.report import Report, merge_reports
 from sibyl.processes.supervisor import run_captured
 
@@ -72,7 +72,7 @@ def examine(json_file: Path | None = None) -> int:
     findings.fact("Python", f"{platform.python_version()} ({sys.executable})")
     shim: Path | None = None
     try:
-        shim = find_shim()
+        shim = check_preloadable(find_shim())
         findings.fact("preload shim", shim)
     except CommandError as error:
         findings.problem("preload shim", error)

@@ -6,7 +6,6 @@ to it first. Importing this module imports mpi4py.
 """
 
 import ctypes
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from mpi4py import MPI
 
 from sibyl.errors import CommandError
-from sibyl.mpi.installation import flavour_of_library
+from sibyl.mpi.installation import mapped_mpi
 from sibyl.mpi.library import find_implementation, find_shim
 
 # Handles are integers in MPICH and pointers in Open MPI.
@@ -32,13 +31,9 @@ def _loaded_mpi() -> tuple[str, Path]:
     """Flavour and file of the MPI library that mpi4py has brought into this process."""
     with Path("/proc/self/maps").open() as maps:
         for line in maps:
-            found = re.search(r"(/\S*/lib\S*\.so\S*)$", line)
-            if not found:
-                continue
-            path = Path(found.group(1))
-            flavour = flavour_of_library(re.sub(r"(\.so\.\d+).*$", r"\1", path.name))
-            if flavour is not None:
-                return flavour, path
+            found = mapped_mpi(line)
+            if found is not None:
+                return found
     raise CommandError("mpi4py uses an MPI that Sibyl does not know; it serves Open MPI and MPICH")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sibyl.mpi.installation import Launcher
+from sibyl.mpi.library import preload_list
 from sibyl.mpi.placement import Placement
 
 # A batch system or a host file has already said how many ranks go where.
@@ -45,8 +46,7 @@ def rank_environment(shim: Path, settings: Mapping[str, str], report: Path) -> d
     for collective, algorithm in settings.items():
         variables[f"SIBYL_{collective.upper()}"] = algorithm
     variables["SIBYL_REPORT"] = str(report)
-    before = os.environ.get("LD_PRELOAD")
-    variables["LD_PRELOAD"] = f"{shim}:{before}" if before else str(shim)
+    variables["LD_PRELOAD"] = preload_list(shim, os.environ.get("LD_PRELOAD", ""))
     return variables
 
 

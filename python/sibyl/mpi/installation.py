@@ -144,7 +144,7 @@ def linked_libraries(path: Path) -> dict[str, Path | None]:
         return {}
     libraries: dict[str, Path | None] = {}
     for line in answer.stdout.splitlines():
-        match = re.match(r"\s*(\S+) => (/\S+|not found)", line)
+        match = re.match(r"\s*(.+?) => (/.+?|not found)(?: \(0x[0-9a-f]+\))?$", line)
         if match:
             found = match.group(2)
             libraries[Path(match.group(1)).name] = None if found == "not found" else Path(found)
@@ -162,6 +162,16 @@ def flavour_of_library(name: str) -> str | None:
     return None
 
 
+def mapped_mpi(line: str) -> tuple[str, Path] | None:
+    """Flavour and file of the MPI library that a line of /proc/PID/maps names, if it names one."""
+    found = re.search(r"(/.*/lib\S*\.so\S*)$", line)
+    if found is None:
+        return None
+    path = Path(found.group(1))
+    flavour = flavour_of_library(re.sub(r"(\.so\.\d+).*$", r"\1", path.name))
+    return None if flavour is None else (flavour, path)
+
+
 # Run by a Python that has mpi4py: prints the MPI library that it loads. Says nothing otherwise.
 _ASK_MPI4PY = """
 import re, sys
@@ -173,7 +183,7 @@ except Exception:
     sys.exit(0)
 with open("/proc/self/maps") as maps:
     for line in maps:
-        found = re.search(r"(/\\S*/lib(?:mpi|mpich|mpi_abi)\\.so\\S*)$", line)
+        found = re.search(r"(/.*/lib(?:mpi|mpich|mpi_abi)\\.so\\S*)$", line)
         if found:
             print(found.group(1))
             break

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -58,6 +59,37 @@ def find_shim() -> Path:
 def find_recorder() -> Path:
     """The library that records what `sibyl profile` reads; raises as find_shim does."""
     return _find_library(RECORDER)
+
+
+def preload_list(*libraries: Path | str) -> str:
+    """The value of LD_PRELOAD that loads these libraries, the first one first.
+
+    Args:
+        libraries: Sibyl's own as paths, others as the environment names them; empty ones are
+            left out.
+
+    Raises:
+        CommandError: the loader would split the path of one of Sibyl's own, and load nothing.
+    """
+    for library in libraries:
+        if isinstance(library, Path):
+            check_preloadable(library)
+    return ":".join(str(library) for library in libraries if str(library))
+
+
+def check_preloadable(library: Path) -> Path:
+    """Return `library` if LD_PRELOAD can name it.
+
+    Raises:
+        CommandError: the loader would split its path; with one line that says how to mend it.
+    """
+    if re.search(r"[\s:]", str(library)):
+        raise CommandError(
+            f"{library}: blanks and colons part the names in LD_PRELOAD, so that the loader would "
+            f"not find it; move Sibyl, or link {library.parent} under a path without them and set "
+            f"SIBYL_LIBRARY_DIR to the link"
+        )
+    return library
 
 
 def _find_library(name: str) -> Path:

@@ -31,7 +31,7 @@ from sibyl.mpi.installation import (
     flavour_under,
     mismatch,
 )
-from sibyl.mpi.library import find_implementation, find_shim
+from sibyl.mpi.library import find_implementation, find_shim, preload_list
 from sibyl.mpi.placement import Placement, check_room, read_hostfile, write_hosts
 from sibyl.mpi.prediction_report import print_predictions
 from sibyl.mpi.programs import resolve_program
@@ -114,8 +114,8 @@ def run_placed(
     if placement is not None:
         variables |= placement.rank_environment
         for library in placement.preload:
-            before = variables.get("LD_PRELOAD") or os.environ.get("LD_PRELOAD")
-            variables["LD_PRELOAD"] = f"{before}:{library}" if before else str(library)
+            before = variables.get("LD_PRELOAD") or os.environ.get("LD_PRELOAD", "")
+            variables["LD_PRELOAD"] = preload_list(before, library)
     command = launcher_command(
         launcher, options.ranks, variables, words, options.launcher_words(), placement
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from sibyl.errors import CommandError
+from sibyl.paths import closed_directory, is_directory, is_file, is_link, is_there
 from sibyl.terminal import Terminal
 
 STDOUT = Path("-")
@@ -89,7 +90,7 @@ def write_result(path: Path, content: str | bytes) -> None:
 
 def _keeps_its_place(path: Path) -> bool:
     """Whether no file made beside it can take its place: of a link, a device, a pipe."""
-    return path.is_symlink() or (path.exists() and not path.is_file())
+    return is_link(path) or (is_there(path) and not is_file(path))
 
 
 def _write_to_stdout(content: str | bytes) -> None:
@@ -107,14 +108,17 @@ def check_writable(option: str, path: Path) -> None:
     if path == STDOUT:
         return
     what = f"{option} {path}"
-    folder = Path(os.path.realpath(path) if path.is_symlink() else path.absolute()).parent
-    if path.is_dir():
+    closed = closed_directory(path)
+    if closed is not None:
+        raise _not_writable(what, f"since there is no permission to enter {closed}")
+    folder = Path(os.path.realpath(path) if is_link(path) else path.absolute()).parent
+    if is_directory(path):
         raise _not_writable(what, "since it is a directory", "name a file in it")
-    if not folder.is_dir():
+    if not is_directory(folder):
         raise _not_writable(what, f"since there is no directory {folder}", "make it first")
-    if path.exists() and not os.access(path, os.W_OK):
+    if is_there(path) and not os.access(path, os.W_OK):
         raise _not_writable(what)
-    made = not (path.exists() and _keeps_its_place(path))
+    made = not (is_there(path) and _keeps_its_place(path))
     if made and not os.access(folder, os.W_OK):
         raise _not_writable(what, f"since nothing can be made in {folder}")
 

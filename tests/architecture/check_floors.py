@@ -71,6 +71,7 @@ PYTHON_ROOMS = {
     "_core": 0,
     "errors": 1,
     "inputs": 1,
+    "paths": 1,
     "placement": 1,
     "schedules": 1,
     "terminal": 1,

@@ -37,7 +37,11 @@ def test_what_cannot_be_written_is_told_beforehand(tmp_path: Path, name: str, pa
 def forbid(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if nobody might write to a folder: permissions do not bind root."""
     asked = os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: path != folder and asked(path, mode))
+
+    def allowed(path: Path, mode: int) -> bool:
+        return not (path == folder and mode & os.W_OK) and asked(path, mode)
+
+    monkeypatch.setattr(os, "access", allowed)
 
 
 def test_a_file_in_a_folder_where_none_can_be_made_is_told_beforehand(

@@ -9,6 +9,7 @@ from sibyl.errors import CommandError
 from sibyl.mpi.installation import FAMILY_TITLES, Launcher
 from sibyl.mpi.library import library_directories
 from sibyl.mpi.placement import Placement, write_hosts
+from sibyl.paths import is_file
 
 AGENT = Path(__file__).parent / "agent.sh"
 # What ranks do that wait: leave the processor to others, or look at their sockets all the time.
@@ -80,7 +81,7 @@ def _find_help(what: str) -> Path:
     name = f"libsibyl-cluster-{what}.so"
     for directory in library_directories():
         library = directory / name
-        if library.is_file():
+        if is_file(library):
             return library.absolute()
     raise CommandError(f"{name} was not found, which ranks on a cluster need; build it with: make")
 

@@ -11,6 +11,7 @@ from typing import Any
 from sibyl import __version__
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import library_directories
+from sibyl.paths import is_directory, is_file
 from sibyl.processes.questions import answer_of
 
 
@@ -33,11 +34,13 @@ def programs_hash() -> str:
     """
     digest = hashlib.sha256()
     for directory in library_directories():
-        programs = directory.parent / "bin"
-        found = [*directory.glob("libsibyl-*.so*"), *programs.glob("sibyl-*-*")]
+        places = ((directory, "libsibyl-*.so*"), (directory.parent / "bin", "sibyl-*-*"))
+        found = [
+            path for place, names in places if is_directory(place) for path in place.glob(names)
+        ]
         # What watches programs takes part in no measurement.
         found = [path for path in found if not path.name.startswith("libsibyl-profile.")]
-        for path in sorted(path for path in found if path.is_file()):
+        for path in sorted(path for path in found if is_file(path)):
             digest.update(f"{path.name} {file_hash(path)}\n".encode())
         if found:
             break

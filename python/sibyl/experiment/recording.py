@@ -21,6 +21,7 @@ from sibyl.errors import CommandError, counted, one_line
 from sibyl.experiment.grid import BARE, SHAPES, SIZES_IN_ALL
 from sibyl.inputs import LARGE, read_text
 from sibyl.mpi.arrivals import EMPTY
+from sibyl.paths import is_there
 
 FORMAT = "sibyl-arrivals"
 # Seconds: thirty thousand years. Predictors add times up, and larger ones could become infinite.
@@ -105,7 +106,7 @@ def read_recording(path: Path) -> list[Site]:
 def split_name(name: str) -> tuple[Path, int | None]:
     """FILE or FILE#N: the file and, if it is named, the number of the site."""
     stem, mark, number = name.rpartition("#")
-    if mark and number.isdigit() and not Path(name).exists():
+    if mark and number.isdigit() and not is_there(Path(name)):
         return Path(stem), int(number)
     return Path(name), None
 

@@ -19,6 +19,7 @@ from sibyl.experiment.runner import Job, JobFailed, run_job
 from sibyl.experiment.samples import CellResult
 from sibyl.mpi.installation import FAMILY_TITLES, Launcher
 from sibyl.mpi.library import find_benchmark
+from sibyl.paths import is_file
 
 FORCED = "native:"
 SELECTORS = {"openmpi": "ompi", "mpich": "mpich"}
@@ -50,7 +51,7 @@ def find_launcher() -> SimulatedLauncher:
     program = find_benchmark("smpi")
     for place in (*program.parents, *Path(sibyl.__file__).parents):
         script = place / "platforms" / "run-smpi"
-        if script.is_file():
+        if is_file(script):
             return SimulatedLauncher(script, "smpi", "")
     raise CommandError("--on smpi needs a checkout of Sibyl: platforms/run-smpi was not found")
 
@@ -75,7 +76,7 @@ def platform_file(launcher: Launcher, platform: str) -> Path:
     """
     own = launcher.path.parent
     file = Path(platform) if "/" in platform else own / f"{platform}.xml"
-    if not file.is_file():
+    if not is_file(file):
         there = ", ".join(sorted(path.stem for path in own.glob("*.xml")))
         raise CommandError(f"--platform {platform}: name a file, or one of {there}")
     return file

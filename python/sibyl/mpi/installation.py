@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from sibyl.errors import CommandError
+from sibyl.paths import is_directory, is_file, why_absent
 from sibyl.processes.questions import answer_of
 
 # Launchers by family, the most specific name first: several MPIs may share a directory.
@@ -88,7 +89,7 @@ def _launchers_in(directory: Path, flavour: str | None) -> Iterator[Launcher]:
         names = dict.fromkeys(["mpiexec", "mpirun", *names])
     for name in names:
         path = directory / name
-        if path.is_file() and os.access(path, os.X_OK):
+        if is_file(path) and os.access(path, os.X_OK):
             launcher = identify_launcher(path)
             if _matches(launcher, flavour):
                 yield launcher
@@ -106,7 +107,7 @@ def launcher_in_path(flavour: str | None) -> Launcher | None:
         for name in LAUNCHER_NAMES[flavour]:
             for directory in search_path():
                 path = directory / name
-                if path.is_file() and os.access(path, os.X_OK):
+                if is_file(path) and os.access(path, os.X_OK):
                     launcher = identify_launcher(path)
                     if _matches(launcher, flavour):
                         return launcher
@@ -119,8 +120,9 @@ def launcher_in_path(flavour: str | None) -> Launcher | None:
 
 def launcher_of_directory(directory: Path) -> Launcher:
     """The launcher of an MPI that is installed at `directory` (its prefix, or its bin)."""
-    if not directory.is_dir():
-        raise CommandError(f"--mpi {directory}: no such directory; give openmpi, mpich or a prefix")
+    if not is_directory(directory):
+        why = why_absent(directory, "no such directory")
+        raise CommandError(f"--mpi {directory}: {why}; give openmpi, mpich or a prefix")
     for place in (directory / "bin", directory):
         for launcher in _launchers_in(place.absolute(), None):
             return launcher
@@ -336,7 +338,7 @@ def installed_launchers() -> list[Launcher]:
     """Every MPI that PATH leads to, each once (several names of one launcher count once)."""
     found: dict[tuple[str, str, Path], Launcher] = {}
     for directory in search_path():
-        if not directory.is_dir():
+        if not is_directory(directory):
             continue
         for flavour in LAUNCHER_NAMES:
             for launcher in _launchers_in(directory, flavour):
@@ -359,6 +361,6 @@ def library_of_launcher(launcher: Launcher) -> Path | None:
         places += sorted(base.glob("lib64/*/lib"))
         for place in places:
             for name in names:
-                if (place / name).is_file():
+                if is_file(place / name):
                     return place / name
     return None

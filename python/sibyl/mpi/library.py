@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlparse
 
 from sibyl._core import __version__
 from sibyl.errors import CommandError
+from sibyl.paths import is_file, why_absent
 
 SHIM = "libsibyl-preload.so"
 RECORDER = "libsibyl-profile.so"
@@ -94,13 +95,14 @@ def check_preloadable(library: Path) -> Path:
 
 def _find_library(name: str) -> Path:
     chosen = os.environ.get("SIBYL_LIBRARY_DIR")
-    if chosen and not (Path(chosen) / name).is_file():
+    if chosen and not is_file(Path(chosen) / name):
+        why = why_absent(Path(chosen) / name, f"{name} is not there")
         raise CommandError(
-            f"SIBYL_LIBRARY_DIR is {chosen}, but {name} is not there; build it with: make, or "
-            f"unset SIBYL_LIBRARY_DIR"
+            f"SIBYL_LIBRARY_DIR is {chosen}, but {why}; build it with: make, or unset "
+            f"SIBYL_LIBRARY_DIR"
         )
     for directory in library_directories():
-        if (directory / name).is_file():
+        if is_file(directory / name):
             return (directory / name).absolute()
     raise CommandError(
         f"{name} was not found; build it with: make, then set SIBYL_LIBRARY_DIR to build/release/"
@@ -121,7 +123,7 @@ def find_implementation(shim: Path, flavour: str) -> Path:
     """
     directory = Path(os.environ.get("SIBYL_LIBRARY_DIR") or shim.parent)
     path = directory / implementation_name(flavour)
-    if not path.is_file():
+    if not is_file(path):
         how = {
             "openmpi": "apt install libopenmpi-dev",
             "mpich": "apt install libmpich-dev",
@@ -145,7 +147,7 @@ def find_own_program(name: str, flavour: str) -> Path:
     file = f"{name}-{flavour}"
     for directory in library_directories():
         for place in (directory.parent / "bin", directory):
-            if (place / file).is_file():
+            if is_file(place / file):
                 return (place / file).absolute()
     raise CommandError(
         f"{file} was not found; build it with: make, or install Sibyl again where the compiler of "

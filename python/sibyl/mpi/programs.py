@@ -8,6 +8,7 @@ from pathlib import Path
 from sibyl.errors import CommandError
 from sibyl.mpi.installation import launcher_in_path, launcher_of_directory
 from sibyl.mpi.library import find_own_program
+from sibyl.paths import closed_directory, is_directory, is_file, is_there
 
 # Programs that come with Sibyl: found without PATH, in the flavour of the MPI that is to run them.
 OWN_PROGRAMS = ("sibyl-fft",)
@@ -19,15 +20,18 @@ def find_program(name: str) -> Path:
         found = shutil.which(name)
         if found is not None:
             return Path(found)
-        if Path(name).is_file():
+        if is_file(Path(name)):
             raise CommandError(f"program '{name}' is not in PATH; say ./{name} for the file here")
         raise CommandError(
             f"program '{name}' was not found in PATH; check its name, or give a path"
         )
     path = Path(name)
-    if not path.exists():
+    if not is_there(path):
+        closed = closed_directory(path)
+        if closed is not None:
+            raise CommandError(f"program '{name}': there is no permission to enter {closed}")
         raise CommandError(f"program '{name}' does not exist; check the path")
-    if path.is_dir():
+    if is_directory(path):
         raise CommandError(f"program '{name}' is a directory; give a program in it")
     if not os.access(path, os.X_OK):
         raise CommandError(f"program '{name}' may not be executed; try: chmod +x {name}")

@@ -15,6 +15,7 @@ from sibyl.mpi.run_options import (
     MpiOption,
     RanksOption,
 )
+from sibyl.paths import is_directory, is_file, why_absent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +56,9 @@ class Launch:
             or self.serve
         ):
             raise CommandError("--traces reads traces and runs nothing: leave out the program")
-        if not self.traces.is_dir():
-            raise CommandError(f"--traces {self.traces}: there is no such directory")
+        if not is_directory(self.traces):
+            why = why_absent(self.traces, "no such directory")
+            raise CommandError(f"--traces {self.traces}: there is {why}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +94,9 @@ class Outputs:
         """Notice before a long run what cannot be written, or read."""
         if self.top < 1:
             raise CommandError(f"--top {self.top}: at least 1")
-        if self.calibration is not None and not self.calibration.is_file():
-            raise CommandError(f"--calibration {self.calibration}: there is no such file")
+        if self.calibration is not None and not is_file(self.calibration):
+            why = why_absent(self.calibration, "no such file")
+            raise CommandError(f"--calibration {self.calibration}: there is {why}")
         if self.calibration is not None:
             from sibyl.simulator.calibration import read
 

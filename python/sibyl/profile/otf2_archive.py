@@ -12,6 +12,7 @@ import numpy
 
 from sibyl.errors import CommandError
 from sibyl.files import check_writable
+from sibyl.paths import is_there
 from sibyl.profile import words
 from sibyl.profile.chrome import CALLS_MOST
 from sibyl.profile.profile import Profile
@@ -24,7 +25,7 @@ WAITING = "waiting for late ranks"
 def check(option: str, path: Path) -> None:
     """Notice before a long run that there is no library, or no place."""
     _library()
-    if path.exists():
+    if is_there(path):
         raise CommandError(f"{option} {path}: is there already; an OTF2 archive is a new directory")
     check_writable(option, path)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sibyl.paths import is_file
 from sibyl.profile.tail_calls import TailCalls, tail_calls_of
 from sibyl.profile.trace import Trace
 
@@ -129,7 +130,7 @@ def _separate(module: str, archive: Any, error: type[Exception]) -> Path | None:
     if "debug" in part.features or not build_id or len(build_id) < 3:
         return None
     path = DEBUG_DIRECTORY / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug"
-    return path if path.is_file() else None
+    return path if is_file(path) else None
 
 
 @functools.cache

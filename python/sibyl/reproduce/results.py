@@ -27,6 +27,7 @@ from sibyl.experiment.runner import choose_benchmark_launcher
 from sibyl.experiment.simulated import platform_files
 from sibyl.files import write_result
 from sibyl.inputs import read_text
+from sibyl.paths import is_file
 from sibyl.processes.questions import answer_of
 from sibyl.reproduce.outcome import VERDICTS, Item, Kind, Measurement, Outcome, Where
 from sibyl.terminal import say
@@ -296,7 +297,7 @@ def finished(item: Item, folder: Path, mark: str) -> Document | None:
         folder: where it was left.
         mark: the fingerprint that it must have.
     """
-    if not all((folder / f"{item.name}.{end}").is_file() for end in ("json", "csv", "png")):
+    if not all(is_file(folder / f"{item.name}.{end}") for end in ("json", "csv", "png")):
         return None
     document = read_result(item, folder)
     if document is None or document.get("fingerprint") != mark:

@@ -5,7 +5,7 @@ whether typer or Sibyl notices it.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -27,6 +27,7 @@ from sibyl.mpi.run import run_program
 from sibyl.mpi.run_options import HostfileOption, LauncherOption, RunOptions
 from sibyl.node_options import NodeOptions
 from sibyl.option_classes import takes_options
+from sibyl.streams import flush_stdout, is_of_stdout, not_printed, take_streams
 from sibyl.terminal import say
 
 app = typer.Typer(
@@ -279,13 +280,44 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: the words after `sibyl`; those of the process if None.
     """
+    take_streams()
+    words = sys.argv[1:] if arguments is None else arguments
+    code = _told(lambda: _run_command(words))
+    unprinted = _told(_flush)
+    sys.exit(code or unprinted)
+
+
+def _told(action: Callable[[], int]) -> int:
+    """The exit code of an action; why it cannot be done is told."""
     try:
-        code = app(args=arguments, prog_name="sibyl", standalone_mode=False)
+        return action()
     except CommandError as error:
         say(str(error))
-        code = error.exit_code
+        return error.exit_code
+
+
+def _flush() -> int:
+    try:
+        flush_stdout()
+    except OSError as error:
+        raise CommandError(not_printed(error)) from error
+    return 0
+
+
+def _run_command(words: Sequence[str]) -> int:
+    """The exit code of the command of these words; errors of usage are told.
+
+    Raises:
+        CommandError: it cannot be done.
+    """
+    try:
+        return app(args=words, prog_name="sibyl", standalone_mode=False) or 0
     except typer.Abort:
-        code = 130
+        return 130
+    except OSError as error:
+        if is_of_stdout(error):
+            raise CommandError(not_printed(error)) from error
+        raise
     except Exception as error:
         # typer's own errors of usage (unknown option, missing argument, ...) carry the line and
         # the exit code; their class has moved between versions of typer.
@@ -294,10 +326,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             raise
         message = one_line(format_message())
         if not message:  # the help was asked for and has been printed
-            sys.exit(getattr(error, "exit_code", 2))
+            return int(getattr(error, "exit_code", 2))
         context = getattr(error, "ctx", None)
-        words = sys.argv[1:] if arguments is None else arguments
         command = context.command_path if context is not None else _command_named(words)
         say(f"{message} (see: {command} --help)")
-        code = getattr(error, "exit_code", 2)
-    sys.exit(code or 0)
+        return int(getattr(error, "exit_code", 2))

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from sibyl.errors import CommandError
 from sibyl.paths import closed_directory, is_directory, is_file, is_link, is_there
+from sibyl.streams import not_printed, write_stdout
 from sibyl.terminal import Terminal
 
 STDOUT = Path("-")
@@ -77,7 +78,10 @@ def write_result(path: Path, content: str | bytes) -> None:
         CommandError: it cannot be written; with one line that says why.
     """
     if path == STDOUT:
-        _write_to_stdout(content)
+        try:
+            write_stdout(content.encode() if isinstance(content, str) else content)
+        except OSError as error:
+            raise CommandError(not_printed(error)) from error
         return
     try:
         if _keeps_its_place(path):
@@ -91,12 +95,6 @@ def write_result(path: Path, content: str | bytes) -> None:
 def _keeps_its_place(path: Path) -> bool:
     """Whether no file made beside it can take its place: of a link, a device, a pipe."""
     return is_link(path) or (is_there(path) and not is_file(path))
-
-
-def _write_to_stdout(content: str | bytes) -> None:
-    out = sys.stdout.buffer
-    out.write(content.encode() if isinstance(content, str) else content)
-    out.flush()
 
 
 def check_writable(option: str, path: Path) -> None:

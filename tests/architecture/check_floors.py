@@ -74,6 +74,7 @@ PYTHON_ROOMS = {
     "paths": 1,
     "placement": 1,
     "schedules": 1,
+    "streams": 1,
     "terminal": 1,
     "arguments": 2,
     "files": 2,

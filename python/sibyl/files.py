@@ -5,7 +5,7 @@ In the place of a file `-` is standard output; what is said to people goes to st
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from sibyl.streams import not_printed, write_stdout
 from sibyl.terminal import Terminal
 
 STDOUT = Path("-")
+# An option, or a word for an argument, and the file that is read by it.
+Read = tuple[str, Path | None]
 
 
 def console_beside(*outputs: Path | None, width: int | None = None) -> Console:
@@ -129,14 +131,43 @@ def check_json_file(command: str, wanted: bool, file: Path) -> None:
         raise CommandError(f"{file}: what is to be written there? say: {command} --json {file}")
 
 
-def check_all_writable(paths: Mapping[str, Path | None]) -> None:
-    """The same for those of several options, by name, that were given; one of them may be `-`."""
+def check_all_writable(paths: Mapping[str, Path | None], read: Iterable[Read] = ()) -> None:
+    """The same for those of several options, by name, that were given; one of them may be `-`.
+
+    No two of them may be the same file, and none a file that is read.
+
+    Args:
+        paths: where results go.
+        read: by which options files are read, if they are any.
+
+    Raises:
+        CommandError: one cannot be written, or what another one holds would be lost.
+    """
     to_stdout = [option for option, path in paths.items() if path == STDOUT]
     if len(to_stdout) > 1:
         raise CommandError(f"{' and '.join(to_stdout)}: only one can be written to '-'")
+    given = {option: path for option, path in paths.items() if path is not None}
+    for option, path in given.items():
+        check_writable(option, path)
+    _check_apart({option: path for option, path in given.items() if path != STDOUT}, read)
+
+
+def _check_apart(paths: Mapping[str, Path], read: Iterable[Read]) -> None:
+    """Refuse one file for two; devices, such as /dev/null, take what they are given."""
+    sources = {os.path.realpath(path): option for option, path in read if path and is_file(path)}
+    targets: dict[str, str] = {}
     for option, path in paths.items():
-        if path is not None:
-            check_writable(option, path)
+        place = os.path.realpath(path)
+        if is_there(path) and not is_file(path):
+            continue
+        if place in sources:
+            raise CommandError(
+                f"{option} {path}: would take the place of what {sources[place]} names; choose "
+                "another place"
+            )
+        if place in targets:
+            raise CommandError(f"{targets[place]} and {option} both name {path}; say two files")
+        targets[place] = option
 
 
 def make_directory(option: str, path: Path) -> None:

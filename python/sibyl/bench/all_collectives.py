@@ -60,7 +60,7 @@ def run_all(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
     """
     if outputs.plot is not None or outputs.format != "table":
         raise CommandError("bench all prints a page, --csv or --json; --plot is for one collective")
-    outputs.check()
+    outputs.check(wishes)
     if wishes.pieces is not None or wishes.minutes is not None:
         raise CommandError("--pieces and --minutes are for bench grid")
     grids = make_grids(wishes)

@@ -10,7 +10,6 @@ import typer
 from sibyl.errors import CommandError
 from sibyl.experiment.options import MeasuredOutputs, MeasureOptions
 from sibyl.experiment.plots import check_plot
-from sibyl.files import check_all_writable
 from sibyl.option_classes import option_named
 
 
@@ -129,7 +128,11 @@ class Outputs(MeasuredOutputs):
         typer.Option(metavar="FILE", help="Of bench all and bench grid: an HTML page."),
     ] = None
 
-    def check(self) -> None:
+    def files(self) -> dict[str, Path | None]:
+        """Where results go, by option."""
+        return {**super().files(), "--plot": self.plot, "--page": self.page}
+
+    def check(self, wishes: MeasureOptions) -> None:
         """Notice before a long run what would fail after it."""
         if self.metric not in (None, "run", "elapsed", "absorbed"):
             raise CommandError(f"--metric wants run, elapsed or absorbed, not '{self.metric}'")
@@ -137,8 +140,7 @@ class Outputs(MeasuredOutputs):
             raise CommandError(f"--format wants table or osu, not '{self.format}'")
         if self.plot is not None:
             check_plot(self.plot)
-        super().check()
-        check_all_writable({"--plot": self.plot, "--page": self.page})
+        super().check(wishes)
 
 
 def check_used(what: str, used: Collection[str], *given: Wishes | Outputs) -> None:

@@ -170,7 +170,7 @@ def run_session(collective: str, wishes: Wishes, outputs: Outputs, command: Sequ
     Returns:
         0; 3 when a result was wrong; 128 plus the number of a signal that ended the run.
     """
-    outputs.check()
+    outputs.check(wishes)
     if outputs.page is not None or wishes.pieces is not None or wishes.minutes is not None:
         raise CommandError("--page, --pieces and --minutes are for bench all and bench grid")
     grid = make_grid(collective, wishes)

@@ -119,7 +119,7 @@ def run_grid(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
         raise CommandError("bench grid prints pages, --page, --csv or --json; no --plot")
     if wishes.minutes is not None and not 0 < wishes.minutes < math.inf:
         raise CommandError(f"--minutes {wishes.minutes:g}: say how many, more than 0")
-    outputs.check()
+    outputs.check(wishes)
     end = None if wishes.minutes is None else time.monotonic() + 60 * wishes.minutes
     measured = []
     for piece in make_pieces(wishes):

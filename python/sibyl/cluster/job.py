@@ -36,7 +36,7 @@ def run_on_cluster(
         raise CommandError(f"--ranks-per-host {slots}: a host has room for 1 rank or more")
     if waiting not in WAITING:
         raise CommandError(f"--waiting {waiting}: there are {', '.join(WAITING)}")
-    options.check()
+    options.check(words)
     network.check_possible()
     words, program = resolve_program(words, options.mpi)
     with state.locked(state.check_name(name)) as lock:

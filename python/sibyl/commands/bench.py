@@ -41,7 +41,7 @@ def bench(
     """Measure a collective under arrival patterns, Sibyl's algorithms beside the native one."""
     if collective in USED:
         check_used(collective, USED[collective], wishes, outputs)
-        outputs.check()
+        outputs.check(wishes)
     if collective == "clairvoyant-schedule":  # needs no MPI
         from sibyl.bench.clairvoyant_schedule import clairvoyant_schedule
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import figure_bytes, plot_library
-from sibyl.files import write_result
+from sibyl.files import check_all_writable, write_result
 from sibyl.inputs import LARGE, read_text
 
 # Below the loudest point of the waterfall: what is fainter has the darkest colour.
@@ -17,6 +17,7 @@ def draw(document: Path, picture: Path) -> int:
     """Draw the picture; see `sibyl fft-plot --help`."""
     if picture.suffix not in (".png", ".svg", ".pdf"):
         raise CommandError(f"{picture}: name a file that ends in .png, .svg or .pdf")
+    check_all_writable({"PICTURE": picture}, [("FILE.json", document)])
     run = read_document(document)
     write_result(picture, figure_bytes(_draw(run, plot_library("fft-plot")), picture))
     return 0

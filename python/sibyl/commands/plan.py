@@ -18,7 +18,7 @@ from sibyl.arguments import (
 )
 from sibyl.commands.plan_summary import print_summary
 from sibyl.errors import CommandError, one_line
-from sibyl.files import write_result
+from sibyl.files import Read, check_all_writable, write_result
 from sibyl.node_options import NodeOptions
 
 if TYPE_CHECKING:
@@ -309,11 +309,8 @@ def write_plan(
 
     Where no output is asked for, a summary goes to stdout; that of a plan for --nodes proves it.
     """
-    wanted = {name: to for name, to in vars(outputs).items() if to is not None}
-    to_stdout = [f"--{name}" for name in ("events", "html", "json", "svg", "goal")]
-    to_stdout = [option for option in to_stdout if wanted.get(option[2:]) == "-"]
-    if len(to_stdout) > 1:
-        raise CommandError(f"{' and '.join(to_stdout)}: only one can be written to '-'")
+    wanted = {name: Path(to) for name, to in vars(outputs).items() if to is not None}
+    check_all_writable({f"--{name}": path for name, path in wanted.items()}, _read_by(options))
     asked = read_asked(collective, options, nodes)
     plan = make_plan(asked)
     texts: dict[str, Callable[[], str]] = {
@@ -325,13 +322,20 @@ def write_plan(
     }
     for name, text in texts.items():
         if name in wanted:
-            _write(wanted[name], text())
+            write_result(wanted[name], _with_line_end(text()))
     if wanted:
         return 0
     named = nodes.named()
     problem = None if named is None else _problem_of(plan)
     print_summary(plan, options.count, named, nodes.lanes, problem)
     return 1 if problem else 0
+
+
+def _read_by(options: PlanOptions) -> list[Read]:
+    """The files that a plan is made from; shapes and sizes are none."""
+    texts = {"--sizes": options.sizes, "--arrivals": options.arrivals}
+    named: list[Read] = [(option, Path(text)) for option, text in texts.items() if text]
+    return [("--order", options.order), *named]
 
 
 def _problem_of(plan: sibyl.Plan) -> str:
@@ -343,6 +347,10 @@ def _problem_of(plan: sibyl.Plan) -> str:
     return ""
 
 
+def _with_line_end(text: str) -> str:
+    return text if text.endswith("\n") else text + "\n"
+
+
 def _with_request(text: str, asked: Asked) -> str:
     """The plan's JSON with count, nodes and lanes recorded where the user gave them."""
     lanes = None if asked.nodes.lanes == 1 else asked.nodes.lanes
@@ -351,9 +359,3 @@ def _with_request(text: str, asked: Asked) -> str:
     if not given:
         return text
     return json.dumps({**json.loads(text), **given}, separators=(",", ":"))
-
-
-def _write(name: str, text: str) -> None:
-    if not text.endswith("\n"):
-        text += "\n"
-    write_result(Path(name), text)

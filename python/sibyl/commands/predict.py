@@ -27,7 +27,8 @@ def predict_trace(
         from sibyl.prediction.plot import check_plot, plot_replays
 
         check_plot(plot)
-    check_all_writable({"--csv": csv_file, "--json": json_file, "--plot": plot})
+    outputs = {"--csv": csv_file, "--json": json_file, "--plot": plot}
+    check_all_writable(outputs, [("TRACE", trace)])
     names = list(dict.fromkeys(predictors)) or [*_core.standard_predictors(), BEST]
     replays = [replay(site, names) for site in read_trace(trace)]
     if csv_file is not None:

@@ -5,6 +5,8 @@ from typing import Annotated
 import typer
 
 from sibyl.arguments import complete_collective
+from sibyl.experiment.options import words_of
+from sibyl.experiment.recording import pattern_paths
 from sibyl.files import console_beside
 from sibyl.node_options import NodeOptions
 from sibyl.option_classes import takes_options
@@ -31,7 +33,9 @@ def simulate(
     settings.check(collective)
     network.check()
     nodes.check()
-    outputs.check()
+    patterns = pattern_paths(words_of("--pattern", wishes.pattern))
+    read = [("--pattern", path) for path in patterns]
+    outputs.check([("--calibration", network.calibration), *read])
     known = network.calibrated()
     model = network.network(known, nodes.placed())
     described = settings.settings(collective, model, nodes.lanes)

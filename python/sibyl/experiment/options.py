@@ -14,9 +14,15 @@ import typer
 from sibyl.cluster.state import check_queue
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import BARE, SHAPES
-from sibyl.experiment.recording import Site, choose_site, is_recording, pattern_text
+from sibyl.experiment.recording import (
+    Site,
+    choose_site,
+    is_recording,
+    pattern_paths,
+    pattern_text,
+)
 from sibyl.experiment.units import read_size
-from sibyl.files import check_all_writable
+from sibyl.files import Read, check_all_writable
 
 PLACES = ("local", "cluster", "smpi")
 
@@ -88,6 +94,11 @@ class MeasureOptions:
         return check_queue(read_size(self.queue))
 
     @property
+    def read(self) -> list[Read]:
+        """The files of arrival times that are replayed."""
+        return [("--pattern", path) for path in pattern_paths(words_of("--pattern", self.pattern))]
+
+    @property
     def simulated(self) -> bool:
         """Simulated times repeat, and need no repetition."""
         return self.on == "smpi"
@@ -105,9 +116,13 @@ class MeasuredOutputs:
         bool, typer.Option("--resume", help="Go on where the same command was interrupted.")
     ] = False
 
-    def check(self) -> None:
+    def files(self) -> dict[str, Path | None]:
+        """Where results go, by option."""
+        return {"--csv": self.csv, "--json": self.json}
+
+    def check(self, wishes: MeasureOptions) -> None:
         """Notice before a long run what would fail after it."""
-        check_all_writable({"--csv": self.csv, "--json": self.json})
+        check_all_writable(self.files(), wishes.read)
 
 
 def words_of(option: str, text: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sibyl.experiment.options import MeasuredOutputs, MeasureOptions
-from sibyl.files import check_writable, make_directory
+from sibyl.files import make_directory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,16 +99,16 @@ class Outputs(MeasuredOutputs):
             return self.page
         return self.page / "index.html"
 
-    def check(self) -> None:
+    def files(self) -> dict[str, Path | None]:
+        """Where results go, by option."""
+        return {**super().files(), "--page": self.page_file()}
+
+    def check(self, wishes: MeasureOptions) -> None:
         """Notice before a long run what would fail after it."""
-        super().check()
+        if self.page is not None and self.page != self.page_file():
+            make_directory("--page", self.page)
+        super().check(wishes)
         if self.page is not None:
-            page = self.page_file()
-            assert page is not None
-            if page is self.page:
-                check_writable("--page", page)
-            else:
-                make_directory("--page", self.page)
             from sibyl.guidelines import pictures
 
             pictures.check()

@@ -190,7 +190,7 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
     make_plan(wishes, None)  # complains before anything is written or started
     if wishes.simulated and outputs.tables is not None:
         raise CommandError("--tables: what is simulated is no MPI that could read them")
-    outputs.check()
+    outputs.check(wishes)
     launcher = find_launcher(wishes.on, wishes.mpi)
     program = find_benchmark(launcher.flavour)
     learner = None

@@ -57,7 +57,7 @@ def run_program(words: Sequence[str], options: RunOptions, hostfile: Path | None
     Returns:
         The program's exit code.
     """
-    options.check()
+    options.check(words, hostfile)
     words, program = resolve_program(words, options.mpi)
     if hostfile is not None:
         if options.launcher == "srun":

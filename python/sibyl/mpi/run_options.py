@@ -1,7 +1,7 @@
 """How a program is to be run: the options of every command that starts one."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -92,8 +92,13 @@ class RunOptions:
     variables: Mapping[str, str] = field(default_factory=dict)
     durations: list[float] | None = None
 
-    def check(self) -> None:
-        """Raise CommandError for what can be seen to be wrong before anything is started."""
+    def check(self, words: Sequence[str] = (), hostfile: Path | None = None) -> None:
+        """Raise CommandError for what can be seen to be wrong before anything is started.
+
+        Args:
+            words: the program and its arguments.
+            hostfile: names the hosts.
+        """
         if self.ranks is not None and self.ranks < 1:
             raise CommandError(f"-n {self.ranks}: a job has at least 1 rank; say -n 1 or more")
         if self.launcher not in (None, "srun", "mpiexec"):
@@ -111,7 +116,8 @@ class RunOptions:
             parse_setting(text)
         self.launcher_words()
         outputs = {"--report": self.report, "--record": self.record, "--learn": self.learn}
-        check_all_writable(outputs)
+        program = Path(words[0]) if words and "/" in words[0] else None
+        check_all_writable(outputs, [("--hostfile", hostfile), ("PROGRAM", program)])
 
     def launcher_words(self) -> list[str]:
         """The words of `launcher_args`."""

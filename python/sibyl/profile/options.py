@@ -90,8 +90,12 @@ class Outputs:
         ),
     ] = None
 
-    def check(self) -> None:
-        """Notice before a long run what cannot be written, or read."""
+    def check(self, hostfile: Path | None = None) -> None:
+        """Notice before a long run what cannot be written, or read.
+
+        Args:
+            hostfile: names the hosts of the run.
+        """
         if self.top < 1:
             raise CommandError(f"--top {self.top}: at least 1")
         if self.calibration is not None and not is_file(self.calibration):
@@ -108,4 +112,4 @@ class Outputs:
             otf2_archive.check("--trace", self.trace)
         else:
             files["--trace"] = self.trace
-        check_all_writable(files)
+        check_all_writable(files, [("--calibration", self.calibration), ("--hostfile", hostfile)])

@@ -1,6 +1,7 @@
 """The options of `sibyl simulate`, and the network and settings that they describe."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ import typer
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import check_plot
 from sibyl.experiment.units import read_size, read_time
-from sibyl.files import check_all_writable
+from sibyl.files import Read, check_all_writable
 from sibyl.placement import Placement
 from sibyl.simulator.calibration import Calibration, measure, read
 from sibyl.simulator.model import LogGP, Network, Nodes, Queue
@@ -325,11 +326,15 @@ class Outputs:
         """Those of the options that name one."""
         return {option: path for option, path in vars(self).items() if option != "resume"}
 
-    def check(self) -> None:
-        """Notice before a long run what cannot be written."""
+    def check(self, read: Iterable[Read] = ()) -> None:
+        """Notice before a long run what cannot be written.
+
+        Args:
+            read: by which options files are read.
+        """
         if self.plot is not None:
             check_plot(self.plot)
-        check_all_writable({f"--{option}": path for option, path in self.files.items()})
+        check_all_writable({f"--{option}": path for option, path in self.files.items()}, read)
 
 
 def _time(text: str | None) -> float | None:

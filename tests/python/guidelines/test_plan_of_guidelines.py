@@ -75,7 +75,7 @@ def test_places_that_cannot_be_written_are_told_before_the_run(tmp_path: Path) -
     ):
         outputs = Outputs(**{**nothing, option: tmp_path / name}, resume=False)
         with pytest.raises(CommandError, match=f"--{option}"):
-            outputs.check()
+            outputs.check(Wishes())
 
 
 def test_the_plan_is_the_paper_s() -> None:

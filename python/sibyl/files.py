@@ -4,6 +4,7 @@ In the place of a file `-` is standard output; what is said to people goes to st
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -65,7 +66,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
+        part.write_bytes(_encoded(content))
         part.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -81,17 +82,30 @@ def write_result(path: Path, content: str | bytes) -> None:
     """
     if path == STDOUT:
         try:
-            write_stdout(content.encode() if isinstance(content, str) else content)
+            write_stdout(_encoded(content))
         except OSError as error:
             raise CommandError(not_printed(error)) from error
         return
     try:
         if _keeps_its_place(path):
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            path.write_bytes(_encoded(content))
         else:
             write_whole(path, content)
     except OSError as error:
         raise _not_writable(str(path), f"since {error.strerror or error}") from error
+
+
+def _encoded(content: str | bytes) -> bytes:
+    """As UTF-8. What is no text in a name, of a file or a program, becomes a replacement character.
+
+    A name that cannot be written is no reason to lose all that was measured under it.
+    """
+    if isinstance(content, bytes):
+        return content
+    try:
+        return content.encode()
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", content).encode()
 
 
 def _keeps_its_place(path: Path) -> bool:

@@ -88,4 +88,9 @@ def arrival_pattern(pattern: str, ranks: int, root: int = 0) -> "numpy.ndarray":
     >>> sibyl.arrival_pattern("fixed:3", ranks=4).tolist()
     [0.0, 1.0, 2.0, 3.0]
     """
+    try:
+        pattern.encode()
+    except UnicodeEncodeError:
+        why = "this is no UTF-8; give the file another name, or a link to it"
+        raise ValueError(f"{pattern!a}: {why}") from None
     return _core.arrival_pattern(pattern, ranks, root)

@@ -4,6 +4,7 @@ Whoever reads the first lines alone, as `head` does, is no error: what comes the
 Lines that cannot be written are: the command says so and ends with exit code 2.
 """
 
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -16,9 +17,10 @@ def not_printed(error: OSError) -> str:
 
 
 def take_streams() -> None:
-    """Open the standard streams that were closed: the next files would get their numbers.
+    """Have standard streams that take whatever is printed.
 
-    What is written to a closed output is an error then, and for the errors it goes nowhere.
+    Those that were closed are opened: the next files would get their numbers. What is written to a
+    closed output is an error then, and for the errors it goes nowhere.
     """
     for number, (name, mode, flags) in enumerate(
         (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
@@ -26,6 +28,13 @@ def take_streams() -> None:
         if getattr(sys, name) is None:
             _put_nothing(number, flags)
             setattr(sys, name, os.fdopen(number, mode, closefd=False))
+    _replace_what_is_no_text()
+
+
+def _replace_what_is_no_text() -> None:
+    """Have names that are not UTF-8 printed somehow, as on standard error."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _put_nothing(number: int, flags: int) -> None:

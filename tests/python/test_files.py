@@ -6,14 +6,22 @@ from pathlib import Path
 import pytest
 
 from sibyl.errors import CommandError
-from sibyl.files import check_writable, write_result, write_whole
+from sibyl.files import _encoded, check_writable, write_result, write_whole
+from sibyl.streams import write_stdout
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_file_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "file"
     write_whole(path, "old")
-    with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "new \ud800")
+
+    def fail(*_: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="no room"):
+        write_whole(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -79,3 +87,15 @@ def test_a_result_goes_where_a_link_leads(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "text"
     assert (tmp_path / "link").is_symlink()
     write_result(Path("/dev/null"), b"bytes")
+
+
+def test_a_name_that_is_no_text_does_not_lose_what_is_written(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    text = f"program {os.fsdecode(b'caf' + bytes([0xE9]))} \ud800"
+    (tmp_path / "link").symlink_to(tmp_path / "linked")
+    for path in (tmp_path / "file", tmp_path / "link"):
+        write_result(path, text)
+        assert path.read_text() == "program caf\ufffd \ufffd"
+    write_stdout(_encoded(text))
+    assert capfdbinary.readouterr().out.decode() == "program caf\ufffd \ufffd"

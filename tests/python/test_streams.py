@@ -65,3 +65,11 @@ def test_an_error_that_is_none_of_printing_stays_one(
     monkeypatch.setattr(cli, "app", fail)
     with pytest.raises(OSError, match="of something else"):
         cli.main([])
+
+
+def test_a_printed_name_that_is_no_text_does_not_end_the_command() -> None:
+    code = "import sys; from sibyl.streams import take_streams; take_streams(); print(sys.argv[1])"
+    words = [sys.executable, "-c", code, os.fsdecode(b"caf\xe9")]
+    strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    result = subprocess.run(words, capture_output=True, env=strict, check=False)
+    assert (result.returncode, result.stdout) == (0, b"caf\\udce9\n"), result

@@ -164,7 +164,8 @@ def pattern_files(grid: Grid) -> Iterator[str | None]:
         return
     with tempfile.TemporaryDirectory(prefix="sibyl-bench-") as directory:
         path = Path(directory) / "pattern.txt"
-        path.write_text(pattern_text(names.pop(), grid.cells[0].ranks), encoding="utf-8")
+        text = pattern_text(names.pop(), grid.cells[0].ranks)
+        path.write_text(text, encoding="utf-8", errors="replace")  # it tells the file's name
         yield str(path)
 
 

@@ -279,3 +279,17 @@ def test_wrong_sizes_end_in_one_line(sibyl: Sibyl, more: list[str], part: str) -
     result = sibyl("plan", "gatherv", "--algorithm", "ordered-tree", "--ranks", 4, *more)
     assert (result.returncode, len(result.stderr.splitlines())) == (2, 1), result
     assert part in result.stderr
+
+
+def test_files_whose_names_are_no_text_are_read_or_told(sibyl: Sibyl) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    (sibyl.directory / name).write_text("0\n1\n2\n")
+    words = ["plan", "reduce", "--algorithm", "clairvoyant", "-n", 3, "--arrivals", name]
+    assert_usage_error(sibyl(*words), "'caf\\udce9': this is no UTF-8; give the file another name")
+    words = ["plan", "gather", "--algorithm", "linear", "-n", 3, "--order", name]
+    assert sibyl(*words).returncode == 0
+    result = sibyl("predict", name, "--csv", "-")
+    assert_usage_error(result, "caf\ufffd")
+    simulated = sibyl("simulate", "gather", "--pattern", name, "-n", 3, "--csv", "-")
+    assert simulated.returncode == 0
+    assert "caf\ufffd" in simulated.stdout

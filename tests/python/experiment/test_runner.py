@@ -1,11 +1,13 @@
 """What a job's results are refused for."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from sibyl.errors import CommandError
-from sibyl.experiment.runner import Job
+from sibyl.experiment.grid import Cell, Grid
+from sibyl.experiment.runner import Job, pattern_files
 from sibyl.mpi.installation import Launcher
 
 
@@ -22,6 +24,17 @@ def test_results_are_those_of_the_launchers_mpi(family: str, version: str, used:
     job.check({"mpi": used})
     with pytest.raises(CommandError, match=r"uses MPICH Version: 4\.0\.2, not the MPI of .*/mpi"):
         job.check({"mpi": "MPICH Version:\t4.0.2"})
+
+
+def test_arrivals_are_replayed_from_a_file_whose_name_is_no_text(tmp_path: Path) -> None:
+    name = tmp_path / os.fsdecode(b"caf\xe9")
+    name.write_text("0\n0.5\n")
+    grid = Grid("gather", ("native",), (Cell(2, 8, "same", str(name), 0.0),))
+    with pattern_files(grid) as replayed:
+        assert replayed is not None
+        comment, *times = Path(replayed).read_text(encoding="utf-8").splitlines()
+    assert comment == "# call 0 of caf?"
+    assert times == ["0.0", "0.5"]
 
 
 def test_a_simulated_mpi_has_no_launcher_to_agree_with() -> None:

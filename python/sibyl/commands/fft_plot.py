@@ -8,9 +8,12 @@ from sibyl.errors import CommandError
 from sibyl.experiment.plots import figure_bytes, plot_library
 from sibyl.files import check_all_writable, write_result
 from sibyl.inputs import LARGE, read_text
+from sibyl.terminal import printable
 
 # Below the loudest point of the waterfall: what is fainter has the darkest colour.
 RANGE_DB = 90.0
+# Of levels, frequencies, seconds: larger numbers are slips, and no axis has room for them.
+MOST = 1e12
 
 
 def draw(document: Path, picture: Path) -> int:
@@ -40,7 +43,43 @@ def read_document(path: Path) -> dict[str, Any]:
     picture = run.get("picture")
     if not isinstance(picture, dict) or not picture.get("rows"):
         raise CommandError(f"{path} holds no spectrum")
+    if not (_has_picture(picture) and _has_title(run)):
+        raise CommandError(f"{path} holds no whole run of sibyl-fft; write it again with --json")
     return run
+
+
+def _has_picture(picture: dict[str, Any]) -> bool:
+    """Whether everything is there that is drawn, in numbers that fit together."""
+    frequencies: Any = picture.get("frequencies")
+    rows = picture["rows"]
+    if not _are_numbers(frequencies) or min(frequencies) <= 0:  # their axis is logarithmic
+        return False
+    return (
+        isinstance(rows, list)
+        and all(_are_numbers(row, len(frequencies)) for row in rows)
+        and _are_numbers(picture.get("mean"), len(frequencies))
+        and _are_numbers(picture.get("seconds"), len(rows))
+    )
+
+
+def _has_title(run: dict[str, Any]) -> bool:
+    """Whether the numbers and the name are there that stand above the picture."""
+    recording = run.get("recording")
+    return (
+        isinstance(recording, dict)
+        and isinstance(recording.get("file"), str)
+        and _are_numbers([recording.get("rate"), run.get("size"), run.get("ranks")], 3)
+        and recording["rate"] > 0
+    )
+
+
+def _are_numbers(values: Any, count: int | None = None) -> bool:
+    """Whether it is a list of numbers, of so many where that is known, and at least one."""
+    return (
+        isinstance(values, list)
+        and len(values) == (len(values) or 1 if count is None else count)
+        and all(isinstance(each, int | float) and -MOST <= each <= MOST for each in values)
+    )
 
 
 def _draw(run: dict[str, Any], plt: Any) -> Any:
@@ -84,8 +123,9 @@ def _draw(run: dict[str, Any], plt: Any) -> Any:
     axes[-1, 0].set_xlabel("frequency, Hz")
     length = run["size"] / run["recording"]["rate"]
     figure.suptitle(
-        f"{Path(run['recording']['file']).name}: windows of {run['size']} samples "
+        f"{printable(Path(run['recording']['file']).name)}: windows of {run['size']} samples "
         f"({length:.3g} s), {run['ranks']} ranks",
         fontsize=11,
+        parse_math=False,  # a name may have dollars
     )
     return figure

@@ -5,6 +5,7 @@ import math
 import struct
 import wave
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
@@ -88,6 +89,58 @@ def test_bad_input_is_one_line_and_exit_code_2(
     lines = [line for line in result.stderr.splitlines() if line.startswith("sibyl-fft: ")]
     assert len(lines) == 1, result.stderr
     assert part in lines[0]
+
+
+def whole_run() -> dict[str, Any]:
+    """What sibyl-fft writes, as far as it is drawn."""
+    return {
+        "program": "sibyl-fft",
+        "ranks": 2,
+        "size": 1024,
+        "recording": {"file": "a/$5 of 5$ \udce9.wav", "rate": 8000},
+        "picture": {
+            "frequencies": [10.0, 100.0],
+            "seconds": [0.0, 0.5],
+            "mean": [-20.0, -30.5],
+            "rows": [[-20, -30.0], [-21.0, -31.0]],
+        },
+    }
+
+
+def test_fft_plot_draws_a_whole_run(sibyl: Sibyl) -> None:
+    (sibyl.directory / "run.json").write_text(json.dumps(whole_run()))
+    result = sibyl("fft-plot", "run.json", "a.png")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (sibyl.directory / "a.png").read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize(
+    ("place", "damage"),
+    [
+        ("ranks", None),
+        ("size", "1024"),
+        ("recording", []),
+        ("recording.file", None),
+        ("recording.rate", 0),
+        ("picture.frequencies", []),
+        ("picture.frequencies", [0, 100]),
+        ("picture.frequencies", [10]),
+        ("picture.seconds", [0]),
+        ("picture.mean", [-20, None]),
+        ("picture.mean", [-20, math.nan]),
+        ("picture.rows", {"0": [1, 2]}),
+        ("picture.rows", [[-20, -30], [-20]]),
+        ("picture.rows", [[-20, -30], [-20, 10**400]]),
+        ("picture.rows", [3, 4]),
+    ],
+)
+def test_fft_plot_refuses_a_damaged_run(sibyl: Sibyl, place: str, damage: object) -> None:
+    run = whole_run()
+    *outer, name = place.split(".")
+    (run[outer[0]] if outer else run)[name] = damage
+    (sibyl.directory / "run.json").write_text(json.dumps(run))
+    said = "run.json holds no whole run of sibyl-fft; write it again with --json"
+    assert_usage_error(sibyl("fft-plot", "run.json", "a.png"), said)
 
 
 def test_fft_plot_says_what_is_wrong_with_its_files(sibyl: Sibyl) -> None:

@@ -89,3 +89,12 @@ def test_launchers_are_looked_for_behind_a_closed_directory_of_the_path(closed: 
     for words in ([], ["--mpi", "mpich"]):
         result = run(closed, "run", *words, "--", executable, PATH=f"{closed}/bin")
         assert_told(result, "install one")
+
+
+def test_arrivals_that_may_not_be_read_are_told_in_one_line(closed: Path) -> None:
+    file = closed.parent / "arrivals"
+    file.write_text("0\n1\n")
+    file.chmod(0)
+    words = ["simulate", "gather", "-n", 2, "--pattern"]
+    assert_told(run(closed, *words, file), f"--pattern {file}: neither a shape nor a file that can")
+    assert_told(run(closed, *words, closed / "file"), f"no permission to enter {closed}")

@@ -101,14 +101,15 @@ class Row:
 
 
 @cache
-def _replayed(name: str, ranks: int) -> list[numpy.ndarray]:
+def replayed(name: str, ranks: int) -> list[numpy.ndarray]:
+    """The arrival times of each call in a file of patterns; CommandError where they do not fit."""
     return [numpy.array(call) for call in replayed_calls(name, ranks)[1]]
 
 
 def iterations_of(problem: Problem, settings: Settings) -> int:
     """Patterns of a cell: so many where they are drawn, the first ones of a file of calls."""
     if problem.pattern not in SHAPES:
-        return min(settings.iterations, len(_replayed(problem.pattern, problem.ranks)))
+        return min(settings.iterations, len(replayed(problem.pattern, problem.ranks)))
     return settings.iterations if problem.pattern in DRAWN and problem.max_delay else 1
 
 
@@ -116,7 +117,7 @@ def arrivals_of(problem: Problem, settings: Settings, iteration: int) -> numpy.n
     """The arrival times of one iteration."""
     text = problem.pattern
     if text not in SHAPES:
-        return _replayed(text, problem.ranks)[iteration] + settings.compute
+        return replayed(text, problem.ranks)[iteration] + settings.compute
     if text in SHAPES and text != "flat":
         text = f"{text}:{problem.max_delay!r}"
         if problem.pattern in DRAWN:

@@ -15,6 +15,7 @@ from sibyl.experiment.recording import pattern_paths, split_name
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import console_beside, write_result
 from sibyl.node_options import NodeOptions
+from sibyl.paths import is_file, why_absent
 from sibyl.progress import progress_bar
 from sibyl.simulator import output, picture
 from sibyl.simulator.contenders import Contender, contenders
@@ -26,6 +27,7 @@ from sibyl.simulator.session import (
     Settings,
     arrivals_of,
     check_memory,
+    replayed,
     request_of,
     run_cell,
     runs_expected,
@@ -64,10 +66,8 @@ def problems_of(settings: Settings, wishes: Wishes, nodes: NodeOptions) -> list[
             raise CommandError(f"--root {settings.root} is not a rank; there are {count}")
     patterns = words_of("--pattern", text)
     for pattern in patterns:
-        if pattern not in SHAPES and not split_name(pattern)[0].is_file():
-            raise CommandError(
-                f"--pattern {pattern}: there are {', '.join(SHAPES)}, and no file of that name"
-            )
+        if pattern not in SHAPES:
+            _check_file(pattern, ranks)
     cells = make_cells(
         ranks,
         sizes,
@@ -76,6 +76,17 @@ def problems_of(settings: Settings, wishes: Wishes, nodes: NodeOptions) -> list[
         [read_time(word) for word in words_of("--max-delay", wishes.max_delay)],
     )
     return [Problem(cell.ranks, cell.size, cell.pattern, cell.max_delay) for cell in cells]
+
+
+def _check_file(pattern: str, ranks: Sequence[int]) -> None:
+    """Raise CommandError where there is no such file, none that can be read, or of other ranks."""
+    path = split_name(pattern)[0]
+    if not is_file(path):
+        shapes = ", ".join(SHAPES)
+        why = why_absent(path, f"there are {shapes}, and no file of that name")
+        raise CommandError(f"--pattern {pattern}: {why}")
+    for count in ranks:
+        replayed(pattern, count)
 
 
 def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs) -> int:

@@ -318,6 +318,8 @@ def _run_command(words: Sequence[str]) -> int:
         if is_of_stdout(error):
             raise CommandError(not_printed(error)) from error
         raise
+    except MemoryError as error:
+        raise CommandError("there is not enough memory for that; ask for less of it") from error
     except Exception as error:
         # typer's own errors of usage (unknown option, missing argument, ...) carry the line and
         # the exit code; their class has moved between versions of typer.

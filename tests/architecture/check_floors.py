@@ -78,6 +78,7 @@ PYTHON_ROOMS = {
     "terminal": 1,
     "arguments": 2,
     "files": 2,
+    "memory": 2,
     "node_options": 2,
     "option_classes": 2,
     "pages": 2,

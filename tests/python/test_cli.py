@@ -12,9 +12,12 @@ from conftest import Sibyl, assert_usage_error
 from rich.console import Console
 from typer.main import get_command
 
-from sibyl import __version__
+from sibyl import __version__, cli
+from sibyl import algorithms as algorithms_of
 from sibyl.cli import app
 from sibyl.commands import algorithms
+from sibyl.errors import CommandError
+from sibyl.memory import check_plan_memory
 
 
 def test_version_is_the_library_s(sibyl: Sibyl) -> None:
@@ -172,6 +175,45 @@ def test_numbers_of_things_have_their_plural_forms(sibyl: Sibyl) -> None:
 )
 def test_bad_input_is_one_line_and_exit_code_2(sibyl: Sibyl, words: list[str], part: str) -> None:
     assert_usage_error(sibyl(*words), part)
+
+
+@pytest.mark.parametrize("ranks", [200_000_000, 2**31 - 1])
+def test_plans_that_do_not_fit_into_memory_are_refused(sibyl: Sibyl, ranks: int) -> None:
+    for words in (
+        ["plan", "scan", "--algorithm", "doubling"],
+        ["plan", "allreduce", "--algorithm", "ring"],
+        ["plan", "reduce", "--algorithm", "clairvoyant"],
+        ["verify", "exscan"],
+        ["verify", "alltoall", "--algorithm", "pairwise"],
+    ):
+        result = sibyl(*words, "--ranks", ranks)
+        assert_usage_error(result, f"--ranks {ranks}: {words[1]}", "GiB of memory", "fewer ranks")
+
+
+def test_what_is_made_from_a_plan_takes_memory_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 4 << 18}  # 4 GiB
+    monkeypatch.setattr(os, "sysconf", pages.__getitem__)
+    row = next(row for row in algorithms_of("allgather") if row.name == "ring")
+    check_plan_memory(row, 3000)  # 18 million steps
+    with pytest.raises(CommandError, match=r"ring has 1\.8e\+07 steps or more and takes 9\."):
+        check_plan_memory(row, 3000, beside=500)
+    with pytest.raises(CommandError, match="--ranks 6000: allgather ring"):
+        check_plan_memory(row, 6000)
+
+
+def test_memory_that_is_not_there_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(**_: object) -> None:
+        raise MemoryError("std::bad_alloc")
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as left:
+        cli.main([])
+    assert left.value.code == 2
+    assert capsys.readouterr().err == (
+        "sibyl: there is not enough memory for that; ask for less of it\n"
+    )
 
 
 def test_a_program_that_may_not_be_executed_is_told_how_to_be_mended(sibyl: Sibyl) -> None:

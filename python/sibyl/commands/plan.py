@@ -19,6 +19,7 @@ from sibyl.arguments import (
 from sibyl.commands.plan_summary import print_summary
 from sibyl.errors import CommandError, one_line
 from sibyl.files import Read, check_all_writable, write_result
+from sibyl.memory import check_plan_memory
 from sibyl.node_options import NodeOptions
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # What --nodes without --algorithm plans.
 ON_NODES = "two-level"
+# Bytes of a step in what is written, and in what that is made from: measured.
+A_STEP = {"events": 1000, "html": 0, "json": 240, "svg": 500, "goal": 100}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,6 +315,8 @@ def write_plan(
     wanted = {name: Path(to) for name, to in vars(outputs).items() if to is not None}
     check_all_writable({f"--{name}": path for name, path in wanted.items()}, _read_by(options))
     asked = read_asked(collective, options, nodes)
+    beside = max((A_STEP[name] for name in wanted), default=0)
+    check_plan_memory(asked.row, asked.ranks, options.segments, beside)
     plan = make_plan(asked)
     texts: dict[str, Callable[[], str]] = {
         "events": lambda: events_text(asked, plan),

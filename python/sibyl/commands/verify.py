@@ -15,6 +15,7 @@ import sibyl
 from sibyl.arguments import check_algorithm, check_collective, parse_ranks
 from sibyl.errors import CommandError, counted, one_line
 from sibyl.files import check_writable, console_beside, write_result
+from sibyl.memory import check_plan_memory
 from sibyl.progress import progress_bar
 from sibyl.terminal import seconds_text
 
@@ -26,6 +27,8 @@ SEGMENTS = 5
 PLACEMENTS = ("consecutive", "cyclic", "uneven")
 RANKS_PER_NODE = 4
 MOST_LANES = 3
+# Bytes that the verifier knows of each step: measured.
+A_STEP = 76
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,8 @@ def verify_plans(
 
     if json_file is not None:
         check_writable("--json", json_file)
+    for row in rows:
+        check_plan_memory(row, ranks[-1], SEGMENTS if row.segments else 1, A_STEP)
     console = console_beside(json_file)
     proofs = [_verify_algorithm(row, ranks, roots, console) for row in rows]
     if json_file is not None:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import os
 import statistics
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from sibyl.errors import CommandError
 from sibyl.experiment.grid import SCANS, SHAPES
 from sibyl.experiment.recording import replayed_calls
 from sibyl.experiment.units import size_text
+from sibyl.memory import memory_limit
 from sibyl.simulator.bounds import run_time_bound
 from sibyl.simulator.contenders import Contender
 from sibyl.simulator.model import Network
@@ -219,7 +219,7 @@ def check_memory(
     pictured: Collection[Problem],
 ) -> None:
     """Refuse what does not fit into memory, before anything large is made."""
-    limit = 0.8 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limit = memory_limit()
     for problem, contender in itertools.product(problems, entrants):
         # Ranks alone first: even the arrival times of absurdly many do not fit.
         if problem.ranks * 256 > limit:

@@ -1,0 +1,63 @@
+"""The memory of this machine, and what plans take of it: told before they are made.
+
+Without that a number of ranks with a zero too many ends in the kernel's ending some process.
+"""
+
+import os
+
+from sibyl import _core
+from sibyl.errors import CommandError
+
+# Bytes of a plan, measured: beside its steps each rank has lists of its own.
+A_RANK = 128
+A_STEP = 64
+# Ranks whose programs are counted first, and how many times as many then.
+FEW_RANKS = 4096
+MORE = 16
+MOST_RANKS = 2**31 - 1  # that MPI counts
+
+
+def memory_limit() -> float:
+    """Bytes that a command may take; the rest is for others."""
+    return 0.8 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def check_plan_memory(row: _core.Algorithm, ranks: int, segments: int = 1, beside: int = 0) -> None:
+    """Refuse plans that do not fit into memory, before anything large is made.
+
+    Args:
+        row: the algorithm.
+        ranks: of the plan.
+        segments: that it is asked for.
+        beside: bytes that each step takes besides, of what is made from the plan.
+
+    Raises:
+        CommandError: it does not fit.
+    """
+    if ranks > MOST_RANKS:
+        return  # told where the plan is made
+    limit = memory_limit()
+    counted = min(ranks, FEW_RANKS)
+    while True:
+        # No rank has fewer steps among more ranks. Even to count those of a single one takes
+        # gigabytes where there are absurdly many, so these are approached.
+        steps = _steps(row, counted, segments) * (ranks / counted)
+        needed = ranks * A_RANK + steps * (A_STEP + beside)
+        if needed > limit:
+            raise CommandError(
+                f"--ranks {ranks}: {row.collective} {row.name} has {steps:.2g} steps or more and "
+                f"takes {needed / 2**30:.3g} GiB of memory, of which this machine has "
+                f"{limit / 0.8 / 2**30:.3g}; take fewer ranks"
+            )
+        if counted == ranks:
+            return
+        counted = min(ranks, counted * MORE)
+
+
+def _steps(row: _core.Algorithm, ranks: int, segments: int) -> float:
+    """About how many steps a plan has; none where that is not planned for so many ranks."""
+    try:
+        request = _core.plan_request(row.collective, row.name, ranks, segments=segments)
+    except ValueError:  # told where the plan itself is made
+        return 0.0
+    return _core.estimate_steps(request)

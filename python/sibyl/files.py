@@ -61,17 +61,34 @@ def stdout_beside(*outputs: Path | None) -> Iterator[None]:
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that it is never seen half written.
 
+    One that is there already keeps its mode and, where that is allowed, its owner.
+
     Raises:
         OSError: it cannot be written; nothing is left behind.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    before = path.stat() if is_file(path) else None
     try:
+        if before is not None:
+            part.touch(mode=0o600)  # until all of it is there and belongs to whom it should
         part.write_bytes(_encoded(content))
+        if before is not None:
+            _take_after(part, before)
         part.replace(path)
     except BaseException:
         with suppress(OSError):
             part.unlink()
         raise
+
+
+def _take_after(part: Path, before: os.stat_result) -> None:
+    """Give a new file the owner and the mode of the one whose place it takes."""
+    try:
+        os.chown(part, before.st_uid, before.st_gid)
+    except OSError:  # only root may give files away; the group may be one of ours
+        with suppress(OSError):
+            os.chown(part, -1, before.st_gid)
+    part.chmod(before.st_mode & 0o777)
 
 
 def write_result(path: Path, content: str | bytes) -> None:

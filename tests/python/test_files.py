@@ -99,3 +99,35 @@ def test_a_name_that_is_no_text_does_not_lose_what_is_written(
         assert path.read_text() == "program caf\ufffd \ufffd"
     write_stdout(_encoded(text))
     assert capfdbinary.readouterr().out.decode() == "program caf\ufffd \ufffd"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o640])
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(mode)
+    write_result(path, "new")
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o7777 == mode
+
+
+def test_a_file_that_is_replaced_keeps_its_owner_where_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    given: list[tuple[int, int]] = []
+
+    def give(part: Path, owner: int, group: int) -> None:
+        assert part.stat().st_mode & 0o777 == 0o600  # nobody else reads what is half there
+        given.append((owner, group))
+        if owner != -1:
+            raise PermissionError
+
+    monkeypatch.setattr(os, "chown", give)
+    write_result(path, "new")
+    there = path.stat()
+    assert given == [(there.st_uid, there.st_gid), (-1, there.st_gid)]
+    assert path.read_text() == "new"
+    write_result(tmp_path / "another", "new")
+    assert len(given) == 2

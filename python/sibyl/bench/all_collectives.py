@@ -82,7 +82,7 @@ def run_all(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
     if outputs.page is not None:
         section = page.Section(str(launcher), parts)
         write_result(outputs.page, page.to_html([section], metric, origin))
-    print_page(parts, metric, console_beside(outputs.json, outputs.csv))
+    print_page(parts, metric, console_beside(*outputs.files().values()))
     run.forget()
     return 3 if any(result.wrong for results in found for result in results) else 0
 

@@ -189,7 +189,7 @@ def judge_input(outputs: Outputs) -> int:
         raise CommandError(
             f"these are no lines of sibyl-bench: {error!r} in one; {USAGE}"
         ) from error
-    console_beside(outputs.json, outputs.csv).out(
+    console_beside(*outputs.files().values()).out(
         calls_output.to_table(run), end="", highlight=False
     )
     if outputs.csv is not None:

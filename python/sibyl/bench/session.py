@@ -202,9 +202,9 @@ def _write(
         draw(grid, rows, outputs.plot, metric)
     if outputs.format == "osu":
         text = output.to_osu(grid, rows, metric)
-        console_beside(outputs.json, outputs.csv).out(text, highlight=False)
+        console_beside(*outputs.files().values()).out(text, highlight=False)
     else:
-        console = console_beside(outputs.json, outputs.csv)
+        console = console_beside(*outputs.files().values())
         output.print_table(grid, rows, console, metric)
         for line in prediction_lines(grid, results):
             console.print(line, highlight=False)

@@ -189,7 +189,7 @@ def _tell(
         write_result(outputs.json, _to_json(sections, origin))
     if outputs.csv is not None:
         write_result(outputs.csv, to_csv([part for each in sections for part in each.parts]))
-    console = console_beside(outputs.json, outputs.csv)
+    console = console_beside(*outputs.files().values())
     for each in sections:
         console.rule(each.title, align="left")
         if each.problem:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sibyl.experiment.options import MeasuredOutputs, MeasureOptions
-from sibyl.files import make_directory
+from sibyl.files import STDOUT, make_directory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,8 @@ class Outputs(MeasuredOutputs):
     page: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR|FILE.html", help="Write a page with pictures, in one file (index.html)."
+            metavar="DIR|FILE.html|-",
+            help="Write a page with pictures, in one file (index.html).",
         ),
     ] = None
     tables: Annotated[
@@ -94,8 +95,8 @@ class Outputs(MeasuredOutputs):
     ] = None
 
     def page_file(self) -> Path | None:
-        """Where the page goes: the file itself, or index.html in a directory."""
-        if self.page is None or self.page.suffix == ".html":
+        """Where the page goes: the file itself, standard output, or index.html in a directory."""
+        if self.page is None or self.page == STDOUT or self.page.suffix == ".html":
             return self.page
         return self.page / "index.html"
 

@@ -233,7 +233,7 @@ def _write(report: Report, outputs: Outputs, learner: "Learner | None") -> None:
         from sibyl.guidelines import page
 
         write_result(page_file, page.to_html(report, written))
-    console = console_beside(outputs.json, outputs.csv)
+    console = console_beside(*outputs.files().values())
     output.print_report(report, console)
     for path, what in written:
         console.print(f"{path}: {what}", highlight=False, soft_wrap=True)

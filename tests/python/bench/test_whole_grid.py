@@ -1,17 +1,23 @@
 """`sibyl bench grid`: pieces, what stops and goes on, and one page of what there is."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cells import around, result_of
 from conftest import Mpi, Sibyl, assert_usage_error
 
 from sibyl.bench import all_collectives, whole_grid
 from sibyl.bench.options import Outputs, Wishes
 from sibyl.bench.whole_grid import make_pieces, run_grid
 from sibyl.errors import CommandError
+from sibyl.experiment import measured_run
 from sibyl.experiment.grid import COLLECTIVES
+from sibyl.experiment.measured_run import MeasuredRun, Seen
+from sibyl.experiment.samples import CellResult
+from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 
 QUICK = Wishes(size="8,1K", iterations=3, warm_up=1, compute="1ms", pattern="none")
@@ -98,6 +104,42 @@ def test_a_piece_that_cannot_be_measured_does_not_keep_the_others(
     page = files.page.read_text()
     assert "there are no namespaces here" in page
     assert "governed / native, 2 ranks" in page
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wishes:
+    """One collective on two ranks, of an MPI that is not there."""
+    launcher = Launcher(Path("/mpi/bin/mpiexec"), "mpich", "4.0")
+    program = tmp_path / "program"
+    program.touch()
+
+    def measure(run: MeasuredRun, _: Seen) -> list[list[CellResult]]:
+        times = {"native": around(1e-3), "governed": around(1e-3)}
+        return [
+            [result_of(times, cell, collective=grid.collective) for cell in grid.cells]
+            for grid in run.grids
+        ]
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(whole_grid, "PLACES", (("local", "2", "sleep"),))
+    monkeypatch.setattr(all_collectives, "COLLECTIVES", ("bcast",))
+    monkeypatch.setattr(measured_run, "find_benchmark", lambda _: program)
+    for module in (all_collectives, whole_grid):
+        monkeypatch.setattr(module, "find_launcher", lambda *_: launcher)
+        monkeypatch.setattr(module, "find_benchmark", lambda _: program)
+    monkeypatch.setattr(MeasuredRun, "measure", measure)
+    monkeypatch.setattr(MeasuredRun, "finished", lambda run: run.measure(lambda *_: None))
+    return replace(QUICK, mpi="mpich")
+
+
+@pytest.mark.parametrize("start", [run_grid, all_collectives.run_all])
+def test_a_page_on_standard_output_is_all_that_is_there(
+    made_up: Wishes, start: Callable[..., int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert start(made_up, Outputs(page=Path("-")), []) == 0
+    out, errors = capfd.readouterr()
+    assert out.startswith("<!doctype html>") and out.rstrip().endswith("</html>")
+    assert "governed / native, 2 ranks" in errors
 
 
 def test_what_belongs_to_the_grid_is_refused_elsewhere(sibyl: Sibyl) -> None:

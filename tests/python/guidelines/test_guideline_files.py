@@ -10,8 +10,11 @@ import pytest
 from guideline_reports import gather_report
 from rich.console import Console
 
+from sibyl.errors import CommandError
 from sibyl.guidelines import output, page
+from sibyl.guidelines.options import Outputs, Wishes
 from sibyl.guidelines.published import published
+from sibyl.guidelines.session import _write
 
 
 def test_the_table_has_the_paper_s_columns_and_marks_violations_red() -> None:
@@ -52,6 +55,21 @@ def test_csv_and_json_have_every_finding() -> None:
     assert document["format"] == "sibyl-guidelines"
     assert len(document["findings"]) == len(rows)
     assert len(document["cells"][0]["samples"]["gather/native"]["run_s"]) == 28
+
+
+def test_a_page_on_standard_output_is_all_that_is_there(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outputs = Outputs(page=Path("-"))
+    outputs.check(Wishes())
+    _write(gather_report(), outputs, None)
+    out, errors = capfd.readouterr()
+    assert out.startswith("<!doctype html>") and out.rstrip().endswith("</html>")
+    assert "MPI_Gatherv" in errors
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(CommandError, match="--csv and --page: only one can be written to '-'"):
+        Outputs(page=Path("-"), csv=Path("-")).check(Wishes())
 
 
 def test_the_page_is_one_file_with_pictures_and_red_figures() -> None:

@@ -85,7 +85,8 @@ def read(path: Path) -> Calibration:
     """From a JSON file.
 
     Takes {"alpha": seconds, "beta": seconds per byte} and, if it is there, "gamma", and what
-    `sibyl cluster check --json` prints: alpha_s and beta_s_per_byte.
+    `sibyl cluster check --json` and `sibyl simulate --json` write: alpha_s, beta_s_per_byte and
+    gamma_s_per_byte.
 
     Raises:
         CommandError: the file cannot be read, or holds something else.
@@ -99,7 +100,8 @@ def read(path: Path) -> Calibration:
     try:
         alpha = float(entry["alpha_s"] if "alpha_s" in entry else entry["alpha"])
         beta = float(entry["beta_s_per_byte"] if "beta_s_per_byte" in entry else entry["beta"])
-        gamma = float(entry["gamma"]) if "gamma" in entry else None
+        combine = entry.get("gamma_s_per_byte", entry.get("gamma"))
+        gamma = None if combine is None else float(combine)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise CommandError(
             f'--calibration {path}: write {{"alpha": seconds, "beta": seconds per byte}}'

@@ -177,6 +177,7 @@ def json_text(rows: Sequence[Row], settings: Settings) -> str:
     document = {
         "collective": settings.collective,
         "network": network_text(settings.network),
+        **_costs(settings.network),
         **({"nodes": list(nodes.of)} if nodes is not None and nodes.of else {}),
         **({"lanes": settings.lanes} if settings.lanes != 1 else {}),
         "root": settings.root,
@@ -185,6 +186,14 @@ def json_text(rows: Sequence[Row], settings: Settings) -> str:
         "entries": entries,
     }
     return json.dumps(document, indent=1) + "\n"
+
+
+def _costs(network: Network) -> dict[str, float]:
+    """What messages and the operator cost, as --calibration reads it; LogGP has no such numbers."""
+    if network.loggp is not None:
+        return {}
+    costs = {"alpha_s": network.alpha, "beta_s_per_byte": network.beta}
+    return {**costs, **({"gamma_s_per_byte": network.combine} if network.combine else {})}
 
 
 _AXES: tuple[Axis[Problem], ...] = (

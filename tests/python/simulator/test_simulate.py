@@ -15,9 +15,12 @@ from conftest import Mpi, Sibyl, assert_usage_error
 import sibyl as package
 from sibyl.errors import CommandError
 from sibyl.node_options import NodeOptions
+from sibyl.placement import Placement
 from sibyl.simulator import calibration, simulate
+from sibyl.simulator import options as simulator_options
 from sibyl.simulator.contenders import Contender, contenders
 from sibyl.simulator.options import Outputs, Wishes
+from sibyl.simulator.output import json_text
 from sibyl.simulator.session import Problem, Row, Settings, run_cell
 
 SMALL = ("-n", "8", "--size", "64K", "--iterations", "3")
@@ -221,6 +224,24 @@ def test_calibration_is_read_from_a_file(sibyl: Sibyl, tmp_path: Path) -> None:
     assert sibyl(*words, "--calibration", "c.json", "--json", "a.json").returncode == 0
     entry = json.loads((tmp_path / "a.json").read_text())["entries"][0]
     assert entry["run_s"] == pytest.approx(7e-3)
+
+
+def test_what_was_measured_once_is_read_again_from_the_json(
+    sibyl: Sibyl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    measured = calibration.Calibration(1.1e-6, 1 / 3e9, 7e-11, "measured")
+    monkeypatch.setattr(simulator_options, "measure", lambda _: measured)
+    wished = simulator_options.NetworkOptions(calibrate=True)
+    network = wished.network(wished.calibrated(), Placement())
+    (tmp_path / "a.json").write_text(json_text([], Settings("reduce", network)))
+    again = calibration.read(tmp_path / "a.json")
+    assert (again.alpha, again.beta, again.gamma) == (1.1e-6, 1 / 3e9, 7e-11)
+    given = ("simulate", "reduce", "--algorithms", "BNOM", *SMALL)
+    assert sibyl(*given, "--calibration", "a.json", "--json", "b.json").returncode == 0
+    third = calibration.read(tmp_path / "b.json")
+    assert (third.alpha, third.beta, third.gamma) == (again.alpha, again.beta, again.gamma)
+    assert sibyl(*given, "--model", "loggp", "--json", "c.json").returncode == 0
+    assert "alpha_s" not in json.loads((tmp_path / "c.json").read_text())
 
 
 @pytest.mark.parametrize(

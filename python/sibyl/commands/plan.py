@@ -18,6 +18,7 @@ from sibyl.arguments import (
 )
 from sibyl.commands.plan_summary import print_summary
 from sibyl.errors import CommandError, one_line
+from sibyl.experiment.units import read_time
 from sibyl.files import Read, check_all_writable, write_result
 from sibyl.memory import check_plan_memory
 from sibyl.node_options import NodeOptions
@@ -96,8 +97,12 @@ class PlanOptions:
         int, typer.Option(metavar="N", help="Parts that a vector or block is cut into.")
     ] = 1
     round_time: Annotated[
-        float, typer.Option(metavar="D", help="Clairvoyant: seconds that a round takes.")
-    ] = 1.0
+        str,
+        typer.Option(
+            metavar="T",
+            help="Clairvoyant: what a round takes, as in 500us; a bare number is seconds.",
+        ),
+    ] = "1.0"
     generator: Annotated[
         str,
         typer.Option(
@@ -111,6 +116,14 @@ class PlanOptions:
             metavar="first|availability", help="Reduce: where the root stands among senders."
         ),
     ] = "first"
+
+    @property
+    def round_seconds(self) -> float:
+        """Of --round-time."""
+        try:
+            return float(self.round_time)
+        except ValueError:
+            return read_time(self.round_time)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +225,7 @@ def make_plan(asked: Asked) -> sibyl.Plan:
             operator_rounds=options.operator_rounds,
             arrivals=_arrivals(asked),
             segments=options.segments,
-            round_time=options.round_time,
+            round_time=options.round_seconds,
             generator=options.generator,
             root_order=options.root_order,
             lanes=asked.nodes.lanes,
@@ -271,7 +284,7 @@ def page_text(asked: Asked) -> str:
     check_size(asked.ranks, options.segments)
     hint = "; sibyl simulate --html draws any algorithm"
     times, events = _schedule(asked, "--html", hint)
-    return schedule_page(times, options.segments, options.round_time, options.root, events)
+    return schedule_page(times, options.segments, options.round_seconds, options.root, events)
 
 
 def _schedule(asked: Asked, option: str, hint: str) -> tuple["numpy.ndarray", "numpy.ndarray"]:
@@ -288,7 +301,7 @@ def _schedule(asked: Asked, option: str, hint: str) -> tuple["numpy.ndarray", "n
     events = sibyl.clairvoyant(
         times,
         options.segments,
-        options.round_time,
+        options.round_seconds,
         options.root,
         options.generator,
         options.root_order,

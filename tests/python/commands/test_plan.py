@@ -293,3 +293,16 @@ def test_files_whose_names_are_no_text_are_read_or_told(sibyl: Sibyl) -> None:
     simulated = sibyl("simulate", "gather", "--pattern", name, "-n", 3, "--csv", "-")
     assert simulated.returncode == 0
     assert "caf\ufffd" in simulated.stdout
+
+
+def test_a_round_s_time_has_a_unit_or_is_seconds(sibyl: Sibyl) -> None:
+    words = ["plan", "reduce", "--algorithm", "clairvoyant", "-n", "4"]
+    words += ["--arrivals", "skewed:0.01", "--events", "-"]
+    as_seconds = sibyl(*words, "--round-time", "0.002")
+    assert as_seconds.returncode == 0
+    for same in ("2ms", "2000us", "2e-3", "0.002s"):
+        assert sibyl(*words, "--round-time", same).stdout == as_seconds.stdout
+    assert sibyl(*words, "--round-time", "20ms").stdout != as_seconds.stdout
+    assert sibyl(*words).stdout == sibyl(*words, "--round-time", "1").stdout
+    assert_usage_error(sibyl(*words, "--round-time", "2 rods"), "time '2 rods': write a number")
+    assert_usage_error(sibyl(*words, "--round-time", "-1"), "round")

@@ -55,6 +55,12 @@ def test_a_cell(row: dict[str, str]) -> None:
         assert (abs(ratio - 1) <= NEAR) == (key not in off), (column, ratio)
 
 
-def test_so_many_are_within_the_tenth() -> None:
-    assert len(rows()) == 22
-    assert (22 - len(OFF_SMPI), 22 - len(OFF_THE_CLUSTER)) == (21, 20)
+@pytest.mark.parametrize(
+    ("column", "within"),
+    [("simulator_over_smpi", 21), ("simulator_over_cluster", 20), ("smpi_over_cluster", 17)],
+)
+def test_so_many_of_the_kept_ratios_are_within_the_tenth(column: str, within: int) -> None:
+    """As many as docs/results/reproduction-details.md says."""
+    ratios = [float(row[column]) for row in rows()]
+    assert len(ratios) == 22
+    assert sum(abs(ratio - 1) <= NEAR for ratio in ratios) == within

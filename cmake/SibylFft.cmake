@@ -1,5 +1,5 @@
 # What the Fourier transform of apps/fft needs: FFTW in single and double precision with threads,
-# and libsndfile. Where they are found there are
+# and libsndfile; CLI11, fmt and nlohmann-json were found before. Where they are there are
 #   sibyl_fft_libraries   to link, with the directory of apps/fft's own headers
 #   sibyl_fft_serial      the files of apps/fft that need no MPI, for the program and its tests
 find_path(SIBYL_FFTW_INCLUDE fftw3.h)
@@ -21,9 +21,6 @@ if(SIBYL_FFTW_INCLUDE AND SIBYL_FFTW_SINGLE AND SIBYL_FFTW_SINGLE_THREADS AND SI
   target_link_libraries(sibyl_fft_libraries INTERFACE
     ${SIBYL_FFTW_SINGLE_THREADS} ${SIBYL_FFTW_SINGLE} ${SIBYL_FFTW_DOUBLE} ${SIBYL_SNDFILE}
     Threads::Threads)
-  find_package(nlohmann_json 3 REQUIRED)
-  find_package(fmt REQUIRED)
-  find_package(CLI11 REQUIRED)
   set(serial_sources "")
   foreach(file decimation gather_names local_transform options picture recording report times)
     list(APPEND serial_sources ${PROJECT_SOURCE_DIR}/apps/fft/${file}.cpp)

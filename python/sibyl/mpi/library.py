@@ -150,8 +150,8 @@ def find_own_program(name: str, flavour: str) -> Path:
             if is_file(place / file):
                 return (place / file).absolute()
     raise CommandError(
-        f"{file} was not found; build it with: make, or install Sibyl again where the compiler of "
-        f"this MPI (mpicc) is in PATH"
+        f"{file} was not found; build it with: make, or install Sibyl again from its sources where "
+        f"the compiler of this MPI (mpicc) is in PATH, with CLI11, fmt and nlohmann-json"
     )
 
 

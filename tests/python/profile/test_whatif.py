@@ -6,6 +6,7 @@ import numpy
 import pytest
 from profile_traces import MS, Writer, write_pattern
 
+from sibyl.errors import CommandError
 from sibyl.profile.costs import Costs, find_costs
 from sibyl.profile.judgement import BALANCE, NONE, SCHEDULE, judge
 from sibyl.profile.places import Places
@@ -13,6 +14,7 @@ from sibyl.profile.sites import Site, find_sites
 from sibyl.profile.table import _rules
 from sibyl.profile.whatif import bound_of, find_gain
 from sibyl.profile.world import World, read_world
+from sibyl.simulator.calibration import Calibration
 from sibyl.simulator.model import Network
 from sibyl.simulator.run import simulate
 
@@ -174,6 +176,24 @@ def test_hosts_are_nodes_of_the_network(tmp_path: Path) -> None:
     assert found.network_of(["h0", "h1"]).nodes is None
     assert not found.assumed
     assert find_costs(world, None, None).assumed
+
+
+def test_costs_that_are_given_hold_where_none_can_be_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measure(_: str | None) -> Calibration:
+        raise CommandError("there is no benchmark")
+
+    monkeypatch.setattr("sibyl.profile.costs.measure", measure)
+    costs = tmp_path / "costs.json"
+    costs.write_text('{"alpha": 5e-5, "beta": 8e-9}')
+    for rank in range(4):
+        Writer(rank, 4, host=f"h{rank % 2}").write(tmp_path)
+    found = find_costs(read_world(tmp_path), None, costs)
+    assert "there is no benchmark" in found.origin
+    network = found.network_of(["h0", "h1", "h0", "h1"])
+    assert (network.alpha, network.nodes, found.assumed) == (5e-5, None, False)
+    assert find_costs(read_world(tmp_path), None, None).network is None
 
 
 def test_rules_of_a_table_stand_around_the_sizes_that_were_seen() -> None:

@@ -39,13 +39,13 @@ def check_plan_memory(row: _core.Algorithm, ranks: int, segments: int = 1, besid
     limit = memory_limit()
     counted = min(ranks, FEW_RANKS)
     while True:
-        # No rank has fewer steps among more ranks. Even to count those of a single one takes
+        # A rank has no fewer steps among more ranks. Even to count those of a single one takes
         # gigabytes where there are absurdly many, so these are approached.
         steps = _steps(row, counted, segments) * (ranks / counted)
         needed = ranks * A_RANK + steps * (A_STEP + beside)
         if needed > limit:
             raise CommandError(
-                f"--ranks {ranks}: {row.collective} {row.name} has {steps:.2g} steps or more and "
+                f"--ranks {ranks}: {row.collective} {row.name} has about {steps:.2g} steps and "
                 f"takes {needed / 2**30:.3g} GiB of memory, of which this machine has "
                 f"{limit / 0.8 / 2**30:.3g}; take fewer ranks"
             )
@@ -56,8 +56,11 @@ def check_plan_memory(row: _core.Algorithm, ranks: int, segments: int = 1, besid
 
 def _steps(row: _core.Algorithm, ranks: int, segments: int) -> float:
     """About how many steps a plan has; none where that is not planned for so many ranks."""
-    try:
-        request = _core.plan_request(row.collective, row.name, ranks, segments=segments)
-    except ValueError:  # told where the plan itself is made
-        return 0.0
-    return _core.estimate_steps(request)
+    # Of an even number the ranks that are counted are inner ones of a tree more often than others.
+    for near in (ranks - 1 + ranks % 2, ranks):
+        try:
+            request = _core.plan_request(row.collective, row.name, near, segments=segments)
+        except ValueError:  # told where the plan itself is made
+            continue
+        return _core.estimate_steps(request) * (ranks / near)
+    return 0.0

@@ -4,11 +4,15 @@ Whoever reads the first lines alone, as `head` does, is no error: what comes the
 Lines that cannot be written are: the command says so and ends with exit code 2.
 """
 
+import errno
 import io
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+# What a write to an output that is closed, full, limited or broken says.
+OF_WRITING = (errno.EPIPE, errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def not_printed(error: OSError) -> str:
@@ -53,7 +57,7 @@ def silence_stdout() -> None:
 
 def is_of_stdout(error: OSError) -> bool:
     """Whether an error is one of printing, which does not say so itself; silences it then."""
-    if error.filename is not None:
+    if error.filename is not None or error.errno not in OF_WRITING:
         return False
     try:
         sys.stdout.flush()

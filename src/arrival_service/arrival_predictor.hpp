@@ -6,8 +6,8 @@
 // order of the ranks has changed. What then happens is the mode:
 //
 // - root-led: only the roots of linear algorithms are told, and use the arrival pattern once they
-//   have it. Nobody else hears anything, and nobody waits: a root that has reported a site of its
-//   own is owed one result, and receives it whenever it comes.
+//   have it. Nobody else hears anything, and no root waits: one that has reported a site of its own
+//   is owed one result, and receives it whenever it comes.
 // - periodic, background: all ranks are told, and all change over at the call that comes
 //   `calls_in_flight` + 1 after that of the exchange. A rank that gets there before the result
 //   waits for it: it would be that many calls ahead of the slowest one. While no order changes,
@@ -192,6 +192,7 @@ class ArrivalPredictor final : public BackgroundWork {
   // The number of the site among all.
   std::size_t kind_of(const Site& site) const;
   int line_from(Site& site, std::int64_t place);
+  double largest_error(std::size_t word) const;
   double clock_error() const;
   bool clocks_have_run_off() const;
   void compare_clocks();

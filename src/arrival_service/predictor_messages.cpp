@@ -49,10 +49,13 @@ void ArrivalPredictor::write_report(std::int64_t* report) const {
   std::sort(latest.begin(), latest.begin() + static_cast<std::ptrdiff_t>(count),
             [&](const Site* a, const Site* b) { return last_call(a) > last_call(b); });
   count = std::min(count, sites_of_a_message);
-  const std::int64_t now = clock_.local().now();
+  const auto error_at = [&](std::int64_t time) {
+    return static_cast<std::int64_t>(std::min(clock_.error(time), 1e6) * 1e9);
+  };
   report[0] = exchange_;
-  report[1] = static_cast<std::int64_t>(std::min(clock_.error(now), 1e6) * 1e9);
+  report[1] = error_at(clock_.local().now());
   report[2] = static_cast<std::int64_t>(count);
+  report[3] = error_at(clock_.compared_at());
   for (std::size_t i = 0; i < count; ++i) {
     const Site& site = *latest[i];
     std::int64_t* part = report + report_head + i * site_words;
@@ -108,14 +111,16 @@ bool ArrivalPredictor::feed(Site& site) {
   return site.lines[0].history->observed() > 0;
 }
 
-// Of all ranks that have reported, in seconds.
-double ArrivalPredictor::clock_error() const {
+// The largest of all ranks that have reported, in seconds, by this word of a report.
+double ArrivalPredictor::largest_error(std::size_t word) const {
   std::int64_t largest = 0;
   for (Rank rank = 0; rank < parties_.ranks; ++rank) {
-    largest = std::max(largest, reports_[static_cast<std::size_t>(rank) * report_words + 1]);
+    largest = std::max(largest, reports_[static_cast<std::size_t>(rank) * report_words + word]);
   }
   return 1e-9 * static_cast<double>(largest);
 }
+
+double ArrivalPredictor::clock_error() const { return largest_error(1); }
 
 // Whether that is worth what it takes; no sooner than all ranks have made some calls and the last
 // comparison is a hundredth of the time since.
@@ -124,14 +129,14 @@ bool ArrivalPredictor::clocks_have_run_off() const {
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - compared_at_;
   const std::chrono::duration<double> took = comparison_;
   if (took.count() > comparisons_budget * since.count()) return false;
-  const double error = 2 * clock_error();
+  const double grown = 2 * (clock_error() - largest_error(3));  // what a comparison takes away
   const std::size_t stride = pattern_head + static_cast<std::size_t>(parties_.ranks);
   const auto count = static_cast<std::size_t>(result_[2]);
   for (std::size_t i = 0; i < count; ++i) {
     const std::span times(result_.data() + result_head + i * stride + pattern_head,
                           static_cast<std::size_t>(parties_.ranks));
     const auto [first, last] = std::ranges::minmax(times);
-    if (error > clock_may_be_off * (last - first)) return true;
+    if (grown > clock_may_be_off * (last - first)) return true;
   }
   return false;
 }

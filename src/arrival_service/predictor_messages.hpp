@@ -9,9 +9,10 @@ namespace sibyl::predictor_messages {
 
 using Site = ArrivalPredictor::Site;
 
-// A report: exchange, error of the clock in nanoseconds, number of sites; then per site collective,
-// root, bytes, number of records; then per record number, arrival, departure, service.
-constexpr std::size_t report_head = 3;
+// A report: exchange, error of the clock in nanoseconds, number of sites, error of the clock when
+// it was compared; then per site collective, root, bytes, number of records; then per record
+// number, arrival, departure, service.
+constexpr std::size_t report_head = 4;
 constexpr std::size_t site_head = 4;
 constexpr std::size_t record_words = 4;
 constexpr std::size_t site_words = site_head + record_words * Site::window;

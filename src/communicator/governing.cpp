@@ -81,7 +81,7 @@ int Governing::wait_for(std::vector<MPI_Request>& requests) {
   if (error == MPI_SUCCESS && done == 0) {
     const double begin = now();
     error = PMPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
-    waited_ += now() - begin;
+    waited_ += std::max(now() - begin, 0.0);
   }
   if (error == MPI_SUCCESS) requests.clear();
   return error;

@@ -2,7 +2,7 @@
 //
 // A rank reports to rank 0 before one governed call; before the next one rank 0 takes in what all
 // have told, judges, and sends verdicts; before the one after that all follow them. So nobody waits
-// for a rank that is less than two calls behind. The messages are of one small size and of two
+// for a rank that is less than two calls behind. The messages are small and of two
 // tags. They are messages, not MPI_Iallreduce, since only these can be cancelled when a rank is
 // gone.
 //

@@ -233,7 +233,9 @@ void Process::end() {
   thread_.reset();
   requests.end_all();
   deferred_release_->end();
-  if (own_self_ != MPI_COMM_NULL) PMPI_Comm_free(&own_self_);
+  if (MPI_Comm self = own_self_.exchange(MPI_COMM_NULL); self != MPI_COMM_NULL) {
+    PMPI_Comm_free(&self);
+  }
   while (true) {
     MPI_Comm comm = MPI_COMM_NULL;
     {

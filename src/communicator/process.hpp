@@ -92,8 +92,12 @@ class Process {
   std::uint64_t ordinal_of(const std::vector<int>& group);
   RecordingRoom& recording_room() { return recording_.room(); }
 
-  // A communicator of this rank alone that returns errors; MPI_COMM_NULL where there can be none.
-  MPI_Comm own_self();
+  // A communicator of this rank alone that returns errors, made at the first call; MPI_COMM_NULL
+  // where there can be none.
+  MPI_Comm own_self() {
+    const MPI_Comm made = own_self_.load(std::memory_order_acquire);
+    return made != MPI_COMM_NULL ? made : make_own_self();
+  }
 
   // Private communicators: takes one of the budget, or says that none is left.
   bool take_private();
@@ -147,6 +151,7 @@ class Process {
     MPI_Comm comm;
     CommunicatorState* state;
   };
+  MPI_Comm make_own_self();
   static int finalize(MPI_Comm self, int key, void* value, void* extra);
   void end();
   // Those within `comm` that have a private communicator.
@@ -158,7 +163,8 @@ class Process {
   bool times_calls_ = false;
   mutable std::mutex mutex_;
   std::vector<Attached> attached_;  // communicators with a state, oldest first
-  MPI_Comm own_self_ = MPI_COMM_NULL;
+  std::atomic<MPI_Comm> own_self_ = MPI_COMM_NULL;
+  bool own_self_tried_ = false;
   bool ends_with_world_ = false;
   int rank_ = 0;  // of the world; without one, of the largest communicator that had a state
   int size_ = 0;

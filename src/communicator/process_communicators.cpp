@@ -29,12 +29,14 @@ bool Process::has(const CommunicatorState* state) {
   return std::ranges::find(process->attached_, state, &Attached::state) != process->attached_.end();
 }
 
-MPI_Comm Process::own_self() {
+MPI_Comm Process::make_own_self() {
   if (!has_world()) return MPI_COMM_NULL;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (own_self_ != MPI_COMM_NULL) return own_self_;
-  const ReturnErrors quiet(MPI_COMM_SELF);
-  own_self_ = make_private(MPI_COMM_SELF);
+  if (!own_self_tried_) {
+    own_self_tried_ = true;
+    const ReturnErrors quiet(MPI_COMM_SELF);
+    own_self_.store(make_private(MPI_COMM_SELF), std::memory_order_release);
+  }
   return own_self_;
 }
 

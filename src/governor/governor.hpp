@@ -3,8 +3,8 @@
 // Choices rest on a model that was measured once, which may be wrong. So calls of one site -
 // collective, root, operator, size class and chosen algorithm - are served in turns by that
 // algorithm (the own arm), by the MPI library (the native arm) and by the algorithm that the model
-// has next (the challenger), and each rank notes how long it was in them. Now and then ranks tell
-// rank 0, which judges (judge.hpp) and tells all. This file knows no messages and no clock
+// has next (the challenger), and each rank notes when it joined and left them. Now and then ranks
+// tell rank 0, which judges (judge.hpp) and tells all. This file knows no messages and no clock
 // (communicator/governing.hpp has them).
 //
 // Ranks in step. Which arm a call has follows from its number at its site and from what rank 0 has

@@ -32,7 +32,7 @@ def test_arms_are_compared_again_on_slower_links(name: str, job: Job, tmp_path: 
     assert wait_until(half.exists, seconds=60)
     network.shape(replace(state.existing(name), rate=SLOW))
     half.unlink()
-    assert running.wait(timeout=120) == 0  # all sums were right
+    assert running.wait(timeout=120) == 0  # all vectors came as they were sent
     sites = json.loads(report.read_text())["governed"]
     (site,) = [site for site in sites if site["collective"] == "bcast"]
     assert site["calls"] >= CALLS / 2

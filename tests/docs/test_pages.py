@@ -320,6 +320,25 @@ def test_the_page_of_the_grid_has_what_was_measured():
     )
 
 
+def test_cells_of_the_grid_that_are_shown_within_are_marked_and_counted():
+    script = runpy.run_path(str(DOCS.parent / "scripts" / "never-slower-page"))
+
+    def row(size, verdict, within, ratio=1.0):
+        times = {"absorbed_us": "10", "run_us": "30", "judged_us": "10"}
+        found = {"collective": "gather", "bytes": str(size), "pattern": "flat", "verdict": verdict}
+        return found | times | {"ratio_to_reference": str(ratio), "p_within": str(within)}
+
+    rows = [row(8, "no difference", 0.01), row(64, "no difference", 0.9), row(512, "faster", 0.9)]
+    rows = [each | {"native": each} for each in rows]
+    assert script["table"](rows, "flat")[-1] == "| gather | 1.00= | 1.00 | 1.00+ |"
+    (line,) = script["summary"]([("here", rows)])[2:]
+    # Judged by absorbed times: 3 cells, none slower, two shown within, of which one is faster.
+    assert line.startswith("| here | absorbed | 3 | 0 | 2 | 1 | 0 |")
+    for each in rows:
+        del each["p_within"]
+    assert "| - |" in script["summary"]([("here", rows)])[2]
+
+
 def test_the_page_of_formats_names_every_json():
     text = (DOCS / "reference" / "file-formats.md").read_text("utf-8")
     writers = [

@@ -402,7 +402,7 @@ class PythonPrograms(PreloadTest):
             "import sys, os, runpy; sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL); "
             f"runpy.run_path({str(PROGRAMS / 'collectives_mpi4py.py')!r})"
         )
-        self.compare([setting.python, "-c", script], ALL | IRREGULAR, ranks=2)
+        self.compare([setting.python, "-c", script], ALL | IRREGULAR, ranks=3)
 
     def test_the_example_transforms_a_recording(self):
         recording = setting.work / "tone.wav"

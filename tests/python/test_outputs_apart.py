@@ -21,6 +21,8 @@ LOST = "would take the place of what {} names"
         ("run --report used --hostfile used -- true", LOST.format("--hostfile")),
         ("run --report used -- ./used", LOST.format("PROGRAM")),
         ("run --compare 2 --json used --hostfile used -- true", LOST.format("--hostfile")),
+        ("run --compare 2 --json used -- ./used", LOST.format("PROGRAM")),
+        ("profile --json used -- ./used", LOST.format("PROGRAM")),
         ("predict used --json used", LOST.format("TRACE")),
         ("predict used --csv link", LOST.format("TRACE")),
         ("predict used --csv new --json ./new", f"--csv and --json {BOTH} new"),

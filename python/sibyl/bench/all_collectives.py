@@ -142,12 +142,12 @@ def _table(
     return table
 
 
-def print_page(parts: Sequence[Part], metric: str, console: Console, crowded: bool = False) -> None:
+def print_page(parts: Sequence[Part], metric: str, console: Console) -> None:
     """The ratios to native, a table for each number of ranks and arrival pattern, and the sum."""
     for contender in parts[0].grid.algorithms[1:]:
         for group in groups_of(parts):
             title = title_of(contender, group)
             sizes, lines = lines_of(parts, contender, group)
             print_in_parts(console, partial(_table, title, sizes, lines), range(len(sizes) or 1))
-        for line in closing_lines(parts, contender, metric, crowded):
+        for line in closing_lines(parts, contender, metric):
             console.print(line, highlight=False, soft_wrap=True)

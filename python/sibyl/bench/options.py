@@ -111,8 +111,8 @@ class Outputs(MeasuredOutputs):
         str | None,
         typer.Option(
             metavar="run|elapsed|absorbed",
-            help="The time that is judged; if absent run, of bench all and bench grid absorbed, "
-            "of a recording elapsed.",
+            help="The time that is judged; if absent absorbed of bench all and bench grid, else "
+            "run, or elapsed of a recording.",
         ),
     ] = None
     plot: Annotated[

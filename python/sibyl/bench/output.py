@@ -16,7 +16,7 @@ from rich.text import Text
 from sibyl.bench.memory import ELEMENT_BYTES
 from sibyl.errors import counted
 from sibyl.experiment.grid import BARE, IRREGULAR, Cell, Grid
-from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row, instrument_limit
+from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import size_text, time_text
 from sibyl.tables import print_fitting, print_in_parts, without
@@ -153,9 +153,8 @@ def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) 
         title = cell_title(grid, cell)
         headings = _headings(grid, metric)
         left_out = print_fitting(console, partial(_cell_table, title, block, headings), OPTIONAL)
-        limit = instrument_limit(block[0].result, grid.algorithms[0])
-        if limit:
-            console.print(f"  no verdict: {limit}", style="yellow", highlight=False)
+        if block[0].limit:
+            console.print(f"  no verdict: {block[0].limit}", style="yellow", highlight=False)
     if len(grid.cells) >= MANY_CELLS:
         print_summary(grid, rows, console)
     if left_out:
@@ -278,6 +277,7 @@ def to_json(
         }
         for row in rows
     ]
+    limits = {id(row.result): row.limit for row in rows}
     parameters = {
         name: value for name, value in vars(grid).items() if name not in ("cells", "rate", "on")
     }
@@ -292,7 +292,7 @@ def to_json(
         "cells": [
             {
                 **result.as_json(),
-                "instrument_limit": instrument_limit(result, grid.algorithms[0]),
+                "instrument_limit": limits[id(result)],
             }
             for result in results
         ],

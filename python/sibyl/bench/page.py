@@ -32,10 +32,8 @@ class Section:
     problem: str = ""
 
 
-def to_html(
-    sections: Sequence[Section], metric: str, origin: Mapping[str, Any], crowded: bool = False
-) -> str:
-    """The page; `crowded` as in instrument_limit()."""
+def to_html(sections: Sequence[Section], metric: str, origin: Mapping[str, Any]) -> str:
+    """The page."""
     return render(
         "never_slower.html",
         title="Never slower than the MPI library",
@@ -51,7 +49,7 @@ def to_html(
                 "closing": [
                     line
                     for contender in _contenders(section)
-                    for line in closing_lines(section.parts, contender, metric, crowded)
+                    for line in closing_lines(section.parts, contender, metric)
                 ],
                 "tables": list(_tables(section)),
             }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sibyl.bench import output
 from sibyl.experiment.grid import Grid
-from sibyl.experiment.judge import Row, instrument_limit
+from sibyl.experiment.judge import Row
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import time_text
 
@@ -67,9 +67,7 @@ def lines_of(
     return sizes, lines
 
 
-def closing_lines(
-    parts: Sequence[Part], contender: str, metric: str, crowded: bool = False
-) -> list[str]:
+def closing_lines(parts: Sequence[Part], contender: str, metric: str) -> list[str]:
     """How many cells are lost and won by a contender, and each that is lost."""
     rows = [row for part in parts for row in part.rows if row.algorithm == contender]
     of = {verdict: [row for row in rows if row.verdict == verdict] for verdict in MARKS}
@@ -81,8 +79,7 @@ def closing_lines(
         f"cells"
     ]
     if of["none"]:
-        limits = (instrument_limit(row.result, "native", crowded) for row in of["none"])
-        lines.append(f"no verdict (?) in {len(of['none'])} cells: {next(limits)}")
+        lines.append(f"no verdict (?) in {len(of['none'])} cells: {of['none'][0].limit}")
     for part in parts:
         for row in part.rows:
             if row.algorithm == contender and row.verdict in ("SLOWER", "WRONG"):

@@ -184,7 +184,7 @@ def _tell(
         for one, of in zip(measured, found, strict=True)
     ]
     if outputs.page is not None:
-        write_result(outputs.page, page.to_html(sections, metric, origin, crowded=True))
+        write_result(outputs.page, page.to_html(sections, metric, origin))
     if outputs.json is not None:
         write_result(outputs.json, _to_json(sections, origin))
     if outputs.csv is not None:
@@ -197,7 +197,7 @@ def _tell(
         if each.kept is not None and each.kept[0] < each.kept[1]:
             console.print(f"{each.kept[0]} of {each.kept[1]} cells; go on with --resume")
         if _begun(each):
-            print_page(each.parts, metric, console, crowded=True)
+            print_page(each.parts, metric, console)
 
 
 def _begun(section: page.Section) -> list[Part]:

@@ -18,6 +18,7 @@ from rich.table import Table
 from sibyl.errors import CommandError, counted
 from sibyl.experiment.statistics import median, median_interval, median_level
 from sibyl.files import check_all_writable, console_beside, write_result
+from sibyl.mpi.programs import program_of
 from sibyl.mpi.run import run_program
 from sibyl.mpi.run_options import RunOptions
 from sibyl.terminal import seconds_text
@@ -91,7 +92,7 @@ def compare(
         raise CommandError(f"--compare {turns}: at least 1 turn; 6 and more have a 95 % interval")
     if options.report is not None or options.record is not None or options.learn is not None:
         raise CommandError("--compare writes --json alone; leave out --report, --record, --learn")
-    check_all_writable({"--json": json_file}, [("--hostfile", hostfile)])
+    check_all_writable({"--json": json_file}, [("--hostfile", hostfile), program_of(words)])
     options.check()
     own = replace(options, quiet=True)
     native = replace(own, native=True, settings=None, predict=None, reproducible=False, govern=None)

@@ -38,6 +38,7 @@ class Row:
         p_faster: of "faster", corrected together with these.
         p_within: of "slower by less than the margin, if at all", corrected for the whole run.
         verdict: reference, faster, no difference, SLOWER, WRONG or none.
+        limit: why the cell tells of the instrument; empty if it does not.
     """
 
     result: CellResult
@@ -56,6 +57,7 @@ class Row:
     p_faster: float
     p_within: float
     verdict: str
+    limit: str = ""
 
     @property
     def is_within(self) -> bool:
@@ -67,13 +69,16 @@ class Row:
         return shown or self.verdict == "faster"
 
 
-def instrument_limit(result: CellResult, reference: str, crowded: bool = False) -> str:
+def instrument_limit(
+    result: CellResult, reference: str, crowded: bool = False, metric: str = "run"
+) -> str:
     """Why this cell tells of the instrument rather than of collectives; empty if it does not.
 
     Args:
         result: the cell.
         reference: a contender.
         crowded: that ranks which look all the time share processors is what is to be measured.
+        metric: run, elapsed or absorbed: the time that is judged.
     """
     job = result.job
     if job.get("simulated"):
@@ -93,7 +98,7 @@ def instrument_limit(result: CellResult, reference: str, crowded: bool = False) 
             f"operating system decides; take fewer ranks, or --on cluster with one rank a host"
         )
     clocks = job["clocks"]
-    time = median(result.samples[reference]["run_s"])
+    time = median(result.samples[reference][f"{metric}_s"])
     if not clocks["common"] and clocks["worst_error_s"] > LATENESS * time:
         return (
             f"the clocks of the hosts are known to {clocks['worst_error_s'] * 1e6:.0f} us only, "
@@ -174,7 +179,9 @@ def _verdict(p: Chances, limited: bool) -> str:
     return "faster" if p.faster < SIGNIFICANCE else "no difference"
 
 
-def _row(result: CellResult, name: str, base: float, metric: str, p: Chances, verdict: str) -> Row:
+def _row(
+    result: CellResult, name: str, base: float, metric: str, p: Chances, verdict: str, limit: str
+) -> Row:
     """The medians of one contender in one cell."""
     of = result.samples[name]
     times = of[f"{metric}_s"]
@@ -191,6 +198,7 @@ def _row(result: CellResult, name: str, base: float, metric: str, p: Chances, ve
         p_faster=p.faster,
         p_within=p.within,
         verdict="WRONG" if result.wrong.get(name) else verdict,
+        limit=limit,
     )
 
 
@@ -217,11 +225,11 @@ def judge(
     rows = []
     for result in results:
         base = median(result.samples[reference][f"{metric}_s"])
-        limited = bool(instrument_limit(result, reference, crowded))
+        limit = instrument_limit(result, reference, crowded, metric)
         for name in result.samples:
             p, verdict = Chances(1.0, 1.0, 1.0), "reference"
             if name != reference:
                 p = next(by_chance)
-                verdict = _verdict(p, limited)
-            rows.append(_row(result, name, base, metric, p, verdict))
+                verdict = _verdict(p, bool(limit))
+            rows.append(_row(result, name, base, metric, p, verdict, limit))
     return rows

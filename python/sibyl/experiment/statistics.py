@@ -120,28 +120,30 @@ def ratio_interval(
     return float(quotients[cut]), float(quotients[n * m - 1 - cut])
 
 
-@cache
-def _signed_ways(n: int, most: int) -> int:
-    """In how many choices of the ranks 1 to n is their sum at most so much?"""
-    if most < 0:
-        return 0
-    if n == 0:
-        return 1
-    return _signed_ways(n - 1, most) + _signed_ways(n - 1, most - n)
+def _signed_ways(ranks: Sequence[int], most: int) -> int:
+    """In how many choices of some of these ranks is their sum at most so much?"""
+    ways = [1] + [0] * most
+    for rank in ranks:
+        for total in range(most, rank - 1, -1):
+            ways[total] += ways[total - rank]
+    return sum(ways)
 
 
 def signed_rank_greater(differences: Sequence[float]) -> float:
-    """One-sided signed-rank test: the p-value of "pairs differ upwards"; zeros count not."""
-    there = numpy.asarray([each for each in differences if each != 0])
+    """One-sided signed-rank test: the p-value of "pairs differ upwards".
+
+    Pairs that do not differ count against it, as in paired_ratio().
+    """
+    there = numpy.asarray(differences, dtype=float)
     n = len(there)
     if n == 0:
         return 1.0
     _, place, groups = numpy.unique(numpy.abs(there), return_inverse=True, return_counts=True)
     # Of equal values each has the mean of their ranks.
     ranks = (groups.cumsum() - (groups - 1) / 2)[place]
-    below = float(ranks[there < 0].sum())
-    if len(groups) == n <= EXACT_UP_TO:
-        return _signed_ways(n, round(below)) / 2**n
+    below = float(ranks[there <= 0].sum())
+    if n <= EXACT_UP_TO:  # means of ranks may be halves
+        return _signed_ways([round(2 * rank) for rank in ranks], round(2 * below)) / 2**n
     ties = float((groups.astype(float) ** 3 - groups).sum())
     variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48
     z = (n * (n + 1) / 4 - below - 0.5) / math.sqrt(variance)
@@ -154,7 +156,7 @@ def paired_ratio(
     """How many times as long as `other` is `own`, pair by pair: the middle, and an interval.
 
     The middle of the geometric means of any two quotients, and the factors that the signed-rank
-    test leaves open.
+    test leaves open; of fewer than six pairs the least and the greatest, which hold less.
 
     Args:
         own: positive, one at least.
@@ -168,7 +170,7 @@ def paired_ratio(
     tail = (1 - confidence) / 2
     if n <= EXACT_UP_TO:
         cut = 0
-        while _signed_ways(n, cut) <= tail * 2**n:
+        while _signed_ways(range(1, n + 1), cut) <= tail * 2**n:
             cut += 1
     else:
         spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)

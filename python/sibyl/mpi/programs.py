@@ -14,6 +14,11 @@ from sibyl.paths import closed_directory, is_directory, is_file, is_there
 OWN_PROGRAMS = ("sibyl-fft",)
 
 
+def program_of(words: Sequence[str]) -> tuple[str, Path | None]:
+    """The program as what is read, for check_all_writable(): None of one that is not a path."""
+    return "PROGRAM", Path(words[0]) if words and "/" in words[0] else None
+
+
 def find_program(name: str) -> Path:
     """The file that `name` starts: a path if it has a slash, else looked for in PATH."""
     if "/" not in name:

@@ -11,6 +11,7 @@ import typer
 from sibyl.arguments import parse_setting
 from sibyl.errors import CommandError
 from sibyl.files import check_all_writable
+from sibyl.mpi.programs import program_of
 
 # What SIBYL_PREDICT may say.
 PREDICTION_MODES = ("off", "piggyback", "root-led", "periodic", "background")
@@ -116,8 +117,7 @@ class RunOptions:
             parse_setting(text)
         self.launcher_words()
         outputs = {"--report": self.report, "--record": self.record, "--learn": self.learn}
-        program = Path(words[0]) if words and "/" in words[0] else None
-        check_all_writable(outputs, [("--hostfile", hostfile), ("PROGRAM", program)])
+        check_all_writable(outputs, [("--hostfile", hostfile), program_of(words)])
 
     def launcher_words(self) -> list[str]:
         """The words of `launcher_args`."""

@@ -67,7 +67,7 @@ def find_costs(world: World, mpi: str | None, calibration: Path | None) -> Costs
         why = f"the costs of messages could not be measured: {error}"
         if given is None:
             return Costs(None, None, why)
-        return Costs(_network(given), None, f"{given.origin}, within hosts too, where {why}")
+        return Costs(_network(given), given, f"{given.origin}, within hosts too, where {why}")
     except KeyboardInterrupt:  # the run is over, and its report worth more than these
         return Costs(None, None, "the measurement of the costs of messages was interrupted")
     if not several:

@@ -1,5 +1,6 @@
 """The options of `sibyl profile`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +9,7 @@ import typer
 
 from sibyl.errors import CommandError
 from sibyl.files import check_all_writable
+from sibyl.mpi.programs import program_of
 from sibyl.mpi.run_options import (
     HostfileOption,
     LauncherArgsOption,
@@ -90,11 +92,12 @@ class Outputs:
         ),
     ] = None
 
-    def check(self, hostfile: Path | None = None) -> None:
+    def check(self, hostfile: Path | None = None, program: Sequence[str] = ()) -> None:
         """Notice before a long run what cannot be written, or read.
 
         Args:
             hostfile: names the hosts of the run.
+            program: the program and its arguments, where one is run.
         """
         if self.top < 1:
             raise CommandError(f"--top {self.top}: at least 1")
@@ -112,4 +115,5 @@ class Outputs:
             otf2_archive.check("--trace", self.trace)
         else:
             files["--trace"] = self.trace
-        check_all_writable(files, [("--calibration", self.calibration), ("--hostfile", hostfile)])
+        read = [("--calibration", self.calibration), ("--hostfile", hostfile), program_of(program)]
+        check_all_writable(files, read)

@@ -43,7 +43,7 @@ def profile_program(
         The program's exit code.
     """
     launch.check(list(program))
-    outputs.check(launch.hostfile)
+    outputs.check(launch.hostfile, program)
     if launch.traces is not None:
         return _report(read_world(launch.traces), launch.mpi, outputs, command, 0)
     options = _run_options(launch)

@@ -82,11 +82,15 @@ def worth_of_knowing(
         late: the points under imbalance.
         what: is shortened of the algorithm; its run time if nothing is said.
     """
-    over = {point: found[point][nothing(name)] / found[point][name] for point in late}
-    other = {point: found[point][wrong(name)] / found[point][name] for point in late}
+    told = {point: found[point].told(name) for point in late}
+    over, other = {}, {}
+    for point, cell in told.items():
+        times = found[point]  # means alone, where what they are of is not there
+        over[point] = cell.worth if cell else times[nothing(name)] / times[name]
+        other[point] = cell.wrong if cell else times[wrong(name)] / times[name]
     listed = ", ".join(f"{over[p]:.3f} ({other[p]:.3f})" for p in late)
     points = ", ".join(f"{p:g}" for p in late)
-    known = [cell for p in late if (cell := found[p].told(name)) is not None]
+    known = [cell for cell in told.values() if cell is not None]
     claim = judge(
         f"knowing who is late shortens {what}{name} by more than {100 * MARGIN:.0f} % (control: "
         "the same algorithm, told nothing)",

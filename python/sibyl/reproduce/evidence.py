@@ -118,6 +118,7 @@ class NearTime:
     own: str
     given: float
     tolerance: float
+    metric = "run"
 
     @property
     def other(self) -> str:
@@ -152,6 +153,7 @@ class Alike:
     own: str
     other: str
     margin: float
+    metric = "elapsed"
 
     def ratio(self, result: CellResult) -> float:
         """Of the medians of elapsed times."""
@@ -206,7 +208,11 @@ def shown(
         text,
         {name: said.chances(result) for name, (result, said) in cells.items()},
         reason,
-        limits_of({name: (result, said.other) for name, (result, said) in cells.items()}),
+        {
+            name: limit
+            for name, (result, said) in cells.items()
+            if (limit := instrument_limit(result, said.other, metric=said.metric))
+        },
         kind=kind,
         published=published,
     )

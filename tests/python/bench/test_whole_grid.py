@@ -1,5 +1,6 @@
 """`sibyl bench grid`: pieces, what stops and goes on, and one page of what there is."""
 
+import itertools
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -115,10 +116,14 @@ def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wishes:
 
     def measure(run: MeasuredRun, _: Seen) -> list[list[CellResult]]:
         times = {"native": around(1e-3), "governed": around(1e-3)}
-        return [
+        found = [
             [result_of(times, cell, collective=grid.collective) for cell in grid.cells]
             for grid in run.grids
         ]
+        for result in itertools.chain(*found):  # alike but for what is left after the last arrival
+            result.samples["native"]["absorbed_s"] = around(1e-4)
+            result.samples["governed"]["absorbed_s"] = around(2e-4)
+        return found
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(whole_grid, "PLACES", (("local", "2", "sleep"),))
@@ -140,6 +145,11 @@ def test_a_page_on_standard_output_is_all_that_is_there(
     out, errors = capfd.readouterr()
     assert out.startswith("<!doctype html>") and out.rstrip().endswith("</html>")
     assert "governed / native, 2 ranks" in errors
+    assert "SLOWER: bcast" in errors and "; absorbed time, rank-sum" in errors
+    assert "absorbed time" in out
+    assert start(made_up, Outputs(metric="run"), []) == 0
+    out, _ = capfd.readouterr()
+    assert "SLOWER" not in out and "; run time, rank-sum" in out
 
 
 def test_what_belongs_to_the_grid_is_refused_elsewhere(sibyl: Sibyl) -> None:

@@ -192,7 +192,9 @@ def test_costs_that_are_given_hold_where_none_can_be_measured(
     found = find_costs(read_world(tmp_path), None, costs)
     assert "there is no benchmark" in found.origin
     network = found.network_of(["h0", "h1", "h0", "h1"])
-    assert (network.alpha, network.nodes, found.assumed) == (5e-5, None, False)
+    assert network.nodes is not None  # whose ranks share links
+    assert list(network.nodes.of) == [0, 1, 0, 1]
+    assert (network.alpha, network.nodes.alpha, found.assumed) == (5e-5, 5e-5, False)
     assert find_costs(read_world(tmp_path), None, None).network is None
 
 

@@ -117,7 +117,10 @@ TEST(Recording, OfAProcessHasOneRoomForAllCommunicators) {
   CommunicatorState two(process, MPI_COMM_WORLD);
   ASSERT_NE(one.recording.room, nullptr);
   EXPECT_EQ(one.recording.room, two.recording.room);
-  ASSERT_TRUE(one.recording.room->take(RecordingRoom::most_calls - 1));
+  // What is left holds one call and the communicator that comes with it.
+  const auto itself =
+      static_cast<std::int64_t>(one.recording.group.size() * sizeof(int) / sizeof(RecordedCall));
+  ASSERT_TRUE(one.recording.room->take(RecordingRoom::most_calls - 1 - itself));
   CountedCall(one, Collective::scan).end(nullptr, 8, MPI_SUCCESS);
   CountedCall(two, Collective::scan).end(nullptr, 8, MPI_SUCCESS);
   EXPECT_EQ(one.recording.calls.size(), 1U);

@@ -1,4 +1,5 @@
-// MPIX_Comm_revoke: what is under way on the user's communicator is under way on the private one.
+// MPIX_Comm_revoke: what is under way on the user's communicator is under way on the private one,
+// or on those of persistent requests that the library serves.
 #include "executor/faults.hpp"
 
 #include "collectives/collectives.hpp"
@@ -16,6 +17,9 @@ int serve_mpix_comm_revoke(Caller caller, MPI_Comm comm) {
   if (PMPI_Comm_get_attr(comm, Process::communicator_key(), &value, &found) == MPI_SUCCESS &&
       found != 0) {
     revoke(static_cast<CommunicatorState*>(value)->private_comm());
+    if (Process* const process = Process::get(); process != nullptr) {
+      process->requests.revoke_all_of(comm);
+    }
   }
   return result;
 }

@@ -8,6 +8,8 @@
 // they are free.
 #pragma once
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <mutex>
 #include <vector>
@@ -20,6 +22,9 @@ class PersistentWork : public BackgroundWork {
  public:
   // MPI ends: whatever is under way is cancelled, and MPI is not called any more.
   virtual void end() noexcept = 0;
+  // The program's communicator is revoked (executor/faults.hpp). From any thread, whatever this one
+  // does meanwhile.
+  virtual void revoke(MPI_Comm comm) noexcept = 0;
 
  protected:
   ~PersistentWork() = default;
@@ -52,6 +57,10 @@ class ActiveRequests {
       if (other != &work && other->progress() == BackgroundWork::Outcome::moved) moved = true;
     }
     return moved;
+  }
+  void revoke_all_of(MPI_Comm comm) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (PersistentWork* work : all_) work->revoke(comm);
   }
   void end_all() {
     std::vector<PersistentWork*> all;

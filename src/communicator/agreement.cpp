@@ -104,17 +104,23 @@ void CommunicatorState::make_room_for_another(MPI_Comm comm) {
 bool CommunicatorState::agree_to_serve(MPI_Comm comm, bool has_room) {
   const auto build = static_cast<std::int64_t>(build_fingerprint());
   const bool sound = process_.problem().empty();
-  const std::array<std::int64_t, 6> offer{
-      has_room ? 1 : 0, sound ? 1 : 0,         build,
-      -build,           can_combine() ? 1 : 0, device::any_loaded() ? 0 : 1};
-  std::array<std::int64_t, 6> least{};
+  const std::array<std::int64_t, 7> offer{has_room ? 1 : 0,
+                                          sound ? 1 : 0,
+                                          build,
+                                          -build,
+                                          can_combine() ? 1 : 0,
+                                          device::any_loaded() ? 0 : 1,
+                                          Process::has_threads() ? 0 : 1};
+  std::array<std::int64_t, 7> least{};
   if (PMPI_Allreduce(offer.data(), least.data(), static_cast<int>(offer.size()), MPI_INT64_T,
                      MPI_MIN, comm) != MPI_SUCCESS) {
     return false;
   }
-  const auto [rooms, all_sound, least_build, most_build, all_combine, no_devices] = least;
+  const auto [rooms, all_sound, least_build, most_build, all_combine, no_devices, no_threads] =
+      least;
   combines_ = all_combine == 1;
   has_devices_ = no_devices == 0;
+  has_threads_ = no_threads == 0;
   if (all_sound == 0) mode_ = Mode::refused;
   const bool alike = all_sound == 1 && least_build == -most_build;
   return alike && (rooms == 1 || make_room(comm, has_room));
@@ -175,7 +181,8 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   const bool one_node = ranks_per_node() == size_;
   by_window_ = one_node && size_ > 1 && node_window_bytes_ != 0 &&
                have_a_processor_each(made, ranks_of_job()) && node_window() != nullptr;
-  if (is_world()) process_.note_world(settings_, one_node, by_window_);
+  // Threads may see it before a call on another communicator at one rank, and after it at another.
+  if (is_world() && !has_threads_) process_.note_world(settings_, one_node, by_window_);
   begin_prediction();
   begin_governing();
 }

@@ -277,6 +277,7 @@ class CommunicatorState final : public ArrivalListener {
   bool between_groups_ = false;
   bool combines_ = false;
   bool has_devices_ = false;  // some rank, when it was set up
+  bool has_threads_ = false;  // some rank: MPI_THREAD_MULTIPLE
   std::uint64_t calls_ = 0;
   std::uint64_t numbered_ = 0;
   int rank_ = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/own_failure.hpp"
+#include "executor/faults.hpp"
 #include "selection/choose_reduce.hpp"
 #include "sibyl/predictors.hpp"
 
@@ -68,7 +69,8 @@ PersistentRequest::~PersistentRequest() {
 
 void PersistentRequest::release() {
   bound_.types.free();
-  if (bound_.native_comm != MPI_COMM_NULL) PMPI_Comm_free(&bound_.native_comm);
+  MPI_Comm native = native_comm_.exchange(MPI_COMM_NULL);
+  if (native != MPI_COMM_NULL) PMPI_Comm_free(&native);
   if (!bound_.tags) return;
   if (window_ != nullptr) bound_.tags.home().bytes_of_windows -= bound_.window_bytes;
   window_.reset();
@@ -80,9 +82,12 @@ void PersistentRequest::release() {
 
 int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
   const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;
-  const int error = PMPI_Comm_dup(parent, &bound_.native_comm);
-  if (error == MPI_SUCCESS) PMPI_Comm_set_errhandler(bound_.native_comm, MPI_ERRORS_RETURN);
-  return error;
+  MPI_Comm made = MPI_COMM_NULL;
+  const int error = PMPI_Comm_dup(parent, &made);
+  if (error != MPI_SUCCESS) return error;
+  PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  native_comm_ = made;
+  return MPI_SUCCESS;
 }
 
 void PersistentRequest::open_window() {
@@ -103,6 +108,11 @@ void PersistentRequest::end() noexcept {
   stage_ = Stage::inactive;
   thread_ = nullptr;
   gone_ = true;
+}
+
+// Others run on the private communicator, which is revoked with the program's.
+void PersistentRequest::revoke(MPI_Comm comm) noexcept {
+  if (link_->alive && link_->comm == comm) sibyl::revoke(native_comm_);
 }
 
 bool PersistentRequest::everyone() const {
@@ -167,7 +177,7 @@ int PersistentRequest::join() {
   process_->requests.arrived(*this);
   // Others wait for this rank, whatever becomes of its copies.
   brought_ = bound_.host_copies != nullptr ? bound_.host_copies->bring() : MPI_SUCCESS;
-  if (native()) note(bound_.native(bound_.native_comm, &native_request_));
+  if (native()) note(bound_.native(native_comm_, &native_request_));
   if (!runs_program()) return MPI_SUCCESS;
   if (exchanging_ && !exchange_->reported()) exchange_->report_none();
   if (execution_.bound()) {

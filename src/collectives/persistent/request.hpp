@@ -81,7 +81,6 @@ struct PersistentCall {
   // Of buffers in device memory; null where there are none.
   std::unique_ptr<HostCopies> host_copies;
   std::function<int(MPI_Comm, MPI_Request*)> native;
-  MPI_Comm native_comm = MPI_COMM_NULL;  // freed with the request
 
   // This rank's node, where its messages are to go by a window of the request's own, and what that
   // may take; the same on all ranks of the node.
@@ -134,6 +133,7 @@ class PersistentRequest final : public PersistentWork {
   Outcome progress() noexcept override;
   std::chrono::steady_clock::time_point expected() const noexcept override;
   void end() noexcept override;
+  void revoke(MPI_Comm comm) noexcept override;
 
   // For tests and tools: what was predicted for the last iteration, against what came.
   double last_prediction_error() const { return prediction_error_; }
@@ -235,6 +235,8 @@ class PersistentRequest final : public PersistentWork {
   // they are expected; 0: something may come at any time.
   std::atomic<double> expected_ = 0;
   Execution execution_;
+  std::atomic<MPI_Comm> native_comm_ =
+      MPI_COMM_NULL;  // of the library's collectives; freed with it
   MPI_Request native_request_ = MPI_REQUEST_NULL;
 };
 

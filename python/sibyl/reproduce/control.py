@@ -7,12 +7,14 @@ but what it is told; beside it stands the algorithm told the arrival times of ot
 
 import statistics
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from sibyl.reproduce.outcome import Claim, as_control, judge
 from sibyl.reproduce.worth import Told, span_of_worth
 
 # Less than this is no difference.
 MARGIN = 0.02
+Value = TypeVar("Value")
 
 
 def nothing(name: str) -> str:
@@ -37,7 +39,7 @@ def with_controls(names: str, *aware: str) -> str:
     return ",".join([names, *(of(name) for name in aware for of in (nothing, wrong))])
 
 
-def published_only(times: Mapping[str, float]) -> dict[str, float]:
+def published_only(times: Mapping[str, Value]) -> dict[str, Value]:
     """The times of the contenders that the papers have."""
     return {name: time for name, time in times.items() if ":" not in name}
 

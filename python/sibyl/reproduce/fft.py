@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 import numpy
 
-from sibyl.reproduce.control import nothing, with_collective
+from sibyl.reproduce.control import nothing, published_only, with_collective, wrong
 from sibyl.reproduce.outcome import Claim, Outcome, as_control, deviation, judge, published
 from sibyl.reproduce.rack import NETWORK, SETTING
+from sibyl.reproduce.worth import Told, span_of_worth, worth_columns, worth_columns_of
 from sibyl.simulator.contenders import contenders
 from sibyl.simulator.run import run_prepared
 from sibyl.simulator.session import Problem, Settings, simulation_of
@@ -29,7 +30,12 @@ GATHERS = ("LS", "SLS", "BSLS", "BNOM", "SBN", "BSBN")
 # background where it is.
 CONTROLS = {"SLS": "LS", "BSLS": "BLS"}
 METRICS = ("total", "run", "elapsed")
-COLUMNS = ("gather", *(f"{how}_{metric}_ms" for metric in METRICS for how in ("published", "ours")))
+WORTHS = tuple(column for metric in METRICS for column in worth_columns_of(metric))
+COLUMNS = (
+    "gather",
+    *(f"{how}_{metric}_ms" for metric in METRICS for how in ("published", "ours")),
+    *WORTHS,
+)
 # From here on a difference counts.
 MARGIN = 0.01
 FASTER_RUN = 0.92
@@ -84,6 +90,9 @@ class Evidence(Protocol):
     def over(self, own: str, other: str, metric: str) -> float:
         """How many times as long one takes as another."""
 
+    def told(self, name: str, metric: str) -> Told | None:
+        """Times of one that knows who is late beside its control; None of any other."""
+
     def judged(self, text: str, bounds: Mapping[str, Bound], reason: str, **more: Any) -> Claim:
         """What becomes of a claim about cells, by their names; `more`: as `judge` takes it."""
 
@@ -97,11 +106,18 @@ class Exact:
     @property
     def names(self) -> Sequence[str]:
         """Of the ways to gather."""
-        return list(self.times)
+        return list(published_only(self.times))
 
     def over(self, own: str, other: str, metric: str) -> float:
         """How many times as long one takes as another."""
         return float(getattr(self.times[own], metric) / getattr(self.times[other], metric))
+
+    def told(self, name: str, metric: str) -> Told | None:
+        """Times of one that knows who is late beside its control; None of any other."""
+        if name not in CONTROLS:
+            return None
+        names = (name, CONTROLS[name], wrong(name))
+        return Told(*([getattr(self.times[of], metric)] for of in names))
 
     def judged(self, text: str, bounds: Mapping[str, Bound], reason: str, **more: Any) -> Claim:
         """As `judge`."""
@@ -168,16 +184,23 @@ def claims_of(found: Evidence, why: str) -> list[Claim]:
 
 def _worth(found: Evidence, name: str) -> Claim:
     """What knowing brings of what the paper credits it with."""
-    over = {metric: found.over(CONTROLS[name], name, metric) for metric in METRICS}
+    told = {metric: found.told(name, metric) for metric in METRICS}
+    known = {metric: cell for metric, cell in told.items() if cell is not None}
     claim = found.judged(
         f"knowing who is late shortens the total time with {name} by more than {100 * MARGIN:.0f} "
         f"% (control: {CONTROLS[name]}, the same algorithm, told nothing)",
         {"total": Bound(name, CONTROLS[name], "total", 1 / (1 + MARGIN))},
-        ", ".join(f"{metric} {ratio:.3f}" for metric, ratio in over.items())
+        ", ".join(f"{metric} {cell.worth:.3f}" for metric, cell in known.items())
         + " of that told the truth.",
-        ours=f"told nothing over told the truth: {over['total']:.3f}",
+        ours=span_of_worth([known["total"]]),
     )
-    return as_control(claim, with_collective(name), "total", [over["total"]])
+    return as_control(claim, with_collective(name), "total", [known["total"].worth])
+
+
+def rows_of_worth(found: Evidence, names: Sequence[str]) -> list[list[Any]]:
+    """WORTHS of each way to gather, corrected over those of a metric."""
+    by_metric = [worth_columns([found.told(name, metric) for name in names]) for metric in METRICS]
+    return [[one for of in row for one in of] for row in zip(*by_metric, strict=True)]
 
 
 def _simulated() -> dict[str, Window]:
@@ -189,7 +212,8 @@ def _simulated() -> dict[str, Window]:
     settings = Settings("gather", NETWORK)
     problem = Problem(RANKS, size, "fixed", 0.0)
     found = {}
-    names = {**{name: name for name in GATHERS}, nothing("BSLS"): CONTROLS["BSLS"]}
+    names = {name: name for name in (*GATHERS, *map(wrong, CONTROLS))}
+    names[nothing("BSLS")] = CONTROLS["BSLS"]
     for contender in contenders("gather", ",".join(names)):
         prepared = simulation_of(problem, contender, settings, arrivals)
         result = run_prepared(prepared, NETWORK, arrivals)
@@ -209,6 +233,9 @@ def table_5(_iterations: int, advance: Callable[[], None]) -> Outcome:
             for of in (theirs, ours):
                 row.append(round(getattr(of[name], metric), 3) if name in of else "")
         rows.append(row)
+    found = Exact(ours)
+    for row, more in zip(rows, rows_of_worth(found, [row[0] for row in rows]), strict=True):
+        row += more
     setting = (
         f"{SETTING}; {RANKS} ranks, windows of 1 MiB; shares leave one after the other, the last "
         f"rank's first; {1e3 * COMPUTE:.1f} ms of computation between a share and the gather"
@@ -223,8 +250,8 @@ def table_5(_iterations: int, advance: Callable[[], None]) -> Outcome:
         if name in theirs
         for metric in METRICS
     )
-    picture = draw(ours, theirs, "simulated")
-    return Outcome(setting, COLUMNS, rows, claims_of(Exact(ours), why), picture, error)
+    picture = draw({name: ours[name] for name in found.names}, theirs, "simulated")
+    return Outcome(setting, COLUMNS, rows, claims_of(found, why), picture, error)
 
 
 def draw(

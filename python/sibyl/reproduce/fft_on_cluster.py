@@ -38,14 +38,17 @@ from sibyl.reproduce.fft import (
     FLOATS,
     GATHERS,
     METRICS,
+    WORTHS,
     Bound,
     Window,
     claims_of,
     draw,
+    rows_of_worth,
     table,
 )
 from sibyl.reproduce.on_cluster import SLOWER, demand_root, stretch
 from sibyl.reproduce.outcome import Advance, Claim, Measured, Measurement, Outcome, Where
+from sibyl.reproduce.worth import Told
 
 JOBS = 4
 # As sibyl-fft calls them; its native one is the paper's MPI.
@@ -62,6 +65,7 @@ COLUMNS = (
         for metric in METRICS
         for what in ("published_ms", "paper_ms", "ms", "low_ms", "high_ms")
     ),
+    *WORTHS,
 )
 
 
@@ -177,6 +181,12 @@ class Windows:
         """How many times as long one takes as another."""
         return median(self._quotients(own, other, metric))
 
+    def told(self, name: str, metric: str) -> Told | None:
+        """Times of one that knows who is late beside its control; None of any other."""
+        if name not in CONTROLS:
+            return None
+        return Told(self.samples[name][metric], self.samples[CONTROLS[name]][metric])
+
     def _chances(self, bound: Bound) -> tuple[float, float]:
         below = self._quotients(bound.own, bound.other, bound.metric)
         above = [-quotient for quotient in below]
@@ -230,10 +240,14 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
         "Ranks 0 and 1 come last, at about the same time: LS takes rank 1 first, SLS last. Who "
         "receives in the background has most blocks when rank 0 comes."
     )
+    worth = rows_of_worth(windows, list(samples))
     return Outcome(
         _setting(where, results[0].job, len(samples["MPI"]["total"])),
         COLUMNS,
-        [_row(name, of, factor) for name, of in samples.items()],
+        [
+            [*_row(name, of, factor), *more]
+            for (name, of), more in zip(samples.items(), worth, strict=True)
+        ],
         [*claims_of(windows, why), _claim_of_choice(windows)],
         draw(ours, table(), "measured", spread),
     )

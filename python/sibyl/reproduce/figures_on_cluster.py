@@ -64,7 +64,7 @@ from sibyl.reproduce.scatter_gather import (
     NODES,
     SCATTER_AND_CONTROLS,
 )
-from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns
+from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns, worth_columns_of
 
 CONTENDERS = {
     "scatter": ("native", *SCATTER_AND_CONTROLS.split(","), "persistent"),
@@ -82,6 +82,7 @@ COLUMNS = (
     *("run_ms", "run_low_ms", "run_high_ms", "run_paper_ms"),
     *("elapsed_ms", "elapsed_low_ms", "elapsed_high_ms", "elapsed_paper_ms"),
     *WORTH_COLUMNS,  # of run times
+    *worth_columns_of("elapsed"),
 )
 
 
@@ -166,9 +167,10 @@ def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> O
                 row += [round(value, 3) for value in (times.middle, times.low, times.high)]
                 row.append(round(times.middle / factor, 3))
             rows.append(row)
-    told = [told_in(r, n, nothing(n), wrong(n)) for r in results for n in r.samples]
-    for row, more in zip(rows, worth_columns(told), strict=True):
-        row += more
+    for metric in ("run", "elapsed"):
+        told = [told_in(r, n, nothing(n), wrong(n), metric) for r in results for n in r.samples]
+        for row, more in zip(rows, worth_columns(told), strict=True):
+            row += more
     setting = setting_of(
         where,
         results[0],

@@ -53,8 +53,9 @@ WORTH = (
     "sorted gather also passes over who does not answer, which is no knowledge: it does so told "
     "the times of other ranks too. The "
     "verdicts, with the interval of 95 % that the test leaves open, are among the "
-    "[details]({}), and every cell, with p corrected over the item and told the times of others, "
-    "is in the item's CSV."
+    "[details]({}), and every cell is in the item's CSV, with p corrected over the item's cells, "
+    "and told the times of others, which has not been measured of the transform. What is simulated "
+    "under one pattern alone repeats to the last digit, and has neither interval nor p."
 )
 TITLES = {
     "paper": "What the papers say",

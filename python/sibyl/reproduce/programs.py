@@ -3,14 +3,15 @@
 The recordings are those of `sibyl run --record` that the package carries
 (examples/patterns/README.md says how they were made). Every call site of enough calls is replayed
 through the predictors; what knowing would be worth there is simulated with the site's collective,
-bytes and arrivals: an algorithm that listens, told what the best predictor says, the truth, and
-nothing.
+bytes and arrivals: an algorithm that listens, told what the best predictor says, the truth,
+nothing, and what the predictor says of other ranks.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy
@@ -18,9 +19,11 @@ import numpy
 from sibyl import _core
 from sibyl.experiment.units import size_text
 from sibyl.prediction.replay import BEST, Replay, read_trace, replay
+from sibyl.reproduce.control import nothing, wrong
 from sibyl.reproduce.outcome import Claim, Outcome, as_control, judge
 from sibyl.reproduce.rack import NETWORK
-from sibyl.simulator.contenders import contenders
+from sibyl.reproduce.worth import WORTH_COLUMNS, Told, span_of_worth, worth_columns
+from sibyl.simulator.contenders import Contender, contenders
 from sibyl.simulator.run import run_prepared
 from sibyl.simulator.session import Problem, Settings, simulation_of
 
@@ -40,17 +43,26 @@ GOOD = 0.10  # of the delay
 COLUMNS = (
     *("program", "collective", "bytes", "ranks", "calls", "delay_ms", "wire_ms", "predictor"),
     *("median_error_ms", "error_of_delay"),
-    *("told_nothing_ms", "predicted_ms", "told_right_ms"),
+    *("told_nothing_ms", "predicted_ms", "told_right_ms", *WORTH_COLUMNS),  # of the prediction
 )
 
 
 @dataclass(frozen=True)
 class Worth:
-    """Mean absorbed times of a site's calls in seconds."""
+    """Absorbed times of a site's calls in seconds.
 
-    nothing: float
-    predicted: float
-    right: float
+    Attributes:
+        told: the prediction, in the place of the truth.
+        right: told the truth.
+    """
+
+    told: Told
+    right: Sequence[float]
+
+    @property
+    def means(self) -> tuple[float, float, float]:
+        """Told nothing, the prediction, and the truth."""
+        return fmean(self.told.nothing), fmean(self.told.truth), fmean(self.right)
 
 
 def recordings() -> list[tuple[str, Path]]:
@@ -75,25 +87,24 @@ def worth_of(one: Replay, predictor: str) -> Worth | None:
         return None
     settings = Settings(site.collective, NETWORK, root=max(site.root, 0))
     problem = Problem(site.ranks, site.whole_size, "flat", 0.0)
-    told = contenders(site.collective, f"{listener},none:{listener}")
-    predictions = one.predictions[predictor]
+    names = f"{listener},{nothing(listener)},{wrong(listener)}"
+    knows, knows_nothing, knows_others = contenders(site.collective, names)
+    predictions = numpy.maximum(one.predictions[predictor], 0.0)
 
-    def absorbed(contender: Any, hears: numpy.ndarray, true: numpy.ndarray) -> float:
-        prepared = simulation_of(problem, contender, settings, hears)
-        return run_prepared(prepared, NETWORK, true).absorbed
+    def absorbed(contender: Contender, told: numpy.ndarray) -> list[float]:
+        """Of all calls but the first, which has no prediction."""
+        found = []
+        for hears, true in zip(told[1:], one.times[1:], strict=True):
+            prepared = simulation_of(problem, contender, settings, hears)
+            found.append(run_prepared(prepared, NETWORK, true).absorbed)
+        return found
 
-    times = numpy.array(
-        [
-            (
-                absorbed(told[1], true, true),
-                absorbed(told[0], numpy.maximum(predictions[call], 0.0), true),
-                absorbed(told[0], true, true),
-            )
-            for call, true in enumerate(one.times)
-            if call > 0  # the first has no prediction
-        ]
+    told = Told(
+        absorbed(knows, predictions),
+        absorbed(knows_nothing, one.times),
+        absorbed(knows_others, predictions),
     )
-    return Worth(*(float(mean) for mean in times.mean(axis=0)))
+    return Worth(told, absorbed(knows, one.times))
 
 
 def prediction(_iterations: int, advance: Callable[[], None]) -> Outcome:
@@ -102,7 +113,8 @@ def prediction(_iterations: int, advance: Callable[[], None]) -> Outcome:
     claims: list[Claim] = []
     bars: list[tuple[str, float, float]] = []
     errors: list[tuple[str, bool]] = []
-    gains: list[tuple[str, float]] = []
+    gains: list[tuple[str, Told]] = []
+    told_of_rows: list[Told | None] = []
     programs = recordings()
     for program, path in programs:
         for one in sites_of(path):
@@ -111,27 +123,31 @@ def prediction(_iterations: int, advance: Callable[[], None]) -> Outcome:
             name = f"{program}: {site.collective} of {size_text(site.size)}"
             wire = 1e3 * NETWORK.message(site.size)
             for score in one.scores:
-                last = score is best and worth is not None
-                times = (worth.nothing, worth.predicted, worth.right) if last and worth else ()
+                of_best = worth if score is best else None
+                times = ("", "", "") if of_best is None else of_best.means
+                told_of_rows.append(None if of_best is None else of_best.told)
                 rows.append(
                     [program, site.collective, site.size, site.ranks, len(site.calls),
                      round(1e3 * one.delay, 4), round(wire, 4), score.predictor,
                      round(1e3 * score.median, 4),
                      "" if score.relative is None else round(score.relative, 3),
-                     *([round(1e3 * t, 4) for t in times] or ["", "", ""])]
+                     *(t if isinstance(t, str) else round(1e3 * t, 4) for t in times)]
                 )  # fmt: skip
             bars.append((name, 1e3 * one.delay, 1e3 * best.median))
             if best.relative is not None:
                 errors.append((f"{name} ({best.relative:.0%})", best.relative <= GOOD))
             if worth is not None:
-                gains.append((name, worth.nothing / worth.predicted))
+                gains.append((name, worth.told))
         advance()
+    for row, more in zip(rows, worth_columns(told_of_rows), strict=True):
+        row += more
     gain_of_programs = judge(
         "an algorithm that listens to that prediction is faster than the same told nothing, by "
         "more than 2 %",
-        [(f"{name} ({gain:.2f})", gain >= 1.02) for name, gain in gains],
+        [(f"{name} ({gain.worth:.2f})", gain.worth >= 1.02) for name, gain in gains],
         "In brackets told nothing over told the prediction, simulated on 1 Gbit/s; sites of "
         "collectives that no algorithm listens for are left out.",
+        ours=span_of_worth([gain for _, gain in gains], "the prediction"),
     )
     told = "what the recorded programs call, told predictions"
     claims = [
@@ -142,7 +158,7 @@ def prediction(_iterations: int, advance: Callable[[], None]) -> Outcome:
             kind="own",
         ),
         replace(
-            as_control(gain_of_programs, told, "absorbed", (gain for _, gain in gains)),
+            as_control(gain_of_programs, told, "absorbed", (gain.worth for _, gain in gains)),
             instrument="model, not compared with times, of recorded arrivals",
         ),
     ]

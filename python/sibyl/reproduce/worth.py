@@ -3,7 +3,8 @@
 The ranks of an iteration, or of a simulated pattern, come at the same times whatever they are told,
 so what is compared are the quotients of each: their middle, the interval that the signed-rank test
 leaves open, and what that test says, corrected over all cells of a table or figure. The columns are
-the same in every item, simulated or measured.
+the same in every item, simulated or measured. What is simulated under one pattern alone repeats to
+the last digit: there is nothing to test, and no interval.
 """
 
 import math
@@ -18,16 +19,26 @@ from sibyl.experiment.statistics import holm, paired_ratio, signed_rank_greater
 WORTH_COLUMNS = ("worth", "worth_low", "worth_high", "worth_p", "told_others")
 
 
+def worth_columns_of(metric: str) -> tuple[str, ...]:
+    """Their names where a table has them of several of an item's times."""
+    return tuple(f"{metric}_{column}" for column in WORTH_COLUMNS)
+
+
 @dataclass(frozen=True)
 class Told:
     """Times of one algorithm in one cell, by what it was told; more than none, and positive.
 
     In the same place those of the same iteration.
+
+    Attributes:
+        truth: told the truth; in a real program, what is foretold.
+        nothing: told nothing.
+        others: told the times of other ranks; None where that did not take part.
     """
 
     truth: Sequence[float]
     nothing: Sequence[float]
-    others: Sequence[float]
+    others: Sequence[float] | None = None
 
     @property
     def worth(self) -> float:
@@ -36,13 +47,14 @@ class Told:
 
     @property
     def wrong(self) -> float:
-        """Told the times of others over told the truth."""
+        """Told the times of others, which has to have taken part, over told the truth."""
+        assert self.others is not None
         return paired_ratio(self.others, self.truth)[0]
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """Of the worth, 95 %."""
-        return paired_ratio(self.nothing, self.truth)[1:]
+    def interval(self) -> tuple[float, float] | None:
+        """Of the worth, 95 %; None of a single iteration."""
+        return paired_ratio(self.nothing, self.truth)[1:] if len(self.truth) > 1 else None
 
     @property
     def chance(self) -> float:
@@ -54,7 +66,7 @@ class Told:
 
 def worth_columns(cells: Sequence[Told | None]) -> list[list[Any]]:
     """WORTH_COLUMNS of each cell; empty where an algorithm is told nothing anyhow."""
-    tested = [cell for cell in cells if cell is not None]
+    tested = [cell for cell in cells if cell is not None and cell.interval is not None]
     corrected = iter(holm([cell.chance for cell in tested]))
     found: list[list[Any]] = []
     for cell in cells:
@@ -62,19 +74,28 @@ def worth_columns(cells: Sequence[Told | None]) -> list[list[Any]]:
             found.append([""] * len(WORTH_COLUMNS))
             continue
         ends = cell.interval
-        chance = float(f"{next(corrected):.2g}")
-        found.append([round(cell.worth, 3), *(round(e, 3) for e in ends), chance,
-                      round(cell.wrong, 3)])  # fmt: skip
+        of_test = (
+            ["", "", ""]
+            if ends is None
+            else [*(round(end, 3) for end in ends), float(f"{next(corrected):.2g}")]
+        )
+        others = "" if cell.others is None else round(cell.wrong, 3)
+        found.append([round(cell.worth, 3), *of_test, others])
     return found
 
 
-def span_of_worth(cells: Sequence[Told]) -> str:
-    """For a page: the least and the most, each with its interval; nothing of no cells."""
+def span_of_worth(cells: Sequence[Told], what: str = "the truth") -> str:
+    """For a page: the least and the most, each with its interval; nothing of no cells.
+
+    Args:
+        cells: in which an algorithm is told something.
+        what: it is told.
+    """
     if not cells:
         return ""
     ordered = sorted(cells, key=lambda cell: cell.worth)
     ends = []
     for cell in (ordered[0], ordered[-1]):
-        low, high = cell.interval
-        ends.append(f"{cell.worth:.3f} ({low:.3f} to {high:.3f})")
-    return f"told nothing over told the truth: {' to '.join(dict.fromkeys(ends))}"
+        between = "" if cell.interval is None else " ({:.3f} to {:.3f})".format(*cell.interval)
+        ends.append(f"{cell.worth:.3f}{between}")
+    return f"told nothing over told {what}: {' to '.join(dict.fromkeys(ends))}"

@@ -5,7 +5,7 @@ import pytest
 from sibyl.experiment.plots import plot_library
 from sibyl.reproduce import collisions, exscan, fft, gatherv, knowing
 from sibyl.reproduce.gatherv_claims import BLOCKS, PROBLEMS, factor
-from sibyl.reproduce.outcome import near, published
+from sibyl.reproduce.outcome import Claim, near, published
 from sibyl.reproduce.rack import mean_run_times, mean_times
 from sibyl.reproduce.scatter_gather import FIGURE_14, NEAR
 from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR, printed_times, wire_ms
@@ -190,6 +190,27 @@ def test_knowing_pays_where_turns_are_few() -> None:
     late = knowing.cell_of(allreduce, "skewed", 16, 8 << 20, 1.0)
     assert allreduce.region is not None and allreduce.region.holds(late)
     assert late.worth > 1.6
+
+
+def test_every_cell_of_the_grid_has_what_knowing_is_worth(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, few in (("RANKS", (8,)), ("SIZES", (1 << 20,)), ("DELAYS", (1.0,))):
+        monkeypatch.setattr(knowing, name, few)
+    monkeypatch.setattr(knowing, "of_allgather", lambda: Claim("", "held", ""))
+    outcome = knowing.regions(1, lambda: None)
+    rows = [dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows]
+    assert len(rows) == 2 * len(knowing.LISTENERS)
+    for row in rows:
+        assert row["worth"] > 0 and row["told_others"] > 0
+        of_test = [row[name] for name in ("worth_low", "worth_high", "worth_p")]
+        if row["shape"] == "uniform":
+            assert of_test[0] <= row["worth"] <= of_test[1], row
+        else:
+            assert of_test == [""] * 3  # one pattern
+    chances = [row["worth_p"] for row in rows if row["shape"] == "uniform"]
+    assert min(chances) < 1e-3 and max(chances) == 1
+    # So many patterns show something when all cells of the whole grid are corrected together.
+    cells = len(knowing.LISTENERS) * 27
+    assert cells * 2 / 2**knowing.ITERATIONS < 0.05
 
 
 def test_an_allgather_that_is_told_nothing_is_near_its_bound() -> None:

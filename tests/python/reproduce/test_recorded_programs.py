@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sibyl.reproduce import programs
+from sibyl.reproduce.worth import WORTH_COLUMNS
 
 
 def recording(folder: Path, collective: str, size: int, calls: list[list[float]]) -> Path:
@@ -24,7 +25,9 @@ def test_a_late_rank_that_is_always_the_same_is_worth_knowing(tmp_path: Path) ->
     assert site.best.median == 0
     worth = programs.worth_of(site, site.best.predictor)
     assert worth is not None
-    assert worth.predicted == worth.right < 0.8 * worth.nothing
+    nothing, predicted, right = worth.means
+    assert predicted == right < 0.8 * nothing
+    assert worth.told.wrong > 1.2  # the delay of another rank
 
 
 def test_one_that_changes_is_foretold_wrong(tmp_path: Path) -> None:
@@ -32,7 +35,25 @@ def test_one_that_changes_is_foretold_wrong(tmp_path: Path) -> None:
     (site,) = programs.sites_of(recording(tmp_path, "allreduce", 4 << 20, late))
     worth = programs.worth_of(site, "last")
     assert worth is not None
-    assert worth.predicted > worth.nothing > worth.right
+    nothing, predicted, right = worth.means
+    assert predicted > nothing > right
+
+
+def test_what_a_prediction_is_worth_has_an_interval_and_p() -> None:
+    outcome = programs.prediction(1, lambda: None)
+    rows = [dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows]
+    told = [row for row in rows if row["told_nothing_ms"] != ""]
+    assert len(told) >= 10
+    for row in rows:
+        for column in WORTH_COLUMNS:
+            assert (row[column] == "") == (row["told_nothing_ms"] == ""), (row, column)
+    for row in told:
+        assert row["worth_low"] <= row["worth"] <= row["worth_high"]
+    assert min(row["worth_p"] for row in told) < 1e-9
+    (control,) = (claim for claim in outcome.claims if claim.kind == "control")
+    ends = min(row["worth"] for row in told), max(row["worth"] for row in told)
+    assert control.worth == pytest.approx(ends, abs=1e-3)
+    assert control.ours.startswith("told nothing over told the prediction: ")
 
 
 def test_nobody_listens_at_a_barrier_and_few_calls_are_no_site(tmp_path: Path) -> None:

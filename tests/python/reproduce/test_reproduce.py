@@ -40,6 +40,7 @@ from sibyl.reproduce.outcome import VERDICTS, Item, Where, judge, published
 from sibyl.reproduce.page import DETAILS, MADE_EARLIER, MEASURED_EARLIER
 from sibyl.reproduce.rack import Means, mean_run_times, mean_times
 from sibyl.reproduce.scatter_gather import fastest
+from sibyl.reproduce.worth import WORTH_COLUMNS
 from sibyl.terminal import Terminal
 
 
@@ -220,6 +221,13 @@ def test_the_table_of_the_transform_stands_beside_the_published_one() -> None:
     assert rows["LS"]["published_total_ms"] == 64.854
     assert rows["MPI"]["ours_total_ms"] == ""  # the model has no MPI library
     assert rows["BLS"]["published_total_ms"] == ""  # nor the paper the control
+    for metric in fft.METRICS:
+        told = {name: rows[name][f"ours_{metric}_ms"] for name in ("BSLS", "BLS", "shuffled:BSLS")}
+        over = [rows["BSLS"][f"{metric}_{each}"] for each in WORTH_COLUMNS]
+        ratios = [told[name] / told["BSLS"] for name in ("BLS", "shuffled:BSLS")]
+        assert (over[0], over[-1]) == pytest.approx(ratios, rel=2e-3)
+        assert over[1:4] == [""] * 3  # one pattern
+    assert not any("shuffled" in claim.reason for claim in outcome.claims)
     share = 25e-3 + 8e-6 * fft.FLOATS * 4 / 8
     # Shares go out, rank 0 computes, and takes what is left of the blocks: of BSLS the last
     # rank's, of LS all.
@@ -267,7 +275,14 @@ def test_the_transform_on_the_cluster_is_judged_by_quotients_of_the_same_window(
     assert verdicts[:4] == ["held", "not judged", "not judged", "held"]
     # LS is SLS told nothing; of BSLS, told nothing, the times are made up as its own.
     controls = [claim.ours for claim in outcome.claims if claim.kind == "control"]
-    assert controls == [f"told nothing over told the truth: {r}" for r in ("1.040", "1.000")]
+    said = ("1.040 (1.040 to 1.040)", "1.000 (1.000 to 1.000)")
+    assert controls == [f"told nothing over told the truth: {each}" for each in said]
+    worth = {row[0]: dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows}
+    for metric in fft.METRICS:
+        columns = [f"{metric}_{each}" for each in WORTH_COLUMNS]
+        # Of 16 windows, and one of two algorithms; nobody was told the times of others.
+        assert [worth["SLS"][each] for each in columns] == [1.04, 1.04, 1.04, 6.1e-05, ""]
+        assert [worth["LS"][each] for each in columns] == [""] * 5
 
 
 def test_collisions_in_the_model_have_their_control(monkeypatch: pytest.MonkeyPatch) -> None:

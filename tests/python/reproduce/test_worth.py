@@ -31,6 +31,16 @@ def test_many_cells_are_corrected_together() -> None:
     assert alone[3] < 0.1 < first[3]
 
 
+def test_one_pattern_alone_is_not_tested() -> None:
+    """Nor counted among the tests that are corrected."""
+    one = Told([1.0], [1.5])
+    (exact,) = worth_columns([one])
+    assert exact == [1.5, "", "", "", ""]
+    first, *_, last = worth_columns([told(1.003), *[one] * 20])
+    assert (first, last) == (worth_columns([told(1.003)])[0], exact)
+    assert span_of_worth([one], "it") == "told nothing over told it: 1.500"
+
+
 def test_a_page_has_the_least_and_the_most() -> None:
     text = span_of_worth([told(1.2), told(1.0), told(1.1)])
     assert text.startswith("told nothing over told the truth: 1.000 (0.997 to 1.003)")

@@ -55,7 +55,10 @@ WORTH = (
     "verdicts, with the interval of 95 % that the test leaves open, are among the "
     "[details]({}), and every cell is in the item's CSV, with p corrected over the item's cells, "
     "and told the times of others, which has not been measured of the transform. What is simulated "
-    "under one pattern alone repeats to the last digit, and has neither interval nor p."
+    "under one pattern alone repeats to the last digit, and has neither interval nor p. SBN "
+    "and BSBN stand beside BNOM alone, the binomial tree in the order of the ranks, which has "
+    "another shape and does nothing in the background: what knowing gains of theirs is not told "
+    "apart."
 )
 TITLES = {
     "paper": "What the papers say",

@@ -75,15 +75,17 @@ def under_sibyl():
     }
 
 
-def run(command, *, ranks=None, options=(), cwd=None, stdin=None, **extra):
+def run(command, *, ranks=None, options=(), cwd=None, stdin=None, spins=False, **extra):
     """Runs `command`, under mpiexec with these options if `ranks` are given, in the folder `cwd`,
     reading the file `stdin`. The preload, if any, is in the environment from the start, so that the
-    launcher and all else in the path carries it too."""
+    launcher and all else in the path carries it too. `spins`: waiting ranks do not yield."""
     if ranks is not None:
         command = [setting.mpiexec, *options, "-n", str(ranks), *command]
     command = [str(word) for word in command]
     env = environment(**extra)
-    if ranks is not None and setting.mpi == "mpich":
+    if spins:
+        env["OMPI_MCA_mpi_yield_when_idle"] = "0"
+    elif ranks is not None and setting.mpi == "mpich":
         env = yielding(env)
     with (
         contextlib.nullcontext() if stdin is None else Path(stdin).open() as source,

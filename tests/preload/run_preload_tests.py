@@ -29,6 +29,7 @@ import device_tests
 import ended_tests
 import everyone_tests
 import first_call_tests
+import governed_tests
 import lifetime_tests
 import lines_tests
 import profiling_tests
@@ -623,6 +624,7 @@ def main():
         ended_tests,
         everyone_tests,
         first_call_tests,
+        governed_tests,
         lifetime_tests,
         lines_tests,
         profiling_tests,

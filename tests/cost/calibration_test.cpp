@@ -27,7 +27,7 @@ TEST(Calibration, MeasuresWhatCanBe) {
   EXPECT_LT(costs.alpha, 0.05);
   EXPECT_GT(costs.overhead, 0);
   EXPECT_LT(costs.beta, 1e-4);
-  EXPECT_GE(costs.gathered, 0);  // 0 where the machine was too busy to tell
+  EXPECT_GE(costs.gathered, 0);     // 0 where the machine was too busy to tell
   EXPECT_LT(costs.gathered, 0.05);  // as a whole message
   EXPECT_GE(costs.scattered, 0);
   EXPECT_LT(costs.scattered, 0.05);

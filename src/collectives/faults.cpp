@@ -16,10 +16,9 @@ int serve_mpix_comm_revoke(Caller caller, MPI_Comm comm) {
   int found = 0;
   if (PMPI_Comm_get_attr(comm, Process::communicator_key(), &value, &found) == MPI_SUCCESS &&
       found != 0) {
-    revoke(static_cast<CommunicatorState*>(value)->private_comm());
-    if (Process* const process = Process::get(); process != nullptr) {
-      process->requests.revoke_all_of(comm);
-    }
+    const CommunicatorState& state = *static_cast<CommunicatorState*>(value);
+    revoke(state.private_comm());
+    state.process().requests.revoke_all_of(comm);
   }
   return result;
 }

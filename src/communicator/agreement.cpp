@@ -83,13 +83,11 @@ void CommunicatorState::make_room_for_another(MPI_Comm comm) {
   if (looked_for_room_at_ == creations_ + 1) return;
   looked_for_room_at_ = creations_ + 1;
   if (looked_for_room_at_ % looks_every == 0) {
+    const std::int64_t own = process_.live_communicators + process_.privates_in_use();
+    std::int64_t most = 0;
     // Another thread may be using what would be given back.
-    const std::array<std::int64_t, 2> own{process_.live_communicators + process_.privates_in_use(),
-                                          Process::has_threads() ? 1 : 0};
-    std::array<std::int64_t, 2> most{};
-    tight_ = PMPI_Allreduce(own.data(), most.data(), static_cast<int>(own.size()), MPI_INT64_T,
-                            MPI_MAX, private_comm()) == MPI_SUCCESS &&
-             most[0] >= many && most[1] == 0;
+    tight_ = PMPI_Allreduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, private_comm()) == MPI_SUCCESS &&
+             most >= many && !has_threads_;
   }
   if (!tight_) return;
   MPI_Comm tried = make_private(private_comm());

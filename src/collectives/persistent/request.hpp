@@ -235,8 +235,8 @@ class PersistentRequest final : public PersistentWork {
   // they are expected; 0: something may come at any time.
   std::atomic<double> expected_ = 0;
   Execution execution_;
-  std::atomic<MPI_Comm> native_comm_ =
-      MPI_COMM_NULL;  // of the library's collectives; freed with it
+  // On which the library serves this request; freed with it.
+  std::atomic<MPI_Comm> native_comm_ = MPI_COMM_NULL;
   MPI_Request native_request_ = MPI_REQUEST_NULL;
 };
 

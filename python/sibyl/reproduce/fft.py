@@ -90,8 +90,8 @@ class Evidence(Protocol):
     def over(self, own: str, other: str, metric: str) -> float:
         """How many times as long one takes as another."""
 
-    def told(self, name: str, metric: str) -> Told | None:
-        """Times of one that knows who is late beside its control; None of any other."""
+    def told(self, name: str, metric: str) -> Told:
+        """Times of one that knows who is late beside its control."""
 
     def judged(self, text: str, bounds: Mapping[str, Bound], reason: str, **more: Any) -> Claim:
         """What becomes of a claim about cells, by their names; `more`: as `judge` takes it."""
@@ -112,10 +112,8 @@ class Exact:
         """How many times as long one takes as another."""
         return float(getattr(self.times[own], metric) / getattr(self.times[other], metric))
 
-    def told(self, name: str, metric: str) -> Told | None:
-        """Times of one that knows who is late beside its control; None of any other."""
-        if name not in CONTROLS:
-            return None
+    def told(self, name: str, metric: str) -> Told:
+        """Times of one that knows who is late beside its control."""
         names = (name, CONTROLS[name], wrong(name))
         return Told(*([getattr(self.times[of], metric)] for of in names))
 
@@ -185,21 +183,23 @@ def claims_of(found: Evidence, why: str) -> list[Claim]:
 def _worth(found: Evidence, name: str) -> Claim:
     """What knowing brings of what the paper credits it with."""
     told = {metric: found.told(name, metric) for metric in METRICS}
-    known = {metric: cell for metric, cell in told.items() if cell is not None}
     claim = found.judged(
         f"knowing who is late shortens the total time with {name} by more than {100 * MARGIN:.0f} "
         f"% (control: {CONTROLS[name]}, the same algorithm, told nothing)",
         {"total": Bound(name, CONTROLS[name], "total", 1 / (1 + MARGIN))},
-        ", ".join(f"{metric} {cell.worth:.3f}" for metric, cell in known.items())
+        ", ".join(f"{metric} {cell.worth:.3f}" for metric, cell in told.items())
         + " of that told the truth.",
-        ours=span_of_worth([known["total"]]),
+        ours=span_of_worth([told["total"]]),
     )
-    return as_control(claim, with_collective(name), "total", [known["total"].worth])
+    return as_control(claim, with_collective(name), "total", [told["total"].worth])
 
 
 def rows_of_worth(found: Evidence, names: Sequence[str]) -> list[list[Any]]:
     """WORTHS of each way to gather, corrected over those of a metric."""
-    by_metric = [worth_columns([found.told(name, metric) for name in names]) for metric in METRICS]
+    by_metric = [
+        worth_columns([found.told(n, metric) if n in CONTROLS else None for n in names])
+        for metric in METRICS
+    ]
     return [[one for of in row for one in of] for row in zip(*by_metric, strict=True)]
 
 

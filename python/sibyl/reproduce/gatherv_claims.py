@@ -58,6 +58,22 @@ def factor(times: Mapping[str, float]) -> float:
     return times[NATIVE] / times[TREE]
 
 
+def _tree_is_behind(times: Mapping[str, float]) -> bool:
+    return factor(times) < 1
+
+
+def _violates_1(times: Mapping[str, float]) -> bool:
+    return times[GATHER] > times[NATIVE]
+
+
+def _violates_2(times: Mapping[str, float]) -> bool:
+    return times[NATIVE] > times[PADDED]
+
+
+def _tree_keeps_2(times: Mapping[str, float]) -> bool:
+    return times[TREE] <= times[PADDED]
+
+
 def claims_1_to_3(ours: CellTimes, theirs: Published) -> list[Claim]:
     """Libraries whose MPI_Gatherv sends direct, with how far the model is from their tables."""
     return [
@@ -93,22 +109,22 @@ def _claims_1_and_2(ours: CellTimes, theirs: Published) -> list[Claim]:
         says(
             "there MPI_Gatherv violates guideline 2 (it is slower than padding with MPI_Gather)",
             _cells(IRREGULAR, SMALL),
-            lambda t: t[NATIVE] > t[PADDED],
+            _violates_2,
         ),
         says(
             "the tree does not violate guideline 2, but for two blocks",
             _cells(IRREGULAR),
-            lambda t: t[TREE] <= t[PADDED],
+            _tree_keeps_2,
         ),
         says(
             "blocks of 10 000 integers: MPI_Gather violates guideline 1 (MPI_Gatherv is faster)",
             [("same", 10000)],
-            lambda t: t[GATHER] > t[NATIVE],
+            _violates_1,
         ),
         says(
             "there MPI_Gatherv, which sends direct, is faster than the tree",
             _cells(IRREGULAR, (10000,)),
-            lambda t: factor(t) < 1,
+            _tree_is_behind,
             f"The tree takes {1 / max(large):.2f} to {1 / min(large):.2f} of the linear time: in "
             "the model other ranks forward while the root's port is busy. Copies at inner ranks "
             "are not in it.",
@@ -116,7 +132,7 @@ def _claims_1_and_2(ours: CellTimes, theirs: Published) -> list[Claim]:
         says(
             "two blocks: MPI_Gatherv is faster, by two messages against a construction",
             _cells(PROBLEMS[-1:]),
-            lambda t: factor(t) < 1,
+            _tree_is_behind,
         ),
     ]
 
@@ -136,7 +152,7 @@ def _claims_3(ours: CellTimes, theirs: Published) -> list[Claim]:
         says(
             "under Open MPI 2.0 MPI_Gatherv is faster than the tree for blocks of 100 integers",
             _cells(IRREGULAR, (100,)),
-            lambda t: factor(t) < 1,
+            _tree_is_behind,
         ),
         says(
             "under Open MPI 2.0 MPI_Gatherv and the tree are near each other for blocks of 10 000 "
@@ -147,23 +163,23 @@ def _claims_3(ours: CellTimes, theirs: Published) -> list[Claim]:
         says(
             "under Open MPI 2.0 too MPI_Gatherv violates guideline 2 for small blocks (1, 10)",
             _cells(IRREGULAR, SMALL[:2]),
-            lambda t: t[NATIVE] > t[PADDED],
+            _violates_2,
         ),
         says(
             "under Open MPI 2.0 too the tree does not violate guideline 2, but for two blocks",
             _cells(IRREGULAR),
-            lambda t: t[TREE] <= t[PADDED],
+            _tree_keeps_2,
         ),
         says(
             "under Open MPI 2.0 MPI_Gather violates guideline 1 for equal blocks of 100 and 1000 "
             "integers",
             _cells(PROBLEMS[:1], (100, 1000)),
-            lambda t: t[GATHER] > t[NATIVE],
+            _violates_1,
         ),
         says(
             "under Open MPI 2.0 too MPI_Gatherv is faster for two blocks",
             _cells(PROBLEMS[-1:]),
-            lambda t: factor(t) < 1,
+            _tree_is_behind,
         ),
     ]
 
@@ -219,12 +235,12 @@ def claims_5(ours: CellTimes, theirs: Published) -> list[Claim]:
         says(
             "the tree has no violations of guideline 2",
             _cells(PROBLEMS),
-            lambda t: t[TREE] <= t[PADDED],
+            _tree_keeps_2,
         ),
         says(
             "MPI_Gatherv violates guideline 2 for blocks of up to 100 integers, but for spikes",
             _cells(("same", "random", "decreasing", "alternating"), SMALL),
-            lambda t: t[NATIVE] > t[PADDED],
+            _violates_2,
             "The k-nomial tree of the model knows the sizes; the library's has to find them out.",
         ),
         says(

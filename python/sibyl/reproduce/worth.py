@@ -10,6 +10,7 @@ the last digit: there is nothing to test, and no interval.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sibyl.experiment.statistics import holm, paired_ratio, signed_rank_greater
@@ -40,10 +41,14 @@ class Told:
     nothing: Sequence[float]
     others: Sequence[float] | None = None
 
+    @cached_property
+    def _over(self) -> tuple[float, float, float]:
+        return paired_ratio(self.nothing, self.truth)
+
     @property
     def worth(self) -> float:
         """Told nothing over told the truth."""
-        return paired_ratio(self.nothing, self.truth)[0]
+        return self._over[0]
 
     @property
     def wrong(self) -> float:
@@ -54,7 +59,7 @@ class Told:
     @property
     def interval(self) -> tuple[float, float] | None:
         """Of the worth, 95 %; None of a single iteration."""
-        return paired_ratio(self.nothing, self.truth)[1:] if len(self.truth) > 1 else None
+        return self._over[1:] if len(self.truth) > 1 else None
 
     @property
     def chance(self) -> float:

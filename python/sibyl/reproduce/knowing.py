@@ -309,11 +309,14 @@ def _draw(plt: Any, cells: Mapping[Listener, list[Cell]]) -> Any:
                     )  # fmt: skip
         place.axhline(1, color="#888888", linewidth=1)
         place.set(xscale="log", title=f"{listener.collective} {listener.label}")
+        place.minorticks_off()
+        place.set_xticks(DELAYS, [f"{delay:g}" for delay in DELAYS])
         place.title.set_fontsize(9)
         place.grid(alpha=0.3)
     axes[0, 0].legend(fontsize=6)
     for place in axes[-1]:
-        place.set_xlabel("delay over transfer")
+        sizes = ", ".join(map(size_text, SIZES))
+        place.set_xlabel(f"delay over transfer\nfrom thin to thick: {sizes}")
     for place in axes[:, 0]:
         place.set_ylabel("told nothing over told")
     figure.tight_layout()

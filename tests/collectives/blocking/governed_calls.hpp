@@ -71,7 +71,7 @@ inline int governed_value(int call, int rank, int element) {
   return call * 31 + rank * 7 + element;
 }
 
-// One call whose result is looked at. `all` is this rank's number of blocks, `root` 0 or the last.
+// One call whose result is looked at. `all` is a block of each rank; `root` is 0 or the last.
 inline void make_governed_call(const Governed& governed, Collective collective, int call,
                                int count = governed_elements) {
   const int rank = rank_in();
@@ -81,58 +81,99 @@ inline void make_governed_call(const Governed& governed, Collective collective, 
   std::vector<int> own(n);
   std::vector<int> result(n, -1);
   std::vector<int> all(n * static_cast<std::size_t>(size), -1);
+  std::vector<int> each(all.size());  // what goes to all, from this rank
+  const std::vector<int> counts(static_cast<std::size_t>(size), count);
+  std::vector<int> places(counts.size());
+  for (int r = 0; r < size; ++r) places[static_cast<std::size_t>(r)] = r * count;
   for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = governed_value(call, rank, i);
-  const auto sum = [&](int ranks, int i) {
-    return ranks * (call * 31 + i) + 7 * ranks * (ranks - 1) / 2;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    each[i] = governed_value(call, rank, static_cast<int>(i));
+  }
+  const auto expect_sums = [&](int ranks, int first = 0) {
+    for (int i = 0; i < count; ++i) {
+      const int sum = ranks * (call * 31 + first + i) + 7 * ranks * (ranks - 1) / 2;
+      ASSERT_EQ(result[static_cast<std::size_t>(i)], sum) << "call " << call;
+    }
+  };
+  const auto expect_block = [&](const std::vector<int>& found, int from, int first = 0) {
+    for (int i = 0; i < count; ++i) {
+      ASSERT_EQ(found[static_cast<std::size_t>(i)], governed_value(call, from, first + i))
+          << "call " << call;
+    }
   };
   MPI_Comm comm = governed.get();
   switch (collective) {
     case Collective::exscan:
       ASSERT_EQ(SIBYL_Exscan(own.data(), result.data(), count, MPI_INT, MPI_SUM, comm), 0);
-      for (int i = 0; i < count && rank > 0; ++i) {
-        ASSERT_EQ(result[static_cast<std::size_t>(i)], sum(rank, i)) << "call " << call;
-      }
+      if (rank > 0) expect_sums(rank);
       return;
     case Collective::scan:
       ASSERT_EQ(SIBYL_Scan(own.data(), result.data(), count, MPI_INT, MPI_SUM, comm), 0);
-      for (int i = 0; i < count; ++i) {
-        ASSERT_EQ(result[static_cast<std::size_t>(i)], sum(rank + 1, i)) << "call " << call;
-      }
-      return;
+      return expect_sums(rank + 1);
     case Collective::allreduce:
       ASSERT_EQ(SIBYL_Allreduce(own.data(), result.data(), count, MPI_INT, MPI_SUM, comm), 0);
-      for (int i = 0; i < count; ++i) {
-        ASSERT_EQ(result[static_cast<std::size_t>(i)], sum(size, i)) << "call " << call;
-      }
-      return;
+      return expect_sums(size);
     case Collective::reduce:
       ASSERT_EQ(SIBYL_Reduce(own.data(), result.data(), count, MPI_INT, MPI_SUM, root, comm), 0);
-      for (int i = 0; i < count && rank == root; ++i) {
-        ASSERT_EQ(result[static_cast<std::size_t>(i)], sum(size, i)) << "call " << call;
-      }
+      if (rank == root) expect_sums(size);
       return;
+    case Collective::reduce_scatter:
+      ASSERT_EQ(
+          SIBYL_Reduce_scatter(each.data(), result.data(), counts.data(), MPI_INT, MPI_SUM, comm),
+          0);
+      return expect_sums(size, rank * count);
+    case Collective::reduce_scatter_block:
+      ASSERT_EQ(
+          SIBYL_Reduce_scatter_block(each.data(), result.data(), count, MPI_INT, MPI_SUM, comm), 0);
+      return expect_sums(size, rank * count);
     case Collective::bcast:
       ASSERT_EQ(SIBYL_Bcast(own.data(), count, MPI_INT, root, comm), 0);
-      for (int i = 0; i < count; ++i) {
-        ASSERT_EQ(own[static_cast<std::size_t>(i)], governed_value(call, root, i))
-            << "call " << call;
-      }
-      return;
+      return expect_block(own, root);
+    case Collective::scatter:
+      ASSERT_EQ(
+          SIBYL_Scatter(each.data(), count, MPI_INT, result.data(), count, MPI_INT, root, comm), 0);
+      return expect_block(result, root, rank * count);
+    case Collective::scatterv:
+      ASSERT_EQ(SIBYL_Scatterv(each.data(), counts.data(), places.data(), MPI_INT, result.data(),
+                               count, MPI_INT, root, comm),
+                0);
+      return expect_block(result, root, rank * count);
     case Collective::gather:
       ASSERT_EQ(SIBYL_Gather(own.data(), count, MPI_INT, all.data(), count, MPI_INT, root, comm),
                 0);
       break;
+    case Collective::gatherv:
+      ASSERT_EQ(SIBYL_Gatherv(own.data(), count, MPI_INT, all.data(), counts.data(), places.data(),
+                              MPI_INT, root, comm),
+                0);
+      break;
     case Collective::alltoall:
+    case Collective::alltoallv:
       for (std::size_t i = 0; i < all.size(); ++i) {
         all[i] = governed_value(call, rank, static_cast<int>(i % n));
       }
-      ASSERT_EQ(SIBYL_Alltoall(MPI_IN_PLACE, 0, MPI_INT, all.data(), count, MPI_INT, comm), 0);
+      if (collective == Collective::alltoall) {
+        ASSERT_EQ(SIBYL_Alltoall(MPI_IN_PLACE, 0, MPI_INT, all.data(), count, MPI_INT, comm), 0);
+      } else {
+        each = all;
+        ASSERT_EQ(SIBYL_Alltoallv(each.data(), counts.data(), places.data(), MPI_INT, all.data(),
+                                  counts.data(), places.data(), MPI_INT, comm),
+                  0);
+      }
       break;
-    default:
+    case Collective::allgatherv:
+      ASSERT_EQ(SIBYL_Allgatherv(own.data(), count, MPI_INT, all.data(), counts.data(),
+                                 places.data(), MPI_INT, comm),
+                0);
+      break;
+    case Collective::allgather:
       ASSERT_EQ(SIBYL_Allgather(own.data(), count, MPI_INT, all.data(), count, MPI_INT, comm), 0);
       break;
+    case Collective::barrier:
+      FAIL() << "nobody governs it";
   }
-  if (collective == Collective::gather && rank != root) return;
+  const bool to_root = collective == Collective::gather || collective == Collective::gatherv;
+  if (to_root && rank != root) return;
   for (std::size_t i = 0; i < all.size(); ++i) {
     ASSERT_EQ(all[i], governed_value(call, static_cast<int>(i / n), static_cast<int>(i % n)))
         << "call " << call;
@@ -150,6 +191,15 @@ inline void make_governed_calls(const Governed& governed, Collective collective,
 constexpr Collective governed_ones[] = {Collective::exscan,   Collective::allreduce,
                                         Collective::bcast,    Collective::gather,
                                         Collective::alltoall, Collective::allgather};
+
+// All that Sibyl ever chooses by itself between nodes. A barrier is the library's: it has as few
+// rounds.
+constexpr Collective all_governed_ones[] = {
+    Collective::exscan,     Collective::scan,           Collective::gather,
+    Collective::scatter,    Collective::gatherv,        Collective::scatterv,
+    Collective::reduce,     Collective::allreduce,      Collective::bcast,
+    Collective::allgather,  Collective::reduce_scatter, Collective::reduce_scatter_block,
+    Collective::allgatherv, Collective::alltoall,       Collective::alltoallv};
 
 class GovernedCalls : public testing::Test {
  protected:

@@ -19,6 +19,7 @@ from sibyl.mpi.installation import Launcher, library_of_program
 
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
+OF_THE_PRELOAD = ROOT / "tests" / "preload" / "programs"
 YIELD_WHEN_IDLE = Path(__file__).parents[1] / "support" / "yield_when_idle.c"
 
 # A shell that starts the suite in the background has it ignore interrupts, and so all its children.
@@ -143,10 +144,12 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
     return request.param
 
 
-def compiled(name: str, mpi: Mpi, directory: Path, *options: str) -> Path:
+def compiled(
+    name: str, mpi: Mpi, directory: Path, *options: str, programs: Path = PROGRAMS
+) -> Path:
     """programs/NAME.c, compiled for `mpi`."""
     program = directory / name
-    source = PROGRAMS / f"{name}.c"
+    source = programs / f"{name}.c"
     words = [mpi.wrapper, *options, source, "-o", program, f"-Wl,-rpath,{mpi_library_dir(mpi)}"]
     subprocess.run(words, check=True, env={**os.environ, "OMPI_MCA_btl": "self"})
     linked = library_of_program(program)

@@ -1,10 +1,13 @@
 """What the governor found: read from the ranks' reports, merged, printed, written as a table."""
 
 import io
+import json
+from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Sibyl, assert_usage_error
+from conftest import OF_THE_PRELOAD, Mpi, Sibyl, assert_usage_error, compiled
 from rich.console import Console
 
 from sibyl.mpi.governed_report import merge_sites, print_sites, read_sites, to_table
@@ -129,3 +132,56 @@ def test_a_table_has_no_more_rules_than_can_be_read():
 
 def test_learning_wants_a_governor(sibyl: Sibyl):
     assert_usage_error(sibyl("run", "--no-govern", "--learn", "t", "--", "true"), "--no-govern")
+
+
+ROUNDS, INTS = 70, 16384  # every site is decided by its 60th call, whatever the verdict
+# By these costs, which are wrong a thousandfold, Sibyl serves all but barriers between nodes.
+FALSE_COSTS = {
+    "SIBYL_TEST_PLACEMENT": "0,1,2",
+    "SIBYL_PREDICT": "off",
+    "SIBYL_ALPHA": "300000",
+    "SIBYL_OVERHEAD": "300000",
+    "SIBYL_BETA": "1200000",
+}
+
+
+def test_a_run_follows_the_table_that_another_has_learned(
+    sibyl: Sibyl, mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = compiled("governed", mpi, tmp_path, programs=OF_THE_PRELOAD)
+    for name, value in FALSE_COSTS.items():
+        monkeypatch.setenv(name, value)
+    words = ["run", "-n", 3, "--mpi", mpi.option, "--report", "report.json"]
+    words_of_program = ["--", program, ROUNDS, INTS, "flat"]
+
+    first = sibyl(*words, "--learn", "learned.table", *words_of_program)
+    assert (first.returncode, first.stdout) == (0, "OK\n"), first
+    assert "Governed call sites" in first.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    # The one of its end is the reduce of one int.
+    sites = [site for site in report["governed"] if site["calls"] > 1]
+    verdicts = {
+        site["collective"]: {"own": site["algorithm"], "challenger": site["challenger"]}.get(
+            site["verdict"], site["verdict"]
+        )
+        for site in sites
+    }
+    assert len(verdicts) == len(sites) == 15
+    assert "undecided" not in verdicts.values()
+    lines = (tmp_path / "learned.table").read_text().splitlines()
+    rules = [line.split("#")[0].split() for line in lines if not line.startswith(("#", "sibyl-"))]
+    assert {rule[0]: rule[-1] for rule in rules} == verdicts
+
+    monkeypatch.setenv("SIBYL_TABLE", str(tmp_path / "learned.table"))
+    second = sibyl(*words, *words_of_program)
+    assert (second.returncode, second.stdout) == (0, "OK\n"), second
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["governed"] == []  # what a table says is not questioned
+    calls: dict[str, dict[str, int]] = defaultdict(dict)
+    for entry in report["entries"]:
+        assert set(entry.get("reasons", {})) <= {"choice"}
+        calls[entry["collective"]][entry["algorithm"]] = entry["calls"]
+    for collective, server in verdicts.items():
+        assert calls[collective][server] >= ROUNDS
+        # A reduce at the end and an allgather at the beginning are of other sizes.
+        assert sum(calls[collective].values()) <= ROUNDS + 1

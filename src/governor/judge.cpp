@@ -2,14 +2,16 @@
 #include "governor/judge.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "governor/rank_sum.hpp"
 
 namespace sibyl {
 namespace {
 
+// Up, or what is spent would be more than the budget.
 std::int64_t calls_for(double spent, double cost, std::int64_t least, std::int64_t most) {
-  const double calls = cost > 0 ? spent / (Judge::budget * cost) : 0;
+  const double calls = cost > 0 ? std::ceil(spent / (Judge::budget * cost)) : 0;
   if (calls >= static_cast<double>(most)) return most;
   return std::max(static_cast<std::int64_t>(calls), least);
 }

@@ -20,11 +20,11 @@ add_custom_target(mpi_tests)
 # other through scripts/mpi-launch, which says at which count it failed and where a hang was.
 # TIMEOUT: a run that has printed nothing for so long is a hang.
 #
-#   sibyl_run_mpi_test(NAME <y> OF <x> [RANKS ...] [TIMEOUT seconds] [LONG_TIMEOUT seconds]
-#                      [ARGS argument...])
+#   sibyl_run_mpi_test(NAME <y> OF <x> [RANKS ...] [LONG_RANKS ...] [TIMEOUT seconds]
+#                      [LONG_TIMEOUT seconds] [ARGS argument...])
 #
-# registers another entry <y>-<flavour> of the executables of <x>. LONG_TIMEOUT holds where
-# SIBYL_TEST_LONG is set.
+# registers another entry <y>-<flavour> of the executables of <x>. LONG_RANKS and LONG_TIMEOUT hold
+# where SIBYL_TEST_LONG is set.
 set(SIBYL_RANK_COUNTS 1 2 3 4 5 7 8 11 13 16)
 
 function(sibyl_add_mpi_test)
@@ -67,9 +67,13 @@ function(sibyl_add_mpi_test)
 endfunction()
 
 function(sibyl_run_mpi_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;OF;TIMEOUT;LONG_TIMEOUT" "RANKS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;OF;TIMEOUT;LONG_TIMEOUT"
+                        "RANKS;LONG_RANKS;ARGS")
   if(NOT arg_RANKS)
     set(arg_RANKS ${SIBYL_RANK_COUNTS})
+  endif()
+  if(NOT arg_LONG_RANKS)
+    set(arg_LONG_RANKS ${arg_RANKS})
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
@@ -81,10 +85,11 @@ function(sibyl_run_mpi_test)
     math(EXPR arg_TIMEOUT "2 * ${arg_TIMEOUT}")
     math(EXPR arg_LONG_TIMEOUT "2 * ${arg_LONG_TIMEOUT}")
   endif()
-  list(LENGTH arg_RANKS counts)
+  list(LENGTH arg_LONG_RANKS counts)
   # The launcher ends a hang itself and says where; ctest's own limit is the net below it.
   math(EXPR limit "3 * ${counts} * ${arg_LONG_TIMEOUT}")
   list(JOIN arg_RANKS "," ranks)
+  list(JOIN arg_LONG_RANKS "," long_ranks)
   foreach(flavour IN LISTS SIBYL_PROGRAM_FLAVOURS)
     if(flavour STREQUAL "smpi")
       continue()
@@ -92,7 +97,7 @@ function(sibyl_run_mpi_test)
     add_test(NAME ${arg_NAME}-${flavour}
              COMMAND ${PROJECT_SOURCE_DIR}/scripts/mpi-launch --flavour ${flavour}
                      --mpiexec ${SIBYL_${flavour}_LAUNCHER} --timeout ${arg_TIMEOUT}
-                     --long-timeout ${arg_LONG_TIMEOUT} --ranks ${ranks}
+                     --long-timeout ${arg_LONG_TIMEOUT} --ranks ${ranks} --long-ranks ${long_ranks}
                      -- $<TARGET_FILE:test_${arg_OF}-${flavour}> ${arg_ARGS})
     # One of each MPI at a time: more would wait for one another until their limits. They begin first,
     # so that serial tests run where one MPI has no more of them.

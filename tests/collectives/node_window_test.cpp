@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <memory>
 #include <numeric>
+#include <span>
+#include <thread>
 #include <vector>
 
 #include "collectives/blocking/irregular_blocks.hpp"
@@ -221,6 +224,90 @@ TEST(PersistentInAWindow, CallsThatBlockGoOnBetweenItsStages) {
       for (const PersistentTrial& trial : trials) trial.check();
     }
     ASSERT_FALSE(testing::Test::HasFailure());
+  }
+}
+
+// A call of one of the collectives that windows serve, by any of its algorithms, in blocks of so
+// many elements; how many elements of its result are wrong.
+int wrong_in_a_call(Served& served, Random& random) {
+  constexpr std::array<Collective, 6> collectives{Collective::gatherv,   Collective::scatterv,
+                                                  Collective::allreduce, Collective::bcast,
+                                                  Collective::reduce,    Collective::allgather};
+  const Collective collective = collectives[pick(random, collectives.size())];
+  const std::span<const Algorithm> rows = algorithms(collective);
+  served.state().replace_settings(forced(collective, &rows[pick(random, rows.size())]));
+  const int size = size_of(served.get());
+  const int rank = rank_in(served.get());
+  const auto root = static_cast<int>(pick(random, static_cast<std::uint64_t>(size)));
+  const auto first = static_cast<int>(pick(random, 1000));
+  const int count = pick(random, 4) == 0 ? 20000 : 1 + static_cast<int>(pick(random, 100));
+  const std::vector<int> counts(static_cast<std::size_t>(size), count);
+  std::vector<int> places(counts.size());
+  for (int r = 0; r < size; ++r) places[static_cast<std::size_t>(r)] = r * count;
+  // Rank r has first + r everywhere; a scatter's root has first + r for rank r.
+  const std::vector<int> own(static_cast<std::size_t>(count), first + rank);
+  std::vector<int> all(static_cast<std::size_t>(size * count), -1);
+  std::vector<int> received(own.size(), -1);
+  const auto expect_blocks = [&] {
+    int wrong = 0;
+    for (int i = 0; i < size * count; ++i) {
+      wrong += all[static_cast<std::size_t>(i)] == first + i / count ? 0 : 1;
+    }
+    return wrong;
+  };
+  const auto expect_each = [&](int value) {
+    return count - static_cast<int>(std::ranges::count(received, value));
+  };
+  const int sum = size * first + size * (size - 1) / 2;
+  MPI_Comm comm = served.get();
+  switch (collective) {
+    case Collective::gatherv:
+      SIBYL_Gatherv(own.data(), count, MPI_INT, all.data(), counts.data(), places.data(), MPI_INT,
+                    root, comm);
+      return rank == root ? expect_blocks() : 0;
+    case Collective::scatterv:
+      for (int i = 0; i < size * count; ++i) all[static_cast<std::size_t>(i)] = first + i / count;
+      SIBYL_Scatterv(all.data(), counts.data(), places.data(), MPI_INT, received.data(), count,
+                     MPI_INT, root, comm);
+      return expect_each(first + rank);
+    case Collective::allreduce:
+      SIBYL_Allreduce(own.data(), received.data(), count, MPI_INT, MPI_SUM, comm);
+      return expect_each(sum);
+    case Collective::bcast:
+      received = own;
+      SIBYL_Bcast(received.data(), count, MPI_INT, root, comm);
+      return expect_each(first + root);
+    case Collective::reduce:
+      SIBYL_Reduce(own.data(), received.data(), count, MPI_INT, MPI_SUM, root, comm);
+      return rank == root ? expect_each(sum) : 0;
+    default:
+      SIBYL_Allgather(own.data(), count, MPI_INT, all.data(), count, MPI_INT, comm);
+      return expect_blocks();
+  }
+}
+
+// Each has a communicator of its own, and so a window of its own.
+TEST(WindowsOfThreads, ServeTwoAtOnce) {
+  SIBYL_TRACE_SEED();
+  if (size_of() < 2 || thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP();
+  if (!are_windows()) GTEST_SKIP() << "there are none";
+  std::array<std::unique_ptr<Served>, 2> communicators;
+  std::array<int, 2> wrong{};
+  for (auto& each : communicators) each = std::make_unique<Served>(Collective::gatherv, nullptr);
+  const auto run = [&](std::size_t thread) {
+    for (int call = 0; call < cases(200); ++call) {
+      Random random(run_seed() + 7919 * thread + 1000003 * static_cast<std::uint64_t>(call));
+      wrong[thread] += wrong_in_a_call(*communicators[thread], random);
+    }
+  };
+  std::thread other(run, 1);
+  run(0);
+  other.join();
+  EXPECT_EQ(wrong[0], 0);
+  EXPECT_EQ(wrong[1], 0);
+  for (auto& each : communicators) {
+    CommunicatorState& state = each->state();
+    EXPECT_EQ(state.node_window() != nullptr, neighbours(state) > 0);
   }
 }
 

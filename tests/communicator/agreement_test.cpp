@@ -126,5 +126,23 @@ TEST(Agreement, NativeOnRankZeroIsNativeOnAll) {
             nullptr);
 }
 
+// Ranks of one node know from the world's set-up on what the library serves on every communicator
+// of theirs, but for those whose threads may see the set-up between other calls at each rank.
+TEST(Agreement, WhatTheLibraryServesIsKnownBeforeASetUpButForThreads) {
+  CommunicatorState* const world = CommunicatorState::get(MPI_COMM_WORLD);
+  world->set_up_now(MPI_COMM_WORLD);
+  ASSERT_TRUE(world->serves(MPI_COMM_WORLD, true));
+  const bool one_thread = thread_level() < MPI_THREAD_MULTIPLE;
+  const Duplicate comm;
+  CommunicatorState& state = *CommunicatorState::get(comm.get());
+  for (const Collective collective :
+       {Collective::allreduce, Collective::bcast, Collective::alltoallv, Collective::barrier}) {
+    EXPECT_EQ(state.library_serves(collective, comm.get()), one_thread) << name_of(collective);
+  }
+  EXPECT_FALSE(state.library_serves(Collective::scan, comm.get()));
+  ASSERT_TRUE(state.serves(comm.get(), true));
+  EXPECT_FALSE(state.library_serves(Collective::barrier, comm.get())) << "it is set up";
+}
+
 }  // namespace
 }  // namespace sibyl::test

@@ -28,6 +28,15 @@ ALGORITHMS = {
     "barrier": "dissemination",
 }
 SERVED = {f"SIBYL_{name.upper()}": value for name, value in ALGORITHMS.items()}
+# The same where ranks lie on two nodes in turn, which share memory.
+BY_NODES = ("allreduce", "bcast", "allgather", "allgatherv", "barrier")
+TWO_LEVELS = {
+    **SERVED,
+    **{f"SIBYL_{name.upper()}": "two-level" for name in (*BY_NODES, "reduce", "gather", "scatter")},
+    "SIBYL_TEST_PLACEMENT": "0,1",
+    "SIBYL_NODE_WINDOW": "1048576",
+    "SIBYL_SERVE_FROM": "1",
+}
 
 
 class EveryonesResults(PreloadTest):

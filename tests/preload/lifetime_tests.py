@@ -1,10 +1,15 @@
 """Programs that MPI lets fail, or begin and end MPI in an unusual way: as without Sibyl."""
 
-from everyone_tests import SERVED
+import re
+
+from ended_tests import WINDOW
+from everyone_tests import SERVED, TWO_LEVELS
 from launching import INTEL, PROGRAMS, PreloadTest, c_program, run, run_apart, setting, under_sibyl
 
 # From the first call of every communicator on, and as it comes.
 WAYS = ({}, {"SIBYL_SERVE_FROM": "1"})
+# The same by algorithms of Sibyl's, and by those for nodes of several ranks.
+ALL_WAYS = ({}, {"SIBYL_SERVE_FROM": "1", **SERVED}, TWO_LEVELS)
 
 
 class AsWithoutSibyl(PreloadTest):
@@ -14,11 +19,11 @@ class AsWithoutSibyl(PreloadTest):
         self.assertNotIn("WRONG", done.stdout)
         return sorted(line for line in done.stdout.splitlines() if " WARN " not in line)
 
-    def check(self, source, *arguments, ranks=3, start=run_apart, **settings):
+    def check(self, source, *arguments, ranks=3, start=run_apart, ways=WAYS, **settings):
         command = [c_program(PROGRAMS / source), *arguments]
         plain = self.lines(start(command, ranks=ranks))
         self.assertNotEqual(plain, [])
-        for way in WAYS:
+        for way in ways:
             with self.subTest(arguments=arguments, ranks=ranks, **way):
                 done = start(command, ranks=ranks, **under_sibyl(), **way, **settings)
                 self.assertEqual(self.lines(done), plain)
@@ -37,6 +42,40 @@ class AsWithoutSibyl(PreloadTest):
         for settings in ({}, SERVED):
             for ranks in (1, 3):
                 self.check("freed.c", ranks=ranks, **settings)
+        self.check("freed.c", ranks=3, ways=(TWO_LEVELS,))
+
+    def test_error_handlers_that_free_the_communicator(self):
+        self.skip_where_the_library_ends_with("freed_by_handler.c")
+        ways = [{**way, "SIBYL_REPORT": str(setting.work / "of_freed")} for way in ALL_WAYS]
+        self.check("freed_by_handler.c", ways=ways)
+
+    def test_groups_of_ranks_that_a_port_joins(self):
+        for arguments in ((), ("worlds",)):
+            command = [c_program(PROGRAMS / "connected.c"), *arguments]
+            if run(command, ranks=3).returncode != 0:
+                self.skipTest("this MPI itself joins none here")
+            self.check("connected.c", *arguments, ways=ALL_WAYS)
+
+    def test_the_tool_information_interface(self):
+        for when in ("before", "after"):
+            self.check("tool_information.c", when, ways=ALL_WAYS[1:])
+
+    def test_programs_that_end_without_finalize(self):
+        """Launchers tell of it, with the numbers of processes."""
+        program = c_program(PROGRAMS / "unfinished.c")
+        for how in ("exit", "_exit", "return"):
+            plain = self.end(program, how)
+            self.assertEqual(plain[0].count("right"), 3, plain)
+            for way in (WINDOW, {"SIBYL_PREDICT": "background", "SIBYL_THREAD": "1"}):
+                with self.subTest(how=how, **way):
+                    self.assertEqual(self.end(program, how, **under_sibyl(), **way), plain)
+
+    def end(self, program, how, **settings):
+        """What came out, what was said, and the status."""
+        done = run_apart([program, how], ranks=3, **settings)
+        said = {re.sub(r"\d+", "N", line) for line in done.stderr.splitlines()}
+        printed = sorted(re.findall(r"\d of \d: .*", done.stdout))
+        return "\n".join(printed), said, done.returncode
 
     def test_operators_that_the_library_refuses_for_the_type(self):
         """One rank alone counted them, and set its communicator up without the others."""
@@ -96,14 +135,14 @@ class AsWithoutSibyl(PreloadTest):
             self.check("thread_level.c", level, ranks=2)
 
     def test_collectives_in_callbacks_of_finalize(self):
-        self.check("finalize_callback.c")
+        self.check("finalize_callback.c", ways=ALL_WAYS)
 
     def test_sessions(self):
         if run([c_program(PROGRAMS / "sessions.c")], ranks=1).stdout.startswith("no sessions"):
             self.skipTest("this MPI has no sessions")
         # Intel MPI refuses MPI_Init once there was a session.
         for way in ("alone",) if INTEL else ("alone", "both", "after"):
-            self.check("sessions.c", way)
+            self.check("sessions.c", way, ways=ALL_WAYS)
 
     def test_a_session_after_another_that_left_its_communicator(self):
         plain = run([c_program(PROGRAMS / "sessions_again.c")], ranks=2)

@@ -92,26 +92,22 @@ class CPrograms(PreloadTest):
     def program(self, name):
         return (cxx_program if name.endswith(".cpp") else c_program)(PROGRAMS / name)
 
-    def compare_reduces(self, name, **settings):
-        """A program of small reduces, which would be left to the MPI library."""
-        return self.compare(
-            [self.program(name)],
-            {"reduce"},
-            ranks=3,
-            start=run,
-            SIBYL_REDUCE="binomial",
-            **settings,
-        )
-
     def compare_where_errors_are_found(self, name, text):
-        """MPI libraries may be built to find none."""
+        """MPI libraries may be built to find none. By algorithms that serve small vectors, too."""
         plain = run([self.program(name)], ranks=1)
         if text not in plain.stdout:
             self.skipTest("this MPI library does not find the error")
-        self.assertIn(text, self.compare_reduces(name).stdout)
+        expected = {"reduce", *everyone_tests.ALGORITHMS}
+        by_trees = {"SIBYL_REDUCE": "binomial", **everyone_tests.SERVED}
+        for settings in (by_trees, everyone_tests.TWO_LEVELS):
+            done = self.compare([self.program(name)], expected, ranks=3, start=run, **settings)
+            self.assertIn(text, done.stdout)
+            self.assertNotIn("WRONG", done.stdout)
 
     def test_calls_from_inside_a_call_on_another_stack_go_native(self):
-        self.assertIn("scans made", self.compare_reduces("other_stack.c").stdout)
+        command = [c_program(PROGRAMS / "other_stack.c")]
+        done = self.compare(command, {"reduce"}, ranks=3, start=run, SIBYL_REDUCE="binomial")
+        self.assertIn("scans made", done.stdout)
 
     def test_a_rank_whose_error_handler_jumps_out_is_served_as_before(self):
         self.compare_where_errors_are_found("jump.c", "12 jumps")
@@ -139,6 +135,9 @@ class CPrograms(PreloadTest):
             self.skipTest("no --mpicc")
         program = compile_program(setting.mpicc, PROGRAMS / "threads.c", "-pthread")
         self.compare([program], ranks=2)
+        by_window = {*ALL, *everyone_tests.ALGORITHMS}
+        done = self.compare([program], by_window, ranks=3, **ended_tests.WINDOW)
+        self.assertNotIn("WRONG", done.stdout)
 
     def test_a_weak_reference_to_a_large_count_function_is_served(self):
         done = self.compare([c_program(PROGRAMS / "weak_large.c")], expected={"gather"}, ranks=2)

@@ -1,11 +1,13 @@
 // main() of the tests that run under mpiexec: GoogleTest on every rank, one verdict for all.
 //
 // Rank 0 reports as usual; the other ranks print only what failed. A failure on any rank is a
-// failure of the whole run on every rank, and so is a run that executed no test.
+// failure of the whole run on every rank, and so is a run that executed no test. Threads may all
+// call MPI, but with SIBYL_TEST_ONE_THREAD, for what Sibyl does only in programs without.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -66,7 +68,8 @@ class Agreement : public testing::EmptyTestEventListener {
 
 int main(int argc, char** argv) {
   int level = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  const bool one_thread = std::getenv("SIBYL_TEST_ONE_THREAD") != nullptr;
+  MPI_Init_thread(&argc, &argv, one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_dup(MPI_COMM_WORLD, &harness_comm);
 

@@ -294,6 +294,34 @@ TEST(Persistent, ARequestOutlivesItsCommunicatorEvenWhileItIsActive) {
   native.wait();
 }
 
+// By a setting, not by the request's info; one was used, another never, and one is active still.
+TEST(Persistent, RequestsLeftToTheLibraryOutliveTheirCommunicator) {
+  auto comm = std::make_unique<Served>(Collective::allreduce, nullptr);
+  Settings settings = comm->state().settings();
+  settings.algorithm[static_cast<std::size_t>(Collective::allreduce)] = serve_natively;
+  comm->state().replace_settings(settings);
+  std::deque<PersistentTrial> trials;
+  for (int k = 0; k < 3; ++k) {
+    trials.emplace_back(PersistentCase{Collective::allreduce, "auto", true, true, 0, 30},
+                        comm->get());
+    EXPECT_EQ(inside(*trials.back().request()).algorithm(), nullptr);
+  }
+  const auto iterate_one = [](PersistentTrial& trial, std::uint64_t seed) {
+    trial.start(seed);
+    trial.arrive();
+    trial.wait();
+    trial.check();
+  };
+  iterate_one(trials[0], 1);
+  trials[2].start(2);
+  comm.reset();
+  trials[2].arrive();
+  trials[2].wait();
+  trials[2].check();
+  iterate_one(trials[0], 3);
+  for (PersistentTrial& trial : trials) trial.free();
+}
+
 TEST(Persistent, TagsOfFreedRequestsServeNewOnes) {
   const Duplicate comm;
   Random own = own_random(91);

@@ -11,6 +11,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "everyone.h"
+#include "wrong_calls.h"
+
 namespace {
 
 bool out_of_memory = false;
@@ -33,14 +36,12 @@ void leave(MPI_Comm*, int*, ...) {
   throw std::runtime_error("left");
 }
 
-void make_error(MPI_Comm own) {
-  int values[] = {1, 2};
-  int result = 0;
+void make_error(int number, MPI_Comm own) {
   if (rank != 0) return;
   const int before = handled;
   try {
     const Local local;
-    MPI_Gather(values, 2, MPI_INT, &result, 1, MPI_INT, 0, own);
+    make_wrong_call(number % wrong_calls, own);
     std::puts("no exception");
   } catch (const Full&) {
     ++caught;
@@ -64,18 +65,21 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_SELF, &own);
   MPI_Comm_set_errhandler(own, handler);
   long sum = 0;
+  int wrong = 0;
   for (int round = 0; round < 10; ++round) {
     int value = rank + round;
     int result = 0;
     out_of_memory = round % 3 == 2;
-    make_error(own);
+    make_error(round, own);
     for (int i = 0; i < 3; ++i) {
       MPI_Reduce(&value, &result, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
       sum += result;
     }
     MPI_Reduce(&value, &result, 1, MPI_INT, MPI_SUM, 0, own);
     sum += result;
+    wrong += use_everyone(MPI_COMM_WORLD, 5, round) + use_everyone(own, 5, round);
   }
+  if (wrong != 0) std::printf("rank %d: WRONG\n", rank);
   if (rank == 0) {
     std::printf("sum %ld, %d caught, %d handled, %d destroyed\n", sum, caught, handled, destroyed);
   }

@@ -3,6 +3,8 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#include "everyone.h"
+
 static int rank, size;
 
 static int on_delete(MPI_Comm self, int key, void* value, void* extra) {
@@ -11,6 +13,7 @@ static int on_delete(MPI_Comm self, int key, void* value, void* extra) {
     int one = 1, sum = -1;
     MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, i % size, MPI_COMM_WORLD);
     if (rank == i % size) printf("%s: %d\n", (const char*)value, sum);
+    if (use_everyone(MPI_COMM_WORLD, 4, i) != 0) printf("%d: WRONG\n", rank);
   }
   return MPI_SUCCESS;
 }

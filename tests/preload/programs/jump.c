@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "everyone.h"
+#include "wrong_calls.h"
+
 static jmp_buf back;
 static MPI_Comm own;
-static int rank, size, jumps;
+static int rank, size, jumps, errors;
 
 static void jump(MPI_Comm* comm, int* code, ...) {
   (void)comm;
@@ -18,10 +21,9 @@ static void jump(MPI_Comm* comm, int* code, ...) {
 }
 
 static void make_error(void) {
-  int values[] = {1, 2}, result;
   if (rank != 0) return;
   if (setjmp(back) == 0) {
-    MPI_Gather(values, 2, MPI_INT, &result, 1, MPI_INT, 0, own);
+    make_wrong_call(errors++ % wrong_calls, own);
   } else {
     ++jumps;
   }
@@ -53,6 +55,7 @@ static void make_error_far_down(void) {
 int main(int argc, char** argv) {
   MPI_Errhandler handler;
   long sum = 0;
+  int wrong = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -67,12 +70,15 @@ int main(int argc, char** argv) {
     sum += result;
     make_error();
     sum += deeper(3);
+    wrong += use_everyone(MPI_COMM_WORLD, 5, round);
     /* On the errors' own communicator right calls are in between, so that some errors are met by
      * the MPI library and others by Sibyl. */
     MPI_Reduce(&value, &result, 1, MPI_INT, MPI_SUM, 0, own);
     sum += result;
+    wrong += use_everyone(own, 5, round);
   }
   if (rank == 0) printf("sum %ld, %d jumps\n", sum, jumps);
+  if (wrong != 0) printf("rank %d: WRONG\n", rank);
   MPI_Errhandler_free(&handler);
   MPI_Comm_free(&own);
   MPI_Finalize();

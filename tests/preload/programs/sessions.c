@@ -14,6 +14,8 @@ int main(void) {
   return 0;
 }
 #else
+#include "everyone.h"
+
 static void use(MPI_Comm comm, const char* what) {
   int rank, size, right = 1;
   MPI_Comm_rank(comm, &rank);
@@ -32,6 +34,7 @@ static void use(MPI_Comm comm, const char* what) {
     for (int k = 0; rank == 0 && k < 20000; ++k) {
       right = right && result[k] == size * (size - 1) / 2 + (double)k * size;
     }
+    right = right && use_everyone(comm, 1 << i, i) == 0;
   }
   printf("%s %d of %d: %s\n", what, rank, size, right ? "right" : "WRONG");
 }

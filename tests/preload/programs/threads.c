@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "everyone.h"
+
 enum { threads = 4, calls = 50 };
 
 static MPI_Comm comms[threads];
@@ -30,6 +32,9 @@ static void* work(void* argument) {
     }
     MPI_Scatter(all, 1, MPI_INT, &result, 1, MPI_INT, i % size, comm);
     sums[me] += result;
+    if (i % 5 == 0 && use_everyone(comm, i % 2 == 0 ? everyone_elements : 3, i + me) != 0) {
+      printf("rank %d thread %d: WRONG\n", rank, me);
+    }
   }
   return NULL;
 }

@@ -58,24 +58,32 @@ class AsWithoutSibyl(PreloadTest):
 
     def test_the_tool_information_interface(self):
         for when in ("before", "after"):
+            plain = run([c_program(PROGRAMS / "tool_information.c"), when], ranks=1)
+            if plain.returncode != 0:  # Open MPI 4.1 ends so where it is finalised after MPI
+                self.assertEqual(when, "after", plain.stderr)
+                continue
             self.check("tool_information.c", when, ways=ALL_WAYS[1:])
 
     def test_programs_that_end_without_finalize(self):
-        """Launchers tell of it, with the numbers of processes."""
-        program = c_program(PROGRAMS / "unfinished.c")
+        way = {**WINDOW, "SIBYL_PREDICT": "background", "SIBYL_THREAD": "1"}
         for how in ("exit", "_exit", "return"):
-            plain = self.end(program, how)
-            self.assertEqual(plain[0].count("right"), 3, plain)
-            for way in (WINDOW, {"SIBYL_PREDICT": "background", "SIBYL_THREAD": "1"}):
-                with self.subTest(how=how, **way):
-                    self.assertEqual(self.end(program, how, **under_sibyl(), **way), plain)
+            for ranks in (1, 3):
+                with self.subTest(how=how, ranks=ranks):
+                    plain = self.end(how, ranks)
+                    self.assertEqual(plain[0].count("right"), ranks, plain)
+                    self.assertEqual(self.end(how, ranks, **under_sibyl(), **way), plain)
 
-    def end(self, program, how, **settings):
-        """What came out, what was said, and the status."""
-        done = run_apart([program, how], ranks=3, **settings)
-        said = {re.sub(r"\d+", "N", line) for line in done.stderr.splitlines()}
+    def end(self, how, ranks, **settings):
+        """What came out, and how it ended. Launchers tell of that, with the numbers of processes;
+        where there are several ranks they may have killed some before those ended."""
+        program = c_program(PROGRAMS / "unfinished.c")
+        done = run_apart([program, how], ranks=ranks, **settings)
+        self.assertNotIn("still running", done.stderr)
+        self.assertNotIn("sibyl:", done.stderr)
         printed = sorted(re.findall(r"\d of \d: .*", done.stdout))
-        return "\n".join(printed), said, done.returncode
+        if ranks > 1:
+            return "\n".join(printed), done.returncode != 0
+        return "\n".join(printed), done.returncode, re.sub(r"\d+", "N", done.stderr)
 
     def test_operators_that_the_library_refuses_for_the_type(self):
         """One rank alone counted them, and set its communicator up without the others."""

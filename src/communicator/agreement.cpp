@@ -208,7 +208,7 @@ void CommunicatorState::find_costs(int tag) {
   Costs found = process_.known_costs(size_, placement());
   const bool set = settings_.alpha != 0 && settings_.overhead != 0 && settings_.beta != 0;
   if (set && rank_ == 0) {
-    found.gamma = measure_gamma();
+    if (combines_) found.gamma = measure_gamma();
     found = with_settings(found, settings_);
   }
   const auto from_rank_zero = [&] {
@@ -217,10 +217,10 @@ void CommunicatorState::find_costs(int tag) {
   };
   if (!from_rank_zero()) return;
   if (!found.known()) {
-    found = measure_costs(private_comm(), tag, placement());
+    found = measure_costs(private_comm(), tag, placement(), combines_);
     if (!from_rank_zero()) return;
   }
-  if (!set && found.known()) process_.keep_costs(size_, placement(), found);
+  if (!set && combines_ && found.known()) process_.keep_costs(size_, placement(), found);
   costs_ = with_settings(found, settings_);
   recording.message_seconds = costs_.alpha;
   recording.byte_seconds = costs_.beta;

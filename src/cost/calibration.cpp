@@ -56,8 +56,12 @@ constexpr int operands = 1024;         // they stay in a cache, as segments do
 
 class Calibration {
  public:
-  Calibration(MPI_Comm comm, int tag, const Placement& placement)
-      : comm_(comm), tag_(tag), ranks_per_node_(placement.ranks_per_node), placement_(placement) {
+  Calibration(MPI_Comm comm, int tag, const Placement& placement, bool combines)
+      : comm_(comm),
+        tag_(tag),
+        ranks_per_node_(placement.ranks_per_node),
+        placement_(placement),
+        combines_(combines) {
     PMPI_Comm_rank(comm, &rank_);
     PMPI_Comm_size(comm, &size_);
   }
@@ -90,7 +94,7 @@ class Calibration {
     measure_together(length, costs);
     costs.gathered = crowd(true);
     costs.scattered = crowd(false);
-    costs.gamma = slowest(measure_gamma());
+    if (combines_) costs.gamma = slowest(measure_gamma());
     return failed_ ? Costs{} : costs;
   }
 
@@ -120,8 +124,10 @@ class Calibration {
   void measure_together(std::size_t length, Costs& costs) {
     const auto most = static_cast<int>(slowest(static_cast<double>(members_.size())));
     if (most < 2 || most == size_) return;
-    costs.fold = least_of(few_turns, [&] { return fold(false); });
-    costs.fold_together = least_of(few_turns, [&] { return fold(true); });
+    if (combines_) {
+      costs.fold = least_of(few_turns, [&] { return fold(false); });
+      costs.fold_together = least_of(few_turns, [&] { return fold(true); });
+    }
     sit_at_distance(most);
     const double empty = fastest(0, stream_length, few_turns);
     const double more = fastest(0, long_stream, few_turns) - empty;
@@ -298,6 +304,7 @@ class Calibration {
   int tag_;
   int ranks_per_node_;
   const Placement& placement_;
+  bool combines_;
   int rank_ = 0;
   int size_ = 1;
   int left_ = 0;
@@ -326,8 +333,8 @@ double measure_gamma() {
   return std::max(least, 0.0) / (operands * sizeof(double));
 }
 
-Costs measure_costs(MPI_Comm comm, int tag, const Placement& placement) {
-  return Calibration(comm, tag, placement).measure();
+Costs measure_costs(MPI_Comm comm, int tag, const Placement& placement, bool combines) {
+  return Calibration(comm, tag, placement, combines).measure();
 }
 
 Costs with_settings(Costs costs, const Settings& settings) {

@@ -51,6 +51,12 @@ TEST(Calibration, MeasuresWhatRanksOfANodeDoTogether) {
   EXPECT_GE(costs.beta_together, costs.beta);
   const Costs alone = measure_costs(duplicate.get(), tag, {.ranks_per_node = size_of()});
   EXPECT_EQ(alone.fold, 0);
+  const Costs apart = measure_costs(duplicate.get(), tag, placement, false);
+  EXPECT_TRUE(apart.known());
+  EXPECT_GT(apart.beta_together, 1e-12);
+  EXPECT_EQ(apart.gamma, 0) << "no operator is applied";
+  EXPECT_EQ(apart.fold, 0);
+  EXPECT_EQ(apart.fold_together, 0);
 }
 
 TEST(Calibration, IsTheSameOnAllRanksAndOnTheNextCommunicator) {

@@ -8,7 +8,7 @@
 
 namespace sibyl::fft {
 
-Recording read_recording(const std::string& path) {
+Recording read_recording(const std::string& path, std::size_t most) {
   Recording recording;
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
@@ -29,7 +29,10 @@ Recording read_recording(const std::string& path) {
   // In pieces and until nothing comes: a header may name more frames than the file has.
   std::vector<float> frames(65536 * channels);
   const float share = 1.0F / static_cast<float>(info.channels);
+  bool too_long = false;
   for (sf_count_t read = 0; (read = sf_readf_float(file, frames.data(), 65536)) > 0;) {
+    too_long = static_cast<std::size_t>(read) > most - recording.samples.size();
+    if (too_long) break;
     for (std::size_t frame = 0; frame < static_cast<std::size_t>(read); ++frame) {
       float sum = 0;
       for (std::size_t c = 0; c < channels; ++c) sum += frames[frame * channels + c];
@@ -37,7 +40,9 @@ Recording read_recording(const std::string& path) {
     }
   }
   const int failure = sf_error(file);
-  if (failure != SF_ERR_NO_ERROR) {
+  if (too_long) {
+    recording.problem = path + " has more than " + std::to_string(most) + " samples";
+  } else if (failure != SF_ERR_NO_ERROR) {
     recording.problem = "cannot read " + path + ": " + sf_error_number(failure);
   } else if (recording.samples.empty()) {
     recording.problem = path + " has no samples";

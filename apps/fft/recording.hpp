@@ -15,8 +15,10 @@ struct Recording {
   std::string problem;         // one line; empty: the file was read
 };
 
-// Reads what libsndfile knows: WAV of integers and floats, FLAC, AIFF, Ogg and others.
-Recording read_recording(const std::string& path);
+// Reads what libsndfile knows: WAV of integers and floats, FLAC, AIFF, Ogg and others; a small file
+// may hold many samples, of which `most` are read and more are a problem.
+constexpr std::size_t most_samples = std::size_t{1} << 30;  // 4 GiB; six hours at 48 kHz
+Recording read_recording(const std::string& path, std::size_t most = most_samples);
 
 // Where window i of n begins, so that together they cover the recording from end to end.
 std::size_t window_start(std::size_t samples, std::size_t size, int window, int windows);

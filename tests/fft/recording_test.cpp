@@ -64,6 +64,13 @@ TEST(Recording, IsTheMeanOfItsChannels) {
   EXPECT_EQ(recording.samples, (std::vector<float>{0.5F, 0.5F}));
 }
 
+TEST(Recording, IsReadUpToABound) {
+  const File file("bound.wav");
+  write_wav(file.path(), SF_FORMAT_PCM_16, 2, std::vector<float>(400, 0.5F));
+  EXPECT_EQ(read_recording(file.path(), 200).problem, "");
+  EXPECT_NE(read_recording(file.path(), 199).problem.find("more than 199"), std::string::npos);
+}
+
 TEST(Recording, SaysWhatIsWrongWithAFile) {
   EXPECT_NE(read_recording("/nonexistent/a.wav").problem, "");
   const File empty("empty.wav");

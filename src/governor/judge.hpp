@@ -14,10 +14,10 @@
 // After the last one the medians decide, so that an arm at the margin goes either way.
 //
 // Again. A trial costs what its calls in the worse arm lose. The next one with the same contender
-// comes so late that this is one hundredth of the time until then (half a hundredth where there are
-// two contenders), and each that finds the same twice as late as the one before. While Sibyl serves
+// comes so late that this is half a hundredth of the time until then (a quarter where there are two
+// contenders), and each that finds the same twice as late as the one before. While Sibyl serves
 // a site of long calls, ranks tell each other what its last four calls cost; these messages too are
-// to take no more than a hundredth. What they take is what the rank that was at it for longest was
+// to take no more than half a hundredth. What they take is what the rank that was at it for longest was
 // at work, and what all ranks waited. One that is ahead of the others waits for them as well, which
 // delays nobody but for what it would have got ready meanwhile: of that one call's time counts.
 // Where the median has grown by a quarter, a trial against the
@@ -54,7 +54,7 @@ class Judge {
 
   static constexpr double margin = 1.05;
   static constexpr double least_margin = 200e-9;
-  static constexpr double budget = 0.01;
+  static constexpr double budget = 0.005;  // of trials, and as much of messages between them
   static constexpr std::int64_t first_pause = 256;
   static constexpr std::int64_t longest_pause = 1 << 24;
   static constexpr std::int64_t shortest_interval = 4;

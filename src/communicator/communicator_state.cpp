@@ -219,11 +219,10 @@ CommunicatorState::Served CommunicatorState::challenger_to(const CachedChoice& c
   return {other, cut(*other, now, choice.elements)};
 }
 
-// For what is learnt from messages (arrival_service/late_ranks.hpp), which those through a window
-// do not carry.
+// For what is learnt from messages (arrival_service/late_ranks.hpp).
 void CommunicatorState::choose_by_arrivals(CachedChoice& choice, Situation now) const {
   choice.by_arrivals = nullptr;
-  const bool learns = settings_.predict == PredictionMode::piggyback && node_window_bytes_ == 0 &&
+  const bool learns = settings_.predict == PredictionMode::piggyback &&
                       now.collective == Collective::allreduce && choice.algorithm != nullptr;
   if (!learns || now.spread > 0 || is_reproducible(settings_, now.collective)) return;
   now.spread = ArrivalService::longest_spread;

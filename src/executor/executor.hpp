@@ -80,8 +80,8 @@ struct CollectiveCall {
   bool leaves_empty_out = false;
   ProgressHook* progress_hook = nullptr;
   // Of an allreduce: this rank's record, which goes with messages of the call and is that of all
-  // ranks when it is over (program/piggyback.hpp); on all ranks or on none. Messages by a window
-  // carry none. nullptr: there is none.
+  // ranks when it is over (program/piggyback.hpp); on all ranks or on none, and with no window,
+  // whose messages carry none. nullptr: there is none.
   Piggyback* piggyback = nullptr;
   // By which messages to ranks of this node go; nullptr: by MPI, as all others.
   NodeWindow* window = nullptr;

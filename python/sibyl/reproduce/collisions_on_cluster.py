@@ -9,6 +9,8 @@ at 300 Mbit/s.
 from dataclasses import replace
 
 from sibyl.experiment.units import size_text
+from sibyl.reproduce.control import nothing, wrong
+from sibyl.reproduce.elapsed import AWARE
 from sibyl.reproduce.evidence import Statement, iterations_of, only_from_enough, shown
 from sibyl.reproduce.figures_on_cluster import Figure, appendix, grid_of, outcome_of, worth
 from sibyl.reproduce.largest_on_cluster import ByDelay, factors, sinks
@@ -17,7 +19,8 @@ from sibyl.reproduce.outcome import Claim, Outcome, Parts, Where
 
 QUEUE = 128 * 1024
 # BLIN's leaves all send as soon as they come, in the background; LS and BSLS ask for blocks.
-CONTENDERS = ("native", "BLIN", "LS", "SLS", "BSLS", "none:BSLS", "shuffled:BSLS", "persistent")
+CONTROLS = tuple(told(name) for name in AWARE["gather"] for told in (nothing, wrong))
+CONTENDERS = ("native", "BLIN", "LS", *AWARE["gather"], *CONTROLS, "persistent")
 FIGURE = Figure("gather", "delay", QUEUE, CONTENDERS)
 
 
@@ -72,7 +75,11 @@ def claims_of(by_delay: ByDelay) -> list[Claim]:
             },
             kind="own",
         ),
-        *(worth(FIGURE, dict(by_delay), late, "BSLS", metric) for metric in ("run", "elapsed")),
+        *(
+            worth(FIGURE, dict(by_delay), late, name, metric)
+            for name in AWARE["gather"]
+            for metric in ("run", "elapsed")
+        ),
         shown(
             "Sibyl's own choice is not slower than the native gather by more than 5 %",
             {

@@ -145,12 +145,17 @@ def test_gains_grow_with_the_messages_where_the_gains_of_single_iterations_show_
 def test_collisions_have_their_control_too() -> None:
     figure = collisions_on_cluster.FIGURE
     grid = figures_on_cluster.grid_of(figure, Where(16), 15)
-    assert {"none:BSLS", "shuffled:BSLS"} <= set(grid.algorithms)
+    assert {"none:SLS", "shuffled:SLS", "none:BSLS", "shuffled:BSLS"} <= set(grid.algorithms)
     for nothing, verdict in ((0.1, "held"), (0.0905, "not held")):
         results = results_of(grid, {"BSLS": 0.09, "none:BSLS": nothing})
         claims = collisions_on_cluster.claims_of(dict(zip(figure.points(16), results, strict=True)))
         controls = [(c.algorithm, c.metric, c.verdict) for c in claims if c.kind == "control"]
-        assert controls == [("gather BSLS", metric, verdict) for metric in ("run", "elapsed")]
+        assert controls == [
+            ("gather SLS", "run", "not held"),
+            ("gather SLS", "elapsed", "not held"),
+            ("gather BSLS", "run", verdict),
+            ("gather BSLS", "elapsed", verdict),
+        ]
         of_elapsed = [c.verdict for c in claims if "elapsed times" in c.text]
         assert of_elapsed == ["held", "held"]  # BSLS is ahead in both
 

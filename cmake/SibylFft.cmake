@@ -6,20 +6,18 @@ find_path(SIBYL_FFTW_INCLUDE fftw3.h)
 find_library(SIBYL_FFTW_SINGLE fftw3f)
 find_library(SIBYL_FFTW_SINGLE_THREADS fftw3f_threads)
 find_library(SIBYL_FFTW_DOUBLE fftw3)
-find_path(SIBYL_SNDFILE_INCLUDE sndfile.h)
-find_library(SIBYL_SNDFILE sndfile)
-mark_as_advanced(SIBYL_FFTW_INCLUDE SIBYL_FFTW_SINGLE SIBYL_FFTW_SINGLE_THREADS SIBYL_FFTW_DOUBLE
-                 SIBYL_SNDFILE_INCLUDE SIBYL_SNDFILE)
+include(SibylSndfile)
+mark_as_advanced(SIBYL_FFTW_INCLUDE SIBYL_FFTW_SINGLE SIBYL_FFTW_SINGLE_THREADS SIBYL_FFTW_DOUBLE)
 if(SIBYL_FFTW_INCLUDE AND SIBYL_FFTW_SINGLE AND SIBYL_FFTW_SINGLE_THREADS AND SIBYL_FFTW_DOUBLE
-   AND SIBYL_SNDFILE_INCLUDE AND SIBYL_SNDFILE)
+   AND TARGET sibyl_sndfile)
   add_library(sibyl_fft_libraries INTERFACE)
-  # As system directories they would hide the C++ library's own headers; they are searched anyway.
-  set(includes ${SIBYL_FFTW_INCLUDE} ${SIBYL_SNDFILE_INCLUDE})
-  list(REMOVE_ITEM includes /usr/include)
-  target_include_directories(sibyl_fft_libraries SYSTEM INTERFACE ${includes})
+  # As a system directory it would hide the C++ library's own headers; it is searched anyway.
+  if(NOT SIBYL_FFTW_INCLUDE STREQUAL /usr/include)
+    target_include_directories(sibyl_fft_libraries SYSTEM INTERFACE ${SIBYL_FFTW_INCLUDE})
+  endif()
   target_include_directories(sibyl_fft_libraries INTERFACE ${PROJECT_SOURCE_DIR}/apps)
   target_link_libraries(sibyl_fft_libraries INTERFACE
-    ${SIBYL_FFTW_SINGLE_THREADS} ${SIBYL_FFTW_SINGLE} ${SIBYL_FFTW_DOUBLE} ${SIBYL_SNDFILE}
+    ${SIBYL_FFTW_SINGLE_THREADS} ${SIBYL_FFTW_SINGLE} ${SIBYL_FFTW_DOUBLE} sibyl_sndfile
     Threads::Threads)
   set(serial_sources "")
   foreach(file decimation gather_names local_transform options picture recording report times)

@@ -205,7 +205,7 @@ std::uint64_t CommunicatorState::bytes_for_windows() const {
 void CommunicatorState::find_costs(int tag) {
   if (costs_sought_) return;
   costs_sought_ = true;
-  Costs found = process_.known_costs(size_, placement());
+  Costs found = process_.known_costs(size_, placement(), combines_);
   const bool set = settings_.alpha != 0 && settings_.overhead != 0 && settings_.beta != 0;
   if (set && rank_ == 0) {
     if (combines_) found.gamma = measure_gamma();
@@ -220,7 +220,7 @@ void CommunicatorState::find_costs(int tag) {
     found = measure_costs(private_comm(), tag, placement(), combines_);
     if (!from_rank_zero()) return;
   }
-  if (!set && combines_ && found.known()) process_.keep_costs(size_, placement(), found);
+  if (!set && found.known()) process_.keep_costs(size_, placement(), combines_, found);
   costs_ = with_settings(found, settings_);
   recording.message_seconds = costs_.alpha;
   recording.byte_seconds = costs_.beta;

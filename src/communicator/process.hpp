@@ -25,6 +25,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -121,10 +122,10 @@ class Process {
   }
   // How many communicators the program has, as far as the hooks have seen.
   std::atomic<std::int64_t> live_communicators = 0;
-  // What was measured on a communicator of so many ranks that lie so on nodes; nothing is known at
-  // first.
-  Costs known_costs(int ranks, const Placement& placement) const;
-  void keep_costs(int ranks, const Placement& placement, const Costs& costs);
+  // What was measured on a communicator of so many ranks that lie so on nodes, and all of which
+  // combine or not; nothing is known at first.
+  Costs known_costs(int ranks, const Placement& placement, bool combines) const;
+  void keep_costs(int ranks, const Placement& placement, bool combines, const Costs& costs);
   // Whether there may be a thread in the background: not where the MPI gives less than
   // MPI_THREAD_MULTIPLE, or the environment forbids it. The report then says so.
   bool may_have_thread();
@@ -174,7 +175,7 @@ class Process {
   bool no_more_privates_ = false;
   std::uint64_t tag_starts_ = 0;
   std::uint64_t ids_ = 0;
-  std::map<std::pair<int, Rank>, Costs> costs_;
+  std::map<std::tuple<int, Rank, bool>, Costs> costs_;
   std::unique_ptr<ProgressThread> thread_;
   std::string_view thread_state_ = "not asked for";
   std::unique_ptr<DeferredRelease> deferred_release_;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -128,21 +129,21 @@ CommunicatorState* Process::state_of(std::uint64_t id) const {
 namespace {
 
 // Communicators of one kind: where ranks lie anyhow the number of nodes says as much as is needed.
-std::pair<int, Rank> kind_of(int ranks, const Placement& placement) {
-  return {ranks, placement.nodes.empty() ? placement.ranks_per_node : -placement.count};
+std::tuple<int, Rank, bool> kind_of(int ranks, const Placement& placement, bool combines) {
+  return {ranks, placement.nodes.empty() ? placement.ranks_per_node : -placement.count, combines};
 }
 
 }  // namespace
 
-Costs Process::known_costs(int ranks, const Placement& placement) const {
+Costs Process::known_costs(int ranks, const Placement& placement, bool combines) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = costs_.find(kind_of(ranks, placement));
+  const auto found = costs_.find(kind_of(ranks, placement, combines));
   return found == costs_.end() ? Costs{} : found->second;
 }
 
-void Process::keep_costs(int ranks, const Placement& placement, const Costs& costs) {
+void Process::keep_costs(int ranks, const Placement& placement, bool combines, const Costs& costs) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  costs_[kind_of(ranks, placement)] = costs;
+  costs_[kind_of(ranks, placement, combines)] = costs;
   if (!reports()) return;
   const Rank nodes = placement.nodes.empty() ? placement.node_of(ranks - 1) + 1 : placement.count;
   report_.note_costs(ranks, nodes, costs);

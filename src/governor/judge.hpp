@@ -15,14 +15,14 @@
 //
 // Again. A trial costs what its calls in the worse arm lose. The next one with the same contender
 // comes so late that this is half a hundredth of the time until then (a quarter where there are two
-// contenders), and each that finds the same twice as late as the one before. While Sibyl serves
-// a site of long calls, ranks tell each other what its last four calls cost; these messages too are
-// to take no more than half a hundredth. What they take is what the rank that was at it for longest was
-// at work, and what all ranks waited. One that is ahead of the others waits for them as well, which
-// delays nobody but for what it would have got ready meanwhile: of that one call's time counts.
-// Where the median has grown by a quarter, a trial against the
-// library begins at once, be another one under way or not. One that then finds that it was not
-// Sibyl's fault doubles what it takes to be alarmed.
+// contenders), and each that finds the same twice as late as the one before. While Sibyl serves a
+// site of long calls, ranks tell each other what its last four calls cost; these messages too are
+// to take no more than half a hundredth. What they take is what the rank that was at it for longest
+// was at work, and what all ranks waited. One that is ahead of the others waits for them as well,
+// which delays nobody but for what it would have got ready meanwhile: of that one call's time
+// counts. Where the median has grown by a quarter, a trial against the library begins at once, be
+// another one under way or not. One that then finds that it was not Sibyl's fault doubles what it
+// takes to be alarmed.
 #pragma once
 
 #include <array>

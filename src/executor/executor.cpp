@@ -19,6 +19,8 @@ constexpr std::size_t lockstep_vector = 65536;
 // them one after the other would find most of them waiting when a large one is there at last, and
 // would copy them only then (simulated: docs/results/irregular.md).
 constexpr std::size_t lockstep_irregular = 256;
+// Of two ranks each has one message: there is nothing to post ahead.
+constexpr std::size_t lockstep_pair = std::size_t{1} << 18;
 
 // Where everybody exchanges with everybody, rounds are not for anybody to wait for: a rank that is
 // late would hold up the blocks of others.
@@ -51,6 +53,7 @@ std::size_t lockstep_up_to(const Prepared& prepared, const CollectiveCall& call)
   if (gathers_everywhere(header.collective)) {
     return lockstep_vector / static_cast<std::size_t>(header.ranks);
   }
+  if (header.ranks == 2) return lockstep_pair;
   const bool one_at_a_time = header.window.receives == 1 || prepared.receives.size() <= 1;
   return call.receive.irregular != nullptr && !one_at_a_time ? lockstep_irregular : lockstep_block;
 }

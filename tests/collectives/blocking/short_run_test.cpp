@@ -311,7 +311,7 @@ TEST(ShortRun, IsTheGovernorsToAllow) {
 // Longer calls have no short run, and are the governor's to leave to the library at once.
 TEST(LongRun, IsTheGovernorsToLeaveToTheLibrary) {
   if (size_of() == 1) GTEST_SKIP() << "nothing is governed";
-  expect_governed({.collective = Collective::gather, .count = 1 << 15}, KnownCall::Kind::unsettled);
+  expect_governed({.collective = Collective::gather, .count = 1 << 17}, KnownCall::Kind::unsettled);
 }
 
 // A type that is freed gives its handle to another one, of another size: no rank may take that for

@@ -92,16 +92,17 @@ class CPrograms(PreloadTest):
     def program(self, name):
         return (cxx_program if name.endswith(".cpp") else c_program)(PROGRAMS / name)
 
-    def compare_where_errors_are_found(self, name, text, nothing):
-        """MPI libraries may be built to find none. By algorithms that serve small vectors, too."""
-        plain = run([self.program(name)], ranks=1)
-        if nothing in plain.stdout:
-            self.skipTest("this MPI library does not find errors")
-        self.assertIn(text, plain.stdout)
+    def compare_where_errors_are_found(self, name, text):
+        """MPI libraries may be built to find none, or few. By algorithms that serve small vectors,
+        too."""
+        commands = [[self.program(name), "all"], [self.program(name)]]
+        found = [command for command in commands if text in run(command, ranks=1).stdout]
+        if not found:
+            self.skipTest("this MPI library does not find the error")
         expected = {"reduce", *everyone_tests.ALGORITHMS}
         by_trees = {"SIBYL_REDUCE": "binomial", **everyone_tests.SERVED}
         for settings in (by_trees, everyone_tests.TWO_LEVELS):
-            done = self.compare([self.program(name)], expected, ranks=3, start=run, **settings)
+            done = self.compare(found[0], expected, ranks=3, start=run, **settings)
             self.assertIn(text, done.stdout)
             self.assertNotIn("WRONG", done.stdout)
 
@@ -111,11 +112,10 @@ class CPrograms(PreloadTest):
         self.assertIn("scans made", done.stdout)
 
     def test_a_rank_whose_error_handler_jumps_out_is_served_as_before(self):
-        self.compare_where_errors_are_found("jump.c", "12 jumps", ", 0 jumps")
+        self.compare_where_errors_are_found("jump.c", "12 jumps")
 
     def test_an_error_handlers_exceptions_pass_and_leave_all_as_it_was(self):
-        found = "10 caught, 10 handled, 20 destroyed"
-        self.compare_where_errors_are_found("exceptions.cpp", found, ", 0 caught")
+        self.compare_where_errors_are_found("exceptions.cpp", "10 caught, 10 handled, 20 destroyed")
 
     def test_the_background_is_given_to_a_program_whose_environment_asks_for_it(self):
         self.needs_the_preload("the component comes too late to ask for MPI_THREAD_MULTIPLE")

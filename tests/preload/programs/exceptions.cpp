@@ -1,7 +1,7 @@
 // Error handlers that leave by a C++ exception, through the MPI library's own frames and Sibyl's.
 // Rank 0 alone makes the errors, on a communicator of its own, and goes on with the world
 // afterwards. A std::bad_alloc of the handler's is the program's too, and must not be mistaken for
-// one of Sibyl's.
+// one of Sibyl's. With an argument errors of all kinds, else of one.
 #include <mpi.h>
 
 #include <cstdio>
@@ -17,6 +17,7 @@
 namespace {
 
 bool out_of_memory = false;
+int kinds = 1;  // of wrong calls
 int rank = 0;
 int caught = 0;
 int destroyed = 0;
@@ -41,7 +42,7 @@ void make_error(int number, MPI_Comm own) {
   const int before = handled;
   try {
     const Local local;
-    make_wrong_call(number % wrong_calls, own);
+    make_wrong_call(number % kinds, own);
     std::puts("no exception");
   } catch (const Full&) {
     ++caught;
@@ -58,6 +59,7 @@ void make_error(int number, MPI_Comm own) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  if (argc > 1) kinds = wrong_calls;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

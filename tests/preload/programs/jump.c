@@ -1,7 +1,8 @@
 /* Error handlers that leave by longjmp. MPI lets a handler do so where the library can stand it,
  * and both libraries can: the program goes on with its other communicators. Rank 0 alone makes the
  * errors, on a communicator of its own, so that a rank that took itself to be inside a call for
- * ever after would disagree with the others about who performs the collectives of the world.
+ * ever after would disagree with the others about who performs the collectives of the world. With
+ * an argument errors of all kinds, else of one.
  */
 #include <mpi.h>
 #include <setjmp.h>
@@ -14,6 +15,7 @@
 static jmp_buf back;
 static MPI_Comm own;
 static int rank, size, jumps, errors;
+static int kinds = 1; /* of wrong calls */
 
 static void jump(MPI_Comm* comm, int* code, ...) {
   (void)comm;
@@ -23,7 +25,7 @@ static void jump(MPI_Comm* comm, int* code, ...) {
 static void make_error(void) {
   if (rank != 0) return;
   if (setjmp(back) == 0) {
-    make_wrong_call(errors++ % wrong_calls, own);
+    make_wrong_call(errors++ % kinds, own);
   } else {
     ++jumps;
   }
@@ -57,6 +59,7 @@ int main(int argc, char** argv) {
   long sum = 0;
   int wrong = 0;
   MPI_Init(&argc, &argv);
+  if (argc > 1) kinds = wrong_calls;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_create_errhandler(jump, &handler);

@@ -1,5 +1,6 @@
 /* Calls on a communicator of one rank that the MPI library refuses, for the programs about error
- * handlers that leave. C, and C++ as well.
+ * handlers that leave. C, and C++ as well. Libraries that are built to look at no arguments refuse
+ * the first one alone, and end with others.
  */
 #include <mpi.h>
 

@@ -141,7 +141,7 @@ TEST(LateRanksCalls, FollowWhoIsLateAtEachLine) {
   Learning learning("pre-reduced-ring");
   const int late[] = {0, size_of() - 1};
   int right_in_a_row = 0;
-  for (int i = 0; i < 600 && right_in_a_row < 6; ++i) {
+  for (int i = 0; i < 1500 && right_in_a_row < 6; ++i) {
     const int line = i % 2;
     right_in_a_row = learning.known() == late[line] ? right_in_a_row + 1 : 0;
     learning.call(late[line], i, line == 1);

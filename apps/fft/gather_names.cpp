@@ -10,8 +10,8 @@ namespace {
 // MPI is MPI_Gather as any program calls it, which a preloaded Sibyl may serve; native is the MPI
 // library's own in any case.
 // The rest are those of the paper; BLIN: blocks are received in the background as they come; and
-// BLS: BSLS, told nothing of who is late.
-constexpr std::array<GatherName, 12> names{{
+// BLS: BSLS, told nothing of who is late; shuffled: told the times of other ranks.
+constexpr std::array<GatherName, 14> names{{
     {"MPI", ""},
     {"native", ""},
     {"auto", "auto", true, true},
@@ -21,6 +21,8 @@ constexpr std::array<GatherName, 12> names{{
     {"BLS", "linear-synchronised", false, true},
     {"SLS", "linear-synchronised", true},
     {"BSLS", "linear-synchronised", true, true},
+    {"shuffled:SLS", "linear-synchronised", true, false, true},
+    {"shuffled:BSLS", "linear-synchronised", true, true, true},
     {"BNOM", "binomial"},
     {"SBN", "binomial", true},
     {"BSBN", "binomial", true, true},

@@ -11,8 +11,9 @@ namespace sibyl::fft {
 struct GatherName {
   std::string_view name;       // as in Proficz 2020, table 5
   std::string_view algorithm;  // of Sibyl's persistent gather; empty: MPI_Gather
-  bool by_arrival = false;  // ranks are served in the order in which they are predicted to arrive
-  bool background = false;  // the root receives while it still computes
+  bool by_arrival = false;   // ranks are served in the order in which they are predicted to arrive
+  bool background = false;   // the root receives while it still computes
+  bool told_others = false;  // every rank tells when another one came in the last window
 };
 
 // The one with this name; nullptr: there is none.

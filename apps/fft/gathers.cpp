@@ -3,9 +3,12 @@
 
 #include <sibyl/sibyl.h>
 
+#include <cstdint>
 #include <string>
 
+#include "fft/clock.hpp"
 #include "fft/gather_names.hpp"
+#include "fft/pretending.hpp"
 
 namespace sibyl::fft {
 namespace {
@@ -35,8 +38,9 @@ class PlainGather : public Gather {
 // Sibyl's persistent gather, which is told how far the computation is.
 class PersistentGather : public Gather {
  public:
-  PersistentGather(const GatherName& name, MPI_Comm comm, const float* share, int count,
-                   float* all) {
+  PersistentGather(const GatherName& name, MPI_Comm comm, const float* share, int count, float* all)
+      : pretends_(name.told_others) {
+    MPI_Comm_rank(comm, &rank_);
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
     MPI_Info_set(info, "sibyl_algorithm", std::string(name.algorithm).c_str());
@@ -49,14 +53,33 @@ class PersistentGather : public Gather {
   PersistentGather(const PersistentGather&) = delete;
   PersistentGather& operator=(const PersistentGather&) = delete;
 
-  void start() override { SIBYL_Start(&request_); }
-  void half_done() override { SIBYL_Edge(&request_, 0.5); }
+  void start() override {
+    began_ = now();
+    SIBYL_Start(&request_);
+  }
+  void half_done() override {
+    SIBYL_Edge(&request_, pretends_ ? told_fraction(now() - began_, later_) : 0.5);
+  }
   void run() override {
     SIBYL_Arrive(&request_);
     SIBYL_Wait(&request_);
   }
 
+  bool compares() const override { return pretends_; }
+  // The next window's edges are to say another rank's time, each time another's.
+  void compare(std::span<const double> arrivals) override {
+    if (!pretends_) return;
+    const auto own = static_cast<std::size_t>(rank_);
+    const std::size_t other = told_of(arrivals.size(), ++compared_)[own];  // alike on all ranks
+    later_ = arrivals[other] - arrivals[own];
+  }
+
  private:
+  bool pretends_;
+  int rank_ = 0;
+  double began_ = 0;
+  double later_ = 0;  // than this rank the one came whose time is told
+  std::uint64_t compared_ = 0;
   SIBYL_Request request_ = SIBYL_REQUEST_NULL;
 };
 

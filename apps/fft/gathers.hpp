@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace sibyl::fft {
@@ -21,6 +22,10 @@ class Gather {
   virtual void half_done() {}
   // The computation is done: gathers.
   virtual void run() = 0;
+
+  // Whether it is to hear, after every window, when all ranks came to the gather.
+  virtual bool compares() const { return false; }
+  virtual void compare(std::span<const double> /*arrivals*/) {}
 };
 
 // `name` is one of gather_names(). `count` floats of each rank go from `share` to `all`, which only

@@ -4,16 +4,14 @@
 
 #include <fmt/core.h>
 #include <mpi.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "fft/clock.hpp"
 #include "fft/gathers.hpp"
 #include "fft/options.hpp"
 #include "fft/parallel_transform.hpp"
@@ -33,24 +31,6 @@ constexpr int picture_rows = 256;
 
 int rank = 0;
 int ranks = 1;
-
-// MPI_Wtime of some libraries ticks in microseconds only.
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-// Whether all ranks read the clock of the same machine.
-bool common_clock() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  file >> id;
-  unsigned long long range[2] = {std::hash<std::string>{}(id), 0};
-  range[1] = ~range[0];
-  MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
-  return range[0] == ~range[1];
-}
 
 std::string mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = {};
@@ -84,8 +64,10 @@ struct Contender {
 
 class Run {
  public:
-  Run(const Options& options, Recording recording)
+  // `common_clock`: whether all ranks read one.
+  Run(const Options& options, Recording recording, bool common_clock)
       : options_(options),
+        common_clock_(common_clock),
         recording_(std::move(recording)),
         transform_(MPI_COMM_WORLD, options.size, options.threads, options.compute),
         contenders_(options.gathers.size()),
@@ -94,6 +76,7 @@ class Run {
       contenders_[i].gather = make_gather(options.gathers[i], MPI_COMM_WORLD, transform_.share(),
                                           transform_.share_floats(), transform_.gathered());
     }
+    for (const Contender& one : contenders_) compares_ = compares_ || one.gather->compares();
     if (rank == 0) {
       window_ = hann_window(options.size);
       samples_.resize(options.size);
@@ -117,7 +100,6 @@ class Run {
 
   // On rank 0; a call for all ranks.
   std::vector<Times> times() {
-    const bool common = common_clock();
     std::vector<Times> all;
     for (std::size_t i = 0; i < contenders_.size(); ++i) {
       const Contender& one = contenders_[i];
@@ -131,7 +113,7 @@ class Run {
       PMPI_Reduce(one.stay.exit.data(), last.data(), count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
       Times times{options_.gathers[i], one.whole, {}, {}};
       for (std::size_t j = 0; j < n; ++j) {
-        if (common) times.run.push_back(last[j] - first[j]);
+        if (common_clock_) times.run.push_back(last[j] - first[j]);
         times.elapsed.push_back(sum[j] / ranks);
       }
       all.push_back(std::move(times));
@@ -166,6 +148,11 @@ class Run {
     const double exit = now();
     if (rank == 0) spectrum = transform_.finish();
     const double end = now();
+    if (compares_) {  // after every window, so that none finds the ranks as another does not
+      std::vector<double> arrivals(static_cast<std::size_t>(ranks));
+      PMPI_Allgather(&arrival, 1, MPI_DOUBLE, arrivals.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD);
+      one.gather->compare(arrivals);
+    }
     if (number < 0) return;
 
     one.stay.arrival.push_back(arrival);
@@ -185,9 +172,11 @@ class Run {
   }
 
   const Options& options_;
+  bool common_clock_;
   Recording recording_;
   ParallelTransform transform_;
   std::vector<Contender> contenders_;
+  bool compares_ = false;  // one of them
   Picture picture_;
   Check check_;
   std::vector<float> window_, samples_;
@@ -239,12 +228,13 @@ int work(int argument_count, char** arguments, Options& options, std::string& do
     return 0;
   }
   std::string problem = options.problem;
-  if (problem.empty()) problem = problem_on(options, static_cast<std::size_t>(ranks));
+  const bool common = common_clock();
+  if (problem.empty()) problem = problem_on(options, static_cast<std::size_t>(ranks), common);
   if (!agreed(problem)) return bad_input;
   Recording recording = read(options, problem);
   if (!agreed(problem)) return bad_input;
 
-  Run run(options, std::move(recording));
+  Run run(options, std::move(recording), common);
   run.iterate();
   const std::vector<Times> times = run.times();
   int code = 0;

@@ -78,13 +78,20 @@ Options parse_options(int argument_count, char** arguments) {
   return options;
 }
 
-std::string problem_on(const Options& options, std::size_t ranks) {
+std::string problem_on(const Options& options, std::size_t ranks, bool common_clock) {
   if (!is_power_of_two(ranks)) {
     return std::to_string(ranks) + " ranks: their number must be a power of two";
   }
   if (options.size < 4 * ranks) {
     return "--size " + std::to_string(options.size) + " is too small for " + std::to_string(ranks) +
            " ranks; say " + std::to_string(4 * ranks) + " or more";
+  }
+  for (const std::string& name : options.gathers) {
+    if (!common_clock && find_gather(name)->told_others) {
+      return "--gather " + name +
+             " compares times of ranks, which need the clock of one machine; "
+             "leave it out on several";
+    }
   }
   return {};
 }

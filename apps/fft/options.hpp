@@ -24,7 +24,8 @@ struct Options {
 
 Options parse_options(int argument_count, char** arguments);
 
-// What is wrong with these options on `ranks` ranks; empty: nothing.
-std::string problem_on(const Options& options, std::size_t ranks);
+// What is wrong with these options on `ranks` ranks, which read a common clock or not; empty:
+// nothing.
+std::string problem_on(const Options& options, std::size_t ranks, bool common_clock);
 
 }  // namespace sibyl::fft

@@ -52,8 +52,15 @@ TEST(Options, SayWhatIsWrongInOneLine) {
 
 TEST(Options, RefuseRanksThatAreNoPowerOfTwoOrTooMany) {
   const Options options = parse({"a.wav", "--size", "16"});
-  for (const std::size_t ranks : {1, 2, 4}) EXPECT_EQ(problem_on(options, ranks), "");
-  for (const std::size_t ranks : {3, 6, 7, 8, 16}) EXPECT_NE(problem_on(options, ranks), "");
+  for (const std::size_t ranks : {1, 2, 4}) EXPECT_EQ(problem_on(options, ranks, false), "");
+  for (const std::size_t ranks : {3, 6, 7, 8, 16}) EXPECT_NE(problem_on(options, ranks, false), "");
+}
+
+TEST(Options, RefuseToTellOthersTimesWhereClocksDiffer) {
+  const Options options = parse({"a.wav", "--gather", "SLS,shuffled:SLS"});
+  ASSERT_EQ(options.problem, "");
+  EXPECT_EQ(problem_on(options, 4, true), "");
+  EXPECT_NE(problem_on(options, 4, false).find("--gather shuffled:SLS"), std::string::npos);
 }
 
 }  // namespace

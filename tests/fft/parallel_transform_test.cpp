@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "fft/clock.hpp"
 #include "fft/direct_sum.hpp"
 #include "fft/gather_names.hpp"
 #include "fft/gathers.hpp"
@@ -37,7 +38,13 @@ std::span<const Complex> run(ParallelTransform& transform, Gather& gather,
     transform.transform_share(half_done);
   }
   EXPECT_EQ(halves, sibyl::test::size_of() > 1 ? 1 : 0);
+  const double arrival = now();
   gather.run();
+  if (gather.compares()) {
+    std::vector<double> arrivals(static_cast<std::size_t>(sibyl::test::size_of()));
+    MPI_Allgather(&arrival, 1, MPI_DOUBLE, arrivals.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD);
+    gather.compare(arrivals);
+  }
   return sibyl::test::rank_in() == 0 ? transform.finish() : std::span<const Complex>{};
 }
 

@@ -31,6 +31,7 @@ from sibyl.experiment.runner import (
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.statistics import median, sign_below
 from sibyl.mpi.library import find_own_program
+from sibyl.reproduce.control import published_only, wrong
 from sibyl.reproduce.evidence import both, decided
 from sibyl.reproduce.fft import (
     COMPUTE,
@@ -54,7 +55,7 @@ JOBS = 4
 # As sibyl-fft calls them; its native one is the paper's MPI.
 NAMES = {
     "native": "MPI",
-    **{name: name for name in (*GATHERS, CONTROLS["BSLS"])},
+    **{name: name for name in (*GATHERS, CONTROLS["BSLS"], *map(wrong, CONTROLS))},
     "auto": "Sibyl's choice",
 }
 FIELDS = {"total": "whole", "run": "run", "elapsed": "elapsed"}
@@ -171,7 +172,7 @@ class Windows:
     @property
     def names(self) -> Sequence[str]:
         """Of the ways to gather."""
-        return list(self.samples)
+        return list(published_only(self.samples))
 
     def _quotients(self, own: str, other: str, metric: str) -> list[float]:
         pair = (self.samples[name][metric] for name in (own, other))
@@ -183,7 +184,7 @@ class Windows:
 
     def told(self, name: str, metric: str) -> Told:
         """Times of one that knows who is late beside its control."""
-        return Told(self.samples[name][metric], self.samples[CONTROLS[name]][metric])
+        return Told(*(self.samples[of][metric] for of in (name, CONTROLS[name], wrong(name))))
 
     def _chances(self, bound: Bound) -> tuple[float, float]:
         below = self._quotients(bound.own, bound.other, bound.metric)
@@ -247,7 +248,7 @@ def outcome_of(where: Where, results: Sequence[CellResult]) -> Outcome:
             for (name, of), more in zip(samples.items(), worth, strict=True)
         ],
         [*claims_of(windows, why), _claim_of_choice(windows)],
-        draw(ours, table(), "measured", spread),
+        draw(published_only(ours), table(), "measured", spread),
     )
 
 

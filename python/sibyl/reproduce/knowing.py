@@ -55,7 +55,7 @@ class Cell:
     def means(self) -> tuple[float, float, float]:
         """Told the truth, nothing, and the times of others; in seconds."""
         told = self.told
-        return fmean(told.truth), fmean(told.nothing), fmean(told.others or ())
+        return fmean(told.truth), fmean(told.nothing), fmean(told.others)
 
     @property
     def worth(self) -> float:

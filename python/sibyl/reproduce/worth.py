@@ -34,12 +34,12 @@ class Told:
     Attributes:
         truth: told the truth; in a real program, what is foretold.
         nothing: told nothing.
-        others: told the times of other ranks; None where that did not take part.
+        others: told the times of other ranks.
     """
 
     truth: Sequence[float]
     nothing: Sequence[float]
-    others: Sequence[float] | None = None
+    others: Sequence[float]
 
     @cached_property
     def _over(self) -> tuple[float, float, float]:
@@ -52,8 +52,7 @@ class Told:
 
     @property
     def wrong(self) -> float:
-        """Told the times of others, which has to have taken part, over told the truth."""
-        assert self.others is not None
+        """Told the times of others over told the truth."""
         return paired_ratio(self.others, self.truth)[0]
 
     @property
@@ -84,8 +83,7 @@ def worth_columns(cells: Sequence[Told | None]) -> list[list[Any]]:
             if ends is None
             else [*(round(end, 3) for end in ends), float(f"{next(corrected):.2g}")]
         )
-        others = "" if cell.others is None else round(cell.wrong, 3)
-        found.append([round(cell.worth, 3), *of_test, others])
+        found.append([round(cell.worth, 3), *of_test, round(cell.wrong, 3)])
     return found
 
 

@@ -33,9 +33,9 @@ def test_many_cells_are_corrected_together() -> None:
 
 def test_one_pattern_alone_is_not_tested() -> None:
     """Nor counted among the tests that are corrected."""
-    one = Told([1.0], [1.5])
+    one = Told([1.0], [1.5], [2.0])
     (exact,) = worth_columns([one])
-    assert exact == [1.5, "", "", "", ""]
+    assert exact == [1.5, "", "", "", 2.0]
     first, *_, last = worth_columns([told(1.003), *[one] * 20])
     assert (first, last) == (worth_columns([told(1.003)])[0], exact)
     assert span_of_worth([one], "it") == "told nothing over told it: 1.500"

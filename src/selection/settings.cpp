@@ -1,6 +1,8 @@
 // Turns the environment into settings; see settings.hpp.
 #include "selection/settings.hpp"
 
+#include <bit>
+#include <limits>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -95,8 +97,18 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   return printable(std::move(problem));
 }
 
-std::uint64_t build_fingerprint() {
-  std::uint64_t hash = fnv1a(SIBYL_VERSION_STRING);
+std::string data_representation() {
+  std::string text = std::endian::native == std::endian::little ? "little" : "big";
+  for (const std::size_t size :
+       {sizeof(short), sizeof(int), sizeof(long), sizeof(long long), sizeof(float), sizeof(double),
+        sizeof(long double), sizeof(wchar_t), sizeof(bool), sizeof(void*)}) {
+    text += ' ' + std::to_string(size);
+  }
+  return text + ' ' + std::to_string(std::numeric_limits<long double>::digits);
+}
+
+std::uint64_t build_fingerprint(std::string_view representation) {
+  std::uint64_t hash = fnv1a(representation, fnv1a(SIBYL_VERSION_STRING));
   for (const Algorithm& algorithm : algorithms()) {
     hash = fnv1a(name_of(algorithm.collective), hash);
     hash = fnv1a(algorithm.name, hash);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/environment.hpp"
 #include "selection/table.hpp"
@@ -63,8 +64,12 @@ inline std::uint32_t outstanding_in(const Settings& settings, Collective collect
 // variable is wrong, what it may be, and leaves what was wrong at its default.
 std::string settings_from(const Environment& environment, Settings& settings);
 
-// Changes when the algorithms or the meaning of the settings do: ranks that run different builds
-// must not take part in one schedule.
-std::uint64_t build_fingerprint();
+// How this machine represents data, in words: the order of bytes, and the sizes of C's types.
+std::string data_representation();
+
+// Changes when the algorithms or the meaning of the settings do, or how data are represented: ranks
+// that run different builds must not take part in one schedule, nor ranks between which MPI would
+// have to convert.
+std::uint64_t build_fingerprint(std::string_view representation = data_representation());
 
 }  // namespace sibyl

@@ -43,8 +43,10 @@ std::string algorithms_markdown() {
       "knowing it is worth\n"
       "something while fewer transfers are under way than there are ranks. With all under way the "
       "same algorithm told\n"
-      "nothing is as fast, and so is scatter in the background ([how much, "
-      "where](../results/reproduction.md)).\n"
+      "nothing is as fast, and so is scatter in the background. An allreduce of long vectors is "
+      "faster by it where one\n"
+      "rank is late by the transfer's time and more; reduce and bcast have hardly gained on a "
+      "cluster ([how much, where](../results/reproduction.md)).\n"
       "*Background*: has steps that may run before a rank has arrived.\n"
       "*Operators*: whether an operator that does not commute is served.\n"
       "*In place*: takes MPI_IN_PLACE.\n";

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Starts a set-group-ID program that has Sibyl, as another user, with settings that name files.
+"""Starts set-user-ID and set-group-ID programs that have Sibyl, with settings that name files.
 
     check_privileged.py --mpicc PATH --flavour FLAVOUR --libraries DIRECTORY
 
-The program is linked to the shim and the recorder, since the loader ignores LD_PRELOAD there. It
-must write nothing and load nothing that the environment names. The same program without the mode
-bit, run by the same user, shows that the settings are good for files. Needs root, to become
-somebody else; without it, or where file systems ignore the bit, the test is left out (exit 77).
+Another user starts them. The program is linked to the shim and the recorder, since the loader
+ignores LD_PRELOAD there. It must write nothing, read nothing and load nothing that the environment
+names. The same program without the mode bits, run by the same user, shows that the settings are
+good for files. Needs root, to become somebody else; without it, or where file systems ignore the
+bits, the test is left out (exit 77).
 """
 
 import argparse
@@ -19,7 +20,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 NOBODY = 65534
+OWNER = 65533
+MODES = {"set-group-ID": 0o2755, "set-user-ID": 0o4755}
 LEFT_OUT = 77
+# What settings name to be read holds no such thing, which whoever reads it says.
+READ = ("SIBYL_TABLE", "SIBYL_ARRIVALS")
 
 
 def build(options, place):
@@ -49,7 +54,7 @@ def build(options, place):
 
 
 def run(program, home, settings):
-    """What the program says when nobody starts it, and which files there are then."""
+    """Whether it has more rights when nobody starts it; what it has written, loaded and read."""
     for name in ("report", "record", "profile"):
         (home / name).mkdir(parents=True)
     for path in (home, *home.iterdir()):
@@ -80,6 +85,7 @@ def run(program, home, settings):
     written = {name for name in ("report", "record", "profile") if any((home / name).iterdir())}
     if (home / "rogue-was-here").exists():
         written.add("rogue")
+    written |= {name for name in READ if f"{name}:" in done.stderr}
     return "privileged: 1" in done.stdout, written
 
 
@@ -96,24 +102,33 @@ def main():
         place = Path(directory)
         place.chmod(0o755)
         program, rogue = build(options, place)
-        hostile = {"SIBYL_LIBRARY_DIR": str(rogue)}
-        plain = {
-            "settings": run(program, place / "plain", {})[1],
-            "library": run(program, place / "plain-rogue", hostile)[1],
+        wrong = place / "wrong"
+        wrong.write_text("no such thing\n", encoding="ascii")
+        wrong.chmod(0o644)
+        tried = {
+            "settings": {},
+            "library": {"SIBYL_LIBRARY_DIR": str(rogue)},
+            **{name: {name: str(wrong)} for name in READ},
         }
-        os.chown(program, 0, 0)
-        program.chmod(0o2755)
-        is_privileged, written = run(program, place / "privileged", {})
-        loaded = run(program, place / "privileged-rogue", hostile)[1]
-    if not is_privileged:
-        print("left out: the file system ignores the set-group-ID bit")
-        sys.exit(LEFT_OUT)
-    expected = [{"report", "record", "profile"}, {"profile", "rogue"}]
-    if list(plain.values()) != expected:
-        sys.exit(f"without more rights: {plain}, not {expected}: this test would see nothing")
-    if written or loaded:
-        sys.exit(f"with more rights: written {sorted(written)}, loaded {sorted(loaded)}")
-    print("a set-group-ID program wrote nothing and loaded nothing that its settings name")
+        plain = {name: run(program, place / f"plain-{name}", of)[1] for name, of in tried.items()}
+        found = {}
+        for bits, mode in MODES.items():
+            os.chown(program, OWNER, OWNER)
+            program.chmod(mode)
+            for name, of in tried.items():
+                more_rights, did = run(program, place / f"{bits}-{name}", of)
+                if not more_rights:
+                    print(f"left out: the file system ignores the {bits} bit")
+                    sys.exit(LEFT_OUT)
+                if did:
+                    found[f"{bits}, {name}"] = sorted(did)
+    expected = {"settings": {"report", "record", "profile"}, "library": {"profile", "rogue"}}
+    strange = any(plain[name] != wanted for name, wanted in expected.items())
+    if strange or any(name not in plain[name] for name in READ):
+        sys.exit(f"without more rights: {plain}: this test would see nothing")
+    if found:
+        sys.exit(f"with more rights: {found}")
+    print("privileged programs wrote, read and loaded nothing that their settings name")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from everyone_tests import SERVED
+from everyone_tests import SERVED, TWO_LEVELS
 from launching import (
     HERE,
     PROGRAMS,
@@ -79,7 +79,7 @@ class KilledRanks(PreloadTest):
         numbers = range(COLLECTIVES) if LONG else draw.sample(range(COLLECTIVES), 2)
         for number in numbers:
             native = max(self.lose_a_rank(program, draw, {}, number) for _ in range(2))
-            for settings in (SERVED_ALL, WINDOW) if LONG else (SERVED_ALL,):
+            for settings in (SERVED_ALL, WINDOW, TWO_LEVELS) if LONG else (SERVED_ALL,):
                 with self.subTest(number=number, **settings):
                     settings = {**under_sibyl(), **settings}
                     took = self.lose_a_rank(program, draw, settings, number)

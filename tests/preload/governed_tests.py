@@ -12,6 +12,7 @@ from launching import (
     PROGRAMS,
     PreloadTest,
     c_program,
+    compile_program,
     read_reports,
     run,
     setting,
@@ -70,6 +71,33 @@ class Governed(PreloadTest):
         sites = self.sites_of(rounds, INTS, "flat", SIBYL_PREDICT="off", **FALSE_COSTS)
         self.assertEqual({site["collective"] for site in sites}, WATCHED)
         self.assert_tried(sites, rounds)
+
+    def test_what_is_clearly_slower_goes_native_within_twenty_calls_of_it(self):
+        """Sibyl's messages alone are slow, whatever they were taken to cost."""
+        if setting.mpicc is None:
+            self.skipTest("no --mpicc")
+        slow = compile_program(
+            setting.mpicc, PROGRAMS / "slow_messages.c", "-shared", "-fPIC", "-ldl"
+        )
+        libraries = f"{under_sibyl().get('LD_PRELOAD', '')} {slow}".strip()
+        names = {"allreduce", "bcast", "exscan", "alltoall"}
+        sites = self.sites_of(
+            40,
+            INTS,
+            "flat",
+            *sorted(names),
+            prefix=("env", f"LD_PRELOAD={libraries}"),
+            SIBYL_PREDICT="off",
+            **SHORT_LINKS,
+        )
+        self.assertEqual({site["collective"] for site in sites}, names)
+        for site in sites:
+            with self.subTest(**site):
+                own = site["calls"] - site["native_calls"] - site["challenger_calls"]
+                self.assertGreaterEqual(own, FEWEST)
+                self.assertLessEqual(own, 20)
+                self.assertEqual(site["verdict"], "native")
+                self.assertGreater(site["own_seconds"], 1.05 * site["native_seconds"])
 
     def test_where_ranks_are_stopped_and_go_on_again(self):
         rounds = DECIDED_BY + 10

@@ -120,6 +120,11 @@ ITEMS = (
         _SCATTER_GATHER, _CLUSTER, collisions_on_cluster.collisions, _DELAYS, _RACK,
     ),
     Item(
+        "gather-table-4-collisions-cluster",
+        "BSLS against LS on a cluster whose switch loses data: table 4",
+        _SCATTER_GATHER, _CLUSTER, collisions_on_cluster.table_4, _CELLS, _RACK,
+    ),
+    Item(
         "scatter-figure-16-cluster",
         "Scatter over the size on a cluster of namespaces: figure 16",
         _SCATTER_GATHER, _CLUSTER, figures_on_cluster.figure_16, len(scatter_gather.KFLOATS),

@@ -27,11 +27,16 @@ def wrong(name: str) -> str:
     return f"shuffled:{name}"
 
 
-def with_collective(name: str) -> str:
-    """An algorithm that knows who is late, as the papers call it, with its collective."""
-    return {"CLV": "reduce clairvoyant"}.get(
-        name, f"{'scatter' if name.endswith('LIN') else 'gather'} {name}"
-    )
+def with_collective(name: str, collective: str = "") -> str:
+    """An algorithm that knows who is late, as the papers call it, with its collective.
+
+    Args:
+        name: of the papers.
+        collective: which; needed of the binomial trees alone, which several have.
+    """
+    if name == "CLV":
+        return "reduce clairvoyant"
+    return f"{collective or ('scatter' if name.endswith('LIN') else 'gather')} {name}"
 
 
 def with_controls(names: str, *aware: str) -> str:
@@ -74,6 +79,7 @@ def worth_of_knowing(
     unit: str,
     late: Sequence[float],
     what: str = "",
+    collective: str = "",
 ) -> Claim:
     """Whether an algorithm gains by what it knows, from times along what varies.
 
@@ -83,6 +89,7 @@ def worth_of_knowing(
         unit: of what varies.
         late: the points under imbalance.
         what: is shortened of the algorithm; its run time if nothing is said.
+        collective: as with_collective takes it.
     """
     told = {point: found[point].told(name) for point in late}
     over, other = {}, {}
@@ -106,4 +113,4 @@ def worth_of_knowing(
     )
     metric = "elapsed" if what else "run"
     ratios = [cell.worth for cell in known] or over.values()
-    return as_control(claim, with_collective(name), metric, ratios)
+    return as_control(claim, with_collective(name, collective), metric, ratios)

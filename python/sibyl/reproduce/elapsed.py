@@ -10,14 +10,18 @@ from collections.abc import Callable, Container, Mapping
 from sibyl.reproduce.control import MARGIN, MeanTimes, worth_of_knowing
 from sibyl.reproduce.outcome import Claim, Outcome, judge
 from sibyl.reproduce.rack import COLUMNS, DELAYS_MS, SETTING, Means, lines, mean_times, rows
-from sibyl.reproduce.scatter_gather import GATHER_AND_CONTROLS, NODES, SCATTER_AND_CONTROLS
+from sibyl.reproduce.scatter_gather import (
+    AWARE,
+    GATHER_AND_CONTROLS,
+    NODES,
+    SCATTER_AND_CONTROLS,
+)
 
 # Each algorithm that knows who is late, beside the one that it is made from.
 PAIRS = {
     "scatter": (("SLIN", "LIN"), ("BSLIN", "LIN"), ("SBN", "BNOM"), ("BSBN", "BNOM")),
     "gather": (("SLS", "LS"), ("BSLS", "LS"), ("SBN", "BNOM"), ("BSBN", "BNOM")),
 }
-AWARE = {"scatter": ("SLIN", "BSLIN"), "gather": ("SLS", "BSLS")}
 WHAT = "the elapsed time of "
 # Why the trees differ from what the paper says.
 TREES = {
@@ -105,7 +109,10 @@ def _outcome(
         rows(found, {}),
         [
             *appendix_claims(collective, means, unit, late),
-            *(worth_of_knowing(found, name, unit, late, WHAT) for name in AWARE[collective]),
+            *(
+                worth_of_knowing(found, name, unit, late, WHAT, collective)
+                for name in AWARE[collective]
+            ),
         ],
         lines(found, label, even, {}, "mean elapsed time [ms]"),
     )

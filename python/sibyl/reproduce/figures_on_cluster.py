@@ -20,11 +20,11 @@ from sibyl.reproduce.control import (
     nothing,
     published_only,
     with_collective,
+    with_controls,
     wrong,
 )
 from sibyl.reproduce.elapsed import (
     ALIKE,
-    AWARE,
     NO_LONGER,
     WHAT,
     WHICH_PAIRS,
@@ -58,17 +58,18 @@ from sibyl.reproduce.outcome import Claim, Measurement, Outcome, Where, as_contr
 from sibyl.reproduce.rack import DELAYS_MS, Means
 from sibyl.reproduce.scatter_gather import (
     FIGURE_14,
-    GATHER_AND_CONTROLS,
+    GATHER,
     KFLOATS,
+    LINEAR,
     NEAR,
     NODES,
-    SCATTER_AND_CONTROLS,
+    SCATTER,
 )
 from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns, worth_columns_of
 
 CONTENDERS = {
-    "scatter": ("native", *SCATTER_AND_CONTROLS.split(","), "persistent"),
-    "gather": ("native", *GATHER_AND_CONTROLS.split(","), "persistent"),
+    "scatter": ("native", *with_controls(SCATTER, *LINEAR["scatter"]).split(","), "persistent"),
+    "gather": ("native", *with_controls(GATHER, *LINEAR["gather"]).split(","), "persistent"),
 }
 LARGEST_KFLOATS = 2048
 DELAY_MS = 50  # where something else varies
@@ -176,6 +177,7 @@ def outcome_of(figure: Figure, where: Where, results: Sequence[CellResult]) -> O
         results[0],
         "medians and quartiles",
         f"milliseconds of the paper are ours over {factor:.2f}",
+        figure.queue,
     )
     claims = wrong_results(results)
     if not figure.contenders:  # else whoever chose them judges them
@@ -197,7 +199,7 @@ def _claims(
 ) -> list[Claim]:
     run = {point: times.run for point, times in _means(results).items()}
     late = [p for p in results if figure.varies != "delay" or p >= 5]
-    claims = [_fastest(figure, results, run, late, factor), _default(figure, results, late)]
+    claims = [_fastest(figure, results, run, late, factor), default(figure, results, late)]
     if published:
         claims.append(
             shown(
@@ -220,7 +222,7 @@ def _claims(
         claims.append(_gain(figure, results, factor))
     why = SHARED if figure.collective == "scatter" else ""
     claims += appendix(figure, results, late, why)
-    for name in AWARE[figure.collective]:
+    for name in LINEAR[figure.collective]:
         claims += [worth(figure, results, late, name, metric) for metric in ("run", "elapsed")]
     return [*claims, _choice(figure, results)]
 
@@ -248,7 +250,8 @@ def _fastest(
     )
 
 
-def _default(figure: Figure, results: dict[int, CellResult], late: list[int]) -> Claim:
+def default(figure: Figure, results: Mapping[int, CellResult], late: list[int]) -> Claim:
+    """Whether what the paper proposes is ahead of what a program gets."""
     best, _ = _best_and_base(figure)
     return shown(
         f"under imbalance {best} is faster than the MPI library's default (native)",

@@ -14,8 +14,9 @@ PROBLEMS = ("same", "random", "spikes", "decreasing", "alternating", "two-blocks
 IRREGULAR = PROBLEMS[:-1]  # the paper's word, which has equal blocks among them
 BLOCKS = (1, 10, 100, 1000, 10000)
 SMALL = (1, 10, 100)
-# What the tables have a column of, and of ours the same tree, kept.
-GATHER, PADDED, NATIVE, TREE, KEPT = "gather", "guideline2", "gatherv", "tuw_gatherv", "kept"
+# What the tables have a column of, and of ours the same tree, kept, and constructed now and then.
+PRINTED = GATHER, PADDED, NATIVE, TREE = "gather", "guideline2", "gatherv", "tuw_gatherv"
+KEPT, AS_SIBYL = "kept", "as_sibyl"
 LIBRARIES = {"1": "NEC MPI", "2": "MVAPICH", "3": "Open MPI", "4": "Intel MPI", "5": "Intel MPI"}
 
 Cell = tuple[str, int]  # a problem and its average block
@@ -72,6 +73,11 @@ def _violates_2(times: Mapping[str, float]) -> bool:
 
 def _tree_keeps_2(times: Mapping[str, float]) -> bool:
     return times[TREE] <= times[PADDED]
+
+
+def violations(times: Mapping[str, float]) -> tuple[bool, bool, bool]:
+    """Of guideline 1 by MPI_Gather, and of guideline 2 by MPI_Gatherv and by the tree."""
+    return _violates_1(times), _violates_2(times), not _tree_keeps_2(times)
 
 
 def claims_1_to_3(ours: CellTimes, theirs: Published) -> list[Claim]:
@@ -218,7 +224,8 @@ def claims_5(ours: CellTimes, theirs: Published) -> list[Claim]:
             "the tree is faster than the k-nomial MPI_Gatherv in all cases",
             _cells(PROBLEMS),
             lambda t: factor(t) > 1,
-            "Both are trees of log p rounds; a small block pays for the construction.",
+            "Both are trees of log p rounds; a small block pays for the construction. With long "
+            "blocks the library's takes 2.4 times what the wire needs, which no tree explains.",
         ),
         says(
             "by a factor of two to three (1.5 to 3.5)",
@@ -241,7 +248,8 @@ def claims_5(ours: CellTimes, theirs: Published) -> list[Claim]:
             "MPI_Gatherv violates guideline 2 for blocks of up to 100 integers, but for spikes",
             _cells(("same", "random", "decreasing", "alternating"), SMALL),
             _violates_2,
-            "The k-nomial tree of the model knows the sizes; the library's has to find them out.",
+            "In the model a gather of sizes comes first, of no more rounds than the allreduce of "
+            "guideline 2; the library's takes longer to find them out.",
         ),
         says(
             "padding pays a penalty as blocks get more irregular: MPI_Gather of padded spikes of "
@@ -254,13 +262,13 @@ def claims_5(ours: CellTimes, theirs: Published) -> list[Claim]:
 
 def worth_of_keeping(ours: CellTimes) -> Claim:
     """Sibyl's own: what it saves not to construct the tree at every call."""
-    gains = {cell: times[TREE] / times[KEPT] for cell, times in ours.items()}
+    gains = {cell: times[TREE] / times[AS_SIBYL] for cell, times in ours.items()}
     small = [gains[cell] for cell in _cells(IRREGULAR, SMALL)]
     return judge(
-        "the tree kept from an earlier call, as Sibyl keeps it, saves at least a tenth of a call "
+        "the tree constructed at every 64th call, as Sibyl does, saves at least a tenth of a call "
         "of blocks of up to 100 integers (the paper constructs it at every call)",
         [(f"{p} {b}", gains[p, b] >= 1.1) for p, b in _cells(IRREGULAR, SMALL)],
-        f"With its construction over without: {min(small):.2f} to {max(small):.2f}.",
+        f"At every call over at every 64th: {min(small):.2f} to {max(small):.2f}.",
         kind="own",
     )
 

@@ -18,6 +18,7 @@ from sibyl.experiment.judge import judge as judge_rows
 from sibyl.experiment.measured_run import MeasuredRun
 from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher
 from sibyl.experiment.samples import CellResult
+from sibyl.experiment.units import size_text
 from sibyl.reproduce.control import MARGIN, nothing, wrong
 from sibyl.reproduce.evidence import (
     Near,
@@ -71,6 +72,7 @@ class Table:
         slow: the algorithm that its factor is relative to.
         fast: the algorithm that it is about.
         quoted: what the text says of it.
+        queue: bytes in front of each link at the switch, which loses what does not fit; 0: none.
     """
 
     collective: str
@@ -79,6 +81,7 @@ class Table:
     slow: str
     fast: str
     quoted: Quoted
+    queue: int = 0
 
     def near(self, factor: float) -> Near:
         """What is said of a cell whose published factor this is."""
@@ -125,6 +128,7 @@ def grid_of(table: Table, where: Where, iterations: int) -> Grid:
         on="cluster",
         mpi=where.mpi,
         rate=where.rate,
+        queue=table.queue,
     )
 
 
@@ -229,6 +233,7 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
         results[0],
         "medians",
         "wire's own time and arrivals as they were make the lower bound",
+        table.queue,
     )
 
     def said(
@@ -308,7 +313,7 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
     return Outcome(setting, COLUMNS, rows, claims, draw_table(ours, theirs, label, "measured"))
 
 
-def setting_of(where: Where, first: CellResult, of_samples: str, more: str) -> str:
+def setting_of(where: Where, first: CellResult, of_samples: str, more: str, queue: int = 0) -> str:
     """How a table or figure was measured.
 
     Args:
@@ -316,12 +321,19 @@ def setting_of(where: Where, first: CellResult, of_samples: str, more: str) -> s
         first: any cell.
         of_samples: what is given of the iterations.
         more: what else has to be known.
+        queue: as a Table has it.
     """
+    lossy = (
+        f"; the switch keeps {size_text(queue)} in front of each link, and the kernel's "
+        f"retransmission timeout of 200 ms is {200 / stretch(where.rate):.0f} ms of the paper's "
+        "time"
+    )
     return (
         f"measured: {where.hosts} hosts of a namespace cluster at {where.rate} each, "
         f"{first.job['mpi']}, delays {stretch(where.rate):.2f} times those of the paper as a byte "
         f"takes, {1e3 * COMPUTE:.0f} ms of emulated computation with an edge at its half, "
         f"{of_samples} of {len(first.samples['native']['run_s'])} interleaved iterations; {more}"
+        f"{lossy if queue else ''}"
     )
 
 
@@ -343,12 +355,13 @@ def demand_root() -> None:
         raise CommandError("a cluster of namespaces is root's")
 
 
-def _item(table: Table) -> Measurement:
+def item_of(table: Table) -> Measurement:
+    """How a table is measured and judged."""
     return of_grids(
         lambda where, iterations: {"": [grid_of(table, where, iterations)]},
         lambda where, parts: outcome_of(table, where, parts[""]),
     )
 
 
-table_3 = _item(TABLE_3)  # BSLIN against LIN and native
-table_4 = _item(TABLE_4)  # BSLS against LS and native
+table_3 = item_of(TABLE_3)  # BSLIN against LIN and native
+table_4 = item_of(TABLE_4)  # BSLS against LS and native

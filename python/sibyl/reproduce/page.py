@@ -30,37 +30,43 @@ MEANINGS = (
         "measured too seldom, or not for what the claim says: neither for it nor against it",
     ),
 )
-HEAD = (
+READING = (
     "*Within N %*: ours is at most N % above or below; of something measured: the measurements "
     "show both. It does not say that one is not slower than the other. *Not slower by more than "
     "N %* of something measured: the measurements show it (rank-sum test; a signed-rank test of "
     "what knowing is worth, iteration by iteration; a sign test of printed times and of the "
-    "transform's windows; Holm's correction over the claim). Words in italics are "
-    "what an item adds to the claim, or its words for a part of it. Instruments: the *model* "
+    "transform's windows; Holm's correction over the claim). Instruments: the *model* "
     "(`sibyl simulate`, with how far its numbers are from the published ones of the same item, or "
     "else in how many cells of `cross-validation` a model with such links agrees with another "
     "instrument), *SMPI* (the library on SimGrid's simulated network), a *cluster* of namespaces "
     "on one machine, this *processor*, a *recording* of real programs."
+)
+READING_OF_WORTH = (
+    "What knowing is worth is the time of an algorithm told nothing over that of the same told the "
+    "truth in the same iteration, in which all ranks come alike: the middle by the signed-rank "
+    "test, with the interval of 95 % that the test leaves open. A "
+    "sorted gather also passes over who does not answer, which is no knowledge: it does so told "
+    "the times of other ranks too. Every cell is in the item's CSV, with p corrected over the "
+    "item's cells, and told the times of others. What is simulated "
+    "under one pattern alone repeats to the last digit, and has neither interval nor p. On a "
+    "cluster SBN and BSBN stand beside BNOM alone, the binomial tree in the order of the ranks, "
+    "which has another shape and does nothing in the background; what knowing gains of theirs is "
+    "told apart in the model."
+)
+HEAD = (
+    "Words in italics are what an item adds to the claim, or its words for a part of it. "
+    "[How to read the rest]({}): tests, margins, instruments."
 )
 WORTH = (
     "A background variant beside the plain one, as the papers have it, mixes what knowing gains "
     "with concurrency and early receipt, which give nearly all of it in scatter and in a gather "
     "with all transfers under way. So each algorithm stands beside itself, with as many transfers "
     "under way and as much in the background, told nothing: its time over that of the same told "
-    "the truth in the same iteration, in which all ranks come alike (the middle by the signed-rank "
-    "test; of measured items whose samples are not kept the quotient of the medians, by the "
-    "rank-sum test), the least and the most of all cells under imbalance. 1 is worth nothing. A "
-    "sorted gather also passes over who does not answer, which is no knowledge: it does so told "
-    "the times of other ranks too. The "
-    "verdicts, with the interval of 95 % that the test leaves open, are among the "
-    "[details]({}), and every cell is in the item's CSV, with p corrected over the item's cells, "
-    "and told the times of others, which has not been measured of the transform. What is simulated "
-    "under one pattern alone repeats to the last digit, and has neither interval nor p. SBN "
-    "and BSBN stand beside BNOM alone, the binomial tree in the order of the ranks, which has "
-    "another shape and does nothing in the background: what knowing gains of theirs is not told "
-    "apart."
+    "the truth, the least and the most of all cells under imbalance. 1 is worth nothing. The "
+    "[verdicts]({}) have their intervals."
 )
 TITLES = {
+    "reading": "How to read it",
     "paper": "What the papers say",
     "control": "What knowing who is late is worth: the same algorithm, told nothing",
     "own": "What Sibyl says of itself",
@@ -110,6 +116,11 @@ def _elsewhere(document: dict[str, Any], documents: Documents) -> str:
 def _anchor(title: str) -> str:
     kept = "".join(c for c in title.lower() if c.isalnum() or c in " -")
     return kept.replace(" ", "-")
+
+
+def _part(of: str) -> str:
+    """A link to a part of the other page."""
+    return f"{DETAILS}#{_anchor(TITLES[of])}"
 
 
 def _claims(documents: Documents, kind: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -252,20 +263,21 @@ def markdown(
         "which judge the papers' claims one by one, some on several instruments: "
         f"{_count(documents, 'paper')}. How each was got, and why a claim is "
         f"not held, is among the [details]({DETAILS}); each item has a table (CSV) of ours beside "
-        "the published numbers, and a picture.",
+        "the published numbers, and draws a picture.",
     ]
     papers = _papers(documents)
     if papers:
         lines += ["", *papers]
-    lines += ["", *(f"- **{verdict}**: {meaning}." for verdict, meaning in MEANINGS), "", HEAD]
+    lines += ["", *(f"- **{verdict}**: {meaning}." for verdict, meaning in MEANINGS)]
+    lines += ["", HEAD.format(_part("reading"))]
     worth = _worth(documents)
     if worth:
-        lines += ["", f"## {TITLES['control']}", "", WORTH.format(DETAILS), "", *worth]
+        lines += ["", f"## {TITLES['control']}", "", WORTH.format(_part("control")), "", *worth]
     if any(_claims(documents, "own")):
         lines += [
             "", f"## {TITLES['own']}", "",
             f"Of its algorithms and instruments: {_count(documents, 'own')} "
-            f"([one by one]({DETAILS}#{_anchor(TITLES['own'])})).",
+            f"([one by one]({_part('own')})).",
         ]  # fmt: skip
     return "\n".join([*lines, *_missing(documents, items, older or {})]) + "\n"
 
@@ -301,9 +313,12 @@ def details(documents: Documents, date: str, tables: str = "") -> str:
         "<!-- Written by sibyl reproduce. -->",
         "# The published claims in detail",
         "",
-        f"Written on {date} by `sibyl reproduce`. What the papers say, and what the words "
-        "mean, is on the page of [the "
-        "published claims](reproduction.md).",
+        f"Written on {date} by `sibyl reproduce`. What the papers say is on the page of "
+        "[the published claims](reproduction.md).",
+        "",
+        f"## {TITLES['reading']}",
+        "",
+        f"{READING} {READING_OF_WORTH}",
     ]
     for kind in ("control", "own"):
         rows = _table(documents, kind)

@@ -15,9 +15,11 @@ from sibyl.reproduce import (
     on_cluster,
     reduce_on_cluster,
 )
+from sibyl.reproduce.catalogue import ITEMS
 from sibyl.reproduce.evidence import Alike
 from sibyl.reproduce.figures_on_cluster import Figure
-from sibyl.reproduce.outcome import Where
+from sibyl.reproduce.headlines import headline
+from sibyl.reproduce.outcome import Measurement, Where
 
 
 def results_of(grid: Grid, runs: dict[str, float], late: float = 1.0) -> list[CellResult]:
@@ -45,6 +47,22 @@ def test_tables_and_figures_have_their_controls() -> None:
     figure = figures_on_cluster.grid_of(Figure("gather", "delay"), Where(), 15)
     assert {"none:SLS", "none:BSLS", "shuffled:SLS", "shuffled:BSLS"} <= set(figure.algorithms)
     assert (table.queue, figure.queue) == (0, 0)
+
+
+def test_table_4_is_measured_with_a_lossy_switch_too() -> None:
+    (item,) = (item for item in ITEMS if item.name == "gather-table-4-collisions-cluster")
+    assert isinstance(item.run, Measurement)
+    where = Where(16, "250mbit")
+    table = replace(on_cluster.TABLE_4, queue=collisions_on_cluster.QUEUE)
+    grid = on_cluster.grid_of(table, where, 15)
+    assert len(grid.cells) == 35 and grid.fingerprint() in item.run.asked(where, 15)
+    outcome = item.run.judge(where, {"": results_of(grid, {"BSLS": 0.09})})
+    assert "the switch keeps 128 KiB in front of each link" in outcome.setting
+    assert "200 ms is 50 ms of the paper's time" in outcome.setting
+    (found,) = (c for c in outcome.claims if c.text.startswith("the factors of the table"))
+    assert headline(found.text, item.name) == "the factors of table 4"
+    lossless = on_cluster.table_4.judge(where, {"": results_of(grid, {"BSLS": 0.09})})
+    assert "switch" not in lossless.setting
 
 
 def test_what_knowing_is_worth_is_said_of_run_and_elapsed_times() -> None:

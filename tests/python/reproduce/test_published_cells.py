@@ -82,14 +82,14 @@ FOUND_AGAIN = {
     ("3", "factor"): "....x ....x ...xx ....x ....x ....x",
     ("4", "gather"): "..... ....x ....x ....x ..... .....",
     ("4", "guideline2"): "..... ....x ....x ....x ..... .....",
-    ("4", "gatherv"): "..... ..... ....x ..... ..... ....x",
-    ("4", "tuw_gatherv"): "xxxxx xxxxx xxxxx xxxxx xxxxx ....x",
+    ("4", "gatherv"): "..... ..... ..... ..... ..... ....x",
+    ("4", "tuw_gatherv"): "xxxxx xxxxx xxxxx xxxxx xxxxx xxxxx",
     ("4", "factor"): "..... ..... ....x ..... ..... ....x",
     ("5", "gather"): "xxxxx xxxxx xxxxx xxxxx xxxxx xxxxx",
-    ("5", "guideline2"): "xxxxx xxxxx xxxxx xxxxx xxxxx xxxxx",
+    ("5", "guideline2"): "x.xxx xxxxx xxxxx xxxxx xxxxx xxxxx",
     ("5", "gatherv"): "..... ..... ..... ..... ..... ....x",
-    ("5", "tuw_gatherv"): "xxxxx xxxxx xxxxx xxxxx xxxxx .x.xx",
-    ("5", "factor"): "..... ..... ..... ..... ..... .....",
+    ("5", "tuw_gatherv"): "xxxxx xxxxx xxxxx xxxxx xxxxx xxxxx",
+    ("5", "factor"): ".x... ..... .x... .x... .x... ....x",
 }
 NUMBERS = ("gather", "guideline2", "gatherv", "tuw_gatherv", "factor")
 
@@ -102,8 +102,8 @@ def found_again(tables: gatherv.Tables) -> dict[tuple[str, str], str]:
         sizes = {block: gatherv.sizes_of(problem, tables.ranks, block) for block in BLOCKS}
         few = tables.ranks < 1000  # where it takes no time to look at the tree kept as well
         ours = {block: gatherv.simulated(tables, of, few) for block, of in sizes.items()}
-        for block, times in ours.items():
-            assert not few or times["kept"] < times["tuw_gatherv"], (problem, block)
+        for times in ours.values():
+            assert not few or times["kept"] < times["as_sibyl"] < times["tuw_gatherv"]
         for table, printed in theirs.items():
             for number in NUMBERS:
                 pairs = [

@@ -240,6 +240,7 @@ def test_the_transform_on_the_cluster_is_judged_by_quotients_of_the_same_window(
     where = Where(8, "100mbit")
     # The second window met a machine that was busy; LS takes 1.04 times as long in both.
     times = {"LS": 1.04, "SLS": 1.0, "BSLS": 1.0, "BLS": 1.0, "BNOM": 1.1, "SBN": 1.1, "BSBN": 1.1}
+    times |= {"shuffled:SLS": 1.2, "shuffled:BSLS": 1.3}
     samples = {
         name: {
             metric: [f * times.get(name, 1.04) for f in 8 * (0.6, 1.2)] for metric in fft.METRICS
@@ -280,8 +281,9 @@ def test_the_transform_on_the_cluster_is_judged_by_quotients_of_the_same_window(
     worth = {row[0]: dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows}
     for metric in fft.METRICS:
         columns = [f"{metric}_{each}" for each in WORTH_COLUMNS]
-        # Of 16 windows, and one of two algorithms; nobody was told the times of others.
-        assert [worth["SLS"][each] for each in columns] == [1.04, 1.04, 1.04, 6.1e-05, ""]
+        # Of 16 windows, and one of two algorithms.
+        assert [worth["SLS"][each] for each in columns] == [1.04, 1.04, 1.04, 6.1e-05, 1.2]
+        assert worth["BSLS"][columns[-1]] == 1.3
         assert [worth["LS"][each] for each in columns] == [""] * 5
 
 
@@ -309,10 +311,10 @@ def test_collisions_in_the_model_have_their_control(monkeypatch: pytest.MonkeyPa
     outcome = collisions.gather_collisions(3, lambda: None)
     controls = [claim for claim in outcome.claims if claim.kind == "control"]
     assert [(c.algorithm, c.text.split(": ")[-1].split(",")[0], c.verdict) for c in controls] == [
-        ("gather SLS", "in turns", "not held"),
-        ("gather BSLS", "in turns", "not held"),
-        ("gather SLS", "all at once", "not held"),
-        ("gather BSLS", "all at once", "held"),
+        (f"gather {name}", way, "held" if (name, way) == ("BSLS", "all at once") else "not held")
+        for way in ("in turns", "all at once")
+        for _ in ("run", "elapsed")
+        for name in ("SLS", "BSLS")
     ]
     rows = [dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows]
     worth = {(row["under_way"], row["max_delay_ms"], row["worth"])

@@ -45,7 +45,7 @@ ITEMS = (
     Item(
         "exscan-table-1-cluster", "Exclusive scan on 36 hosts of a cluster: table 1",
         "Traeff 2025", _CLUSTER, exscan_measured.on_cluster, len(exscan_measured.COUNTS),
-        Where(exscan_measured.HOSTS, "20mbit", "mpich"),
+        Where(exscan_measured.HOSTS, "10mbit", "mpich"),
     ),
     Item(
         "scatter-figure-14", "Scatter over the largest delay, 48 nodes, 2 M floats: figure 14",
@@ -186,6 +186,7 @@ ITEMS = (
     ),
     Item(
         "cross-validation", "Simulator, SMPI and cluster on the same cases", "no paper",
-        _CLUSTER, cross_validation.cross_validation, cross_validation.STEPS, Where(8, "50mbit"),
+        _CLUSTER, cross_validation.cross_validation, cross_validation.STEPS,
+        Where(8, "20mbit", "mpich"),
     ),
 )  # fmt: skip

@@ -160,5 +160,5 @@ def table_1(iterations: int, advance: Callable[[], None]) -> Outcome:
     )
     columns = ("ranks", "elements", "algorithm", "published_us", "simulated_us")
     claims = claims_of(ours, theirs)
-    error = deviation((ours[key], theirs[key]) for key in ours)
+    error = deviation(((ours[key], theirs[key]) for key in ours), "two of them")
     return Outcome(setting, columns, rows, claims, lambda plt: draw_times(plt, ours, theirs), error)

@@ -181,7 +181,7 @@ def under_smpi(_iterations: int, advance: Callable[[], None]) -> Outcome:
             ours[HOSTS, count, name] = 1e6 * results[-1].samples[own]["run_s"][0]
         advance()
     rows = [[*key, theirs[key], round(time, 2)] for key, time in ours.items()]
-    error = deviation((ours[key], theirs[key]) for key in ours)
+    error = deviation(((ours[key], theirs[key]) for key in ours), "this table")
     setting = (
         f"SMPI on {PLATFORM}: overheads and latencies fitted to table 1, mostly 123-doubling on 36 "
         "x 1 (platforms/README.md); the same programs as on real MPIs; the library's is its "

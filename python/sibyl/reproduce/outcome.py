@@ -212,18 +212,19 @@ def as_published(
     )
 
 
-def deviation(pairs: Iterable[tuple[float, float]]) -> str:
+def deviation(pairs: Iterable[tuple[float, float]], fitted: str = "") -> str:
     """How far ours are from the published numbers, in words.
 
     Args:
         pairs: ours and theirs.
+        fitted: to which of them ours were.
     """
     off = [abs(own / given - 1) for own, given in pairs]
     if not off:
         return ""
     return (
-        f"{100 * statistics.median(off):.0f} % (median), {100 * max(off):.0f} % at most, from "
-        f"{len(off)} published numbers"
+        f"{100 * statistics.median(off):.0f} % (median), {100 * max(off):.0f} % at most"
+        f"{f', fitted to {fitted}' if fitted else ''}, from {len(off)} published numbers"
     )
 
 

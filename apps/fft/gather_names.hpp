@@ -13,7 +13,7 @@ struct GatherName {
   std::string_view algorithm;  // of Sibyl's persistent gather; empty: MPI_Gather
   bool by_arrival = false;   // ranks are served in the order in which they are predicted to arrive
   bool background = false;   // the root receives while it still computes
-  bool told_others = false;  // every rank tells when another one came in the last window
+  bool told_others = false;  // ranks tell each other's times of the last window
 };
 
 // The one with this name; nullptr: there is none.

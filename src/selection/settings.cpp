@@ -1,6 +1,7 @@
 // Turns the environment into settings; see settings.hpp.
 #include "selection/settings.hpp"
 
+#include <array>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -97,14 +98,21 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   return printable(std::move(problem));
 }
 
-std::string data_representation() {
-  std::string text = std::endian::native == std::endian::little ? "little" : "big";
-  for (const std::size_t size :
-       {sizeof(short), sizeof(int), sizeof(long), sizeof(long long), sizeof(float), sizeof(double),
-        sizeof(long double), sizeof(wchar_t), sizeof(bool), sizeof(void*)}) {
-    text += ' ' + std::to_string(size);
-  }
-  return text + ' ' + std::to_string(std::numeric_limits<long double>::digits);
+std::string_view data_representation() {
+  static constexpr std::array<char, 12> numbers{
+      std::endian::native == std::endian::little ? 'l' : 'b',
+      sizeof(short),
+      sizeof(int),
+      sizeof(long),
+      sizeof(long long),
+      sizeof(float),
+      sizeof(double),
+      sizeof(long double),
+      std::numeric_limits<long double>::digits,
+      sizeof(wchar_t),
+      sizeof(bool),
+      sizeof(void*)};
+  return {numbers.data(), numbers.size()};
 }
 
 std::uint64_t build_fingerprint(std::string_view representation) {

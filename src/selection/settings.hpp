@@ -64,8 +64,8 @@ inline std::uint32_t outstanding_in(const Settings& settings, Collective collect
 // variable is wrong, what it may be, and leaves what was wrong at its default.
 std::string settings_from(const Environment& environment, Settings& settings);
 
-// How this machine represents data, in words: the order of bytes, and the sizes of C's types.
-std::string data_representation();
+// How this machine represents data: the order of bytes, and the sizes of C's types, a byte each.
+std::string_view data_representation();
 
 // Changes when the algorithms or the meaning of the settings do, or how data are represented: ranks
 // that run different builds must not take part in one schedule, nor ranks between which MPI would

@@ -79,14 +79,13 @@ class Governed(PreloadTest):
         slow = compile_program(
             setting.mpicc, PROGRAMS / "slow_messages.c", "-shared", "-fPIC", "-ldl"
         )
-        libraries = f"{under_sibyl().get('LD_PRELOAD', '')} {slow}".strip()
         names = {"allreduce", "bcast", "exscan", "alltoall"}
         sites = self.sites_of(
             40,
             INTS,
             "flat",
             *sorted(names),
-            prefix=("env", f"LD_PRELOAD={libraries}"),
+            prefix=("sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" exec "$@"', slow),
             SIBYL_PREDICT="off",
             **SHORT_LINKS,
         )

@@ -10,6 +10,16 @@
 
 namespace sibyl {
 
+double lead_of(std::span<const double> times) {
+  double last = -std::numeric_limits<double>::infinity();
+  double before = last;
+  for (const double time : times) {
+    before = std::max(before, std::min(time, last));
+    last = std::max(last, time);
+  }
+  return times.size() < 2 ? 0 : last - before;
+}
+
 SharedView view_of(ArrivalPattern pattern) {
   auto view = std::make_shared<ArrivalView>();
   view->version = pattern.version;
@@ -26,6 +36,7 @@ SharedView view_of(ArrivalPattern pattern) {
   for (double& time : view->times) time = (std::isnan(time) ? last + 1 : time) - first;
   view->order = order_of_arrival(view->times, view->error);
   view->spread = std::ranges::max(view->times);
+  view->lead = lead_of(view->times);
   return view;
 }
 

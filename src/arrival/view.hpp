@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sibyl/arrival.hpp"
@@ -21,12 +22,16 @@ struct ArrivalView {
   std::uint64_t version = 0;
   double error = 0;   // seconds: times that differ by no more are ties
   double spread = 0;  // seconds from the first arrival to the last
+  double lead = 0;    // seconds from the last arrival but one to the last
 
   bool known() const { return !times.empty(); }
 };
 
 // nullptr: nothing is known.
 using SharedView = std::shared_ptr<const ArrivalView>;
+
+// From the last but one of these times to the last; 0 of fewer than two.
+double lead_of(std::span<const double> times);
 
 // The view of a pattern whose times may begin anywhere, of either sign. A time that is not a number
 // is that of a rank of which nothing is known: it is taken to come a second after all others. Where

@@ -169,6 +169,21 @@ void CommunicatorState::give_private_back() {
   set_up_call_ = std::max(set_up_call_, calls_until_asked_again);
 }
 
+// Of nodes, whose last ranks others wait for; within one node of its ranks.
+double CommunicatorState::lead_of_nodes(const ArrivalView& view) const {
+  if (!view.known()) return 0;
+  const Placement& places = placement();
+  const auto last = static_cast<Rank>(std::ranges::max_element(view.times) - view.times.begin());
+  bool elsewhere = false;
+  double before = 0;
+  for (Rank rank = 0; rank < size_; ++rank) {
+    if (places.node_of(rank) == places.node_of(last)) continue;
+    elsewhere = true;
+    before = std::max(before, view.times[static_cast<std::size_t>(rank)]);
+  }
+  return elsewhere ? view.spread - before : view.lead;
+}
+
 Situation CommunicatorState::situation(Collective collective, std::uint64_t bytes, OperatorUse use,
                                        bool commutes) const {
   Situation now;
@@ -182,6 +197,7 @@ Situation CommunicatorState::situation(Collective collective, std::uint64_t byte
   now.largest_run = largest_run_;
   now.by_window = by_window_ && now.node_count() == 1;
   now.spread = arrivals.view()->spread;
+  now.lead = lead_of_nodes(*arrivals.view());
   now.costs = costs_;
   return now;
 }
@@ -232,14 +248,15 @@ void CommunicatorState::choose_by_arrivals(CachedChoice& choice, Situation now) 
   choice.segments_by_arrivals = cut(*other, now, choice.elements);
 }
 
-// The choice for a reduce like the last one where ranks are that far apart; not valid where there
-// was none, or costs are to be measured first.
-CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(double spread) const {
+// The choice for a reduce like the last one where ranks arrive so; not valid where there was none,
+// or costs are to be measured first.
+CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(const ArrivalView& view) const {
   CachedChoice choice = cached_choice[static_cast<std::size_t>(Collective::reduce)];
   if (!choice.valid) return {};
   Situation then =
       situation(Collective::reduce, choice.bytes, choice.operator_use, choice.commutes);
-  then.spread = spread;
+  then.spread = view.spread;
+  then.lead = lead_of_nodes(view);
   then.by_window = then.by_window && !choice.gaps;
   if (!costs_sought_ && wants_costs(settings_, then)) return {};
   choice.valid = false;
@@ -248,7 +265,7 @@ CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(double sprea
 }
 
 void CommunicatorState::arrivals_expected(const CallSite& site, const SharedView& coming) {
-  const CachedChoice choice = reduce_like_last(coming->spread);
+  const CachedChoice choice = reduce_like_last(*coming);
   if (!choice.follows_arrivals() || choice.bytes != site.bytes) return;
   const ProgramSpec spec{.algorithm = choice.algorithm, .root = site.root};
   programs.prefetch(spec.cut_as(choice.segments), coming);
@@ -258,7 +275,7 @@ void CommunicatorState::arrivals_changed(const SharedView& before) {
   SettledCalls::forget(link_->comm);
   programs.drop(before);
   const SharedView& now = arrivals.view();
-  const CachedChoice choice = reduce_like_last(now->spread);
+  const CachedChoice choice = reduce_like_last(*now);
   cached_choice = {};
   cached_choice[static_cast<std::size_t>(Collective::reduce)] = choice;
   if (choice.follows_arrivals()) programs.plan_last_again(*choice.algorithm, choice.segments, now);

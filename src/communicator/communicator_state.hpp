@@ -242,7 +242,9 @@ class CommunicatorState final : public ArrivalListener {
     SegmentPlan segments_by_arrivals;
     bool governed = false;  // chosen by the model, which the governor does not trust blindly
     Served challenger;      // what is to be tried besides; nothing where calls are short
-    bool follows_arrivals() const { return valid && algorithm != nullptr && algorithm->arrivals; }
+    bool follows_arrivals() const {
+      return valid && algorithm != nullptr && algorithm->arrivals && !segments.together;
+    }
   };
   std::array<CachedChoice, collective_count> cached_choice;
   // Chooses algorithm and segments; valid from then on.
@@ -259,7 +261,8 @@ class CommunicatorState final : public ArrivalListener {
   bool agree_to_serve(MPI_Comm comm, bool has_room);  // agreement.cpp
   SegmentPlan cut(const Algorithm& algorithm, const Situation& now, std::uint64_t elements) const;
   Served challenger_to(const CachedChoice& choice, const Situation& now) const;
-  CachedChoice reduce_like_last(double spread) const;
+  CachedChoice reduce_like_last(const ArrivalView& view) const;
+  double lead_of_nodes(const ArrivalView& view) const;
   void choose_by_arrivals(CachedChoice& choice, Situation now) const;
   void begin_prediction();
   void end_prediction();

@@ -110,7 +110,10 @@ Ranking rank_between_single_ranks(const Algorithm& chosen, const Settings& setti
   const bool single = now.ranks > 1 && now.node_count() == now.ranks;
   if (!single || !now.costs.known()) return all;
   // What ranks win that need not wait for a late one is in no such cost.
-  if (chosen.arrivals && now.spread > 0) return all;
+  const bool is_reduce = now.collective == Collective::reduce;
+  if (chosen.arrivals && now.spread > 0 && !(is_reduce && plan_segments(settings, now).together)) {
+    return all;
+  }
   for (const Algorithm& row : algorithms(now.collective)) {
     if (&row != &chosen && (row.arrivals || row.any_placement)) continue;
     if (row.commutative_only && !now.commutes) continue;

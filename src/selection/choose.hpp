@@ -59,8 +59,8 @@ struct Situation {
   Rank largest_run = 0;
   // All share one node and its window, and have a processor each.
   bool by_window = false;
-  // Of reduce:
   double spread = 0;  // seconds from the first agreed arrival to the last
+  double lead = 0;    // seconds from the last but one to the last; of nodes, between nodes
   Costs costs;
 
   Rank node_count() const {
@@ -100,6 +100,9 @@ struct SegmentPlan {
   double whole_time = 0;    // seconds of the collective when all ranks are there
   bool in_order = false;    // as in PlanRequest
   bool together = false;    // planned as if all ranks came at once, whatever the pattern
+  // Nobody asked for it by name, in settings or a table: it goes by arrivals where one is far later
+  // than all others alone.
+  bool for_one = false;
   std::uint32_t lanes = 1;  // as in PlanRequest; each has so many segments
 
   // Of a vector, or of blocks, of so many elements: every segment of a lane has one.

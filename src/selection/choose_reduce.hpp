@@ -12,13 +12,16 @@ bool reduce_wants_costs(const Settings& settings, const Situation& situation);
 // How Clairvoyant is to run.
 SegmentPlan plan_segments(const Settings& settings, const Situation& situation);
 
-// Whether ranks that arrive so many seconds apart are planned for as if they came at once.
-inline bool plans_together(const SegmentPlan& plan, double spread) {
-  return plan.in_order && spread <= plan.whole_time;
+// Whether ranks are planned for as if they came at once. `spread` and `lead` as in Situation.
+inline bool plans_together(const SegmentPlan& plan, double spread, double lead) {
+  if (!plan.for_one) return plan.in_order && spread <= plan.whole_time;
+  const double parts = plan.in_order ? 1 : 0.5;
+  const bool stands_out = lead >= spread / 2;
+  return !stands_out || lead <= parts * plan.whole_time;
 }
 
-// The plan where ranks arrive so many seconds apart, if it was made before that was known.
-SegmentPlan at_spread(SegmentPlan plan, Rank ranks, double spread);
+// The plan where ranks arrive so, if it was made before that was known.
+SegmentPlan at_arrivals(SegmentPlan plan, Rank ranks, double spread, double lead);
 
 // The choice where the settings leave it open; nullptr is the MPI library's own.
 const Algorithm* choose_reduce(const Settings& settings, const Situation& situation);

@@ -54,7 +54,7 @@ const Algorithm* choose_in_rank_order(const Situation& now) {
 
 Situation without_the_moment(const Situation& now) {
   Situation lasting = now;
-  lasting.spread = 0;
+  lasting.spread = lasting.lead = 0;
   lasting.costs = {};
   lasting.ranks_per_node = 1;
   lasting.nodes = 0;

@@ -14,6 +14,7 @@ TEST(ArrivalView, BeginsWithTheFirstArrival) {
   EXPECT_EQ(view->times, (std::vector<double>{2, 0, 4}));
   EXPECT_EQ(view->order, (std::vector<Rank>{1, 0, 2}));
   EXPECT_EQ(view->spread, 4);
+  EXPECT_EQ(view->lead, 2);
   EXPECT_EQ(view->version, 4U);
   EXPECT_EQ(view->error, 0.5);
   EXPECT_TRUE(view->known());
@@ -51,6 +52,15 @@ TEST(ArrivalView, TimesAgreeWhereWhatGoesByThemIsPlannedAlike) {
   EXPECT_FALSE(times_agree(view({0, 0, 0}), late));
   EXPECT_TRUE(times_agree(view({0, 0, 0}, 0.2), late));
   EXPECT_TRUE(times_agree(view({0, 0, 0}), view({0, 0, 0.1}, 0.2)));
+}
+
+TEST(ArrivalView, LeadIsByWhichTheLastComesAfterAllOthers) {
+  const std::vector<double> none, one{4}, two_late{1, 5, 5}, falling{9, 2, 1}, rising{-3, -2, 4};
+  EXPECT_EQ(lead_of(none), 0);
+  EXPECT_EQ(lead_of(one), 0);
+  EXPECT_EQ(lead_of(two_late), 0);
+  EXPECT_EQ(lead_of(falling), 7);
+  EXPECT_EQ(lead_of(rising), 6);
 }
 
 }  // namespace

@@ -80,8 +80,10 @@ TEST(ChooseChallenger, NeverBreaksARestriction) {
 TEST(ChooseChallenger, IsNoneWhereNothingComesNear) {
   // What ranks win that need not wait for a late one is in no cost of the model.
   Situation late = between_hosts(Collective::reduce, 8, 1 << 20);
-  late.spread = 1;
+  late.spread = late.lead = 1;
   EXPECT_EQ(challenger_in(late), "none");
+  late.lead = 0;  // many are late: it is planned as if all came at once
+  EXPECT_EQ(challenger_in(late), challenger_in(between_hosts(Collective::reduce, 8, 1 << 20)));
   Situation two_levels = between_hosts(Collective::allreduce, 16, 1 << 22);
   two_levels.ranks_per_node = 4;
   EXPECT_EQ(challenger_in(two_levels), "none");

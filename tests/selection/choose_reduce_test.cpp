@@ -12,13 +12,14 @@ namespace {
 // A slow network: 20 Mbit/s.
 constexpr Costs slow{.alpha = 3e-4, .overhead = 2e-4, .beta = 4e-7, .gamma = 1e-10};
 
-Situation reduce_of(std::uint64_t bytes, double spread, Rank ranks = 8) {
+// One rank comes so many seconds after all others.
+Situation reduce_of(std::uint64_t bytes, double late, Rank ranks = 8) {
   Situation now;
   now.collective = Collective::reduce;
   now.ranks = ranks;
   now.bytes = bytes;
   now.operator_use = OperatorUse::predefined;
-  now.spread = spread;
+  now.spread = now.lead = late;
   now.costs = slow;
   return now;
 }
@@ -96,13 +97,13 @@ TEST(ChooseReduce, MeasuresCostsWhereTheyMayDecide) {
 }
 
 // Within a node a vector is copied, not sent; only lateness speaks for Clairvoyant there.
-TEST(ChooseReduce, WithinANodeRanksMustBeLaterThanAReduceTakes) {
+TEST(ChooseReduce, WithinANodeOneRankMustBeLaterThanAReduceTakes) {
   Situation now = reduce_of(1 << 18, 1);
   now.ranks_per_node = now.ranks;
   const double whole = plan_segments(Settings{}, now).whole_time;
-  now.spread = 0.99 * whole;
+  now.lead = 0.99 * whole;
   EXPECT_EQ(choose(Settings{}, now), nullptr);
-  now.spread = 1.01 * whole;
+  now.lead = 1.01 * whole;
   EXPECT_EQ(choose(Settings{}, now), clairvoyant());
 }
 
@@ -190,16 +191,6 @@ TEST(ChooseReduce, OrderIsKeptWhereLinksCarryMessagesInTurn) {
     }
   }
 
-  // The pattern is for those who come long before the last.
-  EXPECT_FALSE(any.together);
-  EXPECT_TRUE(plan.together);
-  Situation apart = now;
-  apart.spread = plan.whole_time;
-  EXPECT_TRUE(plan_segments(Settings{}, apart).together);
-  EXPECT_EQ(plan_segments(Settings{}, apart).round_time, plan.round_time);
-  apart.spread *= 1.1;
-  EXPECT_FALSE(plan_segments(Settings{}, apart).together);
-
   Situation one_node = now;
   one_node.ranks_per_node = now.ranks;
   EXPECT_FALSE(plan_segments(Settings{}, one_node).in_order);
@@ -209,6 +200,35 @@ TEST(ChooseReduce, OrderIsKeptWhereLinksCarryMessagesInTurn) {
   as_many.segments = plan.segments;
   EXPECT_TRUE(plan_segments(as_many, now).in_order);
   EXPECT_FALSE(plan_segments(as_many, far).in_order);
+}
+
+// Unless it was asked for: then, where links carry messages in turn, whoever comes long before the
+// last may leave before it has come.
+TEST(ChooseReduce, ArrivalsAreFollowedWhereOneComesLongAfterAllOthers) {
+  for (const bool fifo_links : {false, true}) {
+    Situation now = reduce_of(1 << 20, 0);
+    now.costs.fifo_links = fifo_links;
+    const SegmentPlan plan = plan_segments(Settings{}, now);
+    EXPECT_TRUE(plan.together);
+    Settings by_name;
+    by_name.algorithm[static_cast<std::size_t>(Collective::reduce)] =
+        static_cast<std::int32_t>(clairvoyant() - algorithms(Collective::reduce).data());
+    EXPECT_EQ(plan_segments(by_name, now).together, fifo_links);
+
+    now.lead = (fifo_links ? 1 : 0.5) * plan.whole_time;
+    now.spread = 1.9 * now.lead;
+    EXPECT_TRUE(plan_segments(Settings{}, now).together);
+    EXPECT_EQ(plan_segments(Settings{}, now).round_time, plan.round_time);
+    EXPECT_FALSE(plan_segments(by_name, now).together);
+    now.lead *= 1.01;
+    EXPECT_FALSE(plan_segments(Settings{}, now).together);
+    EXPECT_GT(plan_segments(Settings{}, now).round_time, plan.round_time);
+    now.spread = 2.1 * now.lead;  // others are as late
+    EXPECT_TRUE(plan_segments(Settings{}, now).together);
+
+    now.spread = now.lead = plan.whole_time;
+    EXPECT_EQ(plan_segments(by_name, now).together, fifo_links);
+  }
 }
 
 }  // namespace

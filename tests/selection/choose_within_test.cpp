@@ -89,13 +89,13 @@ TEST(ChooseWithin, SuitsEveryNumberOfRanksAndEveryOperator) {
   }
 }
 
-// Clairvoyant has its own reasons where ranks are known to come far apart.
+// Clairvoyant has its own reasons where a rank is known to come long after all others.
 TEST(ChooseWithin, GivesWayToClairvoyantAlone) {
   Situation now = within_a_node(Collective::reduce, 1024 * kibi, 16);
-  now.spread = 1;
+  now.spread = now.lead = 1;
   EXPECT_EQ(served_by(now), "radix-k");
   Situation bcast = within_a_node(Collective::bcast, 1024 * kibi, 16);
-  bcast.spread = 1;
+  bcast.spread = bcast.lead = 1;
   EXPECT_EQ(served_by(bcast), "linear");
   now.costs = {.alpha = 1e-6, .overhead = 0.5e-6, .beta = 1e-10, .gamma = 1e-10};
   EXPECT_EQ(served_by(now), "clairvoyant");

@@ -93,18 +93,19 @@ TEST(Knowing, AnAllreduceUsesArrivalsWhereTheyPayAndLosesLittleElsewhere) {
   }
 }
 
-// The reduce follows how far apart ranks are, not how many are late. Where all come apart what it
-// knows brings the last of them nothing and the others their leave (docs/results/told-wrong.md).
-TEST(Knowing, AReduceGainsWhereOneIsVeryLateAndLosesLittleElsewhere) {
+// Where all come apart it is served as if nothing were known: a schedule by their times is longer
+// (src/selection/choose_reduce.cpp). Short vectors, told nothing, are the library's.
+TEST(Knowing, AReduceUsesArrivalsWhereOneIsVeryLateAndLosesNothingElsewhere) {
   if (sanitized) GTEST_SKIP() << "thousands of schedules, which other tests make on fewer ranks";
   for (const Wire& wire : wires) {
     visit_grid([&](const Point& at) {
-      if (at.bytes != 1 << 20 || at.ranks > 16) return;
+      if (at.bytes < 1 << 20) return;
       const Cell cell = measure(Collective::reduce, at, wire);
-      EXPECT_GE(cell.worth(), 0.85) << text_of(at, wire);
-      const bool very_late = at.shape == Shape::one_late && at.delay > 1;
-      if (very_late) {
-        EXPECT_GE(cell.worth(), wire.costs.fifo_links ? 0.98 : 1.05) << text_of(at, wire);
+      EXPECT_GE(cell.worth(), 1) << text_of(at, wire);
+      const bool in_turn = wire.costs.fifo_links;
+      const bool pays = at.shape == Shape::one_late && at.delay >= (in_turn ? 4 : 1);
+      if (pays) {
+        EXPECT_GE(cell.worth(), in_turn ? 1.005 : 1.05) << text_of(at, wire);
       }
     });
   }

@@ -43,6 +43,7 @@ Situation of_a_moment(Situation now, std::mt19937_64& random) {
     return std::uniform_real_distribution<double>(most * 1e-3, most)(random);
   };
   now.spread = random() % 2 == 0 ? 0 : number(10);
+  now.lead = random() % 2 == 0 ? 0 : now.spread;
   now.costs = {.alpha = number(1e-3),
                .overhead = number(1e-4),
                .beta = number(1e-6),

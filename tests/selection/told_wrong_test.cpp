@@ -122,9 +122,13 @@ void expect_robust(Rank ranks, Case which, const Cell& cell) {
   }
 }
 
-// A reduce loses little where it is told wrong, and wins where one is late.
+// A reduce loses little where one is told to be late that is not, nothing where many are told to
+// be, and wins where one is late.
 void expect_bounded(Rank ranks, Case which, const Cell& cell) {
-  EXPECT_LE(cell.ratio(), which == Case::one_late ? 1.0 : 1.27)
+  const bool wrong = which == Case::another_late || which == Case::nobody_late;
+  EXPECT_LE(cell.ratio(), which == Case::one_late ? 0.97
+                          : wrong                 ? 1.19
+                                                  : 1.0)
       << ranks << " ranks, case " << static_cast<int>(which);
 }
 
@@ -159,14 +163,16 @@ constexpr std::string_view remarks = R"(
   long at worst, or one: on 8 ranks one, which is why two late ones gain nothing there, on 12 and 16
   two, on 48 eight. Where nobody is late each vector that was to come late takes a place in the ring for
   its operand and one for its result: p/q times the ring's time, 1.14 where one of 8 is left out.
-- *Reduce* uses the pattern where ranks are further apart than the whole takes. Ranks keep the order of
+- *Reduce* by `auto` goes by arrivals where one rank is late by the whole, or half of it where messages
+  share links, and by as much as all others are apart; else it is served as if nothing were known
+  (`src/selection/choose_reduce.cpp`). By name it uses the pattern where ranks are further apart than the
+  whole takes, which costs where two are late - they meet at the same receivers - or many are, and brings the mean rank 0.87 to
+  1.05 of its time in the call. Ranks keep the order of
   the schedule, so that one in the wrong place holds up all. So arrivals are drawn together to 2.5 log2 p
   rounds of a segment, in which what others have merged reaches the last rank
   (`src/selection/round_time.hpp`). Spread over half a reduce they brought the last rank no more where
-  they were right (0.71 to 1.15 of told nothing) and cost up to 1.71 times where they were wrong; the
-  mean over all ranks of the time in the call was shorter then, 0.66 to 0.91 of that told nothing, now it
-  is 0.87 to 1.05, and 1.00 to 1.16 where they are wrong (to 1.42 before). Told nothing costs least where
-  two are late: they meet at the same receivers. What is left above 1.10 are the rounds by which the
+  they were right (0.71 to 1.15 of told nothing) and cost up to 1.71 times where they were wrong.
+  What is left above 1.10 are the rounds by which the
   schedule is longer, for who was thought to be late comes last in it. Predicted arrivals are held
   against what calls take without them, and given up where they cost more than 2 % (docs/explanation/prediction.md).
 - *Clairvoyant's exchanges*, which are run only where they are asked for by name, lay the whole schedule
@@ -186,6 +192,7 @@ std::string page() {
   constexpr std::array rows{
       Row{"allreduce, `auto`", {Collective::allreduce, ""}},
       Row{"reduce, `auto`", {Collective::reduce, ""}},
+      Row{"reduce, `clairvoyant`", {Collective::reduce, "clairvoyant"}},
       Row{"allreduce, `clairvoyant`", {Collective::allreduce, "clairvoyant"}},
       Row{"bcast, `clairvoyant`", {Collective::bcast, "clairvoyant"}},
   };

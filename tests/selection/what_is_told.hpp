@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arrival/view.hpp"
 #include "selection/choose.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/simulator.hpp"
@@ -38,6 +39,7 @@ inline Situation situation_of(Collective collective, Rank ranks, std::uint64_t b
   now.operator_use = OperatorUse::predefined;
   now.costs = costs;
   if (!told.empty()) now.spread = std::ranges::max(told) - std::ranges::min(told);
+  now.lead = lead_of(told);
   return now;
 }
 

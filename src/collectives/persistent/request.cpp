@@ -210,8 +210,8 @@ ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
                          .outstanding = queue_ ? 0 : outstanding_,
                          .in_place = bound_.in_place,
                          .background = in_background()};
-  const bool spread = algorithm.arrivals && view != nullptr && view->known();
-  return spec.cut_as(spread ? at_spread(bound_.cut, ranks_, view->spread) : bound_.cut);
+  const bool told = algorithm.arrivals && view != nullptr && view->known();
+  return spec.cut_as(told ? at_arrivals(bound_.cut, ranks_, view->spread, view->lead) : bound_.cut);
 }
 
 // One that has more messages than this request has tags gives way to the one for ranks that come at

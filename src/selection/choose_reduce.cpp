@@ -20,12 +20,12 @@
 // nothing where ranks come uniformly, but for 0.94 on 48 ranks by links in turn, and 0.75 to 0.99
 // where one is late by four vectors' times, or, where messages share links, by one. On 16 hosts
 // that come uniformly over 2.5 to 25 vectors' times it takes 1.08 to 1.10 times as long, and the
-// mean rank is in the call for 1.00 to 1.04 times as long (Open MPI 4.1, measured in November 2026:
-// `sibyl reproduce reduce-figure-10-cluster`). So `auto` goes by arrivals where one is late by the
-// whole, or half of it where messages share links, and by as much as all others are apart. Whoever
-// asks for Clairvoyant by name gets it as published, but where links carry messages in turn and
-// ranks are nearer than the whole takes: for the sake of those who may leave before the last has
-// come.
+// mean rank is in the call for 1.01 to 1.03 times as long (Open MPI 4.1; under MPICH 4.0 both take
+// 0.99 to 1.00; measured in November 2026: `sibyl reproduce reduce-figure-10-cluster`). So `auto`
+// goes by arrivals where one is late by the whole, or half of it where messages share links, and by
+// as much as all others are apart. Whoever asks for Clairvoyant by name gets it as published, but
+// where links carry messages in turn and ranks are nearer than the whole takes: for the sake of
+// those who may leave before the last has come.
 #include "selection/choose_reduce.hpp"
 
 #include <algorithm>

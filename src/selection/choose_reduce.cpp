@@ -131,8 +131,8 @@ const Algorithm* choose_reduce(const Settings& settings, const Situation& all) {
   const double deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));
   const double twice =
       2 * (deep * now.costs.alpha + now.costs.beta * static_cast<double>(now.bytes));
-  const bool pays =
-      now.lead > plan.whole_time || (between_nodes(now) && plan.whole_time < clear_win * twice);
+  const bool one_is_late = !plan.together && now.lead > plan.whole_time;
+  const bool pays = one_is_late || (between_nodes(now) && plan.whole_time < clear_win * twice);
   if (!pays) return nullptr;
   return find_algorithm(Collective::reduce, on_two_levels ? "two-level" : "clairvoyant");
 }

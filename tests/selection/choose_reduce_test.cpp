@@ -101,10 +101,12 @@ TEST(ChooseReduce, WithinANodeOneRankMustBeLaterThanAReduceTakes) {
   Situation now = reduce_of(1 << 18, 1);
   now.ranks_per_node = now.ranks;
   const double whole = plan_segments(Settings{}, now).whole_time;
-  now.lead = 0.99 * whole;
+  now.spread = now.lead = 0.99 * whole;
   EXPECT_EQ(choose(Settings{}, now), nullptr);
-  now.lead = 1.01 * whole;
+  now.spread = now.lead = 1.01 * whole;
   EXPECT_EQ(choose(Settings{}, now), clairvoyant());
+  now.spread = 3 * whole;  // and others are as late
+  EXPECT_EQ(choose(Settings{}, now), nullptr);
 }
 
 TEST(ChooseReduce, NeedsCostsACommutingOperatorAndAFreeHand) {

@@ -195,6 +195,7 @@ TEST(PredictedCalls, OfAReduceEndUpInClairvoyantWithThePredictedArrivals) {
     settings.beta = 1000;
     state.replace_settings(settings);
     for (int call = 0; call < calls; ++call) {
+      MPI_Barrier(served.get());  // or those who only send would be calls ahead
       if (rank_in() == size - 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       reduce_once(served, 8192, call);
     }

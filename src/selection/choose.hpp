@@ -96,10 +96,10 @@ struct Situation {
 // How an algorithm that cuts vectors into segments is to run.
 struct SegmentPlan {
   std::uint32_t segments = 1;
-  double round_time = 1;    // seconds that a round of one segment takes
-  double whole_time = 0;    // seconds of the collective when all ranks are there
-  bool in_order = false;    // as in PlanRequest
-  bool together = false;    // planned as if all ranks came at once, whatever the pattern
+  double round_time = 1;  // seconds that a round of one segment takes
+  double whole_time = 0;  // seconds of the collective when all ranks are there
+  bool in_order = false;  // as in PlanRequest
+  bool together = false;  // planned as if all ranks came at once, whatever the pattern
   // Nobody asked for it by name, in settings or a table: it goes by arrivals where one is far later
   // than all others alone.
   bool for_one = false;

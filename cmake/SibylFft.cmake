@@ -25,7 +25,7 @@ if(SIBYL_FFTW_INCLUDE AND SIBYL_FFTW_SINGLE AND SIBYL_FFTW_SINGLE_THREADS AND SI
   endforeach()
   add_library(sibyl_fft_serial STATIC ${serial_sources})
   sibyl_harden(sibyl_fft_serial)
-  target_include_directories(sibyl_fft_serial PRIVATE ${PROJECT_SOURCE_DIR}/tools)
+  target_include_directories(sibyl_fft_serial PUBLIC ${PROJECT_SOURCE_DIR}/tools)
   target_link_libraries(sibyl_fft_serial
     PUBLIC sibyl_fft_libraries
     PRIVATE sibyl_options nlohmann_json::nlohmann_json fmt::fmt-header-only CLI11::CLI11)

@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "pretended_edge.hpp"
+
 namespace sibyl::fft {
 
 // Whose time each rank tells: all ranks' numbers in another order, by the number of the window.
@@ -21,12 +23,9 @@ inline std::vector<std::size_t> told_of(std::size_t ranks, std::uint64_t window)
 }
 
 // The part of its work that a rank says it has done when it has done half of it in `half` seconds,
-// so that it seems to come `later` seconds later than it will; of work that would seem to be over
-// by now nearly all.
+// so that it seems to come `later` seconds later than it will.
 inline double told_fraction(double half, double later) {
-  constexpr double nearly_all = 0.999;
-  const double pretended = 2 * half + later;
-  return pretended * nearly_all <= half ? nearly_all : half / pretended;
+  return pretended_fraction(half, 2 * half + later);
 }
 
 }  // namespace sibyl::fft

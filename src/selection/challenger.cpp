@@ -110,10 +110,8 @@ Ranking rank_between_single_ranks(const Algorithm& chosen, const Settings& setti
   const bool single = now.ranks > 1 && now.node_count() == now.ranks;
   if (!single || !now.costs.known()) return all;
   // What ranks win that need not wait for a late one is in no such cost.
-  const bool is_reduce = now.collective == Collective::reduce;
-  if (chosen.arrivals && now.spread > 0 && !(is_reduce && plan_segments(settings, now).together)) {
-    return all;
-  }
+  const bool follows = chosen.arrivals && now.spread > 0;
+  if (follows && !segments_for(settings, chosen, now).together) return all;
   for (const Algorithm& row : algorithms(now.collective)) {
     if (&row != &chosen && (row.arrivals || row.any_placement)) continue;
     if (row.commutative_only && !now.commutes) continue;

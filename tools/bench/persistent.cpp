@@ -1,13 +1,13 @@
 // Requests that hear of the emulated computation; see persistent.hpp.
 #include "bench/persistent.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
 #include "bench/clock.hpp"
 #include "collectives/persistent/request.hpp"
 #include "communicator/communicator_state.hpp"
+#include "pretended_edge.hpp"
 #include "sibyl/planners.hpp"
 
 namespace sibyl::bench {
@@ -159,9 +159,7 @@ void BoundCall::started() {
 }
 
 void BoundCall::reached(double fraction) {
-  // Of a computation that would seem to be over by now, nearly all.
-  constexpr double nearly_all = 0.999;
-  if (pretended_ > 0) fraction = std::min(nearly_all, (now() - began_) / pretended_);
+  if (pretended_ > 0) fraction = pretended_fraction(now() - began_, pretended_);
   note(SIBYL_Edge(&request_, fraction));
 }
 

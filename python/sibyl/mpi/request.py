@@ -125,7 +125,12 @@ class Request:
 
 
 def info_keys(
-    algorithm: str, order: str | None, background: bool | None, reproducible: bool
+    algorithm: str,
+    order: str | None = None,
+    background: bool | None = None,
+    *,
+    outstanding: int | None = None,
+    reproducible: bool = False,
 ) -> dict[str, str]:
     """What the init functions' words mean as info keys of the C functions."""
     keys = {"sibyl_reproducible": "true" if reproducible else "false"}
@@ -133,6 +138,8 @@ def info_keys(
     keys["sibyl_algorithm"] = name
     keys["sibyl_order"] = of_paper if order is None else order
     keys["sibyl_background"] = gates if background is None else "true" if background else "false"
+    if outstanding is not None:
+        keys["sibyl_outstanding"] = str(outstanding)
     return keys
 
 

@@ -48,6 +48,7 @@ def gather_init(
     algorithm: str = "auto",
     order: str | None = None,
     background: bool | None = None,
+    outstanding: int | None = None,
 ) -> Request:
     """Bind a gather: the root receives the blocks of all ranks, in rank order. Collective.
 
@@ -62,15 +63,17 @@ def gather_init(
         order: `arrival`: ranks are served in the order in which they are predicted to arrive;
             `rank`: always in rank order; None: as the paper's name says, else `arrival`.
         background: data moves before a rank has arrived; None: as the paper's name says, else yes.
+        outstanding: transfers that the root of a linear algorithm has under way at a time, 1 in the
+            paper, 0: no limit; None: as SIBYL_OUTSTANDING says.
 
     Raises:
         ValueError: `receive` is no whole number of blocks, or no MPI datatype fits an array.
         TypeError: a buffer is none, or `receive` may not be written.
-        mpi4py.MPI.Exception: MPI_ERR_INFO_VALUE, no such algorithm or order, on all ranks;
+        mpi4py.MPI.Exception: MPI_ERR_INFO_VALUE, no such algorithm, order or number, on all ranks;
             MPI_ERR_OTHER, what another rank gave is wrong; and the classes of MPI_Gather.
         sibyl.errors.CommandError: Sibyl's library for this MPI is not installed.
     """
-    keys = info_keys(algorithm, order, background, False)
+    keys = info_keys(algorithm, order, background, outstanding=outstanding)
     return _bind_blocks("SIBYL_Gather_init", send, receive, comm, root, keys)
 
 
@@ -83,6 +86,7 @@ def scatter_init(
     algorithm: str = "auto",
     order: str | None = None,
     background: bool | None = None,
+    outstanding: int | None = None,
 ) -> Request:
     """Bind a scatter: rank r receives block r of the root's array. Collective.
 
@@ -95,11 +99,12 @@ def scatter_init(
         algorithm: as in `gather_init`, of a scatter.
         order: as in `gather_init`.
         background: as in `gather_init`.
+        outstanding: as in `gather_init`.
 
     Raises:
         mpi4py.MPI.Exception: the classes of MPI_Scatter; else, and other errors, as `gather_init`.
     """
-    keys = info_keys(algorithm, order, background, False)
+    keys = info_keys(algorithm, order, background, outstanding=outstanding)
     return _bind_blocks("SIBYL_Scatter_init", send, receive, comm, root, keys)
 
 
@@ -112,6 +117,7 @@ def gatherv_init(
     algorithm: str = "auto",
     order: str | None = None,
     background: bool | None = None,
+    outstanding: int | None = None,
 ) -> Request:
     """Bind an irregular gather: the blocks of the ranks may be of any sizes. Collective.
 
@@ -124,11 +130,12 @@ def gatherv_init(
         algorithm: `auto`, `native`, `linear`, or LIN, SLIN, BSLIN.
         order: as in `gather_init`.
         background: as in `gather_init`.
+        outstanding: as in `gather_init`.
 
     Raises:
         mpi4py.MPI.Exception: the classes of MPI_Gatherv; else, and other errors, as `gather_init`.
     """
-    keys = info_keys(algorithm, order, background, False)
+    keys = info_keys(algorithm, order, background, outstanding=outstanding)
     return _bind_blocks("SIBYL_Gatherv_init", send, receive, comm, root, keys)
 
 
@@ -141,6 +148,7 @@ def scatterv_init(
     algorithm: str = "auto",
     order: str | None = None,
     background: bool | None = None,
+    outstanding: int | None = None,
 ) -> Request:
     """Bind an irregular scatter: the blocks of the ranks may be of any sizes. Collective.
 
@@ -153,9 +161,10 @@ def scatterv_init(
         algorithm: `auto`, `native`, `linear`, or LIN, SLIN, BSLIN.
         order: as in `gather_init`.
         background: as in `gather_init`.
+        outstanding: as in `gather_init`.
 
     Raises:
         mpi4py.MPI.Exception: the classes of MPI_Scatterv; else, and other errors, as `gather_init`.
     """
-    keys = info_keys(algorithm, order, background, False)
+    keys = info_keys(algorithm, order, background, outstanding=outstanding)
     return _bind_blocks("SIBYL_Scatterv_init", send, receive, comm, root, keys)

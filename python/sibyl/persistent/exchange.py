@@ -35,7 +35,7 @@ def bcast_init(
         data = read_buffer(buffer, "buffer", writable=not is_root(comm, root))
         return (data.address, data.elements, data.type, root), (data,)
 
-    keys = info_keys(algorithm, None, background, False)
+    keys = info_keys(algorithm, background=background)
     return make_request("SIBYL_Bcast_init", prepare, comm, keys)
 
 
@@ -72,7 +72,7 @@ def allgather_init(
     A rank that comes late finds in `receive` what the others have sent. The arguments and errors
     are those of `gather_init`, for every rank what they are for its root.
     """
-    keys = info_keys(algorithm, None, background, False)
+    keys = info_keys(algorithm, background=background)
     return _bind_exchange("SIBYL_Allgather_init", send, receive, comm, keys)
 
 
@@ -88,7 +88,7 @@ def allgatherv_init(
 
     The arguments and errors are those of `gatherv_init`, for every rank what they are for its root.
     """
-    keys = info_keys(algorithm, None, background, False)
+    keys = info_keys(algorithm, background=background)
     return _bind_exchange("SIBYL_Allgatherv_init", send, receive, comm, keys)
 
 
@@ -112,5 +112,5 @@ def alltoall_init(
     Raises:
         mpi4py.MPI.Exception: the classes of MPI_Alltoall; else, and other errors, as `gather_init`.
     """
-    keys = info_keys(algorithm, None, background, False)
+    keys = info_keys(algorithm, background=background)
     return _bind_exchange("SIBYL_Alltoall_init", send, receive, comm, keys)

@@ -54,7 +54,7 @@ def reduce_init(
         own, out, vector = _vectors(send, receive, is_root(comm, root))
         return (*vector, handle(op), root), (own, out)
 
-    keys = info_keys(algorithm, order, background, reproducible)
+    keys = info_keys(algorithm, order, background, reproducible=reproducible)
     return make_request("SIBYL_Reduce_init", prepare, comm, keys, op)
 
 
@@ -83,7 +83,7 @@ def exscan_init(
         own, out, vector = _vectors(send, receive, True)
         return (*vector, handle(op)), (own, out)
 
-    keys = info_keys(algorithm, None, None, False)
+    keys = info_keys(algorithm)
     return make_request("SIBYL_Exscan_init", prepare, comm, keys, op)
 
 
@@ -105,5 +105,5 @@ def allreduce_init(
         own, out, vector = _vectors(send, receive, True)
         return (*vector, handle(op)), (own, out)
 
-    keys = info_keys(algorithm, None, None, reproducible)
+    keys = info_keys(algorithm, reproducible=reproducible)
     return make_request("SIBYL_Allreduce_init", prepare, comm, keys, op)

@@ -31,7 +31,6 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       bound_(std::move(call)),
       rank_(state.rank()),
       ranks_(state.size()),
-      outstanding_(outstanding_in(state.settings(), bound_.collective, in_background())),
       programs_(rank_, ranks_, 1) {
   programs_.set_placement(state.placement());
   if (!bound_.counts.empty()) {
@@ -52,7 +51,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
                        bound_.algorithm->arrivals, bound_.clock});
       if (takes_turns()) {
         const auto all = static_cast<std::uint32_t>(ranks_);
-        queue_.emplace(ranks_, bound_.root, outstanding_ == 0 ? all : outstanding_);
+        queue_.emplace(ranks_, bound_.root, bound_.outstanding == 0 ? all : bound_.outstanding);
       }
     }
   }
@@ -132,7 +131,7 @@ bool PersistentRequest::exchanges() const {
 // deals with nodes.
 bool PersistentRequest::takes_turns() const {
   return rank_ == bound_.root && !everyone() && bound_.collective == Collective::gather &&
-         !bound_.algorithm->nodes && outstanding_ != 1;
+         !bound_.algorithm->nodes && bound_.outstanding != 1;
 }
 
 double PersistentRequest::seconds() const {
@@ -207,7 +206,7 @@ ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
   const Algorithm& algorithm = *bound_.algorithm;
   const ProgramSpec spec{.algorithm = &algorithm,
                          .root = bound_.root,
-                         .outstanding = queue_ ? 0 : outstanding_,
+                         .outstanding = queue_ ? 0 : bound_.outstanding,
                          .in_place = bound_.in_place,
                          .background = in_background()};
   const bool told = algorithm.arrivals && view != nullptr && view->known();

@@ -66,7 +66,8 @@ struct PersistentCall {
   ServedBy served_by = ServedBy::library;
   const Algorithm* algorithm = nullptr;
   Progress progress = Progress::calls;
-  bool by_arrival = false;  // in the order of arrival, or planned for arrival times
+  bool by_arrival = false;        // in the order of arrival, or planned for arrival times
+  std::uint32_t outstanding = 1;  // transfers of a linear root under way; 0: no limit
   int root = 0;
   bool in_place = false;
   SegmentPlan cut;
@@ -204,7 +205,6 @@ class PersistentRequest final : public PersistentWork {
   PersistentCall bound_;
   int rank_ = 0;
   int ranks_ = 1;
-  std::uint32_t outstanding_ = 1;
 
   Stage stage_ = Stage::inactive;
   bool gone_ = false;  // MPI has ended

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/own_failure.hpp"
 #include "cost/placement.hpp"
@@ -15,12 +17,16 @@
 namespace sibyl {
 namespace {
 
+constexpr std::int32_t as_settings_say = -1;
+constexpr std::int32_t most_outstanding = 1'000'000;  // as of SIBYL_OUTSTANDING
+
 // As rank 0 broadcasts them.
 struct Terms {
   std::int32_t valid = 1;
   std::int32_t algorithm = choose_automatically;
   std::int32_t by_arrival = 1;
   std::int32_t background = 1;
+  std::int32_t outstanding = as_settings_say;
   std::int32_t reproducible = 0;
 };
 
@@ -51,6 +57,15 @@ bool read_choice(MPI_Info info, const char* key, std::string_view off, std::stri
   return true;
 }
 
+// A number of transfers; false where it is none.
+bool read_outstanding(MPI_Info info, std::int32_t& outstanding) {
+  const std::string value = value_of(info, "sibyl_outstanding");
+  if (value.empty()) return true;
+  const char* end = value.data() + value.size();
+  const auto [rest, error] = std::from_chars(value.data(), end, outstanding);
+  return error == std::errc{} && rest == end && outstanding >= 0 && outstanding <= most_outstanding;
+}
+
 bool read_algorithm(MPI_Info info, Collective collective, std::int32_t& algorithm) {
   const std::string value = value_of(info, "sibyl_algorithm");
   if (value.empty() || value == "auto") return true;
@@ -71,6 +86,7 @@ Terms read_terms(MPI_Info info, Collective collective) {
   const bool valid = read_algorithm(info, collective, terms.algorithm) &&
                      read_choice(info, "sibyl_order", "rank", "arrival", terms.by_arrival) &&
                      read_choice(info, "sibyl_background", "false", "true", terms.background) &&
+                     read_outstanding(info, terms.outstanding) &&
                      read_choice(info, "sibyl_reproducible", "false", "true", terms.reproducible);
   terms.valid = valid ? 1 : 0;
   return terms;
@@ -151,7 +167,7 @@ std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
   PlanRequest request;
   request.ranks = state.size();
   request.root = call.root;
-  request.outstanding = outstanding_in(state.settings(), call.collective);
+  request.outstanding = call.outstanding;
   request.segments = call.cut.segments;
   request.lanes = call.cut.lanes;
   place(*call.algorithm, state.placement(), request);
@@ -212,6 +228,10 @@ void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agre
     call.progress =
         from_start ? PersistentCall::Progress::thread_from_start : PersistentCall::Progress::thread;
   }
+  const bool background = call.progress == PersistentCall::Progress::thread_from_start;
+  call.outstanding = terms.outstanding == as_settings_say
+                         ? outstanding_in(settings, call.collective, background)
+                         : static_cast<std::uint32_t>(terms.outstanding);
   const bool fixed = is_reproducible(settings, call.collective);
   if (call.algorithm->arrivals && !fixed) state.find_costs(state.tags_of(call.collective));
   if (call.algorithm->segments) {

@@ -3,6 +3,8 @@
 //   sibyl_algorithm     auto, native, or a name from the table of algorithms
 //   sibyl_order         arrival (the default) or rank
 //   sibyl_background    true (the default) or false
+//   sibyl_outstanding   transfers that the root of a linear algorithm has under way, 0: no limit;
+//                       what SIBYL_OUTSTANDING does, for this request
 //   sibyl_reproducible  false (the default) or true: what SIBYL_REPRODUCIBLE does, for this request
 #pragma once
 

@@ -42,7 +42,8 @@ std::string PersistentCase::text() const {
   return std::string(name_of(collective)) + " " + algorithm + (by_arrival ? ", by arrival" : "") +
          (background ? ", background" : "") + ", root " + std::to_string(root) + ", " +
          std::to_string(count) + " elements" + (in_place ? ", in place" : "") +
-         (gaps ? ", gaps" : "") + (large ? ", large counts" : "");
+         (gaps ? ", gaps" : "") + (large ? ", large counts" : "") +
+         (outstanding ? ", " + std::to_string(*outstanding) + " under way" : "");
 }
 
 PersistentCase any_persistent_case(Random& random, int size) {
@@ -69,6 +70,7 @@ PersistentCase any_persistent_case(Random& random, int size) {
   now.in_place = pick(random, 3) == 0;
   now.gaps = !combines(now.collective) && !irregular && pick(random, 2) == 0;
   now.large = MPI_VERSION >= 4 && pick(random, 3) == 0;
+  if (pick(random, 2) == 0) now.outstanding = static_cast<int>(pick(random, 4));
   return now;
 }
 
@@ -84,6 +86,9 @@ PersistentTrial::PersistentTrial(const PersistentCase& now, MPI_Comm comm)
   MPI_Info_set(info, "sibyl_algorithm", now.algorithm.c_str());
   MPI_Info_set(info, "sibyl_order", now.by_arrival ? "arrival" : "rank");
   MPI_Info_set(info, "sibyl_background", now.background ? "true" : "false");
+  if (now.outstanding) {
+    MPI_Info_set(info, "sibyl_outstanding", std::to_string(*now.outstanding).c_str());
+  }
   EXPECT_EQ(make(info), MPI_SUCCESS) << now.text();
   MPI_Info_free(&info);
   if (own_type_ != MPI_INT64_T) MPI_Type_free(&own_type_);  // the request has its own

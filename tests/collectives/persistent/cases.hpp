@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct PersistentCase {
   bool in_place = false;
   bool gaps = false;   // where types may differ: one with gaps at every second rank
   bool large = false;  // made by the function with large counts
+  std::optional<int> outstanding = std::nullopt;  // transfers of a linear root under way, 0: all
   std::string text() const;
 };
 

@@ -52,16 +52,6 @@ class FirstRanks {
   FirstRanks& operator=(const FirstRanks&) = delete;
   MPI_Comm get() const { return comm_; }
 
-  // How many transfers a linear root may have under way, from here on.
-  void allow(std::uint32_t outstanding) const {
-    CommunicatorState* state = CommunicatorState::get(comm_);
-    ASSERT_NE(state, nullptr);
-    ASSERT_TRUE(state->serves(comm_, true));
-    Settings settings = state->settings();
-    settings.outstanding = outstanding;
-    state->replace_settings(settings);
-  }
-
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
@@ -78,6 +68,8 @@ PersistentCase any_published_case(Random& random, int ranks) {
   now.count = counts[pick(random, counts.size())];
   now.in_place = pick(random, 3) == 0;
   now.gaps = pick(random, 3) == 0;
+  constexpr std::array<int, 4> windows{1, 2, 8, 8};
+  now.outstanding = windows[pick(random, windows.size())];
   return now;
 }
 
@@ -87,20 +79,16 @@ TEST(PersistentPapers, RandomCasesOfTheThirteenGiveTheResultsOfGatherAndScatter)
   Random own(run_seed() + 7919 * static_cast<std::uint64_t>(rank_in() + 1));
   const int size = size_of();
   std::vector<std::unique_ptr<FirstRanks>> first(static_cast<std::size_t>(size) + 1);
-  constexpr std::array<std::uint32_t, 4> windows{1, 2, 8, 8};
   const int wanted = long_tests() ? 10000 : cases(200);
   for (int i = 0; i < wanted; ++i) {
     const int ranks = 1 + static_cast<int>(pick(random, static_cast<std::uint64_t>(size)));
     std::unique_ptr<FirstRanks>& comm = first[static_cast<std::size_t>(ranks)];
     if (comm == nullptr) comm = std::make_unique<FirstRanks>(ranks);
     const PersistentCase now = any_published_case(random, ranks);
-    const std::uint32_t window = windows[pick(random, windows.size())];
     const auto edges = static_cast<Edges>(pick(random, 3));
     const std::uint64_t seed = random();
     if (comm->get() == MPI_COMM_NULL) continue;
-    SCOPED_TRACE(now.text() + ", " + std::to_string(ranks) + " ranks, " + std::to_string(window) +
-                 " outstanding");
-    comm->allow(window);
+    SCOPED_TRACE(now.text() + ", " + std::to_string(ranks) + " ranks");
     PersistentTrial trial(now, comm->get());
     ASSERT_TRUE(trial.made());
     for (std::uint64_t k = 0; k < 3; ++k) iterate(trial, seed + k, edges, own, 300);

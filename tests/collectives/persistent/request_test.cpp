@@ -259,8 +259,10 @@ TEST(Persistent, WhatIsWrongAtOneRankIsRefusedAtAll) {
   EXPECT_EQ(request, SIBYL_REQUEST_NULL);
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
-  for (const auto& [key, value] : std::map<std::string, std::string>{
-           {"sibyl_algorithm", "fastest"}, {"sibyl_order", "x"}, {"sibyl_background", "yes"}}) {
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"sibyl_algorithm", "fastest"},
+                                                                     {"sibyl_order", "x"},
+                                                                     {"sibyl_background", "yes"},
+                                                                     {"sibyl_outstanding", "-1"}}) {
     MPI_Info_set(info, key.c_str(), rank == 0 ? value.c_str() : "native");
     EXPECT_EQ(class_of(SIBYL_Gather_init(&send, 1, MPI_INT64_T, receive.data(), 1, MPI_INT64_T, 0,
                                          comm.get(), info, &request)),

@@ -1,28 +1,30 @@
 // The ways to gather, by name; see gather_names.hpp.
 #include "fft/gather_names.hpp"
 
-#include <algorithm>
 #include <array>
+
+#include "at_a_time.hpp"
 
 namespace sibyl::fft {
 namespace {
 
 // MPI is MPI_Gather as any program calls it, which a preloaded Sibyl may serve; native is the MPI
 // library's own in any case.
-// The rest are those of the paper; BLIN: blocks are received in the background as they come; and
-// BLS: BSLS, told nothing of who is late; shuffled: told the times of other ranks.
+// The rest are those of the paper, with one transfer of the root under way as there; BLIN: blocks
+// are received in the background as they come; and BLS: BSLS, told nothing of who is late;
+// shuffled: told the times of other ranks.
 constexpr std::array<GatherName, 14> names{{
     {"MPI", ""},
     {"native", ""},
     {"auto", "auto", true, true},
-    {"LIN", "linear"},
-    {"BLIN", "linear", false, true},
-    {"LS", "linear-synchronised"},
-    {"BLS", "linear-synchronised", false, true},
-    {"SLS", "linear-synchronised", true},
-    {"BSLS", "linear-synchronised", true, true},
-    {"shuffled:SLS", "linear-synchronised", true, false, true},
-    {"shuffled:BSLS", "linear-synchronised", true, true, true},
+    {"LIN", "linear", false, false, false, 1},
+    {"BLIN", "linear", false, true, false, 0},
+    {"LS", "linear-synchronised", false, false, false, 1},
+    {"BLS", "linear-synchronised", false, true, false, 1},
+    {"SLS", "linear-synchronised", true, false, false, 1},
+    {"BSLS", "linear-synchronised", true, true, false, 1},
+    {"shuffled:SLS", "linear-synchronised", true, false, true, 1},
+    {"shuffled:BSLS", "linear-synchronised", true, true, true, 1},
     {"BNOM", "binomial"},
     {"SBN", "binomial", true},
     {"BSBN", "binomial", true, true},
@@ -30,10 +32,19 @@ constexpr std::array<GatherName, 14> names{{
 
 }  // namespace
 
-const GatherName* find_gather(std::string_view name) {
-  const auto* found = std::find_if(names.begin(), names.end(),
-                                   [&](const GatherName& one) { return one.name == name; });
-  return found == names.end() ? nullptr : found;
+std::optional<GatherName> find_gather(std::string_view name) {
+  const std::optional<AtATime> asked = read_at_a_time(name);
+  for (GatherName one : names) {
+    if (one.name != (asked ? asked->name : name)) continue;
+    if (asked && one.algorithm.empty()) return {};  // the library's own
+    // Unsorted, the synchronised gather asks a rank when the one before has answered.
+    const bool takes_one = !one.by_arrival && one.algorithm == "linear-synchronised";
+    if (asked && asked->transfers != 1 && takes_one) return {};
+    one.name = name;
+    if (asked) one.outstanding = asked->transfers;
+    return one;
+  }
+  return {};
 }
 
 std::string gather_names() {
@@ -51,7 +62,7 @@ std::vector<std::string> split_gathers(std::string_view text, std::string& unkno
     const std::size_t comma = text.find(',');
     const std::string_view part = text.substr(0, comma);
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-    if (find_gather(part) == nullptr) {
+    if (!find_gather(part)) {
       unknown = part;
       return {};
     }

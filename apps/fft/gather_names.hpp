@@ -1,6 +1,8 @@
 // The ways to gather, by name, and what the names stand for. No MPI here.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +16,13 @@ struct GatherName {
   bool by_arrival = false;   // ranks are served in the order in which they are predicted to arrive
   bool background = false;   // the root receives while it still computes
   bool told_others = false;  // ranks tell each other's times of the last window
+  // Transfers of the root under way, 0: no limit; as Sibyl has them where nothing is said.
+  std::optional<std::uint32_t> outstanding = std::nullopt;
 };
 
-// The one with this name; nullptr: there is none.
-const GatherName* find_gather(std::string_view name);
+// The one with this name, or NAME@K with K transfers of the root under way; refers to `name`.
+// Nothing where there is none.
+std::optional<GatherName> find_gather(std::string_view name);
 
 // All names, separated by commas, for people.
 std::string gather_names();

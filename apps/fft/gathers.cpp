@@ -46,6 +46,9 @@ class PersistentGather : public Gather {
     MPI_Info_set(info, "sibyl_algorithm", std::string(name.algorithm).c_str());
     MPI_Info_set(info, "sibyl_order", name.by_arrival ? "arrival" : "rank");
     MPI_Info_set(info, "sibyl_background", name.background ? "true" : "false");
+    if (name.outstanding) {
+      MPI_Info_set(info, "sibyl_outstanding", std::to_string(*name.outstanding).c_str());
+    }
     SIBYL_Gather_init(share, count, MPI_FLOAT, all, count, MPI_FLOAT, 0, comm, info, &request_);
     MPI_Info_free(&info);
   }
@@ -87,7 +90,7 @@ class PersistentGather : public Gather {
 
 std::unique_ptr<Gather> make_gather(std::string_view name, MPI_Comm comm, const float* share,
                                     int count, float* all) {
-  const GatherName& wanted = *find_gather(name);
+  const GatherName wanted = *find_gather(name);
   if (!wanted.algorithm.empty()) {
     return std::make_unique<PersistentGather>(wanted, comm, share, count, all);
   }

@@ -16,13 +16,13 @@ Options parse(std::vector<std::string> words) {
 
 TEST(Options, AreReadWithAndWithoutEquals) {
   const Options options =
-      parse({"a.wav", "--size", "1024", "--iterations=7", "--gather", "native,MPI", "--threads",
+      parse({"a.wav", "--size", "1024", "--iterations=7", "--gather", "native,BSLS@24", "--threads",
              "2", "--plot", "s.png", "--compute", "43.5"});
   EXPECT_EQ(options.problem, "");
   EXPECT_EQ(options.recording, "a.wav");
   EXPECT_EQ(options.size, 1024U);
   EXPECT_EQ(options.iterations, 7);
-  EXPECT_EQ(options.gathers, (std::vector<std::string>{"native", "MPI"}));
+  EXPECT_EQ(options.gathers, (std::vector<std::string>{"native", "BSLS@24"}));
   EXPECT_EQ(options.threads, 2);
   EXPECT_EQ(options.plot, "s.png");
   EXPECT_DOUBLE_EQ(options.compute, 43.5e-3);
@@ -40,6 +40,12 @@ TEST(Options, SayWhatIsWrongInOneLine) {
       {"a.wav", "--compute", "inf"},
       {"a.wav", "--gather", "LSS"},
       {"a.wav", "--gather", ""},
+      {"a.wav", "--gather", "BSLS@"},
+      {"a.wav", "--gather", "BSLS@-1"},
+      {"a.wav", "--gather", "BSLS@2x"},
+      {"a.wav", "--gather", "LSS@2"},
+      {"a.wav", "--gather", "native@2"},
+      {"a.wav", "--gather", "BLS@2"},
       {"a.wav", "--plot", "s.gif"},
       {"a.wav", "--color", "red"},
   };

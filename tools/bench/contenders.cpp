@@ -199,7 +199,7 @@ void Contender::expect(std::span<const double> arrivals) {
 }
 
 void Contender::pretend(double seconds) {
-  if (bound_ && prediction_ == Prediction::shuffled) bound_->pretend(seconds);
+  if (bound_) bound_->pretend(seconds);
 }
 
 std::vector<double> Contender::learn(std::span<const double> arrivals) {

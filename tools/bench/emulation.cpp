@@ -1,4 +1,4 @@
-// Two halves of sleep; see emulation.hpp.
+// Two sleeps; see emulation.hpp.
 #include "bench/emulation.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void emulate_computation(double start, double seconds, double spin, ComputationO
   sleep_until(start, spin);
   const double begun = now();
   observer.started();
-  sleep_until(start + seconds / 2, 0);
+  sleep_until(start + observer.edge_of(seconds), 0);
   // A process that wakes up late finds its computation further than half.
   const double left = end - begun;
   observer.reached(left > 0 ? std::clamp((now() - begun) / left, least, most) : most);

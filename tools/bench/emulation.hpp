@@ -15,12 +15,14 @@ namespace sibyl::bench {
 class ComputationObserver {
  public:
   virtual ~ComputationObserver() = default;
+  // When it wants to hear how far a computation of so many seconds is, in seconds from its start.
+  virtual double edge_of(double seconds) const { return seconds / 2; }
   virtual void started() {}
   virtual void reached(double fraction) { static_cast<void>(fraction); }
   virtual void ended() {}
 };
 
-// "Computes" from `start` (of this rank's clock) for `seconds`, in two halves.
+// "Computes" from `start` (of this rank's clock) for `seconds`, in two parts, halves as a rule.
 void emulate_computation(double start, double seconds, double spin, ComputationObserver& observer);
 
 }  // namespace sibyl::bench

@@ -80,16 +80,19 @@ void add_shared(CLI::App& app, Options& options) {
            "matrix (2x2 products of doubles, user-defined, does not commute), modular (the same "
            "modulo a prime: exact and expensive)")
       ->option_text("NAME,...");
-  add_list(app, "--algorithms", options.contenders,
-           "native, native:VARIANT (the MPI library's own algorithms, forced), auto, Sibyl's "
-           "algorithms by name, and for exscan the hand-written loop-123, loop-recursive-doubling "
-           "(as MPICH's) and loop-chain (as Open MPI's default) (all but the variants); arrivals "
-           "takes COLLECTIVE/NAME too, to set one collective against another, and those of the "
-           "persistent form: persistent, LIN, BSLS, ..., edges:NAME (NAME, told when half of the "
-           "computation is done); PREDICTION:NAME (of reduce, allreduce, bcast: told what "
-           "--prediction of that name would say); history:NAME (of reduce: told what earlier turns "
-           "suggest); piggyback:NAME (of allreduce: learns from its own messages); "
-           "native:VARIANT@BYTES (of Open MPI: in segments of BYTES)")
+  add_list(
+      app, "--algorithms", options.contenders,
+      "native, native:VARIANT (the MPI library's own algorithms, forced), auto, Sibyl's "
+      "algorithms by name, and for exscan the hand-written loop-123, loop-recursive-doubling "
+      "(as MPICH's) and loop-chain (as Open MPI's default) (all but the variants); arrivals "
+      "takes COLLECTIVE/NAME too, to set one collective against another, and those of the "
+      "persistent form: persistent, LIN, BSLS, ..., NAME@K (K transfers of its root under way), "
+      "none:NAME and shuffled:NAME (those that are sorted: told nothing, told others' times), "
+      "edges:NAME (NAME, told when half of the computation is done); PREDICTION:NAME (of reduce, "
+      "allreduce, bcast: told what --prediction of that name would say); history:NAME (of reduce: "
+      "told what earlier turns suggest); piggyback:NAME (of allreduce: learns from its own "
+      "messages); "
+      "native:VARIANT@BYTES (of Open MPI: in segments of BYTES)")
       ->option_text("NAME,...");
   app.add_option("--reference", options.reference, "what the others are compared with (native)")
       ->option_text("NAME");

@@ -3,10 +3,11 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
+#include "at_a_time.hpp"
 #include "bench/clock.hpp"
 #include "collectives/persistent/request.hpp"
-#include "communicator/communicator_state.hpp"
 #include "pretended_edge.hpp"
 #include "sibyl/planners.hpp"
 
@@ -16,44 +17,42 @@ namespace {
 constexpr PersistentForm chosen{"persistent", "auto"};
 constexpr std::string_view edges_prefix = "edges:";
 
-constexpr std::array<PersistentForm, 13> gather_forms{{
+constexpr std::array<PersistentForm, 9> gather_forms{{
     {"LIN", "linear", false, false, 1},
     {"BLIN", "linear", false, true, 0},
     {"LS", "linear-synchronised", false, false, 1},
-    {"SLS", "linear-synchronised", true, false},
-    {"BSLS", "linear-synchronised", true, true},
+    {"SLS", "linear-synchronised", true, false, 1},
+    {"BSLS", "linear-synchronised", true, true, 1},
     {"BNOM", "binomial", false, false},
     {"SBN", "binomial", true, false},
     {"BSBN", "binomial", true, true},
-    {"none:SLS", "linear-synchronised", false, false},
-    {"none:BSLS", "linear-synchronised", false, true},
-    {"shuffled:SLS", "linear-synchronised", true, false, {}, Prediction::shuffled},
-    {"shuffled:BSLS", "linear-synchronised", true, true, {}, Prediction::shuffled},
     chosen,
 }};
 
-constexpr std::array<PersistentForm, 11> scatter_forms{{
+constexpr std::array<PersistentForm, 7> scatter_forms{{
     {"LIN", "linear", false, false, 1},
     {"SLIN", "linear", true, false},
     {"BSLIN", "linear", true, true},
     {"BNOM", "binomial", false, false},
     {"SBN", "binomial", true, false},
     {"BSBN", "binomial", true, true},
-    {"none:SLIN", "linear", false, false},
-    {"none:BSLIN", "linear", false, true},
-    {"shuffled:SLIN", "linear", true, false, {}, Prediction::shuffled},
-    {"shuffled:BSLIN", "linear", true, true, {}, Prediction::shuffled},
     chosen,
 }};
 
 constexpr std::array<PersistentForm, 1> other_forms{chosen};
 
-void serve_at_a_time(std::uint32_t outstanding, MPI_Comm comm) {
-  CommunicatorState* state = CommunicatorState::get(comm);
-  if (state == nullptr || !state->serves(comm, true)) return;
-  Settings settings = state->settings();
-  settings.outstanding = outstanding;
-  state->replace_settings(settings);
+// none:NAME and shuffled:NAME, the controls of a form; what they are told, and NAME.
+std::pair<Prediction, std::string_view> control_of(std::string_view name) {
+  for (const auto& [prefix, told] : {std::pair{std::string_view("none:"), Prediction::flat},
+                                     {std::string_view("shuffled:"), Prediction::shuffled}}) {
+    if (name.starts_with(prefix)) return {told, name.substr(prefix.size())};
+  }
+  return {Prediction::right, name};
+}
+
+// Unsorted, the synchronised gather asks a rank when the one before has answered.
+bool takes_one(const PersistentForm& form) {
+  return !form.by_arrival && form.algorithm == "linear-synchronised";
 }
 
 MPI_Info info_of(const PersistentForm& form) {
@@ -62,6 +61,9 @@ MPI_Info info_of(const PersistentForm& form) {
   MPI_Info_set(info, "sibyl_algorithm", std::string(form.algorithm).c_str());
   MPI_Info_set(info, "sibyl_order", form.by_arrival ? "arrival" : "rank");
   MPI_Info_set(info, "sibyl_background", form.background ? "true" : "false");
+  if (form.outstanding) {
+    MPI_Info_set(info, "sibyl_outstanding", std::to_string(*form.outstanding).c_str());
+  }
   return info;
 }
 
@@ -131,8 +133,16 @@ std::span<const PersistentForm> persistent_forms(Operation operation) {
 
 std::optional<PersistentForm> find_persistent_form(Operation operation, std::string_view name) {
   const std::span<const PersistentForm> forms = persistent_forms(operation);
-  for (const PersistentForm& form : forms) {
-    if (form.name == name) return form;
+  const auto [told, rest] = control_of(name);
+  const std::optional<AtATime> asked = read_at_a_time(rest);
+  for (PersistentForm form : forms) {
+    if (form.name != (asked ? asked->name : rest)) continue;
+    if (told != Prediction::right && !form.by_arrival) return {};
+    if (asked && asked->transfers != 1 && takes_one(form)) return {};
+    form.name = name;
+    form.told = told;
+    if (asked) form.outstanding = asked->transfers;
+    return form;
   }
   if (forms.empty() || !name.starts_with(edges_prefix)) return {};
   const std::string_view algorithm = name.substr(edges_prefix.size());
@@ -141,8 +151,7 @@ std::optional<PersistentForm> find_persistent_form(Operation operation, std::str
 }
 
 BoundCall::BoundCall(const PersistentForm& form, Data& data, MPI_Comm comm)
-    : predicts_(form.by_arrival) {
-  if (form.outstanding) serve_at_a_time(*form.outstanding, comm);
+    : predicts_(form.by_arrival), told_(form.told) {
   MPI_Info info = info_of(form);
   error_ = bind(data, comm, info, &request_);
   MPI_Info_free(&info);
@@ -159,7 +168,7 @@ void BoundCall::started() {
 }
 
 void BoundCall::reached(double fraction) {
-  if (pretended_ > 0) fraction = pretended_fraction(now() - began_, pretended_);
+  if (told_ != Prediction::right) fraction = pretended_fraction(now() - began_, pretended_);
   note(SIBYL_Edge(&request_, fraction));
 }
 

@@ -1,13 +1,15 @@
 // Contenders in the persistent form: bound once per cell, started when the computation starts, told
 // at its edge how far it is, arrived at and waited for as the operation. What Proficz 2020 calls
-// LIN, SLS, BSBN and so on, and their controls, as none:BSLS, the same algorithm with the same
-// transfers under way told nothing, and shuffled:BSLS, told other ranks' times; `persistent`,
-// Sibyl's own choice of algorithm in this form; and edges:NAME, an algorithm of the table that must
-// foresee the arrivals from the edges.
+// LIN, SLS, BSBN and so on; `persistent`, Sibyl's own choice of algorithm in this form; and
+// edges:NAME, an algorithm of the table that must foresee the arrivals from the edges.
+//
+// Their controls do all else alike: shuffled:BSLS is told other ranks' times, and none:BSLS, at one
+// time for all ranks, that all come at once, which is to be told nothing.
 #pragma once
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -27,12 +29,14 @@ struct PersistentForm {
   bool background = true;
   // Transfers of the root under way, 0: all, whatever SIBYL_OUTSTANDING says. Published is one.
   std::optional<std::uint32_t> outstanding = std::nullopt;
-  Prediction told = Prediction::right;  // by its edge; `shuffled`: as if it came when another does
+  // By its edge; `shuffled`: as if it came when another does; `flat`: as if nobody were late.
+  Prediction told = Prediction::right;
 };
 
 // Those of an operation; none where it has no persistent form.
 std::span<const PersistentForm> persistent_forms(Operation operation);
-// One of those, or edges:NAME; refers to `name`. Nothing when there is none of that name.
+// One of those, NAME@K, which has K transfers under way (0: all), one's control, or edges:NAME;
+// refers to `name`. Nothing when there is none of that name.
 std::optional<PersistentForm> find_persistent_form(Operation operation, std::string_view name);
 
 // A request on the data of a cell. It hears of the computation; without one it is started as it is
@@ -47,6 +51,11 @@ class BoundCall final : public ComputationObserver {
 
   // How long the computation is to seem at its edge, where the edge does not tell the truth.
   void pretend(double seconds) { pretended_ = seconds; }
+  // Half of a computation that seems shorter than it is, or as long as all others', is over
+  // earlier: when a rank speaks tells when it comes, too.
+  double edge_of(double seconds) const override {
+    return (told_ == Prediction::right ? seconds : std::min(seconds, pretended_)) / 2;
+  }
   void started() override;
   void reached(double fraction) override;
   // Arrives and waits; the first error of the iteration.
@@ -62,6 +71,7 @@ class BoundCall final : public ComputationObserver {
 
   SIBYL_Request request_ = SIBYL_REQUEST_NULL;
   bool predicts_ = false;
+  Prediction told_ = Prediction::right;
   double pretended_ = 0;
   double began_ = 0;
   bool started_ = false;

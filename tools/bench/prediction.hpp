@@ -12,7 +12,7 @@ enum class Prediction : std::uint8_t {
   right,     // the times of the turn
   none,      // nothing
   flat,      // all at once
-  shuffled,  // the times of the turn, at other ranks
+  shuffled,  // the times of the turn, at other ranks: never the truth
   one_late,  // the last rank is told at a tenth of its time
 };
 

@@ -20,6 +20,7 @@ from sibyl.experiment.grid import (
     IRREGULAR,
     LEARNING,
     LOOPS,
+    MISLED,
     OPERATORS,
     PERSISTENT,
     PIGGYBACK,
@@ -29,6 +30,7 @@ from sibyl.experiment.grid import (
     SIZELESS,
     TOLD,
     Grid,
+    is_persistent_form,
     make_cells,
 )
 from sibyl.experiment.judge import Row, judge
@@ -75,6 +77,8 @@ def _algorithms(
         prefixes.append(PIGGYBACK)
         predicting += [f"{PIGGYBACK}:{name}" for name in own]
     described = [*known, "native:VARIANT", *(f"{prefix}:NAME" for prefix in prefixes)]
+    if bound:
+        described += ["NAME@TRANSFERS", *(f"{told}:NAME" for told in MISLED)]
     wanted = [reference, *own] if text is None else []
     for word in words_of("--algorithms", text) if text is not None else ():
         if word == ALL_VARIANTS:
@@ -83,7 +87,8 @@ def _algorithms(
             wanted += own[1:] if word == ALL_OF_SIBYL else [word]
     for option, names in (("--reference", [reference]), ("--algorithms", wanted)):
         for name in names:
-            if not name.startswith("native:") and name not in predicting:
+            known_otherwise = name.startswith("native:") or is_persistent_form(collective, name)
+            if not known_otherwise and name not in predicting:
                 of_known(option, name, described)
     return tuple(dict.fromkeys([reference, *wanted]))
 

@@ -37,14 +37,8 @@ LOOPS = ("loop-123", "loop-recursive-doubling", "loop-chain")
 # The persistent form, told by edges: Sibyl's choice, and the names of Proficz 2020 (BLIN: as blocks
 # come). LIN and LS take one rank at a time, as published.
 PERSISTENT = {
-    "gather": (
-        *("persistent", "LIN", "BLIN", "LS", "SLS", "BSLS", "BNOM", "SBN", "BSBN"),
-        *("none:SLS", "none:BSLS", "shuffled:SLS", "shuffled:BSLS"),
-    ),
-    "scatter": (
-        *("persistent", "LIN", "SLIN", "BSLIN", "BNOM", "SBN", "BSBN"),
-        *("none:SLIN", "none:BSLIN", "shuffled:SLIN", "shuffled:BSLIN"),
-    ),
+    "gather": ("persistent", "LIN", "BLIN", "LS", "SLS", "BSLS", "BNOM", "SBN", "BSBN"),
+    "scatter": ("persistent", "LIN", "SLIN", "BSLIN", "BNOM", "SBN", "BSBN"),
     "gatherv": ("persistent",),
     "scatterv": ("persistent",),
     "reduce": ("persistent",),
@@ -55,6 +49,10 @@ PERSISTENT = {
     "allgatherv": ("persistent",),
     "alltoall": ("persistent",),
 }
+# Those that serve in another order than the ranks', and what else they may be told at their edges:
+# that all come at once, and the times of others.
+SORTED = ("persistent", "SLS", "BSLS", "SLIN", "BSLIN", "SBN", "BSBN")
+MISLED = ("none", "shuffled")
 # PREFIX:NAME, an algorithm of the table that predicts the arrivals itself: from edges of the
 # computation, in the persistent form; of reduce also from its earlier turns. With a PREFIX of
 # PREDICTIONS it is told that, whatever the others are told.
@@ -65,6 +63,17 @@ LEARNING, PIGGYBACK = "allreduce", "piggyback"
 GOVERNED = "governed"
 # Words that stand for all of the MPI library's own algorithms, forced, and for all of Sibyl's.
 ALL_VARIANTS, ALL_OF_SIBYL = "native:*", "sibyl:*"
+
+
+def is_persistent_form(collective: str, name: str) -> bool:
+    """Whether it is one of PERSISTENT, or one told something else, or NAME@K of K transfers."""
+    told, colon, rest = name.rpartition(":")
+    form, at, transfers = rest.partition("@")
+    return (
+        form in PERSISTENT.get(collective, ())
+        and (not colon or (told in MISLED and form in SORTED))
+        and (not at or (form != "LS" and transfers.isdecimal()) or transfers == "1")
+    )
 
 
 @dataclass(frozen=True)

@@ -108,17 +108,17 @@ class Listener:
         return f"{self.name}{ways.get(self.under_way, f', {self.under_way} under way')}"
 
 
-APART = Region(
-    "where all come apart, by the transfer's time and more",
-    lambda cell: cell.shape == "uniform" and cell.delay >= 1,
-)
-APART_AND_WAITING = Region(
-    f"{APART.text}, and blocks wait for their receiver",
-    lambda cell: APART.holds(cell) and cell.waits,
+LATE = Region(
+    "where ranks are apart by the transfer's time and more", lambda cell: cell.delay >= 1
+)  # fmt: skip
+LATE_AND_WAITING = Region(
+    f"{LATE.text}, and blocks wait for their receiver",
+    lambda cell: LATE.holds(cell) and cell.waits,
 )
 MANY_WAITING = Region(
-    f"{APART_AND_WAITING.text}, who are at least four times as many as are under way",
-    lambda cell: APART_AND_WAITING.holds(cell) and cell.ranks >= 16,
+    "where all come apart, by the transfer's time and more, blocks wait for their receiver, and "
+    "ranks are twelve times as many as are under way",
+    lambda cell: LATE_AND_WAITING.holds(cell) and cell.shape == "uniform" and cell.ranks >= 48,
 )
 ONE_LATE = Region(
     "where one is late by the transfer's time and more, and vectors have 1 MiB and more",
@@ -128,15 +128,12 @@ ONE_VERY_LATE = Region(
     "where one is late by several times what the transfer takes",
     lambda cell: cell.shape == "skewed" and cell.delay > 1,
 )
-LATE = Region(
-    "where ranks are apart by the transfer's time and more", lambda cell: cell.delay >= 1
-)  # fmt: skip
 LISTENERS = (
-    Listener("gather", "SLS", 1, APART),
+    Listener("gather", "SLS", 1, LATE),
     Listener("gather", "SLS", 0),
-    Listener("gather", "BSLS", 1, APART),
+    Listener("gather", "BSLS", 1, LATE),
     Listener("gather", "BSLS", 0),
-    Listener("scatter", "SLIN", 1, APART_AND_WAITING),
+    Listener("scatter", "SLIN", 1, LATE_AND_WAITING),
     Listener("scatter", "SLIN", 4, MANY_WAITING),
     Listener("scatter", "SLIN", 0),
     Listener("scatter", "BSLIN", 1),
@@ -157,8 +154,17 @@ def _patterns(
 ) -> tuple[Problem, list[numpy.ndarray]]:
     """The problem, and the arrivals under which it is simulated."""
     problem = Problem(ranks, size, shape, delay * size * SHARED.beta)
-    count = ITERATIONS if shape == "uniform" else 1
-    return problem, [arrivals_of(problem, settings, i) for i in range(count)]
+    patterns = [arrivals_of(problem, settings, i) for i in range(ITERATIONS)]
+    return problem, patterns if shape == "uniform" else list(map(_anybody, enumerate(patterns)))
+
+
+def _anybody(numbered: tuple[int, numpy.ndarray]) -> numpy.ndarray:
+    """Where the last rank is late, any that is not the root: else who goes by ranks knows it."""
+    number, arrivals = numbered
+    late = int(numpy.random.default_rng(number).integers(1, len(arrivals)))
+    found = arrivals.copy()
+    found[[late, -1]] = arrivals[[-1, late]]
+    return found
 
 
 def _absorbed(
@@ -225,7 +231,7 @@ def regions(_iterations: int, advance: Callable[[], None]) -> Outcome:
         f"simulated: 1 Gbit/s, alpha 25 us, up to 64 KiB eager, {LINKS_SHARED}; absorbed times; "
         f"{', '.join(map(str, RANKS))} ranks, {', '.join(map(size_text, SIZES))} in all (gather, "
         "scatter, allgather) or a rank, delays of a quarter, once and four times the transfer; "
-        f"uniform ({ITERATIONS} patterns) or one rank late (one pattern)"
+        f"uniform, or one rank late, anybody but the root; {ITERATIONS} patterns"
     )
     claims = [claim for listener, cells in found.items() for claim in claims_of(listener, cells)]
     claims.append(of_allgather())

@@ -82,10 +82,13 @@ class Contender:
         """What it is told where these are the arrivals; equal ones are shuffled alike."""
         if not self.knows:
             return numpy.zeros_like(arrivals)
-        if self.told == "shuffled":
-            generator = numpy.random.default_rng(zlib.crc32(arrivals.tobytes()))
-            return numpy.asarray(generator.permutation(arrivals))
-        return arrivals
+        if self.told == "right" or numpy.all(arrivals == arrivals[0]):
+            return arrivals
+        generator = numpy.random.default_rng(zlib.crc32(arrivals.tobytes()))
+        told = generator.permutation(arrivals)
+        while numpy.array_equal(told, arrivals):  # which would be the truth
+            told = generator.permutation(arrivals)
+        return numpy.asarray(told)
 
     def order(self, arrivals: numpy.ndarray, root: int) -> list[int] | None:
         """The ranks other than the root as they are served, or placed in a binomial tree.

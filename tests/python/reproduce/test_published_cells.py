@@ -269,15 +269,20 @@ def test_every_cell_of_the_grid_has_what_knowing_is_worth(monkeypatch: pytest.Mo
     for row in rows:
         assert row["worth"] > 0 and row["told_others"] > 0
         of_test = [row[name] for name in ("worth_low", "worth_high", "worth_p")]
-        if row["shape"] == "uniform":
-            assert of_test[0] <= row["worth"] <= of_test[1], row
-        else:
-            assert of_test == [""] * 3  # one pattern
+        assert of_test[0] <= row["worth"] <= of_test[1], row
     chances = [row["worth_p"] for row in rows if row["shape"] == "uniform"]
     assert min(chances) < 1e-3 and max(chances) == 1
     # So many patterns show something when all cells of the whole grid are corrected together.
     cells = len(knowing.LISTENERS) * 27
     assert cells * 2 / 2**knowing.ITERATIONS < 0.05
+
+
+def test_who_is_late_need_not_be_the_last_that_is_served() -> None:
+    """Else an order by ranks would be as good as one by arrival wherever one rank is late."""
+    (sorted_one,) = (x for x in knowing.LISTENERS if (x.name, x.under_way) == ("BSLS", 1))
+    (all_asked,) = (x for x in knowing.LISTENERS if (x.name, x.under_way) == ("BSLS", 0))
+    assert knowing.cell_of(sorted_one, "skewed", 8, 1 << 20, 1.0).worth > 2
+    assert knowing.cell_of(all_asked, "skewed", 8, 1 << 20, 1.0).worth == pytest.approx(1)
 
 
 def test_an_allgather_that_is_told_nothing_is_near_its_bound() -> None:

@@ -31,12 +31,14 @@ def with_collective(name: str, collective: str = "") -> str:
     """An algorithm that knows who is late, as the papers call it, with its collective.
 
     Args:
-        name: of the papers.
+        name: of the papers, or NAME@K with K transfers of the root under way.
         collective: which; needed of the binomial trees alone, which several have.
     """
     if name == "CLV":
         return "reduce clairvoyant"
-    return f"{collective or ('scatter' if name.endswith('LIN') else 'gather')} {name}"
+    name, _, under_way = name.partition("@")
+    way = f", {under_way} under way" if under_way else ""
+    return f"{collective or ('scatter' if name.endswith('LIN') else 'gather')} {name}{way}"
 
 
 def with_controls(names: str, *aware: str) -> str:
@@ -46,7 +48,7 @@ def with_controls(names: str, *aware: str) -> str:
 
 def published_only(times: Mapping[str, Value]) -> dict[str, Value]:
     """The times of the contenders that the papers have."""
-    return {name: time for name, time in times.items() if ":" not in name}
+    return {name: time for name, time in times.items() if not set(":@") & set(name)}
 
 
 class MeanTimes(dict[str, float]):

@@ -188,7 +188,8 @@ def _worth(found: Evidence, name: str) -> Claim:
         f"% (control: {CONTROLS[name]}, the same algorithm, told nothing)",
         {"total": Bound(name, CONTROLS[name], "total", 1 / (1 + MARGIN))},
         ", ".join(f"{metric} {cell.worth:.3f}" for metric, cell in told.items())
-        + " of that told the truth.",
+        + " of that told the truth. The ranks come about in the reverse of the order of the ranks, "
+        "in which the control asks.",
         ours=span_of_worth([told["total"]]),
     )
     return as_control(claim, with_collective(name), "total", [told["total"].worth])

@@ -57,6 +57,7 @@ from sibyl.reproduce.on_cluster import (
 from sibyl.reproduce.outcome import Claim, Measurement, Outcome, Where, as_control
 from sibyl.reproduce.rack import DELAYS_MS, Means
 from sibyl.reproduce.scatter_gather import (
+    AWARE,
     FIGURE_14,
     GATHER,
     KFLOATS,
@@ -67,16 +68,15 @@ from sibyl.reproduce.scatter_gather import (
 )
 from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns, worth_columns_of
 
-CONTENDERS = {
-    "scatter": ("native", *with_controls(SCATTER, *LINEAR["scatter"]).split(","), "persistent"),
-    "gather": ("native", *with_controls(GATHER, *LINEAR["gather"]).split(","), "persistent"),
-}
+# BSLS too with as many transfers under way as Sibyl has by default.
+OWN_WINDOW = "BSLS@24"
+PUBLISHED = {"scatter": SCATTER, "gather": f"{GATHER},{OWN_WINDOW}"}
 LARGEST_KFLOATS = 2048
 DELAY_MS = 50  # where something else varies
 # What the simulator has not where messages take turns.
 SHARED = (
     " LIN sends to one rank after the other, so that half of them leave early; the sends of SLIN "
-    "and BSLIN share the root's link and end together."
+    "share the root's link and end together, and so do four of BSLIN's."
 )
 COLUMNS = (
     *("along", "algorithm", "published_run_ms"),
@@ -94,7 +94,8 @@ class Figure:
     Attributes:
         varies: delay, nodes or size.
         queue: bytes in front of each link at the switch, which loses what does not fit; 0: none.
-        contenders: some of CONTENDERS; all of them if none.
+        contenders: who takes part, of those of the paper, their controls and the library's own;
+            all of them if none.
     """
 
     collective: str
@@ -103,9 +104,18 @@ class Figure:
     contenders: tuple[str, ...] = ()
 
     @property
+    def aware(self) -> tuple[str, ...]:
+        """Who knows who is late and stands beside a control."""
+        known = LINEAR[self.collective]
+        if self.collective == "gather":
+            known = (*AWARE[self.collective], OWN_WINDOW)
+        return tuple(name for name in known if name in (self.contenders or known))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Who takes part."""
-        return self.contenders or CONTENDERS[self.collective]
+        with_all = with_controls(PUBLISHED[self.collective], *self.aware).split(",")
+        return self.contenders or ("native", *with_all, "persistent")
 
     @property
     def unit(self) -> str:
@@ -222,7 +232,7 @@ def _claims(
         claims.append(_gain(figure, results, factor))
     why = SHARED if figure.collective == "scatter" else ""
     claims += appendix(figure, results, late, why)
-    for name in LINEAR[figure.collective]:
+    for name in figure.aware:
         claims += [worth(figure, results, late, name, metric) for metric in ("run", "elapsed")]
     return [*claims, _choice(figure, results)]
 
@@ -278,7 +288,8 @@ def worth(
         f"Told the times of others over told the truth: {listed} {figure.unit}.",
         ours=span_of_worth(list(cells.values())),
     )
-    return as_control(claim, with_collective(name), metric, (cell.worth for cell in cells.values()))
+    which = with_collective(name, figure.collective)
+    return as_control(claim, which, metric, (cell.worth for cell in cells.values()))
 
 
 def _means(results: Mapping[int, CellResult]) -> dict[int, Means]:

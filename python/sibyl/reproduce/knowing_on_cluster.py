@@ -1,10 +1,10 @@
 """Where it pays to know who is late, on a cluster of namespaces: cells of knowing.py's regions.
 
 Every algorithm that listens, told the truth, nothing, and the times of others, beside the MPI
-library's own, under Open MPI and under MPICH. Gather and scatter as published, one transfer under
-way, in the persistent form, told by an edge at half of the computation; the others are calls that
-are told. Delays are in transfers of what the link of one rank carries. A sorted gather also passes
-over who was asked in vain, which is no knowledge: told the times of others it does so too.
+library's own, under Open MPI and under MPICH. Gather and scatter in the persistent form, told by an
+edge at half of the computation, with one transfer under way, as published, with a few, and with
+all; the others are calls that are told. Delays are in transfers of what the link of one rank
+carries. No allgather listens: what one could gain at most shows how near the bound the ring is.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sibyl.cluster.state import parse_rate
-from sibyl.experiment.grid import Cell, Grid
+from sibyl.experiment.grid import ROOTED_BLOCKS, Cell, Grid
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.statistics import median, quartiles
 from sibyl.reproduce.control import MARGIN, nothing, wrong
@@ -24,7 +24,7 @@ from sibyl.reproduce.evidence import (
     shown,
     told_in,
 )
-from sibyl.reproduce.knowing import PAYS
+from sibyl.reproduce.knowing import NEAR_BOUND, PAYS, RING
 from sibyl.reproduce.on_cluster import (
     COMPUTE,
     WARM_UP,
@@ -45,11 +45,13 @@ class Case:
     """A cell.
 
     Attributes:
-        listeners: the algorithms that listen, as they are told the truth.
-        size: bytes in all (gather, scatter), or of a rank's vector.
+        listeners: the algorithms that listen, as they are told the truth; NAME@K has K transfers
+            under way.
+        size: bytes in all (gather, scatter, allgather), or of a rank's vector.
         pattern: uniform, or one rank late (skewed).
         delay: the largest, in transfers of `size`.
         pays: whether it lies in a region of knowing.py where knowing pays.
+        deaf: an algorithm that is told nothing, which is held against the bound instead.
     """
 
     collective: str
@@ -58,20 +60,41 @@ class Case:
     pattern: str
     delay: float
     pays: tuple[bool, ...]
+    deaf: str = ""
 
     @property
     def contenders(self) -> tuple[str, ...]:
         """With their controls, and the library's own."""
-        return ("native", *(name for one in self.listeners for name in versions_of(one)))
+        told = (name for one in self.listeners for name in versions_of(one))
+        return ("native", *told, *([self.deaf] if self.deaf else []))
+
+    @property
+    def arrivals(self) -> str:
+        """In words."""
+        apart = "one late" if self.pattern == "skewed" else "all apart"
+        return f"{apart}, by {self.delay:g} of a transfer"
+
+    def label(self, listener: str) -> str:
+        """Of one that listens, with its collective and what its root has under way."""
+        name, _, under_way = listener.removeprefix("right:").partition("@")
+        way = f", {'all' if under_way == '0' else under_way or 1} under way"
+        return f"{self.collective} {name}{way if self.collective in ROOTED_BLOCKS else ''}"
 
 
 CASES = (
-    Case("gather", ("SLS", "BSLS"), 2 << 20, "uniform", 1, (True, True)),
-    Case("scatter", ("SLIN", "BSLIN"), 2 << 20, "uniform", 1, (True, False)),
+    Case(
+        "gather", ("SLS", "BSLS", "SLS@0", "BSLS@0"), 2 << 20, "uniform", 1,
+        (True, True, False, False),
+    ),
+    Case(
+        "scatter", ("SLIN@1", "SLIN@2", "SLIN@0", "BSLIN@1"), 2 << 20, "uniform", 1,
+        (True, True, False, False),
+    ),
     Case("reduce", ("right:clairvoyant",), 1 << 20, "skewed", 4, (True,)),
     Case("allreduce", ("right:pre-reduced-ring",), 1 << 20, "skewed", 2, (True,)),
     Case("bcast", ("right:clairvoyant",), 1 << 20, "uniform", 1, (True,)),
-)
+    Case("allgather", (), 2 << 20, "skewed", 1, (), deaf=RING),
+)  # fmt: skip
 
 
 def versions_of(listener: str) -> tuple[str, str, str]:
@@ -117,6 +140,8 @@ def outcome_of(where: Where, results: Parts) -> Outcome:
         of_case = {mpi: of[number] for mpi, of in results.items()}
         for listener, pays in zip(case.listeners, case.pays, strict=True):
             claims.append(_claim(case, of_case, listener, pays))
+        if case.deaf:
+            claims.append(_near_bound(case, of_case))
     mpis = " and ".join(dict.fromkeys(of[0].job["mpi"] for of in results.values()))
     setting = (
         f"measured: {where.hosts} hosts of a namespace cluster at {where.rate} each, {mpis}; "
@@ -131,14 +156,12 @@ def _claim(case: Case, results: Mapping[str, CellResult], listener: str, pays: b
     truth, without, others = versions_of(listener)
     told = {mpi: told_in(one, truth, without, others, "absorbed") for mpi, one in results.items()}
     known = {mpi: cell for mpi, cell in told.items() if cell is not None}
-    what = f"{case.collective} {listener.removeprefix('right:')}"
-    apart = "one late" if case.pattern == "skewed" else "all apart"
-    where = f"{apart}, by {case.delay:g} of a transfer"
+    what = case.label(listener)
     if pays:
-        text = f"{what}: knowing shortens it by at least {100 * (PAYS - 1):.0f} % ({where})"
+        text = f"{what}: knowing shortens it by at least {100 * (PAYS - 1):.0f} % ({case.arrivals})"
         said = Paired(truth, without, 1 / PAYS, "absorbed")
     else:
-        text = f"{what}: knowing shortens it by no more than {100 * MARGIN:.0f} % ({where})"
+        text = f"{what}: knowing shortens it by no more than {100 * MARGIN:.0f} % ({case.arrivals})"
         said = Paired(without, truth, 1 + MARGIN, "absorbed")
     native = Statement(truth, "native", metric="absorbed")
     wrong_told = ", ".join(f"{cell.wrong:.2f} ({mpi})" for mpi, cell in known.items())
@@ -154,6 +177,27 @@ def _claim(case: Case, results: Mapping[str, CellResult], listener: str, pays: b
         ),
     )
     return as_control(claim, what, "absorbed", (cell.worth for cell in known.values()))
+
+
+def _near_bound(case: Case, results: Mapping[str, CellResult]) -> Claim:
+    said = Statement(case.deaf, "bound", NEAR_BOUND, "absorbed")
+    beside = {mpi: _with_bound(result, case.deaf) for mpi, result in results.items()}
+    over = ", ".join(f"{said.ratio(result):.2f} under {mpi}" for mpi, result in beside.items())
+    claim = shown(
+        f"{case.collective}: knowing can shorten it by at most {100 * (NEAR_BOUND - 1):.0f} %, "
+        f"since the {case.deaf}, told nothing, takes no more than {NEAR_BOUND:.2f} times what the "
+        f"last rank's link needs ({case.arrivals})",
+        {mpi: (result, said) for mpi, result in beside.items()},
+        ours=f"{case.deaf} over bound: {over}",
+    )
+    return as_control(claim, f"{case.collective} {case.deaf}", "absorbed", ())
+
+
+def _with_bound(result: CellResult, name: str) -> CellResult:
+    """The bound of the absorbed time as a contender beside one of them."""
+    own = result.samples[name]
+    least = [b - s for b, s in zip(own["bound_s"], own["spread_s"], strict=True)]
+    return replace(result, samples={**result.samples, "bound": {**own, "absorbed_s": least}})
 
 
 def _draw(plt: Any, results: Parts) -> Any:

@@ -37,11 +37,12 @@ def draw_both(
 
     Args:
         varies: delay, nodes or size.
-        names: of the contenders.
+        names: of the contenders; controls are left out, whom the table has.
         found: times by point and contender.
         factor: how many times longer times are here than in the paper.
         published: run times by point and contender.
     """
+    drawn = [name for name in names if ":" not in name]
     label = {"delay": "largest delay [ms of the paper]", "nodes": "nodes", "size": "K floats"}
 
     def draw(plt: Any) -> Any:
@@ -50,21 +51,21 @@ def draw_both(
         even = varies != "nodes"
         places = list(range(len(points))) if even else points
         for place, metric in zip(axes, ("run", "elapsed"), strict=True):
-            for number, name in enumerate(names):
+            for number, name in enumerate(drawn):
                 times = [found[point][name][metric] for point in points]
                 middle = [one.middle / factor for one in times]
                 error = [
                     [(one.middle - one.low) / factor for one in times],
                     [(one.high - one.middle) / factor for one in times],
                 ]
-                own = name not in ("native", "persistent") and ":" not in name
+                own = name not in ("native", "persistent")
                 place.errorbar(
                     places, middle, error, fmt="o-" if own else "s--", color=f"C{number}",
                     label=name, markersize=4, capsize=2, linewidth=1.2,
                 )  # fmt: skip
             if metric == "run":
                 for (point, name), value in published.items():
-                    number = names.index(name)
+                    number = drawn.index(name)
                     place.plot(places[points.index(point)], value, "x", color=f"C{number}",
                                markersize=10, markeredgewidth=2)  # fmt: skip
                 if published:

@@ -44,14 +44,14 @@ READING = (
 READING_OF_WORTH = (
     "What knowing is worth is the time of an algorithm told nothing over that of the same told the "
     "truth in the same iteration, in which all ranks come alike: the middle by the signed-rank "
-    "test, with the interval of 95 % that the test leaves open. A "
-    "sorted gather also passes over who does not answer, which is no knowledge: it does so told "
-    "the times of other ranks too. Every cell is in the item's CSV, with p corrected over the "
-    "item's cells, and told the times of others. What is simulated "
-    "under one pattern alone repeats to the last digit, and has neither interval nor p. On a "
-    "cluster SBN and BSBN stand beside BNOM alone, the binomial tree in the order of the ranks, "
-    "which has another shape and does nothing in the background; what knowing gains of theirs is "
-    "told apart in the model."
+    "test, with the interval of 95 % that the test leaves open. In the model a root has one "
+    "transfer under way, as published. On a cluster so have LIN, LS, SLS and BSLS; SLIN has all, "
+    "BSLIN four, and BSLS@24 up to 24, passing over who does not answer. Told nothing is told, at "
+    "one time for all ranks, that all come at once, or serves in the order of the ranks with as "
+    "many transfers under way; scatter's SBN and BSBN there stand beside BNOM alone, a tree of "
+    "another shape. Every cell is in the item's CSV, with p corrected over the item's "
+    "cells, and told the times of others. What is simulated under one pattern alone repeats to the "
+    "last digit, and has neither interval nor p."
 )
 HEAD = (
     "Words in italics are what an item adds to the claim, or its words for a part of it. "

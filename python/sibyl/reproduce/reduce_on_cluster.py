@@ -142,7 +142,8 @@ def outcome_of(varies: str, where: Where, results: Mapping[Point, CellResult]) -
             (),
         ),
         shown(
-            "Sibyl's own choice is not slower than the native reduce by more than 5 %",
+            "Sibyl's own choice, told when ranks come, is not slower than the native reduce by "
+            "more than 5 %",
             cells(results, "auto", ("native",), SLOWER),
             kind="own",
         ),

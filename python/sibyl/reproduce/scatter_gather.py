@@ -21,8 +21,7 @@ KFLOATS = (128, 256, 512, 1024, 2048)
 NODES = (4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48)
 SCATTER = "LIN,SLIN,BSLIN,BNOM,SBN,BSBN"
 GATHER = "LS,SLS,BSLS,BNOM,SBN,BSBN"
-# Who knows who is late; told nothing they do all else alike. On a cluster only the linear ones do:
-# the persistent form's binomial tree in the order of the ranks has another shape.
+# Who knows who is late; told nothing they do all else alike.
 LINEAR = {"scatter": ("SLIN", "BSLIN"), "gather": ("SLS", "BSLS")}
 AWARE = {collective: (*linear, "SBN", "BSBN") for collective, linear in LINEAR.items()}
 SCATTER_AND_CONTROLS = with_controls(SCATTER, *AWARE["scatter"])

@@ -32,7 +32,8 @@ def results_of(grid: Grid, runs: dict[str, float], late: float = 1.0) -> list[Ce
                 metric: [factor * runs.get(name, 0.1) + 1e-5 * i for i in range(grid.iterations)]
                 for metric in METRICS
             }
-            | {"late_s": [0.0] * grid.iterations}
+            | {"late_s": [0.0] * grid.iterations, "spread_s": [0.1] * grid.iterations}
+            | {"bound_s": [0.19] * grid.iterations}
             for name in grid.algorithms
         }
         clocks = {"common": True, "worst_error_s": 0.0}
@@ -46,7 +47,11 @@ def test_tables_and_figures_have_their_controls() -> None:
     assert {"none:BSLIN", "shuffled:BSLIN"} <= set(table.algorithms)
     figure = figures_on_cluster.grid_of(Figure("gather", "delay"), Where(), 15)
     assert {"none:SLS", "none:BSLS", "shuffled:SLS", "shuffled:BSLS"} <= set(figure.algorithms)
+    assert {"BSLS@24", "none:BSLS@24", "shuffled:BSLS@24"} <= set(figure.algorithms)
     assert (table.queue, figure.queue) == (0, 0)
+    assert {"none:SBN", "none:BSBN", "shuffled:SBN"} <= set(figure.algorithms)
+    of_sizes = figures_on_cluster.grid_of(Figure("scatter", "size"), Where(), 15)
+    assert {"none:BSLIN", "shuffled:SLIN"} <= set(of_sizes.algorithms)
 
 
 def test_table_4_is_measured_with_a_lossy_switch_too() -> None:
@@ -70,9 +75,12 @@ def test_what_knowing_is_worth_is_said_of_run_and_elapsed_times() -> None:
     grid = figures_on_cluster.grid_of(figure, where, 15)
     outcome = figures_on_cluster.outcome_of(figure, where, results_of(grid, {"SLS": 0.09}))
     controls = {c.text: c for c in outcome.claims if c.kind == "control"}
-    assert len(controls) == 4  # SLS and BSLS, run and elapsed times
-    for text, claim in controls.items():
-        assert claim.verdict == ("not held" if "BSLS" in text else "held"), claim
+    assert len(controls) == 10  # SLS, BSLS, also of a window, and two trees: run and elapsed times
+    assert {c.algorithm for c in controls.values()} == {
+        *(f"gather {name}" for name in ("SLS", "BSLS", "BSLS, 24 under way", "SBN", "BSBN"))
+    }
+    for claim in controls.values():
+        assert claim.verdict == ("held" if claim.algorithm == "gather SLS" else "not held"), claim
     (elapsed,) = (c for text, c in controls.items() if "elapsed time of SLS" in text)
     assert elapsed.ours.startswith("told nothing over told the truth: 1.111 (1.111 to 1.111)")
     told = [
@@ -173,6 +181,8 @@ def test_collisions_have_their_control_too() -> None:
             ("gather SLS", "elapsed", "not held"),
             ("gather BSLS", "run", verdict),
             ("gather BSLS", "elapsed", verdict),
+            ("gather BSLS, 24 under way", "run", "not held"),
+            ("gather BSLS, 24 under way", "elapsed", "not held"),
         ]
         of_elapsed = [c.verdict for c in claims if "elapsed times" in c.text]
         assert of_elapsed == ["held", "held"]  # BSLS is ahead in both
@@ -182,10 +192,10 @@ def test_leaves_that_all_send_when_they_come_stand_beside_leaves_that_are_asked(
     figure = collisions_on_cluster.FIGURE
     grid = figures_on_cluster.grid_of(figure, Where(16), 15)
     for at_once, verdict in ((0.2, "held"), (0.1, "not held")):
-        results = results_of(grid, {"BLIN": at_once})
+        results = results_of(grid, {"BLIN": at_once, "BSLS@24": 0.3})
         claims = collisions_on_cluster.claims_of(dict(zip(figure.points(16), results, strict=True)))
-        (claim,) = (claim for claim in claims if "(BLIN)" in claim.text)
-        assert claim.verdict == verdict
+        found = [claim.verdict for claim in claims if "(BLIN)" in claim.text]
+        assert found == [verdict, "not held"]  # BSLS, and BSLS@24
 
 
 def test_the_claims_that_the_paper_is_known_by_are_judged_on_the_cluster() -> None:
@@ -266,6 +276,7 @@ def test_knowing_is_worth_what_it_is_on_the_cluster_case_by_case() -> None:
         "reduce",
         "allreduce",
         "bcast",
+        "allgather",
     ]
     assert [round(grid.cells[0].max_delay, 3) for grid in grids] == [
         0.168,
@@ -273,11 +284,13 @@ def test_knowing_is_worth_what_it_is_on_the_cluster_case_by_case() -> None:
         0.336,
         0.168,
         0.084,
+        0.168,
     ]
-    for grid in grids:  # each listener with both of its controls
+    for grid in grids[:-1]:  # each listener with both of its controls
         own = [name for name in grid.algorithms if name.startswith(("none:", "shuffled:"))]
         assert 2 * (len(grid.algorithms) - 1) == 3 * len(own)
-    runs = {"none:SLS": 0.12, "none:clairvoyant": 0.103, "none:BSLIN": 0.101}
+    assert grids[-1].algorithms == ("native", "ring")
+    runs = {"none:SLS": 0.12, "none:clairvoyant": 0.103, "none:BSLIN@1": 0.101}
     under = {
         "openmpi": [results_of(grid, runs)[0] for grid in grids],
         "mpich": [results_of(grid, {**runs, "none:BSLS": 0.15})[0] for grid in grids],
@@ -285,18 +298,23 @@ def test_knowing_is_worth_what_it_is_on_the_cluster_case_by_case() -> None:
     outcome = knowing_on_cluster.outcome_of(where, under)
     verdicts = {claim.text.split(":")[0]: claim.verdict for claim in outcome.claims}
     assert verdicts == {
-        "gather SLS": "held",
-        "gather BSLS": "partly held",  # under one MPI
-        "scatter SLIN": "not held",
-        "scatter BSLIN": "held",  # that it is worth nothing is what is claimed
+        "gather SLS, 1 under way": "held",
+        "gather BSLS, 1 under way": "partly held",  # under one MPI
+        "gather SLS, all under way": "held",  # that it is worth nothing is what is claimed
+        "gather BSLS, all under way": "held",
+        "scatter SLIN, 1 under way": "not held",
+        "scatter SLIN, 2 under way": "not held",
+        "scatter SLIN, all under way": "held",
+        "scatter BSLIN, 1 under way": "held",
         "reduce clairvoyant": "not held",
         "allreduce pre-reduced-ring": "not held",
         "bcast clairvoyant": "not held",
+        "allgather": "held",  # 100 ms, and the bound is 90 after the last rank
     }
     of_bsls = outcome.claims[1]
     assert of_bsls.reason.startswith("1 of 2 cells (not: openmpi).")
     assert (of_bsls.algorithm, of_bsls.metric, of_bsls.kind) == (
-        "gather BSLS",
+        "gather BSLS, 1 under way",
         "absorbed",
         "control",
     )

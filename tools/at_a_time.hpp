@@ -27,4 +27,9 @@ inline std::optional<AtATime> read_at_a_time(std::string_view text) {
   return found;
 }
 
+// Unsorted, the synchronised gather asks a rank when the one before has answered, whatever K.
+inline bool asks_one_at_a_time(std::string_view algorithm, bool by_arrival) {
+  return !by_arrival && algorithm == "linear-synchronised";
+}
+
 }  // namespace sibyl

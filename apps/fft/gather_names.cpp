@@ -37,9 +37,9 @@ std::optional<GatherName> find_gather(std::string_view name) {
   for (GatherName one : names) {
     if (one.name != (asked ? asked->name : name)) continue;
     if (asked && one.algorithm.empty()) return {};  // the library's own
-    // Unsorted, the synchronised gather asks a rank when the one before has answered.
-    const bool takes_one = !one.by_arrival && one.algorithm == "linear-synchronised";
-    if (asked && asked->transfers != 1 && takes_one) return {};
+    if (asked && asked->transfers != 1 && asks_one_at_a_time(one.algorithm, one.by_arrival)) {
+      return {};
+    }
     one.name = name;
     if (asked) one.outstanding = asked->transfers;
     return one;

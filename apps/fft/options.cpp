@@ -39,8 +39,7 @@ void add_options(CLI::App& app, Options& options) {
          },
          "how blocks are gathered: " + gather_names() +
              "; several take turns; NAME@K has K transfers of the root under way, 0: no limit "
-             "(MPI, "
-             "which is MPI_Gather as it is called)")
+             "(MPI, which is MPI_Gather as it is called)")
       ->option_text("A,B,...");
   app.add_option("--threads", options.threads, "threads of a rank's own transform (1)")
       ->check(from(1))

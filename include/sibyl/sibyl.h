@@ -210,8 +210,8 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  * - `sibyl_background`: `true` (the default) or `false`: whether data moves before a rank has
  *   arrived
  * - `sibyl_outstanding`: how many transfers the root of a linear algorithm has under way at a time,
- *   a whole number up to 1000000, 0: no limit; what SIBYL_OUTSTANDING says if absent. In the order
- * of the ranks linear-synchronised asks one at a time whatever it says
+ *   a whole number up to 1000000, 0: no limit; what SIBYL_OUTSTANDING says if absent. In
+ *   the order of the ranks linear-synchronised asks one at a time whatever it says
  * - `sibyl_reproducible`: `false` (the default) or `true`: a reduce, an allreduce or an exscan
  *   combines in the same order each time and in every run (docs/how-to/reproducible.md)
  *

@@ -91,8 +91,7 @@ void add_shared(CLI::App& app, Options& options) {
       "edges:NAME (NAME, told when half of the computation is done); PREDICTION:NAME (of reduce, "
       "allreduce, bcast: told what --prediction of that name would say); history:NAME (of reduce: "
       "told what earlier turns suggest); piggyback:NAME (of allreduce: learns from its own "
-      "messages); "
-      "native:VARIANT@BYTES (of Open MPI: in segments of BYTES)")
+      "messages); native:VARIANT@BYTES (of Open MPI: in segments of BYTES)")
       ->option_text("NAME,...");
   app.add_option("--reference", options.reference, "what the others are compared with (native)")
       ->option_text("NAME");

@@ -50,11 +50,6 @@ std::pair<Prediction, std::string_view> control_of(std::string_view name) {
   return {Prediction::right, name};
 }
 
-// Unsorted, the synchronised gather asks a rank when the one before has answered.
-bool takes_one(const PersistentForm& form) {
-  return !form.by_arrival && form.algorithm == "linear-synchronised";
-}
-
 MPI_Info info_of(const PersistentForm& form) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
@@ -138,7 +133,9 @@ std::optional<PersistentForm> find_persistent_form(Operation operation, std::str
   for (PersistentForm form : forms) {
     if (form.name != (asked ? asked->name : rest)) continue;
     if (told != Prediction::right && !form.by_arrival) return {};
-    if (asked && asked->transfers != 1 && takes_one(form)) return {};
+    if (asked && asked->transfers != 1 && asks_one_at_a_time(form.algorithm, form.by_arrival)) {
+      return {};
+    }
     form.name = name;
     form.told = told;
     if (asked) form.outstanding = asked->transfers;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,6 +90,21 @@ def test_the_agent_enters_no_namespace_but_a_cluster_s(
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_setpriv_nothing_runs_with_root_s_rights(three_hosts: str, tmp_path: Path) -> None:
+    agent = Path(state.__file__).parent / "agent.sh"
+    words = ["sh", agent, f"sibyl-{three_hosts}", "10.64.0.1", "touch", tmp_path / "ran"]
+    for name in ("nsenter", "unshare", "sh", "touch", "true"):
+        (tmp_path / name).symlink_to(shutil.which(name) or "")
+    path = {"PATH": str(tmp_path)}
+    refused = subprocess.run(words, env=path, capture_output=True, text=True, check=False)
+    assert_usage_error(refused, "apt install util-linux")
+    assert not (tmp_path / "ran").exists()
+    (tmp_path / "setpriv").symlink_to(shutil.which("setpriv") or "")
+    allowed = subprocess.run(words, env=path, capture_output=True, text=True, check=False)
+    assert allowed.returncode == 0, allowed
+    assert (tmp_path / "ran").exists()
 
 
 def test_hosts_are_filled_one_after_the_other(three_hosts: str, job: Job) -> None:

@@ -8,8 +8,8 @@
 # tell by it which ranks share memory and where their session files lie.
 #
 # What runs there is the user's program: it keeps of root's rights what files and processes need, and
-# loses for good what could change networks, namespaces, the clock, devices or the kernel. (Where
-# this process may not take them away it has few itself, and they stay.)
+# loses for good what could change networks, namespaces, the clock, devices or the kernel. A process
+# without CAP_SETPCAP may not take them away: it has few itself, and they stay.
 set -f
 prefix="$1"
 shift
@@ -34,7 +34,12 @@ bound="$bound,-sys_pacct,-sys_tty_config,-mknod,-setfcap,-setpcap,-syslog,-mac_a
 bound="$bound,-audit_control,-audit_write,-wake_alarm,-linux_immutable"
 limits="--bounding-set=$bound --inh-caps=-all --no-new-privs"
 # shellcheck disable=SC2086
-setpriv $limits true 2> /dev/null || limits=
+if ! setpriv $limits true 2> /dev/null; then
+  while read -r name value; do [ "$name" = CapEff: ] && rights="$value"; done < /proc/self/status
+  [ $((0x${rights:-100} >> 8 & 1)) -eq 0 ] ||
+    refuse "setpriv does not take root's rights from what runs on a host: apt install util-linux"
+  limits=
+fi
 exec nsenter --net="/run/netns/$host" unshare --uts sh -c \
   'echo "$0" > /proc/sys/kernel/hostname || exit; limits="$1"; shift
    exec ${limits:+setpriv $limits} sh -c "$*"' "$host" "$limits" "$@"

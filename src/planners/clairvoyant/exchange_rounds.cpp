@@ -12,6 +12,7 @@ constexpr std::size_t receiving = 1;
 // Up to so many ranks every free sender is looked at for a receiver; beyond, where there is more
 // choice and less time, a few.
 constexpr std::uint32_t few_ranks = 64;
+static_assert(few_ranks <= 64);  // match_all() has a word's bit for each
 constexpr std::uint32_t few_tries = 16;
 // Of so many senders that have something, the one with the newest result is taken.
 constexpr std::uint32_t compared = 2;
@@ -26,6 +27,17 @@ void for_each_bit(const std::uint64_t* row, std::size_t words, Act act) {
       act(static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits)));
     }
   }
+}
+
+// The highest bit that is in a row and not in another; nowhere if none.
+std::uint32_t last_beside(const std::uint64_t* row, const std::uint64_t* other, std::size_t words) {
+  while (words-- > 0) {
+    const std::uint64_t more = row[words] & ~other[words];
+    if (more != 0)
+      return static_cast<std::uint32_t>(words * 64 + 63) -
+             static_cast<std::uint32_t>(std::countl_zero(more));
+  }
+  return nowhere;
 }
 
 }  // namespace
@@ -117,15 +129,7 @@ void Exchange::finish(std::uint32_t segment) {
 
 // The newest result that one rank had at the beginning of the round and the other lacks.
 std::uint32_t Exchange::newest(std::uint32_t from, std::uint32_t to) const {
-  const std::uint64_t* had = before_.row(from);
-  const std::uint64_t* has = results_.row(to);
-  for (std::size_t w = (segment_of_.size() + 63) / 64; w-- > 0;) {
-    const std::uint64_t more = had[w] & ~has[w];
-    if (more != 0)
-      return static_cast<std::uint32_t>(w * 64 + 63) -
-             static_cast<std::uint32_t>(std::countl_zero(more));
-  }
-  return nowhere;
+  return last_beside(before_.row(from), results_.row(to), result_words());
 }
 
 void Exchange::sort_by_work() {
@@ -273,9 +277,10 @@ std::uint32_t Exchange::first_sender(std::uint32_t receiver, std::uint32_t count
 // Of few ranks as many pairs as there can be, by augmenting paths.
 void Exchange::match_all() {
   matched_.assign(senders_.size(), nowhere);
+  unmatched_ = senders_.empty() ? 0 : ~std::uint64_t{0} >> (64 - senders_.size());
   failures_ = 0;
   for (const std::uint32_t receiver : receivers_) {
-    visited_.assign(senders_.size(), 0);
+    visited_ = 0;
     searched_ = 0;
     if (!match(receiver)) ++failures_;
   }
@@ -288,33 +293,37 @@ void Exchange::match_all() {
 }
 
 bool Exchange::match(std::uint32_t receiver) {
-  const auto count = static_cast<std::uint32_t>(senders_.size());
-  if (count == 0) return false;
-  const std::uint32_t begin = first_sender(receiver, count);
+  if (senders_.empty()) return false;
+  const std::uint32_t begin = first_sender(receiver, static_cast<std::uint32_t>(senders_.size()));
   std::uint32_t best = nowhere;
   std::uint32_t best_result = 0;
   std::uint32_t found = 0;
-  for (std::uint32_t k = 0; k < count && found < compared; ++k) {
-    const std::uint32_t at = begin + k < count ? begin + k : begin + k - count;
-    if (visited_[at] != 0 || matched_[at] != nowhere) continue;
-    const std::uint32_t result = newest(senders_[at], receiver);
-    if (result == nowhere) continue;
-    ++found;
-    if (best != nowhere && result <= best_result) continue;
-    best = at;
-    best_result = result;
+  const std::uint64_t upper = ~std::uint64_t{0} << begin;
+  const std::uint64_t* has = results_.row(receiver);
+  const std::size_t words = result_words();
+  for (const std::uint64_t part : {upper, ~upper}) {
+    for (std::uint64_t bits = unmatched_ & part; bits != 0 && found < compared; bits &= bits - 1) {
+      const auto at = static_cast<std::uint32_t>(std::countr_zero(bits));
+      const std::uint32_t result = last_beside(before_.row(senders_[at]), has, words);
+      if (result == nowhere) continue;
+      ++found;
+      if (best != nowhere && result <= best_result) continue;
+      best = at;
+      best_result = result;
+    }
   }
   if (best != nowhere) {
     matched_[best] = receiver;
+    unmatched_ &= ~BitRows::one(best);
     return true;
   }
   // A search that fails has looked at everything, and the next ones mostly fail too.
   if (failures_ >= most_failures) return false;
-  for (std::uint32_t at = 0; at < count; ++at) {
-    if (visited_[at] != 0 || matched_[at] == nowhere) continue;
-    if (newest(senders_[at], receiver) == nowhere) continue;
+  for (std::uint32_t at = 0; at < senders_.size(); ++at) {
+    if (((visited_ | unmatched_) & BitRows::one(at)) != 0) continue;
+    if (last_beside(before_.row(senders_[at]), has, words) == nowhere) continue;
     if (++searched_ > longest_search) return false;
-    visited_[at] = 1;
+    visited_ |= BitRows::one(at);
     if (!match(matched_[at])) continue;
     matched_[at] = receiver;
     return true;

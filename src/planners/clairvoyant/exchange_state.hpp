@@ -68,6 +68,7 @@ class Exchange {
   void merge(std::uint32_t from, std::uint32_t to, std::uint32_t segment);
   void give(std::uint32_t rank, std::uint32_t segment);
   void finish(std::uint32_t segment);
+  std::size_t result_words() const { return (segment_of_.size() + 63) / 64; }
   std::uint32_t newest(std::uint32_t from, std::uint32_t to) const;
   void sort_by_work();
   void merge_in_rotation();
@@ -111,7 +112,8 @@ class Exchange {
   std::vector<std::uint32_t> senders_;
   std::vector<std::uint32_t> receivers_;
   std::vector<std::uint32_t> matched_;  // receiver of a sender of senders_
-  std::vector<std::uint8_t> visited_;   // senders on a path
+  std::uint64_t unmatched_ = 0;         // senders of senders_
+  std::uint64_t visited_ = 0;           // senders on a path
   std::uint32_t searched_ = 0;          // senders, for the receiver that is matched
   std::uint32_t failures_ = 0;          // receivers for whom no path was found in this round
   std::vector<std::uint32_t> order_;

@@ -83,7 +83,7 @@ double gather_time(const std::vector<OrderedNode>& nodes, Rank rank, double alph
 }
 
 TEST(OrderedTree, WithAFreeRootGathersInLinearTimeAfterLemma21) {
-  for (Rank ranks = 1; ranks <= 300; ++ranks) {
+  for (Rank ranks = 1; ranks <= (sanitized ? 70 : 300); ++ranks) {
     const auto d = static_cast<double>(ceil_log2(static_cast<std::uint64_t>(ranks)));
     for (const Sizes& sizes : problems(ranks, 100, static_cast<std::uint32_t>(ranks))) {
       const auto nodes = tree(sizes, no_rank);
@@ -194,7 +194,7 @@ void expect_construction(const Sizes& sizes, Rank root, Rank per_node = 1) {
 }
 
 TEST(OrderedConstruction, EndsInTheSameTreeWithFewDependentMessages) {
-  for (Rank ranks = 1; ranks <= 64; ++ranks) {
+  for (Rank ranks = 1; ranks <= (sanitized ? 24 : 64); ++ranks) {
     for (const Sizes& sizes : problems(ranks, 10, static_cast<std::uint32_t>(ranks))) {
       for (Rank root = no_rank; root < ranks; ++root) expect_construction(sizes, root);
     }

@@ -41,5 +41,9 @@ more=()
 export SIBYL_TEST_RANKS=3
 expect "SIBYL_TEST_RANKS leaves the other counts out" 0 "== sh, 3 rank(s)" 1,3 20 \
        '[ "$FAKE_RANKS" = 3 ]'
+SIBYL_TEST_RANKS="openmpi:1 mpich:3" expect "counts for each MPI are told apart" 0 \
+       "== sh, 3 rank(s)" 1,3 20 '[ "$FAKE_RANKS" = 3 ]'
+SIBYL_TEST_RANKS="openmpi:1" expect "counts for another MPI leave none out" 0 \
+       "== sh, 1 rank(s)" 1,3 20 'true'
 expect "no count left is an error, no success" 2 "no rank count left" 1,2 20 'true'
 [ "$failures" -eq 0 ]

@@ -220,6 +220,10 @@ def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(network, "_SBIN", ())
     with pytest.raises(CommandError, match="apt install iproute2"):
         network.check_possible()
+    for name in ("ip", "tc", "nsenter", "unshare"):
+        (tmp_path / name).symlink_to("/bin/true")
+    with pytest.raises(CommandError, match="setpriv; install util-linux"):
+        network.check_possible()
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,10 @@ PIECE_SHARE = 0.9  # of the bucket; headers take the rest
 MOST_PIECE = 65536
 
 _CAP_NET_ADMIN, _CAP_SYS_ADMIN = 12, 21
-_TOOLS = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
+_TOOLS = {
+    **dict.fromkeys(("ip", "tc"), "iproute2"),
+    **dict.fromkeys(("nsenter", "unshare", "setpriv"), "util-linux"),
+}
 _SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in every user's PATH
 
 # Run by a shell in each namespace.

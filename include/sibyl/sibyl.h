@@ -186,9 +186,10 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  * Buffers. The receive buffer belongs to Sibyl from Start until the request is complete: it may be
  * written before this rank has arrived. The send buffer is significant from Arrive until then, and
  * must not be changed meanwhile; before Arrive it is not read. Counts and displacements are copied;
- * datatypes may be freed after the init call; a user-defined operator must live as long as the
- * request. Contents of the receive buffer from before Start are significant only where MPI_IN_PLACE
- * makes it the input, and then from Arrive on.
+ * datatypes may be freed after the init call, and a user-defined operator is called with a
+ * duplicate of a derived one; the operator must live as long as the request. Contents of the
+ * receive buffer from before Start are significant only where MPI_IN_PLACE makes it the input, and
+ * then from Arrive on.
  *
  * Order. The init calls are collective over `comm`, in the same order on all its ranks. All ranks
  * start a request equally often. Start, Arrive and Wait for different requests may come in any

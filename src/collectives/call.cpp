@@ -43,14 +43,16 @@ int code_with_text(std::string text) {
   return code;
 }
 
-int raise_refusal(MPI_Comm comm, CommunicatorState& state) {
+int raise_refusal(MPI_Comm comm, CommunicatorState& state) { return raise(comm, refusal(state)); }
+
+int refusal(CommunicatorState& state) {
   if (state.refusal_code == MPI_SUCCESS) {  // the library's room for codes is limited
     const std::string& own = state.process().problem();
     state.refusal_code = code_with_text(
         "Sibyl: " +
         (own.empty() ? std::string("another rank's SIBYL_ environment is wrong") : own));
   }
-  return raise(comm, state.refusal_code);
+  return state.refusal_code;
 }
 
 void (*on_served)() = nullptr;

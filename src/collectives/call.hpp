@@ -43,6 +43,8 @@ int code_with_text(std::string text);
 // Raises the error of a communicator that was refused at set-up: a wrong environment variable. The
 // error's text names the variable, where it was wrong on this rank and the MPI library keeps texts.
 int raise_refusal(MPI_Comm comm, CommunicatorState& state);
+// Its code, which is not raised.
+int refusal(CommunicatorState& state);
 
 // Counts one call in the communicator's report, with its time, and records when this rank joined
 // it, where these are wanted.

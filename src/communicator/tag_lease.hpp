@@ -35,7 +35,7 @@ class TagLease {
     home_->tags.take(first_block, blocks);
   }
   int first_tag() const { return home_->tag_of(first_block_); }
-  int end_tag() const { return home_->tag_of(first_block_ + blocks_); }
+  int tags() const { return blocks_ * TagBlocks::tags_each; }
 
  private:
   void swap(TagLease& other) noexcept {

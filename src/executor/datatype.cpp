@@ -137,7 +137,7 @@ int inspect(MPI_Datatype datatype, DatatypeInfo& info) {
   int combiner = MPI_COMBINER_NAMED;
   if (error == MPI_SUCCESS) error = is_dense(datatype, combiner, info.dense);
   if (error != MPI_SUCCESS) return error;
-  info.named = combiner == MPI_COMBINER_NAMED;
+  info.named = is_predefined(combiner);
   info.handle = datatype;
   info.size = static_cast<std::size_t>(size);
   // Resizing hides behind a derived combiner, so a dense type's extent is its size.

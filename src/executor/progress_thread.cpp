@@ -42,12 +42,27 @@ ProgressThread::~ProgressThread() {
   thread_.join();
 }
 
+void ProgressThread::add(BackgroundWork& work) {
+  if (at_ == &work) again_ = true;
+  if (std::ranges::find(works_, &work) == works_.end()) works_.push_back(&work);
+}
+
 void ProgressThread::submit(BackgroundWork& work) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     woken_ = true;
-    if (at_ == &work) again_ = true;
-    if (std::ranges::find(works_, &work) == works_.end()) works_.push_back(&work);
+    add(work);
+  }
+  wake_.notify_one();
+}
+
+void ProgressThread::submit_lazily(BackgroundWork& work) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    dozes_ = most_dozes;
+    add(work);
+    if (looks_soon_) return;
+    woken_ = true;
   }
   wake_.notify_one();
 }
@@ -100,6 +115,18 @@ std::chrono::steady_clock::time_point ProgressThread::expected() const {
   return earliest;
 }
 
+// While there is no work.
+void ProgressThread::rest(std::unique_lock<std::mutex>& lock) {
+  woken_ = false;
+  looks_soon_ = dozes_ > 0;
+  if (!looks_soon_) {
+    wake_.wait(lock, [this] { return ends_ || woken_; });
+    return;
+  }
+  --dozes_;
+  wake_.wait_for(lock, long_enough, [this] { return ends_ || woken_; });
+}
+
 void ProgressThread::run() {
   using std::chrono::nanoseconds;
   std::unique_lock<std::mutex> lock(mutex_);
@@ -107,7 +134,7 @@ void ProgressThread::run() {
   nanoseconds before = own_processor_time();
   while (!ends_) {
     if (works_.empty()) {
-      wake_.wait(lock, [this] { return ends_ || !works_.empty(); });
+      rest(lock);
       pause = shortest;
       before = own_processor_time();
       continue;
@@ -125,6 +152,7 @@ void ProgressThread::run() {
     const auto until = expected();
     const bool foreseen = !moved && until > now + pause;
     const auto end = foreseen ? std::min(until, now + longest_wait) : now + pause;
+    looks_soon_ = end <= now + longest;
     const bool woken = wake_.wait_until(lock, end, [this] { return ends_ || woken_; });
     if (woken || (foreseen && end == until)) pause = shortest;
   }

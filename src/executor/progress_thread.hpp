@@ -7,6 +7,10 @@
 // has the caches. Where all work says when it expects something next, it sleeps until then, and
 // looks closely from there on.
 //
+// To wake it takes longer than a small collective. Work that its submitter will most likely see to
+// itself within microseconds is therefore submitted lazily: the thread finds it when it looks next,
+// for which it dozes a while rather than sleeps after the last such work.
+//
 // Thread safety: every function may be called from any thread but the one that works.
 #pragma once
 
@@ -46,6 +50,8 @@ class ProgressThread {
 
   // Wakes the thread. Work that it has already is kept once.
   void submit(BackgroundWork& work);
+  // Lets the thread find the work within `longest`, and wakes it only where it would not look.
+  void submit_lazily(BackgroundWork& work);
   // Returns when the thread is not and will not be at this work.
   void withdraw(BackgroundWork& work);
 
@@ -55,7 +61,9 @@ class ProgressThread {
   std::uint64_t rounds();
 
  private:
+  void add(BackgroundWork& work);
   void run();
+  void rest(std::unique_lock<std::mutex>& lock);
   BackgroundWork::Outcome ask_all(std::unique_lock<std::mutex>& lock);
   std::chrono::steady_clock::time_point expected() const;
 
@@ -66,6 +74,7 @@ class ProgressThread {
   static constexpr int pause_for_cost = 1000;
   // However late something is expected: a prediction may be wrong.
   static constexpr std::chrono::microseconds longest_wait{100000};
+  static constexpr int most_dozes = 25;  // of `long_enough` each
 
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -73,8 +82,10 @@ class ProgressThread {
   std::vector<BackgroundWork*> works_;
   BackgroundWork* at_ = nullptr;  // being asked now, without the lock
   std::uint64_t rounds_ = 0;
-  bool again_ = false;  // that work has been submitted meanwhile
-  bool woken_ = false;  // something has been submitted since the round began
+  bool again_ = false;       // that work has been submitted meanwhile
+  bool woken_ = false;       // something has been submitted since the round began
+  bool looks_soon_ = false;  // within `longest`, whatever comes
+  int dozes_ = 0;            // how often to look for work before it sleeps
   bool ends_ = false;
   std::thread thread_;
 };

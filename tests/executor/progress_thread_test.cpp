@@ -61,6 +61,30 @@ TEST(ProgressThread, AsksTheMoreSeldomTheLongerNothingMoves) {
   EXPECT_EQ(work.asked, at_the_end) << "withdrawn";
 }
 
+TEST(ProgressThread, FindsWhatIsSubmittedLazilyAndIsNotWokenForIt) {
+  ProgressThread thread;
+  Work work;
+  work.outcome = BackgroundWork::Outcome::ended;
+  thread.submit_lazily(work);
+  ASSERT_TRUE(within_seconds(10, work.asked, 1)) << "it slept";
+  thread.submit_lazily(work);
+  ASSERT_TRUE(within_seconds(10, work.asked, 2)) << "it dozed";
+  const std::uint64_t rounds = thread.rounds();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 2000; ++i) {
+    thread.submit_lazily(work);
+    thread.withdraw(work);
+  }
+  const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(thread.rounds() - rounds, 2 + lasted.count() / 0.004) << "every 4 ms at most";
+  usleep(200'000);
+  const double before = thread.processor_seconds();
+  usleep(100'000);
+  EXPECT_LT(thread.processor_seconds() - before, 0.0005) << "it sleeps again";
+  thread.submit_lazily(work);
+  EXPECT_TRUE(within_seconds(10, work.asked, 3));
+}
+
 TEST(ProgressThread, SleepsUntilSomethingIsExpectedButNotForEver) {
   ProgressThread thread;
   Work work;

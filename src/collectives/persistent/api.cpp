@@ -16,18 +16,24 @@ PersistentRequest* behind(const SIBYL_Request* request) {
 
 int no_request() { return sibyl::raise_nowhere(MPI_ERR_REQUEST); }
 
-// Hands the request to the program.
+// Hands the request to the program, or raises why there is none.
 class Handle {
  public:
-  explicit Handle(SIBYL_Request* request) : request_(request) {}
+  Handle(SIBYL_Request* request, MPI_Comm comm) : request_(request), comm_(comm) {
+    *request_ = SIBYL_REQUEST_NULL;
+  }
   PersistentRequest** made() { return &made_; }
-  int give(int result) {
-    *request_ = reinterpret_cast<SIBYL_Request>(made_);
-    return result;
+  int give(int error) {
+    if (error == MPI_SUCCESS) {
+      *request_ = reinterpret_cast<SIBYL_Request>(made_);
+      return MPI_SUCCESS;
+    }
+    return comm_ == MPI_COMM_NULL ? sibyl::raise_nowhere(error) : sibyl::raise(comm_, error);
   }
 
  private:
   SIBYL_Request* request_;
+  MPI_Comm comm_;
   PersistentRequest* made_ = nullptr;
 };
 
@@ -39,7 +45,7 @@ int SIBYL_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                       SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_blocks(
       sibyl::c_api, Collective::gather,
       {{recvbuf, recvcount, recvtype}, {const_cast<void*>(sendbuf), sendcount, sendtype}, root},
@@ -50,7 +56,7 @@ int SIBYL_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
                        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                        SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_blocks(
       sibyl::c_api, Collective::scatter,
       {{const_cast<void*>(sendbuf), sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root},
@@ -61,7 +67,7 @@ int SIBYL_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
                        const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                        MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_irregular(
       sibyl::c_api, Collective::gatherv, {recvbuf, recvcounts, displs, recvtype},
       {const_cast<void*>(sendbuf), sendcount, sendtype}, root, comm, info, handle.made()));
@@ -71,7 +77,7 @@ int SIBYL_Scatterv_init(const void* sendbuf, const int sendcounts[], const int d
                         MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                         int root, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(
       sibyl::init_irregular(sibyl::c_api, Collective::scatterv,
                             {const_cast<void*>(sendbuf), sendcounts, displs, sendtype},
@@ -81,7 +87,7 @@ int SIBYL_Scatterv_init(const void* sendbuf, const int sendcounts[], const int d
 int SIBYL_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                       MPI_Op op, int root, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_reduce(sibyl::c_api, {sendbuf, recvbuf, count, datatype, op}, root,
                                         comm, info, handle.made()));
 }
@@ -89,7 +95,7 @@ int SIBYL_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatyp
 int SIBYL_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_exscan(sibyl::c_api, {sendbuf, recvbuf, count, datatype, op}, comm,
                                         info, handle.made()));
 }
@@ -97,7 +103,7 @@ int SIBYL_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatyp
 int SIBYL_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                          MPI_Op op, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_allreduce(sibyl::c_api, {sendbuf, recvbuf, count, datatype, op},
                                            comm, info, handle.made()));
 }
@@ -105,7 +111,7 @@ int SIBYL_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Data
 int SIBYL_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                      MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(
       sibyl::init_bcast(sibyl::c_api, {buffer, count, datatype}, root, comm, info, handle.made()));
 }
@@ -114,7 +120,7 @@ int SIBYL_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendty
                          int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                          SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_exchange(
       sibyl::c_api,
       {Collective::allgather, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
@@ -126,7 +132,7 @@ int SIBYL_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendt
                           const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                           MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_exchange(
       sibyl::c_api,
       {Collective::allgatherv, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
@@ -138,7 +144,7 @@ int SIBYL_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                         SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(
       sibyl::init_exchange(sibyl::c_api,
                            {Collective::alltoall, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
@@ -151,7 +157,7 @@ int SIBYL_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_blocks(
       sibyl::large_c_api, Collective::gather,
       {{recvbuf, recvcount, recvtype}, {const_cast<void*>(sendbuf), sendcount, sendtype}, root},
@@ -162,7 +168,7 @@ int SIBYL_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                          MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_blocks(
       sibyl::large_c_api, Collective::scatter,
       {{const_cast<void*>(sendbuf), sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root},
@@ -174,7 +180,7 @@ int SIBYL_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
                          MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                          SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_irregular(
       sibyl::large_c_api, Collective::gatherv, {recvbuf, recvcounts, displs, recvtype},
       {const_cast<void*>(sendbuf), sendcount, sendtype}, root, comm, info, handle.made()));
@@ -185,7 +191,7 @@ int SIBYL_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                           MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(
       sibyl::init_irregular(sibyl::large_c_api, Collective::scatterv,
                             {const_cast<void*>(sendbuf), sendcounts, displs, sendtype},
@@ -195,7 +201,7 @@ int SIBYL_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
 int SIBYL_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                         MPI_Op op, int root, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_reduce(sibyl::large_c_api, {sendbuf, recvbuf, count, datatype, op},
                                         root, comm, info, handle.made()));
 }
@@ -203,7 +209,7 @@ int SIBYL_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI
 int SIBYL_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                         MPI_Op op, MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_exscan(sibyl::large_c_api, {sendbuf, recvbuf, count, datatype, op},
                                         comm, info, handle.made()));
 }
@@ -212,7 +218,7 @@ int SIBYL_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                            SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_allreduce(
       sibyl::large_c_api, {sendbuf, recvbuf, count, datatype, op}, comm, info, handle.made()));
 }
@@ -220,7 +226,7 @@ int SIBYL_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count,
 int SIBYL_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
                        MPI_Comm comm, MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_bcast(sibyl::large_c_api, {buffer, count, datatype}, root, comm,
                                        info, handle.made()));
 }
@@ -229,7 +235,7 @@ int SIBYL_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
                            void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                            MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_exchange(
       sibyl::large_c_api,
       {Collective::allgather, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
@@ -242,7 +248,7 @@ int SIBYL_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Dataty
                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                             SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(sibyl::init_exchange(
       sibyl::large_c_api,
       {Collective::allgatherv, sibyl::equal_blocks(sendbuf, sendcount, sendtype),
@@ -254,7 +260,7 @@ int SIBYL_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
                           void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                           MPI_Info info, SIBYL_Request* request) {
   if (request == nullptr) return no_request();
-  Handle handle(request);
+  Handle handle(request, comm);
   return handle.give(
       sibyl::init_exchange(sibyl::large_c_api,
                            {Collective::alltoall, sibyl::equal_blocks(sendbuf, sendcount, sendtype),

@@ -1,6 +1,6 @@
-// The bodies of SIBYL_..._init. Each returns an error code that has been raised, or makes a
-// request. `caller.large`: the counts are MPI_Count, and so the MPI library gets them where it
-// serves.
+// The bodies of SIBYL_..._init. Each makes a request, or returns an error code that has not been
+// raised yet: that is for who holds nothing any more. `caller.large`: the counts are MPI_Count, and
+// so the MPI library gets them where it serves.
 #pragma once
 
 #include <mpi.h>

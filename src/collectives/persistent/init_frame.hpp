@@ -3,8 +3,11 @@
 // Arguments are checked before the ranks agree, so that what is wrong at one rank is refused at all
 // of them: a request that only some had could never be complete. For the same reason they agree
 // again once all have made theirs, for which one may have found no memory. A communicator that
-// Sibyl does not serve has the MPI library's nonblocking collectives behind its requests, and the
-// library's checks.
+// Sibyl does not serve has the MPI library's nonblocking collectives behind its requests; between
+// two groups it has the library's checks, too.
+//
+// Nothing is raised in here: the program's error handler may jump, and would leave behind what a
+// frame holds.
 #pragma once
 
 #include <memory>
@@ -31,35 +34,38 @@ int take_host_copies(CommunicatorState& state, PersistentCall& call, NativeForm&
 void offer_reduction(CommunicatorState& state, const ReductionArguments& now,
                      const DatatypeInfo& type, PersistentOffer& offer, PersistentCall& call);
 
-// `check` looks at the arguments, `place` fills in the executor's call once the
-// ranks have agreed.
+// `check` looks at the arguments, `place` fills in the executor's call once the ranks have agreed.
+// Returns an error code that is not raised.
 template <class Check, class Place>
 int make_request(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeForm native,
                  PersistentRequest** request, Check check, Place place) {
   CommunicatorState* state = CommunicatorState::get(comm);
-  if (state == nullptr) return raise(comm, MPI_ERR_INTERN);
+  if (state == nullptr) return MPI_ERR_INTERN;
   PersistentCall call;
   call.collective = collective;
   call.root = root;
   const bool served = state->serves(comm, true);
-  if (state->refused()) return raise_refusal(comm, *state);
-  if (served) {
-    PersistentOffer offer;
+  if (state->refused()) return refusal(*state);
+  PersistentOffer offer;
+  if (!state->between_groups()) {
     offer.wrong = guarded([&] { return check(*state, offer, call); }, MPI_ERR_NO_MEM);
+  }
+  if (served) {
     // Empty where this rank alone has no memory.
     const std::optional<int> agreed =
         guarded([&] { return std::optional<int>(agree_on_persistent(*state, info, offer, call)); },
                 std::nullopt);
     if (!agreed) {
       succeeded_everywhere(*state, comm, MPI_ERR_NO_MEM);
-      return raise(comm, MPI_ERR_NO_MEM);
+      return MPI_ERR_NO_MEM;
     }
-    if (*agreed != MPI_SUCCESS) return raise(comm, *agreed);
+    if (*agreed != MPI_SUCCESS) return *agreed;
   }
   const bool by_library = call.served_by == PersistentCall::ServedBy::library;
   std::unique_ptr<PersistentRequest> made;
   int error = guarded(
       [&]() -> int {
+        if (offer.wrong != MPI_SUCCESS) return offer.wrong;
         if (served) {
           const bool moves = call.served_by != PersistentCall::ServedBy::nobody;
           const bool may_copy = moves && device::any_loaded();
@@ -81,7 +87,9 @@ int make_request(Collective collective, int root, MPI_Comm comm, MPI_Info info, 
   if (error != MPI_SUCCESS) {
     if (made != nullptr) made->refuse();
     made.reset();
-    return raise_class(comm, error);
+    int error_class = error;
+    PMPI_Error_class(error, &error_class);
+    return error_class;
   }
   *request = made.release();
   return MPI_SUCCESS;
@@ -90,12 +98,13 @@ int make_request(Collective collective, int root, MPI_Comm comm, MPI_Info info, 
 template <class Check, class Place>
 int init(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeForm native,
          PersistentRequest** request, Check check, Place place) {
-  *request = nullptr;
-  if (comm == MPI_COMM_NULL) return raise_nowhere(MPI_ERR_COMM);
-  return raising_lack_of_memory(comm, [&] {
-    return make_request(collective, root, comm, info, std::move(native), request, std::move(check),
-                        std::move(place));
-  });
+  if (comm == MPI_COMM_NULL) return MPI_ERR_COMM;
+  return guarded(
+      [&] {
+        return make_request(collective, root, comm, info, std::move(native), request,
+                            std::move(check), std::move(place));
+      },
+      MPI_ERR_NO_MEM);
 }
 
 }  // namespace sibyl

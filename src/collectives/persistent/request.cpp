@@ -45,14 +45,11 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
     bound_.call.comm = bound_.tags.home().get();
     bound_.call.tag_base = bound_.tags.first_tag();
     if (exchanges()) {
-      const int last = bound_.tags.end_tag() - ArrivalExchange::tags;
+      const int last = bound_.tags.first_tag() + bound_.tags.tags() - ArrivalExchange::tags;
       exchange_ = std::make_unique<ArrivalExchange>();
       exchange_->open({bound_.call.comm, rank_, ranks_, bound_.root, last, everyone(),
                        bound_.algorithm->arrivals, bound_.clock});
-      if (takes_turns()) {
-        const auto all = static_cast<std::uint32_t>(ranks_);
-        queue_.emplace(ranks_, bound_.root, bound_.outstanding == 0 ? all : bound_.outstanding);
-      }
+      if (takes_turns()) queue_.emplace(ranks_, bound_.root, bound_.outstanding);
     }
   }
   process_->deferred_release().sweep();
@@ -184,16 +181,10 @@ int PersistentRequest::join() {
   } else if (!depends_ && begins_late()) {
     begin_program(false);
   }
-  if (execution_.bound()) {
-    if (queue_) {
-      queue_->join();
-      advance();
-    }
-  } else {
-    advance();
-  }
-  // What MPI would go on with in any of its calls, this rank may be in one of.
-  if (execution_.bound() && window_ != nullptr && window_->held_up() != 0) to_thread();
+  if (execution_.bound() && queue_) queue_->join();
+  if (!execution_.bound() || queue_) advance();
+  // Others wait for what this rank still has to do, and it may call for something of theirs first.
+  if (thread_ != nullptr && has_background()) thread_->submit_lazily(*this);
   return MPI_SUCCESS;
 }
 
@@ -220,7 +211,7 @@ const Prepared& PersistentRequest::find_program(const SharedView& view) {
   const Prepared& found = programs_.get(spec, view);
   followed_ = view;
   ordered_ = view != nullptr && view->known() && follows_arrivals(spec);
-  const int tags = bound_.tags.end_tag() - bound_.tags.first_tag() - ArrivalExchange::tags;
+  const int tags = bound_.tags.tags() - ArrivalExchange::tags;
   if (!ordered_ || std::cmp_less_equal(found.header.tag_span, tags)) return found;
   ordered_ = false;
   return programs_.get(spec_for(nullptr));

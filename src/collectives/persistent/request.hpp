@@ -67,7 +67,7 @@ struct PersistentCall {
   const Algorithm* algorithm = nullptr;
   Progress progress = Progress::calls;
   bool by_arrival = false;        // in the order of arrival, or planned for arrival times
-  std::uint32_t outstanding = 1;  // transfers of a linear root under way; 0: no limit
+  std::uint32_t outstanding = 1;  // transfers of a linear root under way, at least one
   int root = 0;
   bool in_place = false;
   SegmentPlan cut;

@@ -232,6 +232,7 @@ void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agre
   call.outstanding = terms.outstanding == as_settings_say
                          ? outstanding_in(settings, call.collective, background)
                          : static_cast<std::uint32_t>(terms.outstanding);
+  if (call.outstanding == 0) call.outstanding = static_cast<std::uint32_t>(state.size());
   const bool fixed = is_reproducible(settings, call.collective);
   if (call.algorithm->arrivals && !fixed) state.find_costs(state.tags_of(call.collective));
   if (call.algorithm->segments) {

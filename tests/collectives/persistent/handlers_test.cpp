@@ -59,6 +59,29 @@ TEST_F(PersistentHandlers, MayAskForTheRequestThatWasMisused) {
   EXPECT_EQ(raised, 6);
 }
 
+CommunicatorState* served = nullptr;
+
+void look_at_private(MPI_Comm*, int*, ...) {
+  EXPECT_TRUE(served->private_is_idle());
+  ++raised;
+}
+
+// A handler may jump out of the call that has made no request.
+TEST_F(PersistentHandlers, AreCalledWhenNothingOfARefusedRequestIsLeft) {
+  served = CommunicatorState::get(comm_.get());
+  ASSERT_TRUE(served->serves(comm_.get(), true));
+  SIBYL_Request request = SIBYL_REQUEST_NULL;
+  call_at_errors(&look_at_private, request);
+  const int last = size_of() - 1;
+  int number = 0;
+  SIBYL_Bcast_init(&number, rank_in() == last ? -1 : 1, MPI_INT, 0, comm_.get(), MPI_INFO_NULL,
+                   &request);
+  const AlgorithmInfo wrong("fastest");
+  SIBYL_Bcast_init(&number, 1, MPI_INT, 0, comm_.get(), wrong.handle, &request);
+  EXPECT_EQ(raised, 2);
+  EXPECT_EQ(request, SIBYL_REQUEST_NULL);
+}
+
 // The root has less room than the last rank sends.
 TEST_F(PersistentHandlers, MayFreeTheRequestThatFailed) {
   if (size_of() < 2) GTEST_SKIP() << "nothing is sent";

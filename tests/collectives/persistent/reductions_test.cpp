@@ -60,6 +60,38 @@ TEST(PersistentReductions, OfElementsThatReachIntoEachOtherAreTheLibrarys) {
   MPI_Type_free(&pair);
 }
 
+// Predefined, though not named: predefined operators take them, but not their duplicates.
+TEST(PersistentReductions, OfFortransKindsAreWhatTheLibrarySays) {
+  const Duplicate comm;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Datatype kind = MPI_DATATYPE_NULL;
+  if (MPI_Type_create_f90_real(15, MPI_UNDEFINED, &kind) != MPI_SUCCESS) {
+    GTEST_SKIP() << "without Fortran";
+  }
+  int size = 0;
+  MPI_Type_size(kind, &size);
+  ASSERT_EQ(size, static_cast<int>(sizeof(double)));
+  const double own = rank_in() + 0.5;
+  double expected = 0;
+  const int by_library = MPI_Allreduce(&own, &expected, 1, kind, MPI_SUM, comm.get());
+  for (const char* algorithm : {"native", "auto", "recursive-doubling"}) {
+    SCOPED_TRACE(algorithm);
+    const AlgorithmInfo wish(algorithm);
+    double sum = 0;
+    SIBYL_Request request = SIBYL_REQUEST_NULL;
+    int error =
+        SIBYL_Allreduce_init(&own, &sum, 1, kind, MPI_SUM, comm.get(), wish.handle, &request);
+    if (error == MPI_SUCCESS) error = SIBYL_Start(&request);
+    if (error == MPI_SUCCESS) error = SIBYL_Arrive(&request);
+    if (error == MPI_SUCCESS) error = SIBYL_Wait(&request);
+    EXPECT_EQ(error == MPI_SUCCESS, by_library == MPI_SUCCESS) << error;
+    if (by_library == MPI_SUCCESS) {
+      EXPECT_EQ(sum, expected);
+    }
+    if (request != SIBYL_REQUEST_NULL) SIBYL_Request_free(&request);
+  }
+}
+
 #if MPI_VERSION >= 4
 // None is started, so that the buffers need not be there.
 TEST(PersistentReductions, OfMoreElementsThanAnIntCountsAreTheLibrarys) {

@@ -272,6 +272,89 @@ TEST(Persistent, WhatIsWrongAtOneRankIsRefusedAtAll) {
   MPI_Info_free(&info);
 }
 
+// The MPI library's collectives would complain at that rank alone, and leave the others waiting.
+TEST(Persistent, WhatIsWrongAtOneRankIsRefusedAtAllWhereTheLibraryServes) {
+  Process& process = *Process::get();
+  const int rank = rank_in();
+  const int last = size_of() - 1;
+  std::vector<bool> taken;
+  while (rank == last && process.take_private()) taken.push_back(true);
+  {
+    const Duplicate comm;
+    std::int64_t send = rank;
+    std::vector<std::int64_t> receive(static_cast<std::size_t>(size_of()), -1);
+    SIBYL_Request request = SIBYL_REQUEST_NULL;
+    const auto make = [&](int count) {
+      return class_of(SIBYL_Gather_init(&send, count, MPI_INT64_T, receive.data(), 1, MPI_INT64_T,
+                                        0, comm.get(), MPI_INFO_NULL, &request));
+    };
+    EXPECT_EQ(make(rank == last ? -1 : 1), rank == last ? MPI_ERR_COUNT : MPI_ERR_OTHER);
+    EXPECT_EQ(request, SIBYL_REQUEST_NULL);
+    ASSERT_EQ(make(1), MPI_SUCCESS);
+    EXPECT_EQ(CommunicatorState::get(comm.get())->private_comm(), MPI_COMM_NULL);
+    EXPECT_EQ(SIBYL_Start(&request), MPI_SUCCESS);
+    EXPECT_EQ(SIBYL_Arrive(&request), MPI_SUCCESS);
+    EXPECT_EQ(SIBYL_Wait(&request), MPI_SUCCESS);
+    for (int r = 0; rank == 0 && r <= last; ++r) {
+      EXPECT_EQ(receive[static_cast<std::size_t>(r)], r);
+    }
+    EXPECT_EQ(SIBYL_Request_free(&request), MPI_SUCCESS);
+  }
+  for (std::size_t i = 0; i < taken.size(); ++i) process.give_back_private();
+}
+
+// Rank 0 is what rank 1 waits for, and completes only with what rank 1 has still to do.
+TEST(Persistent, TheThreadGoesOnWhereARankThatHasArrivedCallsForSomethingElse) {
+  if (size_of() < 2 || thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP();
+  const Duplicate comm;
+  for (const char* algorithm : {"linear-synchronised", "linear", "binomial"}) {
+    for (const bool background : {false, true}) {
+      SCOPED_TRACE(std::string(algorithm) + (background ? ", background" : ""));
+      PersistentTrial trial({Collective::gather, algorithm, true, background, 0, 200'000},
+                            comm.get());
+      for (std::uint64_t k = 0; k < 3; ++k) {
+        trial.start(k);
+        trial.arrive();
+        int word = 0;
+        if (rank_in() == 1) MPI_Recv(&word, 1, MPI_INT, 0, 0, comm.get(), MPI_STATUS_IGNORE);
+        trial.wait();
+        if (rank_in() == 0) MPI_Send(&word, 1, MPI_INT, 1, 0, comm.get());
+        trial.check();
+      }
+    }
+  }
+}
+
+// In the order of the ranks nobody is asked before the rank before has sent, also where any number
+// may be: here the last rank knows that it has not been asked while rank 1 has yet to come.
+TEST(Persistent, InRankOrderOneRankIsAskedAtATimeWhateverMayBeUnderWay) {
+  if (size_of() < 3) GTEST_SKIP();
+  const Duplicate comm;
+  const int last = size_of() - 1;
+  for (const int outstanding : {0, 1, 7}) {
+    SCOPED_TRACE(outstanding);
+    PersistentCase now{Collective::gather, "linear-synchronised", false, true, 0, 4};
+    now.outstanding = outstanding;
+    PersistentTrial trial(now, comm.get());
+    ASSERT_TRUE(trial.made());
+    trial.start(1);
+    int word = 0;
+    if (rank_in() == 1) MPI_Recv(&word, 1, MPI_INT, last, 0, comm.get(), MPI_STATUS_IGNORE);
+    trial.arrive();
+    if (rank_in() == last) {
+      for (int look = 0; look < 30; ++look) {
+        int flag = 0;
+        EXPECT_EQ(SIBYL_Test(trial.request(), &flag), MPI_SUCCESS);
+        EXPECT_EQ(flag, 0);
+        usleep(1000);
+      }
+      MPI_Send(&word, 1, MPI_INT, 1, 0, comm.get());
+    }
+    trial.wait();
+    trial.check();
+  }
+}
+
 TEST(Persistent, ARequestOutlivesItsCommunicatorEvenWhileItIsActive) {
   auto comm = std::make_unique<Duplicate>();
   PersistentTrial trial({Collective::gather, "binomial", true, true, 0, 2000}, comm->get());

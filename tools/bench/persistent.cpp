@@ -31,8 +31,8 @@ constexpr std::array<PersistentForm, 9> gather_forms{{
 
 constexpr std::array<PersistentForm, 7> scatter_forms{{
     {"LIN", "linear", false, false, 1},
-    {"SLIN", "linear", true, false},
-    {"BSLIN", "linear", true, true},
+    {"SLIN", "linear", true, false, 1},
+    {"BSLIN", "linear", true, true, 1},
     {"BNOM", "binomial", false, false},
     {"SBN", "binomial", true, false},
     {"BSBN", "binomial", true, true},

@@ -35,7 +35,7 @@ BARE = "none"
 # Exclusive scans written by hand over point-to-point, as MPICH, Open MPI and Traeff 2025 have them.
 LOOPS = ("loop-123", "loop-recursive-doubling", "loop-chain")
 # The persistent form, told by edges: Sibyl's choice, and the names of Proficz 2020 (BLIN: as blocks
-# come). LIN and LS take one rank at a time, as published.
+# come). But for BLIN the linear ones take one rank at a time, as published.
 PERSISTENT = {
     "gather": ("persistent", "LIN", "BLIN", "LS", "SLS", "BSLS", "BNOM", "SBN", "BSBN"),
     "scatter": ("persistent", "LIN", "SLIN", "BSLIN", "BNOM", "SBN", "BSBN"),

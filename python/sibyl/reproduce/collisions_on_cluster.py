@@ -28,14 +28,15 @@ from sibyl.reproduce.scatter_gather import LINEAR
 QUEUE = 128 * 1024
 # BLIN's leaves all send as soon as they come, in the background; LS and BSLS ask for blocks, one
 # rank at a time, as published, or as many as Sibyl has under way.
-LISTENERS = (*LINEAR["gather"], OWN_WINDOW)
+OWN = OWN_WINDOW["gather"]
+LISTENERS = (*LINEAR["gather"], OWN)
 CONTROLS = tuple(told(name) for name in LISTENERS for told in (nothing, wrong))
 CONTENDERS = ("native", "BLIN", "LS", *LISTENERS, *CONTROLS, "persistent")
 FIGURE = Figure("gather", "delay", QUEUE, CONTENDERS)
 # How BSLS asks, what is published of it, and whose claim it is.
 _WAYS: tuple[tuple[str, str, Kind], ...] = (
     ("BSLS", "1.24 to 1.46 times as fast (2 M floats)", "paper"),
-    (OWN_WINDOW, "", "own"),
+    (OWN, "", "own"),
 )
 
 

@@ -68,16 +68,11 @@ from sibyl.reproduce.scatter_gather import (
 )
 from sibyl.reproduce.worth import WORTH_COLUMNS, span_of_worth, worth_columns, worth_columns_of
 
-# BSLS too with as many transfers under way as Sibyl has by default.
-OWN_WINDOW = "BSLS@24"
-PUBLISHED = {"scatter": SCATTER, "gather": f"{GATHER},{OWN_WINDOW}"}
+# What the papers propose, with as many transfers under way as Sibyl has by default.
+OWN_WINDOW = {"scatter": "BSLIN@4", "gather": "BSLS@24"}
+PUBLISHED = {"scatter": SCATTER, "gather": GATHER}
 LARGEST_KFLOATS = 2048
 DELAY_MS = 50  # where something else varies
-# What the simulator has not where messages take turns.
-SHARED = (
-    " LIN sends to one rank after the other, so that half of them leave early; the sends of SLIN "
-    "share the root's link and end together, and so do four of BSLIN's."
-)
 COLUMNS = (
     *("along", "algorithm", "published_run_ms"),
     *("run_ms", "run_low_ms", "run_high_ms", "run_paper_ms"),
@@ -105,16 +100,16 @@ class Figure:
 
     @property
     def aware(self) -> tuple[str, ...]:
-        """Who knows who is late and stands beside a control."""
-        known = LINEAR[self.collective]
-        if self.collective == "gather":
-            known = (*AWARE[self.collective], OWN_WINDOW)
+        """Who knows who is late and stands beside a control: the trees where delays vary."""
+        by = AWARE if self.varies == "delay" else LINEAR
+        known = (*by[self.collective], OWN_WINDOW[self.collective])
         return tuple(name for name in known if name in (self.contenders or known))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Who takes part."""
-        with_all = with_controls(PUBLISHED[self.collective], *self.aware).split(",")
+        published = f"{PUBLISHED[self.collective]},{OWN_WINDOW[self.collective]}"
+        with_all = with_controls(published, *self.aware).split(",")
         return self.contenders or ("native", *with_all, "persistent")
 
     @property
@@ -230,8 +225,7 @@ def _claims(
         claims.append(_growth(figure, results))
     if figure.varies == "size":
         claims.append(_gain(figure, results, factor))
-    why = SHARED if figure.collective == "scatter" else ""
-    claims += appendix(figure, results, late, why)
+    claims += appendix(figure, results, late)
     for name in figure.aware:
         claims += [worth(figure, results, late, name, metric) for metric in ("run", "elapsed")]
     return [*claims, _choice(figure, results)]
@@ -302,16 +296,13 @@ def _means(results: Mapping[int, CellResult]) -> dict[int, Means]:
     return {p: Means(middle(one, "run"), middle(one, "elapsed")) for p, one in results.items()}
 
 
-def appendix(
-    figure: Figure, results: Mapping[int, CellResult], late: list[int], why: str = ""
-) -> list[Claim]:
+def appendix(figure: Figure, results: Mapping[int, CellResult], late: list[int]) -> list[Claim]:
     """What the paper says of elapsed times, by the samples.
 
     Args:
         figure: whose points these are.
         results: along what varies.
         late: the points under imbalance.
-        why: what explains the differences.
     """
     means = _means(results)
     pairs = pairs_of(figure.collective, figure.names)
@@ -333,7 +324,7 @@ def appendix(
             for p in late
             for aware, base in pairs
         },
-        ratios_at(figure.collective, means, figure.unit, late[-1]) + why,
+        ratios_at(figure.collective, means, figure.unit, late[-1]),
     )  # fmt: skip
     return [alike, no_longer]
 

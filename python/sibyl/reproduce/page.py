@@ -42,16 +42,15 @@ READING = (
     "on one machine, this *processor*, a *recording* of real programs."
 )
 READING_OF_WORTH = (
-    "What knowing is worth is the time of an algorithm told nothing over that of the same told the "
-    "truth in the same iteration, in which all ranks come alike: the middle by the signed-rank "
-    "test, with the interval of 95 % that the test leaves open. In the model a root has one "
-    "transfer under way, as published. On a cluster so have LIN, LS, SLS and BSLS; SLIN has all, "
-    "BSLIN four, and BSLS@24 up to 24, passing over who does not answer. Told nothing is told, at "
-    "one time for all ranks, that all come at once, or serves in the order of the ranks with as "
-    "many transfers under way; scatter's SBN and BSBN there stand beside BNOM alone, a tree of "
-    "another shape. Every cell is in the item's CSV, with p corrected over the item's "
-    "cells, and told the times of others. What is simulated under one pattern alone repeats to the "
-    "last digit, and has neither interval nor p."
+    "What knowing is worth is the time of an algorithm told nothing over that of the same told "
+    "the truth in the same iteration, in which all ranks come alike: the middle by the signed-"
+    "rank test, with the interval of 95 % that the test leaves open. In the model a root has one "
+    "transfer under way, as published, and so it has on a cluster, but for NAME@K, which has up "
+    "to K and passes over who does not answer. Told nothing is told, at one time for all ranks, "
+    "that all come at once, or serves in the order of the ranks with as many transfers under way. "
+    "Every cell is in the item's CSV, with p corrected over the item's cells, and told the times "
+    "of others. What is simulated under one pattern alone repeats to the last digit, and has "
+    "neither interval nor p."
 )
 HEAD = (
     "Words in italics are what an item adds to the claim, or its words for a part of it. "

@@ -51,7 +51,9 @@ def test_tables_and_figures_have_their_controls() -> None:
     assert (table.queue, figure.queue) == (0, 0)
     assert {"none:SBN", "none:BSBN", "shuffled:SBN"} <= set(figure.algorithms)
     of_sizes = figures_on_cluster.grid_of(Figure("scatter", "size"), Where(), 15)
-    assert {"none:BSLIN", "shuffled:SLIN"} <= set(of_sizes.algorithms)
+    assert {"none:BSLIN", "shuffled:SLIN", "none:BSLIN@4"} <= set(of_sizes.algorithms)
+    of_delays = figures_on_cluster.grid_of(Figure("scatter", "delay"), Where(), 15)
+    assert {"none:SBN", "shuffled:BSBN"} <= set(of_delays.algorithms)
 
 
 def test_table_4_is_measured_with_a_lossy_switch_too() -> None:

@@ -174,7 +174,7 @@ def test_what_knowing_is_worth_has_a_line_for_each_algorithm_and_instrument() ->
     _, _, after = page.partition("## What knowing who is late is worth")
     assert "concurrency and early receipt" in after
     assert "(reproduction-details.md#what-knowing-who-is-late-is-worth" in after
-    assert "SBN and BSBN there stand beside BNOM" in details([one, two, other], "2026-11-24")
+    assert "but for NAME@K, which has up to K" in details([one, two, other], "2026-11-24")
     rows = [line for line in after.splitlines() if line.startswith("| ")]
     assert rows == [
         "| algorithm | instrument | run time | elapsed time | absorbed time | total time |",

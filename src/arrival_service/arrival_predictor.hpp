@@ -14,10 +14,10 @@
 //   exchanges become rarer. In the background the progress thread moves them between calls, so that
 //   nobody waits for a rank 0 that computes; a rank without a thread does so within its calls.
 //
-// Calls are counted where they enter, before their arguments are looked at: a rank that refuses a
-// call alone stays in step. That a call is a trial - native, or in the other order - follows from
-// its number alone, so that all ranks agree on it too; so the gain is measured, and an order that
-// costs more than it brings is given up by the same agreement.
+// Calls are counted once their arguments have been judged: what a rank refuses alone it has not
+// called, and what it finds wrong later it has. That a call is a trial - native, or in the other
+// order - follows from its number alone, so that all ranks agree on it too; so the gain is
+// measured, and an order that costs more than it brings is given up by the same agreement.
 //
 // Calls that have all this in common may stand on several lines of the program, and other ranks be
 // late at each. Rank 0 tells them apart by where its own calls come from, with a history for each
@@ -122,7 +122,7 @@ class ArrivalPredictor final : public BackgroundWork {
   ArrivalPredictor(const ArrivalPredictor&) = delete;
   ArrivalPredictor& operator=(const ArrivalPredictor&) = delete;
 
-  // Counts a call that all ranks make, before its arguments are looked at. May send, and in
+  // Counts a call that all ranks make. May send, and in
   // periodic mode wait.
   void begin_call();
   // The call that was begun is one of this site. `usable`: the order would be followed. `place`:

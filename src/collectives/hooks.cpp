@@ -15,7 +15,7 @@ namespace {
 std::atomic<int> sessions = 0;
 
 void count_communicators(int change) {
-  if (Process* const process = Process::get()) process->live_communicators += change;
+  if (Process* const process = Process::known()) process->live_communicators += change;
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ bool CommunicatorState::make_room(MPI_Comm comm, bool has_room) {
     std::int64_t least = 0;
     return PMPI_Allreduce(&own, &least, 1, MPI_INT64_T, MPI_MIN, comm) == MPI_SUCCESS && least == 1;
   };
-  const bool idle = oldest == nullptr || (oldest->private_is_idle() && !Process::has_threads());
+  const bool idle = oldest == nullptr || (!Process::has_threads() && oldest->private_is_idle());
   if (!all_can(idle)) return false;
   if (oldest != nullptr) oldest->give_private_back();
   const bool taken = has_room || process_.take_private();
@@ -220,8 +220,8 @@ void CommunicatorState::find_costs(int tag) {
     found = measure_costs(private_comm(), tag, placement(), combines_);
     if (!from_rank_zero()) return;
   }
+  costs_ = with_settings(found, settings_);  // before what may find no memory at this rank alone
   if (!set && found.known()) process_.keep_costs(size_, placement(), combines_, found);
-  costs_ = with_settings(found, settings_);
   recording.message_seconds = costs_.alpha;
   recording.byte_seconds = costs_.beta;
   SettledCalls::forget(link_->comm);

@@ -144,7 +144,8 @@ bool CommunicatorState::serves_after_all(MPI_Comm comm, bool at_once) {
     last_used_ = process_.tick();
     return true;
   }
-  if (mode_ != Mode::counting || (!has_repaid_set_up() && !at_once)) return false;
+  const bool now = at_once && !gave_private_back_;
+  if (mode_ != Mode::counting || (!has_repaid_set_up() && !now)) return false;
   set_up(comm);
   return mode_ == Mode::served;
 }
@@ -167,6 +168,7 @@ void CommunicatorState::give_private_back() {
   mode_ = Mode::counting;
   calls_ = 0;
   set_up_call_ = std::max(set_up_call_, calls_until_asked_again);
+  gave_private_back_ = true;
 }
 
 // Of nodes, whose last ranks others wait for; within one node of its ranks.

@@ -288,6 +288,7 @@ class CommunicatorState final : public ArrivalListener {
   // Under the preload a communicator is set up at this call: one that is used once or twice cannot
   // repay it. Ranks that differ in it (SIBYL_SERVE_FROM) would not meet. 0: never.
   std::uint32_t set_up_call_;
+  bool gave_private_back_ = false;  // and is then set up at that call, whoever calls
   std::optional<bool> within_world_;
   std::uint32_t creations_ = 0;  // communicators made from this one
   // How many there were when room was looked for last, or will have been.

@@ -13,7 +13,8 @@ namespace sibyl {
 // communicator (openmpi_component/) is told no.
 extern thread_local bool makes_private;
 
-// Replaces the error handler of a communicator for a while.
+// Replaces the error handler of a communicator for a while, unless another thread sets one
+// meanwhile.
 class ReturnErrors {
  public:
   explicit ReturnErrors(MPI_Comm comm) : comm_(comm) {
@@ -23,7 +24,11 @@ class ReturnErrors {
   }
   ~ReturnErrors() {
     if (before_ == MPI_ERRHANDLER_NULL) return;
-    PMPI_Comm_set_errhandler(comm_, before_);
+    MPI_Errhandler now = MPI_ERRHANDLER_NULL;
+    if (PMPI_Comm_get_errhandler(comm_, &now) == MPI_SUCCESS) {
+      if (now == MPI_ERRORS_RETURN) PMPI_Comm_set_errhandler(comm_, before_);
+      PMPI_Errhandler_free(&now);
+    }
     PMPI_Errhandler_free(&before_);
   }
   ReturnErrors(const ReturnErrors&) = delete;

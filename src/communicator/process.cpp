@@ -107,11 +107,13 @@ std::string library_version() {
   }
 }
 
-// A file that cannot be written must not end a program: `sibyl run` says that it is missing.
-void write_file(const std::string& directory, const std::string& kind, int rank,
+// A file that cannot be written must not end a program: `sibyl run` says that it is missing. The
+// process's state may have begun several times, with sessions, and has a file each.
+void write_file(const std::string& directory, const std::string& kind, int rank, int turn,
                 const std::string& text) {
   const std::string name = directory + "/" + kind + "-" + std::to_string(rank) + "-" +
-                           std::to_string(::getpid()) + ".json";
+                           std::to_string(::getpid()) +
+                           (turn == 0 ? "" : "-" + std::to_string(turn)) + ".json";
   static_cast<void>(write_output_file(name, text));
 }
 
@@ -132,6 +134,8 @@ bool Process::has_world() {
   return PMPI_Initialized(&initialised) == MPI_SUCCESS && initialised != 0 &&
          PMPI_Finalized(&finalised) == MPI_SUCCESS && finalised == 0;
 }
+
+Process* Process::known() { return made_before(); }
 
 Process* Process::get() try {
   if (Process* known = made_before()) return known;
@@ -218,13 +222,19 @@ void Process::withdraw(BackgroundWork& work) {
 
 void Process::write_files() const {
   if (!times_calls_) return;
+#ifdef SMPI_H
+  constexpr int turn = 0;  // its ranks share a process
+#else
+  static std::atomic<int> turns = 0;
+  const int turn = turns++;
+#endif
   const std::string mpi = library_version();
   if (reports()) {
-    write_file(environment_.report, "rank", rank_,
+    write_file(environment_.report, "rank", rank_, turn,
                report_.to_json(mpi, rank_, size_, thread_state_));
   }
   if (records()) {
-    write_file(environment_.record, "arrivals", rank_, recording_.to_json(mpi, rank_, size_));
+    write_file(environment_.record, "arrivals", rank_, turn, recording_.to_json(mpi, rank_, size_));
   }
 }
 

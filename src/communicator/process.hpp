@@ -46,6 +46,8 @@ class Process {
  public:
   // The process's one; made at the first call. nullptr when MPI refuses (then all goes native).
   static Process* get();
+  // The same where it has been made already, else nullptr.
+  static Process* known();
   // The last session is about to end, and there is no world: so does the process's one, if there is
   // one, while MPI can still be called.
   static void end_without_world();

@@ -18,12 +18,16 @@ std::chrono::nanoseconds own_processor_time() {
 
 }  // namespace
 
-// The program's signals are for its own threads.
+// The program's signals are for its own threads, but for those that the thread itself gives rise
+// to, as where it writes to a page that the program has protected.
 ProgressThread::ProgressThread() {
-  sigset_t all;
+  sigset_t others;
   sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
+    sigdelset(&others, own);
+  }
+  pthread_sigmask(SIG_SETMASK, &others, &before);
   try {
     thread_ = std::thread([this] { run(); });
   } catch (...) {

@@ -67,9 +67,9 @@ def shim_source(functions, hooks, spawns, communicators, fortran):
         entries += c_entries(hook.name, len(hook.c_arguments), "role_hook")
         entries += fortran_entries(hook, fortran, len(hook.fortran_arguments) + 1, "role_hook")
     for spawn in spawns:
-        entries += c_entries(spawn.name, len(spawn.arguments), "role_spawn")
+        entries += c_entries(spawn.name, len(spawn.arguments), "role_below")
     for call in communicators:
-        entries += c_entries(call.name, len(call.arguments), "role_hook")
+        entries += c_entries(call.name, len(call.arguments), "role_below")
     out = [preamble("The entries of the shim: every symbol that it takes from the MPI library.")]
     out.append('#include "shim.h"\n\n#include <string.h>\n')
     out.append(f"_Atomic(void*) sibyl_preload_slots[{len(entries)}];")
@@ -109,7 +109,9 @@ def c_wrapper(function, large):
             out.append("#if !SIBYL_PRELOAD_LARGE")
             out.append(f"  if ({large_counts}) return raise_count(comm);")
             out.append("#endif")
-    out.append("  if (entry.nested() || !whole_world_may_be_served()) {")
+    # That one is local and sends no collective: it holds in an error handler, within a call, too.
+    nested = "" if function.short == "mpix_comm_revoke" else "entry.nested() || "
+    out.append(f"  if ({nested}!whole_world_may_be_served()) {{")
     out.append(f"    return native_{function.short}({caller}, {names});")
     out.append("  }")
     out.append(f"  return serve_{function.short}({caller}, {names});")
@@ -233,7 +235,7 @@ def of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran):
         if mpi == "openmpi" and call.creates:
             continue
         code += communicator_wrapper(call)
-        rows.append(row(call.name, f"c_{call.name}", rest=f", &native_{call.name}"))
+        rows.append(row(call.name, f"c_{call.name}", rest=f", &native_{call.name}, true"))
     return code, rows
 
 

@@ -6,8 +6,9 @@
  * the tool behind, if there is one, and PMPI_X is served. What it hands back then goes to the
  * library's PMPI_X, since the tools have seen it.
  *
- * Functions that start processes are always taken below the tools: what is put into their arguments
- * is no concern of theirs.
+ * Functions that start processes, and those that make and free communicators, are always taken
+ * below the tools: what is put into their arguments, and what is noted of them, is no concern of
+ * theirs. So the calls of Fortran's bindings are seen, too, which call PMPI_X.
  *
  * The MPI library itself calls some PMPI_X through the dynamic linker (its files, MPI-IO, gather
  * what ranks want), and Sibyl calls some: no program's calls, which go to the library whatever is
@@ -47,7 +48,7 @@ static int has_tool_behind(const char* symbol) {
 }
 
 int sibyl_preload_takes(const struct sibyl_preload_symbol* symbol) {
-  if (!sibyl_preload_below && symbol->role != role_spawn) {
+  if (!sibyl_preload_below && symbol->role != role_below) {
     return symbol->kind != profiling_function;
   }
   switch (symbol->kind) {

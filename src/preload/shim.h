@@ -20,7 +20,7 @@ extern _Atomic(void*) sibyl_preload_slots[];
 enum sibyl_preload_kind { c_function, profiling_function, fortran_function };
 /* Functions that are served, those that are only noticed (MPI_Init) or counted, those that start
  * processes. */
-enum { role_served, role_hook, role_spawn };
+enum { role_served, role_hook, role_below };
 struct sibyl_preload_symbol {
   const char* name;
   enum sibyl_preload_kind kind;
@@ -98,7 +98,8 @@ static inline void* sibyl_preload_target(unsigned index, const void* caller) {
 
 static inline void* sibyl_preload_profiling_target(unsigned index, const void* caller) {
   void* target = sibyl_preload_target(index, caller);
-  if (__builtin_expect(sibyl_preload_below, 0) && sibyl_preload_inside_mpi(caller)) {
+  const int below = sibyl_preload_below || sibyl_preload_symbols[index].role == role_below;
+  if (__builtin_expect(below, 0) && sibyl_preload_inside_mpi(caller)) {
     void* native = sibyl_preload_find(sibyl_preload_symbols[index].name, caller);
     if (native != 0) target = native;
   }

@@ -333,5 +333,60 @@ TEST(PersistentInAWindow, TheThreadSendsWhatDidNotFit) {
   }
 }
 
+class PersistentInAWindowWithoutAThread : public testing::Test {
+ protected:
+  void SetUp() override {
+    CommunicatorState* state = CommunicatorState::get(comm_.get());
+    ASSERT_TRUE(state->serves(comm_.get(), true));
+    Settings settings = state->settings();
+    settings.thread = 0;
+    state->replace_settings(settings);
+  }
+  Duplicate comm_;
+};
+
+// Rank 0 has begun to send what the last one waits for before it comes; such a message needs its
+// sender in a call of MPI's, where a rank that tests a window is not.
+TEST_F(PersistentInAWindowWithoutAThread, WhoTestsMovesTheProgramsMessagesToo) {
+  if (size_of() < 2) GTEST_SKIP();
+  const int last = size_of() - 1;
+  std::vector<char> message(1U << 20);
+  const int bytes = static_cast<int>(message.size());
+  PersistentTrial trial({Collective::allreduce, "recursive-doubling", false, true, 0, 300},
+                        comm_.get());
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    MPI_Request sent = MPI_REQUEST_NULL;
+    if (rank_in() == 0) MPI_Isend(message.data(), bytes, MPI_CHAR, last, 5, comm_.get(), &sent);
+    if (rank_in() == last) {
+      MPI_Recv(message.data(), bytes, MPI_CHAR, 0, 5, comm_.get(), MPI_STATUS_IGNORE);
+    }
+    trial.start(k);
+    trial.arrive();
+    trial.wait_by_tests();
+    trial.check();
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+  }
+}
+
+// The root writes what goes to both once; rank 2, which does not read, waits for rank 1, which
+// does.
+TEST_F(PersistentInAWindowWithoutAThread, ALateReaderHoldsUpNoOtherWhereTheRootTests) {
+  if (size_of() < 3) GTEST_SKIP();
+  PersistentTrial trial({Collective::bcast, "binomial", false, true, 0, 300000}, comm_.get());
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    trial.start(k);
+    trial.arrive();
+    int word = 0;
+    if (rank_in() == 0) {
+      trial.wait_by_tests();
+    } else {
+      if (rank_in() == 2) MPI_Recv(&word, 1, MPI_INT, 1, 5, comm_.get(), MPI_STATUS_IGNORE);
+      trial.wait();
+      if (rank_in() == 1) MPI_Send(&word, 1, MPI_INT, 2, 5, comm_.get());
+    }
+    trial.check();
+  }
+}
+
 }  // namespace
 }  // namespace sibyl::test

@@ -484,5 +484,16 @@ TEST(Governor, SwitchesItselfOffWhereRanksAreNotInStep) {
   EXPECT_TRUE(ranks.of(3).is_off());
 }
 
+// Else its calls of another collective would follow a verdict later than the others'.
+TEST(Governor, SwitchesItselfOffWhereOneRankHasMadeOneCallLess) {
+  GovernedRanks ranks;
+  for (const Rank rank : {0, 1, 3}) {
+    EXPECT_EQ(ranks.of(rank).begin_call(), Governor::Step::nothing);
+  }
+  ranks.native_of(20, costs(3, 1));  // as far as the first report
+  EXPECT_EQ(ranks.native_of(100, costs(3, 1)), 0) << "as chosen, for good";
+  for (Rank rank = 0; rank < 4; ++rank) EXPECT_TRUE(ranks.of(rank).is_off());
+}
+
 }  // namespace
 }  // namespace sibyl::test

@@ -1,10 +1,23 @@
 """Programs that MPI lets fail, or begin and end MPI in an unusual way: as without Sibyl."""
 
 import re
+import tempfile
+from pathlib import Path
 
 from ended_tests import WINDOW
 from everyone_tests import SERVED, TWO_LEVELS
-from launching import INTEL, PROGRAMS, PreloadTest, c_program, run, run_apart, setting, under_sibyl
+from launching import (
+    INTEL,
+    PROGRAMS,
+    PreloadTest,
+    c_program,
+    fortran_program,
+    read_reports,
+    run,
+    run_apart,
+    setting,
+    under_sibyl,
+)
 
 # From the first call of every communicator on, and as it comes.
 WAYS = ({}, {"SIBYL_SERVE_FROM": "1"})
@@ -20,7 +33,9 @@ class AsWithoutSibyl(PreloadTest):
         return sorted(line for line in done.stdout.splitlines() if " WARN " not in line)
 
     def check(self, source, *arguments, ranks=3, start=run_apart, ways=WAYS, **settings):
-        command = [c_program(PROGRAMS / source), *arguments]
+        fortran = source.endswith(".f90")
+        program = fortran_program(source) if fortran else c_program(PROGRAMS / source)
+        command = [program, *arguments]
         plain = self.lines(start(command, ranks=ranks))
         self.assertNotEqual(plain, [])
         for way in ways:
@@ -43,6 +58,11 @@ class AsWithoutSibyl(PreloadTest):
             for ranks in (1, 3):
                 self.check("freed.c", ranks=ranks, **settings)
         self.check("freed.c", ranks=3, ways=(TWO_LEVELS,))
+
+    def test_the_same_in_fortran(self):
+        if setting.mpi == "openmpi":
+            self.skipTest("Open MPI itself may have lost the communicator there")
+        self.check("freed_f08.f90", ways=ALL_WAYS)
 
     def test_error_handlers_that_free_the_communicator(self):
         self.skip_where_the_library_ends_with("freed_by_handler.c")
@@ -154,6 +174,21 @@ class AsWithoutSibyl(PreloadTest):
         # Intel MPI refuses MPI_Init once there was a session.
         for way in ("alone",) if INTEL else ("alone", "both", "after"):
             self.check("sessions.c", way, ways=ALL_WAYS)
+
+    def test_a_session_after_the_world_leaves_its_report(self):
+        program = c_program(PROGRAMS / "sessions.c")
+        if INTEL or run([program], ranks=1).stdout.startswith("no sessions"):
+            self.skipTest("this MPI has no sessions beside a world")
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
+        extra = {"SIBYL_SERVE_FROM": "1", "SIBYL_REPORT": str(reports)}
+        self.succeed(run_apart([program, "after"], ranks=3, **under_sibyl(), **extra))
+        scans = dict.fromkeys(range(3), 0)
+        for report in read_reports(reports):
+            self.assertEqual(report["world_size"], 3)
+            entries = [e for e in report["entries"] if e["collective"] == "scan"]
+            scans[report["rank"]] += sum(entry["calls"] for entry in entries)
+        for calls in scans.values():  # some libraries have no communicator afterwards that counts
+            self.assertIn(calls, (3 * 8, 4 * 8))
 
     def test_a_session_after_another_that_left_its_communicator(self):
         plain = run([c_program(PROGRAMS / "sessions_again.c")], ranks=2)

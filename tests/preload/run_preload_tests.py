@@ -332,6 +332,11 @@ class Faults(PreloadTest):
     def test_a_revocation_ends_every_call(self):
         self.recover_at_every_call("revoke")
 
+    def test_a_revocation_in_an_error_handler_ends_calls_elsewhere(self):
+        command = [c_program(PROGRAMS / "revoke_in_handler.c")]
+        done = run(command, ranks=4, options=self.ULFM, **under_sibyl(), **everyone_tests.SERVED)
+        self.assertEqual(done.stdout.count(": revoked"), 2, f"{done.stdout}{done.stderr}")
+
     def test_survivors_recover_from_deaths_inside_an_operator(self):
         for ranks in (4, 5):
             for elements in (4, 50000):

@@ -21,6 +21,7 @@ struct Side {
   DatatypeInfo info{};
 
   int check() {
+    if (buffer == MPI_IN_PLACE) return MPI_ERR_BUFFER;
     const int wrong = judge_data(buffer, count, type).error_class;
     if (wrong != MPI_SUCCESS) return wrong;
     return inspect(type, info) == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_TYPE;
@@ -64,11 +65,36 @@ int refuse(MPI_Comm comm, int error_class) {
   return comm == MPI_COMM_NULL ? raise_nowhere(error_class) : raise(comm, error_class);
 }
 
-// Arrives and waits, also where the copy before has failed: other ranks count on this one.
-int join(PatRequest& request, int before) {
-  int error = request.arrive();
-  if (error == MPI_SUCCESS) error = request.wait();
-  return before != MPI_SUCCESS ? before : error;
+// Arrives and waits, and raises its errors.
+int join(PatRequest& request) {
+  const int error = request.arrive();
+  return error == MPI_SUCCESS ? request.wait() : error;
+}
+
+// The copies around a call. Packing may send messages to this rank itself, which are not for the
+// program's communicator: a receive from anybody may be open there.
+class Copies {
+ public:
+  MPI_Comm comm() const { return comm_; }
+  HostCopies& of_device() { return of_device_; }
+  // Does the next one, unless one before has failed.
+  template <class Copy>
+  void then(Copy copy) {
+    if (error_ == MPI_SUCCESS) error_ = copy();
+  }
+  // The first error, which has not been raised.
+  int error() const { return error_; }
+
+ private:
+  MPI_Comm comm_ = Process::get()->own_self();
+  HostCopies of_device_;
+  int error_ = MPI_SUCCESS;
+};
+
+// What a call returns whose request has ended with `error`, which has been raised, and whose copies
+// have failed with `copying`, which has not.
+int outcome_of(MPI_Comm comm, int error, int copying) {
+  return error != MPI_SUCCESS || copying == MPI_SUCCESS ? error : raise_class(comm, copying);
 }
 
 // A gather or scatter: both sides, as far as they are significant here.
@@ -177,11 +203,19 @@ int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
     const PatTerms terms{&function, static_cast<int>(blocks.bytes), root, MPI_BYTE, MPI_OP_NULL};
     int error = Pat::get()->take(terms, comm, &request);
     if (error != MPI_SUCCESS) return error;
-    HostCopies copies;
-    error = blocks.take_host_copies(copies, root, comm);
-    error = join(*request, error != MPI_SUCCESS ? error : blocks.stage(*request, comm));
-    if (error == MPI_SUCCESS) error = blocks.deliver(*request, comm);
-    return error != MPI_SUCCESS ? error : copies.deliver();
+    int copying = MPI_SUCCESS;
+    {
+      Copies copies;
+      copies.then([&] { return blocks.take_host_copies(copies.of_device(), root, copies.comm()); });
+      copies.then([&] { return blocks.stage(*request, copies.comm()); });
+      error = join(*request);  // also where a copy has failed: other ranks count on this one
+      if (error == MPI_SUCCESS) {
+        copies.then([&] { return blocks.deliver(*request, copies.comm()); });
+        copies.then([&] { return copies.of_device().deliver(); });
+      }
+      copying = copies.error();
+    }
+    return outcome_of(comm, error, copying);
   });
 }
 
@@ -194,9 +228,7 @@ int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, 
     const bool in_place = at.is_root && sendbuf == MPI_IN_PLACE;
     Side from{in_place ? recvbuf : const_cast<void*>(sendbuf), count, datatype};
     wrong = from.check();
-    if (wrong == MPI_SUCCESS && at.is_root) {
-      wrong = judge_data(recvbuf, count, datatype).error_class;
-    }
+    if (wrong == MPI_SUCCESS && at.is_root) wrong = Side{recvbuf, count, datatype}.check();
     if (wrong == MPI_SUCCESS && op == MPI_OP_NULL) wrong = MPI_ERR_OP;
     if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
 
@@ -211,14 +243,23 @@ int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, 
     CollectiveCall call;
     call.send = from.as_blocks(0);
     if (at.is_root) call.receive = Side{recvbuf, count, datatype, from.info}.as_blocks(0);
-    HostCopies copies;
-    error = copies.take({Collective::reduce, at.rank, at.size, root}, call, comm);
-    if (error == MPI_SUCCESS) error = pack(call.send.base, count, from.info, request->own(), comm);
-    error = join(*request, error);
-    if (error == MPI_SUCCESS && at.is_root) {
-      error = unpack(request->all(), call.receive.base, count, from.info, comm);
+    int copying = MPI_SUCCESS;
+    {
+      Copies copies;
+      const CallShape shape{Collective::reduce, at.rank, at.size, root};
+      copies.then([&] { return copies.of_device().take(shape, call, copies.comm()); });
+      copies.then(
+          [&] { return pack(call.send.base, count, from.info, request->own(), copies.comm()); });
+      error = join(*request);
+      if (error == MPI_SUCCESS && at.is_root) {
+        copies.then([&] {
+          return unpack(request->all(), call.receive.base, count, from.info, copies.comm());
+        });
+      }
+      if (error == MPI_SUCCESS) copies.then([&] { return copies.of_device().deliver(); });
+      copying = copies.error();
     }
-    return error != MPI_SUCCESS ? error : copies.deliver();
+    return outcome_of(comm, error, copying);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/own_failure.hpp"
+#include "communicator/make_private.hpp"
 #include "executor/faults.hpp"
 #include "selection/choose_reduce.hpp"
 #include "sibyl/predictors.hpp"
@@ -16,6 +17,8 @@ namespace sibyl {
 namespace {
 
 constexpr std::int64_t longest_pause = 1024;
+// Seconds; an edge after a tiny fraction says any number.
+constexpr double longest_foreseen = 1e6;
 
 // All ranks must know the arrivals.
 bool needs_arrivals(const Algorithm& algorithm) {
@@ -78,12 +81,15 @@ void PersistentRequest::release() {
 
 int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
   const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;
+  const ReturnErrors quiet(parent);
   MPI_Comm made = MPI_COMM_NULL;
-  const int error = PMPI_Comm_dup(parent, &made);
-  if (error != MPI_SUCCESS) return error;
-  PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  if (!state.between_groups()) {
+    made = make_private(parent);
+  } else if (PMPI_Comm_dup(parent, &made) == MPI_SUCCESS) {
+    PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  }
   native_comm_ = made;
-  return MPI_SUCCESS;
+  return made == MPI_COMM_NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
 void PersistentRequest::open_window() {
@@ -158,7 +164,7 @@ int PersistentRequest::predict(double fraction) {
   if (stage_ != Stage::computing || predicted_ >= 0) return MPI_ERR_REQUEST;
   if (!(fraction > 0 && fraction < 1)) return MPI_ERR_ARG;
   const double now = seconds();
-  predicted_ = extrapolate_edge(started_, now, fraction);
+  predicted_ = std::min(extrapolate_edge(started_, now, fraction), now + longest_foreseen);
   if (!exchanging_) return MPI_SUCCESS;
   exchange_->report(predicted_);
   if (everyone() || rank_ == bound_.root) to_thread();

@@ -123,7 +123,9 @@ bool Dataflow::progress() {
   if (open_ == 0) return true;
   if (!waits()) return false;
   if (!test()) watch_.look();
+  const std::size_t before = open_;
   post();
+  if (open_ == before && waits_for_window()) error_.add(window_->pass(waits_for_mpi()));
   return open_ == 0;
 }
 

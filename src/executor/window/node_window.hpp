@@ -121,6 +121,8 @@ class NodeWindow {
   // Between two fruitless calls of progress(). `tests_mpi`: the caller also looks at requests of
   // MPI in between. Returns an error code of MPI's.
   int pause(bool tests_mpi);
+  // The same where the caller has other things to do: does not wait, and always lets MPI get on.
+  int pass(bool tests_mpi);
   // The messages under way are given up. Where one was half sent nobody can use the window any
   // more.
   void abandon();
@@ -193,6 +195,7 @@ class NodeWindow {
   bool put(std::span<WindowSend> messages);
   static void part(std::span<WindowSend> messages);
   bool part_all();
+  int ask_mpi() const;
   bool take_from(Peer& peer, WindowUser& user);
   bool hand_over_kept(Peer& peer, WindowUser& user);
   void take(Peer& peer, const Slot& slot, WindowUser& user);

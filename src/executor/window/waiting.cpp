@@ -19,6 +19,8 @@ constexpr std::uint32_t looks_among_many = 50;
 constexpr std::uint32_t yields = 50;
 constexpr std::uint32_t looks_before_mpi = 256;  // some microseconds
 constexpr long sleeps_for = 500'000;             // nanoseconds
+// A pass counts for many looks, since more time lies between two of them.
+constexpr std::uint32_t passes_before_sleep = 50;
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -101,7 +103,16 @@ int NodeWindow::pause(bool tests_mpi) {
     sleep();
     asks_mpi = true;
   }
-  if (tests_mpi || !asks_mpi) return MPI_SUCCESS;
+  return tests_mpi || !asks_mpi ? MPI_SUCCESS : ask_mpi();
+}
+
+int NodeWindow::pass(bool tests_mpi) {
+  idle_ += looks_before_sleep() / passes_before_sleep;
+  if (idle_ > looks_before_sleep() && part_all()) return MPI_SUCCESS;
+  return tests_mpi ? MPI_SUCCESS : ask_mpi();
+}
+
+int NodeWindow::ask_mpi() const {
   int there = 0;
   return PMPI_Iprobe(MPI_ANY_SOURCE, 0, comm_, &there, MPI_STATUS_IGNORE);
 }

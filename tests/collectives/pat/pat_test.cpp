@@ -259,8 +259,41 @@ TEST_F(PatModel, MisuseIsAnErrorAndLosesNothing) {
               MPI_ERR_COUNT);
     EXPECT_EQ(class_of(PAT_Reduce_BNOM(&one, &one, 1, MPI_INT, MPI_OP_NULL, 0, comm_.get())),
               MPI_ERR_OP);
+    EXPECT_EQ(class_of(PAT_Gather_BSLS(MPI_IN_PLACE, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, 0,
+                                       comm_.get())),
+              MPI_ERR_BUFFER);
+    const auto in_place_at = [&](int root) {
+      return class_of(PAT_Reduce_BNOM(MPI_IN_PLACE, root == rank_ ? MPI_IN_PLACE : &one, 1, MPI_INT,
+                                      MPI_SUM, root, comm_.get()));
+    };
+    EXPECT_EQ(in_place_at(0), MPI_ERR_BUFFER) << "both at the root, or not at the root";
     gather(PAT_Gather_BSLS, turn, 50, 0, false, comm_.get());
   }
+}
+
+// A type of absolute addresses is packed by a message of the rank to itself.
+TEST_F(PatModel, NothingGoesOverTheProgramsCommunicator) {
+  int anything = -1;
+  MPI_Request open = MPI_REQUEST_NULL;
+  MPI_Irecv(&anything, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &open);
+  const int value = 7 * rank_ + 1;
+  MPI_Aint address = 0;
+  MPI_Get_address(&value, &address);
+  const int length = 1;
+  MPI_Datatype absolute = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed(1, &length, &address, MPI_INT, &absolute);
+  MPI_Type_commit(&absolute);
+  std::vector<int> all(static_cast<std::size_t>(size_), -1);
+  EXPECT_EQ(PAT_Gather_LIN(MPI_BOTTOM, 1, absolute, all.data(), 1, MPI_INT, 0, comm_.get()),
+            MPI_SUCCESS);
+  for (int r = 0; rank_ == 0 && r < size_; ++r) {
+    EXPECT_EQ(all[static_cast<std::size_t>(r)], 7 * r + 1);
+  }
+  MPI_Type_free(&absolute);
+  const int word = 4711;
+  MPI_Send(&word, 1, MPI_INT, rank_, 3, comm_.get());
+  MPI_Wait(&open, MPI_STATUS_IGNORE);
+  EXPECT_EQ(anything, word);
 }
 
 TEST(Pat, NothingWorksOutsideInitAndFinalize) {

@@ -122,8 +122,7 @@ class ArrivalPredictor final : public BackgroundWork {
   ArrivalPredictor(const ArrivalPredictor&) = delete;
   ArrivalPredictor& operator=(const ArrivalPredictor&) = delete;
 
-  // Counts a call that all ranks make. May send, and in
-  // periodic mode wait.
+  // Counts a call that all ranks make. May send, and in periodic mode wait.
   void begin_call();
   // The call that was begun is one of this site. `usable`: the order would be followed. `place`:
   // where in the program it was made, which rank 0 alone looks at; 0: nobody knows.

@@ -43,7 +43,7 @@ READING = (
 )
 READING_OF_WORTH = (
     "What knowing is worth is the time of an algorithm told nothing over that of the same told "
-    "the truth in the same iteration, in which all ranks come alike: the middle by the signed- "
+    "the truth in the same iteration, in which all ranks come alike: the middle by the signed-"
     "rank test, with the interval of 95 % that the test leaves open. In the model a root has one "
     "transfer under way, as published, and so it has on a cluster, but for NAME@K, which has up "
     "to K and passes over who does not answer; in results of before 2026-11-28 SLIN has all and "

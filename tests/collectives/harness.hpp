@@ -47,6 +47,24 @@ inline int class_of(int code) {
   return error_class;
 }
 
+// Errors without a communicator come back rather than end the program.
+class WorldReturnsErrors {
+ public:
+  WorldReturnsErrors() {
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before_);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  }
+  ~WorldReturnsErrors() {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, before_);
+    MPI_Errhandler_free(&before_);
+  }
+  WorldReturnsErrors(const WorldReturnsErrors&) = delete;
+  WorldReturnsErrors& operator=(const WorldReturnsErrors&) = delete;
+
+ private:
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
 // What is passed where an argument is not significant.
 inline void* wild() { return reinterpret_cast<void*>(0xdead0); }
 

@@ -27,24 +27,6 @@ constexpr std::array<BlocksFunction, 6> scatter_functions{PAT_Scatter_LIN,  PAT_
 constexpr std::array<ReductionFunction, 5> reduce_functions{
     PAT_Reduce_BNOM, PAT_Reduce_RAB, PAT_Reduce_RXK, PAT_Reduce_RING, PAT_Reduce_CLV};
 
-// Errors without a communicator come back rather than end the program.
-class WorldReturnsErrors {
- public:
-  WorldReturnsErrors() {
-    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before_);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  }
-  ~WorldReturnsErrors() {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, before_);
-    MPI_Errhandler_free(&before_);
-  }
-  WorldReturnsErrors(const WorldReturnsErrors&) = delete;
-  WorldReturnsErrors& operator=(const WorldReturnsErrors&) = delete;
-
- private:
-  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
-};
-
 // Between PAT_Init and PAT_Finalize.
 class PatModel : public testing::Test {
  protected:

@@ -63,7 +63,7 @@ TEST(PersistentReductions, OfElementsThatReachIntoEachOtherAreTheLibrarys) {
 // Predefined, though not named: predefined operators take them, but not their duplicates.
 TEST(PersistentReductions, OfFortransKindsAreWhatTheLibrarySays) {
   const Duplicate comm;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const WorldReturnsErrors returned;
   MPI_Datatype kind = MPI_DATATYPE_NULL;
   if (MPI_Type_create_f90_real(15, MPI_UNDEFINED, &kind) != MPI_SUCCESS) {
     GTEST_SKIP() << "without Fortran";

@@ -18,8 +18,8 @@ _Static_assert(sizeof(word) == 8, "the shim forwards arguments as 64-bit words")
 extern _Atomic(void*) sibyl_preload_slots[];
 
 enum sibyl_preload_kind { c_function, profiling_function, fortran_function };
-/* Functions that are served, those that are only noticed (MPI_Init) or counted, those that are taken
- * below profiling tools in every case (profiling.c). */
+/* Functions that are served, those that are only noticed (MPI_Init) or counted, those that are
+ * taken below profiling tools in every case (profiling.c). */
 enum { role_served, role_hook, role_below };
 struct sibyl_preload_symbol {
   const char* name;

@@ -33,7 +33,7 @@ Verdict judge_overlap(const BlockSide& all, MPI_Aint place, const BlockSide& own
   int size = 0;
   if (place != 0 && PMPI_Type_size(all.type, &size) != MPI_SUCCESS) return {};
   const char* const at = static_cast<const char*>(all.buffer) + place * size;
-  return at == own.buffer ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
+  return at == own.buffer && refuses_twice() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ Verdict judge_exchange(const ExchangeArguments& now, int rank, int ranks) {
   if (!received.right() || now.in_place()) return received;
   const Verdict sent = judge_blocks_of_all(now.send, now.irregular() && now.sends_to_all(), ranks);
   if (!sent.right()) return sent;
-  return mpich_refuses() && lies_in_its_place(now, rank) ? Verdict{MPI_ERR_BUFFER, true}
-                                                         : Verdict{};
+  const bool twice = mpich_refuses() && lies_in_its_place(now, rank) && refuses_twice();
+  return twice ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
 int ReadExchange::read(CommunicatorState& state, const ExchangeArguments& now) {

@@ -6,19 +6,19 @@ namespace sibyl {
 Verdict judge_scan(const ReductionArguments& now, bool exclusive, int rank) {
   if (now.op == MPI_OP_NULL) return {MPI_ERR_OP, any_refuses()};
   const bool in_place = now.send == MPI_IN_PLACE;
-  if (now.receive == MPI_IN_PLACE) {
+  // Where it is not significant, unless it is the input, any address is right.
+  const bool written = !exclusive || rank > 0 || in_place;
+  if (now.receive == MPI_IN_PLACE && (written || mpich_refuses())) {
     return {MPI_ERR_BUFFER, exclusive ? mpich_refuses() : any_refuses()};
   }
   if (!in_place) {
     const Verdict sent = judge_data(now.send, now.count, now.datatype);
     if (!sent.right()) return sent;
   }
-  // Where it is not significant, unless it is the input, any address is right.
-  const bool written = !exclusive || rank > 0 || in_place;
   const Verdict received = judge_data(written ? now.receive : &now, now.count, now.datatype);
   if (!received.right()) return received;
   const bool twice = now.send == now.receive && now.count > 0;
-  return twice && mpich_refuses() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
+  return twice && mpich_refuses() && refuses_twice() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
 // MPICH does not look at a negative count of an allreduce.
@@ -51,7 +51,7 @@ Verdict judge_reduce(const ReductionArguments& now, int root, int rank, int rank
   const Verdict received = judge_data(now.receive, now.count, now.datatype);
   if (!received.right()) return received;
   const bool twice = now.send == now.receive && now.count > 0;
-  return twice && any_refuses() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
+  return twice && any_refuses() && refuses_twice() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
 bool commutes(MPI_Op op, OperatorUse use) {

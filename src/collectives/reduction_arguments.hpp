@@ -27,8 +27,9 @@ Verdict judge_reduce(const ReductionArguments& now, int root, int rank, int rank
 // has a result.
 void place_vectors(const ReductionArguments& now, const DatatypeInfo& type, bool in_place,
                    bool receives, CollectiveCall& call);
-// An allreduce that is given the same buffer twice is served as if it had said MPI_IN_PLACE.
-inline bool sums_in_place(const ReductionArguments& now) {
+// A rank that gives the same buffer twice, where it is written, is served as if it had said
+// MPI_IN_PLACE.
+inline bool is_in_place(const ReductionArguments& now) {
   return now.send == MPI_IN_PLACE || now.send == now.receive;
 }
 

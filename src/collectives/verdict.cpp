@@ -1,12 +1,36 @@
 // Judges null pointers and types; see verdict.hpp.
 #include "collectives/verdict.hpp"
 
+#include <atomic>
 #include <utility>
 
 #include "communicator/process.hpp"
 #include "executor/datatype.hpp"
 
 namespace sibyl {
+
+namespace {
+
+// Of this rank alone; MPI_COMM_NULL where there can be none.
+MPI_Comm own_self() {
+  Process* const process = Process::get();
+  return process == nullptr ? MPI_COMM_NULL : process->own_self();
+}
+
+}  // namespace
+
+bool refuses_twice() {
+  enum : int { unknown, no, yes };
+  static std::atomic<int> found = unknown;
+  if (found == unknown) {
+    const MPI_Comm self = own_self();
+    if (self == MPI_COMM_NULL) return true;
+    int word = 0;
+    const bool passes = PMPI_Reduce(&word, &word, 1, MPI_INT, MPI_SUM, 0, self) == MPI_SUCCESS;
+    found = passes ? no : yes;
+  }
+  return found == yes;
+}
 
 // MPI_BOTTOM is one too: it is right with a type that holds addresses.
 Verdict judge_null_pointer(MPI_Datatype datatype) {
@@ -25,8 +49,7 @@ Verdict judge_type_at_length(MPI_Datatype datatype) {
     predefined_types[1] = std::exchange(predefined_types[0], datatype);
     return {};
   }
-  Process* const process = Process::get();
-  const MPI_Comm self = process == nullptr ? MPI_COMM_NULL : process->own_self();
+  const MPI_Comm self = own_self();
   if (self == MPI_COMM_NULL || is_committed(datatype, self)) return {};
   return {MPI_ERR_TYPE, any_refuses()};
 }

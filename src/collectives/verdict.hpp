@@ -11,7 +11,8 @@
 //
 // Which library refuses what was tried with calls that one rank alone makes: Open MPI 4.1 and 5.0
 // look at no null pointer, at the same buffer twice only in a reduce; MPICH 4.0 and 5.0 look at
-// both, and at no MPI_IN_PLACE of a rank that is not the root.
+// both, and at no MPI_IN_PLACE of a rank that is not the root. Programs that pass the same buffer
+// twice have MPICH's family not look at that (MPIR_CVAR_COLL_ALIAS_CHECK), so it is asked.
 #pragma once
 
 #include <mpi.h>
@@ -31,6 +32,8 @@ struct Verdict {
 inline bool openmpi_refuses() { return mpi_library() == MpiLibrary::openmpi; }
 inline bool mpich_refuses() { return mpi_library() == MpiLibrary::mpich; }
 inline bool any_refuses() { return openmpi_refuses() || mpich_refuses(); }
+// Of the two that do: whether this one has not been told to let the same buffer pass twice.
+bool refuses_twice();
 
 // A null pointer to some elements.
 Verdict judge_null_pointer(MPI_Datatype datatype);

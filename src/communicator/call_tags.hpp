@@ -6,7 +6,9 @@
 // too: it shifts that rank by one call, and leaves nobody waiting for a number that never comes.
 //
 // Trees of irregular blocks look for messages from any rank, and must not take one of a later call:
-// their tags differ from call to call, and come around again.
+// their tags differ from call to call, and come around again, at least 768 calls later. Nothing
+// keeps a root that scatters from being as many ahead, so the ranks wait for each other where they
+// do (CommunicatorState::next_tree_tags).
 //
 // Where the tags of both begin is drawn anew for each communicator (begin_at): an MPI library may
 // give it the context of one that was freed, where a message of a failed call still lies.
@@ -61,8 +63,9 @@ class CallTags {
     const auto [vectors, blocks] = before[static_cast<std::size_t>(collective)];
     return static_cast<int>(fixed_ + vectors * of_a_vector_ + blocks * of_blocks);
   }
+  bool come_around() const { return tree_ + of_blocks > limit_; }
   int next_of_tree() {
-    if (tree_ + of_blocks > limit_) tree_ = tree_first_;
+    if (come_around()) tree_ = tree_first_;
     const auto tag = static_cast<int>(tree_);
     tree_ += of_blocks;
     return tag;

@@ -77,7 +77,7 @@ CommunicatorState::~CommunicatorState() {
   SettledCalls::forget(link_->comm);  // the next communicator may have the same handle
   end_prediction();                   // and its messages
   end_governing();
-  link_->alive = false;
+  link_->end();
 }
 
 namespace {
@@ -129,6 +129,7 @@ CommunicatorState* CommunicatorState::make(MPI_Comm comm) try {
 
 int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
   const std::unique_ptr<CommunicatorState> state(static_cast<CommunicatorState*>(value));
+  state->link_->end();  // a request that ends meanwhile adds nothing to the report
   state->report_governed();
   state->process_.leave(comm, state->report, state->size_, std::move(state->recording));
   return MPI_SUCCESS;

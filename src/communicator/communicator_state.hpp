@@ -174,8 +174,12 @@ class CommunicatorState final : public ArrivalListener {
   // the order of the calls. A rank whose call was refused before anything moved has then not
   // taken anything either, as in the MPI libraries.
   int tags_of(Collective collective) const { return tags_.of(collective); }
-  // Messages that are looked for from any rank need tags of their call alone.
-  int next_tree_tags() { return tags_.next_of_tree(); }
+  // Messages that are looked for from any rank need tags of their call alone. Collective once in a
+  // round: all have then come back from the calls that had these tags before.
+  int next_tree_tags() {
+    if (tags_.come_around()) PMPI_Barrier(private_comm());  // fails where the call's messages do
+    return tags_.next_of_tree();
+  }
   // How many a call has: a program with more messages between two ranks cannot run.
   std::int64_t tags_of_a_call(Collective collective) const { return tags_.room_of(collective); }
 

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 
 #include "communicator/process.hpp"
 #include "communicator/tag_blocks.hpp"
@@ -46,10 +47,25 @@ class PrivateCommunicator {
   bool left_behind_ = false;
 };
 
-// What a persistent request knows of the user's communicator: that it has gone.
+// What a persistent request knows of the user's communicator: whether it has gone, with its state.
+// Another thread may be freeing it.
 struct CommunicatorLink {
   MPI_Comm comm = MPI_COMM_NULL;
   std::atomic<bool> alive = true;
+
+  // Uses the state, which stays as long as that takes.
+  template <class Use>
+  void while_alive(Use use) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (alive) use();
+  }
+  void end() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    alive = false;
+  }
+
+ private:
+  std::mutex mutex_;
 };
 
 }  // namespace sibyl

@@ -209,8 +209,9 @@ std::size_t Governor::write_report(Report& report, Spent spent) {
 }
 
 double Governor::fingerprint() const {
-  std::uint64_t hash = communicator_ ^ sites_.size() ^ static_cast<std::uint64_t>(number_) << 32U;
+  std::uint64_t hash = communicator_ ^ sites_.size();
   const auto add = [&](std::uint64_t value) { hash = SplitMix64(hash ^ value).next(); };
+  add(static_cast<std::uint64_t>(number_));
   for (const Reported& told : reported()) {
     const Site& site = sites_[told.site];
     add(told.site);

@@ -280,6 +280,30 @@ TEST(DeviceMemory, ThatCannotBeCopiedIsAnErrorThatHoldsUpNobody) {
 }
 
 // Another rank's host memory in the place of device memory must not change what the ranks do.
+// As in programs that count from 1. Calls alike settle, and are then looked at less.
+TEST(DeviceMemory, OfBlocksWhoseBufferBeginsBeforeIt) {
+  SIBYL_TRACE_SEED();
+  Served served(Collective::gatherv, find_algorithm(Collective::gatherv, "linear"));
+  const int rank = rank_in();
+  const auto size = static_cast<std::size_t>(size_of());
+  constexpr std::size_t before = 5;
+  const std::vector<int> counts(size, 2);
+  std::vector<int> places(size);
+  for (std::size_t r = 0; r < size; ++r) places[r] = static_cast<int>(before + 2 * r);
+  DeviceNumbers all(2 * size, true);
+  for (int turn = 0; turn < 8; ++turn) {
+    const std::vector<int> own = filled(2, value_of(rank, 0, turn));
+    ASSERT_EQ(SIBYL_Gatherv(own.data(), 2, MPI_INT, all.address() - before, counts.data(),
+                            places.data(), MPI_INT, 0, served.get()),
+              MPI_SUCCESS);
+    if (rank != 0) continue;
+    const std::vector<int> now = all.get();
+    for (std::size_t i = 0; i < 2 * size; ++i) {
+      ASSERT_EQ(now[i], value_of(static_cast<int>(i / 2), 0, turn));
+    }
+  }
+}
+
 TEST(DeviceMemory, OfOneRankAloneKeepsRanksInStep) {
   SIBYL_TRACE_SEED();
   Served served(Collective::allreduce, find_algorithm(Collective::allreduce, "ring"));

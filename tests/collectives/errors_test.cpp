@@ -69,10 +69,29 @@ TEST_F(Errors, ScansRefuseWrongArguments) {
                  [&](MPI_Comm comm) { return scan(from, to, count, MPI_DOUBLE, MPI_BAND, comm); });
     expect_error(MPI_ERR_BUFFER, "null send buffer",
                  [&](MPI_Comm comm) { return scan(nullptr, to, count, MPI_INT, MPI_SUM, comm); });
-    expect_error(MPI_ERR_BUFFER, "MPI_IN_PLACE as receive buffer", [&](MPI_Comm comm) {
-      return scan(from, MPI_IN_PLACE, count, MPI_INT, MPI_SUM, comm);
-    });
   }
+  expect_error(MPI_ERR_BUFFER, "MPI_IN_PLACE as receive buffer", [&](MPI_Comm comm) {
+    return SIBYL_Scan(from, MPI_IN_PLACE, count, MPI_INT, MPI_SUM, comm);
+  });
+}
+
+// MPI_IN_PLACE, or what is sent.
+TEST_F(Errors, ExscanTakesAnyReceiveBufferWhereItIsNotSignificant) {
+  if (mpi_library() == MpiLibrary::mpich) GTEST_SKIP() << "the library refuses both";
+  const Duplicate comm;
+  const bool first = rank_in() == 0;
+  for (void* const any : {MPI_IN_PLACE, static_cast<void*>(send_.data())}) {
+    void* const to = first ? any : receive_.data();
+    EXPECT_EQ(SIBYL_Exscan(send_.data(), to, count, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);
+    EXPECT_EQ(first ? send_.front() : receive_.front(), first ? 1 : rank_in());
+  }
+  if (!first) {
+    MPI_Comm_set_errhandler(comm.get(), MPI_ERRORS_RETURN);
+    EXPECT_EQ(
+        class_of(SIBYL_Exscan(send_.data(), MPI_IN_PLACE, count, MPI_INT, MPI_SUM, comm.get())),
+        MPI_ERR_BUFFER);
+  }
+  expect_alive(comm.get());
 }
 
 // What is sent by such a type would be what lay in memory before.

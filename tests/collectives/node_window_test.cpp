@@ -335,13 +335,7 @@ TEST(PersistentInAWindow, TheThreadSendsWhatDidNotFit) {
 
 class PersistentInAWindowWithoutAThread : public testing::Test {
  protected:
-  void SetUp() override {
-    CommunicatorState* state = CommunicatorState::get(comm_.get());
-    ASSERT_TRUE(state->serves(comm_.get(), true));
-    Settings settings = state->settings();
-    settings.thread = 0;
-    state->replace_settings(settings);
-  }
+  void SetUp() override { take_the_thread_away(comm_.get()); }
   Duplicate comm_;
 };
 

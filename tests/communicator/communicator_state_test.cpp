@@ -2,7 +2,9 @@
 #include "communicator/communicator_state.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -148,16 +150,20 @@ TEST(CommunicatorState, PassesIntercommunicatorsThrough) {
   MPI_Comm_free(&half);
 }
 
-TEST(CommunicatorState, WrapsItsTags) {
-  const Duplicate comm;
-  EXPECT_EQ(scan_sum(comm.get()), rank_in() + 1);
-  CommunicatorState& state = *CommunicatorState::get(comm.get());
+void ask_for_trees(CommunicatorState& state) {
   Settings settings = state.settings();
   const auto tree = find_algorithm(Collective::scatterv, "ordered-tree") -
                     algorithms(Collective::scatterv).data();
   settings.algorithm[static_cast<std::size_t>(Collective::scatterv)] =
       static_cast<std::int32_t>(tree);
   state.replace_settings(settings);
+}
+
+TEST(CommunicatorState, WrapsItsTags) {
+  const Duplicate comm;
+  EXPECT_EQ(scan_sum(comm.get()), rank_in() + 1);
+  CommunicatorState& state = *CommunicatorState::get(comm.get());
+  ask_for_trees(state);
   state.skip_to_last_tags();
   const std::vector<int> counts(static_cast<std::size_t>(size_of()), 1);
   std::vector<int> displacements(counts.size());
@@ -169,6 +175,34 @@ TEST(CommunicatorState, WrapsItsTags) {
                              MPI_INT, 0, comm.get()),
               MPI_SUCCESS);
     EXPECT_EQ(own, 42 + i);
+  }
+}
+
+// The root's messages of later calls are there before the one that rank 3 waits for.
+TEST(CommunicatorState, LetsNoCallTakeWhatHasItsTagsARoundLater) {
+  const int rank = rank_in();
+  if (size_of() < 4) GTEST_SKIP() << "the tree is to have a rank that passes blocks on";
+  const Duplicate comm;
+  EXPECT_EQ(scan_sum(comm.get()), rank + 1);
+  CommunicatorState& state = *CommunicatorState::get(comm.get());
+  ask_for_trees(state);
+  state.skip_to_last_tags();
+  state.next_tree_tags();
+  const int first = state.next_tree_tags();
+  state.limit_tags(first + 2 * CallTags::of_blocks);  // two calls make a round
+  for (int call = 0; call < 3; ++call) {
+    const std::size_t largest = call == 0 ? 2 : 3;  // of ranks 2 and 3 it has the other's block
+    if (call == 0 && rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::vector<int> counts(static_cast<std::size_t>(size_of()), 1);
+    counts[largest] = 2;
+    std::vector<int> displacements(counts.size());
+    std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
+    const std::vector<int> all(counts.size() + 1, 42 + call);
+    std::vector<int> own(2, -1);
+    EXPECT_EQ(SIBYL_Scatterv(all.data(), counts.data(), displacements.data(), MPI_INT, own.data(),
+                             counts[static_cast<std::size_t>(rank)], MPI_INT, 0, comm.get()),
+              MPI_SUCCESS);
+    EXPECT_EQ(own.front(), 42 + call);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from ended_tests import WINDOW
@@ -124,8 +125,8 @@ class AsWithoutSibyl(PreloadTest):
                     self.assertIn("llreduce", done.stderr)
                     self.assertNotIn("create_keyval", done.stderr)
 
-    def skip_where_the_library_ends_with(self, source):
-        if run([c_program(PROGRAMS / source)], ranks=1).returncode != 0:
+    def skip_where_the_library_ends_with(self, source, **settings):
+        if run([c_program(PROGRAMS / source)], ranks=1, **settings).returncode != 0:
             self.skipTest("this MPI itself ends with them (MPICH 5.0 does)")
 
     def test_collectives_for_everyone_that_one_rank_is_refused(self):
@@ -154,6 +155,14 @@ class AsWithoutSibyl(PreloadTest):
                 "alltoall of no buffer",
             ):
                 self.assertNotEqual(classes[what], "0", what)
+
+    def test_the_same_buffer_twice_where_the_library_lets_it_pass(self):
+        """The root alone went to the library, which should have refused it, and the job hung."""
+        lenient = {"MPIR_CVAR_COLL_ALIAS_CHECK": "0", "OMPI_MCA_mpi_param_check": "0"}
+        self.skip_where_the_library_ends_with("same_buffer.c", **lenient)
+        for settings in (lenient, lenient | SERVED):
+            for ranks in (1, 4):
+                self.check("same_buffer.c", ranks=ranks, start=partial(run_apart, **settings))
 
     def test_irregular_blocks_that_a_rank_within_the_tree_refuses(self):
         tree = {"SIBYL_GATHERV": "ordered-tree", "SIBYL_SCATTERV": "ordered-tree"}

@@ -2,8 +2,7 @@
 //
 // Count, datatype, operator and root must be equal on all ranks, so they may steer the choice. Only
 // the root of a reduce may have MPI_IN_PLACE, and only its receive buffer is looked at. Programs
-// that give an allreduce the same buffer twice, where they mean MPI_IN_PLACE, are served as if they
-// had said so.
+// that give the same buffer twice, where they mean MPI_IN_PLACE, are served as if they had said so.
 #include "collectives/blocking/late_ranks_call.hpp"
 #include "collectives/blocking/predicted.hpp"
 #include "collectives/blocking/serve.hpp"
@@ -68,10 +67,11 @@ Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) co
     algorithm = choice.by_arrivals;
     cut = choice.segments_by_arrivals;
   }
-  const bool in_place = to_all() ? sums_in_place(now) : now.send == MPI_IN_PLACE;
+  const bool receives = to_all() || state.rank() == root;
+  const bool in_place = receives && is_in_place(now);
   const Prepared* prepared = program_for(state, algorithm, cut, led_by, in_place, learning.view());
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice, type.named);
-  place_vectors(now, type, in_place, to_all() || state.rank() == root, call);
+  place_vectors(now, type, in_place, receives, call);
   call.piggyback = learning.record();
   const int error = run_prepared(state, *prepared, call);
   learning.leave();

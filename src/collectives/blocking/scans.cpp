@@ -1,7 +1,8 @@
 // MPI_Exscan and MPI_Scan.
 //
 // Count, datatype and operator must be equal on all ranks, so they may steer the choice.
-// MPI_IN_PLACE may differ from rank to rank and steers only this rank's own program.
+// MPI_IN_PLACE may differ from rank to rank and steers only this rank's own program, and so does
+// the same buffer twice.
 #include "collectives/blocking/serve.hpp"
 #include "collectives/native.hpp"
 #include "collectives/operators.hpp"
@@ -36,8 +37,7 @@ struct Scan {
   static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
   ShortRunData data() const {
-    const bool in_place = now.send == MPI_IN_PLACE;
-    return {.send = in_place ? nullptr : static_cast<char*>(const_cast<void*>(now.send)),
+    return {.send = is_in_place(now) ? nullptr : static_cast<char*>(const_cast<void*>(now.send)),
             .receive = static_cast<char*>(now.receive)};
   }
   bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData& found) const {
@@ -57,7 +57,7 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall& counted, int) const {
   const std::optional<OperatorUse> use = operator_use(state, now.op, now.datatype, type.named);
   const CommunicatorState::CachedChoice& choice =
       choose_reduction(state, collective, now.count, type, use);
-  const bool in_place = now.send == MPI_IN_PLACE;
+  const bool in_place = is_in_place(now);
   const auto [algorithm, cut] = counted.govern(choice);
   const Prepared* prepared = program_for(state, algorithm, cut, 0, in_place);
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice, type.named);

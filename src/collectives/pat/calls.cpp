@@ -91,9 +91,22 @@ class Copies {
   int error_ = MPI_SUCCESS;
 };
 
-// What a call returns whose request has ended with `error`, which has been raised, and whose copies
-// have failed with `copying`, which has not.
-int outcome_of(MPI_Comm comm, int error, int copying) {
+// Joins a request between its copies, also where one of those before has failed: other ranks count
+// on this one.
+template <class Before, class After>
+int join_between(MPI_Comm comm, PatRequest& request, Before before, After after) {
+  int error = MPI_SUCCESS;
+  int copying = MPI_SUCCESS;
+  {
+    Copies copies;
+    before(copies);
+    error = join(request);
+    if (error == MPI_SUCCESS) {
+      after(copies);
+      copies.then([&] { return copies.of_device().deliver(); });
+    }
+    copying = copies.error();
+  }  // error handlers, which may jump out of here, find no copies
   return error != MPI_SUCCESS || copying == MPI_SUCCESS ? error : raise_class(comm, copying);
 }
 
@@ -201,21 +214,18 @@ int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
 
     PatRequest* request = nullptr;
     const PatTerms terms{&function, static_cast<int>(blocks.bytes), root, MPI_BYTE, MPI_OP_NULL};
-    int error = Pat::get()->take(terms, comm, &request);
+    const int error = Pat::get()->take(terms, comm, &request);
     if (error != MPI_SUCCESS) return error;
-    int copying = MPI_SUCCESS;
-    {
-      Copies copies;
-      copies.then([&] { return blocks.take_host_copies(copies.of_device(), root, copies.comm()); });
-      copies.then([&] { return blocks.stage(*request, copies.comm()); });
-      error = join(*request);  // also where a copy has failed: other ranks count on this one
-      if (error == MPI_SUCCESS) {
-        copies.then([&] { return blocks.deliver(*request, copies.comm()); });
-        copies.then([&] { return copies.of_device().deliver(); });
-      }
-      copying = copies.error();
-    }
-    return outcome_of(comm, error, copying);
+    return join_between(
+        comm, *request,
+        [&](Copies& copies) {
+          copies.then(
+              [&] { return blocks.take_host_copies(copies.of_device(), root, copies.comm()); });
+          copies.then([&] { return blocks.stage(*request, copies.comm()); });
+        },
+        [&](Copies& copies) {
+          copies.then([&] { return blocks.deliver(*request, copies.comm()); });
+        });
   });
 }
 
@@ -238,28 +248,26 @@ int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, 
                          from.bytes() <= std::size_t{std::numeric_limits<int>::max()};
     if (!lasting) return reduce_once(sendbuf, recvbuf, count, datatype, op, root, comm);
     PatRequest* request = nullptr;
-    int error = Pat::get()->take({&function, count, root, datatype, op}, comm, &request);
+    const int error = Pat::get()->take({&function, count, root, datatype, op}, comm, &request);
     if (error != MPI_SUCCESS) return error;
     CollectiveCall call;
     call.send = from.as_blocks(0);
     if (at.is_root) call.receive = Side{recvbuf, count, datatype, from.info}.as_blocks(0);
-    int copying = MPI_SUCCESS;
-    {
-      Copies copies;
-      const CallShape shape{Collective::reduce, at.rank, at.size, root};
-      copies.then([&] { return copies.of_device().take(shape, call, copies.comm()); });
-      copies.then(
-          [&] { return pack(call.send.base, count, from.info, request->own(), copies.comm()); });
-      error = join(*request);
-      if (error == MPI_SUCCESS && at.is_root) {
-        copies.then([&] {
-          return unpack(request->all(), call.receive.base, count, from.info, copies.comm());
+    const CallShape shape{Collective::reduce, at.rank, at.size, root};
+    return join_between(
+        comm, *request,
+        [&](Copies& copies) {
+          copies.then([&] { return copies.of_device().take(shape, call, copies.comm()); });
+          copies.then([&] {
+            return pack(call.send.base, count, from.info, request->own(), copies.comm());
+          });
+        },
+        [&](Copies& copies) {
+          if (!at.is_root) return;
+          copies.then([&] {
+            return unpack(request->all(), call.receive.base, count, from.info, copies.comm());
+          });
         });
-      }
-      if (error == MPI_SUCCESS) copies.then([&] { return copies.of_device().deliver(); });
-      copying = copies.error();
-    }
-    return outcome_of(comm, error, copying);
   });
 }
 

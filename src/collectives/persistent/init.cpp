@@ -95,8 +95,9 @@ int init_reduce(Caller caller, const ReductionArguments& now, int root, MPI_Comm
       },
       [&](CommunicatorState& state, PersistentCall& call) -> int {
         const int error = keep_type(type, call);
-        call.in_place = now.send == MPI_IN_PLACE;
-        place_vectors(now, type, call.in_place, state.rank() == root, call.call);
+        const bool is_root = state.rank() == root;
+        call.in_place = is_root && is_in_place(now);
+        place_vectors(now, type, call.in_place, is_root, call.call);
         call.call.block_bytes = call.bytes;
         return error;
       });
@@ -123,7 +124,7 @@ int init_exscan(Caller caller, const ReductionArguments& now, MPI_Comm comm, MPI
       },
       [&](CommunicatorState&, PersistentCall& call) -> int {
         const int error = keep_type(type, call);
-        call.in_place = now.send == MPI_IN_PLACE;
+        call.in_place = is_in_place(now);
         place_vectors(now, type, call.in_place, true, call.call);
         call.call.block_bytes = call.bytes;
         return error;

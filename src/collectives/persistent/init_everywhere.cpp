@@ -27,7 +27,7 @@ int init_allreduce(Caller caller, const ReductionArguments& now, MPI_Comm comm, 
       },
       [&](CommunicatorState&, PersistentCall& call) -> int {
         const int error = keep_type(type, call);
-        call.in_place = sums_in_place(now);
+        call.in_place = is_in_place(now);
         place_vectors(now, type, call.in_place, true, call.call);
         call.call.block_bytes = call.bytes;
         return error;

@@ -299,9 +299,11 @@ int PersistentRequest::complete() {
     note(delivered);
   }
   stage_ = Stage::inactive;
-  if (link_->alive && process_->times_calls()) {
-    state_->report.count_persistent(bound_.collective, bound_.algorithm, bound_.bytes,
-                                    seconds() - arrived_);
+  if (process_->times_calls()) {
+    link_->while_alive([this] {
+      state_->report.count_persistent(bound_.collective, bound_.algorithm, bound_.bytes,
+                                      seconds() - arrived_);
+    });
   }
   if (error_ == MPI_SUCCESS) return MPI_SUCCESS;
   int error_class = error_;

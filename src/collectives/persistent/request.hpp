@@ -198,7 +198,7 @@ class PersistentRequest final : public PersistentWork {
   void release();
 
   std::mutex mutex_;
-  CommunicatorState* state_;  // valid while link_->alive
+  CommunicatorState* state_;  // to be used by link_->while_alive
   Process* process_;
   std::shared_ptr<CommunicatorLink> link_;
   ProgressThread* thread_ = nullptr;

@@ -121,7 +121,14 @@ std::size_t Layout::segment_begin(std::size_t block_bytes, Unit segment) const {
     return std::min(block_bytes, segment * ((call_.block_bytes + segments - 1) / segments));
   }
   if (collective == Collective::alltoallv) {
-    return begin_of_part<std::size_t>(segment, block_bytes, segments, least_segment);
+    // The first segment is a byte longer for each one. A rank that expects fewer than there are has
+    // then too little room for it, and says so, where they would all fit into what it has.
+    const auto part = [&](std::size_t number) {
+      return begin_of_part(number, block_bytes, segments, least_segment);
+    };
+    const std::size_t length = std::max<std::size_t>(part(1), 1);
+    const std::size_t messages = (block_bytes + length - 1) / length;
+    return segment == 0 ? 0 : std::min(block_bytes, part(segment) + messages);
   }
   return segment * block_bytes / segments;
 }

@@ -180,6 +180,18 @@ class Runner {
     const bool of_user = copy.data.where != Where::room && copy.from.where != Where::room;
     return of_user && bytes_of_copy(copy) != 0 && find(copy.data) == find(copy.from);
   }
+  // One that holds something, of those in one buffer, whose beginning may lie in no memory at all;
+  // nullptr where there is none.
+  const char* some_block() const {
+    for (const Operation& operation : run_.all()) {
+      if (operation.data.where == Where::blocks && count_of(operation) != 0) {
+        return find(operation.data);
+      }
+      const bool copies_one = operation.kind == Kind::copy && operation.from.where == Where::blocks;
+      if (copies_one && bytes_of_copy(operation) != 0) return find(operation.from);
+    }
+    return nullptr;
+  }
 
  private:
   char* find(const Place& place) const {
@@ -264,11 +276,14 @@ bool make_short_run(const Prepared& prepared, const CollectiveCall& call, Worksp
     return !run.uses(where) || buffer == nullptr || device::owner_of(buffer) == nullptr;
   };
   if (!is_host(Where::send, data.send) || !is_host(Where::receive, data.receive) ||
-      !is_host(Where::own, data.own) || !is_host(Where::blocks, data.blocks.base)) {
+      !is_host(Where::own, data.own)) {
     return false;
   }
   char none = 0;
   const Runner runner(run, data, &none);
+  if (!is_host(Where::blocks, run.uses(Where::blocks) ? runner.some_block() : nullptr)) {
+    return false;
+  }
   return std::ranges::none_of(run.all(), [&](const Operation& operation) {
     return operation.kind == Kind::copy && runner.stays(operation);
   });

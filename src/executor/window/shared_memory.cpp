@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,9 +46,16 @@ char* map(int file, std::size_t bytes) {
 
 std::uint64_t& secret_in(char* memory) { return *reinterpret_cast<std::uint64_t*>(memory); }
 
+// Beyond the limit the system does not refuse a file, but ends the process (SIGXFSZ).
+bool may_have_file_of(std::size_t bytes) {
+  rlimit most{};
+  return ::getrlimit(RLIMIT_FSIZE, &most) == 0 && bytes <= most.rlim_cur;
+}
+
 // By the first of the ranks.
 char* create(const File& file, std::size_t bytes, Offer& offer) {
-  if (!file.is_open() || ::ftruncate(file.number(), static_cast<off_t>(bytes)) != 0 ||
+  if (!file.is_open() || !may_have_file_of(bytes) ||
+      ::ftruncate(file.number(), static_cast<off_t>(bytes)) != 0 ||
       ::getrandom(&offer.secret, sizeof offer.secret, 0) !=
           static_cast<ssize_t>(sizeof offer.secret)) {
     return nullptr;

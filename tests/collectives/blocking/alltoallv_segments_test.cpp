@@ -1,5 +1,6 @@
 // How many segments a rank's program of an alltoallv has follows from its own blocks, which others
 // do not know: however they differ, both ends of each block cut it alike.
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <vector>
@@ -80,6 +81,41 @@ TEST_P(AlltoallvSegments, AreNoMoreThanACallHasTags) {
   served.state().limit_tags(few_tags);
   ASSERT_LT(served.state().tags_of_a_call(Collective::alltoallv), 1200003 / 16384);
   make_calls(served);
+}
+
+// Of the eight parts of 16 KiB that come it expects four, which have room in what it has.
+TEST_P(AlltoallvSegments, ThatAreTooManyAreRefused) {
+  if (size_of() < 2) GTEST_SKIP() << "nobody to send them";
+  Served served(Collective::alltoallv, GetParam());
+  MPI_Comm_set_errhandler(served.get(), MPI_ERRORS_RETURN);
+  const auto size = static_cast<std::size_t>(size_of());
+  constexpr int sent = 8 * 16384;
+  std::vector<int> send_counts(size, 0);
+  std::vector<int> counts(size, 0);
+  const std::vector<int> places(size, 0);
+  if (rank_in() == 0) send_counts[1] = sent;
+  if (rank_in() == 1) counts[0] = sent / 2;
+  const std::vector<char> out(sent, 'o');
+  std::vector<char> in(sent, 'x');
+  const int result =
+      SIBYL_Alltoallv(out.data(), send_counts.data(), places.data(), MPI_CHAR, in.data(),
+                      counts.data(), places.data(), MPI_CHAR, served.get());
+  EXPECT_EQ(class_of(result), rank_in() == 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+  // Natively the block is one message. Here its sender may wait until somebody takes the others.
+  std::vector<char> part(sent);
+  int has_returned = rank_in() == 1 ? 0 : 1;
+  if (rank_in() == 0) MPI_Send(nullptr, 0, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
+  while (has_returned == 0) {
+    int is_left = 0;
+    MPI_Iprobe(0, MPI_ANY_TAG, served.state().private_comm(), &is_left, MPI_STATUS_IGNORE);
+    if (is_left != 0) {
+      MPI_Recv(part.data(), sent, MPI_CHAR, 0, MPI_ANY_TAG, served.state().private_comm(),
+               MPI_STATUS_IGNORE);
+    }
+    MPI_Iprobe(0, 5, MPI_COMM_WORLD, &has_returned, MPI_STATUS_IGNORE);
+  }
+  if (rank_in() == 1) MPI_Recv(nullptr, 0, MPI_CHAR, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  EXPECT_EQ(std::count(in.begin() + sent / 2, in.end(), 'x'), sent / 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(By, AlltoallvSegments,

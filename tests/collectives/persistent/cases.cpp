@@ -46,6 +46,14 @@ std::string PersistentCase::text() const {
          (outstanding ? ", " + std::to_string(*outstanding) + " under way" : "");
 }
 
+void take_the_thread_away(MPI_Comm comm) {
+  CommunicatorState* state = CommunicatorState::get(comm);
+  ASSERT_TRUE(state->serves(comm, true));
+  Settings settings = state->settings();
+  settings.thread = 0;
+  state->replace_settings(settings);
+}
+
 PersistentCase any_persistent_case(Random& random, int size) {
   constexpr std::array<Collective, 11> collectives{
       Collective::gather,    Collective::scatter,  Collective::gatherv,   Collective::scatterv,

@@ -26,6 +26,9 @@ struct PersistentCase {
   std::string text() const;
 };
 
+// Requests that are made on `comm` from now on have no thread to move them. Collective.
+void take_the_thread_away(MPI_Comm comm);
+
 // Drawn alike on all ranks.
 PersistentCase any_persistent_case(Random& random, int size);
 

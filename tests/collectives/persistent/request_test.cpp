@@ -48,11 +48,7 @@ TEST(Persistent, WithoutAThreadTheResultsAreTheSame) {
   Random random(run_seed() + 50);
   Random own = own_random(51);
   const Duplicate comm;
-  CommunicatorState* state = CommunicatorState::get(comm.get());
-  ASSERT_TRUE(state->serves(comm.get(), true));
-  Settings settings = state->settings();
-  settings.thread = 0;
-  state->replace_settings(settings);
+  take_the_thread_away(comm.get());
   for (int i = 0; i < cases(60); ++i) {
     PersistentTrial trial(any_persistent_case(random, size_of()), comm.get());
     ASSERT_TRUE(trial.made());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "plan.hpp"
+#include "schedule/semantics.hpp"
 #include "sibyl/simulator.hpp"
 
 namespace nb = nanobind;
@@ -82,7 +83,19 @@ std::unique_ptr<Prepared> prepare(const Request& asked, std::uint64_t bytes,
   return prepared;
 }
 
-// About how many steps all ranks have: counted at the root and at up to 64 others.
+// About what all ranks have together: counted at the root and at up to 64 others.
+template <class Count>
+double estimate(const PlanRequest& request, Count count) {
+  const double at_root = count(request.root);
+  const Rank sampled = std::min<Rank>(request.ranks, 64);
+  double others = 0;
+  for (Rank i = 0; i < sampled; ++i) {
+    const auto rank = static_cast<Rank>(std::int64_t{i} * request.ranks / sampled);
+    if (rank != request.root || sampled == 1) others += count(rank);
+  }
+  return at_root + others / std::max(1, sampled - 1) * static_cast<double>(request.ranks);
+}
+
 double estimate_steps(const Request& asked) {
   const Algorithm& algorithm = *asked.algorithm;
   const PlanRequest& request = asked.request;
@@ -92,17 +105,28 @@ double estimate_steps(const Request& asked) {
     return 2.1 * messages * static_cast<double>(request.ranks) * request.segments;
   }
   Program program;
-  plan_one_rank(algorithm, request, request.root, program);
-  const auto at_root = static_cast<double>(program.steps.size());
-  const Rank sampled = std::min<Rank>(request.ranks, 64);
-  double steps = 0;
-  for (Rank i = 0; i < sampled; ++i) {
-    const auto rank = static_cast<Rank>(std::int64_t{i} * request.ranks / sampled);
-    if (rank == request.root && sampled > 1) continue;
+  return estimate(request, [&](Rank rank) {
     plan_one_rank(algorithm, request, rank, program);
-    steps += static_cast<double>(program.steps.size());
-  }
-  return at_root + steps / std::max(1, sampled - 1) * static_cast<double>(request.ranks);
+    return static_cast<double>(program.steps.size());
+  });
+}
+
+// Of programs that are made together those in scratch are left out: there are few for their steps.
+double estimate_units(const Request& asked) {
+  const Algorithm& algorithm = *asked.algorithm;
+  const PlanRequest& request = asked.request;
+  const bool together = algorithm.plan_all != nullptr;
+  Program program;
+  PlanHeader header;
+  if (together) header = algorithm.describe(request);
+  return estimate(request, [&](Rank rank) {
+    if (!together) header = plan_one_rank(algorithm, request, rank, program);
+    double units = 0;
+    for (const Buffer buffer : {Buffer::send, Buffer::receive, Buffer::scratch}) {
+      units += extent_of(header, rank, program, buffer).count;
+    }
+    return units;
+  });
 }
 
 SimulationResult run(Prepared& prepared, const SimulationOptions& options) {
@@ -234,6 +258,7 @@ void bind_simulation(nb::module_& module) {
       nb::arg("request"), nb::arg("bytes"), nb::arg("element_bytes") = 1,
       nb::arg("first_segment") = 0, nb::arg("blocks") = std::vector<std::uint64_t>{});
   module.def("estimate_steps", estimate_steps, nb::call_guard<nb::gil_scoped_release>());
+  module.def("estimate_units", estimate_units, nb::call_guard<nb::gil_scoped_release>());
   module.def("simulation_memory", simulation_memory);
 }
 

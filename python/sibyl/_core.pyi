@@ -394,5 +394,8 @@ def simulation(
 def estimate_steps(request: Request, /) -> float:
     """About how many steps all ranks have, from the programs of a few of them."""
 
+def estimate_units(request: Request, /) -> float:
+    """About how many units the buffers of all ranks have, alike."""
+
 def simulation_memory(ranks: int, steps: int, record: bool, /) -> int:
     """About how many bytes a simulation of so many steps takes."""

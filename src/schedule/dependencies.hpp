@@ -13,8 +13,8 @@
 //     combination waits for the data predecessors too. It is complete when it has combined.
 // Not in the lists, because they are rules about all steps of a kind: the gate, the port window
 // (where one is set, sends are posted in program order among themselves, receives likewise) and
-// the staging pool (a slot is taken in program order when a receive_combine posts its message, and
-// is free again when that message has been combined).
+// the staging pool (a slot is taken in program order when a receive_combine posts its message, also
+// where there is one for each, and is free again when that message has been combined).
 //
 // Cost: linear in the number of units that the slices name, plus sorting each (short) list.
 #pragma once

@@ -69,8 +69,11 @@ bool StructureCheck::check(const PlanHeader& header, Rank rank, const Program& p
     problem = "rank " + std::to_string(rank) + " has too many scratch units";
     return false;
   }
+  const bool aliases = program.in_place && in_place_aliases(header.collective);
   for (const Buffer buffer : {Buffer::send, Buffer::receive, Buffer::scratch}) {
-    extents_[static_cast<int>(buffer)] = extent_of(header, rank, program, buffer);
+    Extent& extent = extents_[static_cast<int>(buffer)];
+    extent = extent_of(header, rank, program, buffer);
+    if (buffer != Buffer::receive || !aliases) counts.units += extent.count;
   }
   untouchable_receive_ = header.collective == Collective::exscan && rank == 0;
   for (StepIndex i = 0; i < program.steps.size(); ++i) {

@@ -19,6 +19,7 @@ struct ProgramCounts {
   std::uint32_t receives = 0;
   std::uint32_t control_messages = 0;  // sent
   std::uint64_t units_sent = 0;
+  std::uint64_t units = 0;                  // that exist, in all buffers
   std::uint32_t rounds = 0;                 // 1 + the highest round of a message
   std::uint64_t operator_applications = 0;  // to one unit
 };

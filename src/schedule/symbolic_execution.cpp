@@ -2,6 +2,8 @@
 // symbolic_execution_setup.cpp.
 #include "schedule/symbolic_execution.hpp"
 
+#include <algorithm>
+
 #include "schedule/semantics.hpp"
 #include "schedule/structure.hpp"
 #include "schedule/successors.hpp"
@@ -67,18 +69,26 @@ StepIndex SymbolicExecution::index_of(std::uint32_t number) const {
 }
 
 bool SymbolicExecution::in_send_chain(StepKind kind) const {
-  return send_chain_ && kind == StepKind::send;
+  return kind == StepKind::send && header_->window.sends != 0;
 }
 
 bool SymbolicExecution::in_receive_chain(StepKind kind) const {
-  return receive_chain_ && (kind == StepKind::receive_combine ||
-                            (kind == StepKind::receive && header_->window.receives != 0));
+  return kind == StepKind::receive_combine ||
+         (kind == StepKind::receive && header_->window.receives != 0);
+}
+
+// In the port window; 0 is no limit.
+std::uint32_t SymbolicExecution::places(StepKind kind) const {
+  const PortWindow& window = header_->window;
+  if (kind != StepKind::send) return window.receives;
+  return window.sends_to_one == 0 ? window.sends : std::min(window.sends, window.sends_to_one);
 }
 
 bool SymbolicExecution::place_free(const Ports& ports, const Step& step) const {
-  const PortWindow& window = header_->window;
-  if (step.kind == StepKind::send) return window.sends == 0 || ports.sends < window.sends;
-  if (window.receives != 0 && ports.receives >= window.receives) return false;
+  const std::uint32_t limit = places(step.kind);
+  if (limit != 0 && (step.kind == StepKind::send ? ports.sends : ports.receives) >= limit) {
+    return false;
+  }
   return step.kind != StepKind::receive_combine || header_->staging == 0 ||
          ports.staged < header_->staging;
 }

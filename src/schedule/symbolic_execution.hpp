@@ -5,7 +5,8 @@
 //   - A step waits as schedule/dependencies.hpp says.
 //   - Port window and staging pool: posts in program order, a place is held from the post until the
 //     step is complete. (An executor that frees a receive's place on arrival, before it combines,
-//     waits for less.)
+//     waits for less.) Where the window has fewer places for sends to one rank, all may go there.
+//   - Receives that combine are posted in program order anyway.
 // One order of execution stands for all of them: no step that may run is ever kept from running by
 // another one running first (places are given out in program order), so every order completes the
 // same steps; and any two steps that touch the same unit, one of them writing, are ordered by the
@@ -77,6 +78,7 @@ class SymbolicExecution {
   StepIndex index_of(std::uint32_t number) const;
   bool in_send_chain(StepKind kind) const;
   bool in_receive_chain(StepKind kind) const;
+  std::uint32_t places(StepKind kind) const;
   bool place_free(const Ports& ports, const Step& step) const;
   void free_to_post(std::uint32_t number);
   void post_sends(Rank rank);
@@ -101,9 +103,6 @@ class SymbolicExecution {
   std::span<const std::uint32_t> partner_;
   std::string* problem_ = nullptr;
   std::vector<std::uint32_t> completed_;
-  bool send_chain_ = false;     // sends are posted in program order
-  bool receive_chain_ = false;  // receives are (with a window all, with a staging pool alone only
-                                // receive_combines)
 
   DependencyDeriver deriver_;
   Dependencies dependencies_;

@@ -47,8 +47,6 @@ void SymbolicExecution::place_units(std::span<const Program> programs) {
 void SymbolicExecution::prepare(std::span<const Program> programs,
                                 std::span<const std::uint32_t> first_step) {
   const PlanHeader& header = *header_;
-  send_chain_ = header.window.sends != 0;
-  receive_chain_ = header.window.receives != 0 || header.staging != 0;
   completed_.clear();
   values_.clear();
   held_.clear();
@@ -75,8 +73,8 @@ void SymbolicExecution::prepare(std::span<const Program> programs,
       if (steps_[i].wait_post != 0 || in_send_chain(kind) || in_receive_chain(kind)) continue;
       ready_.push_back(i);
     }
-    if (send_chain_) post_sends(static_cast<Rank>(r));
-    if (receive_chain_) post_receives(static_cast<Rank>(r));
+    post_sends(static_cast<Rank>(r));
+    post_receives(static_cast<Rank>(r));
   }
 }
 
@@ -90,10 +88,10 @@ std::string SymbolicExecution::why_not_posted(std::uint32_t number) {
     return "comes in program order after step " + std::to_string(index_of(next)) +
            ", which cannot be posted";
   }
-  const std::uint32_t places = sends ? header_->window.sends : header_->window.receives;
+  const std::uint32_t limit = places(step.kind);
   const std::uint32_t taken = sends ? ports.sends : ports.receives;
-  if (places != 0 && taken >= places) {
-    return "finds no place in the port window of " + std::to_string(places);
+  if (limit != 0 && taken >= limit) {
+    return "finds no place in the port window of " + std::to_string(limit);
   }
   return "finds no slot in the staging pool of " + std::to_string(header_->staging);
 }

@@ -13,6 +13,7 @@ bool Verifier::check_structure(const PlanHeader& header, std::span<const Program
                                VerifyResult& result) {
   first_step_.resize(programs.size() + 1);
   first_step_[0] = 0;
+  std::uint64_t units = 0;
   for (std::size_t r = 0; r < programs.size(); ++r) {
     ProgramCounts counts;
     if (!structure_.check(header, static_cast<Rank>(r), programs[r], counts, result.problem)) {
@@ -21,6 +22,11 @@ bool Verifier::check_structure(const PlanHeader& header, std::span<const Program
     result.steps += programs[r].steps.size();
     if (result.steps > std::numeric_limits<std::uint32_t>::max() / 4) {
       result.problem = "the plan has too many steps";
+      return false;
+    }
+    units += counts.units;
+    if (units > std::numeric_limits<std::uint32_t>::max()) {
+      result.problem = "the plan has too many units";
       return false;
     }
     first_step_[r + 1] = static_cast<std::uint32_t>(result.steps);

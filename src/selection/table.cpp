@@ -63,11 +63,12 @@ std::string read_rule(const std::vector<std::string_view>& words, TableRule& rul
   if (!read_range(words[1], false, rule.least_ranks, rule.most_ranks)) {
     return "ranks are N or FIRST-LAST, not " + std::string(words[1]);
   }
-  const bool sizeless = collective == Collective::gatherv || collective == Collective::scatterv;
+  const bool sizeless = collective == Collective::gatherv || collective == Collective::scatterv ||
+                        collective == Collective::alltoallv || collective == Collective::barrier;
   if (words[2] == "*") {
     rule.most_bytes = std::numeric_limits<std::uint64_t>::max();
   } else if (sizeless) {
-    return "only the root knows the sizes of " + std::string(words[0]) + "; write * for bytes";
+    return std::string(words[0]) + " has no size that all ranks know; write * for bytes";
   } else if (!read_range(words[2], true, rule.least_bytes, rule.most_bytes)) {
     return "bytes are FIRST-LAST, FIRST- or *, not " + std::string(words[2]);
   }

@@ -41,8 +41,8 @@ struct SelectionTable {
 // A text; `#` begins a comment. The first line is "sibyl-selection 1", every other one a rule:
 //   COLLECTIVE RANKS BYTES ALGORITHM
 // RANKS is N or FIRST-LAST, BYTES is FIRST-LAST or FIRST- (of a block, or of a vector), or `*`;
-// ALGORITHM a name from the table of algorithms, native or auto. gatherv and scatterv want `*`:
-// only the root knows their sizes.
+// ALGORITHM a name from the table of algorithms, native or auto. gatherv, scatterv, alltoallv
+// and barrier want `*`: they have no size that all ranks know.
 std::string read_table(std::string_view text, const std::string& file, SelectionTable& table);
 // The same from the file itself, which may be missing. It must be a regular file of at most
 // most_table_bytes: enough for all rules and a long comment beside each.

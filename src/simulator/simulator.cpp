@@ -75,6 +75,10 @@ std::string check_sharing(const NetworkModel& network) {
     return network.at_switch.queue_bytes == 0 ? "" : "a queue is for messages that share ports";
   }
   if (network.kind != NetworkKind::hockney) return "messages share ports in the Hockney model only";
+  // Else a message would be over before it has taken anything of the link.
+  if (network.link_beta > 0 && network.hockney.beta == 0) {
+    return "beta of a node's link needs a beta of the ports that messages share";
+  }
   if (network.at_switch.queue_bytes == 0) return "";
   // Else nothing would ever fit once something is there, however often it is sent again.
   if (network.at_switch.queue_bytes < SwitchModel::noticed_bytes) {

@@ -204,6 +204,25 @@ def test_what_is_made_from_a_plan_takes_memory_too(monkeypatch: pytest.MonkeyPat
     check_plan_memory(tree, 1 << 23)  # 2 GiB
 
 
+def test_what_the_verifier_knows_of_units_and_of_barriers_takes_memory_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 4 << 18}  # 4 GiB
+    monkeypatch.setattr(os, "sysconf", pages.__getitem__)
+    circulant = next(row for row in algorithms_of("allgather") if row.name == "circulant")
+    doubling = next(row for row in algorithms_of("reduce_scatter") if row.name == "doubling")
+    barrier = next(row for row in algorithms_of("barrier") if row.name == "dissemination")
+    for row, fits, too_many in (
+        (circulant, 5000, 20_000),  # p units at a rank, and scratch
+        (doubling, 300, 600),  # 2 p^2 units at a rank
+        (barrier, 10_000, 40_000),  # 2 p log2 p steps, each with p bits
+    ):
+        check_plan_memory(row, too_many)
+        check_plan_memory(row, fits, proven=True)
+        with pytest.raises(CommandError, match=f"--ranks {too_many}: {row.collective} {row.name}"):
+            check_plan_memory(row, too_many, proven=True)
+
+
 def test_memory_that_is_not_there_is_told_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -178,6 +178,67 @@ inline Plan staging_plan() {
   return plan;
 }
 
+// A reduce in 2 parts whose root receives one part of rank 2 before rank 1 may send it another:
+// rank 1 waits for the control message that tells it.
+inline Plan combining_plan() {
+  Plan plan;
+  plan.header.collective = Collective::reduce;
+  plan.header.ranks = 3;
+  plan.header.segments = 2;
+  plan.header.rounds = 1;
+  plan.header.tag_span = 3;
+  plan.programs.resize(3);
+  const Slice go = ProgramBuilder::nothing();
+  ProgramBuilder zero(plan.programs[0]);
+  zero.copy(unit(Buffer::receive, 0, 2), unit(Buffer::send, 0, 2), 0);
+  zero.receive(1, go, 0);
+  zero.receive_combine(1, unit(Buffer::receive, 0), 0);
+  const StepIndex told[] = {zero.receive_combine(2, unit(Buffer::receive, 1), 0)};
+  zero.send(1, go, 0, Gate::on_arrival, told);
+  zero.receive_combine(1, unit(Buffer::receive, 1), 0);
+  zero.receive_combine(2, unit(Buffer::receive, 0), 0);
+  ProgramBuilder one(plan.programs[1]);
+  const StepIndex hears[] = {one.receive(0, go, 0)};
+  one.send(0, go, 0, Gate::on_arrival, hears);
+  one.send(0, unit(Buffer::send, 0), 0, Gate::on_arrival, hears);
+  one.send(0, unit(Buffer::send, 1), 0);
+  ProgramBuilder two(plan.programs[2]);
+  two.send(0, unit(Buffer::send, 1), 0);
+  two.send(0, unit(Buffer::send, 0), 0);
+  return plan;
+}
+
+// Rank 1 receives the second message of rank 0 before the first: it asks for that one only when
+// rank 2, which it tells of the second, has answered.
+inline Plan two_to_one_plan() {
+  Plan plan;
+  plan.header.collective = Collective::scatter;
+  plan.header.ranks = 3;
+  plan.header.partition = Partition::blocks;
+  plan.header.rounds = 1;
+  plan.header.window.sends = 3;
+  plan.header.tag_span = 3;
+  plan.programs.resize(3);
+  const Slice go = ProgramBuilder::nothing();
+  ProgramBuilder zero(plan.programs[0]);
+  zero.send(1, go, 0);
+  zero.send(1, go, 0);
+  zero.send(1, unit(Buffer::send, 1), 0);
+  zero.send(2, unit(Buffer::send, 2), 0);
+  zero.copy(unit(Buffer::receive, 0), unit(Buffer::send, 0), 0);
+  ProgramBuilder one(plan.programs[1]);
+  const StepIndex answered[] = {one.receive(2, go, 0)};
+  one.receive(0, go, 0, Gate::on_arrival, answered);
+  const StepIndex second[] = {one.receive(0, go, 0)};
+  one.send(2, go, 0, Gate::on_arrival, second);
+  one.receive(0, unit(Buffer::receive, 1), 0);
+  ProgramBuilder two(plan.programs[2]);
+  const StepIndex told[] = {two.receive(1, go, 0)};
+  two.send(1, go, 0, Gate::on_arrival, told);
+  two.receive(0, unit(Buffer::receive, 2), 0);
+  return plan;
+}
+
 // At rank 1 the message of rank 0 arrives while `receive` is still being sent, so it has to be
 // held until it may be combined.
 inline Plan held_plan() {

@@ -190,6 +190,23 @@ const Mutation mutations[] = {
      "rank 2, step 2 (receive_combine from 1, round 0) ends in a deadlock: finds no slot in the "
      "staging pool of 1",
      staging_plan},
+    {"ReceiveBehindOneThatCannotBePosted",
+     [](Plan& p) {
+       p.programs[0].after.push_back(1);
+       step(p, 0, 2).after = static_cast<std::uint32_t>(p.programs[0].after.size() - 1);
+       step(p, 0, 2).after_size = 1;
+     },
+     "deadlock", combining_plan},
+    {"TooFewSendsToOne", [](Plan& p) { p.header.window.sends_to_one = 1; },
+     "rank 0, step 1 (send to 1, round 0) ends in a deadlock: finds no place in the port window "
+     "of 1",
+     two_to_one_plan},
+    // As many as 2^32 and 3 in all.
+    {"TooManyUnits",
+     [](Plan& p) {
+       for (Program& program : p.programs) program.scratch_units = (1U << 30) - 1;
+     },
+     "the plan has too many units"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Verify, Mutations, ::testing::ValuesIn(mutations),

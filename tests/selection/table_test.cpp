@@ -30,9 +30,10 @@ TEST(SelectionTable, DecidesByCollectiveRanksAndBytesAndTheFirstRuleWins) {
       "gather   6-11  2048-   native\n"
       "gather\t8\t*\tlinear\r\n"
       "gatherv  2-100 *       ordered-tree\n"
+      "barrier  2     *       native\n"
       "exscan   5     8-8     1-doubling";
   ASSERT_EQ(read_table(text, "table", table), "");
-  EXPECT_EQ(table.count, 5U);
+  EXPECT_EQ(table.count, 6U);
   EXPECT_EQ(chosen(table, Collective::gather, 6, 0), "binomial");
   EXPECT_EQ(chosen(table, Collective::gather, 11, 2047), "binomial");
   EXPECT_EQ(chosen(table, Collective::gather, 8, 2048), "native");
@@ -42,6 +43,7 @@ TEST(SelectionTable, DecidesByCollectiveRanksAndBytesAndTheFirstRuleWins) {
   EXPECT_EQ(chosen(table, Collective::gather, 12, 8), "auto");
   EXPECT_EQ(chosen(table, Collective::scatter, 8, 8), "auto");
   EXPECT_EQ(chosen(table, Collective::gatherv, 100, 12345), "ordered-tree");
+  EXPECT_EQ(chosen(table, Collective::barrier, 2, 0), "native");
   EXPECT_EQ(chosen(table, Collective::exscan, 5, 8), "1-doubling");
   EXPECT_EQ(chosen(table, Collective::exscan, 5, 9), "auto");
   EXPECT_EQ(chosen(SelectionTable{}, Collective::exscan, 5, 9), "auto");
@@ -60,7 +62,10 @@ TEST(SelectionTable, IsToldByLineWhatIsWrongAndThenHasNoRule) {
       {"sibyl-selection 1\ngather 2 8-4 native\n", "t:2: bytes are"},
       {"sibyl-selection 1\ngather 2 8K native\n", "t:2: bytes are"},
       {"sibyl-selection 1\ngather 2 99999999999999999999- native\n", "t:2: bytes are"},
-      {"sibyl-selection 1\ngatherv 2 0-8 native\n", "t:2: only the root knows"},
+      {"sibyl-selection 1\ngatherv 2 0-8 native\n", "t:2: gatherv has no size that all ranks know"},
+      {"sibyl-selection 1\nscatterv 2 8 native\n", "t:2: scatterv has no size"},
+      {"sibyl-selection 1\nalltoallv 2 0-8 native\n", "t:2: alltoallv has no size"},
+      {"sibyl-selection 1\nbarrier 2 0- native\n", "t:2: barrier has no size"},
       {"sibyl-selection 1\ngather 2 * hybrid\n", "t:2: gather has no algorithm hybrid"},
   };
   for (const auto& [text, part] : wrongs) {

@@ -169,6 +169,13 @@ TEST(Sharing, WhatMakesNoSenseIsRefused) {
   options.network.at_switch = {};
   options.network.kind = NetworkKind::loggp;
   EXPECT_NE(check_options(options, 2), "");
+  options.network.kind = NetworkKind::hockney;
+  options.network.link_beta = 1;
+  EXPECT_EQ(check_options(options, 2), "");
+  options.network.hockney.beta = 0;  // then a message would be over before it takes the link
+  EXPECT_NE(check_options(options, 2), "");
+  options.network.sharing = false;
+  EXPECT_EQ(check_options(options, 2), "");
 }
 
 TEST(Sharing, APlanWhoseMessagesNeverMeetTakesAsLongAsOnPorts) {

@@ -36,6 +36,7 @@ struct Turn {
 constexpr int turn_size = sizeof(Turn) / sizeof(double);
 
 constexpr int clock_trips = 20;
+constexpr int iterations_per_clock_check = 8;
 // A sleeping rank wakes up tens of microseconds late.
 constexpr double spin_seconds = 100e-6;
 // By then all ranks have heard when to begin: one that began late would err about its edge.
@@ -56,6 +57,10 @@ struct Setting {
   double spin = 0;
   double lead = lead_seconds;
 };
+
+// Whoever checked its result before all have left the call would take processor and memory from
+// those that are still in it.
+void wait_for_others() { PMPI_Barrier(MPI_COMM_WORLD); }
 
 Turn take_turn(const Setting& setting, Data& data, Contender& contender,
                const std::function<int()>& call, double delay, std::span<const double> told) {
@@ -80,6 +85,7 @@ Turn take_turn(const Setting& setting, Data& data, Contender& contender,
   const int error = call();
   turn.exit = now();
   contender.end_turn();
+  wait_for_others();
   turn.edge_error = contender.edge_error();
   turn.late = turn.arrival - start - seconds;
   turn.right = error == MPI_SUCCESS && data.right() ? 1 : 0;
@@ -98,6 +104,7 @@ Turn take_bare_turn(Data& data, Contender& contender, const std::function<int()>
   const int error = call();
   turn.exit = now();
   contender.end_turn();
+  wait_for_others();
   turn.right = error == MPI_SUCCESS && data.right() ? 1 : 0;
   return turn;
 }
@@ -148,6 +155,18 @@ Sample sample_of(const Setting& setting, const Data& data, const std::vector<Tur
   return sample;
 }
 
+// Clocks of several machines run off from each other while a cell is measured. `drift`: the most
+// that one did in it.
+void check_clocks_anew(Setting& setting, double& drift) {
+  const ClockCheck found = check_clocks(clock_trips);
+  drift = std::max(drift, found.drift_since(setting.clocks));
+  setting.clocks = found;
+  Json line{{"type", "clocks"}};
+  line.update(clocks_of(found));
+  line["drift_s"] = drift;
+  print_at_rank_0(line);
+}
+
 void print_cell(const Setting& setting, std::size_t number, const Data& data) {
   const ArrivalCell& cell = setting.options.cells[number];
   Json line{{"type", "cell"},
@@ -166,7 +185,7 @@ void print_cell(const Setting& setting, std::size_t number, const Data& data) {
 }
 
 // True when every result was right.
-bool measure_cell(const Setting& setting, std::size_t number, const PatternSource& patterns,
+bool measure_cell(Setting& setting, std::size_t number, const PatternSource& patterns,
                   const Operator& op, std::vector<std::unique_ptr<Contender>>& contenders) {
   const Options& options = setting.options;
   const ArrivalCell& cell = options.cells[number];
@@ -190,7 +209,9 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
   std::iota(turns.begin(), turns.end(), std::size_t{0});
   std::mt19937 generator(options.seed);
   bool right = true;
-  for (int i = 0; i < options.warm_up + options.iterations; ++i) {
+  double drift = 0;
+  const int iterations = options.warm_up + options.iterations;
+  for (int i = 0; i < iterations; ++i) {
     const auto iteration = static_cast<std::uint64_t>(i);
     const std::vector<double> times = patterns.times(iteration);
     const double delay = cell.bare() ? 0 : times[static_cast<std::size_t>(setting.rank)];
@@ -212,6 +233,11 @@ bool measure_cell(const Setting& setting, std::size_t number, const PatternSourc
       errors.push_back(contenders[c]->learn(column(all, c, calls.size(), &Turn::arrival)));
       if (errors.back().empty()) errors.back() = column(all, c, calls.size(), &Turn::edge_error);
       std::ranges::sort(errors.back());
+    }
+    // Before the last sample, with which whoever reads them has the cell complete.
+    if (!setting.clocks.common &&
+        ((i + 1) % iterations_per_clock_check == 0 || i + 1 == iterations)) {
+      check_clocks_anew(setting, drift);
     }
     for (std::size_t c = 0; setting.rank == 0 && c < calls.size(); ++c) {
       const Sample sample = sample_of(setting, *data[c], all, c, calls.size(), cell.bare(),

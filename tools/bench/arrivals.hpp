@@ -25,6 +25,8 @@ namespace sibyl::bench {
 //   sample   one contender's turn: cell, iteration, algorithm, and the metrics of sample.hpp; of
 //            one that predicts arrivals error_s, how far it was off at the median rank, and
 //            worst_error_s, at the rank where it was furthest off
+//   clocks   of several machines, every few iterations and before the last sample of a cell: as
+//            they are now, and drift_s, the most that one ran off in this cell between two looks
 //   end      clocks after the run
 int run_arrivals(const Options& options, const Provenance& provenance,
                  const std::vector<Side>& sides);

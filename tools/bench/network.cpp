@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <map>
 
 #include "bench/clock.hpp"
@@ -91,13 +93,20 @@ Network measure_network(int ranks_per_node) {
   constexpr int large = 2 * small;
   one_way(small, ranks_per_node, 1);
   const double longer = one_way(large, ranks_per_node, 5) - one_way(small, ranks_per_node, 5);
-  network.beta = std::max(longer, 0.0) / (large - small) / ranks_per_node;
+  // As many pairs send at once as the second node, which may not be full, has ranks for.
+  const int pairs = std::min(ranks_per_node, size_of_world() - ranks_per_node);
+  network.beta = std::max(longer, 0.0) / (large - small) / pairs;
   MPI_Bcast(&network.beta, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   return network;
 }
 
 double ClockCheck::worst_offset() const { return largest(offset); }
 double ClockCheck::worst_error() const { return largest(error); }
+double ClockCheck::drift_since(const ClockCheck& earlier) const {
+  std::vector<double> drift;
+  std::ranges::transform(offset, earlier.offset, std::back_inserter(drift), std::minus{});
+  return largest(drift);
+}
 
 ClockCheck check_clocks(int trips) {
   const int rank = rank_of_world();

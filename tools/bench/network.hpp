@@ -13,8 +13,8 @@ double half_round_trip(std::size_t bytes, int partner, int repetitions);
 
 // alpha: half a round trip of one byte between rank 0 and the first on another node. beta: what a
 // message of 256 KiB takes longer than one of 128 KiB, both beyond the burst that a rate limit lets
-// pass, for each of the ranks of a node that send at once. The least of some repetitions each. The
-// same on all ranks; zero where there is no other node.
+// pass, for each of the pairs of ranks of the first two nodes that send at once. The least of some
+// repetitions each. The same on all ranks; zero where there is no other node.
 Network measure_network(int ranks_per_node);
 
 // Each rank's clock against that of rank 0, from the fastest of `trips` round trips: the rank
@@ -29,6 +29,8 @@ struct ClockCheck {
   // At rank 0: the largest offset and its error bound; with a common clock both should be small.
   double worst_offset() const;
   double worst_error() const;
+  // The most that a clock has run off from rank 0's.
+  double drift_since(const ClockCheck& earlier) const;
 };
 ClockCheck check_clocks(int trips);
 

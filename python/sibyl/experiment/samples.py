@@ -18,7 +18,8 @@ class CellResult:
     """The samples of one cell.
 
     Attributes:
-        job: where they come from: the "begin" line of the job, and clocks_after where it ended.
+        job: where they come from: the "begin" line of the job, and clocks_after, the last "clocks"
+            line of the cell, where hosts have clocks of their own.
         samples: by contender, by metric: one number per iteration, in order of iterations.
         wrong: how many results were wrong, by contender; empty where all were right.
         problem: of the paper's problems, the elements in all, and in all after padding.
@@ -92,6 +93,9 @@ class SampleReader:
             self._begin_cell(line)
         elif kind == "sample":
             self._add(line)
+        elif kind == "clocks":
+            assert self._result is not None, "clocks before a cell"
+            self._result.job = {**self._result.job, "clocks_after": line}
         elif kind == "end":
             self.clocks_after = line["clocks"]
             self.costs = line.get("costs", {})

@@ -212,6 +212,7 @@ void append_rank_in_time(const Seats& seats, const RingSeat& seat, Unit pieces,
 
 std::string check_pre_reduced_ring(const PlanRequest& request) {
   if (std::string wrong = check_ring(request); !wrong.empty()) return wrong;
+  if (std::string wrong = check_segments_of_blocks(request); !wrong.empty()) return wrong;
   return request.arrivals.empty() ? std::string() : check_times(request.arrivals, request.ranks);
 }
 

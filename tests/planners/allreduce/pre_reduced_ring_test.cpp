@@ -79,6 +79,17 @@ TEST(PreReducedRing, TakesTheRingsPathWhereNothingIsKnown) {
   }
 }
 
+// The late ranks' parts of the vector, each in segments, are numbered as well.
+TEST(PreReducedRing, IsPlannedForNoMoreSegmentsThanCanBeNumbered) {
+  PlanRequest request{.ranks = 1024};
+  request.segments = 1U << 20;
+  EXPECT_EQ(check_request(pre_reduced_ring(), request), "");
+  request.ranks = 32768;
+  EXPECT_NE(check_request(pre_reduced_ring(), request), "");
+  request.segments = 32768;
+  EXPECT_EQ(check_request(pre_reduced_ring(), request), "");
+}
+
 TEST(PreReducedRing, WantsAnArrivalForEachRank) {
   const std::vector<double> two{0, 1};
   PlanRequest request{.ranks = 3};

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from cells import around
-from conftest import Mpi, Sibyl, assert_usage_error
+from conftest import PROGRAMS, Mpi, Sibyl, assert_usage_error
 
 from sibyl.bench.calls import judge_calls, judge_input, limits, read_run, verdict_of
 from sibyl.bench.options import Outputs
@@ -164,23 +165,56 @@ def test_bad_input_is_one_line(sibyl: Sibyl) -> None:
     for name in ("held", "series", "algorithm", "alpha_near_s"):
         lacking = text.replace(f'"{name}"', '"other"')
         assert_usage_error(sibyl("bench", "calls", input=lacking), "sibyl-bench")
+    for name in ("cpu", "message_s", "date", "repetitions"):  # some of them only files hold
+        lacking = text.replace(f'"{name}"', '"other"')
+        result = sibyl("bench", "calls", "--json", "a.json", input=lacking)
+        assert_usage_error(result, "no lines of sibyl-bench")
+        assert result.stdout == ""
+    for native, auto in (([1.0], [1.0, 2.0]), ([], [])):
+        uneven = text_of(cell_of({"native": native, "auto": auto}))
+        assert_usage_error(sibyl("bench", "calls", input=uneven), "no lines of sibyl-bench")
+    assert_usage_error(sibyl("bench", "calls", input=text + text), "one at a time")
 
 
-def test_what_the_program_prints_is_judged(sibyl: Sibyl, mpi: Mpi, tmp_path: Path) -> None:
+def run_calls(mpi: Mpi, words: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    """What the MPI program prints."""
     try:
         program = find_benchmark(mpi.launcher.flavour)
     except CommandError as error:
         pytest.skip(str(error))
-    words = [str(program), "--counts", "1,100", "--operators", "bxor", "--repetitions", "5"]
-    words += ["--algorithms", "auto", "--batch-us", "5", "--warm-up", "1"]
-    samples = subprocess.run(
-        launcher_command(mpi.launcher, 2, {}, words),
+    words = [str(program), "--operators", "bxor", "--repetitions", "5", "--warm-up", "1", *words]
+    return subprocess.run(
+        launcher_command(mpi.launcher, 2, variables, words),
         env=launcher_environment(mpi.launcher),
         capture_output=True,
         text=True,
         timeout=100,
-        check=True,
-    ).stdout
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("reference", "left"), [("native", []), ("123-doubling", ["123-doubling"])]
+)
+def test_who_goes_wrong_after_its_first_call_is_found(
+    mpi: Mpi, tmp_path: Path, reference: str, left: list[str]
+) -> None:
+    library = tmp_path / "libgoes_wrong.so"
+    words = [mpi.wrapper, "-shared", "-fPIC", PROGRAMS / "goes_wrong.c", "-o", library, "-ldl"]
+    subprocess.run(words, check=True, env={**os.environ, "OMPI_MCA_btl": "self"})
+    asked = ["--counts", "100", "--batch-us", "0", "--reference", reference]
+    asked += ["--algorithms", "native,123-doubling"]
+    result = run_calls(mpi, asked, LD_PRELOAD=str(library))
+    _, (cell,) = read_run(result.stdout.splitlines(keepends=True))
+    assert cell["wrong"] == ["native"]
+    assert [series["algorithm"] for series in cell["series"]] == left
+    assert result.returncode == 3, result
+
+
+def test_what_the_program_prints_is_judged(sibyl: Sibyl, mpi: Mpi, tmp_path: Path) -> None:
+    result = run_calls(mpi, ["--counts", "1,100", "--algorithms", "auto", "--batch-us", "5"])
+    assert result.returncode == 0, result
+    samples = result.stdout
     # Five samples can show nothing at 5 % that is not so at first sight, on a busy machine either.
     result = sibyl("bench", "calls", "--json", "a.json", input=samples)
     assert result.returncode in (0, 1), result

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from cells import around, grid_of_delays, result_of
+from conftest import Sibyl, assert_usage_error
 
 from sibyl.bench import plots
 from sibyl.errors import CommandError
@@ -47,3 +48,13 @@ def test_average_blocks_have_an_axis_of_their_own(monkeypatch: pytest.MonkeyPatc
     assert [panel.get_title() for panel in distributions.axes] == ["b = 1", "b = 1000"]
     plots.draw_curves(grid, rows[:2], Path("a.png"), "run")
     assert drawn[-1].get_suptitle().startswith("Gatherv, b = 1, 4 ranks, flat arrivals")
+
+
+@pytest.mark.parametrize("command", ["bench", "simulate"])
+def test_too_many_panels_are_refused_beforehand(sibyl: Sibyl, command: str) -> None:
+    pytest.importorskip("matplotlib")
+    sizes = ",".join(str(8 * number) for number in range(1, 14))
+    words = ("gather", "-n", 2, "--size", sizes, "--max-delay", "1ms,2ms", "--plot", "a.png")
+    result = sibyl(command, *words)
+    assert_usage_error(result, "--plot: 13 panels")
+    assert result.stdout == "", "nothing was measured"

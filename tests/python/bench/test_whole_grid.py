@@ -137,6 +137,31 @@ def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wishes:
     return replace(QUICK, mpi="mpich")
 
 
+def test_a_piece_whose_mpi_is_not_there_does_not_keep_the_others(
+    made_up: Wishes,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def find(_: str, mpi: str) -> Launcher:
+        if mpi == "/absent":
+            raise CommandError("there is no MPI in /absent")
+        return Launcher(Path("/mpi/bin/mpiexec"), mpi, "4.0")
+
+    monkeypatch.setattr(whole_grid, "find_launcher", find)
+    files = Outputs(page=tmp_path / "a.html", json=tmp_path / "a.json", csv=tmp_path / "a.csv")
+    assert run_grid(replace(made_up, mpi="/absent,openmpi,mpich"), files, ["grid"]) == 1
+    absent, *pieces = json.loads(files.json.read_text())["pieces"]
+    assert (absent["problem"], absent["collectives"]) == ("there is no MPI in /absent", {})
+    launchers = [piece["collectives"]["bcast"]["provenance"]["launcher"] for piece in pieces]
+    assert launchers == ["openmpi 4.0", "mpich 4.0"], "each says its own"
+    assert "there is no MPI in /absent" in files.page.read_text()
+    out = capsys.readouterr().out
+    assert "there is no MPI in /absent" in out and "governed / native, 2 ranks" in out
+    with pytest.raises(CommandError, match="there is no MPI in /absent"):
+        run_grid(replace(made_up, mpi="/absent"), files, ["grid"])
+
+
 @pytest.mark.parametrize("start", [run_grid, all_collectives.run_all])
 def test_a_page_on_standard_output_is_all_that_is_there(
     made_up: Wishes, start: Callable[..., int], capfd: pytest.CaptureFixture[str]

@@ -73,6 +73,7 @@ def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
     }
     busy = {**check, "cpu_bound": True, "shift_true": False, "shift_ratio": 1.5}
     slow = {**check, "alpha_busy_s": 2e-3}
+    apart = {"common": False, "worst_offset_s": 1.0, "worst_error_s": 1e-5}
     limited = {
         "cores": result_of(times, cores=2),
         "one rank a host": result_of(
@@ -84,10 +85,13 @@ def test_where_the_instrument_is_the_bottleneck_there_is_no_verdict() -> None:
         "clocks": result_of(
             times, clocks={"common": False, "worst_offset_s": 1.0, "worst_error_s": 5e-3}
         ),
+        "1010 us": result_of(times, clocks=apart, clocks_after={**apart, "drift_s": 1e-3}),
     }
     for word, result in limited.items():
         assert word in instrument_limit(result, "native")
         assert judge([result], "native")[1].verdict == "none"
+    little = result_of(times, clocks=apart, clocks_after={**apart, "drift_s": 5e-4})
+    assert instrument_limit(little, "native") == ""
     # One busy link is no load; and enough cores are not asked for where ranks have hosts.
     for collective, found in (("gather", busy), ("reduce", check)):
         fine = result_of(times, cores=2, cluster_check=found, collective=collective)

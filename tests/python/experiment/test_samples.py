@@ -29,6 +29,21 @@ def test_a_cell_counts_when_its_last_sample_is_there() -> None:
     assert CellResult.from_json(json.loads(json.dumps(result.as_json()))) == result
 
 
+def test_a_cell_knows_how_far_the_clocks_ran_off_while_it_was_measured() -> None:
+    cells = (Cell(4, 8, "same", "flat", 0.0), Cell(4, 16, "same", "flat", 0.0))
+    finished: list[CellResult] = []
+    reader = SampleReader(Grid("gather", ("native",), cells, iterations=2), finished.append)
+    begin, cell, *samples, end = lines_of(reader.grid)
+    clocks = {"common": False, "worst_offset_s": 1.0, "worst_error_s": 1e-5, "drift_s": 2e-5}
+    said = json.dumps({"type": "clocks", **clocks}, separators=(",", ":"))
+    for line in (begin, cell, *samples[:-1], said, samples[-1]):
+        assert reader.take(line)
+    for line in (cell.replace('"cell":0', '"cell":1'), *samples, end):
+        assert reader.take(line)
+    assert finished[0].job == {**JOB, "clocks_after": clocks}
+    assert finished[1].job == JOB
+
+
 def test_wrong_results_are_told() -> None:
     grid = Grid("gather", ("native",), (Cell(4, 8, "same", "flat", 0.0),), iterations=2)
     finished: list[CellResult] = []

@@ -227,6 +227,33 @@ def what_is_wrong_at_one_rank_is_refused_at_all():
             request.wait()
 
 
+def what_an_int_does_not_count_is_refused_at_all():
+    mine = np.zeros(3, np.int8)
+    huge = np.empty(2**32 + 8, np.int8)  # nobody writes to it, and so it takes no memory
+    far = [huge, ([3] * size, [2**31] * size), MPI.BYTE]
+    binds = (
+        lambda own, root: gather_init(own, np.zeros(3 * size, np.int8), comm, root),
+        lambda own, root: scatter_init(np.zeros(3 * size, np.int8), own, comm, root),
+        lambda own, root: gatherv_init(mine, far, comm, root),
+        lambda own, root: scatterv_init(far, mine, comm, root),
+        lambda own, root: reduce_init(MPI.IN_PLACE if rank == root else own, own, comm, root),
+        lambda own, root: exscan_init(MPI.IN_PLACE, own, comm),
+        lambda own, root: allreduce_init(MPI.IN_PLACE, own, comm),
+        lambda own, root: bcast_init(own, comm, root),
+        lambda own, root: allgather_init(own, np.zeros(3 * size, np.int8), comm),
+    )
+    for bind in binds:
+        if rank != last:
+            raises(MPI.ERR_OTHER, bind, mine, last)
+            continue
+        try:
+            bind(huge, last)
+        except ValueError as error:
+            assert "an int counts to 2147483647" in str(error), error
+            continue
+        raise AssertionError("a number that is cut off was taken")
+
+
 def a_block_that_fails_leaves_by_its_own_exception():
     mine, everyones = np.zeros(3), np.zeros(3 * size)
     try:
@@ -250,6 +277,7 @@ for check in (
     reductions,
     misuse,
     what_is_wrong_at_one_rank_is_refused_at_all,
+    what_an_int_does_not_count_is_refused_at_all,
     a_block_that_fails_leaves_by_its_own_exception,
 ):
     check()

@@ -9,6 +9,8 @@
 #include "python_frames.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -38,8 +40,11 @@ static struct {
 
 static int has_python;
 
+/* An interpreter that is not linked to libpython has it in the program, which comes before this
+ * library. */
 static void* function(const char* symbol) {
-  return sibyl_preload_find(symbol, sibyl_preload_first_caller());
+  void* const found = dlsym(RTLD_DEFAULT, symbol);
+  return found != NULL ? found : sibyl_preload_find(symbol, sibyl_preload_first_caller());
 }
 
 static void find_python(void) {
@@ -102,7 +107,26 @@ void python_let_go(void* object) {
   if (object != NULL) python.let_go(object);
 }
 
-int python_of_mpi4py(const char* file) { return strstr(file, "/mpi4py/") != NULL; }
+/* Where the package lies, up to the last slash; empty until its module has been loaded. Under the
+ * interpreter's lock. */
+static char package[PATH_MAX];
+
+static int note_package(struct dl_phdr_info* info, size_t size, void* data) {
+  (void)size, (void)data;
+  const char* const path = info->dlpi_name;
+  const char* const found = path != NULL ? strstr(path, "/mpi4py/MPI.") : NULL;
+  if (found == NULL) return 0;
+  const int length = (int)(found - path + (ptrdiff_t)strlen("/mpi4py/"));
+  snprintf(package, sizeof package, "%.*s", length, path);
+  return 1;
+}
+
+/* A directory of the user's may have the same name. */
+int python_of_mpi4py(const char* file) {
+  if (strstr(file, "/mpi4py/") == NULL) return 0;
+  if (package[0] == '\0') dl_iterate_phdr(&note_package, NULL);
+  return package[0] != '\0' && strncmp(file, package, strlen(package)) == 0;
+}
 
 /* This thread's state, if it runs Python; there is none before Python begins, or after its end. */
 static void* own_thread(void) {

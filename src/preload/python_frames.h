@@ -23,7 +23,7 @@ int python_line_of(void* frame);
 const char* python_text(void* code, const char* attribute, void** object);
 void python_keep(void* object);
 void python_let_go(void* object);
-/* Whether a file is one of the package mpi4py, whose calls are made for the program. */
+/* For `take`. Whether a file is one of the package mpi4py, whose calls are made for the program. */
 int python_of_mpi4py(const char* file);
 
 /* A number for where the innermost frame outside mpi4py is, another one for each call there; 0

@@ -183,6 +183,7 @@ static void watch(word handle, const struct communicator* communicator) {
 }
 
 void communicators_begin(word group) {
+  if (world_group != 0) native.group_free(&world_group); /* a session's */
   world_group = group;
   if (native.comm_create_keyval((void*)name_copy, (void*)forget, &key, NULL) != 0) key = no_key;
 }

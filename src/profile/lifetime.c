@@ -162,8 +162,20 @@ static void leave_comparison(void) {
   }
 }
 
+/* A session has had collectives before, on some ranks alone, it may be: the others are not held up,
+ * and no clocks compared. */
+static void begin_world_beside_sessions(void) {
+  leave_comparison();
+  note_world();
+  communicators_follow_world();
+  atomic_fetch_and(&trace->flags, ~(uint32_t)trace_sessions_only);
+  trace->end_ns = 0;
+}
+
 void recorder_after_init(void) {
-  if (atomic_load(&recorder_state) != recorder_starting) return;
+  const int state = atomic_load(&recorder_state);
+  if (state == recorder_on && !world_has_begun && is_initialized()) begin_world_beside_sessions();
+  if (state != recorder_starting) return;
   const int initialized = is_initialized();
   if (!initialized || trace == NULL) {
     if (initialized) leave_comparison();
@@ -204,7 +216,9 @@ static word session_at(unsigned index, word place) {
 
 void recorder_after_session_init(unsigned index, word session) {
   if (recorder_is_off() || native.group_from_session == NULL || world_has_begun) return;
-  if (atomic_fetch_add(&sessions, 1) > 0 || session == 0) return;
+  if (atomic_fetch_add(&sessions, 1) > 0) return;
+  if (trace != NULL) trace->end_ns = 0;
+  if (session == 0) return;
   word group = 0;
   if (native.group_from_session(session_at(index, session), "mpi://WORLD", &group) != 0) group = 0;
   if (group != 0 && (native.group_rank(group, &session_rank) != 0 ||
@@ -217,7 +231,9 @@ void recorder_after_session_init(unsigned index, word session) {
 /* Before the last of them ends, the library may forget all. */
 void recorder_before_session_finalize(void) {
   if (recorder_is_off() || world_has_begun || atomic_load(&sessions) == 0) return;
-  if (atomic_fetch_sub(&sessions, 1) == 1) communicators_end();
+  if (atomic_fetch_sub(&sessions, 1) > 1) return;
+  communicators_end();
+  if (trace != NULL) trace->end_ns = clock_now(); /* unless another one begins */
 }
 
 /* A program that has only sessions, or whose MPI_Init went past this library. The other ranks may

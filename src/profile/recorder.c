@@ -95,12 +95,13 @@ static void wait_for(atomic_flag* row) {
   }
 }
 
-/* How many calls a communicator has had. Its threads take turns in calling collectives on it, as
- * MPI has it, so that nobody else adds meanwhile; an atomic addition takes 9 ns. */
-static uint64_t count_on(const struct recorded_call* call, int64_t more) {
+/* How many calls a communicator has had, with `more` of them. Its threads take turns in calling
+ * collectives on it, as MPI has it, so that nobody else adds meanwhile; an atomic addition takes
+ * 9 ns. A call is counted at its end, to which one that an error handler leaves never comes. */
+static uint64_t count_on(const struct recorded_call* call, uint64_t more) {
   struct trace_communicator* const entry = trace_entry(&trace->communicators, call->communicator);
-  const uint64_t calls = atomic_load_explicit(&entry->calls, memory_order_relaxed);
-  atomic_store_explicit(&entry->calls, calls + (uint64_t)more, memory_order_relaxed);
+  const uint64_t calls = atomic_load_explicit(&entry->calls, memory_order_relaxed) + more;
+  if (more != 0) atomic_store_explicit(&entry->calls, calls, memory_order_relaxed);
   return calls;
 }
 
@@ -115,8 +116,10 @@ static int was_refused(const struct recorded_call* call) {
 }
 
 /* mpi4py sums objects at all ranks by messages, and then a broadcast, over a communicator of its
- * own: a rank has come to its line with the first message that it receives there. Without that the
- * rank which collects the sum would be late for the broadcast, and not the one that it waits for.
+ * own, never the world: a rank has come to its line with the first message that it receives there.
+ * Without that the rank which collects the sum would be late for the broadcast, and not the one
+ * that it waits for. A line that forwards all calls of a program looks alike on other
+ * communicators.
  */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
   int32_t site; /* 0: no message since the last collective */
@@ -130,7 +133,8 @@ static int64_t arrival_at(const struct profile_symbol* symbol, const word* argum
   if (__builtin_expect(entry->file == 0, 1)) return now; /* not of Python */
   const struct profile_function* const function = &profile_functions[symbol->function];
   const word communicator = function->comm >= 0 ? call_communicator(symbol, arguments) : 0;
-  const int led = messages.site == site && messages.communicator == communicator;
+  const int led = messages.site == site && messages.communicator == communicator &&
+                  communicator != native.world && communicator != native.self;
   const int64_t arrival = led ? messages.enter : now;
   messages.site = function->kind == kind_waits ? site : 0;
   messages.communicator = communicator;
@@ -165,7 +169,7 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
     call->has_record = communicator->has_records;
     call->communicator = communicator->index;
     if (call->communicator != no_communicator) {
-      call->number = count_on(call, 1);
+      call->number = count_on(call, 0);
     }
   }
   const int32_t row = row_of(site, call->communicator, symbol->function);
@@ -190,10 +194,8 @@ void recorder_end(struct recorded_call* call) {
   /* The child of a fork in a callback, or MPI_Finalize in another thread. */
   if (recorder_is_off()) return;
   atomic_store_explicit(&thread_own()->inside, 0, memory_order_release);
-  if (__builtin_expect(was_refused(call), 0)) {
-    count_on(call, -1);
-    return;
-  }
+  if (__builtin_expect(was_refused(call), 0)) return;
+  if (call->communicator != no_communicator) count_on(call, 1);
   const uint64_t by_sibyl = served ? trace_by_sibyl : 0;
   const struct trace_record record = {.row = call->row,
                                       .root = call->root,

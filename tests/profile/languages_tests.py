@@ -1,5 +1,9 @@
 """Programs in Fortran and Python under the recorder: their lines, not those of bindings."""
 
+import shutil
+import statistics
+import subprocess
+from pathlib import Path
 from typing import ClassVar
 
 from launching import (
@@ -8,6 +12,7 @@ from launching import (
 )
 from profiled import (
     INT,
+    LATE,
     PROGRAMS,
     ProfileTest,
     marked_line,
@@ -70,15 +75,36 @@ class FortranPrograms(ProfileTest):
             self.assertEqual({row.site.module for row in trace.rows}, {str(program)})
 
 
+def packages_of_python():
+    """Where the interpreter's packages lie."""
+    where = "import mpi4py, pathlib; print(pathlib.Path(mpi4py.__file__).parents[1])"
+    done = subprocess.run([setting.python, "-c", where], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def self_contained_python():
+    """An interpreter that is not linked to libpython, to which mpi4py's modules fit."""
+    here = Path("/usr/bin/python3")
+    if not here.exists():
+        return None
+    ask = "import sys; print(sys.version_info[:2])"
+    versions = {
+        subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout
+        for python in (setting.python, here)
+    }
+    linked = subprocess.run(["ldd", here], capture_output=True, text=True, check=True).stdout
+    return here if len(versions) == 1 and "libpython" not in linked else None
+
+
 class PythonPrograms(ProfileTest):
     NAME = "collectives_mpi4py.py"
 
-    def check(self, **extra):
+    def check(self, program=PROGRAMS / NAME, python=None, **extra):
         if setting.python is None:
             self.skipTest("no --python with mpi4py")
-        traces = self.profile([setting.python, PROGRAMS / self.NAME], 3, **extra)
+        traces = self.profile([python or setting.python, program], 3, **extra)
         for row in (row for trace in traces.values() for row in trace.rows):
-            self.assertEqual((row.site.module, row.site.file), ("", str(PROGRAMS / self.NAME)))
+            self.assertEqual((row.site.module, row.site.file), ("", str(program)))
         line = marked_line(self.NAME, "late reduce")
         self.check_late_rank(traces, lambda trace, row: row.site.line, line)
         for trace in traces.values():
@@ -112,3 +138,25 @@ class PythonPrograms(ProfileTest):
 
     def test_lines_of_python_above_sibyl(self):
         self.check(preload=(setting.library_dir / "libsibyl-preload.so",))
+
+    def test_lines_of_an_interpreter_that_is_not_linked_to_libpython(self):
+        if setting.python is None:
+            self.skipTest("no --python with mpi4py")
+        python = self_contained_python()
+        if python is None:
+            self.skipTest("no such interpreter")
+        self.check(python=python, PYTHONPATH=packages_of_python())
+
+    def test_a_directory_of_the_users_may_be_called_as_the_package(self):
+        directory = setting.work / "mpi4py"
+        directory.mkdir()
+        self.check(Path(shutil.copy(PROGRAMS / self.NAME, directory)))
+
+    def test_a_line_that_forwards_all_calls_is_come_to_anew_with_each(self):
+        if setting.python is None:
+            self.skipTest("no --python with mpi4py")
+        traces = self.profile([setting.python, PROGRAMS / "forwarded_mpi4py.py"], 2)
+        (row,) = traces[1].calls_of("MPI_Allreduce")
+        inside = [record.exit - record.enter for record in traces[1].records_of(row)]
+        self.assertEqual(len(inside), 5)
+        self.assertLess(statistics.median(inside) / 1e9, 0.5 * LATE)

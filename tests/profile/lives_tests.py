@@ -52,7 +52,7 @@ class Lives(ProfileTest):
             (tid, live_row, _, inside, number, enter, *_) = trace.threads[0]
             self.assertEqual((tid, trace.rows[live_row].function), (trace.pid, "MPI_Barrier"))
             if inside and rank != 2:
-                self.assertEqual(number, trace.communicators[0].calls - 1)
+                self.assertEqual(number, trace.communicators[0].calls)
                 self.assertGreater(enter, trace.records[-1].exit)
         self.assertEqual(sum(row.calls for row in traces[2].rows), 500)
         self.assertTrue(any(trace.threads[0][3] == 1 for trace in traces.values()))
@@ -115,6 +115,7 @@ class Lives(ProfileTest):
         for trace in self.life("jump", 2, may_fail=True).values():
             (row,) = trace.calls_of("MPI_Barrier")
             self.assertEqual(row.calls, 10)
+            self.assertEqual([record.number for record in trace.records], list(range(10)))
             self.assertGreater(trace.end, 0)
 
     def test_clocks_of_several_hosts_are_compared(self):
@@ -155,12 +156,12 @@ class Lives(ProfileTest):
         if setting.mpi == "openmpi":  # Hydra has no name for a job
             self.assertEqual(len(jobs[0] | jobs[1] | {0}), 3)
 
-    def sessions(self, way):
+    def sessions(self, way, **extra):
         if setting.mpicc is None:
             self.skipTest("no --mpicc")
         program = compile_program(setting.mpicc, PRELOAD_PROGRAMS / "sessions.c")
         directory = Path(tempfile.mkdtemp(dir=setting.work))
-        extra = {"LD_PRELOAD": str(recorder()), "SIBYL_PROFILE": str(directory)}
+        extra |= {"LD_PRELOAD": str(recorder()), "SIBYL_PROFILE": str(directory)}
         done = launching.run([program, way], ranks=2, **extra)
         if "no sessions" in done.stdout:
             self.skipTest("an MPI without sessions")
@@ -201,11 +202,21 @@ class Lives(ProfileTest):
             self.assertEqual(scans, [16, 8, 8])
             self.assertEqual([made.members for made in trace.communicators], ["0-1"] * 3)
             self.assertEqual(len({made.name for made in trace.communicators}), 3)
+            self.assertGreater(trace.end, trace.begin)
 
     def test_sessions_beside_the_world_are_recorded_too(self):
         for trace in self.sessions("both"):
             scans = sum(row.calls for row in trace.calls_of("MPI_Scan"))
             self.assertEqual(scans, 32)
+            self.assertEqual({made.members for made in trace.communicators}, {"0-1"})
+            self.assertEqual((trace.flags, trace.end > trace.begin), (CLOCK_UNKNOWN, True))
+            self.assertEqual(len(trace.records), sum(row.calls for row in trace.rows))
+
+    def test_a_session_of_one_rank_alone_holds_up_nobody_in_mpi_init(self):
+        """Where clocks of hosts are compared, and the rank is not there."""
+        for trace in self.sessions("one", SIBYL_TEST_CLOCKS="0,5000"):
+            self.assertEqual([made.members for made in trace.communicators][-1], "0-1")
+            self.assertEqual(trace.flags, CLOCK_UNKNOWN)
 
     def test_spawned_processes_have_a_world_of_their_own(self):
         if setting.mpicc is None:

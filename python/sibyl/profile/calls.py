@@ -112,13 +112,13 @@ def _parts_of(trace: Trace) -> dict[tuple[str, int], _Part]:
         return found
     of_record = rows["communicator"][records["row"]]
     collective = trace.is_collective[records["row"]]
-    known = len(trace.tables["communicators"])
-    counts = numpy.bincount(of_record[collective & (of_record != NO_COMMUNICATOR)], minlength=known)
-    for place in numpy.flatnonzero(counts):
+    used = numpy.flatnonzero(collective & (of_record != NO_COMMUNICATOR))
+    used = used[numpy.argsort(of_record[used], kind="stable")]
+    places, begins = numpy.unique(of_record[used], return_index=True)
+    for place, chosen in zip(places, numpy.split(used, begins[1:]), strict=False):
         communicator = trace.tables["communicators"][place]
         if int(communicator["flags"]):  # between two groups, or with ranks of other worlds
             continue
-        chosen = numpy.flatnonzero(collective & (of_record == place))
         number = records["number"][chosen]
         if not (number[1:] > number[:-1]).all():  # several threads
             number, first = numpy.unique(number, return_index=True)

@@ -151,9 +151,11 @@ class FlightRecorder:
         self._places = Places()
         self._seen: dict[Process, _Seen] = {}
         self._told: set[Communicator] = set()
+        self._names: dict[tuple[bool, str], list[int]] | None = None  # since the last look
 
     def look(self) -> None:
         """Read what is there now."""
+        self._names = None
         for path in sorted(self._directory.glob("*.trace")):
             try:
                 trace = read_trace(path)
@@ -226,14 +228,15 @@ class FlightRecorder:
 
     def _number(self, key: Communicator) -> int:
         """Among those of the same ranks, by their names: alike whichever rank is asked."""
-        names = {
-            known.name
-            for seen in self._seen.values()
-            for communicator in range(len(seen.trace.tables["communicators"]))
-            if (known := _key(seen.trace, communicator)) is not None
-            and (known.spawned, known.members) == (key.spawned, key.members)
-        }
-        return sorted(names).index(key.name)
+        if self._names is None:
+            names: dict[tuple[bool, str], set[int]] = defaultdict(set)
+            for seen in self._seen.values():
+                for communicator in range(len(seen.trace.tables["communicators"])):
+                    known = _key(seen.trace, communicator)
+                    if known is not None:
+                        names[known.spawned, known.members].add(known.name)
+            self._names = {ranks: sorted(found) for ranks, found in names.items()}
+        return self._names[key.spawned, key.members].index(key.name)
 
     def _text(self, trace: Trace, thread: numpy.void) -> str:
         row = trace.tables["rows"][int(thread["row"])]

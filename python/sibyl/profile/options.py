@@ -51,13 +51,14 @@ class Launch:
             return
         if (
             program
-            or self.ranks
+            or self.ranks is not None
             or self.hostfile
             or self.launcher
             or self.launcher_args
             or self.serve
         ):
-            raise CommandError("--traces reads traces and runs nothing: leave out the program")
+            what = "the program" if program else "the options of a run"
+            raise CommandError(f"--traces reads traces and runs nothing: leave out {what}")
         if not is_directory(self.traces):
             why = why_absent(self.traces, "no such directory")
             raise CommandError(f"--traces {self.traces}: there is {why}")

@@ -127,7 +127,7 @@ class Site:
         return caused * (self.waiting / total) if total > 0 else caused
 
     @cached_property
-    def late(self) -> list[Late]:
+    def _all_late(self) -> list[Late]:
         """Ranks that were late, the one that was last most often first."""
         if len(self.members) < 2 or not len(self.enter):
             return []
@@ -142,14 +142,20 @@ class Site:
             lateness = float(numpy.median(found.lateness[chosen, place]))
             late.append(Late(rank, float(last[place] / len(self.enter)), lateness, seconds))
         late.sort(key=lambda each: (-each.share, -each.seconds_caused, each.rank))
-        return late[:LATE_MOST]
+        return late
 
     @property
+    def late(self) -> list[Late]:
+        """The first of those, the costliest among them."""
+        late, costliest = self._all_late[:LATE_MOST], self.costliest
+        return late if costliest is None or costliest in late else [*late[:-1], costliest]
+
+    @cached_property
     def costliest(self) -> Late | None:
-        """Of those, the rank that others waited for most; None where nobody waited."""
-        if not self.late or self.waiting <= 0:
+        """The rank that others waited for most; None where nobody waited."""
+        if not self._all_late or self.waiting <= 0:
             return None
-        return max(self.late, key=lambda each: each.seconds_caused)
+        return max(self._all_late, key=lambda each: each.seconds_caused)
 
 
 @dataclass(frozen=True)

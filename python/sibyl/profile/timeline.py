@@ -121,12 +121,14 @@ def _took(arrivals: numpy.ndarray, leave: numpy.ndarray) -> str:
 
 
 def _shown(site: Site, call: int) -> list[int]:
-    """All members, or some at even steps, with the root and the one that came last."""
+    """All members, or some at even steps, with the one that came last, and the root."""
     count = len(site.members)
     if count <= RANKS_MOST:
         return list(range(count))
     chosen = {int(place) for place in numpy.linspace(0, count - 1, RANKS_MOST - 2)}
-    chosen |= {int(site.enter[call].argmax()), max(0, int(site.root[call]))}
+    chosen.add(int(site.enter[call].argmax()))
+    if count == site.communicator_size:  # else nobody says which of the members it is
+        chosen.add(max(0, int(site.root[call])))
     return sorted(chosen)
 
 

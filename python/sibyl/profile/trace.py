@@ -157,7 +157,7 @@ class Trace:
         last = max(int(header["last_ns"]), int(header["begin_ns"]), int(header["init_ns"]))
         return int(header["end_ns"]) or last
 
-    @property
+    @cached_property
     def functions(self) -> list[str]:
         """The names of the MPI functions, by id."""
         return [self.text(entry["name"]) for entry in self.tables["functions"]]

@@ -148,7 +148,7 @@ def closing_lines(profile: Profile) -> list[str]:
             f"{number(profile.unsplit)} rank-seconds are neither waiting nor moving: not all ranks "
             f"have recorded these calls"
         )
-    if world.clock_error > 0:
+    if world.clock_error:
         lines.append(f"clocks of hosts agree within {seconds_text(world.clock_error)}")
     if profile.sites and world.size > 1 and profile.costs.network is None and profile.costs.origin:
         lines.append(f"no bounds and no gains: {profile.costs.origin}")

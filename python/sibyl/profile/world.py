@@ -65,8 +65,17 @@ class World:
         return max(0.0, (last - first) * 1e-9)
 
     @property
-    def clock_error(self) -> float:
-        """By how much the times of two ranks may be wrong against each other, in seconds."""
+    def clocks_unknown(self) -> bool:
+        """Whether there are several hosts whose clocks could not be compared."""
+        boots = {bytes(trace.header["boot_id"]) for trace in self._all}
+        flags = [int(trace.header["flags"]) for trace in self._all]
+        return len(boots) > 1 and any(flag & CLOCK_UNKNOWN for flag in flags)
+
+    @property
+    def clock_error(self) -> float | None:
+        """By how much times of two ranks may be wrong against each other, in seconds, if known."""
+        if self.clocks_unknown:
+            return None
         of_host: dict[bytes, float] = defaultdict(float)
         for trace in self._all:
             error = float(trace.header["error_begin_ns"])
@@ -174,8 +183,7 @@ def _note_limits(world: World) -> None:
     elif lost:
         world.notes.append(f"{lost} calls are counted and have no record of their own")
     flags = [int(trace.header["flags"]) for trace in world.traces.values()]
-    boots = {bytes(trace.header["boot_id"]) for trace in world.traces.values()}
-    if len(boots) > 1 and any(flag & CLOCK_UNKNOWN for flag in flags):
+    if world.clocks_unknown:
         world.notes.append("clocks of hosts could not be compared: waiting and lateness are wrong")
     if any(flag & TABLE_OVERFLOWED for flag in flags):
         world.notes.append("there were more call sites or communicators than a trace holds")

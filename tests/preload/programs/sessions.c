@@ -1,7 +1,8 @@
 /* MPI sessions: without MPI_Init, several one after another, two at a time, beside the world, and
- * a session's communicator that is used and freed after MPI_Finalize.
+ * a session's communicator that is used and freed after MPI_Finalize, and a session that rank 0
+ * alone has used before MPI_Init.
  *
- *   sessions alone|turns|both|after */
+ *   sessions alone|turns|both|after|one */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,17 +46,39 @@ static MPI_Session open_session(void) {
   return session;
 }
 
-static MPI_Comm make(MPI_Session session, const char* name) {
+static MPI_Comm make_of(MPI_Session session, const char* ranks, const char* name) {
   MPI_Group group;
   MPI_Comm comm;
-  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Group_from_session_pset(session, ranks, &group);
   MPI_Comm_create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
   MPI_Group_free(&group);
   return comm;
 }
 
+static MPI_Comm make(MPI_Session session, const char* name) {
+  return make_of(session, "mpi://WORLD", name);
+}
+
+static int use_one_before_the_world(int argc, char** argv) {
+  MPI_Session session = open_session();
+  MPI_Group group;
+  int rank, value = 0;
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Group_rank(group, &rank);
+  MPI_Group_free(&group);
+  MPI_Comm comm = make_of(session, "mpi://SELF", "one");
+  if (rank == 0) MPI_Bcast(&value, 1, MPI_INT, 0, comm);
+  MPI_Init(&argc, &argv);
+  use(MPI_COMM_WORLD, "the world");
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+  MPI_Finalize();
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const char* way = argc > 1 ? argv[1] : "alone";
+  if (strcmp(way, "one") == 0) return use_one_before_the_world(argc, argv);
   if (strcmp(way, "alone") == 0 || strcmp(way, "turns") == 0) {
     for (int turn = 0; turn < (way[0] == 'a' ? 1 : 3); ++turn) {
       MPI_Session session = open_session();

@@ -8,6 +8,8 @@ import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
 from profile_traces import MS, Writer
 
+from sibyl.profile.trace import CLOCK_UNKNOWN
+
 RANKS = 6
 CALLS = 40
 # Costs as of a slow network, so that nothing is measured and the answers do not depend on it.
@@ -182,6 +184,58 @@ def test_the_trace_for_perfetto_holds_every_call(sibyl: Sibyl, traces: Path) -> 
     assert sum(event["dur"] for event in waits) == pytest.approx(1.6e6)
     names = {e["args"]["name"] for e in events if e["name"] == "process_name"}
     assert "rank 0 on here" in names
+
+
+def test_calls_of_a_rank_at_once_have_lines_of_their_own(sibyl: Sibyl, traces: Path) -> None:
+    """Two threads, each on a communicator of its own."""
+    for rank in range(RANKS):
+        writer = Writer(rank, RANKS)
+        other = writer.communicator(name=1)
+        for begin in (10 * MS, 30 * MS):
+            writer.call(begin, begin + 6 * MS)
+            writer.call(begin + 3 * MS, begin + 9 * MS, line=2, communicator=other)
+        writer.write(traces)
+    read(sibyl, "--trace", "a.trace.json", "--json", "a.json")
+    events = json.loads((sibyl.directory / "a.trace.json").read_text())["traceEvents"]
+    calls = [event for event in events if event.get("cat") == "collective" and event["pid"] == 0]
+    assert [(call["ts"], call["tid"]) for call in calls] == [
+        (10_000.0, 0),
+        (13_000.0, 1),
+        (30_000.0, 0),
+        (33_000.0, 1),
+    ]
+    lines = {e["tid"] for e in events if e["name"] == "thread_name" and e["pid"] == 0}
+    assert lines == {0, 1}
+
+
+def test_clocks_that_could_not_be_compared_are_not_said_to_be_one(
+    sibyl: Sibyl, traces: Path
+) -> None:
+    for rank in range(2):
+        writer = Writer(rank, 2, host=f"h{rank}", header={"flags": CLOCK_UNKNOWN})
+        writer.call(10 * MS, 10_000 * MS)  # longer in MPI than the others
+        writer.write(traces)
+    document = read(sibyl, "--json", "a.json", "--html", "a.html", "--trace", "a.trace.json")
+    other = json.loads((sibyl.directory / "a.trace.json").read_text())["otherData"]
+    page = (sibyl.directory / "a.html").read_text().lower()
+    assert (document["clock_error"], other["clock_error_s"]) == (None, None)
+    assert "clocks of hosts could not be compared" in page
+    assert "shared one clock" not in page
+
+
+def test_a_page_of_many_ranks_without_the_root(sibyl: Sibyl, traces: Path) -> None:
+    """A rank of the communicator is no place among those that left a trace."""
+    ranks = 40
+    for path in traces.iterdir():
+        path.unlink()
+    for rank in range(ranks - 1):
+        writer = Writer(rank, ranks)
+        for call in range(3):
+            begin = (10 + 20 * call) * MS
+            writer.call(begin, begin + 6 * MS, "MPI_Reduce", root=ranks - 1)
+        writer.write(traces)
+    read(sibyl, "--html", "a.html", "--json", "a.json")
+    assert "9 ranks are left out" in (sibyl.directory / "a.html").read_text()
 
 
 def test_an_otf2_archive_holds_every_call(sibyl: Sibyl, traces: Path) -> None:
@@ -380,7 +434,10 @@ def test_ranks_that_end_in_a_call_are_told_with_its_line(sibyl: Sibyl, tmp_path:
 def test_bad_input_ends_in_one_line(sibyl: Sibyl, traces: Path) -> None:
     assert_usage_error(sibyl("profile"), "which program")
     assert_usage_error(sibyl("profile", "--traces", "nowhere"), "no such directory")
-    assert_usage_error(sibyl("profile", "--traces", "traces", "--", "x"), "--traces", "leave out")
+    assert_usage_error(sibyl("profile", "--traces", "traces", "--", "x"), "the program")
+    for ranks in ("0", "4"):
+        result = sibyl("profile", "-n", ranks, "--traces", "traces")
+        assert_usage_error(result, "--traces", "leave out the options of a run")
     assert_usage_error(sibyl("profile", "--top", "0", "--", "x"), "--top 0")
     assert_usage_error(sibyl("profile", "--html", "no/a.html", "--", "x"), "--html", "no directory")
     assert_usage_error(sibyl("profile", "--json", "traces", "--", "x"), "--json", "a directory")

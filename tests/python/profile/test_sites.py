@@ -6,7 +6,7 @@ import numpy
 import pytest
 from profile_traces import MS, Writer, write_pattern
 
-from sibyl.profile.calls import members_of, members_text
+from sibyl.profile.calls import match_calls, members_of, members_text
 from sibyl.profile.places import Places
 from sibyl.profile.sites import Site, find_sites
 from sibyl.profile.trace import TraceError
@@ -89,6 +89,20 @@ def test_a_rank_that_causes_much_is_named_though_another_is_last(tmp_path: Path)
     assert site.late[1].median_lateness == pytest.approx(9e-3)
 
 
+def test_the_costliest_rank_is_named_though_more_were_last_more_often(tmp_path: Path) -> None:
+    """Nine ranks are last by a little twice each, a tenth by much and once."""
+    ranks, turns = 10, [*range(9), *range(9), 9]
+    arrivals, exits = [], []
+    for call, late in enumerate(turns):
+        begin, delay = 1000.0 * (call + 1), 500.0 if late == 9 else 1.0
+        arrivals.append([begin + (delay if rank == late else 0) for rank in range(ranks)])
+        exits.append([begin + delay] * ranks)
+    write_pattern(tmp_path, arrivals, exits)
+    (site,) = sites_in(tmp_path)
+    assert site.costliest is not None and site.costliest.rank == 9
+    assert (len(site.late), site.late[-1].rank) == (8, 9)
+
+
 def test_sizes_that_all_ranks_share_are_sites_of_their_own(tmp_path: Path) -> None:
     writers = [Writer(rank, 2) for rank in range(2)]
     for call in range(6):
@@ -168,6 +182,21 @@ def test_communicators_that_are_made_again_are_one_site(tmp_path: Path) -> None:
         writer.write(tmp_path)
     (site,) = sites_in(tmp_path)
     assert site.calls == 5
+
+
+def test_calls_of_several_communicators_in_turns_are_taken_apart(tmp_path: Path) -> None:
+    for rank in range(2):
+        writer = Writer(rank, 2)
+        made = [writer.communicator(name=name) for name in range(3)]
+        for call in range(12):
+            begin = (call + 1) * 10 * MS
+            writer.call(begin, begin + MS * (1 + call % 3), communicator=made[call % 3])
+        writer.write(tmp_path)
+    found = list(match_calls(read_world(tmp_path)))
+    assert [calls.number.tolist() for calls in found] == [[0, 1, 2, 3]] * 3
+    inside = [(calls.leave - calls.enter).ravel() for calls in found]
+    for name, seconds in enumerate(inside):
+        assert seconds == pytest.approx(numpy.full(8, (name + 1) * 1e-3))
 
 
 def test_calls_without_records_count_by_the_rows(tmp_path: Path) -> None:

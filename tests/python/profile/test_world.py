@@ -84,6 +84,15 @@ def test_the_error_of_the_clock_is_that_of_two_hosts(tmp_path: Path) -> None:
     assert read_world(tmp_path).clock_error == pytest.approx(14e-6)
 
 
+@pytest.mark.parametrize(("hosts", "error"), [(("a", "a"), 0), (("a", "b"), None)])
+def test_the_error_of_clocks_that_were_not_compared_is_known_on_one_host(
+    tmp_path: Path, hosts: tuple[str, str], error: float | None
+) -> None:
+    for rank, host in enumerate(hosts):
+        Writer(rank, 2, host=host, header={"flags": CLOCK_UNKNOWN}).write(tmp_path)
+    assert read_world(tmp_path).clock_error == error
+
+
 def test_missing_and_unfinished_ranks_are_told(tmp_path: Path) -> None:
     Writer(0, 4).write(tmp_path)
     Writer(2, 4, end=0).write(tmp_path)

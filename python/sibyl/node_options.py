@@ -48,6 +48,10 @@ class NodeOptions:
             raise CommandError(
                 f"--ranks-per-node {self.ranks_per_node}: a node holds at least 1 rank"
             )
+        if self.ranks_per_node > MOST_RANKS:
+            raise CommandError(
+                f"--ranks-per-node {self.ranks_per_node}: there can be {MOST_RANKS} at most"
+            )
         if self.lanes < 1:
             raise CommandError(f"--lanes {self.lanes}: there is at least 1")
         if self.nodes is not None and self.ranks_per_node != 1:

@@ -1,6 +1,7 @@
 """The check tells the wire from the processors."""
 
 import json
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +9,10 @@ from pathlib import Path
 import pytest
 from conftest import needs_namespaces, sibyl
 
-from sibyl.cluster import Check
-from sibyl.cluster.instrument import _find_program, findings
+from sibyl.cluster import Check, state
+from sibyl.cluster.instrument import _find_program, check, findings
+from sibyl.cluster.state import Cluster
+from sibyl.errors import CommandError
 
 TRUE = Check(
     name="x",
@@ -27,6 +30,9 @@ TRUE = Check(
     idle_share=0.3,
     kernel_share=0.4,
 )
+
+# What the program prints of it.
+SAID = {k: v for k, v in vars(TRUE).items() if k not in ("name", "hosts", "rate", "queue")}
 
 
 def test_a_cluster_that_holds_its_rate_is_true() -> None:
@@ -51,6 +57,24 @@ def test_latency_of_ranks_that_take_turns_is_told() -> None:
     assert any("taking turns" in line for line in findings(replace(TRUE, alpha_busy_s=5e-3)))
 
 
+@pytest.mark.parametrize(
+    "line", ['{"more": 1}', "{no json", "{}", '{"name": "y"}', json.dumps(SAID | {"alpha_s": "1"})]
+)
+def test_the_line_of_another_program_is_no_measurement(
+    monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    def answer(said: str) -> None:
+        done = subprocess.CompletedProcess([], 0, f"a word\n{said}\n")
+        monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+
+    monkeypatch.setattr(state, "existing", lambda name: Cluster(name, 8, 10**8, 64))
+    answer(json.dumps(SAID))
+    assert check("x", program=Path("program")) == TRUE
+    answer(line)
+    with pytest.raises(CommandError, match=r"on cluster 'x' failed .*program printed"):
+        check("x", program=Path("program"))
+
+
 @needs_namespaces
 def test_a_measured_cluster_is_no_faster_than_its_wire(name: str, tmp_path: Path) -> None:
     sibyl("cluster", "up", "--hosts", 3, "--rate", "40mbit", "--name", name)
@@ -59,12 +83,12 @@ def test_a_measured_cluster_is_no_faster_than_its_wire(name: str, tmp_path: Path
     if "was not found; build it" in result.stderr:
         pytest.skip(result.stderr)
     assert result.returncode == 0, result
-    check = json.loads(file.read_text())
+    measured = json.loads(file.read_text())
     # Headers take 4.6 %, and the token buckets give back less than that.
-    assert 1.0 < check["gather_ratio"] < 3.0
-    assert 1.0 < check["shift_ratio"] < 3.0
-    assert check["beta_s_per_byte"] * 40e6 / 8 == pytest.approx(1.045, abs=0.1)
-    assert 0 < check["alpha_s"] < 0.1
+    assert 1.0 < measured["gather_ratio"] < 3.0
+    assert 1.0 < measured["shift_ratio"] < 3.0
+    assert measured["beta_s_per_byte"] * 40e6 / 8 == pytest.approx(1.045, abs=0.1)
+    assert 0 < measured["alpha_s"] < 0.1
     assert "gather to one root" in result.stdout
 
 

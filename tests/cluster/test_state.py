@@ -11,6 +11,7 @@ import pytest
 
 from sibyl.cluster import lifecycle, network, state
 from sibyl.cluster.state import Cluster
+from sibyl.commands.cluster import down
 from sibyl.errors import CommandError
 from sibyl.processes.identity import Identity
 
@@ -87,6 +88,24 @@ def test_a_state_with_a_field_that_is_none_is_damaged(
     (place / "x.json").write_text(json.dumps(GOOD | wrong))
     with pytest.raises(CommandError, match=r"x\.json is damaged"):
         state.load("x")
+
+
+def test_one_cluster_that_stays_does_not_keep_the_others(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(network, "check_possible", lambda: None)
+    monkeypatch.setattr(network, "remove", state.forget)
+    place.mkdir(mode=0o700)
+    for number, name in enumerate(("b", "c")):
+        state.save(Cluster(name, 2, 10**8, 64 + number))
+    (place / "a.json").write_text("{}")
+    with state.locked("b"):
+        assert down(all_clusters=True) == 2
+    out, errors = capsys.readouterr()
+    assert out == "cluster 'c' is down\n"
+    damaged, used = errors.splitlines()
+    assert "a.json is damaged" in damaged and "cluster 'b' is in use" in used
+    assert state.names() == ["a", "b"]
 
 
 def test_the_holder_of_a_lock_is_known_by_when_it_began(place: Path) -> None:

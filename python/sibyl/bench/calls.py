@@ -38,10 +38,11 @@ def read_run(texts: Iterable[str]) -> tuple[dict[str, Any], list[dict[str, Any]]
     """The line that begins a run, and its cells.
 
     Raises:
-        CommandError: the run is none of bare calls, or has not come to its end.
+        CommandError: the run is none of bare calls, has not come to its end, or is not alone.
     """
     begin: dict[str, Any] = {}
     cells = []
+    whole = False
     for text in texts:
         if not text.startswith('{"type":"'):  # of the launcher
             continue
@@ -50,21 +51,31 @@ def read_run(texts: Iterable[str]) -> tuple[dict[str, Any], list[dict[str, Any]]
         except (ValueError, RecursionError) as error:
             raise CommandError(f"a line of sibyl-bench is torn: {error}; run it again") from error
         if line["type"] == "begin" and "held" in line:
+            if begin:
+                raise CommandError("there are several runs of sibyl-bench; judge one at a time")
             begin = line
         elif line["type"] == "calls":
             cells.append(line)
         elif line["type"] == "end" and begin and cells:
-            return begin, cells
+            whole = True
+    if whole:
+        return begin, cells
     raise CommandError(f"no whole run of sibyl-bench-FLAVOUR calls; {USAGE}")
 
 
 def compared(cells: Iterable[dict[str, Any]]) -> Iterator[Compared]:
-    """Every contender in every cell, the reference first."""
+    """Every contender in every cell, the reference first.
+
+    Raises:
+        ValueError: samples have no partners.
+    """
     for cell in cells:
         for samples, batch in (("single_s", 1), ("batch_s", cell["batch"])):
             measured = [series for series in cell["series"] if samples in series]
             for series in measured:
                 reference = measured[0][samples]
+                if not 0 < len(series[samples]) == len(reference):
+                    raise ValueError("samples of other lengths, or none")
                 yield Compared(cell, batch, series["algorithm"], series[samples], reference)
 
 
@@ -185,17 +196,16 @@ def judge_input(outputs: Outputs) -> int:
     lines = (line.decode(errors="replace") for line in sys.stdin.buffer)
     try:
         run = judge_calls(*read_run(lines))
-    except (KeyError, TypeError, IndexError) as error:
+        table = calls_output.to_table(run)
+        wanted = ((outputs.csv, calls_output.to_csv), (outputs.json, calls_output.to_json))
+        texts = [(path, text_of(run)) for path, text_of in wanted if path is not None]
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         raise CommandError(
             f"these are no lines of sibyl-bench: {error!r} in one; {USAGE}"
         ) from error
-    console_beside(*outputs.files().values()).out(
-        calls_output.to_table(run), end="", highlight=False
-    )
-    if outputs.csv is not None:
-        write_result(outputs.csv, calls_output.to_csv(run))
-    if outputs.json is not None:
-        write_result(outputs.json, calls_output.to_json(run))
+    console_beside(*outputs.files().values()).out(table, end="", highlight=False)
+    for path, text in texts:
+        write_result(path, text)
     if run.wrong:
         return 3
     return 1 if run.slower else 0

@@ -88,15 +88,23 @@ def _heading(grid: Grid, rows: Sequence[Row], axis: int | None) -> str:
     return ", ".join(common) + "\n" + where
 
 
+def check_panels(cells: Sequence[Cell]) -> None:
+    """Notice before a long run that a plot would have too many panels."""
+    axis = choose_axis(cells) or 0
+    panels = {_panel_key(cell, axis) for cell in cells}
+    if len(panels) > PANELS_MOST:
+        raise CommandError(f"--plot: {len(panels)} panels; measure fewer combinations for a plot")
+
+
 def draw_curves(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> bytes:
     """The judged time along the axis that varies; of one cell a point each, at its delay."""
-    varying = choose_axis(row.result.cell for row in rows)
-    axis = 0 if varying is None else varying
+    cells = [row.result.cell for row in rows]
+    check_panels(cells)
+    varying = choose_axis(cells)
+    axis = varying or 0
     panels: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         panels.setdefault(_panel_key(row.result.cell, axis), []).append(row)
-    if len(panels) > PANELS_MOST:
-        raise CommandError(f"--plot: {len(panels)} panels; measure fewer combinations for a plot")
     figure, axes = panel_grid(len(panels), 3.6)
     firsts = [block[-1].result.cell for block in panels.values()]
     for place, block in zip(axes, panels.values(), strict=True):

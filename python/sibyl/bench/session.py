@@ -179,6 +179,8 @@ def run_session(collective: str, wishes: Wishes, outputs: Outputs, command: Sequ
     if outputs.page is not None or wishes.pieces is not None or wishes.minutes is not None:
         raise CommandError("--page, --pieces and --minutes are for bench all and bench grid")
     grid = make_grid(collective, wishes)
+    if outputs.plot is not None:
+        plots.check_panels(grid.cells)
     launcher = find_launcher(grid.on, wishes.mpi)
     program = find_benchmark(launcher.flavour)
     run = MeasuredRun([grid], launcher, outputs.resume)

@@ -71,11 +71,28 @@ class Piece:
 
 @dataclasses.dataclass
 class Measured:
-    """A piece with what there is of it."""
+    """A piece with what there is of it.
+
+    Attributes:
+        run: None where it cannot even begin; `problem` says why.
+    """
 
     piece: Piece
-    run: MeasuredRun
+    grids: Sequence[Grid]
+    run: MeasuredRun | None = None
     problem: str = ""
+
+    @property
+    def found(self) -> list[list[CellResult]]:
+        """What there is of every grid by now."""
+        return [[] for _ in self.grids] if self.run is None else self.run.finished()
+
+    def origin(self, command: Sequence[str]) -> dict[str, Any]:
+        """Where its numbers come from; empty where there are none."""
+        if self.run is None:
+            return {}
+        launcher = self.run.launcher
+        return provenance(find_benchmark(launcher.flavour), launcher, list(command))
 
 
 def make_pieces(wishes: Wishes) -> list[Piece]:
@@ -121,26 +138,37 @@ def run_grid(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
         raise CommandError(f"--minutes {wishes.minutes:g}: say how many, more than 0")
     outputs.check(wishes)
     end = None if wishes.minutes is None else time.monotonic() + 60 * wishes.minutes
-    measured = []
-    for piece in make_pieces(wishes):
-        grids = make_grids(piece.wishes)
-        launcher = find_launcher(piece.wishes.on, piece.wishes.mpi)
-        measured.append(Measured(piece, MeasuredRun(grids, launcher, outputs.resume)))
+    measured = [_set_up(piece, outputs.resume) for piece in make_pieces(wishes)]
+    if all(one.run is None for one in measured):
+        raise CommandError(measured[0].problem)
     status = _measure(measured, end)
     metric = outputs.metric or "absorbed"
     _tell(measured, metric, outputs, command)
     whole = all(_kept(one)[0] == _kept(one)[1] for one in measured)
+    runs = [one.run for one in measured if one.run is not None]
     if whole:
-        for one in measured:
-            one.run.forget()
-    wrong = any(each.wrong for one in measured for of in one.run.done for each in of)
+        for run in runs:
+            run.forget()
+    wrong = any(each.wrong for run in runs for of in run.done for each in of)
     return status or (3 if wrong else 0)
+
+
+def _set_up(piece: Piece, resume: bool) -> Measured:
+    one = Measured(piece, make_grids(piece.wishes))
+    try:
+        launcher = find_launcher(piece.wishes.on, piece.wishes.mpi)
+        one.run = MeasuredRun(one.grids, launcher, resume)
+    except CommandError as error:
+        one.problem = str(error)
+    return one
 
 
 def _measure(measured: Sequence[Measured], end: float | None) -> int:
     """Piece by piece; the exit status. One that cannot be measured does not keep the others."""
-    status = 0
+    status = 1 if any(one.problem for one in measured) else 0
     for one in measured:
+        if one.run is None:
+            continue
         if end is not None and time.monotonic() >= end:
             break
         try:
@@ -166,27 +194,27 @@ def _until(seen: Seen, end: float | None) -> Seen:
 
 
 def _kept(one: Measured) -> tuple[int, int]:
-    return sum(len(results) for results in one.run.finished()), one.run.cells
+    return sum(map(len, one.found)), sum(len(grid.cells) for grid in one.grids)
 
 
 def _tell(
     measured: Sequence[Measured], metric: str, outputs: Outputs, command: Sequence[str]
 ) -> None:
-    found: list[list[list[CellResult]]] = [one.run.finished() for one in measured]
+    found = [one.found for one in measured]
     for one, results in zip(measured, found, strict=True):
-        one.run.done = results
+        if one.run is not None:
+            one.run.done = results
     every = [result for pieces in found for results in pieces for result in results]
     rows = judge(every, "native", metric, crowded=True)
-    launcher = measured[0].run.launcher
-    origin = provenance(find_benchmark(launcher.flavour), launcher, list(command))
+    origins = [one.origin(command) for one in measured]
     sections = [
-        page.Section(one.piece.title, by_grid(one.run.grids, of, rows), _kept(one), one.problem)
+        page.Section(one.piece.title, by_grid(one.grids, of, rows), _kept(one), one.problem)
         for one, of in zip(measured, found, strict=True)
     ]
     if outputs.page is not None:
-        write_result(outputs.page, page.to_html(sections, metric, origin))
+        write_result(outputs.page, page.to_html(sections, metric, next(filter(None, origins))))
     if outputs.json is not None:
-        write_result(outputs.json, _to_json(sections, origin))
+        write_result(outputs.json, _to_json(sections, origins))
     if outputs.csv is not None:
         write_result(outputs.csv, to_csv([part for each in sections for part in each.parts]))
     console = console_beside(*outputs.files().values())
@@ -204,7 +232,7 @@ def _begun(section: page.Section) -> list[Part]:
     return [part for part in section.parts if part.results]
 
 
-def _to_json(sections: Sequence[page.Section], origin: dict[str, Any]) -> str:
+def _to_json(sections: Sequence[page.Section], origins: Sequence[dict[str, Any]]) -> str:
     document = {
         "format": "sibyl-bench-grid",
         "version": 1,
@@ -214,7 +242,7 @@ def _to_json(sections: Sequence[page.Section], origin: dict[str, Any]) -> str:
                 "problem": each.problem or None,
                 **json.loads(to_json(_begun(each), origin)),
             }
-            for each in sections
+            for each, origin in zip(sections, origins, strict=True)
         ],
     }
     return json.dumps(document, indent=1) + "\n"

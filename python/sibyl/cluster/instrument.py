@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from sibyl.cluster import state
 from sibyl.errors import CommandError, counted
 from sibyl.mpi.installation import launcher_of_directory
 from sibyl.mpi.library import library_directories
+from sibyl.processes.command import OWN_COMMAND
 
 # Up to here a measured time counts as that of the wire.
 TRUE_TO_WIRE = 1.1
@@ -109,7 +109,7 @@ def check(name: str = "default", mpi: str | None = None, program: Path | None = 
     if mpi is not None:
         words += ["--mpi", mpi]
     answer = subprocess.run(
-        [sys.executable, "-m", "sibyl", *words, "--", str(program), str(cluster.rate)],
+        [*OWN_COMMAND, *words, "--", str(program), str(cluster.rate)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
@@ -117,12 +117,27 @@ def check(name: str = "default", mpi: str | None = None, program: Path | None = 
         check=False,
     )
     line = next((text for text in answer.stdout.splitlines() if text.startswith("{")), None)
+    failed = f"the measurement on cluster '{name}' failed (exit code {answer.returncode})"
     if answer.returncode != 0 or line is None:
-        raise CommandError(
-            f"the measurement on cluster '{name}' failed (exit code {answer.returncode})"
-        )
+        raise CommandError(failed)
     made = {"hosts": cluster.hosts, "rate": cluster.rate, "queue": cluster.queue}
-    return Check(name=name, **made, **json.loads(line))
+    try:
+        return _read_check(name, made, line)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise CommandError(f"{failed}: {program} printed '{line:.60}'") from error
+
+
+def _read_check(name: str, made: dict[str, Any], line: str) -> Check:
+    """The check of a program's line.
+
+    Raises:
+        ValueError, TypeError: some other program's line.
+    """
+    found = Check(name=name, **made, **json.loads(line))
+    numbers = {**vars(found), "name": 0, "mpi": 0}
+    if type(found.mpi) is not str or not all(type(n) in (int, float) for n in numbers.values()):
+        raise ValueError("a value is of another kind")
+    return found
 
 
 def _find_program(mpi: str | None) -> Path:

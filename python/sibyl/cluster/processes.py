@@ -9,10 +9,8 @@ from sibyl.cluster.state import NETNS
 from sibyl.processes.ending import end_all
 from sibyl.processes.identity import send_if
 
-# Seconds that a process has to end after SIGTERM, and all of them in the end: one may be in a
-# system call that cannot be ended.
+# Seconds that a process has to end after SIGTERM.
 GRACE = 0.5
-PATIENCE = 20.0
 
 
 def _namespace(path: Path) -> tuple[int, int] | None:
@@ -56,7 +54,6 @@ def end_processes(namespaces: Iterable[str]) -> int:
         lambda: processes_in(names),
         lambda pid, number: send_if(pid, number, lambda: _network_of(pid) in wanted),
         GRACE,
-        PATIENCE,
     )
 
 

@@ -193,10 +193,14 @@ def load(name: str) -> Cluster | None:
         ) from error
 
 
+def names() -> list[str]:
+    """Of all clusters of the machine, damaged ones among them."""
+    return sorted(path.stem for path in directory().glob("*.json"))
+
+
 def load_all() -> list[Cluster]:
     """All clusters of the machine, by name."""
-    names = sorted(path.stem for path in directory().glob("*.json"))
-    return [cluster for cluster in map(load, names) if cluster is not None]
+    return [cluster for cluster in map(load, names()) if cluster is not None]
 
 
 def existing(name: str) -> Cluster:

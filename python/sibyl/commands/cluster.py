@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from sibyl.errors import CommandError
 from sibyl.files import STDOUT, check_json_file, check_writable, console_beside, write_result
 from sibyl.mpi.run_options import RunOptions
 from sibyl.option_classes import takes_options
+from sibyl.terminal import say
 
 cluster = typer.Typer(
     name="cluster",
@@ -79,15 +81,21 @@ def down(
 ) -> int:
     """Remove a cluster and everything that runs in it."""
     from sibyl.cluster.lifecycle import take_down
-    from sibyl.cluster.state import load_all
+    from sibyl.cluster.state import names
 
-    names = [c.name for c in load_all()] if all_clusters else [name]
-    if not names:
+    wanted = names() if all_clusters else [name]
+    if not wanted:
         print("there is no cluster")
-    for each in names:
-        gone = take_down(each, force)
-        print(f"cluster '{each}' is down" if gone else f"there is no cluster '{each}'")
-    return 0
+    status = 0
+    for each in wanted:  # one that stays does not keep the others
+        try:
+            gone = take_down(each, force)
+        except CommandError as error:
+            say(str(error))
+            status = error.exit_code
+        else:
+            print(f"cluster '{each}' is down" if gone else f"there is no cluster '{each}'")
+    return status
 
 
 @cluster.command()

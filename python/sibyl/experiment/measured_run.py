@@ -7,7 +7,7 @@ from dataclasses import replace
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.journal import AGAIN, Journal, say_kept
 from sibyl.experiment.places import measure, place
-from sibyl.experiment.provenance import file_hash
+from sibyl.experiment.provenance import file_hash, processor, settings
 from sibyl.experiment.recording import pattern_paths
 from sibyl.experiment.runner import Interrupted, signals_interrupt
 from sibyl.experiment.samples import CellResult
@@ -48,11 +48,9 @@ class MeasuredRun:
         self.grids = grids
         self.launcher = launcher
         program = file_hash(find_benchmark(launcher.flavour))
+        here = (program, str(launcher), processor(), settings(), *more)
         self._journals = [
-            Journal(
-                grid.fingerprint(program, str(launcher), *more, *_contents(grid, launcher)),
-                CellResult.from_json,
-            )
+            Journal(grid.fingerprint(*here, *_contents(grid, launcher)), CellResult.from_json)
             for grid in grids
         ]
         if not resume:

@@ -9,10 +9,31 @@ from pathlib import Path
 from typing import Any
 
 from sibyl import __version__
+from sibyl.inputs import read_text
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import library_directories
 from sibyl.paths import is_directory, is_file
 from sibyl.processes.questions import answer_of
+
+# Of the environment, for Sibyl and the MPI libraries; where Sibyl's libraries lie is no setting.
+SETTINGS = ("SIBYL_", "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_")
+NO_SETTINGS = ("SIBYL_LIBRARY_DIR",)
+
+
+def processor() -> str:
+    """Its name, as Linux has it."""
+    try:
+        lines = read_text(Path("/proc/cpuinfo")).splitlines()
+    except (OSError, UnicodeDecodeError):
+        return platform.processor()
+    return next((line for line in lines if line.startswith("model name")), platform.processor())
+
+
+def settings() -> str:
+    """What the environment tells Sibyl and the MPI libraries."""
+    told = (f"{name}={os.environ[name]}" for name in sorted(os.environ)
+            if name.startswith(SETTINGS) and name not in NO_SETTINGS)  # fmt: skip
+    return " ".join(told)
 
 
 def _commit(program: Path) -> str:
@@ -66,6 +87,7 @@ def provenance(
         "launcher": f"{launcher.family} {launcher.version}",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cores": os.cpu_count(),
+        "settings": settings(),
         "python": sys.version.split()[0],
         "command": ["sibyl", command, *words],
     }

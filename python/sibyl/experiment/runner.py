@@ -9,7 +9,6 @@ import selectors
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from sibyl.experiment.samples import CellResult, SampleReader
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import Launcher, choose_launcher
 from sibyl.mpi.library import find_benchmark
+from sibyl.processes.command import OWN_COMMAND
 from sibyl.processes.guardian import held_open
 from sibyl.processes.signals import handled, heeded
 from sibyl.processes.supervisor import ENDING, Supervised, run_captured
@@ -102,7 +102,7 @@ def cluster_job(
     """The same on a cluster of namespaces that is up and was checked."""
     program = find_benchmark(launcher.flavour)
     words = [str(program), *grid.words(grid.cells, pattern_file)]
-    command = [sys.executable, "-m", "sibyl", "cluster", "run", "-n", str(grid.cells[0].ranks)]
+    command = [*OWN_COMMAND, "cluster", "run", "-n", str(grid.cells[0].ranks)]
     command += ["--ranks-per-host", str(grid.ranks_per_node), "--waiting", grid.waiting]
     command += ["--name", name, "--native", *(["--mpi", grid.mpi] if grid.mpi else []), "--"]
     # The bounds are the wire's: its rate, and the latency while nobody else takes the processors.
@@ -268,7 +268,7 @@ def run_sibyl(*words: str) -> str:
         CommandError: it failed; with its own message.
     """
     done = subprocess.run(
-        [sys.executable, "-m", "sibyl", *words],
+        [*OWN_COMMAND, *words],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

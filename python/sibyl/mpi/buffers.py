@@ -22,6 +22,7 @@ from mpi4py import MPI
 from sibyl.mpi.bindings import handle
 
 Spec = Any  # as in the preamble
+MOST = 2**31 - 1  # that an int counts; ctypes would cut off what is above
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,17 @@ class Buffer:
         """The datatype's MPI handle."""
         return handle(self.datatype)
 
+    def count(self, name: str) -> int:
+        """All elements, as an argument of a C function."""
+        return _as_int(self.elements, name)
+
     def share(self, ranks: int, name: str) -> int:
         """Elements of one of the equal blocks of `ranks` ranks."""
         if self.elements % ranks != 0:
             raise ValueError(
                 f"{name}: {self.elements} elements are no equal blocks of {ranks} ranks"
             )
-        return self.elements // ranks
+        return _as_int(self.elements // ranks, name)
 
     def blocks(self, ranks: int, name: str) -> tuple[Any, Any]:
         """Counts and displacements as C arrays."""
@@ -64,8 +69,16 @@ class Buffer:
                 f"{name}: name the block of each of the {ranks} ranks, as in "
                 f"[array, (counts, displacements), datatype]"
             )
+        for number in (*self.counts, *self.displacements):
+            _as_int(number, name)
         array = ctypes.c_int * ranks
         return array(*self.counts), array(*self.displacements)
+
+
+def _as_int(number: int, name: str) -> int:
+    if number > MOST:
+        raise ValueError(f"{name}: {number}, but an int counts to {MOST}; name a larger datatype")
+    return number
 
 
 def _datatype_of(array: Any, name: str) -> MPI.Datatype:

@@ -32,7 +32,7 @@ def _bind_blocks(
         else:
             sizes = (all_.share(ranks_of(comm), of_all) if at_root else 0,)
         whole = (all_.address, *sizes, all_.type)
-        part = (own.address, own.elements, own.type)
+        part = (own.address, own.count(of_own), own.type)
         sides = (*part, *whole) if up else (*whole, *part)
         return (*sides, root), (own, all_)
 

@@ -33,7 +33,7 @@ def bcast_init(
 
     def prepare() -> tuple[tuple[Any, ...], tuple[Buffer]]:
         data = read_buffer(buffer, "buffer", writable=not is_root(comm, root))
-        return (data.address, data.elements, data.type, root), (data,)
+        return (data.address, data.count("buffer"), data.type, root), (data,)
 
     keys = info_keys(algorithm, background=background)
     return make_request("SIBYL_Bcast_init", prepare, comm, keys)
@@ -48,7 +48,7 @@ def _bind_exchange(
         own = read_buffer(send, "send")
         all_ = read_buffer(receive, "receive", writable=True)
         to_all = name.startswith("SIBYL_Alltoall")
-        given = own.share(ranks_of(comm), "send") if to_all else own.elements
+        given = own.share(ranks_of(comm), "send") if to_all else own.count("send")
         sizes: tuple[Any, ...]
         if name.endswith("v_init"):
             sizes = all_.blocks(ranks_of(comm), "receive")

@@ -14,10 +14,10 @@ def _vectors(send: Spec, receive: Spec, receives: bool) -> tuple[Buffer, Buffer,
     """Both sides of a reduction, and C's arguments up to the datatype."""
     out = read_buffer(receive if receives else None, "receive", writable=True)
     own = read_buffer(send, "send")
-    named = out if send is MPI.IN_PLACE else own
+    named, name = (out, "receive") if send is MPI.IN_PLACE else (own, "send")
     if receives and out.elements != named.elements:
         raise ValueError(f"send has {own.elements} elements, receive {out.elements}")
-    return own, out, (own.address, out.address, named.elements, named.type)
+    return own, out, (own.address, out.address, named.count(name), named.type)
 
 
 def reduce_init(

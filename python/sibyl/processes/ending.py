@@ -1,10 +1,11 @@
 """Ends processes, first politely, then not, until there are none."""
 
-import math
 import signal
 import time
 from collections.abc import Callable, Collection
 
+# Seconds after which processes stay: one may be in a system call that cannot be ended.
+PATIENCE = 20.0
 _PAUSE = 0.02  # seconds between two looks
 
 
@@ -12,7 +13,7 @@ def end_all(
     find: Callable[[], Collection[int]],
     send: Callable[[int, signal.Signals], object],
     grace: float,
-    patience: float = math.inf,
+    patience: float = PATIENCE,
 ) -> int:
     """End all processes that there are, those among them that others start meanwhile.
 

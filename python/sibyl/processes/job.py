@@ -7,7 +7,6 @@ the launcher alone, which passes them on as it does without Sibyl.
 
 import os
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import FrameType
@@ -30,21 +29,26 @@ class _Terminal:
     """
 
     def __init__(self) -> None:
-        self.ours = False
+        self._lent = os.getpgrp()
         self._blocking: dict[int, bool] = {}
         for number in range(3):
             with suppress(OSError):
                 self._blocking[number] = os.get_blocking(number)
-        if sys.stdin is not None:
-            with suppress(OSError, ValueError):
-                self.ours = os.tcgetpgrp(0) == os.getpgrp()
+
+    def has(self, group: int) -> bool:
+        """Whether a group is in the foreground."""
+        try:
+            return os.tcgetpgrp(0) == group
+        except OSError:  # no terminal
+            return False
 
     def give(self, group: int) -> None:
-        if not self.ours:
-            return
+        """Lend it, if it is ours: a shell has it while we are stopped or in the background."""
         # Only the foreground may hand it on without being stopped; taking it back is not.
-        with handled([signal.SIGTTOU], signal.SIG_IGN), suppress(OSError):
-            os.tcsetpgrp(0, group)
+        if self.has(os.getpgrp()) or self.has(self._lent):
+            with handled([signal.SIGTTOU], signal.SIG_IGN), suppress(OSError):
+                os.tcsetpgrp(0, group)
+                self._lent = group
 
     def restore_streams(self) -> None:
         """As they were before the launcher had them."""
@@ -133,8 +137,10 @@ def _wait(job: Supervised, terminal: _Terminal) -> int:
         ended, status = os.waitpid(pid, os.WUNTRACED)
         if ended == pid and not os.WIFSTOPPED(status):
             return os.waitstatus_to_exitcode(status)
-        if terminal.ours:
+        # A shell's `fg` after its `bg` gives the terminal to us, and says nothing.
+        asks = os.WSTOPSIG(status) in (signal.SIGTTIN, signal.SIGTTOU)
+        if not (asks and terminal.has(os.getpgrp())):
             terminal.give(os.getpgrp())
-        os.kill(os.getpid(), signal.SIGSTOP)
+            os.kill(os.getpid(), signal.SIGSTOP)
         terminal.give(pid)
         job.send(signal.SIGCONT)

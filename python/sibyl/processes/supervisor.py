@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sibyl.processes.ending import end_all
+from sibyl.processes.guardian import is_guardian
 from sibyl.processes.signals import handled
 
 # What ends a command, from a terminal or a batch system.
@@ -50,10 +51,11 @@ def _children(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """The children of a process, theirs, and so on."""
+    """The children of a process, theirs, and so on; not guardians, which are to outlive it."""
     found = []
     for child in _children(pid):
-        found += [child, *descendants(child)]
+        if not is_guardian(child):
+            found += [child, *descendants(child)]
     return found
 
 

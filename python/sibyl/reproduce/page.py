@@ -46,11 +46,11 @@ READING_OF_WORTH = (
     "the truth in the same iteration, in which all ranks come alike: the middle by the signed-"
     "rank test, with the interval of 95 % that the test leaves open. In the model a root has one "
     "transfer under way, as published, and so it has on a cluster, but for NAME@K, which has up "
-    "to K and passes over who does not answer; in results of before 2026-11-28 SLIN has all and "
-    "BSLIN four. Told nothing is told, at one time for all ranks, that all come at once, or "
-    "serves in the order of the ranks with as many transfers under way. Every cell is in the "
-    "item's CSV, with p corrected over the item's cells, and told the times of others. What is "
-    "simulated under one pattern alone repeats to the last digit, and has neither interval nor p."
+    "to K and passes over who does not answer. Told nothing is told, at one time for all ranks, "
+    "that all come at once, or serves in the order of the ranks with as many transfers under "
+    "way. Every cell is in the item's CSV, with p corrected over the item's cells, and told the "
+    "times of others. What is simulated under one pattern alone repeats to the last digit, and "
+    "has neither interval nor p."
 )
 HEAD = (
     "Words in italics are what an item adds to the claim, or its words for a part of it. "

@@ -22,7 +22,7 @@ import sibyl
 from sibyl import __version__, _core
 from sibyl.errors import CommandError
 from sibyl.experiment.plots import plot_library
-from sibyl.experiment.provenance import programs_hash
+from sibyl.experiment.provenance import processor, programs_hash, settings
 from sibyl.experiment.runner import choose_benchmark_launcher
 from sibyl.experiment.simulated import platform_files
 from sibyl.files import write_result
@@ -36,9 +36,6 @@ Document = dict[str, Any]
 PACKAGE = Path(sibyl.__file__).parent
 # That decide what a result is; with the modules that lie in no room.
 ROOMS = ("reproduce", "simulator", "prediction", "experiment", "bench", "cluster", "mpi", "")
-# Of the environment, for Sibyl and the MPI libraries; where Sibyl's libraries lie is no setting.
-SETTINGS = ("SIBYL_", "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_")
-NO_SETTINGS = ("SIBYL_LIBRARY_DIR",)
 # That keep and lay out what there is, and decide no verdict.
 PAGES = (
     *("reproduce/page.py", "reproduce/headlines.py", "reproduce/results.py"),
@@ -80,27 +77,11 @@ def _simgrid() -> str:
     return done.stdout.strip().partition("\n")[0] if done is not None else ""
 
 
-def _processor() -> str:
-    """Its name, as Linux has it."""
-    try:
-        lines = read_text(Path("/proc/cpuinfo")).splitlines()
-    except (OSError, UnicodeDecodeError):
-        return platform.processor()
-    return next((line for line in lines if line.startswith("model name")), platform.processor())
-
-
-def _settings() -> str:
-    """What the environment tells Sibyl and the MPI libraries."""
-    told = (f"{name}={os.environ[name]}" for name in sorted(os.environ)
-            if name.startswith(SETTINGS) and name not in NO_SETTINGS)  # fmt: skip
-    return " ".join(told)
-
-
 def _machine(where: Where | None) -> str:
     """What else a measurement depends on."""
     system = (
-        f"{platform.release()} {platform.machine()} {os.cpu_count()} {_processor()} {_simgrid()} "
-        f"{_settings()}"
+        f"{platform.release()} {platform.machine()} {os.cpu_count()} {processor()} {_simgrid()} "
+        f"{settings()}"
     )
     if where is None:
         return system

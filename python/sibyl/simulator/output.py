@@ -203,14 +203,20 @@ _AXES: tuple[Axis[Problem], ...] = (
 )
 
 
+def check_panels(problems: Sequence[Problem]) -> None:
+    """Notice before the simulation that a plot would have too many panels."""
+    axis = _axis_of(problems)
+    panels = {_panel_key(problem, axis) for problem in problems}
+    if len(panels) > PANELS_MOST:
+        raise CommandError(f"--plot: {len(panels)} panels; simulate fewer combinations for a plot")
+
+
 def draw(rows: Sequence[Row], settings: Settings, path: Path) -> bytes:
     """Run time along what varies, the lower bound as a line; one panel for each other setting."""
     problems = [block[0].problem for block in blocks(rows)]
-    varying = (axis for axis in _AXES if len({axis.value(p) for p in problems}) > 1)
-    axis = next(varying, _AXES[0])
+    check_panels(problems)
+    axis = _axis_of(problems)
     panels = _panels(rows, axis)
-    if len(panels) > PANELS_MOST:
-        raise CommandError(f"--plot: {len(panels)} panels; simulate fewer combinations for a plot")
     figure, places = panel_grid(len(panels), 3.8)
     for place, block in zip(places, panels, strict=True):
         _draw_panel(place, block, axis)
@@ -224,9 +230,19 @@ def _panels(rows: Sequence[Row], axis: Axis[Problem]) -> list[list[Row]]:
     """The rows that differ along the axis alone."""
     panels: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        others = tuple(other.value(row.problem) for other in _AXES if other is not axis)
-        panels.setdefault((*others, row.problem.pattern), []).append(row)
+        panels.setdefault(_panel_key(row.problem, axis), []).append(row)
     return list(panels.values())
+
+
+def _axis_of(problems: Sequence[Problem]) -> Axis[Problem]:
+    """The first along which they differ."""
+    varying = (axis for axis in _AXES if len({axis.value(p) for p in problems}) > 1)
+    return next(varying, _AXES[0])
+
+
+def _panel_key(problem: Problem, axis: Axis[Problem]) -> tuple[object, ...]:
+    others = (other.value(problem) for other in _AXES if other is not axis)
+    return (*others, problem.pattern)
 
 
 def _panel_title(problem: Problem, axis: Axis[Problem]) -> str:

@@ -13,7 +13,7 @@ from sibyl.experiment.journal import Journal, say_kept
 from sibyl.experiment.options import recorded_pattern, words_of
 from sibyl.experiment.recording import pattern_paths, split_name
 from sibyl.experiment.units import read_size, read_time
-from sibyl.files import console_beside, write_result
+from sibyl.files import STDOUT, console_beside, write_result
 from sibyl.node_options import NodeOptions
 from sibyl.paths import is_file, why_absent
 from sibyl.progress import progress_bar
@@ -99,7 +99,9 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
         raise CommandError(f"--lanes {settings.lanes}: none of the algorithms has several")
     problems = problems_of(settings, wishes, nodes)
     outputs.check()
-    pictures = _pictures(problems, entrants) if outputs.svg or outputs.html else {}
+    if outputs.plot is not None:
+        output.check_panels(problems)
+    pictures = _pictures(problems, entrants, outputs) if outputs.svg or outputs.html else {}
     check_memory(problems, entrants, settings, {problem for problem, _ in pictures.values()})
     for problem, contender in pictures.values():
         _check_picture(problem, contender, settings, outputs)
@@ -165,13 +167,18 @@ def _fingerprint(
 
 
 def _pictures(
-    problems: Sequence[Problem], entrants: Sequence[Contender]
+    problems: Sequence[Problem], entrants: Sequence[Contender], outputs: Outputs
 ) -> dict[str, tuple[Problem, Contender]]:
     """What is drawn, by what its file's name has besides: each contender in each cell.
 
     The file that was named holds the first one.
     """
     number = len(problems) * len(entrants)
+    for option, path in (("--svg", outputs.svg), ("--html", outputs.html)):
+        if number > 1 and path == STDOUT:
+            raise CommandError(
+                f"{option} -: several pictures; name a file, or one algorithm and one cell"
+            )
     if number > PICTURES_MOST:
         raise CommandError(
             f"--svg and --html: one picture for each of {counted(len(entrants), 'algorithm')} in "

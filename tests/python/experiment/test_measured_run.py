@@ -13,8 +13,10 @@ from sibyl.experiment import measured_run
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.measured_run import MeasuredRun
 from sibyl.experiment.places import JobRunner
+from sibyl.experiment.provenance import provenance
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.simulated import SimulatedLauncher
+from sibyl.mpi.installation import Launcher
 
 
 @pytest.fixture
@@ -84,6 +86,30 @@ def test_a_platform_that_was_overwritten_begins_anew(
     assert cells_kept(grid, checkout) == 0
     with pytest.raises(CommandError, match="--platform absent: name a file, or one of rack"):
         cells_kept(replace(grid, platform="absent"), checkout)
+
+
+def test_settings_and_the_processor_decide_too(
+    checkout: SimulatedLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure(grid_of(), checkout)
+    for name in ("SIBYL_NODE_WINDOW", "OMPI_MCA_btl", "MPIR_CVAR_DEVICE_COLLECTIVES", "UCX_TLS"):
+        with monkeypatch.context() as changed:
+            changed.setenv(name, "another value")
+            assert cells_kept(grid_of(), checkout) == 0
+    monkeypatch.setenv("SIBYL_LIBRARY_DIR", "another place")
+    assert cells_kept(grid_of(), checkout) == 2
+    monkeypatch.setattr(measured_run, "processor", lambda: "another one")
+    assert cells_kept(grid_of(), checkout) == 0
+
+
+def test_results_say_the_settings_of_their_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMPI_MCA_btl", "self,tcp")
+    program = tmp_path / "program"
+    program.touch()
+    origin = provenance(program, Launcher(Path("mpiexec"), "openmpi", "4.1"), [])
+    assert "OMPI_MCA_btl=self,tcp" in origin["settings"].split()
 
 
 def test_what_the_caller_knows_of_decides_too(checkout: SimulatedLauncher) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from guideline_reports import result_of
+from guideline_reports import gather_report, result_of
 
 from sibyl.errors import CommandError
 from sibyl.guidelines.selection import mpich, openmpi, own
@@ -18,6 +18,8 @@ from sibyl.guidelines.selection.choices import (
     rule_for_all_sizes,
     rules_by_size,
 )
+from sibyl.guidelines.selection.learn import Learner
+from sibyl.mpi.installation import Launcher
 
 
 def choice(size: int, name: str, ratio: float, ranks: int = 8) -> Comparison:
@@ -160,3 +162,12 @@ def test_sibyl_s_table_names_only_what_differs_from_its_own_choice() -> None:
     lines = own.to_text(crowded, []).splitlines()
     assert sum(line.startswith("gather ") for line in lines) == 64
     assert "# 6 more rules were learned than a table may have" in lines
+
+
+def test_a_table_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    learner = Learner(Launcher(Path("mpiexec"), "openmpi", "4.1"), Path("program"), False)
+    with pytest.raises(CommandError, match="cannot be written"):
+        learner.write(gather_report(), tmp_path / "gone")
+    (tmp_path / "there").mkdir()
+    ((path, _),) = learner.write(gather_report(), tmp_path / "there")
+    assert path.is_file()

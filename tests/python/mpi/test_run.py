@@ -263,6 +263,51 @@ def test_ctrl_c_in_a_terminal_ends_the_job_and_gives_the_terminal_back(
         os.close(terminal)
 
 
+def test_a_job_in_the_background_leaves_the_shell_its_terminal(tmp_path: Path) -> None:
+    """Ctrl-Z, `bg`, and the shell answers; `fg`, and the job reads what is typed."""
+    go = tmp_path / "go"
+    launcher = (
+        "import os, time; print('the' + 're', flush=True)\n"
+        f"while not os.path.exists({str(go)!r}): time.sleep(0.05)\n"
+        "print('got=' + input(), flush=True)"
+    )
+    script = tmp_path / "job.py"
+    script.write_text(
+        "import os, sys; from sibyl.processes.job import run_job\n"
+        f"print('code=' + str(run_job([sys.executable, '-c', {launcher!r}], os.environ)))\n"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv("/bin/bash", ["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"])
+    output = b""
+
+    def answer_to(typed: bytes, wanted: bytes) -> None:
+        nonlocal output
+        output = b""
+        os.write(terminal, typed)
+        deadline = time.monotonic() + 20
+        while wanted not in output and time.monotonic() < deadline:
+            if select.select([terminal], [], [], 0.2)[0]:
+                output += os.read(terminal, 4096)
+        assert wanted in output, (typed, output)
+
+    try:
+        answer_to(shlex.join([sys.executable, str(script)]).encode() + b"\n", b"there")
+        answer_to(b"\x1a", b"Stopped")
+        answer_to(b"bg\n", b"&")
+        time.sleep(0.5)  # it has heard of that
+        answer_to(b"echo still-$((6*7))\n", b"still-42")
+        answer_to(b"fg\n", b"job.py")
+        time.sleep(0.5)
+        go.touch()
+        answer_to(b"word\n", b"got=word")
+        answer_to(b"echo back-$((6*7))\n", b"back-42")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.close(terminal)
+        os.waitpid(pid, 0)
+
+
 def test_signals_of_the_program_s_own_go_to_the_launcher() -> None:
     """As often as they come, and the job goes on."""
     launcher = (

@@ -5,12 +5,16 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from sibyl.processes import ending, supervisor
 from sibyl.processes.ending import end_all
 from sibyl.processes.guardian import Guardian, held_open
+from sibyl.processes.supervisor import GRACE, end_leftovers
 
 PATIENCE = 20.0
 # Says when it has a guardian; with "helper", another program is given the guardian's pipe.
@@ -26,6 +30,20 @@ with Guardian(lambda: mark.write_text(str(time.monotonic()))):
     print("guarded", flush=True)
     if sys.argv[3] == "stay":
         time.sleep(60)
+"""
+
+# Has a guardian after it has become the reaper of all that it starts.
+REAPER = """
+import os, signal, sys, time
+from pathlib import Path
+from sibyl.processes.guardian import Guardian
+from sibyl.processes.supervisor import Supervised
+program = Supervised(["sleep", "60"], os.environ)
+guardian = Guardian(Path(sys.argv[1]).touch)
+begin = time.monotonic()
+program.end(10.0)
+print(time.monotonic() - begin, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
@@ -67,6 +85,13 @@ def test_a_guardian_that_was_released_does_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "mark").exists()
 
 
+def test_a_guardian_is_nothing_that_a_program_left_behind(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", REAPER, tmp_path / "mark"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
+    assert float(done.stdout) < GRACE, "nobody was waited for"
+    assert wait_for(tmp_path / "mark")
+
+
 def test_its_pipe_is_closed_again() -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     with Guardian(lambda: None):
@@ -97,3 +122,18 @@ def test_what_does_not_heed_a_request_is_killed() -> None:
 
 def test_patience_has_an_end() -> None:
     assert end_all(lambda: [1], lambda *_: None, grace=0.0, patience=0.1) == 1
+
+
+def test_what_cannot_be_killed_is_left_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(count())
+
+    def monotonic() -> int:
+        now = next(seconds)
+        assert now < 100, "it is waited for without end"
+        return now
+
+    clock = SimpleNamespace(monotonic=monotonic, sleep=lambda _: None)
+    monkeypatch.setattr(ending, "time", clock)
+    nobody = int(Path("/proc/sys/kernel/pid_max").read_text()) + 1
+    monkeypatch.setattr(supervisor, "descendants", lambda _: [nobody])
+    end_leftovers()

@@ -306,6 +306,7 @@ def test_without_an_mpi_calibration_says_so(sibyl: Sibyl, tmp_path: Path) -> Non
         (("reduce", "--nodes", "2,2", "--ranks-per-node", "2"), "say one"),
         (("reduce", "--placement", "cyclic"), "--nodes"),
         (("reduce", "--ranks-per-node", "0"), "at least 1 rank"),
+        (("reduce", "--algorithms", "ring", "--ranks-per-node", "3000000000"), "16777216 at most"),
         (("gather", "--nodes", "2,2", "--lanes", "2"), "--lanes 2"),
         (("exscan", "--ranks", "2147483647", "--algorithms", "hybrid"), "of memory"),
         (("gather", "--algorithms", "BNOM", "-n", "65536", "--svg", "a.svg"), "are drawn"),
@@ -341,6 +342,15 @@ def test_a_recording_is_simulated_with_its_ranks_and_size(sibyl: Sibyl, tmp_path
     result = sibyl("simulate", "gather", "-n", 4, "--pattern", "bad")
     assert_usage_error(result, "bad:1")
     assert "secret" not in result.stderr
+
+
+def test_several_pictures_go_to_files(sibyl: Sibyl) -> None:
+    words = ("simulate", "gather", "--algorithms", "LS,BSLS", *SMALL)
+    for option in ("--svg", "--html"):
+        assert_usage_error(sibyl(*words, option, "-"), f"{option} -: several pictures")
+    assert not list(sibyl.directory.glob("--*"))
+    one = sibyl("simulate", "gather", "--algorithms", "LS", *SMALL, "--svg", "-")
+    assert one.returncode == 0 and one.stdout.lstrip().startswith("<"), one
 
 
 def test_too_many_pictures_and_times_without_units_are_refused(sibyl: Sibyl) -> None:

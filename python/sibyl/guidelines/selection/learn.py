@@ -10,7 +10,7 @@ from pathlib import Path
 import sibyl
 from sibyl.errors import CommandError
 from sibyl.experiment.runner import native_variants
-from sibyl.files import write_whole
+from sibyl.files import write_result
 from sibyl.guidelines.catalogue import LEFT_SIDES
 from sibyl.guidelines.report import Report
 from sibyl.guidelines.selection import mpich, openmpi, own
@@ -71,20 +71,20 @@ class Learner:
         if self.launcher.flavour == "mpich":
             path = directory / mpich.FILE
             tree = mpich.to_tree(learned, self._built_in, self._library)
-            write_whole(path, mpich.to_text(tree))
+            write_result(path, mpich.to_text(tree))
             how = mpich.HOW
         else:
             path = directory / openmpi.FILE
             numbers: dict[str, dict[str, int]] = {}
             for result, _ in report.cells:
                 numbers |= result.job.get("variants", {})
-            write_whole(path, openmpi.to_text(learned, numbers, comment))
+            write_result(path, openmpi.to_text(learned, numbers, comment))
             how = openmpi.HOW
         written = [(path, f"{_summary(learned)}; use: {how.format(path=path)}")]
         if self.with_sibyl:
             ours = self._learn_own(report)
             path = directory / own.FILE
-            write_whole(path, own.to_text(ours, comment))
+            write_result(path, own.to_text(ours, comment))
             written.append((path, f"{_summary(ours)}; use: {own.HOW.format(path=path)}"))
         return written
 

@@ -232,7 +232,7 @@ def test_an_interrupted_run_leaves_nothing_and_is_resumed(
     words = ["bench", "gather", "-n", "2", "--mpi", mpi.option, "--algorithms", "native"]
     words += ["--size", "4K,8K,16K,32K", "--iterations", "4", "--warm-up", "0"]
     words += ["--compute", "150ms", "--json", "a.json"]
-    mark = f"SIBYL_BENCH_TEST={os.getpid()}-{number}-{mpi.launcher.version}"
+    mark = f"BENCH_TEST={os.getpid()}-{number}-{mpi.launcher.version}"
     name, value = mark.split("=")
     process = subprocess.Popen(
         [*COMMAND, *words],

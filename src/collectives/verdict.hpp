@@ -11,8 +11,8 @@
 //
 // Which library refuses what was tried with calls that one rank alone makes: Open MPI 4.1 and 5.0
 // look at no null pointer, at the same buffer twice only in a reduce; MPICH 4.0 and 5.0 look at
-// both, and at no MPI_IN_PLACE of a rank that is not the root. Programs that pass the same buffer
-// twice have MPICH's family not look at that (MPIR_CVAR_COLL_ALIAS_CHECK), so it is asked.
+// both, and at no MPI_IN_PLACE of a rank that is not the root. Either can be told to let the same
+// buffer pass twice (mpi_param_check, MPIR_CVAR_COLL_ALIAS_CHECK), so it is asked.
 #pragma once
 
 #include <mpi.h>

@@ -14,6 +14,7 @@ SimulationResult Engine::run(const Programs& programs, const SimulationOptions& 
   prepare();
   while (true) {
     run_released();
+    use_ready();
     start_messages();
     if (flows_.changed()) share_anew();
     if (queue_.empty()) break;
@@ -40,6 +41,7 @@ void Engine::prepare() {
   flows_.reset(network_, network_.at_switch());
   losses_.assign(network_.at_switch().queue_bytes == 0 ? 0 : programs_->count(), 0);
   released_.clear();
+  ready_.clear();
   arrived_.clear();
   announced_.clear();
   result_ = SimulationResult{};
@@ -133,21 +135,25 @@ void Engine::release(std::uint32_t number) {
     post_receives(step.rank);
   } else {
     if (!sendable_.empty()) sendable_[static_cast<std::size_t>(step.rank)].add(number);
-    post_sends(step.rank);
+    may_send(step.rank);
   }
+}
+
+void Engine::may_send(Rank rank) {
+  if (sendable_.empty()) return post_sends_in_program_order(rank);
+  ready_.push_back(rank);
 }
 
 // As in the executor: those first that come first in the program; unless the window asks for that
 // order one that waits for data holds up no other, and the first that is not complete needs no
 // place. Only where no more than some may go to one rank can a later one go before the earliest.
 void Engine::post_sends(Rank rank) {
-  if (sendable_.empty()) return post_sends_in_program_order(rank);
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
   auto& sendable = sendable_[static_cast<std::size_t>(rank)];
   const auto complete_or_none = [this](std::uint32_t number) {
     return programs_->step(number).kind != StepKind::send || (flags_[number] & done) != 0;
   };
-  const auto may_send = [&](std::uint32_t number) {
+  const auto has_place = [&](std::uint32_t number) {
     while (complete_or_none(state.next_send)) ++state.next_send;
     if (number == state.next_send) return true;
     return state.sending < window_.sends &&
@@ -155,7 +161,7 @@ void Engine::post_sends(Rank rank) {
   };
   while (true) {
     const bool first_alone = window_.sends_to_one == 0 || state.sending >= window_.sends;
-    const auto next = sendable.take(first_alone, may_send);
+    const auto next = sendable.take(first_alone, has_place);
     if (!next) return;
     ++state.sending;
     if (!sending_to_.empty()) ++sending_to(*next);
@@ -209,6 +215,17 @@ void Engine::run_released() {
   }
 }
 
+// When all is known that is ready at this time: of a rank's sends that wait for a place, and of its
+// computations, those begin that come first in the program.
+void Engine::use_ready() {
+  for (const Rank rank : ready_) {
+    if (!sendable_.empty()) post_sends(rank);
+    if (!computable_.empty()) compute_next(rank);
+  }
+  ready_.clear();
+  run_released();
+}
+
 void Engine::post(std::uint32_t number) {
   const SimStep& step = programs_->step(number);
   flags_[number] |= posted;
@@ -229,7 +246,7 @@ void Engine::sent(std::uint32_t send) {
   if (window_.sends == 0) return;
   --ranks_[static_cast<std::size_t>(rank)].sending;
   if (!sending_to_.empty()) --sending_to(send);
-  post_sends(rank);
+  may_send(rank);
 }
 
 // The message has come; an eager one may be there before its receive.
@@ -265,14 +282,14 @@ void Engine::compute(std::uint32_t number) {
   auto& heap = computable_[static_cast<std::size_t>(rank)];
   heap.push_back(number);
   std::ranges::push_heap(heap, std::greater<>{});
-  if (!ranks_[static_cast<std::size_t>(rank)].computing) compute_next(rank);
+  ready_.push_back(rank);
 }
 
 void Engine::compute_next(Rank rank) {
   auto& heap = computable_[static_cast<std::size_t>(rank)];
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
-  state.computing = !heap.empty();
-  if (heap.empty()) return;
+  if (state.computing || heap.empty()) return;
+  state.computing = true;
   std::ranges::pop_heap(heap, std::greater<>{});
   const std::uint32_t number = heap.back();
   heap.pop_back();
@@ -290,7 +307,9 @@ void Engine::computed(std::uint32_t number) {
     --ranks_[static_cast<std::size_t>(step.rank)].staged;
     post_receives(step.rank);
   }
-  if (!computable_.empty()) compute_next(step.rank);
+  if (computable_.empty()) return;
+  ranks_[static_cast<std::size_t>(step.rank)].computing = false;
+  ready_.push_back(step.rank);
 }
 
 void Engine::complete(std::uint32_t number) {

@@ -1,7 +1,7 @@
 // Runs programs in simulated time; the rules stand in sibyl/simulator.hpp.
 //
 // All events of one time are taken together: what they complete posts further steps, and only then
-// messages start. So the order in which events of one time are taken makes no difference.
+// places in windows are given out, computations begin and messages start. So the order in which events of one time are taken makes no difference.
 #pragma once
 
 #include <cstdint>
@@ -51,12 +51,14 @@ class Engine {
   void open_gate(Rank rank, Gate gate);
   void release(std::uint32_t number);
   bool in_order(const SimStep& step) const;
+  void may_send(Rank rank);
   void post_sends(Rank rank);
   std::uint32_t& sending_to(std::uint32_t send);
   void post_sends_in_program_order(Rank rank);
   void post_receives(Rank rank);
   void post(std::uint32_t number);
   void run_released();
+  void use_ready();
   void sort_messages(std::vector<std::uint32_t>& messages);
   void start_messages();
   void start(std::uint32_t send);
@@ -101,6 +103,7 @@ class Engine {
   std::vector<std::vector<std::uint32_t>> computable_;  // heaps by rank; empty where nothing costs
   std::vector<Event> batch_;
   std::vector<std::uint32_t> released_;
+  std::vector<Rank> ready_;  // whose sends or computations may begin now
   std::vector<std::uint32_t> arrived_;  // messages that became ready now
   std::vector<std::uint64_t> keys_;
   std::vector<double> posted_at_;  // of each step, where it is recorded or shakes hands

@@ -121,6 +121,41 @@ TEST(Simulator, CombinationsOfARankTakePlaceOneAfterTheOtherBesideItsMessages) {
   EXPECT_EQ(result.exits[2], 1 + 1 + 4);
 }
 
+TEST(Simulator, OfComputationsThatAreReadyTogetherTheFirstInTheProgramBegins) {
+  Plan plan = blocks_plan(2);
+  ProgramBuilder zero(plan.programs[0]);
+  const std::vector<StepIndex> copied = {zero.copy(block(Buffer::receive, 0),
+                                                   block(Buffer::send, 0), 0)};
+  zero.send(1, block(Buffer::receive, 0), 0, Gate::on_arrival, copied);
+  zero.copy(block(Buffer::receive, 1), block(Buffer::send, 1), 0);
+  ProgramBuilder(plan.programs[1]).receive(0, block(Buffer::receive, 0), 0);
+  SimulationOptions options = unit_network();
+  options.compute.copy_per_byte = 0.5;
+  const SimulationResult result = simulate(plan, sized(8), options);
+  ASSERT_EQ(result.problem, "");
+  EXPECT_EQ(result.exits[1], 4 + 5);
+}
+
+TEST(Simulator, OfSendsThatAreReadyTogetherTheFirstInTheProgramHasTheOnePlace) {
+  Plan plan = blocks_plan(5);
+  plan.header.window = {.sends = 1, .receives = 0};
+  message(plan, 1, 0);
+  ProgramBuilder zero(plan.programs[0]);
+  const std::vector<StepIndex> received = {0};
+  zero.send(3, block(Buffer::receive, 1), 1, Gate::on_arrival, received);
+  const std::vector<StepIndex> copied = {zero.copy(block(Buffer::receive, 0),
+                                                   block(Buffer::send, 0), 1)};
+  zero.send(4, block(Buffer::receive, 0), 1, Gate::on_arrival, copied);
+  ProgramBuilder(plan.programs[3]).receive(0, block(Buffer::receive, 1), 1);
+  ProgramBuilder(plan.programs[4]).receive(0, block(Buffer::receive, 0), 1);
+  SimulationOptions options = unit_network();
+  options.compute.copy_per_byte = 5.0 / 8;  // done when the message has come
+  const SimulationResult result = simulate(plan, sized(8), options);
+  ASSERT_EQ(result.problem, "");
+  EXPECT_EQ(result.exits[3], 5 + 5);
+  EXPECT_EQ(result.exits[4], 5 + 5 + 5);
+}
+
 TEST(Simulator, TheTimeToPlanHoldsBackWhatNeedsTheCall) {
   Plan plan = blocks_plan(2);
   message(plan, 1, 0);

@@ -143,7 +143,8 @@ SIBYL_EXPORT int SIBYL_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype
 /** Irregular all-to-all: block r for rank r has sendcounts[r] elements, at sendbuf + sdispls[r]
  * extents; that of rank r goes to recvbuf + rdispls[r] extents. A rank knows its own counts only;
  * where those of two ranks do not fit, who has too little room raises MPI_ERR_TRUNCATE, and the
- * communicator is of no further use: a part of the block may still be under way. */
+ * communicator is of no further use: a part of the block may still be under way, and the rank that
+ * sends it wait for that part to be taken. */
 SIBYL_EXPORT int SIBYL_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
                                  MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                                  const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);

@@ -12,8 +12,9 @@ namespace {
 
 int agree_on_arrivals(MPI_Comm comm, const double* times, int count) {
   if (comm == MPI_COMM_NULL) return raise_nowhere(MPI_ERR_COMM);
-  CommunicatorState* state = CommunicatorState::get(comm);
-  if (state == nullptr) return MPI_SUCCESS;
+  int raised = MPI_SUCCESS;
+  CommunicatorState* state = CommunicatorState::get(comm, raised);
+  if (state == nullptr) return raised;
   if (!state->serves(comm, true)) {
     return state->refused() ? raise_refusal(comm, *state) : MPI_SUCCESS;
   }

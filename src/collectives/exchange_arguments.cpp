@@ -2,7 +2,10 @@
 #include "collectives/exchange_arguments.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
+#include "collectives/native.hpp"
 #include "executor/messages.hpp"
 
 namespace sibyl {
@@ -23,6 +26,26 @@ Verdict judge_blocks_of_all(const ExchangedSide& side, bool irregular, int ranks
   return judge_data(side.buffer, largest, side.type);
 }
 
+// Of an alltoallv: one buffer and one array of counts, whatever these hold.
+bool has_one_for_both(const ExchangeArguments& now) {
+  const auto& [collective, send, receive] = now;
+  return send.buffer == receive.buffer && send.counts.same_array(receive.counts) &&
+         send.type == receive.type;
+}
+
+// From the first element of a side's blocks to behind the last.
+std::pair<MPI_Aint, MPI_Aint> reach_of(const ExchangedSide& side, int ranks) {
+  using Limits = std::numeric_limits<MPI_Aint>;
+  std::pair<MPI_Aint, MPI_Aint> reach{Limits::max(), Limits::min()};
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const auto count = static_cast<MPI_Aint>(side.counts[rank]);
+    if (count <= 0 || !side.displacements.given()) continue;
+    const MPI_Aint begin = side.displacements[rank];
+    reach = {std::min(reach.first, begin), std::max(reach.second, begin + count)};
+  }
+  return reach;
+}
+
 // What MPICH refuses: the same memory twice, as far as it looks.
 bool lies_in_its_place(const ExchangeArguments& now, int rank) {
   const auto& [collective, send, receive] = now;
@@ -30,9 +53,7 @@ bool lies_in_its_place(const ExchangeArguments& now, int rank) {
   if (collective == Collective::alltoall) {
     return send.buffer == receive.buffer && send.count == receive.count && send.count != 0;
   }
-  if (collective == Collective::alltoallv) {  // whatever the counts hold
-    return send.buffer == receive.buffer && send.counts.same_array(receive.counts);
-  }
+  if (collective == Collective::alltoallv) return has_one_for_both(now);
   const MPI_Count own = receive.count_of(rank);
   int size = 0;
   if (send.count != own || own == 0 || PMPI_Type_size(send.type, &size) != MPI_SUCCESS) {
@@ -53,6 +74,17 @@ Verdict judge_exchange(const ExchangeArguments& now, int rank, int ranks) {
   if (!sent.right()) return sent;
   const bool twice = mpich_refuses() && lies_in_its_place(now, rank) && refuses_twice();
   return twice ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
+}
+
+bool is_refused_for_handles(const ExchangeArguments& now, MPI_Comm comm) {
+  if (!mpich_refuses() || now.in_place() || !has_one_for_both(now) || comm == MPI_COMM_NULL ||
+      now.receive.type == MPI_DATATYPE_NULL) {
+    return false;
+  }
+  const int ranks = significant_entries(now.collective, no_rank, comm);
+  const auto sent = reach_of(now.send, ranks);
+  const auto received = reach_of(now.receive, ranks);
+  return sent.second <= received.first || received.second <= sent.first;
 }
 
 int ReadExchange::read(CommunicatorState& state, const ExchangeArguments& now) {

@@ -42,6 +42,10 @@ struct ExchangeArguments {
 };
 
 Verdict judge_exchange(const ExchangeArguments& now, int rank, int ranks);
+// Whether MPICH refuses an alltoallv for its handles alone: it has one buffer and one array of
+// counts for both directions, but nothing that is sent lies where something is received, which the
+// MPI standard allows.
+bool is_refused_for_handles(const ExchangeArguments& now, MPI_Comm comm);
 
 // The same with types that were looked up. Not to be copied: the call refers to it.
 class ReadExchange {

@@ -21,6 +21,17 @@ Verdict judge_scan(const ReductionArguments& now, bool exclusive, int rank) {
   return twice && mpich_refuses() && refuses_twice() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
+void* receive_buffer_of_exscan(const void* send, void* receive, MPI_Comm comm) {
+  static char anywhere;
+  const bool refused = receive == MPI_IN_PLACE || receive == send;
+  int rank = 0;
+  if (!refused || send == MPI_IN_PLACE || !mpich_refuses() || comm == MPI_COMM_NULL ||
+      PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS || rank != 0) {
+    return receive;
+  }
+  return &anywhere;
+}
+
 // MPICH does not look at a negative count of an allreduce.
 Verdict judge_allreduce(const ReductionArguments& now, int rank) {
   return now.count < 0 ? Verdict{MPI_ERR_COUNT, openmpi_refuses()} : judge_scan(now, false, rank);

@@ -21,6 +21,9 @@ struct ReductionArguments {
 // at the root only.
 Verdict judge_scan(const ReductionArguments& now, bool exclusive, int rank);
 Verdict judge_allreduce(const ReductionArguments& now, int rank);
+// MPICH looks at that buffer all the same. The C API takes any: where MPICH would refuse it,
+// another address stands for it.
+void* receive_buffer_of_exscan(const void* send, void* receive, MPI_Comm comm);
 Verdict judge_reduce(const ReductionArguments& now, int root, int rank, int ranks);
 
 // Fills in the buffers and the operator of the call of a reduction or a scan; `receives`: this rank

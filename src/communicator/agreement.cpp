@@ -1,17 +1,19 @@
 // How the ranks of a communicator come to be served: all, or none.
 //
 // Once per communicator, in a call that all its ranks make: every rank says whether it can (a
-// private communicator is left in its budget, its environment is sound) and which build it runs;
-// the least counts; and whether it has loaded a device runtime, so that all ranks of a communicator
-// may leave it to the MPI library. Then the private communicator is made, the ranks agree that it
-// was made everywhere, rank 0 broadcasts the settings that hold from now on, and all find out how
-// ranks lie on nodes. Rank 0's SIBYL_ARRIVALS holds too. Until there is a private communicator the
-// messages travel on the user's as collectives of the same call, which cannot meet anything else.
+// private communicator is left in its budget, there is memory, its environment is sound) and which
+// build it runs; the least counts; and whether it has loaded a device runtime, so that all ranks of
+// a communicator may leave it to the MPI library. Then the private communicator is made, the ranks
+// agree that it was made everywhere, rank 0 broadcasts the settings that hold from now on, and all
+// find out how ranks lie on nodes. Rank 0's SIBYL_ARRIVALS holds too. Until there is a private
+// communicator the messages travel on the user's as collectives of the same call, which cannot meet
+// anything else.
 #include <array>
 #include <string_view>
 #include <vector>
 
 #include "base/hash.hpp"
+#include "base/own_failure.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/make_private.hpp"
 #include "communicator/membership.hpp"
@@ -31,6 +33,20 @@ struct FromRankZero {
   std::int64_t tag_start;
   std::uint64_t id;
 };
+
+// Whether there is as much memory as a set-up among so many ranks may take. A rank that has it not
+// says so; one that found none in the middle would leave the others waiting.
+bool has_memory_for(int ranks) {
+  constexpr std::size_t in_any_case = 1 << 16;
+  constexpr std::size_t for_each_rank = 256;
+  return guarded(
+      [&] {
+        ::operator delete(
+            ::operator new(in_any_case + for_each_rank * static_cast<std::size_t>(ranks)));
+        return true;
+      },
+      false);
+}
 
 // PMPI_Reduce_local of Open MPI 5 goes by MPI_COMM_SELF, and ends a program that has none.
 bool can_combine() { return mpi_library() != MpiLibrary::openmpi || Process::has_world(); }
@@ -102,26 +118,27 @@ void CommunicatorState::make_room_for_another(MPI_Comm comm) {
 bool CommunicatorState::agree_to_serve(MPI_Comm comm, bool has_room) {
   const auto build = static_cast<std::int64_t>(build_fingerprint());
   const bool sound = process_.problem().empty();
-  const std::array<std::int64_t, 7> offer{has_room ? 1 : 0,
+  const std::array<std::int64_t, 8> offer{has_room ? 1 : 0,
+                                          has_memory_for(size_) ? 1 : 0,
                                           sound ? 1 : 0,
                                           build,
                                           -build,
                                           can_combine() ? 1 : 0,
                                           device::any_loaded() ? 0 : 1,
                                           Process::has_threads() ? 0 : 1};
-  std::array<std::int64_t, 7> least{};
+  std::array<std::int64_t, 8> least{};
   if (PMPI_Allreduce(offer.data(), least.data(), static_cast<int>(offer.size()), MPI_INT64_T,
                      MPI_MIN, comm) != MPI_SUCCESS) {
     return false;
   }
-  const auto [rooms, all_sound, least_build, most_build, all_combine, no_devices, no_threads] =
-      least;
+  const auto [rooms, memory, all_sound, least_build, most_build, all_combine, no_devices,
+              no_threads] = least;
   combines_ = all_combine == 1;
   has_devices_ = no_devices == 0;
   has_threads_ = no_threads == 0;
   if (all_sound == 0) mode_ = Mode::refused;
-  const bool alike = all_sound == 1 && least_build == -most_build;
-  return alike && (rooms == 1 || make_room(comm, has_room));
+  const bool able = all_sound == 1 && least_build == -most_build && memory == 1;
+  return able && (rooms == 1 || make_room(comm, has_room));
 }
 
 namespace {

@@ -3,45 +3,75 @@
 // attribute has gone before the program's depends on which was set first, and a state that is made
 // now would outlive its communicator, whose attributes MPI has looked through.
 //
+// Under the preload the wrapper of MPI_Comm_free tells, until it is over, or an error handler has
+// left it by longjmp. In programs that are linked with the library nobody does, but from the
+// deletion of the state on MPI_Comm_free is known to stand on the stack.
+//
 // Thread safety: each thread sees what it frees itself, and calls its callbacks in.
 #pragma once
 
 #include <mpi.h>
 
-#include <atomic>
+#include <array>
+#include <cstddef>
 
 #include "communicator/settled_calls.hpp"
+#include "communicator/stack_frames.hpp"
 
 namespace sibyl {
 
 class BeingFreed {
  public:
-  explicit BeingFreed(MPI_Comm comm) : comm_(comm), outer_(innermost) {
+  explicit BeingFreed(MPI_Comm comm, const void* frame = __builtin_dwarf_cfa())
+      : outer_(number_that_stand(frame)) {
     SettledCalls::forget(comm);  // what is known by its arguments would not ask
-    innermost = this;
-    ++under_way;
+    add({comm, own_frame(frame), true});
   }
-  ~BeingFreed() {
-    --under_way;
-    innermost = outer_;
-  }
+  ~BeingFreed() { number = outer_; }
   BeingFreed(const BeingFreed&) = delete;
   BeingFreed& operator=(const BeingFreed&) = delete;
 
+  // The state of `comm` is deleted by a function of the MPI library, which goes on at `code`.
+  static void note_end_of_state(MPI_Comm comm, const void* code) {
+#ifndef SMPI_H  // whose ranks share a thread
+    number = number_that_stand(__builtin_dwarf_cfa());
+    if (!holds(comm)) add({comm, outermost_frame_of(code), false});
+#endif
+  }
+
   static bool holds(MPI_Comm comm) {
-    if (under_way.load(std::memory_order_relaxed) == 0) return false;
-    for (const BeingFreed* one = innermost; one != nullptr; one = one->outer_) {
-      if (one->comm_ == comm) return true;
+    for (std::size_t i = number; i-- > 0;) {
+      if (freed[i].comm != comm) continue;
+      if (freed[i].stands_still(__builtin_dwarf_cfa())) return true;
+      number = i;  // and those that were freed within it have gone before
     }
     return false;
   }
 
  private:
-  MPI_Comm comm_;
-  const BeingFreed* outer_;  // the one whose callback frees this one
+  struct Freed {
+    MPI_Comm comm;
+    StackFrame by;
+    bool told;
 
-  static inline std::atomic<int> under_way = 0;
-  static inline thread_local const BeingFreed* innermost = nullptr;
+    // What was told stands unless it is seen to have been left; else it must be seen.
+    bool stands_still(const void* now) const { return told ? !was_left(by, now) : stands(by); }
+  };
+  static constexpr std::size_t most = 16;  // callbacks of one free another
+
+  static std::size_t number_that_stand(const void* now) {
+    std::size_t standing = number;
+    while (standing > 0 && !freed[standing - 1].stands_still(now)) --standing;
+    return standing;
+  }
+  static void add(const Freed& one) {
+    if (number < most) freed[number++] = one;
+  }
+
+  std::size_t outer_;  // how many there were
+
+  static inline constinit thread_local std::array<Freed, most> freed{};
+  static inline constinit thread_local std::size_t number = 0;
 };
 
 }  // namespace sibyl

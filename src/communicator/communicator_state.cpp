@@ -89,33 +89,46 @@ bool is_one_rank(MPI_Comm comm) {
   return PMPI_Comm_size(comm, &size) == MPI_SUCCESS && size == 1;
 }
 
+// MPICH 5 returns no error that a handler has taken, but then gives no answer either.
+constexpr int nothing_found = -1;
+int outcome(int error, int answer) {
+  return error == MPI_SUCCESS && answer == nothing_found ? MPI_ERR_COMM : error;
+}
+
 }  // namespace
 
-CommunicatorState* CommunicatorState::get(MPI_Comm comm) {
+CommunicatorState* CommunicatorState::get(MPI_Comm comm, int& raised) {
+  raised = MPI_SUCCESS;
   if (BeingFreed::holds(comm)) return nullptr;
-  void* value = nullptr;
-  int found = 0;
+  Process::look_for_world();
   if (Process::communicator_key() != MPI_KEYVAL_INVALID) {
-    if (PMPI_Comm_get_attr(comm, Process::communicator_key(), &value, &found) != MPI_SUCCESS) {
-      return nullptr;
-    }
+    void* value = nullptr;
+    int found = nothing_found;
+    const int error = PMPI_Comm_get_attr(comm, Process::communicator_key(), &value, &found);
+    raised = outcome(error, found);
+    if (raised != MPI_SUCCESS) return nullptr;
     if (found != 0) return static_cast<CommunicatorState*>(value);
   }
   // Before MPI_Init and after MPI_Finalize the library refuses the call that was made, by its name.
   const bool of_world = comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
   if (of_world && !Process::has_world()) return nullptr;
   if (!of_world && begin_before_the_program && !is_one_rank(comm)) return nullptr;
-  return make(comm);
+  return make(comm, raised);
 }
 
 void CommunicatorState::begin_early(MPI_Comm comm) {
   begin_before_the_program = true;
-  make(comm);  // or else the library serves it
+  int raised = MPI_SUCCESS;
+  make(comm, raised);  // or else the library serves it
 }
 
-CommunicatorState* CommunicatorState::make(MPI_Comm comm) try {
+CommunicatorState* CommunicatorState::make(MPI_Comm comm, int& raised) try {
   Process* process = Process::get();
   if (process == nullptr) return nullptr;
+  int size = nothing_found;  // of which the first call of all has asked for nothing yet
+  const int error = PMPI_Comm_size(comm, &size);
+  raised = outcome(error, size);
+  if (raised != MPI_SUCCESS) return nullptr;
   auto state = std::make_unique<CommunicatorState>(*process, comm);
   process->enter(comm, state.get());  // first, since it may throw
   if (PMPI_Comm_set_attr(comm, Process::communicator_key(), state.get()) != MPI_SUCCESS) {
@@ -128,6 +141,7 @@ CommunicatorState* CommunicatorState::make(MPI_Comm comm) try {
 }
 
 int CommunicatorState::on_delete(MPI_Comm comm, int, void* value, void*) try {
+  BeingFreed::note_end_of_state(comm, __builtin_return_address(0));
   const std::unique_ptr<CommunicatorState> state(static_cast<CommunicatorState*>(value));
   state->link_->end();  // a request that ends meanwhile adds nothing to the report
   state->report_governed();

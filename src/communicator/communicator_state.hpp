@@ -40,7 +40,12 @@ namespace sibyl {
 class CommunicatorState final : public ArrivalListener {
  public:
   // The state of `comm`, made at the first call; nullptr when MPI refuses, and while it is freed.
-  static CommunicatorState* get(MPI_Comm comm);
+  // `raised`: the error where it is no communicator, which MPI has raised then; else MPI_SUCCESS.
+  static CommunicatorState* get(MPI_Comm comm, int& raised);
+  static CommunicatorState* get(MPI_Comm comm) {
+    int raised = MPI_SUCCESS;
+    return get(comm, raised);
+  }
   // Where nobody tells of communicators that are freed (BeingFreed), but of those that are made
   // (openmpi_component/): makes the state of one, before the program can set an attribute. The
   // states of all of several ranks but the world then begin like that. They end after all
@@ -255,7 +260,7 @@ class CommunicatorState final : public ArrivalListener {
   void complete(CachedChoice& choice, const Situation& now) const;
 
  private:
-  static CommunicatorState* make(MPI_Comm comm);
+  static CommunicatorState* make(MPI_Comm comm, int& raised);
   enum class Mode : std::uint8_t { counting, served, native, refused };
 
   bool is_within_world(MPI_Comm comm);

@@ -11,7 +11,8 @@ namespace sibyl {
 // none of its ranks, and for all where MPI refuses. Local.
 std::vector<int> ranks_in_other(MPI_Comm comm, MPI_Comm other);
 
-// Whether every rank of `part` is one of `whole`. Local; both ranks' sides find the same.
+// Whether every rank of `part` is one of `whole`. Local, and without memory; both ranks' sides find
+// the same.
 bool holds_all_of(MPI_Comm whole, MPI_Comm part);
 
 }  // namespace sibyl

@@ -22,7 +22,7 @@
 namespace sibyl {
 namespace {
 
-// Attribute keys: made once, never freed (MPI_Finalize does).
+// Attribute keys: made once for each life of MPI, never freed (MPI_Finalize does).
 std::atomic<int> process_key = MPI_KEYVAL_INVALID;
 std::atomic<int> state_key = MPI_KEYVAL_INVALID;
 
@@ -43,21 +43,22 @@ class Maker {
   Maker& operator=(const Maker&) = delete;
 };
 
-bool make_keys(MPI_Comm_delete_attr_function* end_of_state,
-               MPI_Comm_delete_attr_function* end_of_process) {
-  if (process_key != MPI_KEYVAL_INVALID) return true;
+struct Keys {
   int of_states = MPI_KEYVAL_INVALID;
   int of_process = MPI_KEYVAL_INVALID;
-  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_state, &of_states, nullptr) !=
-          MPI_SUCCESS ||
-      PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_process, &of_process, nullptr) !=
-          MPI_SUCCESS) {
-    return false;
+
+  bool make(MPI_Comm_delete_attr_function* end_of_state,
+            MPI_Comm_delete_attr_function* end_of_process) {
+    return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_state, &of_states, nullptr) ==
+               MPI_SUCCESS &&
+           PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_process, &of_process, nullptr) ==
+               MPI_SUCCESS;
   }
-  state_key = of_states;
-  process_key = of_process;
-  return true;
-}
+  void use() const {
+    state_key = of_states;
+    process_key = of_process;
+  }
+};
 
 #ifdef SMPI_H
 // nullptr when this simulated rank has none yet.
@@ -138,10 +139,23 @@ bool Process::has_world() {
 Process* Process::known() { return made_before(); }
 
 Process* Process::get() try {
-  if (Process* known = made_before()) return known;
+  if (Process* known = made_before(); known != nullptr && known->is_settled()) return known;
   const Maker maker;
-  if (Process* known = made_before()) return known;
-  if (!make_keys(&CommunicatorState::on_delete, &Process::finalize)) return nullptr;
+  if (Process* known = made_before()) {
+    if (known->is_settled()) return known;
+    Keys keys;
+    if (!known->has_states() && keys.make(&CommunicatorState::on_delete, &Process::finalize)) {
+      const std::lock_guard<std::mutex> lock(known->mutex_);
+      if (known->attached_.empty()) keys.use();
+    }
+    if (has_world()) known->end_with_world();
+    return known;
+  }
+  if (process_key == MPI_KEYVAL_INVALID) {
+    Keys keys;
+    if (!keys.make(&CommunicatorState::on_delete, &Process::finalize)) return nullptr;
+    keys.use();
+  }
   auto process = std::make_unique<Process>(read_environment(process_variable));
   if (has_world()) {
     if (!process->end_with_world()) return nullptr;
@@ -155,6 +169,18 @@ Process* Process::get() try {
   return process.release();
 } catch (const std::bad_alloc&) {
   return nullptr;
+}
+
+bool Process::has_states() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return !attached_.empty();
+}
+
+bool Process::is_settled() const { return ends_with_world_ || (has_states() && !has_world()); }
+
+void Process::look_for_world() {
+  const Process* const known = made_before();
+  if (known != nullptr && !known->is_settled()) get();
 }
 
 bool Process::end_with_world() {
@@ -269,6 +295,9 @@ int Process::finalize(MPI_Comm, int, [[maybe_unused]] void* value, void*) try {
   if (process == nullptr) return MPI_SUCCESS;
 #endif
   process->end();
+#ifndef SMPI_H
+  forget_keys();  // where nobody tells of the end
+#endif
   return MPI_SUCCESS;
 } catch (const std::bad_alloc&) {
   return MPI_SUCCESS;  // without a report

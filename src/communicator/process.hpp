@@ -7,7 +7,8 @@
 // free (the world's among them) are taken down there, and the report is written. The preload makes
 // it within MPI_Init, so that this attribute is the first one and goes last, after all callbacks of
 // the user's, who may still call collectives there. Without a world it ends with the last session
-// (hooks.hpp), or, where nobody tells of sessions, with the process.
+// (hooks.hpp), or, where nobody tells of sessions, with the process or with the world that comes
+// then.
 // With SMPI, where simulated ranks share a process, it is found by that attribute; elsewhere it is
 // a global, since a program that has only sessions has no MPI_COMM_SELF.
 // No lock is held over a call into MPI.
@@ -64,6 +65,10 @@ class Process {
   static bool has_world();
   // The process's world has appeared: it ends with that.
   bool end_with_world();
+  // Before a communicator is looked at. Where nobody tells of MPI_Init and of sessions, one that
+  // was made in a session finds its world here, and new attribute keys where no communicator has a
+  // state: the old ones may be of an MPI that was finalised with the session.
+  static void look_for_world();
 
   const Environment& environment() const { return environment_; }
   const Settings& settings() const { return settings_; }
@@ -157,6 +162,9 @@ class Process {
   MPI_Comm make_own_self();
   static int finalize(MPI_Comm self, int key, void* value, void* extra);
   void end();
+  bool has_states() const;
+  // There is nothing that look_for_world() might find.
+  bool is_settled() const;
   // Those within `comm` that have a private communicator.
   std::vector<CommunicatorState*> served_within(MPI_Comm comm) const;
 
@@ -168,7 +176,7 @@ class Process {
   std::vector<Attached> attached_;  // communicators with a state, oldest first
   std::atomic<MPI_Comm> own_self_ = MPI_COMM_NULL;
   bool own_self_tried_ = false;
-  bool ends_with_world_ = false;
+  std::atomic<bool> ends_with_world_ = false;
   int rank_ = 0;  // of the world; without one, of the largest communicator that had a state
   int size_ = 0;
   std::array<bool, collective_count> left_native_{};

@@ -1,6 +1,6 @@
 """C code for `_c` functions that an MPI does not have, by those with int counts; see narrow.c."""
 
-from tables import BUFFERS
+from tables import ARRAYS, BUFFERS, buffer_of
 
 
 def fallback(function):
@@ -14,11 +14,17 @@ def fallback(function):
     for i, argument in enumerate(function.arguments):
         if argument.kind in BUFFERS:
             buffer = f"a{i}"
-        if argument.kind == "count":
-            out.append(f"  sibyl_preload_narrow_count(&narrowed, a{i});")
+        entries = ""
         if argument.whose:
             whose = f"entries_of_{argument.whose}"
             entries = f"sibyl_preload_entries({whose}, {at.get('root', 0)}, {at['comm']})"
+        if argument.kind == "count":
+            own = buffer_of(function.arguments, argument)
+            failed = [f"sibyl_preload_too_large(a{i})"]
+            failed += [] if own is None else [f"!sibyl_preload_is_in_place(a{own})"]
+            failed += [f"{entries} > 0"] if entries else []
+            out.append(f"  if ({' && '.join(failed)}) narrowed.failed = 1;")
+        if argument.kind in ARRAYS:
             out.append(f"  sibyl_preload_narrow_array(&narrowed, &a{i}, {buffer}, {entries});")
     out.append(f"  const word result = narrowed.failed ? error_count : {function.name}({names});")
     out.append("  sibyl_preload_release(&narrowed);")

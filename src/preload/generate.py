@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fallbacks import fallbacks
-from tables import BUFFERS, C_TYPES, FortranSymbol, read_fortran, read_functions
+from tables import BUFFERS, C_TYPES, FortranSymbol, buffer_of, read_fortran, read_functions
 
 HERE = Path(__file__).resolve().parent
 LARGE_C_TYPES = {
@@ -91,6 +91,16 @@ def shim_source(functions, hooks, spawns, communicators, fortran):
     return "\n".join(out) + "\n"
 
 
+def too_large(function, count):
+    """Whether a count is read here and does not fit into an int."""
+    own = buffer_of(function.arguments, count)
+    conditions = [f"too_large({count.name})"]
+    conditions += [] if own is None else [f"{function.arguments[own].name} != MPI_IN_PLACE"]
+    if count.whose:
+        conditions.append(f"significant_entries(Collective::{function.short}, root, comm) != 0")
+    return " && ".join(conditions)
+
+
 def c_wrapper(function, large):
     suffix = "_large" if large else ""
     types = LARGE_C_TYPES if large else C_TYPES
@@ -103,11 +113,10 @@ def c_wrapper(function, large):
     out = [f"[[gnu::hot]] static int c_{function.short}{suffix}({parameters}) {{"]
     out.append("  const Entry entry;")
     if large:
-        counts = [a.name for a in function.arguments if a.kind == "count"]
-        large_counts = " || ".join(f"too_large({count})" for count in counts)
+        counts = [a for a in function.arguments if a.kind == "count"]
         if counts:
             out.append("#if !SIBYL_PRELOAD_LARGE")
-            out.append(f"  if ({large_counts}) return raise_count(comm);")
+            out += [f"  if ({too_large(function, a)}) return raise_count(comm);" for a in counts]
             out.append("#endif")
     # That one is local and sends no collective: it holds in an error handler, within a call, too.
     nested = "" if function.short == "mpix_comm_revoke" else "entry.nested() || "

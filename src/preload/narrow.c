@@ -54,24 +54,23 @@ int sibyl_preload_entries(enum sibyl_preload_entries_of whose, word root, word c
   return ask(other_group ? "PMPI_Comm_remote_size" : "PMPI_Comm_size", comm);
 }
 
-void sibyl_preload_narrow_count(struct sibyl_preload_narrowed* call, word count) {
-  if ((int64_t)count > INT_MAX) call->failed = 1;
+int sibyl_preload_too_large(word count) {
+  return (int64_t)count > INT_MAX || (int64_t)count < INT_MIN;
 }
 
-static int is_in_place(word buffer) { /* Open MPI's, MPICH's; neither is any buffer's address */
-  return buffer == 1 || buffer == (word)-1;
-}
+/* Open MPI's, MPICH's; neither is any buffer's address. */
+int sibyl_preload_is_in_place(word buffer) { return buffer == 1 || buffer == (word)-1; }
 
 void sibyl_preload_narrow_array(struct sibyl_preload_narrowed* call, word* array, word buffer,
                                 int entries) {
   const int64_t* large = (const int64_t*)*array;
-  if (large == NULL || is_in_place(buffer) || entries <= 0) return;
+  if (large == NULL || sibyl_preload_is_in_place(buffer) || entries <= 0) return;
   int* memory = malloc((size_t)entries * sizeof *memory);
   *array = (word)memory;
   call->arrays[call->count++] = memory;
   if (memory == NULL) call->failed = 1;
   for (int i = 0; i < entries && !call->failed; ++i) {
-    call->failed = large[i] > INT_MAX || large[i] < INT_MIN;
+    call->failed = sibyl_preload_too_large((word)large[i]);
     memory[i] = (int)large[i];
   }
 }

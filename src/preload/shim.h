@@ -45,7 +45,9 @@ struct sibyl_preload_narrowed {
   int count;
   int* arrays[4];
 };
-void sibyl_preload_narrow_count(struct sibyl_preload_narrowed* call, word count);
+/* Of a count; one that nobody reads here may hold anything. */
+int sibyl_preload_too_large(word count);
+int sibyl_preload_is_in_place(word buffer);
 /* Puts an array of ints in the place of `*array`, which belongs to `buffer`. One that has no
  * entries or is not significant stays, since nobody reads it. */
 void sibyl_preload_narrow_array(struct sibyl_preload_narrowed* call, word* array, word buffer,

@@ -22,7 +22,11 @@ PLAIN = (*BUFFERS, "count", "datatype", "op", "root", "comm")
 WHOSE = ("all", "root", "own")
 NEIGHBOURS = ("sources", "destinations")
 # The kinds of arguments, of functions that are served and of those that are counted.
-SERVED_KINDS = (*PLAIN, *(f"{array}@{whose}" for array in ARRAYS for whose in WHOSE))
+SERVED_KINDS = (
+    *PLAIN,
+    "count@root",
+    *(f"{array}@{whose}" for array in ARRAYS for whose in WHOSE),
+)
 COUNTED_KINDS = (
     *SERVED_KINDS,
     "address",
@@ -39,7 +43,7 @@ def short_name(name):
 class Argument:
     name: str
     kind: str  # without WHOSE
-    whose: str  # of an array, else ""
+    whose: str  # of an array, or of a count that is not significant at all ranks, else ""
 
 
 @dataclass
@@ -94,6 +98,13 @@ class FortranSymbol:
 
     def of(self, function):
         return self.pattern.format(name=function.name.lower(), NAME=function.name.upper())
+
+
+def buffer_of(arguments, count):
+    """The place of the buffer that is this count's alone: where that is MPI_IN_PLACE, nobody reads
+    the count. None where the count is that of several buffers."""
+    name = count.name.replace("count", "buf")
+    return next((i for i, argument in enumerate(arguments) if argument.name == name), None)
 
 
 def rows(path):

@@ -9,7 +9,8 @@
  * their own, which is made only where there are several hosts.
  *
  * A rank whose trace cannot be opened says in MPI_Init that it has no host, so that nobody waits
- * for it, and clocks stay unknown.
+ * for it, and clocks stay unknown. So they do where a process has died before MPI_Finalize: who
+ * meets that revokes the communicator, so that nobody waits for who has left.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -98,6 +99,11 @@ static word communicator; /* the recorder's own */
 
 enum { rounds = 64, tag = 7081 };
 
+static int fail(void) {
+  if (native.comm_revoke != NULL) native.comm_revoke(communicator);
+  return 0;
+}
+
 static int send_time(int64_t time, int to) {
   return native.send(&time, (int)sizeof time, native.byte, to, tag, communicator) == 0;
 }
@@ -141,13 +147,15 @@ static int compare(int rank, int ranks, struct clock_comparison* result) {
     good = ask(&own);
   }
   struct clock_comparison* const all = malloc((size_t)ranks * sizeof *all);
-  if (all == NULL) return 0;
+  if (!good || all == NULL) {
+    free(all);
+    return fail();
+  }
   good = native.allgather(&own, (int)sizeof own, native.byte, all, (int)sizeof own, native.byte,
-                          communicator) == 0 &&
-         good;
+                          communicator) == 0;
   if (good) *result = all[leaders[rank]];
   free(all);
-  return good;
+  return good || fail();
 }
 
 int clock_compare_at_begin(int rank, int ranks, struct clock_comparison* result) {
@@ -166,7 +174,9 @@ int clock_compare_at_begin(int rank, int ranks, struct clock_comparison* result)
   }
   free(hosts);
   if (good && several) {
-    good = native.comm_dup(native.world, &communicator) == 0 && compare(rank, ranks, result);
+    good = native.comm_dup(native.world, &communicator) == 0 &&
+           native.comm_set_errhandler(communicator, native.errors_return) == 0 &&
+           compare(rank, ranks, result);
   }
   if (good && several) return 1;
   free(leaders);

@@ -36,6 +36,7 @@ static int find_functions(void) {
       {&native.comm_group, "PMPI_Comm_group"},
       {&native.comm_dup, "PMPI_Comm_dup"},
       {&native.comm_free, "PMPI_Comm_free"},
+      {&native.comm_set_errhandler, "PMPI_Comm_set_errhandler"},
       {&native.comm_get_parent, "PMPI_Comm_get_parent"},
       {&native.group_translate_ranks, "PMPI_Group_translate_ranks"},
       {&native.group_free, "PMPI_Group_free"},
@@ -66,12 +67,14 @@ static int find_openmpi(void) {
   native.type_null = (word)variable("ompi_mpi_datatype_null");
   native.byte = (word)variable("ompi_mpi_byte");
   native.op_sum = (word)variable("ompi_mpi_op_sum");
+  native.errors_return = (word)variable("ompi_mpi_errors_return");
+  native.comm_revoke = (int (*)(word))native_function("PMPIX_Comm_revoke");
   native.comm_f2c = (word (*)(int))native_function("PMPI_Comm_f2c");
   native.type_f2c = (word (*)(int))native_function("PMPI_Type_f2c");
   native.op_c2f = (int (*)(word))native_function("PMPI_Op_c2f");
   return native.world != 0 && native.self != 0 && native.comm_null != 0 && native.type_null != 0 &&
-         native.byte != 0 && native.op_sum != 0 && native.comm_f2c != NULL &&
-         native.type_f2c != NULL && native.op_c2f != NULL;
+         native.byte != 0 && native.op_sum != 0 && native.errors_return != 0 &&
+         native.comm_f2c != NULL && native.type_f2c != NULL && native.op_c2f != NULL;
 }
 
 static void find_mpich(void) {
@@ -82,6 +85,7 @@ static void find_mpich(void) {
   native.error_truncate = 14;
   native.byte = 0x4c00010d;
   native.op_sum = 0x58000003;
+  native.errors_return = 0x54000001;
   native.status_ignore = 1;
   native.fortran_in_place_of_mpich = variable("MPIR_F_MPI_IN_PLACE");
   native.fortran08_in_place = (word)variable("MPIR_F08_MPI_IN_PLACE");
@@ -96,6 +100,7 @@ static int find_abi(void) {
   native.error_truncate = 15;
   native.byte = 0x247;
   native.op_sum = 0x21;
+  native.errors_return = 0x143;
   native.comm_f2c = (word (*)(int))native_function("PMPI_Comm_fromint");
   native.type_f2c = (word (*)(int))native_function("PMPI_Type_fromint");
   native.op_c2f = (int (*)(word))native_function("PMPI_Op_toint");

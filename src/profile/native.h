@@ -13,7 +13,7 @@ enum { flavour_unknown, flavour_openmpi, flavour_mpich, flavour_abi };
 struct native {
   int flavour;
   const void* object; /* the library, as sibyl_preload_object_of has it */
-  word world, self, comm_null, type_null, byte, op_sum, status_ignore;
+  word world, self, comm_null, type_null, byte, op_sum, errors_return, status_ignore;
   int error_truncate; /* an error class */
   int (*error_class)(int, int*);
   int (*initialized)(int*);
@@ -24,6 +24,8 @@ struct native {
   int (*comm_group)(word, word*);
   int (*comm_dup)(word, word*);
   int (*comm_free)(word*);
+  int (*comm_set_errhandler)(word, word);
+  int (*comm_revoke)(word); /* null: an MPI in which no process survives another's death */
   int (*comm_get_parent)(word*);
   int (*group_translate_ranks)(word, int, const int*, word, int*);
   int (*group_free)(word*);

@@ -20,6 +20,12 @@ inline void remember(MPI_Comm* comm, int* code, ...) {
   MPI_Error_class(*code, &handler_class);
 }
 
+inline void leave_to_library(Served& served, Collective collective) {
+  Settings settings = served.state().settings();
+  settings.algorithm[static_cast<std::size_t>(collective)] = serve_natively;
+  served.state().replace_settings(settings);
+}
+
 class Errors : public testing::Test {
  protected:
   static constexpr int count = 6;

@@ -186,6 +186,40 @@ TEST_F(Exchanges, TakeNullPointersWhereARankGetsNothing) {
   }
 }
 
+// One array of counts for both directions of one buffer: of two parts of it, or where all blocks
+// are empty, whoever serves the call.
+TEST_F(Exchanges, OfPartsOfOneBufferAreRight) {
+  std::vector<const Algorithm*> rows = rows_and_auto(Collective::alltoallv);
+  for (const bool natively : {false, true}) {
+    for (const Algorithm* row : rows) {
+      if (natively && row != nullptr) continue;
+      SCOPED_TRACE(name_or_auto(row) + (natively ? " natively" : ""));
+      Served served(Collective::alltoallv, row);
+      if (natively) leave_to_library(served, Collective::alltoallv);
+      const MPI_Comm comm = served.get();
+      const std::vector<int> none(ones_.size(), 0);
+      EXPECT_EQ(SIBYL_Alltoallv(nullptr, none.data(), places_.data(), MPI_INT, nullptr, none.data(),
+                                places_.data(), MPI_INT, comm),
+                MPI_SUCCESS);
+      std::vector<int> both(2 * ones_.size(), -7);
+      std::vector<int> out(ones_.size());
+      std::vector<int> in(ones_.size());
+      for (std::size_t r = 0; r < ones_.size(); ++r) {
+        both[r] = 100 * rank_in() + static_cast<int>(r);
+        out[r] = static_cast<int>(r);
+        in[r] = static_cast<int>(ones_.size() + r);
+      }
+      ASSERT_EQ(SIBYL_Alltoallv(both.data(), ones_.data(), out.data(), MPI_INT, both.data(),
+                                ones_.data(), in.data(), MPI_INT, comm),
+                MPI_SUCCESS);
+      for (std::size_t r = 0; r < ones_.size(); ++r) {
+        EXPECT_EQ(both[r], 100 * rank_in() + static_cast<int>(r));
+        EXPECT_EQ(both[ones_.size() + r], 100 * static_cast<int>(r) + rank_in());
+      }
+    }
+  }
+}
+
 // More arrives at the last rank than it has room for: it says so, and nobody hangs.
 TEST_F(Exchanges, ReportTooLittleRoom) {
   if (size_of() < 2) GTEST_SKIP() << "nothing arrives";

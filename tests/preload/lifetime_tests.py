@@ -1,6 +1,7 @@
 """Programs that MPI lets fail, or begin and end MPI in an unusual way: as without Sibyl."""
 
 import re
+import subprocess
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from ended_tests import WINDOW
 from everyone_tests import SERVED, TWO_LEVELS
 from launching import (
+    HERE,
     INTEL,
     PROGRAMS,
     PreloadTest,
@@ -69,6 +71,12 @@ class AsWithoutSibyl(PreloadTest):
         self.skip_where_the_library_ends_with("freed_by_handler.c")
         ways = [{**way, "SIBYL_REPORT": str(setting.work / "of_freed")} for way in ALL_WAYS]
         self.check("freed_by_handler.c", ways=ways)
+
+    def test_error_handlers_that_jump_out_of_a_delete_callback(self):
+        plain = run_apart([c_program(PROGRAMS / "freed_by_jump.c")], ranks=3)
+        if plain.returncode != 0:
+            self.skipTest("this MPI itself does not stand it")
+        self.check("freed_by_jump.c", ways=ALL_WAYS)
 
     def test_groups_of_ranks_that_a_port_joins(self):
         joined = False
@@ -218,3 +226,37 @@ class AsWithoutSibyl(PreloadTest):
     def test_as_many_communicators(self):
         most = "8192" if setting.mpi == "mpich" else "600"  # Open MPI's do not run out
         self.check("many_communicators.c", most, ranks=2)
+
+
+class Linked(PreloadTest):
+    """Programs that are linked with the library, as a user's: nobody tells it of anything."""
+
+    of_the_preload = True
+
+    def linked(self, source):
+        include = HERE.parents[1] / "include"
+        library = setting.library_dir / f"libsibyl-{setting.flavour}.so"
+        output = setting.work / f"{source.stem}-linked"
+        options = ["-O1", "-DLINKED", f"-I{include}", f"-Wl,-rpath,{setting.library_dir}"]
+        command = [setting.mpicc, *options, str(source), str(library), "-o", str(output)]
+        self.succeed(subprocess.run(command, capture_output=True, text=True))
+        return output
+
+    def test_sessions_and_a_world_in_turn(self):
+        source = PROGRAMS / "linked_sessions.c"
+        lived = 0
+        for life, gathers in (("s", 6), ("ss", 12), ("sw", 18), ("ws", 18), ("ssws", 30)):
+            plain = run_apart([c_program(source), life], ranks=3)
+            if plain.returncode != 0 or plain.stdout.count("right") != 3:
+                continue  # this MPI itself has no such life
+            lived += 1
+            reports = Path(tempfile.mkdtemp(dir=setting.work))
+            done = run_apart([self.linked(source), life], ranks=3, SIBYL_REPORT=str(reports))
+            self.assertEqual(self.succeed(done).stdout, plain.stdout, life)
+            counted = dict.fromkeys(range(3), 0)
+            for report in read_reports(reports):
+                entries = [e for e in report["entries"] if e["collective"] == "gather"]
+                counted[report["rank"]] += sum(entry["calls"] for entry in entries)
+            self.assertEqual(set(counted.values()), {gathers}, life)
+        if lived == 0:
+            self.skipTest("this MPI has no sessions")

@@ -195,6 +195,24 @@ class Lives(ProfileTest):
             self.assertEqual([row.calls for row in trace.rows], [500, 500])
             self.assertGreater(trace.end, trace.begin)
 
+    def test_a_death_before_the_clocks_are_compared_again_ends_no_survivor(self):
+        """Rank 1 had its host's clock, and rank 2, which is of a third host, is not to wait."""
+        ulfm = ("--with-ft", "ulfm")
+        command = [c_program("life.c"), "survived"]
+        plain = launching.run(command, ranks=3, options=ulfm)
+        if plain.stdout.count("goes on") != 2:
+            self.skipTest("this MPI has no User-Level Failure Mitigation")
+        directory = Path(tempfile.mkdtemp(dir=setting.work))
+        extra = {"LD_PRELOAD": str(recorder()), "SIBYL_PROFILE": str(directory)}
+        done = launching.run(
+            command, ranks=3, options=ulfm, SIBYL_TEST_CLOCKS="0,5000,7000", **extra
+        )
+        self.assertEqual(done.stdout.count("goes on"), 2, f"{done.stdout}{done.stderr}")
+        traces = read_traces(directory)
+        for rank in (0, 2):
+            self.assertEqual(traces[rank].flags, CLOCK_UNKNOWN)
+            self.assertGreater(traces[rank].end, 0)
+
     def test_sessions_alone_leave_a_trace(self):
         for trace in self.sessions("alone"):
             self.assertEqual(trace.flags, SESSIONS_ONLY | CLOCK_UNKNOWN)

@@ -176,11 +176,16 @@ Outcome Exchange::serve(CommunicatorState& state, CountedCall& counted, int) con
                                  void* receive, Counts receive_counts,
                                  Displacements receive_displacements, MPI_Datatype receive_type,
                                  MPI_Comm comm) {
-  return serve_exchange(
-      caller,
-      {Collective::alltoallv, irregular_blocks(send, send_counts, send_displacements, send_type),
-       irregular_blocks(receive, receive_counts, receive_displacements, receive_type)},
-      comm);
+  ExchangeArguments now{
+      Collective::alltoallv, irregular_blocks(send, send_counts, send_displacements, send_type),
+      irregular_blocks(receive, receive_counts, receive_displacements, receive_type)};
+  if (!caller.preload && is_refused_for_handles(now, comm) &&
+      PMPI_Type_dup(receive_type, &now.receive.type) == MPI_SUCCESS) {
+    const int result = serve_exchange(caller, now, comm);
+    PMPI_Type_free(&now.receive.type);
+    return result;
+  }
+  return serve_exchange(caller, now, comm);
 }
 
 }  // namespace sibyl

@@ -72,6 +72,7 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall& counted, int) const {
 
 [[gnu::hot]] int serve_exscan(Caller caller, const void* send, void* receive, MPI_Count count,
                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  if (!caller.preload) receive = receive_buffer_of_exscan(send, receive, comm);
   const Scan call{Collective::exscan, {send, receive, count, datatype, op}, comm, caller};
   return serve(call, caller, comm);
 }

@@ -122,7 +122,9 @@ template <class Call>
                                       const CountedCall::Key& key,
                                       const Governor::Call* governed = nullptr) {
   if (comm == MPI_COMM_NULL) return call.native();
-  CommunicatorState* const state = CommunicatorState::get(comm);
+  int raised = MPI_SUCCESS;
+  CommunicatorState* const state = CommunicatorState::get(comm, raised);
+  if (raised != MPI_SUCCESS) return raised;
   if (state == nullptr) return call.native();
   Verdict verdict;
   if (!state->between_groups()) verdict = call.judge(state->rank(), state->size());

@@ -47,22 +47,24 @@ struct Place {
   bool is_root = false;
 };
 
-// MPI_SUCCESS, or the class of what is wrong with communicator, root or the moment.
+int refuse(MPI_Comm comm, int error_class) {
+  return comm == MPI_COMM_NULL ? raise_nowhere(error_class) : raise(comm, error_class);
+}
+
+// MPI_SUCCESS, or what is wrong with communicator, root or the moment, which has been raised.
 int find_place(MPI_Comm comm, int root, Place& place) {
   Pat* pat = Pat::get();
-  if (pat == nullptr || pat->processing()) return MPI_ERR_OTHER;
-  int inter = 0;
-  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) {
-    return MPI_ERR_COMM;
-  }
+  if (pat == nullptr || pat->processing()) return refuse(comm, MPI_ERR_OTHER);
+  if (comm == MPI_COMM_NULL) return refuse(comm, MPI_ERR_COMM);
+  int inter = -1;
+  const int raised = PMPI_Comm_test_inter(comm, &inter);
+  if (raised != MPI_SUCCESS) return raised;
+  if (inter < 0) return MPI_ERR_COMM;  // MPICH 5 returns no error that a handler has taken
+  if (inter != 0) return refuse(comm, MPI_ERR_COMM);
   PMPI_Comm_rank(comm, &place.rank);
   PMPI_Comm_size(comm, &place.size);
   place.is_root = place.rank == root;
-  return root < 0 || root >= place.size ? MPI_ERR_ROOT : MPI_SUCCESS;
-}
-
-int refuse(MPI_Comm comm, int error_class) {
-  return comm == MPI_COMM_NULL ? raise_nowhere(error_class) : raise(comm, error_class);
+  return root < 0 || root >= place.size ? refuse(comm, MPI_ERR_ROOT) : MPI_SUCCESS;
 }
 
 // Arrives and waits, and raises its errors.
@@ -203,13 +205,13 @@ int pat_blocks(const PatFunction& function, const void* sendbuf, int sendcount,
                MPI_Comm comm) {
   return raising_lack_of_memory(comm, [&] {
     Place at;
-    int wrong = find_place(comm, root, at);
-    if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+    const int raised = find_place(comm, root, at);
+    if (raised != MPI_SUCCESS) return raised;
     const bool up = function.collective == Collective::gather;
     const Side sent{const_cast<void*>(sendbuf), sendcount, sendtype};
     const Side received{recvbuf, recvcount, recvtype};
     PatBlocks blocks{at, up, up ? sent : received, up ? received : sent};
-    wrong = blocks.check();
+    const int wrong = blocks.check();
     if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
 
     PatRequest* request = nullptr;
@@ -233,11 +235,11 @@ int pat_reduce(const PatFunction& function, const void* sendbuf, void* recvbuf, 
                MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   return raising_lack_of_memory(comm, [&] {
     Place at;
-    int wrong = find_place(comm, root, at);
-    if (wrong != MPI_SUCCESS) return refuse(comm, wrong);
+    const int raised = find_place(comm, root, at);
+    if (raised != MPI_SUCCESS) return raised;
     const bool in_place = at.is_root && sendbuf == MPI_IN_PLACE;
     Side from{in_place ? recvbuf : const_cast<void*>(sendbuf), count, datatype};
-    wrong = from.check();
+    int wrong = from.check();
     if (wrong == MPI_SUCCESS && at.is_root) wrong = Side{recvbuf, count, datatype}.check();
     if (wrong == MPI_SUCCESS && op == MPI_OP_NULL) wrong = MPI_ERR_OP;
     if (wrong != MPI_SUCCESS) return refuse(comm, wrong);

@@ -28,7 +28,8 @@ class Handle {
       *request_ = reinterpret_cast<SIBYL_Request>(made_);
       return MPI_SUCCESS;
     }
-    return comm_ == MPI_COMM_NULL ? sibyl::raise_nowhere(error) : sibyl::raise(comm_, error);
+    if (comm_ == MPI_COMM_NULL) return sibyl::raise_nowhere(error);
+    return error == MPI_ERR_COMM ? error : sibyl::raise(comm_, error);  // MPI has raised that one
   }
 
  private:

@@ -103,8 +103,9 @@ int init_reduce(Caller caller, const ReductionArguments& now, int root, MPI_Comm
       });
 }
 
-int init_exscan(Caller caller, const ReductionArguments& now, MPI_Comm comm, MPI_Info info,
+int init_exscan(Caller caller, ReductionArguments now, MPI_Comm comm, MPI_Info info,
                 PersistentRequest** request) {
+  now.receive = receive_buffer_of_exscan(now.send, now.receive, comm);
   NativeForm native{.caller = caller,
                     .collective = Collective::exscan,
                     .send = now.send,

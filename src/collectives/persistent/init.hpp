@@ -27,7 +27,7 @@ int init_bcast(Caller caller, const BlockSide& vector, int root, MPI_Comm comm, 
 // Allgather, allgatherv and alltoall.
 int init_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm, MPI_Info info,
                   PersistentRequest** request);
-int init_exscan(Caller caller, const ReductionArguments& now, MPI_Comm comm, MPI_Info info,
+int init_exscan(Caller caller, ReductionArguments now, MPI_Comm comm, MPI_Info info,
                 PersistentRequest** request);
 
 }  // namespace sibyl

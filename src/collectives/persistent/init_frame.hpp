@@ -35,11 +35,14 @@ void offer_reduction(CommunicatorState& state, const ReductionArguments& now,
                      const DatatypeInfo& type, PersistentOffer& offer, PersistentCall& call);
 
 // `check` looks at the arguments, `place` fills in the executor's call once the ranks have agreed.
-// Returns an error code that is not raised.
+// Returns an error code that is not raised, but for MPI_ERR_COMM, which MPI has raised where there
+// is another handle than MPI_COMM_NULL.
 template <class Check, class Place>
 int make_request(Collective collective, int root, MPI_Comm comm, MPI_Info info, NativeForm native,
                  PersistentRequest** request, Check check, Place place) {
-  CommunicatorState* state = CommunicatorState::get(comm);
+  int raised = MPI_SUCCESS;
+  CommunicatorState* state = CommunicatorState::get(comm, raised);
+  if (raised != MPI_SUCCESS) return MPI_ERR_COMM;
   if (state == nullptr) return MPI_ERR_INTERN;
   PersistentCall call;
   call.collective = collective;

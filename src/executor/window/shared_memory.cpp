@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
-#include <string>
+#include <cstdio>
 #include <utility>
 
 namespace sibyl {
@@ -71,9 +72,10 @@ char* create(const File& file, std::size_t bytes, Offer& offer) {
 // By the others.
 char* open_offered(const Offer& offer, std::size_t bytes) {
   if (offer.file < 0) return nullptr;
-  const std::string path =
-      "/proc/" + std::to_string(offer.process) + "/fd/" + std::to_string(offer.file);
-  const File file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  std::array<char, 64> path{};  // no memory, which this rank alone may lack
+  std::snprintf(path.data(), path.size(), "/proc/%jd/fd/%jd", std::intmax_t{offer.process},
+                std::intmax_t{offer.file});
+  const File file(::open(path.data(), O_RDWR | O_CLOEXEC));
   struct stat found{};
   if (!file.is_open() || ::fstat(file.number(), &found) != 0 || !S_ISREG(found.st_mode) ||
       found.st_size != static_cast<off_t>(bytes)) {

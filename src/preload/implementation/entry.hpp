@@ -5,11 +5,13 @@
 // out of an error handler, which runs no destructor; a guard that only counted would take this
 // thread to be inside a call for ever, all its calls would go native, and other ranks, which serve
 // them, would wait. So the guard remembers the frame of the outermost wrapper, and a call that
-// finds one looks whether it still stands (entry.cpp). Calls that find none, which is all of a
-// usual program, pay a comparison.
+// finds one looks whether it still stands. Calls that find none, which is all of a usual program,
+// pay a comparison.
 //
 // Thread safety: the guard is per thread.
 #pragma once
+
+#include "communicator/stack_frames.hpp"
 
 namespace sibyl::preload {
 
@@ -18,7 +20,7 @@ class Entry {
  public:
   // `frame` names the wrapper's frame: the stack pointer before it was called.
   [[gnu::hot]] explicit Entry(const void* frame = __builtin_dwarf_cfa()) : guard_(guard) {
-    if (guard_.depth != 0 && was_left(guard_.outermost, frame)) guard_.depth = 0;
+    if (guard_.depth != 0 && was_left(own_frame(guard_.outermost), frame)) guard_.depth = 0;
     if (guard_.depth++ == 0) guard_.outermost = frame;
   }
   ~Entry() { --guard_.depth; }
@@ -32,8 +34,6 @@ class Entry {
     const void* outermost = nullptr;
   };
   static thread_local Guard guard;
-  // Whether the wrapper of frame `outermost` is gone, as far as can be told from one at `frame`.
-  static bool was_left(const void* outermost, const void* frame);
 
   Guard& guard_;
 };

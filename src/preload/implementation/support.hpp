@@ -8,10 +8,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "collectives/collectives.hpp"
 #include "collectives/hooks.hpp"
@@ -43,8 +43,8 @@ namespace sibyl::preload {
 // int counts.
 inline constexpr bool has_large = SIBYL_PRELOAD_LARGE != 0;
 // There a count that needs more than an int cannot be handed on: an error, and never a shorter
-// call.
-inline bool too_large(MPI_Count count) { return count > std::numeric_limits<int>::max(); }
+// call. One that nobody reads here may hold anything.
+inline bool too_large(MPI_Count count) { return !std::in_range<int>(count); }
 int raise_count(MPI_Comm comm);
 
 // The address in the program to which the call that this thread is in returns; asked before the

@@ -143,6 +143,24 @@ TEST(AllocationFailure, LeavesNoHalfMadeState) {
   EXPECT_GT(failures, 8) << "no allocation on the way was refused";
 }
 
+// A rank that has no memory when a communicator is set up says so: all ranks stay with the library.
+TEST(AllocationFailure, AtOneRankLeavesACommunicatorToTheLibraryAtAll) {
+  if (!SIBYL_COUNTS_ALLOCATIONS) GTEST_SKIP() << "a sanitizer allocates for itself";
+  const Duplicate comm;
+  CommunicatorState* const state = CommunicatorState::get(comm.get());
+  ASSERT_NE(state, nullptr);
+  const long last = allocations + 1;
+  refused = rank_in() == size_of() - 1 ? last : 0;
+  for (int call = 0; call < 3; ++call) {
+    const int one = 1;
+    int sum = 0;
+    EXPECT_EQ(SIBYL_Scan(&one, &sum, 1, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);
+    EXPECT_EQ(sum, rank_in() + 1);
+    refused = 0;
+  }
+  EXPECT_EQ(state->private_comm(), MPI_COMM_NULL);
+}
+
 // How many duplicates of a type there are beside the first.
 int count_copy(MPI_Datatype, int, void* extra, void*, void*, int* kept) {
   ++*static_cast<int*>(extra);

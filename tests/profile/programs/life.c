@@ -7,6 +7,7 @@
  *   groups     halves of the world in reverse order, and what lies between them
  *   apart      rank 0 comes to MPI_Finalize later than the others
  *   jump       an error handler leaves a call by longjmp
+ *   survived   rank 1 dies, and the others, which have met that, go on to MPI_Finalize
  */
 #include <mpi.h>
 #include <setjmp.h>
@@ -83,6 +84,23 @@ static void jump(void) {
   for (int i = 0; i < 10; ++i) MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void survived(void) {
+  int number = 0;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (rank == 1) {
+    for (int other = 0; other < size; other += 2) {
+      MPI_Recv(&number, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    raise(SIGKILL);
+  }
+  MPI_Send(&number, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  while (MPI_Recv(&number, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
+  }
+  printf("%d of %d goes on\n", rank, size);
+  fflush(stdout);
+  alarm(10); /* in Open MPI's own MPI_Finalize survivors wait for ever now and then */
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "nothing";
   MPI_Init(&argc, &argv);
@@ -95,5 +113,6 @@ int main(int argc, char** argv) {
   if (strcmp(what, "groups") == 0) groups();
   if (strcmp(what, "jump") == 0) jump();
   if (strcmp(what, "apart") == 0 && rank == 0) usleep(200000);
+  if (strcmp(what, "survived") == 0) survived();
   return MPI_Finalize();
 }

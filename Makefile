@@ -12,10 +12,10 @@ demo:  ## build, and run unmodified programs under Sibyl
 test:  ## build and run the tests, the MPI ones on a few rank counts, and the linters
 	@scripts/test
 
-test-all:  ## the same on all rank counts, with sanitizers and mpi4py's own tests
+test-all:  ## with all suites, more rank counts, sanitizers, the newest MPIs, mpi4py's own tests: what CI runs
 	@scripts/test all
 
-test-long:  ## all that, with the long versions of the tests
+test-long:  ## all that on all rank counts, with the long versions of the tests, soaks and fuzzing
 	@SIBYL_TEST_LONG=1 scripts/test all
 
 test-applications:  ## LAMMPS, HPCC, PT-Scotch, MUMPS, NWChem and others natively and under the preload

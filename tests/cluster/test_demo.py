@@ -60,6 +60,7 @@ def check(said: str, job: Job, where: str) -> str:
     return Path(page.removeprefix("Its page: ")).read_text()
 
 
+@pytest.mark.suite
 @needs_namespaces
 def test_on_a_cluster_its_profile_is_of_the_cluster(job: Job, tmp_path: Path) -> None:
     page = check(run_demo(job, tmp_path), job, "On 8 hosts, 100 Mbit/s:")
@@ -67,6 +68,7 @@ def test_on_a_cluster_its_profile_is_of_the_cluster(job: Job, tmp_path: Path) ->
     assert "8 ranks on 8 hosts" in page
 
 
+@pytest.mark.suite
 def test_on_this_machine_where_there_can_be_no_cluster(job: Job, tmp_path: Path) -> None:
     if job.launcher.flavour != "openmpi":
         pytest.skip("alike under each MPI")

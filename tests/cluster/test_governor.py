@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from conftest import Job, needs_namespaces, sibyl, start, wait_until
 
 from sibyl.cluster import network, state
@@ -19,6 +20,7 @@ def seconds_on_the_wire(rate: int) -> float:
     return BYTES * 8 / rate
 
 
+@pytest.mark.suite
 def test_arms_are_compared_again_on_slower_links(name: str, job: Job, tmp_path: Path) -> None:
     """What a trial found on the old links is not what serves on the new ones.
 

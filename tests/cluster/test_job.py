@@ -56,6 +56,7 @@ def test_a_rank_cannot_change_the_machine(three_hosts: str, job: Job) -> None:
     assert found["NoNewPrivs:"] == "1"
 
 
+@pytest.mark.suite
 def test_ranks_that_wait_sleep_unless_they_are_to_spin(three_hosts: str, job: Job) -> None:
     words = run_words(three_hosts, job, "--native", "-n", 1)
     shown = ["--", "sh", "-c", 'echo "${LD_PRELOAD:-nothing}" "${CLUSTER_IDLE:-nothing}"']
@@ -171,6 +172,7 @@ def test_messages_take_the_shaped_link(name: str, job: Job) -> None:
     assert float(result.stdout) > 0.38
 
 
+@pytest.mark.suite
 def test_two_clusters_run_side_by_side(three_hosts: str, name: str, job: Job) -> None:
     sibyl("cluster", "up", "--hosts", 2, "--name", name)
     first, second = state.existing(three_hosts), state.existing(name)
@@ -221,6 +223,7 @@ def test_nothing_of_an_ended_run_stays(
             process.kill()
 
 
+@pytest.mark.suite
 def test_one_run_at_a_time_and_down_waits_for_force(
     three_hosts: str, name: str, job: Job, tmp_path: Path
 ) -> None:

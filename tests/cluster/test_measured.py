@@ -46,6 +46,7 @@ def test_a_measurement_is_checked_before_and_leaves_nothing(
     assert namespaces() <= before
 
 
+@pytest.mark.suite
 def test_hosts_of_several_ranks(bench: list[object], tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     words = ["-n", 4, "--ranks-per-node", 2, "--iterations", 2, "--warm-up", 0, "--json", path]
@@ -61,6 +62,7 @@ def test_hosts_of_several_ranks(bench: list[object], tmp_path: Path) -> None:
         assert crossing - 1e-9 <= bound <= crossing + spread + 1e-9
 
 
+@pytest.mark.suite
 def test_open_mpi_s_components_for_nodes_are_rivals(
     bench: list[object], job: Job, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@
 #include "collectives/reference_by_sibyl.hpp"
 #include "collectives/reference_cases.hpp"
 #include "support/device_stub.hpp"
+#include "support/sanitized.hpp"
 
 namespace sibyl::test {
 namespace {
@@ -210,13 +211,8 @@ bool run_case(Served& served, std::uint64_t number, bool devices = false) {
 }
 
 // Cases of each collective on one number of ranks; of the sample, fewer on many ranks.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int many_cases = 200;
-constexpr int sample = 56;
-#else
-constexpr int many_cases = 1000;
-constexpr int sample = 224;
-#endif
+constexpr int many_cases = sanitized ? 200 : 1000;
+constexpr int sample = sanitized ? 32 : 224;
 
 // What rank 0 has been through.
 void print_counts(const std::array<int, reference::call_count>& run,

@@ -30,6 +30,7 @@
 #include "collectives/reference_by_sibyl.hpp"
 #include "collectives/reference_cases.hpp"
 #include "communicator/deferred_release.hpp"
+#include "support/sanitized.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();  // GCC has no header for it
@@ -49,7 +50,7 @@ constexpr double allowed_roughly = 4.0 * 1024 * 1024;
 // request has its own duplicate.
 constexpr bool mpi_leaks_datatypes = std::string_view(SIBYL_FLAVOUR) == "mpich";
 
-constexpr int short_rounds = 150;
+constexpr int short_rounds = sanitized ? 60 : 150;
 constexpr int notes = 30;
 
 // A sanitizer counts what is allocated, but keeps what is freed, and shadows of memory.

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from fuzz_readers import READERS, feed
 
+pytestmark = pytest.mark.suite
+
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"
 CHANGES = 40  # of each file
 BYTES = b'\0\n-9\x7f\xff{}[]",:e'

@@ -53,6 +53,7 @@ def test_a_program_and_the_public_interface_are_strictly_typed(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.suite
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("right", "wrong", "says"),

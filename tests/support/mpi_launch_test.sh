@@ -45,5 +45,7 @@ SIBYL_TEST_RANKS="openmpi:1 mpich:3" expect "counts for each MPI are told apart"
        "== sh, 3 rank(s)" 1,3 20 '[ "$FAKE_RANKS" = 3 ]'
 SIBYL_TEST_RANKS="openmpi:1" expect "counts for another MPI leave none out" 0 \
        "== sh, 1 rank(s)" 1,3 20 'true'
-expect "no count left is an error, no success" 2 "no rank count left" 1,2 20 'true'
+expect "a program that has none of the counts runs on the nearest" 0 "== sh, 2 rank(s)" 1,2,8 20 \
+       '[ "$FAKE_RANKS" = 2 ]'
+SIBYL_TEST_RANKS=2,7 expect "whichever it is near to" 0 "== sh, 8 rank(s)" 4,8 20 '[ "$FAKE_RANKS" = 8 ]'
 [ "$failures" -eq 0 ]

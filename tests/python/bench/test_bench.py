@@ -31,6 +31,7 @@ def bench(sibyl: Sibyl, mpi: Mpi, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     return sibyl
 
 
+@pytest.mark.suite
 def test_every_collective_is_measured_and_its_results_are_right(bench: Sibyl, mpi: Mpi) -> None:
     for collective in ("gather", "scatter", "reduce", "gatherv", "scatterv", "exscan", "scan"):
         words = ["bench", collective, "-n", 3, "--mpi", mpi.option, *QUICK]
@@ -57,6 +58,7 @@ WITHOUT_A_ROOT_OF_BLOCKS = (
 )
 
 
+@pytest.mark.suite
 @pytest.mark.parametrize("collective", WITHOUT_A_ROOT_OF_BLOCKS)
 def test_all_of_sibyl_s_algorithms_take_part_and_their_results_are_right(
     bench: Sibyl, mpi: Mpi, collective: str
@@ -77,6 +79,7 @@ def test_all_of_sibyl_s_algorithms_take_part_and_their_results_are_right(
         assert float(row["bound_us"]) >= float(row["spread_us"])
 
 
+@pytest.mark.suite
 def test_all_of_the_library_s_algorithms_take_part(bench: Sibyl, mpi: Mpi) -> None:
     for collective in ("allgather", "bcast"):
         words = ["bench", collective, "-n", 3, "--mpi", mpi.option, *QUICK, "--csv", "a.csv"]
@@ -102,6 +105,7 @@ def test_segments_of_open_mpi_s_algorithms_have_a_size(bench: Sibyl, mpi: Mpi) -
         assert "native:pipeline@1024" in result.stderr
 
 
+@pytest.mark.suite
 def test_the_names_of_the_papers_take_part_and_their_results_are_right(
     bench: Sibyl, mpi: Mpi
 ) -> None:
@@ -116,6 +120,7 @@ def test_the_names_of_the_papers_take_part_and_their_results_are_right(
         assert all(row["verdict"] != "WRONG" for row in rows)
 
 
+@pytest.mark.suite
 @pytest.mark.parametrize("collective", ["gather", "scatter"])
 def test_controls_are_told_what_their_names_say(bench: Sibyl, mpi: Mpi, collective: str) -> None:
     """One rank comes a second after the others: the edges of a control are off by that."""
@@ -147,6 +152,7 @@ def test_the_json_says_where_the_numbers_come_from(bench: Sibyl, mpi: Mpi) -> No
     assert list((bench.directory / "cache/sibyl/journal").iterdir()) == []
 
 
+@pytest.mark.suite
 def test_the_library_s_own_algorithms_take_part(bench: Sibyl, mpi: Mpi) -> None:
     words = ["bench", "exscan", "-n", 3, "--mpi", mpi.option, *QUICK]
     result = bench(*words, "--algorithms", "native,native:recursive_doubling", "--csv", "a.csv")
@@ -174,6 +180,7 @@ def test_a_pattern_file_decides_when_ranks_arrive(bench: Sibyl, mpi: Mpi) -> Non
         assert abs(spread - told) <= late + 1e-4
 
 
+@pytest.mark.suite
 def test_a_recorded_program_is_replayed(bench: Sibyl, mpi: Mpi, job: Path) -> None:
     words = ["run", "-n", 2, "--mpi", mpi.option, "--quiet", "--record", "recorded.json", "--", job]
     result = bench(*words)
@@ -225,6 +232,7 @@ def _processes_with(word: str) -> list[int]:
     return found
 
 
+@pytest.mark.suite
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_nothing_and_is_resumed(
     bench: Sibyl, mpi: Mpi, number: signal.Signals

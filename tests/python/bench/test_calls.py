@@ -20,6 +20,8 @@ from sibyl.experiment.judge import Chances
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.library import find_benchmark
 
+pytestmark = pytest.mark.suite
+
 BEGIN = {
     "type": "begin",
     **{"date": "2026-01-01T00:00:00Z", "mpi": "Some MPI 1.0", "flavour": "openmpi", "sibyl": "1"},

@@ -9,6 +9,8 @@ from conftest import Mpi, Sibyl, assert_usage_error
 from sibyl.commands.compare import Comparison, _difference, _print
 from sibyl.experiment.statistics import median_level
 
+pytestmark = pytest.mark.suite
+
 
 def test_the_ratio_is_that_of_turns_and_its_interval_says_how_sure_it_is() -> None:
     # The machine became three times slower half-way, which both sides met alike.

@@ -38,6 +38,7 @@ def tone(tmp_path: Path) -> str:
     return "tone.wav"
 
 
+@pytest.mark.suite
 def test_a_run_finds_the_tone_and_draws_it(sibyl: Sibyl, mpi: Mpi, tone: str) -> None:
     words = fft_words(mpi, 4)
     result = sibyl(
@@ -61,6 +62,7 @@ def test_a_run_finds_the_tone_and_draws_it(sibyl: Sibyl, mpi: Mpi, tone: str) ->
     assert len(run["picture"]["rows"]) == 5
 
 
+@pytest.mark.suite
 def test_a_run_leaves_no_file_but_the_picture(sibyl: Sibyl, mpi: Mpi, tone: str) -> None:
     words = fft_words(mpi, 2)
     (sibyl.directory / "a.svg.json").write_text("the user's own")

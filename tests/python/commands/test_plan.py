@@ -69,6 +69,7 @@ def requests(row: package.Algorithm, ranks: int) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.suite
 @pytest.mark.parametrize("row", ROWS, ids=ROW_IDS)
 def test_a_second_reader_of_the_json_gets_the_right_results(row: package.Algorithm) -> None:
     for ranks in RANKS:

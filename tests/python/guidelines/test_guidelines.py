@@ -18,6 +18,8 @@ from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import library_of_program
 from sibyl.mpi.library import find_benchmark
 
+pytestmark = pytest.mark.suite
+
 QUICK = ["-n", 2, "--iterations", 3, "--warm-up", 1, "--blocks", "10"]
 RANKS = 5
 TABLES = {"mpich": mpich.FILE, "openmpi": openmpi.FILE}

@@ -12,6 +12,8 @@ from rich.console import Console
 
 from sibyl.mpi.governed_report import merge_sites, print_sites, read_sites, served_by, to_table
 
+pytestmark = pytest.mark.suite
+
 
 def site(collective: str, verdict: str, **others: Any) -> dict[str, Any]:
     """One as the library writes it."""

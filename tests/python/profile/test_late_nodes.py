@@ -7,6 +7,8 @@ import pytest
 from conftest import Sibyl
 from profile_traces import MS, Writer
 
+pytestmark = pytest.mark.suite
+
 LATE = (0, 0, 3, 5)  # ms
 CALLS = 20
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from conftest import PROGRAMS, Mpi, Sibyl, compiled
 
+pytestmark = pytest.mark.suite
+
 
 @pytest.fixture(scope="session")
 def unusual(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -121,6 +121,7 @@ def found_again(tables: gatherv.Tables) -> dict[tuple[str, str], str]:
     return words
 
 
+@pytest.mark.suite
 @pytest.mark.parametrize("number", range(3), ids=["tables 1 to 3", "table 4", "table 5"])
 def test_every_published_number_of_the_irregular_gather(number: int) -> None:
     tables = (gatherv.TABLES_1_TO_3, gatherv.TABLE_4, gatherv.TABLE_5)[number]

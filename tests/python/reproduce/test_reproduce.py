@@ -77,6 +77,7 @@ def test_an_item_writes_table_picture_and_verdicts(sibyl: Sibyl, tmp_path: Path)
         assert f"│ {verdict} " in result.stdout
 
 
+@pytest.mark.suite
 def test_all_goes_on_where_it_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -500,6 +501,7 @@ def test_an_interrupted_transform_goes_on_under_the_same_settings_alone(
     assert missing == [fft_on_cluster.JOBS, fft_on_cluster.JOBS - 1, fft_on_cluster.JOBS]
 
 
+@pytest.mark.suite
 def test_samples_that_are_kept_are_judged_anew_and_nothing_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -561,6 +563,7 @@ def test_an_item_that_is_not_measured_there_does_not_keep_the_others(
     assert taken == [item]
 
 
+@pytest.mark.suite
 def test_samples_of_other_cells_are_not_judged(tmp_path: Path, sibyl: Sibyl) -> None:
     item = kept_samples(tmp_path)
     kept = samples.read_samples(item, tmp_path)

@@ -1,7 +1,8 @@
 // Runs programs in simulated time; the rules stand in sibyl/simulator.hpp.
 //
 // All events of one time are taken together: what they complete posts further steps, and only then
-// places in windows are given out, computations begin and messages start. So the order in which events of one time are taken makes no difference.
+// places in windows are given out, computations begin and messages start. So the order in which
+// events of one time are taken makes no difference.
 #pragma once
 
 #include <cstdint>
@@ -103,7 +104,7 @@ class Engine {
   std::vector<std::vector<std::uint32_t>> computable_;  // heaps by rank; empty where nothing costs
   std::vector<Event> batch_;
   std::vector<std::uint32_t> released_;
-  std::vector<Rank> ready_;  // whose sends or computations may begin now
+  std::vector<Rank> ready_;             // whose sends or computations may begin now
   std::vector<std::uint32_t> arrived_;  // messages that became ready now
   std::vector<std::uint64_t> keys_;
   std::vector<double> posted_at_;  // of each step, where it is recorded or shakes hands

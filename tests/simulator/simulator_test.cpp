@@ -124,8 +124,8 @@ TEST(Simulator, CombinationsOfARankTakePlaceOneAfterTheOtherBesideItsMessages) {
 TEST(Simulator, OfComputationsThatAreReadyTogetherTheFirstInTheProgramBegins) {
   Plan plan = blocks_plan(2);
   ProgramBuilder zero(plan.programs[0]);
-  const std::vector<StepIndex> copied = {zero.copy(block(Buffer::receive, 0),
-                                                   block(Buffer::send, 0), 0)};
+  const std::vector<StepIndex> copied = {
+      zero.copy(block(Buffer::receive, 0), block(Buffer::send, 0), 0)};
   zero.send(1, block(Buffer::receive, 0), 0, Gate::on_arrival, copied);
   zero.copy(block(Buffer::receive, 1), block(Buffer::send, 1), 0);
   ProgramBuilder(plan.programs[1]).receive(0, block(Buffer::receive, 0), 0);
@@ -143,8 +143,8 @@ TEST(Simulator, OfSendsThatAreReadyTogetherTheFirstInTheProgramHasTheOnePlace) {
   ProgramBuilder zero(plan.programs[0]);
   const std::vector<StepIndex> received = {0};
   zero.send(3, block(Buffer::receive, 1), 1, Gate::on_arrival, received);
-  const std::vector<StepIndex> copied = {zero.copy(block(Buffer::receive, 0),
-                                                   block(Buffer::send, 0), 1)};
+  const std::vector<StepIndex> copied = {
+      zero.copy(block(Buffer::receive, 0), block(Buffer::send, 0), 1)};
   zero.send(4, block(Buffer::receive, 0), 1, Gate::on_arrival, copied);
   ProgramBuilder(plan.programs[3]).receive(0, block(Buffer::receive, 1), 1);
   ProgramBuilder(plan.programs[4]).receive(0, block(Buffer::receive, 0), 1);

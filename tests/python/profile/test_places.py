@@ -76,7 +76,7 @@ def built(directory: Path, compiler: str, source: str, suffix: str, *options: st
     path = directory / f"source{suffix}"
     path.write_text(source)
     program = directory / "program"
-    subprocess.run([compiler, *options, path, "-o", program], check=True)
+    subprocess.run([compiler, *options, path, "-o", program], check=True, cwd=directory)
     return program
 
 

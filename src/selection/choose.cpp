@@ -2,9 +2,9 @@
 #include "selection/choose.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "planners/ceil_log2.hpp"
+#include "selection/alltoall_on_nodes.hpp"
 #include "selection/choose_exchange.hpp"
 #include "selection/choose_reduce.hpp"
 #include "selection/choose_scan.hpp"
@@ -16,8 +16,6 @@
 namespace sibyl {
 namespace {
 
-// Messages are counted in an int, packed ones in bytes.
-constexpr std::uint64_t message_limit = std::numeric_limits<std::int32_t>::max();
 // From this block size on the root's link is busy with whole blocks and a tree only moves data
 // twice.
 constexpr std::uint64_t linear_block = 4096;
@@ -133,7 +131,8 @@ const Algorithm* choose(const Settings& settings, const Situation& now) {
     // Only linear sends nothing but the user's own blocks; others count packed bytes of many.
     const bool too_large =
         blocks && !row.linear && now.bytes * static_cast<std::uint64_t>(now.ranks) > message_limit;
-    return too_large ? nullptr : &row;
+    const bool countable = !row.any_placement || is_countable_on_nodes(now);
+    return too_large || !countable ? nullptr : &row;
   }
   const Algorithm* const chosen = choose_by_model(settings, now);
   return chosen == nullptr && now.by_window ? choose_within(now) : chosen;

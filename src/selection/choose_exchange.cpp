@@ -17,6 +17,7 @@
 
 #include "planners/ceil_log2.hpp"
 #include "planners/doubling_sums.hpp"
+#include "selection/alltoall_on_nodes.hpp"
 #include "selection/model.hpp"
 
 namespace sibyl {
@@ -163,6 +164,18 @@ struct Stream {
   std::uint32_t parts;  // segments in steps of so many
 };
 
+// What goes between nodes. Of a reduce-scatter it is a ring for every rank of a node, which share
+// its link.
+Situation over_nodes(const Situation& all) {
+  Situation over = all.of_nodes();
+  if (scatters_sums(all.collective)) {
+    const Rank rings = all.ranks / over.ranks;
+    over.bytes /= static_cast<std::uint64_t>(rings);
+    over.costs.beta *= rings;
+  }
+  return over;
+}
+
 // Blocks go around: where all are alike, `others` of them over each link, one after the other. One
 // that is larger than they are on average goes from rank to rank besides, while links that have
 // sent the others on wait for it.
@@ -214,6 +227,7 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
       return is_long(now) ? choose_pipeline(settings, now, "chain", "circulant") : nullptr;
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
+      if (now.shares_nodes()) return choose_two_level(now);
       if (!is_long(now)) return nullptr;
       return now.commutes ? ring : find_algorithm(now.collective, "pairwise");
     case Collective::allgather:
@@ -224,6 +238,7 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
       if (has_a_large_block(now) ? !is_long(now) : !ring_pays(now)) return nullptr;
       return choose_pipeline(settings, now, "ring", "all-broadcast");
     case Collective::alltoall:
+      if (now.shares_nodes()) return choose_alltoall_on_nodes(now);
       return is_long(now) ? find_algorithm(now.collective, "shifted") : nullptr;
     case Collective::alltoallv:
       return between_single_ranks(now) && now.ranks <= most_ranks_of_any_blocks
@@ -243,7 +258,9 @@ bool exchange_wants_costs(const Settings& settings, const Situation& now) {
         between_single_ranks(now)
             ? now.collective != Collective::barrier && now.collective != Collective::alltoallv
             : now.shares_nodes() && on_two_levels && now.commutes;
-    return looks && bytes_on_a_link(now.of_nodes()) >= static_cast<double>(worth_measuring);
+    const bool exchanges = now.shares_nodes() && now.collective == Collective::alltoall;
+    const double at_stake = exchanges ? saved_on_nodes(now) : bytes_on_a_link(now.of_nodes());
+    return looks && at_stake >= static_cast<double>(worth_measuring);
   }
   if (wanted < 0) return false;
   const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];
@@ -254,7 +271,7 @@ bool exchange_wants_costs(const Settings& settings, const Situation& now) {
 
 SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
                               const Situation& all) {
-  const Situation now = row.any_placement ? all.of_nodes() : all;
+  const Situation now = row.any_placement ? over_nodes(all) : all;
   if (now.collective == Collective::alltoallv) {
     const std::uint32_t each = segments_of_any_blocks / static_cast<std::uint32_t>(now.ranks);
     const std::uint32_t chosen = std::clamp<std::uint32_t>(each, 1, most_of_any_block);

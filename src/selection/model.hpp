@@ -8,11 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "selection/choose.hpp"
 
 namespace sibyl {
 
+// Messages are counted in an int, packed ones in bytes.
+inline constexpr std::uint64_t message_limit = std::numeric_limits<std::int32_t>::max();
 // Longer messages wait for their receivers: MPI libraries send them by rendezvous.
 inline constexpr std::uint64_t sent_at_once = 16384;
 // As good as the best by models that know nothing of what such messages do to each other: where

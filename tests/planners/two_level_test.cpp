@@ -14,9 +14,10 @@
 namespace sibyl {
 namespace {
 
-constexpr std::array served_on_two_levels{Collective::reduce, Collective::allreduce,
-                                          Collective::bcast, Collective::allgather,
-                                          Collective::allgatherv};
+constexpr std::array served_on_two_levels{
+    Collective::reduce,         Collective::allreduce,           Collective::bcast,
+    Collective::allgather,      Collective::allgatherv,          Collective::alltoall,
+    Collective::reduce_scatter, Collective::reduce_scatter_block};
 
 const Algorithm& two_level_of(Collective collective) {
   return *find_algorithm(collective, "two-level");
@@ -47,9 +48,16 @@ std::string placement_text(const PlanRequest& request) {
 
 class TwoLevelPlans : public testing::TestWithParam<Collective> {
  protected:
-  void prove(const PlanRequest& request) {
-    const VerifyResult result = verify_algorithm(two_level_of(GetParam()), request, storage_);
+  // With as many lanes and segments as the row takes.
+  void prove(PlanRequest request) {
+    const Algorithm& row = two_level_of(GetParam());
+    if (!row.lanes) request.lanes = 1;
+    if (!row.segments) request.segments = 1;
+    const VerifyResult result = verify_algorithm(row, request, storage_);
     EXPECT_TRUE(result.ok) << placement_text(request) << ": " << result.problem;
+    const PlanHeader header = row.describe(request);
+    EXPECT_EQ(result.rounds, header.rounds) << placement_text(request);
+    EXPECT_LE(result.tags_used, header.tag_span) << placement_text(request);
   }
   std::mt19937 random_{20261123};
   ProofStorage storage_;
@@ -120,8 +128,13 @@ TEST_P(TwoLevelPlans, SendNoMoreBetweenNodesThanNodesWould) {
   const std::vector<Rank> node_of{0, 1, 0, 2, 1, 1, 0, 2, 3, 0, 3, 2};
   const std::vector<Rank> apart{0, 1, 2, 3};
   const Algorithm& two_level = two_level_of(GetParam());
-  const Plan plan = make_plan(two_level, {.ranks = 12, .nodes = node_of, .segments = 8});
-  const Plan alone = make_plan(two_level, {.ranks = 4, .nodes = apart, .segments = 8});
+  const std::uint32_t segments = two_level.segments ? 8 : 1;
+  const Plan plan = make_plan(two_level, {.ranks = 12, .nodes = node_of, .segments = segments});
+  const Plan alone = make_plan(two_level, {.ranks = 4, .nodes = apart, .segments = segments});
+  if (exchanges_all(GetParam())) {  // a block from each rank to each; nodes of 4, 3, 3 and 2
+    EXPECT_EQ(sent_between(node_of, plan).units, 12U * 12 - 16 - 9 - 9 - 4);
+    return;
+  }
   const std::uint64_t blocks = partition_of(GetParam()) == Partition::blocks ? 12 / 4 : 1;
   EXPECT_EQ(sent_between(node_of, plan).units, blocks * sent_between(apart, alone).units);
 }
@@ -130,6 +143,68 @@ INSTANTIATE_TEST_SUITE_P(Of, TwoLevelPlans, testing::ValuesIn(served_on_two_leve
                          [](const testing::TestParamInfo<Collective>& collective) {
                            return std::string(name_of(collective.param));
                          });
+
+std::uint64_t sent_by(Rank rank, std::span<const Rank> node_of, const Plan& plan) {
+  const std::vector<Step>& steps = plan.programs[static_cast<std::size_t>(rank)].steps;
+  return static_cast<std::uint64_t>(std::ranges::count_if(steps, [&](const Step& step) {
+    return step.kind == StepKind::send &&
+           node_of[static_cast<std::size_t>(step.peer)] != node_of[static_cast<std::size_t>(rank)];
+  }));
+}
+
+// Of which the ranks of a node send as many as each other, or one more.
+TEST(TwoLevelAlltoall, SendsOneMessageFromEachNodeToEachOther) {
+  std::mt19937 random(11);
+  for (const Lie lie : {Lie::consecutive, Lie::cyclic, Lie::anyhow}) {
+    for (const Rank ranks : {2, 7, 12, 24, 40}) {
+      for (const Rank count : {Rank{2}, (ranks + 2) / 3, (ranks + 1) / 2}) {
+        const std::vector<Rank> node_of = nodes_of(ranks, count, lie, random);
+        const PlanRequest request{.ranks = ranks, .nodes = node_of};
+        const Plan plan = make_plan(two_level_of(Collective::alltoall), request);
+        const Nodes nodes(request);
+        const auto others = static_cast<std::uint64_t>(nodes.count()) - 1;
+        EXPECT_EQ(sent_between(node_of, plan).messages, (others + 1) * others);
+        for (Rank rank = 0; rank < ranks; ++rank) {
+          const std::uint64_t size = nodes.members(nodes.node_of(rank)).size();
+          const std::uint64_t sent = sent_by(rank, node_of, plan);
+          EXPECT_GE(sent, others / size) << placement_text(request) << ", rank " << rank;
+          EXPECT_LE(sent, (others + size - 1) / size)
+              << placement_text(request) << ", rank " << rank;
+        }
+      }
+    }
+  }
+}
+
+// And no rank of a node more than another between nodes, or takes in more within it.
+TEST(TwoLevelReduceScatter, SharesANodesWorkAmongItsRanks) {
+  const std::vector<Rank> cyclic{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2};
+  const Plan plan = make_plan(two_level_of(Collective::reduce_scatter_block),
+                              {.ranks = 12, .nodes = cyclic, .segments = 2});
+  for (Rank rank = 0; rank < 12; ++rank) {
+    EXPECT_EQ(sent_by(rank, cyclic, plan), 2U * 2U) << rank;
+    std::uint64_t combined = 0;
+    for (const Step& step : plan.programs[static_cast<std::size_t>(rank)].steps) {
+      const bool combines =
+          step.kind == StepKind::combine || step.kind == StepKind::receive_combine;
+      if (combines) combined += step.slice.range.count;
+    }
+    EXPECT_EQ(combined, (3U * 3U + 2U) * 2U)
+        << rank;  // three blocks of its node's, two from before
+  }
+}
+
+// One rank on a node of its own leads all lanes, and its neighbours one each.
+TEST(TwoLevelReduceScatter, TakesNoMoreTagsForOneSmallNode) {
+  std::vector<Rank> node_of(33, 2);
+  std::fill_n(node_of.begin(), 16, 0);
+  node_of[16] = 1;
+  const Algorithm& row = two_level_of(Collective::reduce_scatter);
+  const PlanRequest request{.ranks = 33, .nodes = node_of, .segments = 5};
+  EXPECT_EQ(row.describe(request).tag_span, 3U * 5U);
+  ProofStorage storage;
+  EXPECT_EQ(verify_algorithm(row, request, storage).problem, "");
+}
 
 TEST(TwoLevelBarrier, IsRightWhereverRanksLieAndLeavesANodeOncePerRound) {
   std::mt19937 random(7);

@@ -29,7 +29,10 @@ ALGORITHMS = {
 }
 SERVED = {f"SIBYL_{name.upper()}": value for name, value in ALGORITHMS.items()}
 # The same where ranks lie on two nodes in turn, which share memory.
-BY_NODES = ("allreduce", "bcast", "allgather", "allgatherv", "barrier")
+BY_NODES = (
+    *("allreduce", "bcast", "allgather", "allgatherv", "barrier", "alltoall"),
+    *("reduce_scatter", "reduce_scatter_block"),
+)
 TWO_LEVELS = {
     **SERVED,
     **{f"SIBYL_{name.upper()}": "two-level" for name in (*BY_NODES, "reduce", "gather", "scatter")},

@@ -128,7 +128,8 @@ TEST(ChooseExchange, SizesOfAnAlltoallvAreNotKnownToAll) {
 
 TEST(ChooseExchange, LongVectorsBetweenNodesOfSeveralRanksGoOnTwoLevels) {
   for (const Collective collective :
-       {Collective::allreduce, Collective::bcast, Collective::allgather, Collective::allgatherv}) {
+       {Collective::allreduce, Collective::bcast, Collective::allgather, Collective::allgatherv,
+        Collective::reduce_scatter, Collective::reduce_scatter_block}) {
     Situation now = between_hosts(collective, mebi);
     now.ranks_per_node = 2;
     EXPECT_EQ(chosen(now), "two-level");
@@ -142,10 +143,13 @@ TEST(ChooseExchange, LongVectorsBetweenNodesOfSeveralRanksGoOnTwoLevels) {
     now.bytes = mebi;
     EXPECT_TRUE(wants_costs({}, now));
   }
-  Situation now = between_hosts(Collective::allreduce, mebi);
-  now.nodes = 3;
-  now.commutes = false;
-  EXPECT_EQ(chosen(now), "native");
+  for (const Collective collective :
+       {Collective::allreduce, Collective::reduce_scatter, Collective::reduce_scatter_block}) {
+    Situation now = between_hosts(collective, mebi);
+    now.nodes = 3;
+    now.commutes = false;
+    EXPECT_EQ(chosen(now), "native") << name_of(collective);
+  }
 }
 
 // The block of a node is those of its ranks.
@@ -158,6 +162,18 @@ TEST(ChooseExchange, CutsTheBlocksOfNodesIntoWhatIsSentAtOnce) {
   now.ranks_per_node = 1;
   now.nodes = 8;
   EXPECT_EQ(segments_for({}, row, now).segments, plan.segments);
+}
+
+// As many rings as a node has ranks share its link.
+TEST(ChooseExchange, CutsTheBlocksOfTheRingsBetweenNodesIntoWhatIsSentAtOnce) {
+  Situation now = between_hosts(Collective::reduce_scatter_block, 2 * mebi, 32);
+  const Algorithm& row = *find_algorithm(now.collective, "two-level");
+  now.ranks_per_node = 4;
+  const SegmentPlan plan = segments_for({}, row, now);
+  EXPECT_EQ(plan.segments, 4U);  // of blocks of 64 KiB
+  const double wire = now.costs.beta * 7 / 8 * 2 * static_cast<double>(mebi);
+  EXPECT_GT(plan.whole_time, wire);
+  EXPECT_LT(plan.whole_time, 1.1 * wire);
 }
 
 // One large block goes from rank to rank in segments, as along a chain.
@@ -183,9 +199,10 @@ TEST(ChooseExchange, LeavesTheRestOfNodesOfSeveralRanksToTheLibrary) {
     for (const Rank per_node : {4, 8}) {
       Situation now = between_hosts(collective, mebi);
       now.ranks_per_node = per_node;
-      const bool on_two_levels = per_node < now.ranks && (collective == Collective::allreduce ||
-                                                          collective == Collective::bcast ||
-                                                          gathers_everywhere(collective));
+      const bool on_two_levels =
+          per_node < now.ranks &&
+          (collective == Collective::allreduce || collective == Collective::bcast ||
+           gathers_everywhere(collective) || scatters_sums(collective));
       EXPECT_EQ(chosen(now), on_two_levels ? "two-level" : "native") << name_of(collective);
     }
     EXPECT_TRUE(is_left_native_on_one_node({}, collective, false)) << name_of(collective);

@@ -19,4 +19,7 @@ void plan_shifted(const PlanRequest& request, Rank rank, Program& program);
 PlanHeader describe_bruck(const PlanRequest& request);
 void plan_bruck(const PlanRequest& request, Rank rank, Program& program);
 
+PlanHeader describe_two_level(const PlanRequest& request);
+void plan_two_level(const PlanRequest& request, Rank rank, Program& program);
+
 }  // namespace sibyl::alltoall

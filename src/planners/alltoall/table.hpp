@@ -65,6 +65,20 @@ inline constexpr std::array algorithms{
               .source = doubling_paper,
               .describe = describe_bruck,
               .plan = plan_bruck,
+              .check = check_part_per_rank},
+    Algorithm{.collective = Collective::alltoall,
+              .name = "two-level",
+              .published = "hierarchical all-to-all",
+              .idea = "Every rank stands for some of the other nodes: its node hands it the blocks "
+                      "for these, it exchanges one message with each and hands out what has come.",
+              .cost = "n nodes of k ranks: ceil((n-1)/k) alpha + beta k (p-k) m between nodes, "
+                      "2 (k-1) alpha + about 2 beta p m within",
+              .source = "J. L. Traeff, A. Rougier, MPI Collectives and Datatypes for Hierarchical "
+                        "All-to-all Communication, 2014",
+              .nodes = true,
+              .any_placement = true,
+              .describe = describe_two_level,
+              .plan = plan_two_level,
               .check = check_part_per_rank}};
 
 inline constexpr std::array irregular_algorithms{pairwise_row<Collective::alltoallv>(),

@@ -31,4 +31,8 @@ template <Collective collective>
 PlanHeader describe_pairwise(const PlanRequest& request);
 void plan_pairwise(const PlanRequest& request, Rank rank, Program& program);
 
+template <Collective collective>
+PlanHeader describe_two_level(const PlanRequest& request);
+void plan_two_level(const PlanRequest& request, Rank rank, Program& program);
+
 }  // namespace sibyl::reduce_scatter

@@ -14,7 +14,7 @@ namespace sibyl::reduce_scatter {
 
 // m is the size of the whole vector.
 template <Collective collective>
-constexpr std::array<Algorithm, 4> rows() {
+constexpr std::array<Algorithm, 5> rows() {
   constexpr bool irregular = collective == Collective::reduce_scatter;
   return {
       Algorithm{.collective = collective,
@@ -66,6 +66,23 @@ constexpr std::array<Algorithm, 4> rows() {
                 .describe = describe_pairwise<collective>,
                 .plan = plan_pairwise,
                 .check = check_part_per_rank},
+      Algorithm{.collective = collective,
+                .name = "two-level",
+                .published = "two levels, rings between nodes",
+                .idea = "A rank adds up what its node has of the blocks of all ranks in its place "
+                        "on their nodes; the sums go around a ring of these ranks, which ends "
+                        "where they belong.",
+                .cost = "n nodes of k ranks: (n-1) (N alpha + beta m/n) between nodes, "
+                        "n (k-1) alpha + (k-1)/k beta m within",
+                .source = lanes_paper,
+                .commutative_only = true,
+                .nodes = true,
+                .any_placement = true,
+                .sizes = irregular,
+                .segments = true,
+                .describe = describe_two_level<collective>,
+                .plan = plan_two_level,
+                .check = check_part_per_rank_in_segments},
   };
 }
 

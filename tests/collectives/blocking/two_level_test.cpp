@@ -55,6 +55,8 @@ class OnNodes : public testing::TestWithParam<Collective> {
                                                            MPI_INT32_T, MPI_SUM, comm);
     } else if (gathers_everywhere(GetParam())) {
       error = gather(by_sibyl, data, result, comm);
+    } else if (scatters_sums(GetParam())) {
+      error = scatter(by_sibyl, data, result, comm);
     } else {
       result = data;
       error = (by_sibyl ? SIBYL_Bcast : MPI_Bcast)(result.data(), count, MPI_INT32_T, root, comm);
@@ -83,7 +85,22 @@ class OnNodes : public testing::TestWithParam<Collective> {
         data.data(), counts[static_cast<std::size_t>(rank_in())], MPI_INT32_T, result.data(),
         counts.data(), places.data(), MPI_INT32_T, comm);
   }
+  // In blocks alike, or of three sizes, one of them empty.
+  int scatter(bool by_sibyl, std::vector<std::int32_t>& data, std::vector<std::int32_t>& result,
+              MPI_Comm comm) const {
+    const int size = size_of();
+    const int each = static_cast<int>(data.size()) / size;
+    if (GetParam() == Collective::reduce_scatter_block) {
+      return (by_sibyl ? SIBYL_Reduce_scatter_block : MPI_Reduce_scatter_block)(
+          data.data(), result.data(), each, MPI_INT32_T, MPI_SUM, comm);
+    }
+    std::vector<int> counts;
+    for (int rank = 0; rank < size; ++rank) counts.push_back(each * (rank % 3) / 2);
+    return (by_sibyl ? SIBYL_Reduce_scatter : MPI_Reduce_scatter)(
+        data.data(), result.data(), counts.data(), MPI_INT32_T, MPI_SUM, comm);
+  }
 };
+class WithLanes : public OnNodes {};
 
 TEST_P(OnNodes, LongVectorsGoOnTwoLevels) {
   SIBYL_TRACE_SEED();
@@ -120,7 +137,7 @@ TEST_P(OnNodes, LongVectorsGoOnTwoLevels) {
 
 // The least that MPI allows of tags is too few for as many lanes as were asked for where one node
 // has a single rank: there are fewer lanes then, and not the library.
-TEST_P(OnNodes, LanesAreFewerWhereThereAreFewTags) {
+TEST_P(WithLanes, LanesAreFewerWhereThereAreFewTags) {
   const Rank size = size_of();
   if (size < 4) GTEST_SKIP() << "no node leads several lanes";
   Placement lie{.nodes = std::vector<Rank>(static_cast<std::size_t>(size), 1), .count = 2};
@@ -170,13 +187,46 @@ TEST(Barrier, GoesOnTwoLevelsWhereItIsAskedTo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, OnNodes,
-                         testing::Values(Collective::reduce, Collective::allreduce,
-                                         Collective::bcast, Collective::allgather,
-                                         Collective::allgatherv),
-                         [](const testing::TestParamInfo<Collective>& collective) {
-                           return std::string(name_of(collective.param));
-                         });
+// Costs that are pretended say nothing of the nodes' memory, so that it is asked for.
+TEST(Alltoall, GoesOnTwoLevelsWhereItIsAskedTo) {
+  const auto size = static_cast<std::size_t>(size_of());
+  for (const NamedPlacement& lie : placements()) {
+    SCOPED_TRACE(lie.name);
+    Served served(Collective::alltoall, find_algorithm(Collective::alltoall, "two-level"));
+    served.state().set_placement(lie.placement);
+    for (const int count : {1, 30, 3000}) {
+      std::vector<std::int32_t> data(size * static_cast<std::size_t>(count));
+      std::iota(data.begin(), data.end(), rank_in() * 100000);
+      std::vector<std::int32_t> expected(data.size(), -1);
+      std::vector<std::int32_t> found(data.size(), -1);
+      MPI_Alltoall(data.data(), count, MPI_INT32_T, expected.data(), count, MPI_INT32_T,
+                   MPI_COMM_WORLD);
+      EXPECT_EQ(SIBYL_Alltoall(data.data(), count, MPI_INT32_T, found.data(), count, MPI_INT32_T,
+                               served.get()),
+                MPI_SUCCESS);
+      EXPECT_EQ(found, expected) << count;
+      EXPECT_EQ(SIBYL_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data.data(), count, MPI_INT32_T,
+                               served.get()),
+                MPI_SUCCESS);
+      EXPECT_EQ(data, expected) << count << " in place";
+    }
+    ASSERT_NE(served.served_by(), nullptr);
+    EXPECT_EQ(served.served_by()->name, "two-level");
+  }
+}
+
+std::string name_of_param(const testing::TestParamInfo<Collective>& collective) {
+  return std::string(name_of(collective.param));
+}
+const auto with_lanes =
+    testing::Values(Collective::reduce, Collective::allreduce, Collective::bcast,
+                    Collective::allgather, Collective::allgatherv);
+INSTANTIATE_TEST_SUITE_P(Of, OnNodes, with_lanes, name_of_param);
+INSTANTIATE_TEST_SUITE_P(OfSums, OnNodes,
+                         testing::Values(Collective::reduce_scatter,
+                                         Collective::reduce_scatter_block),
+                         name_of_param);
+INSTANTIATE_TEST_SUITE_P(Of, WithLanes, with_lanes, name_of_param);
 
 }  // namespace
 }  // namespace sibyl::test

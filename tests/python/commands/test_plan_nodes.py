@@ -29,7 +29,10 @@ def between(plan: dict[str, Any], nodes: list[int]) -> set[tuple[int, int]]:
 
 @pytest.mark.parametrize(
     "collective",
-    ["reduce", "allreduce", "bcast", "allgather", "allgatherv", "barrier", "gather", "scatter"],
+    [
+        *("reduce", "allreduce", "bcast", "reduce_scatter", "reduce_scatter_block", "allgather"),
+        *("allgatherv", "alltoall", "barrier", "gather", "scatter"),
+    ],
 )
 def test_a_plan_for_nodes_is_shown_and_proven(sibyl: Sibyl, collective: str) -> None:
     result = sibyl("plan", collective, "--nodes", "3,1,4")
@@ -130,7 +133,7 @@ def test_an_ordered_tree_sends_one_message_a_node_wherever_ranks_lie(
         (("allreduce", "--placement", "cyclic", "--algorithm", "ring", "-n", "4"), "--nodes"),
         (("allreduce", "--algorithm", "ring", "--nodes", "3,1"), "nodes"),
         (("allreduce", "--algorithm", "ring", "-n", "4", "--lanes", "2"), "one lane"),
-        (("alltoall", "--nodes", "3,1"), "--algorithm"),
+        (("alltoallv", "--nodes", "3,1"), "--algorithm"),
         (("allreduce", "-n", "4"), "--algorithm"),
         (("reduce", "--nodes", "3,1", "--events", "-"), "no schedule of segments"),
     ],

@@ -78,7 +78,8 @@ double saved_on_nodes(const Situation& now) {
 // Of two nodes that hold all ranks but one for each of the others, at most.
 bool is_countable_on_nodes(const Situation& now) {
   if (now.collective != Collective::alltoall || now.node_count() == 1) return true;
-  const auto of_two = static_cast<std::uint64_t>(now.ranks - now.node_count() + 2);
+  const std::uint64_t others = static_cast<std::uint64_t>(now.node_count()) - 2;
+  const std::uint64_t of_two = static_cast<std::uint64_t>(now.ranks) - others;
   return now.bytes * (of_two / 2) * (of_two - of_two / 2) <= message_limit;
 }
 

@@ -32,7 +32,7 @@ class BeingFreed {
   BeingFreed& operator=(const BeingFreed&) = delete;
 
   // The state of `comm` is deleted by a function of the MPI library, which goes on at `code`.
-  static void note_end_of_state(MPI_Comm comm, const void* code) {
+  static void note_end_of_state([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] const void* code) {
 #ifndef SMPI_H  // whose ranks share a thread
     number = number_that_stand(__builtin_dwarf_cfa());
     if (!holds(comm)) add({comm, outermost_frame_of(code), false});

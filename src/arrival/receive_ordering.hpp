@@ -30,6 +30,7 @@ class ReceiveOrdering {
   // `window`: how many are served at a time.
   ReceiveOrdering(Rank ranks, Rank root, std::uint32_t window);
 
+  void set_window(std::uint32_t window) { window_ = window; }
   // An iteration begins; what was said in the last one becomes history.
   void begin(double now);
   // What a rank has said of itself.

@@ -366,10 +366,15 @@ std::string name_of(const Algorithm* algorithm) {
 
 }  // namespace
 
-void CommunicatorState::report_governed() try {
-  if (governing_ == nullptr || !process_.reports()) return;
-  for (const Governor::Site& site : governing_->governor().sites()) {
+void CommunicatorState::report_governed() {
+  if (governing_ != nullptr) report_governed(governing_->governor(), false);
+}
+
+void CommunicatorState::report_governed(const Governor& governor, bool persistent) try {
+  if (!process_.reports()) return;
+  for (const Governor::Site& site : governor.sites()) {
     report.governed.push_back({.collective = site.key.collective,
+                               .persistent = persistent,
                                .root = site.key.root,
                                .least_bytes = site.key.least_bytes(),
                                .most_bytes = site.key.most_bytes(),

@@ -61,6 +61,28 @@ double Governing::now() const {
   *call.stay = {.joined = joined, .left = joined + lasted};
 }
 
+void Governing::progress(bool waits) {
+  if (settled()) return;
+  int done = 0;
+  int error = PMPI_Testall(static_cast<int>(incoming_.size()), incoming_.data(), &done,
+                           MPI_STATUSES_IGNORE);
+  if (error == MPI_SUCCESS && done != 0) {
+    incoming_.clear();
+    error = collect();
+  }
+  if (error != MPI_SUCCESS) governor_.switch_off();
+  if (waits && waits_since_ == 0) waits_since_ = now();
+  if (settled() && waits_since_ != 0) {
+    if (!lasted_) spent_.waiting += std::max(now() - waits_since_, 0.0);
+    waits_since_ = 0;
+  }
+}
+
+void Governing::complete(const Governor::Call& call, double seconds) {
+  if (call.stay == nullptr) return;
+  *call.stay = {.joined = 0, .left = lasted_ ? lasted_(*call.site, call.arm) : seconds};
+}
+
 void Governing::step(Governor::Step due) {
   const double begin = now();
   waited_ = 0;

@@ -48,6 +48,16 @@ class Governing {
   // It is over; `comparable`: it was served by the arm that it had.
   void leave(const Governor::Call& call, bool comparable);
 
+  // For a persistent request, whose start may not wait for anyone. Before it completes it takes in
+  // and passes on what has come of an agreement that its start began, until `settled`; so the steps
+  // at later starts find all that they need. `waits`: it has nothing else to wait for.
+  void progress(bool waits);
+  bool settled() const {
+    return !governor_.is_under_way() || (leads() ? collected_ : incoming_.empty());
+  }
+  // It is complete, and has taken so many seconds.
+  void complete(const Governor::Call& call, double seconds);
+
   // The communicator goes: no message stays under way, which may take a second where a rank is
   // behind. False where one of this rank's has been given up, so that another rank's may still come
   // to it.
@@ -84,6 +94,7 @@ class Governing {
   double waited_ = 0;      // in the step that is being made
   std::int64_t agreements_ = 0;
   bool collected_ = false;
+  double waits_since_ = 0;                 // a persistent request; 0: it does not
   bool gave_up_ = false;                   // a message, at the end
   std::vector<Governor::Report> reports_;  // own; at rank 0 those of all
   Verdicts verdicts_{};

@@ -185,6 +185,7 @@ std::size_t Governor::write_report(Report& report, Spent spent) {
             .trial = site.trying,
             .arm = site.arm,
             .contender = site.contender,
+            .rival = site.rival(),
             .contenders = site.key.contenders(),
             .begin = end};
     if (site.trying) {
@@ -271,7 +272,7 @@ void Governor::apply(std::span<const SiteVerdict> verdicts) {
       case Action::watch_on:
         break;
       case Action::try_again:
-        begin_trial(site, Arm::native);
+        begin_trial(site, site.rival());
         break;
     }
   }

@@ -15,7 +15,9 @@
 // A trial is between two arms, the one in force and a contender: a number of pairs of calls, one by
 // each, in an order that is drawn by the number of the pair. The first one of a contender begins
 // with a pair that is not looked at, since programs are planned and connections made. The library
-// is tried first, the challenger against the better of the two; then each at its own time.
+// is tried first, the challenger against the better of the two; then each at its own time. A
+// persistent request, which has a governor of its own, knows no call of the library's: its program
+// and the challenger's take turns.
 //
 // Lines. Equal calls may stand on several lines of the program, and be better served otherwise at
 // each. Rank 0 notes from which line it makes them (arrival/call_lines.hpp), and tells with its
@@ -55,7 +57,8 @@ class Governor {
     const Algorithm* own = nullptr;
     const Algorithm* challenger = nullptr;  // nullptr: there is none
     Rank blocks = 1;                        // of this size in a call
-    int line = 0;  // of the program, as CallTurns numbers them; 0: all, or none of those
+    int line = 0;         // of the program, as CallTurns numbers them; 0: all, or none of those
+    bool library = true;  // the MPI library may serve it
     // Of all calls of this class; 0 where not all ranks know their sizes.
     std::uint64_t least_bytes() const { return size_class == 0 ? 0 : 1ULL << (size_class - 1); }
     std::uint64_t most_bytes() const {
@@ -71,9 +74,12 @@ class Governor {
                            collective == Collective::alltoallv;
       return unknown || is_long();
     }
-    bool has(Arm arm) const { return arm != Arm::challenger || challenger != nullptr; }
+    bool has(Arm arm) const {
+      if (arm == Arm::native) return library;
+      return arm == Arm::own || challenger != nullptr;
+    }
     // Between which the arm in force is tried.
-    int contenders() const { return challenger != nullptr ? 2 : 1; }
+    int contenders() const { return library && challenger != nullptr ? 2 : 1; }
     bool operator==(const Key&) const = default;
     bool equals_but_for_root(Key other) const {
       other.root = root;
@@ -138,6 +144,10 @@ class Governor {
     }
     // Who is to be tried against the arm in force now; that arm itself: nobody.
     Arm next_contender() const;
+    Arm rival() const {
+      if (key.library) return Arm::native;
+      return arm == Arm::own ? Arm::challenger : Arm::own;
+    }
     // The next trials of these come no later than after the first pause.
     void reconsider();
   };
@@ -196,8 +206,9 @@ class Governor {
     bool trial = false;
     Arm arm = Arm::own;  // in force
     Arm contender = Arm::native;
-    int contenders = 1;     // between which trials are shared
-    std::size_t pairs = 0;  // of the trial
+    Arm rival = Arm::native;  // is tried at once where Sibyl's arm in force has become slower
+    int contenders = 1;       // between which trials are shared
+    std::size_t pairs = 0;    // of the trial
     bool last_look = false;
     std::size_t begin = 0;
   };

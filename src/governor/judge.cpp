@@ -98,7 +98,7 @@ SiteVerdict Judge::judge_trial(const Governor::Reported& told, std::span<const d
   keep_comparable(record.contender, contender);
   ++record.looks;
   const std::span<const double> now = std::span(record.in_force).subspan(known);
-  const bool among_own = told.arm != Arm::native && told.contender != Arm::native;
+  const bool among_own = told.arm != Arm::native && told.contender != told.rival;
   if (among_own && !now.empty() && is_alarming(record, median_of(now))) {
     record.clear();
     record.alarmed = true;
@@ -135,10 +135,10 @@ SiteVerdict Judge::end_trial(Record& record, const Governor::Reported& told, Act
   if (!keeps) record.pauses[static_cast<std::size_t>(told.contender)] = 0;
   verdict.next_trial = calls_for(told.contenders * spent, better, pause, longest_pause);
   verdict.next_watch = interval_for(better);
-  const bool against_library = told.contender == Arm::native;
+  const bool against_rival = told.contender == told.rival;
   if (record.alarmed && keeps) {
     record.growth = std::min(2 * record.growth, largest_growth);
-  } else if (against_library || !keeps) {
+  } else if (against_rival || !keeps) {
     record.growth = alarming_growth;
   }
   record.usual = better;

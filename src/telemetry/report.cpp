@@ -33,8 +33,8 @@ void ProcessReport::merge(const CommunicatorReport& report, int communicator_siz
 }
 
 void ProcessReport::merge(const GovernedSite& site, int communicator_size) {
-  GovernedSite& known = governed_[{site.collective, communicator_size, site.root, site.least_bytes,
-                                   site.algorithm, site.challenger, site.line}];
+  GovernedSite& known = governed_[{site.collective, communicator_size, site.persistent, site.root,
+                                   site.least_bytes, site.algorithm, site.challenger, site.line}];
   const std::uint64_t calls = known.calls + site.calls;
   const std::uint64_t native_calls = known.native_calls + site.native_calls;
   const std::uint64_t challenger_calls = known.challenger_calls + site.challenger_calls;
@@ -59,6 +59,7 @@ std::string ProcessReport::governed_to_json() const {
     json += (json.empty() ? ",\"governed\":[" : ",");
     json += "{\"collective\":" + json_quoted(name_of(site.collective)) +
             ",\"communicator_size\":" + std::to_string(std::get<1>(key)) +
+            ",\"persistent\":" + (site.persistent ? "true" : "false") +
             ",\"root\":" + (site.root < 0 ? "null" : std::to_string(site.root)) +
             ",\"least_bytes\":" + std::to_string(site.least_bytes) +
             ",\"most_bytes\":" + std::to_string(site.most_bytes) +

@@ -46,6 +46,7 @@ struct CallCount {
 // A call site that the governor has looked at (governor/governor.hpp).
 struct GovernedSite {
   Collective collective = Collective::exscan;
+  bool persistent = false;  // a request's
   int root = -1;
   std::uint64_t least_bytes = 0;  // of its size class; both 0 where not all ranks know the size
   std::uint64_t most_bytes = 0;
@@ -133,9 +134,9 @@ class ProcessReport {
   std::string costs_to_json() const;
 
   std::map<std::tuple<Collective, int, std::string>, CallCount> lines_;
-  // By collective, communicator size, root, bytes, algorithm, challenger and line; the last verdict
-  // holds.
-  std::map<std::tuple<Collective, int, int, std::uint64_t, std::string, std::string, int>,
+  // By collective, communicator size, whether it is a request's, root, bytes, algorithm, challenger
+  // and line; the last verdict holds.
+  std::map<std::tuple<Collective, int, bool, int, std::uint64_t, std::string, std::string, int>,
            GovernedSite>
       governed_;
   std::map<std::pair<std::string, int>, CallCount> lines_of_others_;

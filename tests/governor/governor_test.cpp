@@ -237,6 +237,29 @@ TEST(Governor, LeavesASiteWithinTwentyCallsOfItsBecomingSlower) {
   }
 }
 
+// A persistent request has no call of the library's: its own program and the challenger's.
+TEST(Governor, TriesTheChallengerWhereTheLibraryMayNotServe) {
+  Governor::Key key = GovernedRanks::challenged();
+  key.library = false;
+  const auto run = [&](GovernedRanks& ranks, int times, double own, double challenger) {
+    for (int i = 0; i < times; ++i) {
+      EXPECT_NE(ranks.call(costs_of_three(own, 0.1 * ms, challenger), key), Arm::native);
+    }
+  };
+  GovernedRanks ranks;
+  run(ranks, 20, 3 * ms, 1 * ms);
+  EXPECT_EQ(ranks.site().arm, Arm::challenger);
+  run(ranks, 40, 3 * ms, 9 * ms);
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+  // Both become slower alike: a trial finds that it was not the one in force, and no more follow.
+  run(ranks, 60, 30 * ms, 90 * ms);
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+  EXPECT_FALSE(ranks.site().trying);
+  GovernedRanks others;
+  run(others, 20, 1 * ms, 3 * ms);
+  EXPECT_EQ(others.site().arm, Arm::own);
+}
+
 // As a rank that writes a file between a report and its verdict.
 TEST(Governor, WatchesOnAfterOneAgreementThatTookLong) {
   GovernedRanks ranks;

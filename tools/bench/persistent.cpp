@@ -15,9 +15,11 @@ namespace sibyl::bench {
 namespace {
 
 constexpr PersistentForm chosen{"persistent", "auto"};
+constexpr PersistentForm governed{
+    .name = "persistent-governed", .algorithm = "auto", .governed = true};
 constexpr std::string_view edges_prefix = "edges:";
 
-constexpr std::array<PersistentForm, 9> gather_forms{{
+constexpr std::array<PersistentForm, 10> gather_forms{{
     {"LIN", "linear", false, false, 1},
     {"BLIN", "linear", false, true, 0},
     {"LS", "linear-synchronised", false, false, 1},
@@ -27,6 +29,7 @@ constexpr std::array<PersistentForm, 9> gather_forms{{
     {"SBN", "binomial", true, false},
     {"BSBN", "binomial", true, true},
     chosen,
+    governed,
 }};
 
 constexpr std::array<PersistentForm, 7> scatter_forms{{
@@ -56,6 +59,7 @@ MPI_Info info_of(const PersistentForm& form) {
   MPI_Info_set(info, "sibyl_algorithm", std::string(form.algorithm).c_str());
   MPI_Info_set(info, "sibyl_order", form.by_arrival ? "arrival" : "rank");
   MPI_Info_set(info, "sibyl_background", form.background ? "true" : "false");
+  MPI_Info_set(info, "sibyl_govern", form.governed ? "true" : "false");
   if (form.outstanding) {
     MPI_Info_set(info, "sibyl_outstanding", std::to_string(*form.outstanding).c_str());
   }

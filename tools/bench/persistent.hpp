@@ -1,7 +1,8 @@
 // Contenders in the persistent form: bound once per cell, started when the computation starts, told
 // at its edge how far it is, arrived at and waited for as the operation. What Proficz 2020 calls
-// LIN, SLS, BSBN and so on; `persistent`, Sibyl's own choice of algorithm in this form; and
-// edges:NAME, an algorithm of the table that must foresee the arrivals from the edges.
+// LIN, SLS, BSBN and so on; `persistent`, Sibyl's own choice of algorithm in this form;
+// `persistent-governed`, the same with its governor, as a program has it; and edges:NAME, an
+// algorithm of the table that must foresee the arrivals from the edges.
 //
 // Their controls do all else alike: shuffled:BSLS is told other ranks' times, and none:BSLS, at one
 // time for all ranks, that all come at once, which is to be told nothing.
@@ -31,6 +32,7 @@ struct PersistentForm {
   std::optional<std::uint32_t> outstanding = std::nullopt;
   // By its edge; `shuffled`: as if it came when another does; `flat`: as if nobody were late.
   Prediction told = Prediction::right;
+  bool governed = false;
 };
 
 // Those of an operation; none where it has no persistent form.

@@ -37,7 +37,18 @@ LOOPS = ("loop-123", "loop-recursive-doubling", "loop-chain")
 # The persistent form, told by edges: Sibyl's choice, and the names of Proficz 2020 (BLIN: as blocks
 # come). But for BLIN the linear ones take one rank at a time, as published.
 PERSISTENT = {
-    "gather": ("persistent", "LIN", "BLIN", "LS", "SLS", "BSLS", "BNOM", "SBN", "BSBN"),
+    "gather": (
+        "persistent",
+        "persistent-governed",
+        "LIN",
+        "BLIN",
+        "LS",
+        "SLS",
+        "BSLS",
+        "BNOM",
+        "SBN",
+        "BSBN",
+    ),
     "scatter": ("persistent", "LIN", "SLIN", "BSLIN", "BNOM", "SBN", "BSBN"),
     "gatherv": ("persistent",),
     "scatterv": ("persistent",),

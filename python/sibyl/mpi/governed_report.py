@@ -26,6 +26,7 @@ _ABSENT = {"root": -1, "challenger": ""}  # where they are sorted
 _KEY = (
     "collective",
     "communicator_size",
+    "persistent",
     "root",
     "least_bytes",
     "most_bytes",
@@ -48,6 +49,7 @@ def read_sites(data: Mapping[str, Any]) -> list[Site]:
         site: Site = {
             "collective": str(one["collective"]),
             "communicator_size": int(one["communicator_size"]),
+            "persistent": bool(one.get("persistent", False)),
             "root": None if one["root"] is None else int(one["root"]),
             "least_bytes": int(one["least_bytes"]),
             "most_bytes": int(one["most_bytes"]),
@@ -104,7 +106,8 @@ def print_sites(sites: list[Site], console: Console) -> None:
         table.add_column(heading, justify="right")
     table.add_column("served by")
     for site in judged:
-        where = f"{site['collective']}, {site['communicator_size']} ranks"
+        form = "persistent " if site["persistent"] else ""
+        where = f"{form}{site['collective']}, {site['communicator_size']} ranks"
         if site["root"] is not None:
             where += f", root {site['root']}"
         elif site["collective"] in ROOTED:
@@ -113,7 +116,8 @@ def print_sites(sites: list[Site], console: Console) -> None:
             where += f", from {_size(site['least_bytes'])}"
         if site["line"]:
             where += f", line {site['line']} of several"
-        times = [seconds_text(site["own_seconds"]), seconds_text(site["native_seconds"])]
+        library = "" if site["persistent"] else seconds_text(site["native_seconds"])
+        times = [seconds_text(site["own_seconds"]), library]
         if challenged:
             seconds = site["challenger_seconds"]
             times.append(seconds_text(seconds) if seconds else "")
@@ -130,12 +134,12 @@ def to_table(sites: list[Site]) -> str:
     """The verdicts as a selection table.
 
     A table knows no roots, no operators and no lines: where sites that differ in these alone were
-    judged differently, what most calls had holds.
+    judged differently, what most calls had holds. Nor is it for persistent requests.
     """
     votes: dict[tuple[str, int, str], Counter[str]] = defaultdict(Counter)
     times: dict[tuple[str, int, str, str], str] = {}
     for site in sites:
-        if site["verdict"] == "undecided":
+        if site["verdict"] == "undecided" or site["persistent"]:
             continue
         sized = site["collective"] not in SIZELESS
         sizes = f"{site['least_bytes']}-{site['most_bytes']}" if sized else "*"

@@ -35,7 +35,8 @@ bool PersistentRequest::has_background() const {
     return error_ == MPI_SUCCESS && !(stage_ == Stage::computing && begins_late());
   }
   if (queue_ && !queue_->all_served()) return true;
-  return execution_.waits() || (exchanging_ && !exchange_->settled());
+  return execution_.waits() || (exchanging_ && !exchange_->settled()) ||
+         (stage_ == Stage::arrived && governing_ != nullptr && !governing_->settled());
 }
 
 void PersistentRequest::to_thread() {

@@ -48,15 +48,28 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
     bound_.call.comm = bound_.tags.home().get();
     bound_.call.tag_base = bound_.tags.first_tag();
     if (exchanges()) {
-      const int last = bound_.tags.first_tag() + bound_.tags.tags() - ArrivalExchange::tags;
+      const int last = bound_.tags.first_tag() + bound_.tags.tags() - PersistentCall::tags_besides;
       exchange_ = std::make_unique<ArrivalExchange>();
       exchange_->open({bound_.call.comm, rank_, ranks_, bound_.root, last, everyone(),
                        bound_.algorithm->arrivals, bound_.clock});
       if (takes_turns()) queue_.emplace(ranks_, bound_.root, bound_.outstanding);
     }
+    if (bound_.challenger != nullptr) govern(state.id());
   }
   process_->deferred_release().sweep();
   process_->requests.enter(*this);
+}
+
+void PersistentRequest::govern(std::uint64_t communicator) {
+  governing_ = std::make_unique<Governing>(
+      Governing::Parties{.comm = bound_.call.comm,
+                         .rank = rank_,
+                         .ranks = ranks_,
+                         .tag = bound_.tags.first_tag() + bound_.tags.tags() - Governing::tags,
+                         .id = communicator});
+  site_ = Governor::key_of(bound_.collective, bound_.root, bound_.bytes, OperatorUse::none, true,
+                           bound_.algorithm, bound_.challenger, ranks_);
+  site_.library = false;
 }
 
 PersistentRequest::~PersistentRequest() {
@@ -71,12 +84,20 @@ void PersistentRequest::release() {
   MPI_Comm native = native_comm_.exchange(MPI_COMM_NULL);
   if (native != MPI_COMM_NULL) PMPI_Comm_free(&native);
   if (!bound_.tags) return;
+  end_governing();
   if (window_ != nullptr) bound_.tags.home().bytes_of_windows -= bound_.window_bytes;
   window_.reset();
   farewell_.front().exchange = std::move(exchange_);
   farewell_.front().tags = std::move(bound_.tags);
   process_->deferred_release().add(farewell_);
   process_->deferred_release().sweep();
+}
+
+void PersistentRequest::end_governing() {
+  if (governing_ == nullptr) return;
+  link_->while_alive([this] { state_->report_governed(governing_->governor()); });
+  if (!governing_->finish()) bound_.tags.home().leave_behind();
+  governing_.reset();
 }
 
 int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
@@ -148,15 +169,21 @@ int PersistentRequest::begin_iteration() {
   error_ = MPI_SUCCESS;
   started_ = seconds();
   predicted_ = -1;
+  asked_ = 0;
+  if (governing_ != nullptr) governed_ = governing_->enter(site_, 0);
   if (!runs_program()) return MPI_SUCCESS;
   exchanging_ = exchanges() && (!everyone() || iteration_ >= resume_);
   if (exchanging_) exchange_->begin(iteration_);
   depends_ = exchanging_ && !queue_ && (everyone() || rank_ == bound_.root);
-  if (queue_) queue_->begin(started_);
+  if (queue_) {
+    queue_->set_window(outstanding());
+    queue_->begin(started_);
+  }
   if (!depends_ && !begins_late()) begin_program(false);
   if (execution_.bound() &&
       (execution_.waits() || (queue_ && in_background() && queue_->expects())))
     to_thread();
+  if (governing_ != nullptr) in_calls_ = seconds() - started_;
   return MPI_SUCCESS;
 }
 
@@ -191,6 +218,7 @@ int PersistentRequest::join() {
   if (!execution_.bound() || queue_) advance();
   // Others wait for what this rank still has to do, and it may call for something of theirs first.
   if (thread_ != nullptr && has_background()) thread_->submit_lazily(*this);
+  if (governing_ != nullptr) in_calls_ += seconds() - arrived_;
   return MPI_SUCCESS;
 }
 
@@ -200,10 +228,10 @@ bool PersistentRequest::begins_late() const {
 
 // What the program of an iteration is made for.
 ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
-  const Algorithm& algorithm = *bound_.algorithm;
+  const Algorithm& algorithm = serving();
   const ProgramSpec spec{.algorithm = &algorithm,
                          .root = bound_.root,
-                         .outstanding = queue_ ? 0 : bound_.outstanding,
+                         .outstanding = queue_ ? 0 : outstanding(),
                          .in_place = bound_.in_place,
                          .background = in_background()};
   const bool told = algorithm.arrivals && view != nullptr && view->known();
@@ -217,7 +245,7 @@ const Prepared& PersistentRequest::find_program(const SharedView& view) {
   const Prepared& found = programs_.get(spec, view);
   followed_ = view;
   ordered_ = view != nullptr && view->known() && follows_arrivals(spec);
-  const int tags = bound_.tags.tags() - ArrivalExchange::tags;
+  const int tags = bound_.tags.tags() - PersistentCall::tags_besides;
   if (!ordered_ || std::cmp_less_equal(found.header.tag_span, tags)) return found;
   ordered_ = false;
   return programs_.get(spec_for(nullptr));
@@ -278,6 +306,7 @@ bool PersistentRequest::advance() {
   const std::size_t open = execution_.open();
   execution_.progress();
   if (queue_) serve();
+  if (governing_ != nullptr) governing_->progress(stage_ == Stage::arrived && execution_.ended());
   return execution_.open() != open;
 }
 
@@ -286,7 +315,8 @@ bool PersistentRequest::ended() const {
   if (native()) return native_request_ == MPI_REQUEST_NULL;
   if (!runs_program()) return true;
   if (!execution_.bound()) return error_ != MPI_SUCCESS;
-  return execution_.ended() && (!exchanging_ || exchange_->settled());
+  return execution_.ended() && (!exchanging_ || exchange_->settled()) &&
+         (governing_ == nullptr || governing_->settled());
 }
 
 int PersistentRequest::complete() {
@@ -299,9 +329,13 @@ int PersistentRequest::complete() {
     note(delivered);
   }
   stage_ = Stage::inactive;
+  if (governing_ != nullptr && error_ == MPI_SUCCESS) {
+    governing_->complete(governed_, in_calls_ + seconds() - asked_);
+  }
   if (process_->times_calls()) {
     link_->while_alive([this] {
-      state_->report.count_persistent(bound_.collective, bound_.algorithm, bound_.bytes,
+      const Algorithm* served_by = runs_program() ? &serving() : bound_.algorithm;
+      state_->report.count_persistent(bound_.collective, served_by, bound_.bytes,
                                       seconds() - arrived_);
     });
   }
@@ -314,6 +348,7 @@ int PersistentRequest::complete() {
 int PersistentRequest::look(int* flag) {
   *flag = 1;
   if (stage_ == Stage::inactive) return MPI_SUCCESS;
+  ask();
   advance();
   *flag = ended() ? 1 : 0;
   if (*flag != 0) return complete();
@@ -323,8 +358,10 @@ int PersistentRequest::look(int* flag) {
 }
 
 int PersistentRequest::wait() {
-  const int wrong =
-      held([this] { return stage_ == Stage::computing ? MPI_ERR_REQUEST : MPI_SUCCESS; });
+  const int wrong = held([this] {
+    ask();
+    return stage_ == Stage::computing ? MPI_ERR_REQUEST : MPI_SUCCESS;
+  });
   if (wrong != MPI_SUCCESS) return wrong;
   if (thread_ != nullptr) thread_->withdraw(*this);
   return held([this] { return finish(); });

@@ -42,6 +42,7 @@
 #include "collectives/call.hpp"
 #include "collectives/persistent/kept_types.hpp"
 #include "communicator/deferred_release.hpp"
+#include "communicator/governing.hpp"
 #include "communicator/tag_lease.hpp"
 #include "executor/program/execution.hpp"
 #include "executor/window/node_window.hpp"
@@ -68,6 +69,10 @@ struct PersistentCall {
   Progress progress = Progress::calls;
   bool by_arrival = false;        // in the order of arrival, or planned for arrival times
   std::uint32_t outstanding = 1;  // transfers of a linear root under way, at least one
+  // What takes turns with `algorithm`, where the governor is to find out which is faster, and the
+  // transfers that its root has under way; nullptr: nothing.
+  const Algorithm* challenger = nullptr;
+  std::uint32_t outstanding_of_challenger = 1;
   int root = 0;
   bool in_place = false;
   SegmentPlan cut;
@@ -88,6 +93,8 @@ struct PersistentCall {
   std::vector<Rank> node;
   std::size_t window_bytes = 0;
 
+  // Of these the last ones are the exchange's of arrivals and the governor's.
+  static constexpr int tags_besides = ArrivalExchange::tags + Governing::tags;
   TagLease tags;  // of no communicator where the library serves all of the user's
   CommonClock clock;
 };
@@ -147,6 +154,8 @@ class PersistentRequest final : public PersistentWork {
   // others, or of all where each rank has its program by it; empty: none was known.
   std::vector<Rank> last_order() const;
   const Algorithm* algorithm() const { return bound_.algorithm; }
+  // nullptr: its algorithm is not questioned.
+  Governing* governing() { return governing_.get(); }
   const NodeWindow* window() const { return window_.get(); }
 
  private:
@@ -157,6 +166,13 @@ class PersistentRequest final : public PersistentWork {
   bool runs_program() const { return bound_.served_by == PersistentCall::ServedBy::program; }
   bool in_background() const {
     return bound_.progress == PersistentCall::Progress::thread_from_start;
+  }
+  // Those of this iteration.
+  const Algorithm& serving() const {
+    return *(governed_.arm == Arm::challenger ? bound_.challenger : bound_.algorithm);
+  }
+  std::uint32_t outstanding() const {
+    return governed_.arm == Arm::challenger ? bound_.outstanding_of_challenger : bound_.outstanding;
   }
   bool everyone() const;
   bool exchanges() const;
@@ -188,6 +204,12 @@ class PersistentRequest final : public PersistentWork {
   const Prepared& find_program(const SharedView& view);
   bool begins_late() const;
   void begin_program(bool with_arrivals);
+  void govern(std::uint64_t communicator);
+  void end_governing();
+  // The end of an iteration that is governed is waited or tested for.
+  void ask() {
+    if (governing_ != nullptr && stage_ == Stage::arrived && asked_ == 0) asked_ = seconds();
+  }
   bool advance();
   void exchange_ended();
   void serve();
@@ -225,6 +247,14 @@ class PersistentRequest final : public PersistentWork {
   std::int64_t pause_ = 1;                     // how many to leave out next time
 
   std::optional<ReceiveOrdering> queue_;  // of a root that decides turn by turn
+
+  // Which program is faster, where there are two. What an iteration costs is the time that this
+  // rank spends in its calls, of tests the time from the first one on.
+  std::unique_ptr<Governing> governing_;
+  Governor::Key site_;
+  Governor::Call governed_;  // this iteration
+  double in_calls_ = 0;
+  double asked_ = 0;  // since when this rank waits for the end, or tests for it; 0: not yet
 
   std::unique_ptr<NodeWindow> window_;
   Workspace workspace_;

@@ -27,6 +27,7 @@ struct Terms {
   std::int32_t by_arrival = 1;
   std::int32_t background = 1;
   std::int32_t outstanding = as_settings_say;
+  std::int32_t govern = 1;
   std::int32_t reproducible = 0;
 };
 
@@ -87,6 +88,7 @@ Terms read_terms(MPI_Info info, Collective collective) {
                      read_choice(info, "sibyl_order", "rank", "arrival", terms.by_arrival) &&
                      read_choice(info, "sibyl_background", "false", "true", terms.background) &&
                      read_outstanding(info, terms.outstanding) &&
+                     read_choice(info, "sibyl_govern", "false", "true", terms.govern) &&
                      read_choice(info, "sibyl_reproducible", "false", "true", terms.reproducible);
   terms.valid = valid ? 1 : 0;
   return terms;
@@ -131,6 +133,7 @@ Settings settings_for(const CommunicatorState& state, const Terms& terms, Collec
   if (terms.algorithm != choose_automatically) {
     settings.algorithm[static_cast<std::size_t>(collective)] = terms.algorithm;
   }
+  if (terms.govern == 0) settings.govern = 0;
   if (terms.reproducible != 0) settings.reproducible = 1;
   return settings;
 }
@@ -162,19 +165,26 @@ const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, T
   return by_sibyl && is_irregular(collective) ? find_linear(collective) : chosen;
 }
 
-// The most tags that the program may take, whatever the arrival pattern.
-std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
+// Of a program that serves the call.
+std::int64_t tag_span_of(CommunicatorState& state, const PersistentCall& call,
+                         const Algorithm& algorithm) {
   PlanRequest request;
   request.ranks = state.size();
   request.root = call.root;
   request.outstanding = call.outstanding;
   request.segments = call.cut.segments;
   request.lanes = call.cut.lanes;
-  place(*call.algorithm, state.placement(), request);
-  const std::int64_t span = call.algorithm->describe(request).tag_span;
+  place(algorithm, state.placement(), request);
+  return algorithm.describe(request).tag_span;
+}
+
+// The most tags that the programs may take, whatever the arrival pattern.
+std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
+  std::int64_t span = tag_span_of(state, call, *call.algorithm);
+  if (call.challenger != nullptr) span = std::max(span, tag_span_of(state, call, *call.challenger));
   // As a rule enough for a schedule made for arrivals; one that takes more is not used.
   const std::int64_t scheduled = call.algorithm->arrivals ? 2 * std::int64_t{call.cut.segments} : 0;
-  return std::max(span, scheduled) + ArrivalExchange::tags;
+  return std::max(span, scheduled) + PersistentCall::tags_besides;
 }
 
 bool can_have_thread(CommunicatorState& state) {
@@ -214,6 +224,27 @@ bool meet(CommunicatorState& state, const PersistentCall& call, int wrong, Agree
   return true;
 }
 
+// About what a switch keeps in front of a port.
+constexpr std::uint64_t bytes_under_way = 256 * 1024;
+
+// Leaves of a linear gather send as soon as they come. Where all come at once a switch may lose
+// some of it, and what is lost waits for a timeout. Asked for, a few at a time, blocks take a
+// little longer where nothing is lost, and a fraction where much is; no measurement at set-up tells
+// which. (The library's own nonblocking gathers send at once, too.) What turns out is agreed on,
+// which without a thread would wait for ranks that wait for something else.
+void choose_challenger(const Settings& settings, const Situation& now, PersistentCall& call) {
+  const bool freely = wanted_algorithm(settings, now) == choose_automatically;
+  const bool sends_at_once =
+      call.collective == Collective::gather && call.algorithm == find_linear(call.collective);
+  const bool asks_several = call.by_arrival && call.outstanding > 1 && now.ranks > 2;
+  const bool has_thread = call.progress != PersistentCall::Progress::calls;
+  if (settings.govern == 0 || !freely || !sends_at_once || !asks_several || !has_thread) return;
+  call.challenger = find_algorithm(call.collective, "linear-synchronised");
+  const std::uint64_t blocks = std::max<std::uint64_t>(bytes_under_way / now.bytes, 2);
+  call.outstanding_of_challenger =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, call.outstanding));
+}
+
 // Algorithm, segments, and what they know of arrivals, where a program serves the call.
 void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agreed& agreed,
                     PersistentCall& call) {
@@ -236,11 +267,12 @@ void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agre
   const bool fixed = is_reproducible(settings, call.collective);
   if (call.algorithm->arrivals && !fixed) state.find_costs(state.tags_of(call.collective));
   if (call.algorithm->segments) {
-    call.cut =
-        segments_within(settings, *call.algorithm, situation_of(state, offer, call.collective),
-                        call.elements, state.placement(), TagBlocks::tags - ArrivalExchange::tags);
+    call.cut = segments_within(settings, *call.algorithm,
+                               situation_of(state, offer, call.collective), call.elements,
+                               state.placement(), TagBlocks::tags - PersistentCall::tags_besides);
   }
   call.by_arrival = terms.by_arrival != 0 && !fixed;
+  choose_challenger(settings, situation_of(state, offer, call.collective), call);
 }
 
 // Tags that no rank uses. Where there are none left, on all ranks alike, the library serves.
@@ -249,6 +281,7 @@ void take_tags(CommunicatorState& state, const TagBlocks::Map& used, PersistentC
   const int first_block = TagBlocks::find(used, wanted);
   if (first_block < 0) {
     call.algorithm = nullptr;
+    call.challenger = nullptr;
     call.served_by = PersistentCall::ServedBy::library;
     call.progress = PersistentCall::Progress::calls;
     return;

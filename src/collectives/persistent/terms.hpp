@@ -5,6 +5,7 @@
 //   sibyl_background    true (the default) or false
 //   sibyl_outstanding   transfers that the root of a linear algorithm has under way, 0: no limit;
 //                       what SIBYL_OUTSTANDING does, for this request
+//   sibyl_govern        true (the default) or false: what SIBYL_GOVERN does, for this request
 //   sibyl_reproducible  false (the default) or true: what SIBYL_REPRODUCIBLE does, for this request
 #pragma once
 

@@ -50,6 +50,22 @@ def test_lines_of_a_program_are_printed_apart_and_share_a_rule():
     assert "reduce 8 4096-8191 native" in to_table(merged)
 
 
+def test_requests_are_told_apart_and_no_rule_for_calls():
+    found = {"algorithm": "linear", "challenger": "linear-synchronised", "native_seconds": 0.0}
+    sites = [
+        site("gather", "challenger", root=0, challenger_seconds=2e-3, persistent=True, **found),
+        site("gather", "own", root=0, persistent=False, **found),
+    ]
+    merged = merge_sites([read_sites({"governed": sites})])
+    assert [one["persistent"] for one in merged] == [False, True]
+    text = io.StringIO()
+    print_sites(merged, Console(file=text, width=120))
+    row = next(line for line in text.getvalue().splitlines() if "persistent gather" in line)
+    assert "linear-synchronised" in row
+    rules = to_table(merged).splitlines()[2:]
+    assert [rule.split()[3] for rule in rules] == ["linear"]
+
+
 def test_sites_are_merged_by_who_has_seen_most():
     ranks = [
         read_sites({"governed": [site("allreduce", "undecided", calls=3)]}),

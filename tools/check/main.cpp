@@ -98,13 +98,29 @@ void sleep_until_rank_0_is_done() {
   }
 }
 
+// Ranks 0 and 1 send to each other at once; 0.0 on the others.
+double exchange_time(int bytes) {
+  if (rank > 1) return 0.0;
+  std::vector<char> out(static_cast<std::size_t>(bytes), 'x'), in(out.size());
+  std::vector<double> times;
+  for (int i = -1; i < repetitions; ++i) {
+    const double start = now();
+    MPI_Sendrecv(out.data(), bytes, MPI_CHAR, 1 - rank, 4, in.data(), bytes, MPI_CHAR, 1 - rank, 4,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (i >= 0) times.push_back(now() - start);
+  }
+  return median(times);
+}
+
 struct Line {
   double alpha = 0.0;
   double beta = 0.0;
+  double exchange = 0.0;
 };
 
-// alpha is the time of an empty message; beta the least-squares slope over large ones.
-Line measure_line(double rate) {
+// alpha is the time of an empty message; beta the least-squares slope over large ones; the exchange
+// is of two hosts alone.
+Line measure_line(double rate, int exchanged) {
   const int largest =
       static_cast<int>(std::clamp(rate / 8 * pingpong_seconds, 64.0 * 1024, 512.0 * 1024 * 1024));
   std::vector<char> buffer(static_cast<std::size_t>(largest), 'x');
@@ -121,6 +137,7 @@ Line measure_line(double rate) {
     sum_mt += m * t;
   }
   line.beta = (n * sum_mt - sum_m * sum_t) / (n * sum_mm - sum_m * sum_m);
+  line.exchange = exchange_time(exchanged);
   sleep_until_rank_0_is_done();
   return line;
 }
@@ -241,17 +258,17 @@ int main(int argc, char** argv) {
     return outcome.help.empty() ? 2 : 0;
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  const Line line = measure_line(rate);
+  const double most = 1024.0 * 1024 * 1024;
+  const double wire_bytes = std::min(rate / 8 * collective_seconds, most);
+  const int block = std::max(1, static_cast<int>(wire_bytes / (ranks - 1)));
+  const int bytes = std::max(1, static_cast<int>(wire_bytes));
+  const Line line = measure_line(rate, bytes);
   MPI_Barrier(MPI_COMM_WORLD);
   // Now with the others waiting in a collective, as they do where latency matters.
   std::vector<char> nothing(1);
   const double alpha_busy = half_round_trip(nothing, 0, busy_repetitions, Before::barrier);
   MPI_Barrier(MPI_COMM_WORLD);
 
-  const double most = 1024.0 * 1024 * 1024;
-  const double wire_bytes = std::min(rate / 8 * collective_seconds, most);
-  const int block = std::max(1, static_cast<int>(wire_bytes / (ranks - 1)));
-  const int bytes = std::max(1, static_cast<int>(wire_bytes));
   const double gathered = gather_time(block);
   const Shift shifted = shift(bytes);
 
@@ -263,6 +280,7 @@ int main(int argc, char** argv) {
     std::printf("\"beta_s_per_byte\": %.6e, ", line.beta);
     std::printf("\"gather_rate\": %.1f, \"gather_ratio\": %.6f, ", gather_rate, rate / gather_rate);
     std::printf("\"shift_rate\": %.1f, \"shift_ratio\": %.6f, ", shift_rate, rate / shift_rate);
+    std::printf("\"pair_ratio\": %.6f, ", line.exchange * rate / 8 / bytes);
     std::printf("\"total_rate\": %.1f, ", shift_rate * ranks);
     std::printf("\"idle_share\": %.4f, \"kernel_share\": %.4f}\n", shifted.idle_share,
                 shifted.kernel_share);

@@ -20,6 +20,7 @@ def site(collective: str, verdict: str, **others: Any) -> dict[str, Any]:
     return {
         "collective": collective,
         "communicator_size": 8,
+        "persistent": False,
         "root": None,
         "least_bytes": 4096,
         "most_bytes": 8191,

@@ -26,7 +26,7 @@ TRUE = Check(
     gather_ratio=1.05,
     shift_rate=94e6,
     shift_ratio=1.06,
-    pair_ratio=1.06,
+    few_ratio=1.06,
     total_rate=752e6,
     idle_share=0.3,
     kernel_share=0.4,
@@ -54,13 +54,13 @@ def test_a_slow_shift_on_idle_processors_is_not_theirs() -> None:
     assert any("lost segments" in line for line in findings(lossy))
 
 
-def test_what_two_hosts_take_alone_is_the_librarys() -> None:
-    assert replace(TRUE, shift_ratio=1.12, pair_ratio=1.09).shift_true
-    assert not replace(TRUE, shift_ratio=1.12, pair_ratio=1.05).shift_true
-    crowded = replace(TRUE, shift_ratio=1.3, pair_ratio=1.11, idle_share=0.01)
+def test_what_three_hosts_take_alone_is_the_librarys() -> None:
+    assert replace(TRUE, shift_ratio=1.12, few_ratio=1.09).shift_true
+    assert not replace(TRUE, shift_ratio=1.12, few_ratio=1.05).shift_true
+    crowded = replace(TRUE, shift_ratio=1.3, few_ratio=1.11, idle_share=0.01)
     assert not crowded.shift_true and crowded.cpu_bound
-    # Two hosts that cannot hold the rate say nothing of what the library takes.
-    assert not replace(TRUE, shift_ratio=1.5, pair_ratio=1.5).shift_true
+    # Three hosts that cannot hold the rate say nothing of what the library takes.
+    assert not replace(TRUE, shift_ratio=1.5, few_ratio=1.5).shift_true
 
 
 def test_latency_of_ranks_that_take_turns_is_told() -> None:

@@ -18,7 +18,7 @@ from sibyl.processes.command import OWN_COMMAND
 
 # Up to here a measured time counts as that of the wire.
 TRUE_TO_WIRE = 1.1
-# Or up to here of what two hosts take alone, where that is the library's own and no more than this.
+# Or up to here of what three hosts take alone, where that is no more than this: the library's own.
 CROWD, LIBRARY_ALONE = 1.05, 1.25
 # With less than this share of the processors idle, they are what everybody waits for.
 IDLE_SHARE = 0.1
@@ -43,7 +43,7 @@ class Check:
         gather_ratio: time of that gather over the wire's.
         shift_rate: bits per second of messages out of each host, each sending to its neighbour.
         shift_ratio: time of that shift over the wire's.
-        pair_ratio: the same of two hosts that send to each other while the other ranks sleep.
+        few_ratio: the same of three hosts while the other ranks sleep.
         total_rate: of all hosts together during the shift.
         idle_share: of the processors during the shift, from /proc/stat.
         kernel_share: of the processors' time that the kernel took, for packets above all.
@@ -61,7 +61,7 @@ class Check:
     gather_ratio: float
     shift_rate: float
     shift_ratio: float
-    pair_ratio: float
+    few_ratio: float
     total_rate: float
     idle_share: float
     kernel_share: float
@@ -81,10 +81,10 @@ class Check:
     def shift_true(self) -> bool:
         """Whether times of collectives in which all links are busy are those of the wire.
 
-        Or what two hosts take that are alone: what that is longer, the MPI library takes to send
+        Or what three hosts take that are alone: what that is longer, the MPI library takes to send
         and receive at once over a link, and no busy machine.
         """
-        alone = self.pair_ratio if self.pair_ratio <= LIBRARY_ALONE else 1.0
+        alone = self.few_ratio if self.few_ratio <= LIBRARY_ALONE else 1.0
         return self.shift_ratio <= max(TRUE_TO_WIRE, CROWD * alone)
 
     @property
@@ -184,7 +184,7 @@ def print_check(result: Check, console: Console) -> None:
     table.add_row(
         "shift, all at once", state.rate_text(result.shift_rate), f"{result.shift_ratio:.3f}"
     )
-    table.add_row("two hosts to each other, alone", "", f"{result.pair_ratio:.3f}")
+    table.add_row("shift, three hosts alone", "", f"{result.few_ratio:.3f}")
     table.add_row("shift, all hosts together", state.rate_text(result.total_rate), "")
     table.add_row("processors idle in the shift", f"{result.idle_share:.0%}", "")
     table.add_row("kernel's share of them", f"{result.kernel_share:.0%}", "")

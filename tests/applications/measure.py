@@ -2,10 +2,15 @@
 """Prints wall times of the programs of this folder, natively and under the preload, as a table.
 
   measure.py --mpi openmpi|mpich --sibyl PATH [--turns K] [--mpicc PATH] [--python PATH] [-k TEXT]
+             [--settings NAME=VALUE,...]
 
 Each runs `sibyl run --compare K` times with and without Sibyl in turns; the table has the median of
 the turns' ratios and its interval, as docs/results/applications.md has it. Programs that are
 not installed are left out. With SIBYL_ variables set, the runs with Sibyl have them.
+
+With --settings each of these has its turn, and what is compared is Sibyl with one of them and with
+the first: what prediction is worth, say, with SIBYL_PREDICT=off,SIBYL_PREDICT=periodic. That takes
+a Python in which Sibyl is installed.
 """
 
 import argparse
@@ -24,17 +29,15 @@ from launching import environment, setting, yielding  # noqa: E402 - a folder be
 from programs import PROGRAMS, RANKS  # noqa: E402
 
 
-def measured(program):
-    """What the command says of a program."""
-    folder = Path(tempfile.mkdtemp(dir=setting.work))
-    program.prepare(folder)
+def measured(program, folder, turns, **more):
+    """What the command says of a program in its folder, with more variables set."""
     words = program.words(folder)
     if program.stdin is not None:  # the command gives its programs none
         words = ["sh", "-c", f'exec "$0" "$@" < {program.stdin}', *words]
     ranks = program.ranks.get(setting.mpi, RANKS)
-    command = [setting.sibyl, "run", "-n", ranks, "--mpi", setting.mpi, "--compare", setting.turns]
+    command = [setting.sibyl, "run", "-n", ranks, "--mpi", setting.mpi, "--compare", turns]
     extra = {name: value for name, value in os.environ.items() if name.startswith("SIBYL_")}
-    env = environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", **extra)
+    env = environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", **extra | more)
     if setting.mpi == "mpich":
         env = yielding(env)
     output = folder / "times.json"
@@ -45,13 +48,34 @@ def measured(program):
     return json.loads(output.read_text())
 
 
-def row(program, found):
+def row(program, folder):
+    found = measured(program, folder, setting.turns)
     low, high = found["interval"]
     seconds = f"{found['native_median']:.2f} s | {found['sibyl_median']:.2f} s"
     return (
         f"| {program.name} | {setting.mpi} | {found['ranks']} | {seconds} | {found['ratio']:.3f} | "
         f"{low:.3f} to {high:.3f} |"
     )
+
+
+def rows_by_setting(program, folder):
+    """By wall times with Sibyl; who begins changes from turn to turn."""
+    from sibyl.experiment.statistics import median, median_interval
+
+    arms = setting.settings.split(",")
+    seconds = {arm: [] for arm in arms}
+    for turn in range(setting.turns):
+        for place in range(len(arms)):
+            arm = arms[(turn + place) % len(arms)]
+            found = measured(program, folder, 1, **dict([arm.split("=", 1)]))
+            seconds[arm] += found["sibyl_seconds"]
+    for arm in arms:
+        ratios = [own / first for own, first in zip(seconds[arm], seconds[arms[0]], strict=True)]
+        low, high = median_interval(ratios)
+        yield (
+            f"| {program.name} | {setting.mpi} | {found['ranks']} | {arm} | "
+            f"{median(seconds[arm]):.2f} s | {median(ratios):.3f} | {low:.3f} to {high:.3f} |"
+        )
 
 
 def main():
@@ -62,11 +86,17 @@ def main():
     parser.add_argument("--mpicc")
     parser.add_argument("--python", help="an interpreter that has mpi4py and numpy")
     parser.add_argument("-k", default="", help="only programs whose name contains this")
+    parser.add_argument(
+        "--settings", help="compare Sibyl with each of these with it with the first"
+    )
     parser.parse_args(namespace=setting)
     # What launching.py needs to prepare graphs.
     setting.mpiexec, setting.timeout = f"mpiexec.{setting.mpi}", 200
     setting.sibyl = str(Path(setting.sibyl).absolute())
-    print("| program | MPI | ranks | natively | with Sibyl | ratio | interval, 95 % |")
+    if setting.python is not None and "/" in setting.python:
+        setting.python = str(Path(setting.python).absolute())
+    times = "setting | with Sibyl" if setting.settings else "natively | with Sibyl"
+    print(f"| program | MPI | ranks | {times} | ratio | interval, 95 % |")
     print("|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as directory:
         setting.work = Path(directory)
@@ -74,7 +104,10 @@ def main():
             if setting.k not in program.name:
                 continue
             try:
-                print(row(program, measured(program)), flush=True)
+                folder = Path(tempfile.mkdtemp(dir=setting.work))
+                program.prepare(folder)
+                rows = rows_by_setting if setting.settings else lambda *now: [row(*now)]
+                print(*rows(program, folder), sep="\n", flush=True)
             except unittest.SkipTest as reason:
                 print(f"measure: {program.name}: {reason}", file=sys.stderr)
 

@@ -358,36 +358,10 @@ void CommunicatorState::end_governing() {
   governing_.reset();
 }
 
-namespace {
-
-std::string name_of(const Algorithm* algorithm) {
-  return algorithm == nullptr ? std::string() : std::string(algorithm->name);
-}
-
-}  // namespace
-
-void CommunicatorState::report_governed() {
-  if (governing_ != nullptr) report_governed(governing_->governor(), false);
-}
-
-void CommunicatorState::report_governed(const Governor& governor, bool persistent) try {
-  if (!process_.reports()) return;
-  for (const Governor::Site& site : governor.sites()) {
-    report.governed.push_back({.collective = site.key.collective,
-                               .persistent = persistent,
-                               .root = site.key.root,
-                               .least_bytes = site.key.least_bytes(),
-                               .most_bytes = site.key.most_bytes(),
-                               .algorithm = std::string(site.key.own->name),
-                               .challenger = name_of(site.key.challenger),
-                               .line = site.key.line,
-                               .decided = site.decided,
-                               .served_by = site.arm,
-                               .calls = static_cast<std::uint64_t>(site.calls),
-                               .native_calls = static_cast<std::uint64_t>(site.served[1]),
-                               .challenger_calls = static_cast<std::uint64_t>(site.served[2]),
-                               .seconds = site.cost});
-  }
+void CommunicatorState::report_governed() try {
+  if (governing_ == nullptr || !process_.reports()) return;
+  const std::vector<GovernedSite> found = governed_sites(governing_->governor(), false);
+  report.governed.insert(report.governed.end(), found.begin(), found.end());
 } catch (const std::bad_alloc&) {
   return;  // the report lacks some lines
 }

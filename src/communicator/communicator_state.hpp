@@ -155,8 +155,6 @@ class CommunicatorState final : public ArrivalListener {
   bool costs_sought() const { return costs_sought_; }
   // The communicator ends: what the governor has found goes into `report`.
   void report_governed();
-  // What that of a persistent request has found, likewise.
-  void report_governed(const Governor& governor, bool persistent = true);
   // Holds what was chosen against the MPI library's own; nullptr where SIBYL_GOVERN is 0.
   Governing* governing() { return governing_.get(); }
   // For tests: the same on all ranks, after set-up, between two calls.

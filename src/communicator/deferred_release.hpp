@@ -4,7 +4,8 @@
 // A rank frees a request without asking the others. A root may have served all ranks and freed its
 // request while a slow rank has still to send the estimate of its arrival. If tags and communicator
 // were given back then, that message could be received by whoever uses them next: an MPI library
-// may give a new communicator the context of one that was freed. So the exchange of arrivals, its
+// may give a new communicator the context of one that was freed. So may a report or a verdict of a
+// request's governor be under way. So the exchange of arrivals, the governor, their
 // tags and the private communicator are kept until every rank has sent its last message. Whether
 // they have is looked at whenever a request is made or freed, and at MPI_Finalize, which waits a
 // little and then cancels.
@@ -19,6 +20,7 @@
 
 #include "arrival_service/arrival_exchange.hpp"
 #include "base/own_failure.hpp"
+#include "communicator/governing.hpp"
 #include "communicator/tag_lease.hpp"
 
 namespace sibyl {
@@ -27,9 +29,13 @@ class DeferredRelease {
  public:
   struct Entry {
     TagLease tags;
-    std::unique_ptr<ArrivalExchange> exchange;  // null: there was none; ends before its tags
+    // Null: there was none. Both end before their tags.
+    std::unique_ptr<ArrivalExchange> exchange;
+    std::unique_ptr<Governing> governing;
     bool has_left() const {
-      return exchange == nullptr || guarded([&] { return exchange->left(); }, false);
+      const bool all_arrivals =
+          exchange == nullptr || guarded([&] { return exchange->left(); }, false);
+      return all_arrivals && (governing == nullptr || governing->left());
     }
   };
   // Made with the request, so that nothing is allocated at its end.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <string>
 #include <thread>
 
 namespace sibyl {
@@ -25,7 +26,32 @@ bool cancel(std::vector<MPI_Request>& requests) {
   return any;
 }
 
+std::string name_of(const Algorithm* algorithm) {
+  return algorithm == nullptr ? std::string() : std::string(algorithm->name);
+}
+
 }  // namespace
+
+std::vector<GovernedSite> governed_sites(const Governor& governor, bool of_request) {
+  std::vector<GovernedSite> sites;
+  for (const Governor::Site& site : governor.sites()) {
+    sites.push_back({.collective = site.key.collective,
+                     .persistent = of_request,
+                     .root = site.key.root,
+                     .least_bytes = site.key.least_bytes(),
+                     .most_bytes = site.key.most_bytes(),
+                     .algorithm = std::string(site.key.own->name),
+                     .challenger = name_of(site.key.challenger),
+                     .line = site.key.line,
+                     .decided = site.decided,
+                     .served_by = site.arm,
+                     .calls = static_cast<std::uint64_t>(site.calls),
+                     .native_calls = static_cast<std::uint64_t>(site.served[1]),
+                     .challenger_calls = static_cast<std::uint64_t>(site.served[2]),
+                     .seconds = site.cost});
+  }
+  return sites;
+}
 
 // All memory now: a rank that found none in the middle would leave the others waiting.
 Governing::Governing(const Parties& parties)
@@ -61,8 +87,15 @@ double Governing::now() const {
   *call.stay = {.joined = joined, .left = joined + lasted};
 }
 
+Governor::Call Governing::start(const Governor::Key& key) {
+  const Governor::Step due = governor_.begin_call();
+  if (due == Governor::Step::report || due == Governor::Step::follow) step(due);
+  return governor_.enter(key, 0);
+}
+
 void Governing::progress(bool waits) {
-  if (settled()) return;
+  if (all_came()) return;
+  const double begin = now();
   int done = 0;
   int error = PMPI_Testall(static_cast<int>(incoming_.size()), incoming_.data(), &done,
                            MPI_STATUSES_IGNORE);
@@ -71,11 +104,25 @@ void Governing::progress(bool waits) {
     error = collect();
   }
   if (error != MPI_SUCCESS) governor_.switch_off();
-  if (waits && waits_since_ == 0) waits_since_ = now();
-  if (settled() && waits_since_ != 0) {
-    if (!lasted_) spent_.waiting += std::max(now() - waits_since_, 0.0);
+  const bool came = all_came();
+  if (came && !lasted_) spent_.at_work += std::max(now() - begin, 0.0);
+  if (waits && !settled() && waits_since_ == 0) waits_since_ = begin;
+  if (came && waits_since_ != 0) {
+    if (!lasted_) spent_.waiting += std::max(begin - waits_since_, 0.0);
     waits_since_ = 0;
   }
+}
+
+bool Governing::left() {
+  progress(false);
+  if (!all_came()) return false;
+  int done = 0;
+  if (PMPI_Testall(static_cast<int>(outgoing_.size()), outgoing_.data(), &done,
+                   MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
+    return true;
+  }
+  if (done != 0) outgoing_.clear();
+  return done != 0;
 }
 
 void Governing::complete(const Governor::Call& call, double seconds) {

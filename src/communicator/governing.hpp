@@ -21,8 +21,12 @@
 
 #include "governor/governor.hpp"
 #include "governor/judge.hpp"
+#include "telemetry/report.hpp"
 
 namespace sibyl {
+
+// For a report. May throw std::bad_alloc.
+std::vector<GovernedSite> governed_sites(const Governor& governor, bool of_request);
 
 class Governing {
  public:
@@ -48,15 +52,19 @@ class Governing {
   // It is over; `comparable`: it was served by the arm that it had.
   void leave(const Governor::Call& call, bool comparable);
 
-  // For a persistent request, whose start may not wait for anyone. Before it completes it takes in
-  // and passes on what has come of an agreement that its start began, until `settled`; so the steps
-  // at later starts find all that they need. `waits`: it has nothing else to wait for.
+  // For a persistent request, whose start waits for nobody.
+  // Begins an iteration, as enter() does a call.
+  Governor::Call start(const Governor::Key& key);
+  // Takes in, and passes on, what has come of an agreement. `waits`: there is nothing else to wait
+  // for in this iteration.
   void progress(bool waits);
-  bool settled() const {
-    return !governor_.is_under_way() || (leads() ? collected_ : incoming_.empty());
-  }
+  // The iteration may end: the start that follows verdicts has them. That is the second one after
+  // the report, so that a rank waits for those alone that are an iteration behind.
+  bool settled() const { return !governor_.follows_next() || all_came(); }
   // It is complete, and has taken so many seconds.
   void complete(const Governor::Call& call, double seconds);
+  // No iteration follows: true when no message is under way any more. Blocks nowhere.
+  bool left();
 
   // The communicator goes: no message stays under way, which may take a second where a rank is
   // behind. False where one of this rank's has been given up, so that another rank's may still come
@@ -73,6 +81,10 @@ class Governing {
 
  private:
   bool leads() const { return parties_.rank == 0; }
+  // Of the agreement under way.
+  bool all_came() const {
+    return !governor_.is_under_way() || (leads() ? collected_ : incoming_.empty());
+  }
   void step(Governor::Step step);
   int wait_for(std::vector<MPI_Request>& requests);
   bool wait_until(double end, std::vector<MPI_Request>& requests) const;

@@ -92,6 +92,8 @@ class Process {
   void retract(MPI_Comm comm);  // it did not begin
   // Whether a communicator has this state.
   static bool has(const CommunicatorState* state);
+  // Of what may end after its communicator.
+  void add_to_report(const CommunicatorReport& report, int communicator_size);
   void leave(MPI_Comm comm, const CommunicatorReport& report, int communicator_size,
              CommunicatorRecording recording);
   // A call of a collective that Sibyl does not serve, for the report.

@@ -54,6 +54,11 @@ void Process::leave(MPI_Comm comm, const CommunicatorReport& report, int communi
   if (!recording.group.empty()) recording_.take(std::move(recording));
 }
 
+void Process::add_to_report(const CommunicatorReport& report, int communicator_size) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (reports()) report_.merge(report, communicator_size);
+}
+
 void Process::count_native(std::string_view collective, int communicator_size,
                            std::chrono::nanoseconds took) {
   const std::lock_guard<std::mutex> lock(mutex_);

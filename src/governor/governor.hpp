@@ -184,6 +184,8 @@ class Governor {
   Step begin_call();
   static constexpr std::int64_t calls_in_flight = 2;  // from a report to its verdicts
   bool is_under_way() const { return under_way_; }
+  // The next call follows verdicts.
+  bool follows_next() const { return under_way_ && number_ + 1 == reported_at_ + calls_in_flight; }
 
   // What governing has taken, in seconds: at work, and waiting for other ranks' messages.
   struct Spent {

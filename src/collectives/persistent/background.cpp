@@ -31,12 +31,12 @@ void PersistentRequest::serve() {
 // There is something that the thread could find to do.
 bool PersistentRequest::has_background() const {
   if (stage_ == Stage::inactive || !runs_program() || ended()) return false;
+  if (governing_ != nullptr && !governing_->settled()) return true;
   if (!execution_.bound()) {
     return error_ == MPI_SUCCESS && !(stage_ == Stage::computing && begins_late());
   }
   if (queue_ && !queue_->all_served()) return true;
-  return execution_.waits() || (exchanging_ && !exchange_->settled()) ||
-         (stage_ == Stage::arrived && governing_ != nullptr && !governing_->settled());
+  return execution_.waits() || (exchanging_ && !exchange_->settled());
 }
 
 void PersistentRequest::to_thread() {

@@ -21,6 +21,7 @@ int init_blocks(Caller caller, Collective collective, const BlockArguments& now,
         int wrong = judge_blocks(now, state.rank(), state.size()).error_class;
         if (wrong == MPI_SUCCESS) wrong = check_blocks(state, now, checked);
         offer.bytes = checked.block_bytes;
+        offer.dense = checked.all_type.dense && checked.own_type.dense;
         if (wrong == MPI_SUCCESS && !checked.own_block_fits(now)) return MPI_ERR_TRUNCATE;
         return wrong;
       },

@@ -34,7 +34,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
       bound_(std::move(call)),
       rank_(state.rank()),
       ranks_(state.size()),
-      programs_(rank_, ranks_, 1) {
+      programs_(rank_, ranks_, bound_.challenger == nullptr ? 1 : 2) {
   programs_.set_placement(state.placement());
   if (!bound_.counts.empty()) {
     bound_.blocks.counts = Counts(bound_.counts.data());
@@ -84,20 +84,28 @@ void PersistentRequest::release() {
   MPI_Comm native = native_comm_.exchange(MPI_COMM_NULL);
   if (native != MPI_COMM_NULL) PMPI_Comm_free(&native);
   if (!bound_.tags) return;
-  end_governing();
+  report_governed();
   if (window_ != nullptr) bound_.tags.home().bytes_of_windows -= bound_.window_bytes;
   window_.reset();
   farewell_.front().exchange = std::move(exchange_);
+  farewell_.front().governing = std::move(governing_);
   farewell_.front().tags = std::move(bound_.tags);
   process_->deferred_release().add(farewell_);
   process_->deferred_release().sweep();
 }
 
-void PersistentRequest::end_governing() {
-  if (governing_ == nullptr) return;
-  link_->while_alive([this] { state_->report_governed(governing_->governor()); });
-  if (!governing_->finish()) bound_.tags.home().leave_behind();
-  governing_.reset();
+// In the process's own report, since the communicator may have gone before. Without memory it
+// lacks that line.
+void PersistentRequest::report_governed() {
+  if (governing_ == nullptr || !process_->reports()) return;
+  guarded(
+      [&] {
+        CommunicatorReport found;
+        found.governed = governed_sites(governing_->governor(), true);
+        process_->add_to_report(found, ranks_);
+        return true;
+      },
+      false);
 }
 
 int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
@@ -170,7 +178,7 @@ int PersistentRequest::begin_iteration() {
   started_ = seconds();
   predicted_ = -1;
   asked_ = 0;
-  if (governing_ != nullptr) governed_ = governing_->enter(site_, 0);
+  if (governing_ != nullptr) governed_ = governing_->start(site_);
   if (!runs_program()) return MPI_SUCCESS;
   exchanging_ = exchanges() && (!everyone() || iteration_ >= resume_);
   if (exchanging_) exchange_->begin(iteration_);
@@ -183,6 +191,8 @@ int PersistentRequest::begin_iteration() {
   if (execution_.bound() &&
       (execution_.waits() || (queue_ && in_background() && queue_->expects())))
     to_thread();
+  // Others may wait for what this rank has to tell, and it for something of theirs before it comes.
+  if (governing_ != nullptr && !governing_->settled()) to_thread();
   if (governing_ != nullptr) in_calls_ = seconds() - started_;
   return MPI_SUCCESS;
 }
@@ -296,6 +306,7 @@ bool PersistentRequest::advance() {
     exchange_->advance();
     note(exchange_->error());
   }
+  if (governing_ != nullptr) governing_->progress(execution_.bound() && execution_.ended());
   if (!execution_.bound()) {
     if (error_ != MPI_SUCCESS || (stage_ == Stage::computing && begins_late())) return false;
     const bool alone_decides = !everyone() && stage_ == Stage::arrived;
@@ -306,7 +317,6 @@ bool PersistentRequest::advance() {
   const std::size_t open = execution_.open();
   execution_.progress();
   if (queue_) serve();
-  if (governing_ != nullptr) governing_->progress(stage_ == Stage::arrived && execution_.ended());
   return execution_.open() != open;
 }
 

@@ -205,7 +205,7 @@ class PersistentRequest final : public PersistentWork {
   bool begins_late() const;
   void begin_program(bool with_arrivals);
   void govern(std::uint64_t communicator);
-  void end_governing();
+  void report_governed();
   // The end of an iteration that is governed is waited or tested for.
   void ask() {
     if (governing_ != nullptr && stage_ == Stage::arrived && asked_ == 0) asked_ = seconds();

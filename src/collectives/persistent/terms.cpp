@@ -12,6 +12,7 @@
 #include "cost/placement.hpp"
 #include "executor/window/node_window.hpp"
 #include "selection/lanes.hpp"
+#include "selection/model.hpp"
 #include "selection/reproducible.hpp"
 
 namespace sibyl {
@@ -195,6 +196,7 @@ bool can_have_thread(CommunicatorState& state) {
 struct Agreed {
   bool arguments_right = false;      // of all ranks
   bool threaded = false;             // every rank can have a thread
+  bool dense = false;                // no rank's types have gaps
   std::uint64_t window_bytes = 0;    // that every rank has left for windows
   std::uint64_t most_own_bytes = 0;  // of irregular blocks
   TagBlocks::Map used_tags{};        // at any rank
@@ -202,12 +204,14 @@ struct Agreed {
 };
 
 // Collective. False when MPI fails.
-bool meet(CommunicatorState& state, const PersistentCall& call, int wrong, Agreed& agreed) {
+bool meet(CommunicatorState& state, const PersistentOffer& offer, const PersistentCall& call,
+          int wrong, Agreed& agreed) {
   const MPI_Comm comm = state.private_comm();
-  const std::array<std::int64_t, 4> own{
+  const std::array<std::int64_t, 5> own{
       wrong == MPI_SUCCESS ? 1 : 0, can_have_thread(state) ? 1 : 0,
-      static_cast<std::int64_t>(state.bytes_for_windows()), -static_cast<std::int64_t>(call.bytes)};
-  std::array<std::int64_t, 4> least{};
+      static_cast<std::int64_t>(state.bytes_for_windows()), -static_cast<std::int64_t>(call.bytes),
+      offer.dense ? 1 : 0};
+  std::array<std::int64_t, 5> least{};
   const TagBlocks::Map used = call.tags.home().tags.used();
   if (PMPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_MIN,
                      comm) != MPI_SUCCESS ||
@@ -221,6 +225,7 @@ bool meet(CommunicatorState& state, const PersistentCall& call, int wrong, Agree
   agreed.threaded = least[1] != 0;
   agreed.window_bytes = static_cast<std::uint64_t>(least[2]);
   agreed.most_own_bytes = static_cast<std::uint64_t>(-least[3]);
+  agreed.dense = least[4] != 0;
   return true;
 }
 
@@ -231,7 +236,8 @@ constexpr std::uint64_t bytes_under_way = 256 * 1024;
 // some of it, and what is lost waits for a timeout. Asked for, a few at a time, blocks take a
 // little longer where nothing is lost, and a fraction where much is; no measurement at set-up tells
 // which. (The library's own nonblocking gathers send at once, too.) What turns out is agreed on,
-// which without a thread would wait for ranks that wait for something else.
+// which without a thread would wait for ranks that wait for something else. Blocks that come in
+// parts are brought together at the root where types have gaps, which `linear` needs no memory for.
 void choose_challenger(const Settings& settings, const Situation& now, PersistentCall& call) {
   const bool freely = wanted_algorithm(settings, now) == choose_automatically;
   const bool sends_at_once =
@@ -239,6 +245,7 @@ void choose_challenger(const Settings& settings, const Situation& now, Persisten
   const bool asks_several = call.by_arrival && call.outstanding > 1 && now.ranks > 2;
   const bool has_thread = call.progress != PersistentCall::Progress::calls;
   if (settings.govern == 0 || !freely || !sends_at_once || !asks_several || !has_thread) return;
+  if (now.bytes > message_limit / static_cast<std::uint64_t>(now.ranks)) return;
   call.challenger = find_algorithm(call.collective, "linear-synchronised");
   const std::uint64_t blocks = std::max<std::uint64_t>(bytes_under_way / now.bytes, 2);
   call.outstanding_of_challenger =
@@ -272,7 +279,7 @@ void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agre
                                state.placement(), TagBlocks::tags - PersistentCall::tags_besides);
   }
   call.by_arrival = terms.by_arrival != 0 && !fixed;
-  choose_challenger(settings, situation_of(state, offer, call.collective), call);
+  if (agreed.dense) choose_challenger(settings, situation_of(state, offer, call.collective), call);
 }
 
 // Tags that no rank uses. Where there are none left, on all ranks alike, the library serves.
@@ -317,7 +324,7 @@ int agree_on_persistent(CommunicatorState& state, MPI_Info info, const Persisten
       },
       false);
   const int wrong = offer.wrong != MPI_SUCCESS || read ? offer.wrong : MPI_ERR_NO_MEM;
-  if (!meet(state, call, wrong, agreed)) return MPI_ERR_OTHER;
+  if (!meet(state, offer, call, wrong, agreed)) return MPI_ERR_OTHER;
   if (!agreed.arguments_right) return wrong != MPI_SUCCESS ? wrong : MPI_ERR_OTHER;
   if (agreed.terms.valid == 0) return MPI_ERR_INFO_VALUE;
 

@@ -25,6 +25,7 @@ struct PersistentOffer {
   OperatorUse use = OperatorUse::none;
   bool commutes = true;
   bool eligible = true;  // by arguments that are the same on all ranks
+  bool dense = true;     // this rank's types have no gaps
 };
 
 // Collective over a communicator that Sibyl serves. Fills in all of `call` but what comes from the

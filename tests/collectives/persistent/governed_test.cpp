@@ -93,6 +93,69 @@ TEST_F(PersistentGoverned, AgreementsNeedNobodysWait) {
   }
 }
 
+// The rank that judges is held up before it comes, by one that has ended the iteration.
+TEST_F(PersistentGoverned, AgreementsNeedNobodysArrival) {
+  if (!is_governed_here()) GTEST_SKIP() << "needs a thread, and two that send";
+  const Duplicate comm;
+  PersistentTrial trial(large_gather(), comm.get());
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    trial.start(i);
+    int word = 0;
+    if (rank_in() == 0) MPI_Recv(&word, 1, MPI_INT, 1, 0, comm.get(), MPI_STATUS_IGNORE);
+    trial.arrive();
+    trial.wait();
+    if (rank_in() == 1 && size_of() > 2) MPI_Send(&word, 1, MPI_INT, 0, 0, comm.get());
+    trial.check();
+  }
+}
+
+// Each of the first two ranks takes part in one request and only then in the other one.
+TEST_F(PersistentGoverned, TwoRequestsAreTakenInOtherOrders) {
+  if (!is_governed_here()) GTEST_SKIP() << "needs a thread, and two that send";
+  const Duplicate comm;
+  PersistentTrial first(large_gather(), comm.get());
+  PersistentTrial second(large_gather(), comm.get());
+  const auto one_by_one = [](PersistentTrial& one, PersistentTrial& other, std::uint64_t i) {
+    for (PersistentTrial* trial : {&one, &other}) {
+      trial->start(i);
+      trial->arrive();
+      trial->wait();
+    }
+  };
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    if (rank_in() == 0) {
+      one_by_one(first, second, i);
+    } else if (rank_in() == 1) {
+      one_by_one(second, first, i);
+    } else {
+      first.start(i);
+      second.start(i);
+      first.arrive();
+      second.arrive();
+      first.wait();
+      second.wait();
+    }
+    first.check();
+    second.check();
+  }
+  EXPECT_FALSE(inside(first).governing()->governor().is_off());
+}
+
+// What is under way then meets none of the next request, which has the same tags.
+TEST_F(PersistentGoverned, RequestsAreFreedWhereverTheyAre) {
+  if (!is_governed_here()) GTEST_SKIP() << "needs a thread, and two that send";
+  const Duplicate comm;
+  for (int iterations = 8; iterations < 16; ++iterations) {
+    PersistentTrial trial(large_gather(), comm.get());
+    Random own(run_seed() + static_cast<std::uint64_t>(rank_in()));
+    for (int i = 0; i < iterations; ++i) {
+      iterate(trial, static_cast<std::uint64_t>(i), Edges::all, own);
+      trial.check();
+    }
+    trial.free();
+  }
+}
+
 TEST_F(PersistentGoverned, WhatIsAskedForIsNotQuestioned) {
   const Duplicate comm;
   PersistentCase by_name = large_gather();

@@ -3,13 +3,13 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from forked_command import COMMAND, run_command
 from installed_mpis import with_compilers
 
 from sibyl.cluster import network, state
@@ -19,7 +19,6 @@ from sibyl.errors import CommandError
 from sibyl.mpi.installation import Launcher, library_of_launcher
 
 PROGRAMS = Path(__file__).parent / "programs"
-COMMAND = [sys.executable, "-m", "sibyl"]
 
 # A shell that starts the suite in the background has it ignore interrupts, and so all its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -51,17 +50,9 @@ def pytest_report_header() -> str | None:
     return f"no cluster is tested: {REASON}" if REASON else None
 
 
-def sibyl(*words: object, **options: object) -> subprocess.CompletedProcess[str]:
+def sibyl(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command to its end."""
-    options.setdefault("input", "")
-    return subprocess.run(
-        [*COMMAND, *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        **options,
-    )
+    return run_command(*words, cwd=cwd, timeout=60)
 
 
 def start(*words: object) -> subprocess.Popen[str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from conftest import (
-    COMMAND,
     assert_nothing_left,
     assert_usage_error,
     namespaces_of,
@@ -19,6 +18,7 @@ from conftest import (
     start,
     wait_until,
 )
+from forked_command import COMMAND
 
 from sibyl.cli import main
 from sibyl.cluster import lifecycle, network, state

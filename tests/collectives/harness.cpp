@@ -7,7 +7,7 @@
 namespace sibyl::test {
 namespace {
 
-constexpr std::ptrdiff_t guard = 64;
+constexpr std::ptrdiff_t guard_bytes = 64;
 
 unsigned char pattern(std::size_t place) { return static_cast<unsigned char>(place * 37 + 11); }
 
@@ -72,8 +72,8 @@ GuardedBuffer::GuardedBuffer(const Layout& layout, std::int64_t count)
       high = std::max(high, at + 4);
     }
   }
-  origin_ = guard - low;
-  bytes_.resize(static_cast<std::size_t>(high - low + 2 * guard));
+  origin_ = guard_bytes - low;
+  bytes_.resize(static_cast<std::size_t>(high - low + 2 * guard_bytes));
   for (std::size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = pattern(i);
   take_snapshot();
 }

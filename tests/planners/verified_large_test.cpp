@@ -16,19 +16,19 @@
 namespace sibyl {
 namespace {
 
-constexpr Collective collectives[] = {Collective::exscan,
-                                      Collective::scan,
-                                      Collective::gather,
-                                      Collective::scatter,
-                                      Collective::allreduce,
-                                      Collective::bcast,
-                                      Collective::reduce_scatter,
-                                      Collective::allgather,
-                                      Collective::allgatherv,
-                                      Collective::alltoall,
-                                      Collective::alltoallv,
-                                      Collective::barrier,
-                                      Collective::reduce_scatter_block};
+constexpr Collective proved[] = {Collective::exscan,
+                                 Collective::scan,
+                                 Collective::gather,
+                                 Collective::scatter,
+                                 Collective::allreduce,
+                                 Collective::bcast,
+                                 Collective::reduce_scatter,
+                                 Collective::allgather,
+                                 Collective::allgatherv,
+                                 Collective::alltoall,
+                                 Collective::alltoallv,
+                                 Collective::barrier,
+                                 Collective::reduce_scatter_block};
 
 class VerifiedLarge : public testing::TestWithParam<Collective> {
  protected:
@@ -84,7 +84,7 @@ TEST_P(VerifiedLarge, SamplesUpToTwoThousandRanksAreProved) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, VerifiedLarge, testing::ValuesIn(collectives),
+INSTANTIATE_TEST_SUITE_P(Table, VerifiedLarge, testing::ValuesIn(proved),
                          [](const auto& collective) {
                            return "of_" + std::string(name_of(collective.param));
                          });

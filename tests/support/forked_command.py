@@ -20,9 +20,13 @@ COMMAND = [sys.executable, "-m", "sibyl"]
 
 
 def run_command(
-    *words: object, cwd: Path, input: str = "", env: Mapping[str, str] | None = None
+    *words: object,
+    cwd: Path | None = None,
+    input: str = "",
+    env: Mapping[str, str] | None = None,
+    timeout: float = 120,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `sibyl WORDS` as subprocess.run would, with text captured, for 120 s at most."""
+    """Runs `sibyl WORDS` as subprocess.run would, with text captured."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["sibyl.cli", "matplotlib.pyplot"])
     arguments = [*map(str, words)]
@@ -32,14 +36,15 @@ def run_command(
         environment = dict(os.environ if env is None else env)
         files = (stdin, out, errors)
         process = context.Process(
-            target=_become_the_command, args=(arguments, str(cwd), environment, _Streams(files))
+            target=_become_the_command,
+            args=(arguments, str(cwd or Path.cwd()), environment, _Streams(files)),
         )
         process.start()
-        process.join(120)
+        process.join(timeout)
         if process.exitcode is None:
             process.kill()
             process.join()
-            raise subprocess.TimeoutExpired([*COMMAND, *arguments], 120)
+            raise subprocess.TimeoutExpired([*COMMAND, *arguments], timeout)
         for stream in (out, errors):
             stream.seek(0)
         return subprocess.CompletedProcess(

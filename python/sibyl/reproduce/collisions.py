@@ -18,7 +18,7 @@ from sibyl.experiment.units import size_text
 from sibyl.reproduce.control import MeanTimes, with_controls, worth_of_knowing
 from sibyl.reproduce.elapsed import WHAT, appendix_claims
 from sibyl.reproduce.outcome import Claim, Outcome, deviation, judge, near, published
-from sibyl.reproduce.rack import DELAYS_MS, NETWORK, Means, mean_times
+from sibyl.reproduce.rack import DELAYS_MS, LINKS_SHARED, NETWORK, Means, mean_times
 from sibyl.reproduce.scatter_gather import GATHER, KFLOATS, LINEAR
 from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR, printed_times
 from sibyl.reproduce.worth import WORTH_COLUMNS, worth_columns, worth_columns_of
@@ -39,8 +39,8 @@ COLUMNS = (
 )
 STEPS = len(WAYS) * len(QUEUES) * len(DELAYS_MS)
 SETTING = (
-    "simulated: 1 Gbit/s (8 ns/B), alpha 25 us, messages up to 64 KiB eager, links shared, windows "
-    "of 14 480 bytes, retransmission after 200 ms; orders of the true arrival times; first "
+    f"simulated: 1 Gbit/s (8 ns/B), alpha 25 us, messages up to 64 KiB eager, {LINKS_SHARED}, "
+    "windows of 14 480 bytes, retransmission after 200 ms; orders of the true arrival times; first "
     "segments as in Open MPI"
 )
 Printed = Mapping[tuple[int, int, str], float]  # ms by K floats, delay and algorithm
@@ -56,7 +56,7 @@ class Setup:
     @property
     def network(self) -> Network:
         """The rack's, with the queue."""
-        return replace(NETWORK, sharing=True, queue=Queue(self.queue))
+        return replace(NETWORK, queue=Queue(self.queue))
 
     @property
     def name(self) -> str:

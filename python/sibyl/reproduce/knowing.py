@@ -6,7 +6,7 @@ caller who is late waits; the background variants have the computation before it
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -15,14 +15,12 @@ import numpy
 from sibyl.experiment.units import size_text
 from sibyl.reproduce.control import nothing, wrong
 from sibyl.reproduce.outcome import Claim, Outcome, as_control, judge
-from sibyl.reproduce.rack import NETWORK
+from sibyl.reproduce.rack import LINKS_SHARED, NETWORK
 from sibyl.reproduce.worth import WORTH_COLUMNS, Told, span_of_worth, worth_columns
 from sibyl.simulator.contenders import Contender, contenders
 from sibyl.simulator.run import run_prepared
 from sibyl.simulator.session import Problem, Settings, arrivals_of, simulation_of
 
-SHARED = replace(NETWORK, sharing=True)
-LINKS_SHARED = "links shared"
 RANKS = (8, 16, 48)
 SIZES = (64 * 1024, 1 << 20, 8 << 20)  # in all, or of each rank's vector
 DELAYS = (0.25, 1.0, 4.0)  # of what the link of one rank takes for that
@@ -153,7 +151,7 @@ def _patterns(
     shape: str, ranks: int, size: int, delay: float, settings: Settings
 ) -> tuple[Problem, list[numpy.ndarray]]:
     """The problem, and the arrivals under which it is simulated."""
-    problem = Problem(ranks, size, shape, delay * size * SHARED.beta)
+    problem = Problem(ranks, size, shape, delay * size * NETWORK.beta)
     patterns = [arrivals_of(problem, settings, i) for i in range(ITERATIONS)]
     return problem, patterns if shape == "uniform" else list(map(_anybody, enumerate(patterns)))
 
@@ -174,24 +172,24 @@ def _absorbed(
     times = []
     for arrivals in patterns:
         prepared = simulation_of(problem, contender, settings, arrivals)
-        times.append(run_prepared(prepared, SHARED, arrivals).absorbed)
+        times.append(run_prepared(prepared, NETWORK, arrivals).absorbed)
     return times
 
 
 def ring_over_bound(shape: str, ranks: int, size: int, delay: float) -> float:
     """The absorbed time of an allgather by the ring over what the last rank's link needs."""
-    settings = Settings("allgather", SHARED, compute=max(0.01, 2 * delay * size * SHARED.beta))
+    settings = Settings("allgather", NETWORK, compute=max(0.01, 2 * delay * size * NETWORK.beta))
     problem, patterns = _patterns(shape, ranks, size, delay, settings)
     (ring,) = contenders("allgather", RING)
-    bound = SHARED.alpha + SHARED.beta * size * (ranks - 1) / ranks
+    bound = NETWORK.alpha + NETWORK.beta * size * (ranks - 1) / ranks
     return fmean(_absorbed(ring, problem, settings, patterns)) / bound
 
 
 def cell_of(listener: Listener, shape: str, ranks: int, size: int, delay: float) -> Cell:
     """One listener under one kind of arrivals, in its three versions."""
-    seconds = delay * size * SHARED.beta
+    seconds = delay * size * NETWORK.beta
     settings = Settings(
-        listener.collective, SHARED, compute=max(0.01, 2 * seconds),
+        listener.collective, NETWORK, compute=max(0.01, 2 * seconds),
         outstanding=listener.under_way or (0 if listener.under_way == 0 else 1),
     )  # fmt: skip
     problem, patterns = _patterns(shape, ranks, size, delay, settings)

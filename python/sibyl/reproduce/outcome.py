@@ -129,6 +129,7 @@ class Item:
         how: simulated, or measured here.
         steps: how often that function is called.
         place: of an item that is measured on a cluster, where unless told otherwise.
+        iterations: that it takes, whatever is asked for; None: as many as are asked for.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Item:
     run: Callable[[int, Advance], Outcome] | Measurement = field(repr=False)
     steps: int = 1
     place: Where | None = None
+    iterations: int | None = None
 
 
 def judge(

@@ -1,13 +1,16 @@
-"""The pages of all items in Markdown: a short one of the papers' claims, and one of the details."""
+"""The pages of all items in Markdown: a short one of the papers' claims, and one of the details.
+
+The short one has what the papers are about (headlines.py) and what some instrument does not hold.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sibyl.reproduce.cross_validation import agreements
-from sibyl.reproduce.headlines import headline
-from sibyl.reproduce.knowing import LINKS_SHARED
+from sibyl.reproduce.headlines import MAIN, headline
 from sibyl.reproduce.outcome import VERDICTS, Item
+from sibyl.reproduce.rack import LINKS_SHARED
 
 DETAILS = "reproduction-details.md"
 # What has made a result that programs of today would make anew.
@@ -37,8 +40,8 @@ READING = (
     "what knowing is worth, iteration by iteration; a sign test of printed times and of the "
     "transform's windows; Holm's correction over the claim). Instruments: the *model* "
     "(`sibyl simulate`, with how far its numbers are from the published ones of the same item, or "
-    "else in how many cells of `cross-validation` a model with such links agrees with another "
-    "instrument), *SMPI* (the library on SimGrid's simulated network), a *cluster* of namespaces "
+    "else in how many cells of `cross-validation` a model with such links agrees with others), "
+    "*SMPI* (the library on SimGrid's simulated network), a *cluster* of namespaces "
     "on one machine, this *processor*, a *recording* of real programs."
 )
 READING_OF_WORTH = (
@@ -56,6 +59,10 @@ HEAD = (
     "Words in italics are what an item adds to the claim, or its words for a part of it. "
     "[How to read the rest]({}): tests, margins, instruments."
 )
+OTHERS = (
+    " Here stand the claims that the papers are about, and what some instrument does not hold; "
+    "[the others]({}) there."
+)
 WORTH = (
     "A background variant beside the plain one, as the papers have it, mixes what knowing gains "
     "with concurrency and early receipt, which give nearly all of it in scatter and in a gather "
@@ -66,7 +73,7 @@ WORTH = (
 )
 TITLES = {
     "reading": "How to read it",
-    "paper": "What the papers say",
+    "paper": "What else the papers say",
     "control": "What knowing who is late is worth: the same algorithm, told nothing",
     "own": "What Sibyl says of itself",
 }
@@ -98,18 +105,13 @@ def instrument(document: dict[str, Any], documents: Documents = ()) -> str:
 
 
 def _elsewhere(document: dict[str, Any], documents: Documents) -> str:
-    """How often a model agrees with others in cases that are not the paper's.
-
-    A model whose messages share links has been compared with SMPI as it is, with the cluster only
-    with handshakes besides; one whose messages take turns, with both.
-    """
-    found = {each.other: each for of in documents for each in agreements(of)}
-    shared = LINKS_SHARED in document["setting"]
-    other = "SMPI" if shared else "the cluster"
-    if other not in found:
+    """How often a model whose messages share links agrees with others, in cases not the paper's."""
+    if LINKS_SHARED not in document["setting"]:
         return ""
-    count = found[other].shared if shared else found[other].turns
-    return f"not compared with printed times; within 10 % of {other} in {count} other cells"
+    found = [
+        f"of {other} in {count}" for of in documents for other, count in agreements(of).items()
+    ]
+    return f"no printed times; within 10 % {' and '.join(found)} other cells" if found else ""
 
 
 def _anchor(title: str) -> str:
@@ -118,7 +120,7 @@ def _anchor(title: str) -> str:
 
 
 def _part(of: str) -> str:
-    """A link to a part of the other page."""
+    """The address of a part of the other page."""
     return f"{DETAILS}#{_anchor(TITLES[of])}"
 
 
@@ -129,13 +131,22 @@ def _claims(documents: Documents, kind: str) -> Iterator[tuple[dict[str, Any], d
                 yield document, claim
 
 
+def _links(documents: Documents, text: Sequence[str], page: str = "") -> list[str]:
+    """Where the names of items in brackets lead to, of those that stand in a text."""
+    found = [
+        f"[{of['item']}]: {page}#{_anchor(of['title'])}"
+        for of in documents
+        if any(f"[{of['item']}]" in line for line in text)
+    ]
+    return ["", *found] if found else []
+
+
 def _table(documents: Documents, kind: str) -> list[str]:
-    """All claims of a kind, on the page of their items' sections."""
+    """All claims of a kind."""
     found = []
     for document, claim in _claims(documents, kind):
-        item = f"[{document['item']}](#{_anchor(document['title'])})"
         cells = [
-            f"{_cell(claim['text'])} ({item})",
+            f"{_cell(claim['text'])} ([{document['item']}])",
             _cell(claim.get("published", "")),
             _cell(claim.get("ours", "")),
             claim.get("instrument") or instrument(document, documents),
@@ -151,12 +162,17 @@ class _Line:
 
     published: list[str] = field(default_factory=list)
     ours: dict[str, list[str]] = field(default_factory=dict)  # by the items' own words
-    items: list[str] = field(default_factory=list)
+    items: dict[str, list[str]] = field(default_factory=dict)  # by how far a model is off
 
     def told(self) -> str:
         """Ours, after the words that are no headline's."""
         found = ((words, ", ".join(figures)) for words, figures in self.ours.items())
         return "; ".join(": ".join(each for each in pair if each) for pair in found)
+
+    def got_by(self) -> str:
+        """The items, and how far they are off."""
+        found = ((", ".join(names), off) for off, names in self.items.items())
+        return ", ".join(f"{names} ({off})" if off else names for names, off in found)
 
 
 def _own_words(text: str, about: str) -> str:
@@ -164,11 +180,15 @@ def _own_words(text: str, about: str) -> str:
     return f"*{more}*" if more else ""
 
 
-def _papers(documents: Documents) -> list[str]:
+def _papers(documents: Documents, short: bool) -> list[str]:
     """The papers' claims, each once, with its verdict on every instrument.
 
     An item's own words stand before its figures where they are not the headline's: what they add to
     it, as a margin, or all of them.
+
+    Args:
+        documents: of the items that there are results of.
+        short: those of the short page; else the others.
     """
     found: dict[str, dict[tuple[int, str], _Line]] = {}
     for document, claim in _claims(documents, "paper"):
@@ -176,12 +196,11 @@ def _papers(documents: Documents) -> list[str]:
         about = headline(claim["text"], document["item"])
         lines = found.setdefault(about, {})
         line = lines.setdefault((ORDER.index(claim["verdict"]), name), _Line())
-        link = f"[{document['item']}]({DETAILS}#{_anchor(document['title'])})"
         words = _own_words(claim["text"], about)
         for texts, text in (
             (line.published, claim.get("published", "")),
             (line.ours.setdefault(words, []), claim.get("ours", "")),
-            (line.items, f"{link} ({off})" if off else link),
+            (line.items.setdefault(off, []), f"[{document['item']}]"),
         ):
             if text and text not in texts:
                 texts.append(text)
@@ -190,12 +209,14 @@ def _papers(documents: Documents) -> list[str]:
     for about, lines in sorted(
         found.items(), key=lambda pair: sorted(verdict for verdict, _ in pair[1])
     ):
+        if short != (about in MAIN or any(ORDER[verdict] == "not held" for verdict, _ in lines)):
+            continue
         for number, ((verdict, name), line) in enumerate(sorted(lines.items())):
             cells = (
                 _cell(about) if number == 0 else "",
                 _cell("; ".join(line.published)),
                 _cell(line.told()),
-                f"{name}: {', '.join(line.items)}",
+                f"{name}: {line.got_by()}",
                 f"**{ORDER[verdict]}**",
             )
             rows.append(f"| {' | '.join(cells)} |")
@@ -208,27 +229,32 @@ def _count(documents: Documents, kind: str) -> str:
 
 
 def _worth(documents: Documents) -> list[str]:
-    """A line for each algorithm and instrument, what knowing is worth least first."""
-    found: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
+    """A line for each algorithm, what knowing is worth least first, by instrument and metric."""
+    found: dict[str, dict[str, dict[str, list[dict[str, Any]]]]] = {}
     for document, claim in _claims(documents, "control"):
         if not claim.get("worth"):
             continue
         how = (claim.get("instrument") or instrument(document)).split(",")[0]
-        by = found.setdefault((claim["algorithm"], how), {})
+        by = found.setdefault(claim["algorithm"], {}).setdefault(how, {})
         by.setdefault(claim["metric"], []).append(claim)
     if not found:
         return []
+
+    def most(by_how: Mapping[str, Mapping[str, Sequence[dict[str, Any]]]]) -> float:
+        claims = (claim for by in by_how.values() for of in by.values() for claim in of)
+        return float(max(ratio for claim in claims for ratio in claim["worth"]))
+
+    instruments = list(dict.fromkeys(how for by_how in found.values() for how in by_how))
     lines = []
-    ordered = sorted(
-        found.items(),
-        key=lambda pair: max(max(claim["worth"]) for of in pair[1].values() for claim in of),
-    )
-    for (algorithm, how), by in ordered:
-        cells = [_span(by[metric]) if metric in by else "" for metric in METRICS]
-        lines.append(f"| {_cell(algorithm)} | {how} | {' | '.join(cells)} |")
+    for algorithm, by_how in sorted(found.items(), key=lambda pair: most(pair[1])):
+        cells = [
+            "; ".join(f"{metric} {_span(by[metric])}" for metric in METRICS if metric in by)
+            for by in (by_how.get(how, {}) for how in instruments)
+        ]
+        lines.append(f"| {_cell(algorithm)} | {' | '.join(cells)} |")
     return [
-        f"| algorithm | instrument | {' | '.join(f'{metric} time' for metric in METRICS)} |",
-        f"|---|---|{'---|' * len(METRICS)}",
+        f"| algorithm | {' | '.join(instruments)} |",
+        f"|---|{'---|' * len(instruments)}",
         *lines,
     ]
 
@@ -262,9 +288,10 @@ def markdown(
         "which judge the papers' claims one by one, some on several instruments: "
         f"{_count(documents, 'paper')}. How each was got, and why a claim is "
         f"not held, is among the [details]({DETAILS}); each item has a table (CSV) of ours beside "
-        "the published numbers, and draws a picture.",
+        "the published numbers, and draws a picture."
+        + (OTHERS.format(_part("paper")) if _papers(documents, short=False) else ""),
     ]
-    papers = _papers(documents)
+    papers = _papers(documents, short=True)
     if papers:
         lines += ["", *papers]
     lines += ["", *(f"- **{verdict}**: {meaning}." for verdict, meaning in MEANINGS)]
@@ -278,7 +305,8 @@ def markdown(
             f"Of its algorithms and instruments: {_count(documents, 'own')} "
             f"([one by one]({_part('own')})).",
         ]  # fmt: skip
-    return "\n".join([*lines, *_missing(documents, items, older or {})]) + "\n"
+    lines += _missing(documents, items, older or {})
+    return "\n".join([*lines, *_links(documents, lines, DETAILS)]) + "\n"
 
 
 def _missing(documents: Documents, items: Sequence[Item], older: Mapping[str, str]) -> list[str]:
@@ -301,7 +329,7 @@ def _missing(documents: Documents, items: Sequence[Item], older: Mapping[str, st
 
 
 def details(documents: Documents, date: str, tables: str = "") -> str:
-    """The other page: controls and Sibyl's own claims, and how each item was got.
+    """The other page: the other claims, controls, Sibyl's own, and how each item was got.
 
     Args:
         documents: of the items that there are results of.
@@ -319,15 +347,17 @@ def details(documents: Documents, date: str, tables: str = "") -> str:
         "",
         f"{READING} {READING_OF_WORTH}",
     ]
-    for kind in ("control", "own"):
-        rows = _table(documents, kind)
+    for kind, rows in (
+        ("paper", _papers(documents, short=False)),
+        *((kind, _table(documents, kind)) for kind in ("control", "own")),
+    ):
         if rows:
             lines += ["", f"## {TITLES[kind]}", "", *rows]
     if documents:
         lines += ["", "## How each was got, and why claims are not held"]
     for document in documents:
         lines += _section(document, tables)
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_links(documents, lines)]) + "\n"
 
 
 def _section(document: dict[str, Any], tables: str) -> list[str]:

@@ -21,7 +21,7 @@ from sibyl.experiment.units import size_text
 from sibyl.prediction.replay import BEST, Replay, read_trace, replay
 from sibyl.reproduce.control import nothing, wrong
 from sibyl.reproduce.outcome import Claim, Outcome, as_control, judge
-from sibyl.reproduce.rack import NETWORK
+from sibyl.reproduce.rack import LINKS_SHARED, NETWORK
 from sibyl.reproduce.worth import WORTH_COLUMNS, Told, span_of_worth, worth_columns
 from sibyl.simulator.contenders import Contender, contenders
 from sibyl.simulator.run import run_prepared
@@ -165,7 +165,8 @@ def prediction(_iterations: int, advance: Callable[[], None]) -> Outcome:
     setting = (
         f"measured: arrivals of {', '.join(name for name, _ in programs)}, recorded under Open MPI "
         f"on 4 ranks that share two cores with other work; of each program the {SITES} sites whose "
-        "calls wait longest in all; what predictions are worth is simulated (1 Gbit/s, alpha 25 us)"
+        "calls wait longest in all; what predictions are worth is simulated (1 Gbit/s, alpha 25 "
+        f"us, {LINKS_SHARED})"
     )
     return Outcome(setting, COLUMNS, rows, claims, lambda plt: _draw(plt, bars))
 

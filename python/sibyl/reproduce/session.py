@@ -151,11 +151,12 @@ def run(
         for number, item in enumerate(items, 1):
             where = wishes.place(item)
             label = f"{number}/{len(items)} {item.name}"
+            taken = item.iterations or iterations
             try:
-                mark = fingerprint(item, iterations, where)
+                mark = fingerprint(item, taken, where)
                 document = _there(item, folder, mark) if everything else None
                 if document is None:
-                    document = _run_item(item, folder, iterations, mark, where, label)
+                    document = _run_item(item, folder, taken, mark, where, label)
             except CommandError as error:
                 if not everything:
                     if shown:

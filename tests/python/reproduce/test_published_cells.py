@@ -2,17 +2,21 @@
 
 import csv
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sibyl.experiment.plots import plot_library
-from sibyl.reproduce import collisions, exscan, fft, gatherv, knowing
+from sibyl.reproduce import collisions, exscan, exscan_measured, fft, gatherv, knowing
 from sibyl.reproduce.gatherv_claims import BLOCKS, PROBLEMS, claims_1_to_3, factor
 from sibyl.reproduce.outcome import Claim, near, published
-from sibyl.reproduce.rack import mean_run_times, mean_times
-from sibyl.reproduce.scatter_gather import FIGURE_14, NEAR
+from sibyl.reproduce.rack import DELAYS_MS, NETWORK, mean_run_times, mean_times
+from sibyl.reproduce.scatter_gather import FIGURE_14, GATHER, NEAR, SCATTER
 from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR, printed_times, wire_ms
+from sibyl.simulator.model import Network
 
 # Patterns; fewer than an item has, since their mean scatters by less than a hundredth.
 PATTERNS = 8
@@ -20,8 +24,8 @@ PATTERNS = 8
 # whatever makes LS and BSLS take 100 ms and more for 33 and 66 ms of wire.
 OFF_TABLE_3 = {(128, 1), (256, 0)}
 OFF_TABLE_4 = {
+    (128, 10),
     (256, 0),
-    (256, 5),
     (512, 5),
     (512, 50),
     (1024, 0),
@@ -46,6 +50,26 @@ def off(table: str, collective: str, slow: str, fast: str, column: str) -> set[t
         if not near(times[slow] / times[fast], float(row[column]), NEAR_FACTOR):
             cells.add(key)
     return cells
+
+
+def near_the_cluster(item: str, collective: str, names: str, network: Network) -> int:
+    """How many run times are within a tenth of those that were measured on 48 hosts, of 42."""
+    pairs = []
+    rows = {(int(row["along"]), row["algorithm"]): row["run_paper_ms"] for row in kept(item)}
+    for delay in DELAYS_MS:
+        times = mean_times(collective, names, 48, 2048, delay, PATTERNS, network).run
+        pairs += [(time, float(rows[delay, name])) for name, time in times.items()]
+    assert len(pairs) == 42
+    return sum(near(own, measured, NEAR) for own, measured in pairs)
+
+
+def test_links_are_shared_in_the_model_since_so_they_are_on_a_cluster() -> None:
+    turns = replace(NETWORK, sharing=False)
+    for words, found in (
+        (("scatter-figures-14-18-cluster", "scatter", SCATTER), (42, 24)),
+        (("gather-figures-15-20-cluster", "gather", GATHER), (39, 40)),
+    ):
+        assert (near_the_cluster(*words, NETWORK), near_the_cluster(*words, turns)) == found
 
 
 def test_table_3() -> None:
@@ -177,20 +201,62 @@ def kept(item: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_table_1_under_smpi_as_it_is_kept() -> None:
-    """Fitted to 123-doubling; the paper's library and the long messages of another are far off."""
-    rows = kept("exscan-table-1-smpi")
+# Fitted to 123-doubling; the paper's library and the long messages of another are far off.
+FAR_UNDER_SMPI = {
+    (10000, "recursive-doubling"),
+    (100000, "recursive-doubling"),
+    (100000, "two-op-doubling"),
+}
+
+
+def far_under_smpi(rows: Sequence[Mapping[str, Any]]) -> set[tuple[int, str]]:
     assert len(rows) == 24
-    far = {
+    return {
         (int(row["elements"]), row["algorithm"])
         for row in rows
         if not near(float(row["smpi_us"]), float(row["published_us"]), 0.15)
     }
-    assert far == {
-        (10000, "recursive-doubling"),
-        (100000, "recursive-doubling"),
-        (100000, "two-op-doubling"),
+
+
+def test_table_1_under_smpi_as_it_is_kept() -> None:
+    assert far_under_smpi(kept("exscan-table-1-smpi")) == FAR_UNDER_SMPI
+
+
+@pytest.mark.suite
+@pytest.mark.usefixtures("simulated")
+def test_table_1_under_smpi_as_it_is_today() -> None:
+    outcome = exscan_measured.under_smpi(1, lambda: None)
+    rows = [dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows]
+    assert far_under_smpi(rows) == FAR_UNDER_SMPI
+
+
+# Of the run times behind table 4, those that a queue of 512 KiB gives to 25 % where leaves send in
+# turns.
+NEAR_WITH_A_QUEUE = {
+    (1024, 5, "LS"),
+    (1024, 10, "LS"),
+    *((size, delay, name) for size in (1024, 2048) for delay in (50, 100, 500)
+      for name in ("LS", "BSLS")),
+}  # fmt: skip
+
+
+def test_times_behind_table_4_with_a_queue() -> None:
+    setup = collisions.Setup(1, 512 * 1024)
+    times = {
+        (size, delay): mean_times(
+            "gather", "LS,BSLS", 48, size, delay, PATTERNS, setup.network, setup.way
+        ).run
+        for size in collisions.LARGE
+        for delay in DELAYS_MS
     }
+    printed = collisions.as_printed()
+    assert len(printed) == 28
+    found = {
+        (size, delay, name)
+        for (size, delay, name), given in printed.items()
+        if near(times[size, delay][name], given, 0.25)
+    }
+    assert found == NEAR_WITH_A_QUEUE
 
 
 def test_times_behind_table_4_with_a_queue_as_they_are_kept() -> None:
@@ -222,7 +288,7 @@ def test_table_5_of_the_transform() -> None:
     found = {cell for cell, ratio in ratios.items() if near(ratio, 1, 0.2)}
     totals = {(name, "total") for name in fft.GATHERS}
     runs = {(name, "run") for name in ("LS", "BNOM", "SBN")}
-    assert found == totals | runs | {("BNOM", "elapsed"), ("SBN", "elapsed")}
+    assert found == totals | runs | {(name, "elapsed") for name in ("BNOM", "SBN", "BSBN")}
 
 
 def test_differences_and_quotients_give_the_times_behind_them() -> None:

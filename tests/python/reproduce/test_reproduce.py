@@ -81,7 +81,7 @@ def test_an_item_writes_table_picture_and_verdicts(sibyl: Sibyl, tmp_path: Path)
 def test_all_goes_on_where_it_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    quick = [item for item in ITEMS if item.name in ("exscan-table-1", "scatter-figure-17")]
+    quick = [item for item in ITEMS if item.name in ("scatter-figure-16", "scatter-figure-17")]
     monkeypatch.setattr(session, "ITEMS", quick)
     ran = []
     once = session._run_item
@@ -98,14 +98,14 @@ def test_all_goes_on_where_it_stopped(
     assert session.run([], True, tmp_path, 2) == 130
     assert "--all goes on" in capsys.readouterr().err
     assert session.run([], True, tmp_path, 2) == 0
-    assert ran == ["exscan-table-1", "scatter-figure-17", "scatter-figure-17"]
+    assert ran == ["scatter-figure-16", "scatter-figure-17", "scatter-figure-17"]
     assert session.run([], True, tmp_path, 3) == 0
     assert len(ran) == 5  # other iterations are other results
     # What cannot be done is named, the others are done, and what was there stays on the page.
     assert session.run([], True, tmp_path, 4) == 1
-    assert "exscan-table-1: no such program" in capsys.readouterr().err
-    assert ran[5:] == ["exscan-table-1", "scatter-figure-17"]
-    assert "exscan-table-1.png" in (tmp_path / "index.html").read_text()
+    assert "scatter-figure-16: no such program" in capsys.readouterr().err
+    assert ran[5:] == ["scatter-figure-16", "scatter-figure-17"]
+    assert "scatter-figure-16.png" in (tmp_path / "index.html").read_text()
 
 
 SMPI = SimulatedLauncher(Path("run-smpi"), "smpi", "")  # for what starts nothing
@@ -591,6 +591,32 @@ def test_a_file_that_holds_no_samples_is_left_out(
     assert samples.read_samples(item, tmp_path) is None
     (line,) = capsys.readouterr().err.splitlines()
     assert "gather-table-4-cluster.samples.xz is left out" in line
+
+
+def test_a_result_says_how_many_iterations_were_taken(tmp_path: Path) -> None:
+    """Where that is not as many as were asked for."""
+    assert session.run(["exscan-table-1"], False, tmp_path, 5) == 0
+    (item,) = session.chosen(["exscan-table-1"], False)
+    document = results.read_result(item, tmp_path)
+    assert document is not None and document["iterations"] == 1
+    assert results.is_current(item, document)
+    folder = Path(__file__).parents[3] / "docs" / "results" / "reproduction"
+    for each in ITEMS:
+        document = results.read_result(each, folder)
+        if each.iterations is not None and document is not None:
+            assert document["iterations"] == each.iterations, each.name
+    (item,) = session.chosen(["cross-validation"], False)
+    kept = samples.read_samples(item, folder)
+    assert kept is not None
+    taken = {
+        len(times)
+        for name, cells in kept.parts.items()
+        for cell in cells
+        for of in cell.samples.values()
+        for times in of.values()
+        if not name.endswith(" under SMPI")
+    }
+    assert taken == {kept.made.iterations}
 
 
 def test_a_result_that_lacks_its_table_or_picture_is_made_again(tmp_path: Path) -> None:

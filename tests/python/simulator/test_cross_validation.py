@@ -64,3 +64,12 @@ def test_so_many_of_the_kept_ratios_are_within_the_tenth(column: str, within: in
     ratios = [float(row[column]) for row in rows()]
     assert len(ratios) == 22
     assert sum(abs(ratio - 1) <= NEAR for ratio in ratios) == within
+
+
+@pytest.mark.parametrize(("column", "within"), [("simulator_ms", 16), ("turns_ms", 11)])
+def test_so_many_are_within_the_tenth_of_the_cluster_without_handshakes(
+    column: str, within: int
+) -> None:
+    """As docs/how-to/simulator.md says."""
+    ratios = [float(row[column]) / float(row["cluster_ms"]) for row in rows()]
+    assert sum(abs(ratio - 1) <= NEAR for ratio in ratios) == within

@@ -91,15 +91,19 @@ def watching(directory: Path, hang_after: float = math.inf) -> Iterator[None]:
     wake, ended = threading.Event(), threading.Event()
     pause = LOOK_EVERY if math.isfinite(hang_after) else None
 
+    def look(asked: bool = False) -> None:
+        # Traces are written to while they are read, and go with the program's end.
+        with suppress(TraceError, IndexError, OSError):
+            watch.look(time.monotonic(), asked)
+
     def run() -> None:
-        while not ended.is_set():
-            asked = wake.wait(pause) and not ended.is_set()
+        while True:
+            asked = wake.wait(pause)
             wake.clear()
-            if pause is None and not asked:
-                continue
-            # Traces are written to while they are read, and go with the program's end.
-            with suppress(TraceError, IndexError, OSError):
-                watch.look(time.monotonic(), asked)
+            if ended.is_set():
+                return
+            if pause is not None or asked:
+                look(asked)
 
     thread = threading.Thread(target=run, name="watch", daemon=True)
     with handled([signal.SIGUSR1], lambda *_: wake.set()):
@@ -110,3 +114,5 @@ def watching(directory: Path, hang_after: float = math.inf) -> Iterator[None]:
             ended.set()
             wake.set()
             thread.join()
+            if pause is not None:
+                look()  # the last one may have been before the program's last calls

@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import PROGRAMS, Mpi, Sibyl, assert_usage_error, compiled
 from forked_command import COMMAND
+
+from sibyl.profile.watch import Watch, watching
 
 RANKS = 3
 
@@ -64,6 +67,24 @@ def test_who_does_not_come_and_who_waits_are_named_with_their_lines(
     outside = f"rank 1: outside MPI, after MPI_Barrier at hangs.c:{line_of('barrier')} in main"
     assert f"  {outside}" in text
     assert "does not match" not in text
+
+
+def test_ranks_are_looked_at_once_more_when_the_program_has_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    looks: list[float] = []
+    looking = threading.Event()
+
+    def look(_: Watch, now: float, asked: bool = False) -> None:
+        looks.append(now)
+        looking.set()
+        time.sleep(0.2)  # the program ends meanwhile
+
+    monkeypatch.setattr(Watch, "look", look)
+    with watching(tmp_path, 60.0):
+        assert looking.wait(10)
+        ended = time.monotonic()
+    assert looks[-1] >= ended
 
 
 def test_calls_that_do_not_match_are_named_though_the_program_ends(

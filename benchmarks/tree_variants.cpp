@@ -10,7 +10,6 @@
 #include "tree_variants.hpp"
 
 #include <mpi.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "run_time.hpp"
+
 namespace sibyl::tree_variants {
 namespace {
 
@@ -30,12 +31,6 @@ int rank = 0;
 int ranks = 0;
 
 std::size_t place_of(Rank one) { return static_cast<std::size_t>(one); }
-
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 [[noreturn]] void give_up(const std::string& why) {
   std::fprintf(stderr, "sibyl-tree-variants: %s\n", why.c_str());
@@ -164,16 +159,7 @@ double seconds_of(const Contender& one) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = now();
   one.run();
-  const double mine[2] = {-start, now()};
-  double all[2];
-  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return all[1] + all[0];
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return run_time(start, now());
 }
 
 // So many of the values on either side are outside of the median's interval of 95 %.

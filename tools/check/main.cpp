@@ -18,9 +18,14 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "run_time.hpp"
 #include "settle.hpp"
 
 namespace {
+
+using sibyl::median;
+using sibyl::now;
+using sibyl::run_time;
 
 constexpr int repetitions = 7;
 constexpr int latency_repetitions = 101;
@@ -31,26 +36,6 @@ constexpr double collective_seconds = 0.25;
 
 int rank = 0;
 int ranks = 0;
-
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-// From the first rank's start to the last rank's end, known to all.
-double run_time(double start, double end) {
-  const double mine[2] = {-start, end};
-  double all[2];
-  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return all[1] + all[0];
-}
 
 void nap(long microseconds) {
   const timespec time{0, microseconds * 1000};

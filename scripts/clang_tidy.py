@@ -8,7 +8,8 @@ A file is looked at again when it, a header of this checkout that it includes, .
 version of clang-tidy has changed. A file that is compiled for several MPIs is looked at once.
 With --changed-since only files that differ from that commit, or include one that does, are looked
 at; all of them where .clang-tidy does. With --fewer-paths the static analyzer, which takes two
-thirds of the time, gives a function up sooner: it finds a part of what it would. In the build
+thirds of the time, gives a function up sooner: it finds a part of what it would; and of the files
+that include one that differs only so many are looked at as show each of these once. In the build
 directory each source is to be compiled by itself, without precompiled headers, so that a file that
 includes less than it uses is found.
 Standard library only. Exit status 1 when anything was found.
@@ -65,16 +66,21 @@ def changed_since(commit):
     return {ROOT / name for name in names if name}
 
 
-def of_changed(commands, changed):
-    """Return the commands of the files that are among the changed ones or include one of them."""
+def of_changed(commands, changed, once):
+    """Return the commands of the files that are among the changed ones or include one of them.
+
+    With `once`, of those that only include some, as many as include each of these at least once.
+    """
     if ROOT / ".clang-tidy" in changed:
         return commands
-    chosen = {}
-    for path, command in commands.items():
+    chosen, seen = {}, set()
+    for path in sorted(commands, key=lambda path: (path not in changed, path)):
         files = set()
         closure(path, files)
-        if files & changed:
-            chosen[path] = command
+        shown = files & changed
+        if shown and not (once and path not in changed and shown <= seen):
+            chosen[path] = commands[path]
+            seen |= shown
     return chosen
 
 
@@ -110,7 +116,9 @@ def main():
         print(f"clang-tidy: {options.build} has no compile command for src/")
         return 1
     if options.changed_since:
-        commands = of_changed(commands, changed_since(options.changed_since))
+        commands = of_changed(
+            commands, changed_since(options.changed_since), options.fewer_paths
+        )
     # A data base with one command per file: else each file is looked at once per MPI.
     options.stamps.mkdir(parents=True, exist_ok=True)
     (options.stamps / "compile_commands.json").write_text(json.dumps(list(commands.values())))

@@ -5,6 +5,9 @@
 // it alone. SIBYL_TEST_LONG=1 runs 1000 cases of each collective, which makes 10 000 of each under
 // an MPI on the ten numbers of ranks that there are. How many cases were run is printed, and how
 // many of them an algorithm of Sibyl's served rather than the MPI library.
+//
+// FewAtRandom runs among the other tests of the room, AtRandom in runs of their own (tests
+// random-).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -257,6 +260,9 @@ void run_cases(int of_each, bool devices) {
 TEST(AtRandom, EveryCollectiveEqualsTheSerialReference) {
   run_cases(long_tests() ? many_cases : cases(sample), false);
 }
+
+// A sample for where there is no time for all.
+TEST(FewAtRandom, EveryCollectiveEqualsTheSerialReference) { run_cases(20, false); }
 
 // The memory faults when the host touches it; sets up communicators before the runtime is loaded.
 TEST(AtRandom, EveryCollectiveWithBuffersInDeviceMemory) {

@@ -1,6 +1,6 @@
 // Proves plans for more ranks than verified_test.cpp does: every root up to 128 ranks, samples up
 // to 2000, of the larger plans with SIBYL_TEST_LONG only. `sibyl verify COLLECTIVE --ranks 1..2000`
-// proves all of them, in minutes.
+// proves all of them, in minutes. In segments and for arrivals some of 64 to 128 ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "planners/prove.hpp"
+#include "planners/rows.hpp"
+#include "sibyl/arrival.hpp"
 #include "sibyl/planners.hpp"
 #include "support/sanitized.hpp"
 
@@ -88,6 +90,40 @@ INSTANTIATE_TEST_SUITE_P(Table, VerifiedLarge, testing::ValuesIn(proved),
                          [](const auto& collective) {
                            return "of_" + std::string(name_of(collective.param));
                          });
+
+class VerifiedLargeSegments : public testing::TestWithParam<const Algorithm*> {};
+
+// More segments than a word has bits, but of blocks, of which there are as many as ranks.
+TEST_P(VerifiedLargeSegments, OfRanksThatComeAtOnceOrLateAreProved) {
+  const Algorithm& row = *GetParam();
+  const std::uint32_t segments = partition_of(row.collective) == Partition::vector ? 70 : 3;
+  ProofStorage storage;
+  for (const Rank ranks : {64, 100, 128}) {
+    if (sanitized && ranks > 64) break;
+    for (const PatternShape shape :
+         {PatternShape::flat, PatternShape::skewed, PatternShape::uniform}) {
+      if (!row.arrivals && shape != PatternShape::flat) break;
+      const ArrivalPattern pattern =
+          make_pattern({.shape = shape, .ranks = ranks, .maximum = 2.0 * segments, .seed = 7})
+              .pattern;
+      PlanRequest request{.ranks = ranks,
+                          .root = has_root(row) ? ranks / 3 : 0,
+                          .in_place = row.in_place && ranks == 100,
+                          .ranks_per_node = row.nodes ? 4 : 1,
+                          .segments = segments};
+      if (row.arrivals) request.arrivals = pattern.times;
+      const VerifyResult result = verify_algorithm(row, request, storage);
+      ASSERT_TRUE(result.ok) << ranks << " ranks, " << name_of(shape) << ": " << result.problem;
+      const PlanHeader header = row.describe(request);
+      EXPECT_EQ(result.rounds, header.rounds) << ranks << " ranks, " << name_of(shape);
+      EXPECT_LE(result.tags_used, header.tag_span) << ranks << " ranks, " << name_of(shape);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, VerifiedLargeSegments,
+                         rows([](const Algorithm& algorithm) { return algorithm.segments; }),
+                         name_of_row);
 
 }  // namespace
 }  // namespace sibyl

@@ -109,23 +109,42 @@ BENCHMARK_CAPTURE(one_rank, uniform, Case::uniform)->Apply(all_sizes);
 BENCHMARK_CAPTURE(one_rank, skewed, Case::skewed)->Apply(all_sizes);
 BENCHMARK(write)->Apply(all_sizes);
 
-// Allreduces: all at once, one rank late by two vectors, uniform over the time of a vector.
-void exchange(benchmark::State& state, Pattern pattern) {
-  const auto ranks = static_cast<std::size_t>(state.range(0));
-  const auto segments = static_cast<std::uint32_t>(state.range(1));
+// All at once, one rank late by two vectors, uniform over the time of a vector.
+std::vector<double> arrivals_of(Pattern pattern, std::size_t ranks, std::uint32_t segments) {
   std::vector<double> arrivals(ranks, 0.0);
   SplitMix64 random(1);
   if (pattern == Pattern::one_late) arrivals[ranks / 3] = 2.0 * segments;
   if (pattern == Pattern::uniform) {
     for (double& time : arrivals) time = segments * random.next_unit();
   }
+  return arrivals;
+}
+
+// What `make` makes of the arrivals, again and again.
+template <class Make>
+void make_for(benchmark::State& state, Pattern pattern, Make make) {
+  const auto segments = static_cast<std::uint32_t>(state.range(1));
+  const std::vector<double> arrivals =
+      arrivals_of(pattern, static_cast<std::size_t>(state.range(0)), segments);
   std::size_t events = 0;
   for (auto _ : state) {
-    const ClairvoyantEvents made = make_exchange({arrivals, segments, 1.0, no_rank});
+    const ClairvoyantEvents made = make(arrivals, segments);
     benchmark::DoNotOptimize(made.data());
     events += made.size();
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(events));
+}
+
+// An allreduce, and the reduce that its own generator makes of the same arrivals.
+void exchange(benchmark::State& state, Pattern pattern) {
+  make_for(state, pattern, [](const auto& arrivals, std::uint32_t segments) {
+    return make_exchange({arrivals, segments, 1.0, no_rank});
+  });
+}
+void reduce(benchmark::State& state, Pattern pattern) {
+  make_for(state, pattern, [](const auto& arrivals, std::uint32_t segments) {
+    return make_clairvoyant(ClairvoyantGenerator::fast, {arrivals, segments, 1.0, 0}).events;
+  });
 }
 void exchange_sizes(benchmark::internal::Benchmark* run) {
   run->Args({8, 64})->Args({48, 64})->Args({48, 240})->Args({512, 512});
@@ -134,5 +153,8 @@ void exchange_sizes(benchmark::internal::Benchmark* run) {
 BENCHMARK_CAPTURE(exchange, flat, Pattern::flat)->Apply(exchange_sizes);
 BENCHMARK_CAPTURE(exchange, one_late, Pattern::one_late)->Apply(exchange_sizes);
 BENCHMARK_CAPTURE(exchange, uniform, Pattern::uniform)->Apply(exchange_sizes);
+BENCHMARK_CAPTURE(reduce, flat, Pattern::flat)->Apply(exchange_sizes);
+BENCHMARK_CAPTURE(reduce, one_late, Pattern::one_late)->Apply(exchange_sizes);
+BENCHMARK_CAPTURE(reduce, uniform, Pattern::uniform)->Apply(exchange_sizes);
 
 }  // namespace

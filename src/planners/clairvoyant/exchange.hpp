@@ -6,8 +6,9 @@
 // and receives at most one. There are two kinds of message: a *merge* (the sender's partial into
 // the receiver's, which must hold one) and a *delivery* (the result to a rank that lacks it). An
 // allreduce is both, a broadcast deliveries only. The reduce stays with its own generators
-// (clairvoyant.hpp): there one rank receives everything and their order of events is the published
-// one; this generator would neither be faster nor end earlier.
+// (clairvoyant.hpp), whose events are the published ones. This one makes none: after the last
+// arrival it merges at owners alone, and were the root every segment's, its port would take
+// N (p - 1) rounds where all come at once, for which Clairvoyant takes N + log2 p.
 //
 // Every segment has an owner, at which its sum comes together; nobody else computes it, so that all
 // ranks get the same bits. What is owned is what tells ranks with time to spare from late ones:

@@ -8,17 +8,23 @@ atheris make more of it.
 
 import json
 import lzma
+import os
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 from sibyl.arguments import read_order, read_sizes
+from sibyl.bench import calls, calls_output
 from sibyl.cluster.state import Cluster, _read_cluster
 from sibyl.commands.fft_plot import read_document
 from sibyl.errors import CommandError
+from sibyl.experiment.journal import Journal
 from sibyl.experiment.recording import read_recording, replayed_calls
+from sibyl.experiment.samples import CellResult
 from sibyl.mpi.arrivals import merge_arrivals
 from sibyl.mpi.placement import read_hostfile
 from sibyl.mpi.report import merge_reports
@@ -37,9 +43,13 @@ from sibyl.reproduce.results import is_current, read_result
 from sibyl.reproduce.samples import asked_of, judged, read_samples
 from sibyl.reproduce.session import page
 from sibyl.simulator import calibration
+from sibyl.simulator.contenders import contenders
+from sibyl.simulator.session import Row
 
 Reader = Callable[[Path], object]
 MEASURED = next(item for item in ITEMS if item.name == "exscan-table-1-cluster")
+# Of what is kept in journals: cells that were measured, and that were simulated.
+ENTRIES = (CellResult.from_json, partial(Row.from_json, entrants=contenders("gather", "linear")))
 
 
 def _recording(path: Path) -> None:
@@ -99,6 +109,22 @@ def _samples(path: Path) -> None:
         judged(MEASURED, replace(kept, asked=asked))
 
 
+def _journal(path: Path) -> None:
+    with patch.dict(os.environ, XDG_CACHE_HOME=str(path.parents[2])):
+        for from_json in ENTRIES:
+            for entry in Journal(path.stem, from_json).read():
+                json.dumps(entry.as_json())
+
+
+def _calls(path: Path) -> None:
+    with path.open("rb") as file:
+        begin, cells = calls.read_run(calls.read_lines(file))
+    with suppress(*calls.DAMAGED):  # as `judge_input` has it
+        run = calls.judge_calls(begin, cells)
+        for text_of in (calls_output.to_table, calls_output.to_csv, calls_output.to_json):
+            text_of(run)
+
+
 def _module(path: Path) -> None:
     found = tail_calls_of(path)
     for offset in range(4096 if found is not None else 0):
@@ -118,6 +144,8 @@ READERS: dict[str, tuple[Reader, str]] = {
     "fft": (read_document, "fft.json"),
     "cluster": (_cluster, "default.json"),
     "module": (_module, "module.so"),
+    "journal": (_journal, "sibyl/journal/entries.jsonl"),
+    "calls": (_calls, "calls.jsonl"),
     "samples": (_samples, f"{MEASURED.name}.samples.xz"),
     "reproduction": (_reproduction, f"{ITEMS[0].name}.json"),
 }
@@ -128,6 +156,7 @@ def feed(name: str, data: bytes) -> None:
     reader, file = READERS[name]
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / file
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         with suppress(CommandError, TraceError):
             reader(path)

@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from sibyl.bench import calls_output
 from sibyl.bench.calls_output import Line, Run
@@ -19,7 +19,10 @@ from sibyl.experiment.grid import ROOTED_BLOCKS, SCANS
 from sibyl.experiment.judge import MARGIN, SIGNIFICANCE, Chances, chances, corrected
 from sibyl.experiment.statistics import median, median_interval, quartiles
 from sibyl.files import console_beside, write_result
+from sibyl.inputs import LARGE
 
+# What lines raise that are none of sibyl-bench's.
+DAMAGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 USAGE = "pipe in what it prints: mpiexec -n 2 sibyl-bench-openmpi | sibyl bench calls"
 
 
@@ -32,6 +35,20 @@ class Compared:
     algorithm: str
     own: list[float]
     reference: list[float]
+
+
+def read_lines(file: BinaryIO, most_bytes: int = LARGE) -> Iterator[str]:
+    """The lines of a run; what a launcher says besides need not be UTF-8.
+
+    Raises:
+        CommandError: there are more than so many bytes.
+    """
+    left = most_bytes
+    while line := file.readline(left + 1):
+        left -= len(line)
+        if left < 0:
+            raise CommandError(f"these are more than {most_bytes} bytes, and no run; {USAGE}")
+        yield line.decode(errors="replace")
 
 
 def read_run(texts: Iterable[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -192,14 +209,12 @@ def judge_input(outputs: Outputs) -> int:
     """
     if sys.stdin.isatty():
         raise CommandError(f"calls judges the samples of sibyl-bench-FLAVOUR; {USAGE}")
-    # What a launcher says besides need not be UTF-8.
-    lines = (line.decode(errors="replace") for line in sys.stdin.buffer)
     try:
-        run = judge_calls(*read_run(lines))
+        run = judge_calls(*read_run(read_lines(sys.stdin.buffer)))
         table = calls_output.to_table(run)
         wanted = ((outputs.csv, calls_output.to_csv), (outputs.json, calls_output.to_json))
         texts = [(path, text_of(run)) for path, text_of in wanted if path is not None]
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+    except DAMAGED as error:
         raise CommandError(
             f"these are no lines of sibyl-bench: {error!r} in one; {USAGE}"
         ) from error

@@ -1,8 +1,9 @@
 """What a run has finished, kept until its results are written, so that --resume can go on.
 
 One file per run under the user's cache directory, a line per entry: what an end in the middle left
-of the last line is no entry. The file is named by a fingerprint of what was asked for and of what
-results depend on, so that nothing is mixed with measurements of something else.
+of the last line is no entry, nor is what else is damaged. The file is named by a fingerprint of
+what was asked for and of what results depend on, so that nothing is mixed with measurements of
+something else.
 """
 
 import json
@@ -12,6 +13,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
+
+from sibyl.inputs import LARGE, read_text
 
 # How to go on after an interrupt.
 AGAIN = "the same command and --resume"
@@ -45,9 +48,9 @@ class Journal(Generic[T]):
         self.path = Path(cache) / "sibyl" / "journal" / f"{fingerprint}.jsonl"
         self.problem = ""
         self._entries: list[T] = []
-        with suppress(OSError):
-            for line in self.path.read_bytes().splitlines():
-                with suppress(ValueError, KeyError, TypeError):
+        with suppress(OSError, UnicodeDecodeError):
+            for line in read_text(self.path, LARGE).splitlines():
+                with suppress(AttributeError, KeyError, RecursionError, TypeError, ValueError):
                     self._entries.append(from_json(json.loads(line)))
 
     def read(self) -> list[T]:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,14 @@ import pytest
 from cells import around
 from conftest import PROGRAMS, Mpi, Sibyl, assert_usage_error
 
-from sibyl.bench.calls import judge_calls, judge_input, limits, read_run, verdict_of
+from sibyl.bench.calls import (
+    judge_calls,
+    judge_input,
+    limits,
+    read_lines,
+    read_run,
+    verdict_of,
+)
 from sibyl.bench.options import Outputs
 from sibyl.errors import CommandError
 from sibyl.experiment.judge import Chances
@@ -134,11 +142,32 @@ def test_a_line_that_is_deeper_than_python_goes_is_torn() -> None:
         read_run(['{"type":"calls","series":' + "[" * 200_000])
 
 
+def judge(monkeypatch: pytest.MonkeyPatch, samples: bytes, outputs: Outputs) -> int:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(samples), encoding="utf-8"))
+    return judge_input(outputs)
+
+
+def test_what_cannot_be_written_for_its_depth_is_none_of_sibyl_bench(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Python reads lists in lists to a depth at which it may not write them."""
+    cell = cell_of({"native": [1.0], "auto": [1.0]})
+    for depth in range(800, 1000):
+        text = text_of(cell, command="DEEP").replace('"DEEP"', "[" * depth + "]" * depth)
+        with suppress(CommandError):
+            judge(monkeypatch, text.encode(), Outputs(json=tmp_path / "a.json"))
+
+
+def test_input_is_read_up_to_a_bound() -> None:
+    assert list(read_lines(io.BytesIO(b"12345\n\xff78"), 9)) == ["12345\n", "\ufffd78"]
+    for endless in (b"12345\n6789", b"1234567890"):
+        with pytest.raises(CommandError, match="more than 9 bytes"):
+            list(read_lines(io.BytesIO(endless), 9))
+
+
 def test_what_a_launcher_says_besides_need_not_be_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = cell_of({"native": around(1e-5), "auto": around(5e-6)})
-    samples = b"caf\xe9\n" + text_of(cell).encode()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(samples), encoding="utf-8"))
-    assert judge_input(Outputs()) == 0
+    assert judge(monkeypatch, b"caf\xe9\n" + text_of(cell).encode(), Outputs()) == 0
 
 
 def test_the_exit_status_says_slower_and_wrong(sibyl: Sibyl) -> None:

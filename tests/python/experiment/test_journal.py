@@ -1,5 +1,6 @@
 """Finished entries are kept until they are forgotten."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,28 @@ def test_entries_of_another_form_are_left_out() -> None:
     one.add(results(1)[0])
     with one.path.open("a") as file:
         file.write('{"cell": {}}\n[]\n7\n')
+        file.write(json.dumps({**results(1)[0].as_json(), "errors": []}) + "\n")
     assert journal("abc").read() == results(1)
+
+
+def test_a_line_that_is_deeper_than_python_goes_is_no_entry() -> None:
+    one = journal("abc")
+    one.add(results(1)[0])
+    with one.path.open("a") as file:
+        file.write("[" * 200_000 + "\n")
+    one.add(results(2)[1])
+    assert journal("abc").read() == results(2)
+
+
+def test_a_journal_is_read_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = journal("abc")
+    one.add(results(1)[0])
+    monkeypatch.setattr("sibyl.experiment.journal.LARGE", 1000)
+    assert one.path.stat().st_size < 1000
+    assert journal("abc").read() == results(1)
+    one.path.unlink()
+    one.path.symlink_to("/dev/zero")
+    assert journal("abc").read() == []
 
 
 def test_what_cannot_be_kept_is_there_all_the_same(

@@ -12,6 +12,7 @@ for Debian's and Python's packages. Standard library only.
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from pathlib import Path
 import commands
 
 ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "packaging" / "Containerfile"
 BASE = "docker.io/library/debian:12-slim"
 IMAGE = "localhost/sibyl"
 SAMPLE_SORT = ROOT / "tests" / "applications" / "programs" / "sample_sort.c"
@@ -62,8 +64,16 @@ def build(*words):
     if trusted is settings:
         settings.write_text("")
     mounts = ("-v", f"{trusted}:/certificates.crt:ro", "-v", f"{settings}:/etc/pip.conf:ro")
-    file = ("-f", ROOT / "packaging" / "Containerfile", "--pull=never", "--layers")
+    file = ("-f", FILE, "--pull=never", "--layers")
     buildah("bud", *CHROOT, *file, *mounts, *words, ROOT, limit=3000)
+
+
+class Sources(unittest.TestCase):
+    def test_pip_takes_nothing_of_the_registry_but_what_is_pinned_by_hashes(self):
+        calls = re.findall(r"\bpip (?:[^&\n\\]|\\\n)*", FILE.read_text())
+        self.assertGreater(len(calls), 0)
+        for call in calls:
+            self.assertRegex(call, "--require-hashes|--no-index")
 
 
 class Container(unittest.TestCase):

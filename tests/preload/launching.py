@@ -75,10 +75,12 @@ def under_sibyl():
     }
 
 
-def run(command, *, ranks=None, options=(), cwd=None, stdin=None, spins=False, **extra):
+def run(command, *, ranks=None, options=(), cwd=None, stdin=None, spins=False, limit=None, **extra):
     """Runs `command`, under mpiexec with these options if `ranks` are given, in the folder `cwd`,
     reading the file `stdin`. The preload, if any, is in the environment from the start, so that the
-    launcher and all else in the path carries it too. `spins`: waiting ranks do not yield."""
+    launcher and all else in the path carries it too. `spins`: waiting ranks do not yield. `limit`:
+    seconds, if not as many as others may take."""
+    limit = limit or setting.timeout
     if ranks is not None:
         command = [setting.mpiexec, *options, "-n", str(ranks), *command]
     command = [str(word) for word in command]
@@ -100,7 +102,7 @@ def run(command, *, ranks=None, options=(), cwd=None, stdin=None, spins=False, *
         ) as process,
     ):
         try:
-            stdout, stderr = process.communicate(timeout=setting.timeout)
+            stdout, stderr = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             process.terminate()  # the launcher ends its ranks; killed, it would leave them behind
             try:
@@ -108,7 +110,7 @@ def run(command, *, ranks=None, options=(), cwd=None, stdin=None, spins=False, *
             except subprocess.TimeoutExpired:
                 process.kill()
                 stdout, stderr = process.communicate()
-            stderr += f"\nstill running after {setting.timeout:.0f} s"
+            stderr += f"\nstill running after {limit:.0f} s"
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 

@@ -1,5 +1,6 @@
-/* Duplicates a communicator, uses the duplicate and frees it, so many times. Rank 0 prints at the
- * end of each quarter what its process has: open files, mappings of anonymous files, KiB of memory.
+/* Duplicates a communicator, uses the duplicate and frees it, so many times: by calls enough for
+ * Sibyl to serve some of them by default. Rank 0 prints at the end of each quarter what its process
+ * has: open files, mappings of anonymous files, KiB of memory.
  *
  *   churn TIMES */
 #include <dirent.h>
@@ -48,11 +49,13 @@ int main(int argc, char** argv) {
   for (int time = 1; time <= times; ++time) {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (int call = 0; call < 2; ++call) {
+    for (int call = 0; call < 3; ++call) {
       MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
       if (out[count - 1] != (count - 1) * ranks) printf("WRONG\n");
       MPI_Reduce(in, out, count, MPI_INT, MPI_SUM, 0, comm);
       if (rank == 0 && out[1] != ranks) printf("WRONG\n");
+      MPI_Scan(in, out, count, MPI_INT, MPI_SUM, comm);
+      if (out[1] != rank + 1) printf("WRONG\n");
     }
     if (rank == 0 && time % (times / 4) == 0) {
       printf("%d %d %d\n", files(), look_up("/proc/self/maps", "memfd:"),

@@ -8,6 +8,9 @@
 // find out how ranks lie on nodes. Rank 0's SIBYL_ARRIVALS holds too. Until there is a private
 // communicator the messages travel on the user's as collectives of the same call, which cannot meet
 // anything else.
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -194,12 +197,25 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   }
   mode_ = Mode::served;
   const bool one_node = ranks_per_node() == size_;
-  by_window_ = one_node && size_ > 1 && node_window_bytes_ != 0 &&
-               have_a_processor_each(made, ranks_of_job()) && node_window() != nullptr;
+  by_window_ =
+      find_processors() >= ranks_of_job() && one_node && size_ > 1 && node_window() != nullptr;
   // Threads may see it before a call on another communicator at one rank, and after it at another.
   if (is_world() && !has_threads_) process_.note_world(settings_, one_node, by_window_);
   begin_prediction();
   begin_governing();
+}
+
+// Of the ranks of this node, each node for itself; 0 where there is no window. It is crowded where
+// more ranks of the job are on it, as far as they are known, than may run at a time.
+std::int64_t CommunicatorState::find_processors() {
+  if (node_window_bytes_ == 0 || survives_faults()) return 0;
+  const std::vector<Rank> node = ranks_of_own_node(placement(), rank_, size_);
+  const auto ranks = static_cast<std::int64_t>(node.size());
+  if (is_world()) process_.ranks_here = ranks;
+  const std::int64_t found = processors_of(private_comm(), tags_of(Collective::barrier), node);
+  const std::int64_t online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  crowded_ = std::min(found, online) < std::max(ranks, process_.ranks_here.load());
+  return found;
 }
 
 // The ranks of this node make it, each node for itself. One that has failed stays with MPI's
@@ -208,8 +224,9 @@ void CommunicatorState::set_up(MPI_Comm comm) {
 void CommunicatorState::make_node_window() {
   const int tag = tags_of(Collective::barrier);
   if (node_window_bytes_ != 0 && !survives_faults()) {
-    node_window_ = NodeWindow::make(
-        private_comm(), tag, ranks_of_own_node(placement(), rank_, size_), node_window_bytes_);
+    node_window_ =
+        NodeWindow::make(private_comm(), tag, ranks_of_own_node(placement(), rank_, size_),
+                         node_window_bytes_, crowded_);
   }
   node_window_sought_ = true;
 }

@@ -164,6 +164,8 @@ class CommunicatorState final : public ArrivalListener {
     costs_sought_ = true;
   }
 
+  // Whether ranks that wait take processors from others of this node; known where it has a window.
+  bool is_crowded() const { return crowded_; }
   // By which ranks of one node send each other messages without MPI; nullptr where there is none,
   // which is the same on all ranks of the node. The first call is collective and makes it.
   NodeWindow* node_window() {
@@ -282,6 +284,7 @@ class CommunicatorState final : public ArrivalListener {
   static constexpr std::uint32_t calls_until_asked_again = 64;
 
   bool make_room(MPI_Comm comm, bool has_room);  // agreement.cpp
+  std::int64_t find_processors();                // agreement.cpp
   void make_node_window();                       // agreement.cpp
 
   Process& process_;
@@ -313,6 +316,7 @@ class CommunicatorState final : public ArrivalListener {
   bool costs_sought_ = false;
   Rank largest_run_ = 0;                 // of the placement, as in Situation
   std::uint32_t node_window_bytes_ = 0;  // agreed on at set-up
+  bool crowded_ = false;
   bool node_window_sought_ = false;
   bool by_window_ = false;  // as in Situation
   std::unique_ptr<NodeWindow> node_window_;

@@ -129,6 +129,8 @@ class Process {
     ticks_.store(now, std::memory_order_relaxed);  // two threads may share one; that is no matter
     return now;
   }
+  // Ranks of the world on this node, once it has been set up with a window; 0 before.
+  std::atomic<std::int64_t> ranks_here = 0;
   // How many communicators the program has, as far as the hooks have seen.
   std::atomic<std::int64_t> live_communicators = 0;
   // What was measured on a communicator of so many ranks that lie so on nodes, and all of which

@@ -8,6 +8,8 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -41,6 +43,22 @@ Rank consecutive_ranks(const std::vector<Rank>& nodes) {
     if (nodes[static_cast<std::size_t>(rank)] != rank / per_node) return 0;
   }
   return per_node;
+}
+
+constexpr int words = 128;  // 8192 processors
+using Processors = std::array<unsigned long, words>;
+
+// That this rank may run on; none where the system does not say.
+Processors own_processors() {
+  Processors own{};
+  if (sched_getaffinity(0, sizeof own, reinterpret_cast<cpu_set_t*>(own.data())) != 0) own = {};
+  return own;
+}
+
+std::int64_t count_of(const Processors& processors) {
+  std::int64_t count = 0;
+  for (const unsigned long word : processors) count += std::popcount(word);
+  return count;
 }
 
 }  // namespace
@@ -81,28 +99,36 @@ Placement find_placement(MPI_Comm comm, std::int64_t own_node) {
   return placement;
 }
 
-bool have_a_processor_each(MPI_Comm comm, std::int64_t job) {
-  constexpr int words = 128;  // 8192 processors
-  std::array<unsigned long, words> own{};
-  if (sched_getaffinity(0, sizeof own, reinterpret_cast<cpu_set_t*>(own.data())) != 0) own = {};
-  const auto count_of = [](const std::array<unsigned long, words>& mask) {
-    std::int64_t count = 0;
-    for (const unsigned long word : mask) count += std::popcount(word);
-    return count;
-  };
-  std::array<unsigned long, words> all{};
-  const std::int64_t own_count = count_of(own);
-  const std::array<std::int64_t, 2> count_and_failure{own_count, own_count == 0 ? 1 : 0};
-  std::array<std::int64_t, 2> sums{};
-  if (PMPI_Allreduce(own.data(), all.data(), words, MPI_UNSIGNED_LONG, MPI_BOR, comm) !=
-          MPI_SUCCESS ||
-      PMPI_Allreduce(count_and_failure.data(), sums.data(), 2, MPI_INT64_T, MPI_SUM, comm) !=
-          MPI_SUCCESS) {
-    return false;
+std::int64_t processors_of(MPI_Comm comm, int tag, std::span<const Rank> ranks) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  const Rank leader = ranks.front();
+  Processors all = own_processors();
+  std::int64_t count = 0;
+  if (rank != leader) {
+    const bool heard =
+        PMPI_Send(all.data(), words, MPI_UNSIGNED_LONG, leader, tag, comm) == MPI_SUCCESS &&
+        PMPI_Recv(&count, 1, MPI_INT64_T, leader, tag, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    return heard ? count : 0;
   }
-  const std::int64_t processors = count_of(all);
-  const bool bound_apart = sums[0] == processors && sums[1] == 0;
-  return bound_apart || processors >= job;
+  std::int64_t sum = count_of(all);
+  bool known = sum != 0;
+  bool well = true;
+  for (const Rank other : ranks.subspan(1)) {
+    Processors theirs{};
+    well = PMPI_Recv(theirs.data(), words, MPI_UNSIGNED_LONG, other, tag, comm,
+                     MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+           well;
+    known = known && count_of(theirs) != 0;
+    sum += count_of(theirs);
+    std::ranges::transform(all, theirs, all.begin(), std::bit_or{});
+  }
+  const bool bound_apart = known && sum == count_of(all);
+  if (well) count = bound_apart ? std::numeric_limits<std::int64_t>::max() : count_of(all);
+  for (const Rank other : ranks.subspan(1)) {
+    well = PMPI_Send(&count, 1, MPI_INT64_T, other, tag, comm) == MPI_SUCCESS && well;
+  }
+  return well ? count : 0;
 }
 
 std::vector<Rank> ranks_of_own_node(const Placement& placement, Rank rank, Rank ranks) {

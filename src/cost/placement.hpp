@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,10 +23,10 @@ std::int64_t node_number(std::string_view test_placement);
 // its own where they cannot be asked. Collective; all ranks get the same answer.
 Placement find_placement(MPI_Comm comm, std::int64_t own_node);
 
-// Whether the ranks of `comm`, all on this node, have a processor each: they are bound to
-// processors of their own, or may run on as many as the job has ranks, which may all be here.
-// Collective; all ranks get the same answer, false where MPI fails.
-bool have_a_processor_each(MPI_Comm comm, std::int64_t job);
+// How many processors `ranks` of `comm`, which share this node, may run on; where each is bound to
+// processors of its own, which is enough for whoever else is there, the largest number. Collective
+// over `ranks`, by messages with `tag`; all get the same answer, 0 where MPI fails.
+std::int64_t processors_of(MPI_Comm comm, int tag, std::span<const Rank> ranks);
 
 // The ranks of `rank`'s node among `ranks`, in ascending order.
 std::vector<Rank> ranks_of_own_node(const Placement& placement, Rank rank, Rank ranks);

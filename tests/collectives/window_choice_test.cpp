@@ -2,6 +2,8 @@
 // one node; on fewer processors, or without a window, the MPI library serves them.
 #include <sched.h>
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "communicator/communicator_state.hpp"
@@ -50,14 +52,38 @@ class Bound {
 
 TEST(WindowChoice, AsksForAProcessorOfEachRank) {
   const int available = processors();
-  MPI_Comm comm = MPI_COMM_WORLD;
-  if (size_of() > 1 && available > 1) {  // as ranks may run anywhere
-    EXPECT_EQ(have_a_processor_each(comm, size_of()), size_of() <= available);
-    EXPECT_FALSE(have_a_processor_each(comm, available + 1)) << "others of the job are here, too";
+  const Duplicate comm;
+  const std::vector<Rank> all = ranks_of_own_node({.ranks_per_node = size_of()}, 0, size_of());
+  if (size_of() > 1 && available > 1) {
+    EXPECT_EQ(processors_of(comm.get(), 5, all), available) << "ranks may run anywhere";
   }
   const Bound bound(rank_in());
-  EXPECT_EQ(have_a_processor_each(comm, 1 << 20), size_of() <= available)
+  constexpr auto enough = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(processors_of(comm.get(), 5, all), size_of() <= available ? enough : available)
       << "of its own, whoever else is here";
+}
+
+// Whether ranks that wait give way soon on the window of a communicator that is set up now.
+void expect_crowded(MPI_Comm comm, bool crowded) {
+  CommunicatorState* const state = CommunicatorState::get(comm);
+  ASSERT_TRUE(state->serves(comm, true));
+  const NodeWindow* const window = state->node_window();
+  EXPECT_TRUE(window == nullptr || window->is_crowded() == crowded);
+}
+
+TEST(WindowChoice, WaitsForLessTimeWhereRanksShareProcessors) {
+  CommunicatorState* const world = CommunicatorState::get(MPI_COMM_WORLD);
+  ASSERT_TRUE(world->serves(MPI_COMM_WORLD, true));
+  const auto here = ranks_of_own_node(world->placement(), rank_in(), size_of()).size();
+  const bool crowded = static_cast<int>(here) > processors();
+  expect_crowded(MPI_COMM_WORLD, crowded);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank_in() < size_of() / 2 ? 0 : 1, 0, &half);
+  expect_crowded(half, crowded);  // the others of the job are here, too
+  MPI_Comm_free(&half);
+  const Bound bound(0);
+  const Duplicate comm;
+  expect_crowded(comm.get(), true);
 }
 
 TEST(WindowChoice, IsTheSameOnAllRanksAndGivesTheRightResult) {

@@ -123,8 +123,8 @@ int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
 
 void PersistentRequest::open_window() {
   if (bound_.window_bytes == 0) return;
-  window_ =
-      NodeWindow::make(bound_.call.comm, bound_.call.tag_base, bound_.node, bound_.window_bytes);
+  window_ = NodeWindow::make(bound_.call.comm, bound_.call.tag_base, bound_.node,
+                             bound_.window_bytes, bound_.crowded);
   if (window_ == nullptr) return;
   bound_.tags.home().bytes_of_windows += bound_.window_bytes;
   bound_.call.window = window_.get();

@@ -92,6 +92,7 @@ struct PersistentCall {
   // may take; the same on all ranks of the node.
   std::vector<Rank> node;
   std::size_t window_bytes = 0;
+  bool crowded = false;  // that node
 
   // Of these the last ones are the exchange's of arrivals and the governor's.
   static constexpr int tags_besides = ArrivalExchange::tags + Governing::tags;
@@ -154,6 +155,7 @@ class PersistentRequest final : public PersistentWork {
   // others, or of all where each rank has its program by it; empty: none was known.
   std::vector<Rank> last_order() const;
   const Algorithm* algorithm() const { return bound_.algorithm; }
+  std::uint32_t segments() const { return bound_.cut.segments; }
   // nullptr: its algorithm is not questioned.
   Governing* governing() { return governing_.get(); }
   const NodeWindow* window() const { return window_.get(); }

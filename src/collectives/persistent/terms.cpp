@@ -301,6 +301,7 @@ void take_tags(CommunicatorState& state, const TagBlocks::Map& used, PersistentC
 void plan_window(CommunicatorState& state, const Agreed& agreed, PersistentCall& call) {
   if (agreed.window_bytes == 0) return;
   call.node = ranks_of_own_node(state.placement(), state.rank(), state.size());
+  call.crowded = state.is_crowded();
   const bool blocks =
       call.collective == Collective::gather || call.collective == Collective::scatter;
   const std::uint64_t several = blocks ? static_cast<std::uint64_t>(state.size()) : 1;

@@ -70,7 +70,7 @@ std::size_t NodeWindow::bytes_for(std::size_t ranks, std::size_t message) {
 }
 
 std::unique_ptr<NodeWindow> NodeWindow::make(MPI_Comm comm, int tag, std::span<const Rank> ranks,
-                                             std::size_t bytes) {
+                                             std::size_t bytes, bool crowded) {
   static_assert(sizeof(Head) == line && sizeof(Line) == line && sizeof(Queue) == line &&
                 sizeof(Slot) == slot_head && sizeof(Outlet) == line &&
                 std::atomic<std::uint64_t>::is_always_lock_free);
@@ -86,7 +86,7 @@ std::unique_ptr<NodeWindow> NodeWindow::make(MPI_Comm comm, int tag, std::span<c
   }
   std::unique_ptr<NodeWindow> made;
   try {
-    made.reset(new NodeWindow(comm, own, all, ranks, slot_bytes));
+    made.reset(new NodeWindow(comm, own, all, ranks, slot_bytes, crowded));
   } catch (const std::bad_alloc&) {
     made = nullptr;  // the others are told
   }
@@ -101,9 +101,10 @@ std::unique_ptr<NodeWindow> NodeWindow::make(MPI_Comm comm, int tag, std::span<c
 }
 
 NodeWindow::NodeWindow(MPI_Comm comm, Rank own, Rank all, std::span<const Rank> ranks,
-                       std::size_t slot_bytes)
+                       std::size_t slot_bytes, bool crowded)
     : comm_(comm),
       slot_bytes_(slot_bytes),
+      crowded_(crowded),
       index_(static_cast<std::size_t>(all), unreached),
       peers_(ranks.size()) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -111,8 +112,6 @@ NodeWindow::NodeWindow(MPI_Comm comm, Rank own, Rank all, std::span<const Rank> 
     if (ranks[i] == own) continue;
     index_[static_cast<std::size_t>(ranks[i])] = static_cast<std::uint16_t>(i);
   }
-  const long cores = ::sysconf(_SC_NPROCESSORS_ONLN);
-  crowded_ = static_cast<long>(ranks.size()) > cores;
 }
 
 NodeWindow::~NodeWindow() = default;

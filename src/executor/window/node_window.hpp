@@ -16,9 +16,10 @@
 // come by MPI. Whoever does not know from whom a message comes, or how long it is, looks for its
 // tag before it receives it.
 //
-// A rank that waits looks for some microseconds, then lets others have the processor, then sleeps;
-// who fills or frees a slot for a rank that sleeps wakes it. It sleeps briefly, and calls the MPI
-// library in between: others may wait for messages that only its calls move.
+// A rank that waits looks, for some tenths of a millisecond or, where ranks are crowded, some
+// microseconds, then lets others have the processor, then sleeps; who fills or frees a slot for a
+// rank that sleeps wakes it. It sleeps briefly, and calls the MPI library in between: others may
+// wait for messages that only its calls move.
 //
 // Thread safety: none. A rank is one user at a time of its side; a process may have several
 // windows.
@@ -84,9 +85,9 @@ class NodeWindow {
  public:
   // Collective over `ranks`, those of this node in ascending order: all get one, or none does
   // (nullptr) - where there is no memory, or `bytes` are too few for so many. Messages with `tag`
-  // must be free for it.
+  // must be free for it. `crowded`: who waits takes a processor from others, and soon gives way.
   static std::unique_ptr<NodeWindow> make(MPI_Comm comm, int tag, std::span<const Rank> ranks,
-                                          std::size_t bytes);
+                                          std::size_t bytes, bool crowded);
   // What so many ranks need for messages of up to `message` bytes: more would gain nothing.
   static std::size_t bytes_for(std::size_t ranks, std::size_t message);
   ~NodeWindow();
@@ -127,8 +128,9 @@ class NodeWindow {
   // more.
   void abandon();
   bool is_broken() const;
-  // Slots that this rank has filled ever, for tests.
+  // For tests: slots that this rank has filled ever, and how it waits.
   std::uint64_t slots_filled() const;
+  bool is_crowded() const { return crowded_; }
 
  private:
   struct Head;
@@ -171,8 +173,8 @@ class NodeWindow {
   static constexpr std::uint16_t unreached = 0xffff;
 
   // Of rank `own` of `all` in `comm`, without memory yet.
-  NodeWindow(MPI_Comm comm, Rank own, Rank all, std::span<const Rank> ranks,
-             std::size_t slot_bytes);
+  NodeWindow(MPI_Comm comm, Rank own, Rank all, std::span<const Rank> ranks, std::size_t slot_bytes,
+             bool crowded);
   void lay_out(SharedMemory memory, std::size_t own, std::size_t ranks);
   Slot& slot(Queue& queue, std::uint64_t number) const;
   Peer& peer_of(Rank rank) { return peers_[index_[static_cast<std::size_t>(rank)]]; }
@@ -219,6 +221,7 @@ class NodeWindow {
   Head* head_ = nullptr;
   Line* own_line_ = nullptr;
   std::size_t slot_bytes_ = 0;
+  bool crowded_ = false;
   char* outlets_ = nullptr;           // this rank's
   std::size_t outlet_pages_ = 0;      // as of a peer
   std::uint64_t written_ = 0;         // outlets, counted on
@@ -231,7 +234,6 @@ class NodeWindow {
   std::uint32_t idle_ = 0;  // fruitless looks in a row
   bool looks_ = false;      // for a message of any rank, with this tag
   int looked_for_ = 0;
-  bool crowded_ = false;  // more ranks than cores
 };
 
 }  // namespace sibyl

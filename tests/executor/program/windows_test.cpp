@@ -355,7 +355,7 @@ TEST_F(Windows, ARunThatIsGivenUpSendsNothingMore) {
   for (const MPI_Comm raised : raising) MPI_Comm_set_errhandler(raised, MPI_ERRORS_RETURN);
   std::unique_ptr<NodeWindow> memory;
   if (rank_in() < 2) {
-    memory = NodeWindow::make(comm.get(), 3 * messages, std::vector<Rank>{0, 1}, 1U << 26);
+    memory = NodeWindow::make(comm.get(), 3 * messages, std::vector<Rank>{0, 1}, 1U << 26, false);
     ASSERT_NE(memory, nullptr);
   }
   make(&plan_echo, 1024, comm.get());

@@ -16,7 +16,7 @@ void await_any(NodeWindow& window, Mailbox& mailbox, int tag, Rank& from, std::s
 }
 
 TEST_F(Window, FindsAMessageOfWhoeverIsThereFirst) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   const std::size_t long_one = 20 * window->slot_bytes() + 3;
   for (int call = 0; call < 3; ++call) {
@@ -52,7 +52,7 @@ TEST_F(Window, FindsAMessageOfWhoeverIsThereFirst) {
 
 // What nobody takes stands before it, more than a queue holds.
 TEST_F(Window, FindsAMessageBehindThoseThatNobodyWaitsFor) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   Mailbox mailbox(*window);
   window->begin(8);
@@ -79,7 +79,7 @@ TEST_F(Window, FindsAMessageBehindThoseThatNobodyWaitsFor) {
 }
 
 TEST_F(Window, AReceiveThatIsWithdrawnLeavesTheMessageToTheNext) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   Mailbox mailbox(*window);
   window->begin(8);

@@ -1,6 +1,8 @@
 // What the tests of windows share: who is on a node, and a user that keeps what comes.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,9 @@ inline std::vector<Rank> own_node(Rank nodes) {
   for (Rank rank = rank_in() % nodes; rank < size_of(); rank += nodes) ranks.push_back(rank);
   return ranks;
 }
+
+// As waiting ranks are on this machine.
+inline bool crowded() { return size_of() > sysconf(_SC_NPROCESSORS_ONLN); }
 
 // Keeps what comes, by key.
 class Mailbox : public WindowUser {

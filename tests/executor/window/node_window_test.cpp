@@ -44,7 +44,7 @@ int files_in_dev_shm() {
 }
 
 TEST_F(Window, TakesMessagesInAnotherOrderThanTheyWereSentIn) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   const std::size_t large = 20 * window->slot_bytes() + 3;  // more than a queue holds
   const std::vector<std::size_t> sizes{large, 8, 0, large, window->slot_bytes(), 1};
@@ -84,7 +84,7 @@ TEST_F(Window, TakesMessagesInAnotherOrderThanTheyWereSentIn) {
 }
 
 TEST_F(Window, LeavesMessagesOfTheNextCallWhereTheyAre) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   Mailbox mailbox(*window);
   window->begin(8);
@@ -115,7 +115,7 @@ TEST_F(Window, HasSlotsForMessagesOfTheLengthThatItIsMadeFor) {
   const std::vector<Rank> all = own_node(1);
   for (const std::size_t message : {0U, 100U, 700U, 8192U, 100000U, 1U << 18, 1U << 26}) {
     const std::size_t bytes = NodeWindow::bytes_for(all.size(), message);
-    const auto window = NodeWindow::make(comm_.get(), 5, all, bytes);
+    const auto window = NodeWindow::make(comm_.get(), 5, all, bytes, crowded());
     ASSERT_NE(window, nullptr) << message;
     EXPECT_GE(window->slot_bytes(), std::min<std::size_t>(message, 8192));
     EXPECT_GE(8 * window->slot_bytes(), std::min<std::size_t>(message, 1U << 18));
@@ -124,7 +124,7 @@ TEST_F(Window, HasSlotsForMessagesOfTheLengthThatItIsMadeFor) {
 }
 
 TEST_F(Window, SleepsUntilALateMessageComes) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   for (int turn = 0; turn < 10; ++turn) {
     Mailbox mailbox(*window);
@@ -147,7 +147,7 @@ TEST_F(Window, SleepsUntilALateMessageComes) {
 
 // The same data to all others: written once, taken by each in its own time.
 TEST_F(Window, WritesOnceWhatSeveralRead) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   const std::size_t slot = window->slot_bytes();
   for (const std::size_t bytes : {std::size_t{100}, std::size_t{2000}, slot, 30 * slot + 7}) {
@@ -181,7 +181,7 @@ TEST_F(Window, WritesOnceWhatSeveralRead) {
 // Rank 1 has all of a long message before rank 2, without whom it would not come, takes any of it.
 TEST_F(Window, ALateReaderHoldsUpNoOther) {
   if (size_of() < 3) GTEST_SKIP() << "needs two readers";
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   Mailbox mailbox(*window);
   for (int call = 0; call < 3; ++call) {
@@ -213,7 +213,7 @@ TEST_F(Window, ALateReaderHoldsUpNoOther) {
 }
 
 TEST_F(Window, HalfSentMessagesThatAreGivenUpEndItForAll) {
-  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots);
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   EXPECT_FALSE(window->is_broken());
   MPI_Barrier(comm_.get());
@@ -230,8 +230,9 @@ TEST_F(Window, HalfSentMessagesThatAreGivenUpEndItForAll) {
 
 TEST_F(Window, IsNoneForAllWhereOneIsNotAbleOrTheBytesAreFew) {
   const std::vector<Rank> all = own_node(1);
-  EXPECT_EQ(NodeWindow::make(comm_.get(), 5, all, 1000), nullptr);
-  EXPECT_EQ(NodeWindow::make(comm_.get(), 5, std::vector<Rank>{rank_in()}, small_slots), nullptr);
+  EXPECT_EQ(NodeWindow::make(comm_.get(), 5, all, 1000, crowded()), nullptr);
+  EXPECT_EQ(NodeWindow::make(comm_.get(), 5, std::vector<Rank>{rank_in()}, small_slots, crowded()),
+            nullptr);
   for (Rank unable = 0; unable < size_of(); ++unable) {
     const SharedMemory none = SharedMemory::make(comm_.get(), 5, all, 4096, rank_in() != unable);
     EXPECT_EQ(none.begin(), nullptr);
@@ -241,7 +242,7 @@ TEST_F(Window, IsNoneForAllWhereOneIsNotAbleOrTheBytesAreFew) {
 
 TEST_F(Window, LeavesNothingBehind) {
   for (int i = 0; i < 50; ++i) {
-    const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), large_slots);
+    const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), large_slots, crowded());
     ASSERT_NE(window, nullptr);
     EXPECT_EQ(mapped_windows(), 1);
     EXPECT_EQ(files_in_dev_shm(), 0) << "it has no name";
@@ -254,7 +255,7 @@ TEST_F(Window, CarriesTheProgramsOfEveryAlgorithm) {
   int tag = 0;
   for (const Rank nodes : {1, 2}) {
     if (nodes == 2 && size_of() < 3) continue;
-    const auto window = NodeWindow::make(comm_.get(), 5, own_node(nodes), small_slots);
+    const auto window = NodeWindow::make(comm_.get(), 5, own_node(nodes), small_slots, crowded());
     ASSERT_EQ(window != nullptr, own_node(nodes).size() > 1);
     for (const Algorithm& algorithm : algorithms()) {
       const bool irregular_tree = has_root(algorithm.collective) && algorithm.sizes;

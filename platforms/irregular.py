@@ -45,7 +45,7 @@ def measure(options: argparse.Namespace, problem: str, elements: int) -> Measure
     command = [
         str(Path(__file__).parent / "run-smpi"),
         *("--platform", options.platform, "--nodes", str(options.nodes)),
-        *("--ranks-per-node", str(options.ranks_per_node)),
+        *("--ranks-per-node", str(options.ranks_per_node), "--placement", options.placement),
         *(options.bench, "arrivals", "--collective", options.collective),
         *("--root", str(ranks // 2), "--compute", "0.001", "--alpha", "1e-6", "--beta", "1e-9"),
         *("--warm-up", "0", "--iterations", "2"),
@@ -70,9 +70,12 @@ def measure(options: argparse.Namespace, problem: str, elements: int) -> Measure
 def start_ups_and_data(options: argparse.Namespace, blocks: list[float]) -> float:
     """Seconds of a tree's start-ups, and of the data that crosses the link of the root's node."""
     root = len(blocks) // 2
-    node = root // options.ranks_per_node
-    here = range(node * options.ranks_per_node, (node + 1) * options.ranks_per_node)
-    crossing = sum(blocks) - sum(blocks[rank] for rank in here)
+    if options.placement == "cyclic":
+        here = blocks[root % options.nodes :: options.nodes]
+    else:
+        first = root // options.ranks_per_node * options.ranks_per_node
+        here = blocks[first : first + options.ranks_per_node]
+    crossing = sum(blocks) - sum(here)
     within = (options.ranks_per_node - 1).bit_length()
     between = (options.nodes - 1).bit_length()
     return within * ALPHA_WITHIN + between * ALPHA_BETWEEN + BETA * crossing
@@ -106,6 +109,7 @@ def main() -> int:
     parser.add_argument("--platform", default="infiniband-35x16")
     parser.add_argument("--nodes", type=int, default=35)
     parser.add_argument("--ranks-per-node", type=int, default=16)
+    parser.add_argument("--placement", choices=["consecutive", "cyclic"], default="consecutive")
     parser.add_argument("smpi", nargs="*", help="options of SMPI, after --")
     options = parser.parse_args()
     header = ["problem", "b", "d alpha + beta sum", "SMPI's own", "linear"]

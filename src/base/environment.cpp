@@ -101,9 +101,9 @@ constexpr std::array<EnvironmentVariable, 44> variables{{
      "Memory that the ranks of a node may share on a communicator, through which messages between "
      "them then go instead of through MPI; its persistent requests have as much again together "
      "(docs/explanation/nodes.md). 0, or too few bytes for so many ranks: none. Where all ranks "
-     "share one node and have a core each, reduce, allreduce and bcast from 4 KiB on are then "
-     "served (docs/results/one-node.md); 262144 times the square of the number of ranks is enough "
-     "for any message. By default there is none."},
+     "share one node and have a core each, reduce, allreduce and, of more than two ranks, bcast "
+     "from 4 KiB on are then served (docs/results/one-node.md); 262144 times the square of the "
+     "number of ranks is enough for any message. By default there is none."},
     {"SIBYL_DEVICE", "auto, native or off", "auto", "",
      "What becomes of buffers in the memory of a GPU (docs/how-to/devices.md). `auto`: where Sibyl "
      "serves a call, they go by way of host memory, and the governor finds out whether the MPI "

@@ -4,8 +4,10 @@
 // are to be busy all the time: rings, and for bcast the pipeline along a circulant graph, in
 // segments. That is where the MPI libraries lose time, as they keep whole vectors or blocks too
 // long (docs/results/all-ranks.md). A stream of N segments of a vector of m bytes takes A N + B
-// rounds of overhead + beta m/N each. Everything else stays with the library: within a node its own
-// use of shared memory, on nodes of several ranks its forms for nodes.
+// rounds of overhead + beta m/N each. On nodes of several ranks that goes for what is between
+// nodes, on two levels; an all-to-all of equal blocks takes them by its start-ups
+// (alltoall_on_nodes.cpp). Everything else stays with the library: within a node its own use of
+// shared memory, barriers, and an alltoallv on nodes of several ranks.
 //
 // Short vectors. By groups that tell each other their vectors an allreduce takes ceil(log2 p)
 // rounds where p is no power of two, and the MPI libraries two more.

@@ -3,7 +3,7 @@
 // What a byte costs here is a matter of caches: whether it is copied once or twice, and how many
 // read it. No latency and bandwidth foretell it, so the sizes below are where the algorithms passed
 // each other on a machine of 16 cores, on 2, 4, 8 and 16 ranks of four MPI libraries
-// (docs/explanation/nodes.md). Where another machine differs the governor finds out: from 4 KiB on
+// (docs/results/one-node.md). Where another machine differs the governor finds out: from 4 KiB on
 // it holds every choice against the library. Below that there is little to win.
 //
 // Sums. Few ranks and short vectors go by trees; long ones in parts, each added up by one rank: by
@@ -11,7 +11,8 @@
 // each other's parts at once, or along a ring, which keeps each part in one cache.
 //
 // Bcast. The root writes once, and all read that: no tree, which would copy at every level. Two
-// ranks copy twice what the library may copy once.
+// ranks copy twice what the library may copy once: only Open MPI 4.1 was slower, so that is its
+// own.
 #include "selection/choose_within.hpp"
 
 #include <string_view>
@@ -48,7 +49,7 @@ Choice allreduce_of(const Situation& now) {
 }
 
 Choice bcast_of(const Situation& now) {
-  if (now.ranks == 2) return now.bytes < 16 * kib ? Choice{"linear", {}} : Choice{};
+  if (now.ranks == 2) return {};
   return {"linear", "binomial"};
 }
 

@@ -58,7 +58,9 @@ TEST(ChooseWithin, LeavesTheRestToTheLibrary) {
     asked.algorithm[static_cast<std::size_t>(collective)] = serve_natively;
     EXPECT_EQ(choose(asked, within_a_node(collective, 64 * kibi, 16)), nullptr);
   }
-  EXPECT_EQ(served_by(within_a_node(Collective::bcast, 64 * kibi, 2)), "native");
+  for (const std::uint64_t bytes : {4 * kibi, 8 * kibi, 64 * kibi}) {
+    EXPECT_EQ(served_by(within_a_node(Collective::bcast, bytes, 2)), "native");
+  }
   for (const Collective collective :
        {Collective::barrier, Collective::allgather, Collective::alltoall,
         Collective::reduce_scatter, Collective::allgatherv, Collective::alltoallv}) {

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from forked_command import COMMAND
 from sibyl import algorithms as rows_of
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import IRREGULAR, PERSISTENT, SORTED, TOLD
+from sibyl.experiment.runner import native_variants
 from sibyl.mpi.library import find_benchmark
 
 QUICK = ["--size", "4K", "--iterations", "3", "--warm-up", "1", "--compute", "1ms"]
@@ -93,6 +95,22 @@ def test_all_of_the_library_s_algorithms_take_part(bench: Sibyl, mpi: Mpi) -> No
         adapt = mpi.launcher.family == "openmpi" and collective == "bcast"
         assert ("native:adapt" in names) == adapt
         assert "native:han" not in names  # for several hosts
+
+
+def test_mpich_s_forms_for_nodes_of_several_ranks_take_part(
+    bench: Sibyl, mpi: Mpi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mpi.launcher.family != "mpich":
+        pytest.skip("forms of MPICH's")
+    for collective in ("allreduce", "barrier", "bcast", "reduce", "scan"):
+        assert "native:smp" in native_variants(mpi.launcher, collective)
+    monkeypatch.setenv("MPIR_CVAR_NUM_CLIQUES", "2")  # as on two nodes
+    words = ["bench", "bcast", "-n", 4, "--mpi", mpi.option, *QUICK, "--size", "64K"]
+    result = bench(*words, "--algorithms", "native:smp", "--csv", "a.csv")
+    assert result.returncode == 0, result
+    rows = list(csv.DictReader((bench.directory / "a.csv").open()))
+    assert [row["algorithm"] for row in rows] == ["native", "native:smp"]
+    assert all(row["verdict"] != "WRONG" for row in rows)
 
 
 def test_segments_of_open_mpi_s_algorithms_have_a_size(bench: Sibyl, mpi: Mpi) -> None:
@@ -323,6 +341,23 @@ def test_a_wrong_variable_ends_a_simulated_program_in_one_line(simulated: Sibyl)
         "sibyl-bench-smpi: SIBYL_SEGMENTS=99999: not a whole number from 0 to 1024; correct or "
         "unset it"
     ]
+
+
+def test_irregular_blocks_are_simulated_wherever_ranks_lie(simulated: Sibyl) -> None:
+    script = Path(__file__).parents[3] / "platforms/irregular.py"
+    words = [sys.executable, script, find_benchmark("smpi"), "--problems", "decreasing"]
+    words += ["--blocks", "10000", "--nodes", "3", "--ranks-per-node", "2"]
+    bound, linear = {}, {}
+    for placement in ("consecutive", "cyclic"):
+        run = subprocess.run(
+            [*words, "--placement", placement],
+            **{"cwd": simulated.directory, "capture_output": True, "text": True},
+            check=True,
+        )
+        _, _, _, bound[placement], _, linear[placement], *_ = run.stdout.splitlines()[2].split("|")
+    # The root, rank 3, shares a node with rank 2, or with rank 0, whose block is the largest.
+    for microseconds in (bound, linear):
+        assert float(microseconds["cyclic"]) < 0.9 * float(microseconds["consecutive"])
 
 
 def test_another_contender_can_be_the_reference(simulated: Sibyl) -> None:

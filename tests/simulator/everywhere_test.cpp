@@ -113,6 +113,31 @@ TEST(SimulatedEverywhere, AnAllToAllSendsEveryPairsBlock) {
   }
 }
 
+// A ring goes on without the late rank in the background: its block alone is left, a segment behind
+// the other.
+TEST(SimulatedEverywhere, AnAllgatherAroundARingHasGoneOnWithoutWhoIsLate) {
+  constexpr std::uint64_t bytes = 640;
+  for (const Rank ranks : {3, 8, 13}) {
+    for (const Rank late : {0, 1, ranks - 1}) {
+      std::vector<double> arrivals(static_cast<std::size_t>(ranks), 0.0);
+      arrivals[static_cast<std::size_t>(late)] = 1000;
+      SimulationOptions options;
+      options.network.hockney = {alpha, beta};
+      options.arrivals = arrivals;
+      PlanRequest request{.ranks = ranks};
+      request.segments = 16;
+      const auto after_the_last = [&](bool background) {
+        request.background = background;
+        const Algorithm& row = *find_algorithm(Collective::allgather, "ring");
+        return simulate(make_plan(row, request), {.bytes = bytes}, options).absorbed;
+      };
+      const double segment = alpha + beta * bytes / 16;
+      EXPECT_NEAR(after_the_last(true), (ranks - 2 + 16) * segment, 1e-9) << ranks << " " << late;
+      EXPECT_GE(after_the_last(false), (ranks - 1) * 16 * segment - 1e-9) << ranks << " " << late;
+    }
+  }
+}
+
 // Rank 0 has asked for all blocks by then, in the background.
 TEST(SimulatedEverywhere, AnAllgatherWhoseFirstRankIsLateOnlyBroadcasts) {
   constexpr Rank ranks = 8;

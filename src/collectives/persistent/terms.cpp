@@ -108,16 +108,28 @@ const Algorithm* without_agreement(const Algorithm* tree, const Situation& now,
   return now.ranks <= most_linear_ranks ? find_linear(now.collective) : tree;
 }
 
+// Longer ones wait for their receivers' threads, at every rank on their way.
+bool is_ring_in_short_segments(const Settings& settings, const Algorithm* chosen,
+                               const Situation& now) {
+  if (chosen == nullptr || chosen->name != "ring") return false;
+  const std::uint64_t block = now.largest != 0 ? now.largest : now.bytes;
+  return block <= sent_at_once * segments_for(settings, *chosen, now).segments;
+}
+
 // Where every rank's receives are open from the start, all that the others have sent is there when
 // a late rank comes; so these serve whatever a call that blocks would be served by. In an order
-// that all ranks would have to agree on there is nothing more to win.
-const Algorithm* with_early_receipt(const Algorithm* chosen, const Situation& now,
-                                    std::int32_t& by_arrival) {
+// that all ranks would have to agree on there is nothing more to win. A ring in short segments that
+// goes on without the ranks that are not there yet leaves one block's way around, little longer
+// than one transfer; who is late would send it to all others.
+const Algorithm* with_early_receipt(const Settings& settings, const Algorithm* chosen,
+                                    const Situation& now, std::int32_t& by_arrival, bool goes_on) {
   if (now.ranks > most_linear_ranks) return chosen;
   switch (now.collective) {
     case Collective::allgather:
     case Collective::allgatherv:
-      return find_algorithm(now.collective, "spread");
+      return goes_on && is_ring_in_short_segments(settings, chosen, now)
+                 ? chosen
+                 : find_algorithm(now.collective, "spread");
     case Collective::alltoall:
       return find_algorithm(now.collective, "shifted");
     case Collective::bcast:
@@ -147,15 +159,19 @@ Situation situation_of(const CommunicatorState& state, const PersistentOffer& of
   return now;
 }
 
-// The algorithm. Where following the order of arrival would cost more than it brings, `terms` no
-// longer asks for it.
+// The algorithm, by costs that are measured where it hangs on them. Where following the order of
+// arrival would cost more than it brings, `terms` no longer asks for it. `goes_on`: on every rank,
+// by its thread, whether it has arrived or not.
 const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, Terms& terms,
-                           const PersistentOffer& offer, Collective collective) {
+                           const PersistentOffer& offer, Collective collective, bool goes_on) {
+  if (wants_costs(settings, situation_of(state, offer, collective))) {
+    state.find_costs(state.tags_of(collective));
+  }
   const Situation situation = situation_of(state, offer, collective);
   const Algorithm* chosen = choose(settings, situation);
   const bool freely = wanted_algorithm(settings, situation) == choose_automatically;
   if (freely && (!has_root(collective) || collective == Collective::bcast)) {
-    return with_early_receipt(chosen, situation, terms.by_arrival);
+    return with_early_receipt(settings, chosen, situation, terms.by_arrival, goes_on);
   }
   const bool blocks = collective == Collective::gather || collective == Collective::scatter;
   if (blocks && chosen != nullptr && chosen->order == OrderUse::all_ranks && freely) {
@@ -257,12 +273,13 @@ void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agre
                     PersistentCall& call) {
   Terms& terms = agreed.terms;
   const Settings settings = settings_for(state, terms, call.collective);
+  const bool goes_on = agreed.threaded && terms.background != 0;
   call.algorithm =
-      offer.eligible ? choose_by(state, settings, terms, offer, call.collective) : nullptr;
+      offer.eligible ? choose_by(state, settings, terms, offer, call.collective, goes_on) : nullptr;
   if (call.algorithm == nullptr) return;
   call.served_by = PersistentCall::ServedBy::program;
   if (agreed.threaded) {
-    const bool from_start = terms.background != 0 && call.algorithm->background;
+    const bool from_start = goes_on && call.algorithm->background;
     call.progress =
         from_start ? PersistentCall::Progress::thread_from_start : PersistentCall::Progress::thread;
   }

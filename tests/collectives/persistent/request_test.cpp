@@ -179,6 +179,71 @@ TEST(Persistent, EdgesForetellTheOrderInWhichRanksAreServed) {
   if (busy) GTEST_SKIP() << "the machine has other things to do";
 }
 
+// What goes on without a late rank leaves one block's way to it; without a thread everything that
+// goes through that rank would wait for it.
+TEST(Persistent, AnAllgatherOfLongBlocksGoesAroundWhereThreadsMoveIt) {
+  if (size_of() < 3) GTEST_SKIP();
+  for (const bool threaded : {true, false}) {
+    const Duplicate comm;
+    CommunicatorState* state = CommunicatorState::get(comm.get());
+    ASSERT_TRUE(state->serves(comm.get(), true));
+    state->set_placement({.ranks_per_node = 1});
+    state->replace_costs({.alpha = 50e-6, .overhead = 5e-6, .beta = 8e-8});
+    if (!threaded) take_the_thread_away(comm.get());
+    for (const Collective collective : {Collective::allgather, Collective::allgatherv}) {
+      PersistentTrial trial({.collective = collective, .count = 32768}, comm.get());
+      const PersistentRequest& request = inside(*trial.request());
+      const bool moves = threaded && thread_level() == MPI_THREAD_MULTIPLE;
+      EXPECT_EQ(request.algorithm()->name,
+                moves && collective == Collective::allgather ? "ring" : "spread");
+      if (request.algorithm()->name == "ring") {
+        EXPECT_GT(request.segments(), 8U);
+      }
+      for (std::uint64_t k = 0; k < 3; ++k) {
+        trial.start(k);
+        if (rank_in() == static_cast<int>(k) % size_of()) usleep(5000);
+        trial.arrive();
+        trial.wait();
+        trial.check();
+      }
+    }
+  }
+}
+
+// Whole blocks would wait for their receivers' threads at every rank on their way.
+TEST(Persistent, AnAllgatherOfWholeLongBlocksGoesStraightToAll) {
+  if (size_of() < 3) GTEST_SKIP();
+  const Duplicate comm;
+  CommunicatorState* state = CommunicatorState::get(comm.get());
+  ASSERT_TRUE(state->serves(comm.get(), true));
+  Settings settings = state->settings();
+  settings.segments = 1;
+  state->replace_settings(settings);
+  state->set_placement({.ranks_per_node = 1});
+  state->replace_costs({.alpha = 50e-6, .overhead = 5e-6, .beta = 8e-8});
+  PersistentTrial trial({.collective = Collective::allgather, .count = 32768}, comm.get());
+  EXPECT_EQ(inside(*trial.request()).algorithm()->name, "spread");
+}
+
+TEST(Persistent, WhatHangsOnCostsMeasuresThem) {
+  if (size_of() < 3) GTEST_SKIP();
+  for (const Collective collective :
+       {Collective::allreduce, Collective::bcast, Collective::allgather}) {
+    const Duplicate comm;
+    CommunicatorState* state = CommunicatorState::get(comm.get());
+    ASSERT_TRUE(state->serves(comm.get(), true));
+    state->set_placement({.ranks_per_node = 1});
+    {
+      const PersistentTrial trial({.collective = collective, .count = 1}, comm.get());
+    }
+    EXPECT_FALSE(state->costs_sought()) << name_of(collective);
+    {
+      const PersistentTrial trial({.collective = collective, .count = 1 << 17}, comm.get());
+    }
+    EXPECT_TRUE(state->costs_sought()) << name_of(collective);
+  }
+}
+
 // The schedule draws them together; nobody waits for what was predicted.
 TEST(Persistent, ArrivalsThatAreSaidToBeSecondsApartAreFollowed) {
   if (size_of() < 3 || thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP();

@@ -139,7 +139,8 @@ def merge_arrivals(directory: Path, program: Sequence[str]) -> dict[str, Any]:
                     collective, root, size, arrival + shift, departure + shift, served, version
                 )
             for collective, root, size, version, times in communicator.get("patterns", []):
-                patterns[key, collective, root, size][version] = times
+                # Of a call without a root the pattern is rank 0's, where it was exchanged.
+                patterns[key, collective, max(root, 0), size][version] = times
             if "message" in communicator:
                 messages[key] = communicator["message"]
     return {
@@ -194,7 +195,7 @@ def _sites(
                     "served": root.served,
                     "version": root.version,
                 }
-                known = patterns.get((communicator, one.collective, one.root, size), {})
+                known = patterns.get((communicator, one.collective, max(one.root, 0), size), {})
                 site["patterns"] = [
                     {"version": version, "times": [time * 1e-9 for time in known[version]]}
                     for version in sorted(known)

@@ -40,7 +40,7 @@ class SiteReport:
     """One call site; None where too few calls tell.
 
     Attributes:
-        name: collective, root and bytes.
+        name: collective, root if it has one, and bytes.
         calls: all of them, and those in the predicted order.
         predicted: those in the predicted order.
         imbalance: Faraj's factor: median spread of arrivals over the time of one message; None
@@ -109,8 +109,9 @@ def site_report(site: dict[str, Any]) -> SiteReport | None:
     spread = statistics.median(max(call["times"]) for call in calls)
     last = Counter(call["times"].index(max(call["times"])) for call in calls)
     late, times_late = min(last.items(), key=lambda item: (-item[1], item[0]))
+    root = f", root {site['root']}" if site["root"] >= 0 else ""
     return SiteReport(
-        name=f"{site['collective']}, root {site['root']}, {site['bytes']} B",
+        name=f"{site['collective']}{root}, {site['bytes']} B",
         calls=len(calls),
         predicted=len(costs["predicted"]),
         imbalance=_quotient(spread, site.get("message_seconds")),
@@ -139,8 +140,9 @@ def print_predictions(recording: dict[str, Any], console: Console) -> None:
     reports = [report for site in recording["sites"] if (report := site_report(site))]
     if not reports:
         console.print(
-            "sibyl: no call was predicted; gather and scatter are, with equal blocks or any, from "
-            "the third call of a communicator on, where Sibyl serves them",
+            "sibyl: no call was predicted; from the third call of a communicator on gathers and "
+            "scatters are, with equal blocks or any, and reduces, and allreduces between hosts, "
+            "where Sibyl serves them; with piggyback long allreduces between hosts alone",
             highlight=False,
             soft_wrap=True,
         )

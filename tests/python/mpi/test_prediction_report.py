@@ -33,25 +33,41 @@ def write_part(directory: Path, rank: int, calls: list[list[Any]], patterns: lis
     (directory / f"arrivals-{rank}-1.json").write_text(json.dumps(part), encoding="utf-8")
 
 
-@pytest.fixture
-def recording(tmp_path: Path) -> dict[str, Any]:
-    """Rank 1 is 10 ms late, predicted as 9; calls take 5 ms natively, 4 in order, 3 predicted."""
+COST = {"native": 5, "fixed": 4, "predicted": 3}
+
+
+def recorded(
+    directory: Path, collective: str, root: int, services: list[str], led_by: int
+) -> dict[str, Any]:
+    """Rank 1 is 10 ms late, predicted as 9; calls take 5 ms natively, 4 in order, 3 predicted.
+
+    Args:
+        directory: for the ranks' files.
+        collective: of all 30 calls.
+        root: of the calls; -1 for none.
+        services: that take turns.
+        led_by: the root of the pattern.
+    """
     calls: list[list[list[Any]]] = [[], []]
-    cost = {"native": 5, "fixed": 4, "predicted": 3}
     for number in range(30):
-        served = list(cost)[number % 3]
+        served = services[number % len(services)]
         begin = 100 * MS * number
-        end = begin + 10 * MS + cost[served] * MS
+        end = begin + 10 * MS + COST[served] * MS
         for rank in (0, 1):
             arrival = begin + rank * 10 * MS
-            # The leaf does not know that the root follows an order.
-            says = served if rank == 0 else served.replace("predicted", "fixed")
-            calls[rank].append(
-                [number, "gather", 0, 64, arrival, end if rank == 0 else arrival, says, 1]
-            )
-    write_part(tmp_path, 0, calls[0], [["gather", 0, 64, 1, [0, 9 * MS]]])
-    write_part(tmp_path, 1, calls[1], [])
-    return merge_arrivals(tmp_path, ["program"])
+            leaf = collective == "gather" and rank == 1
+            # The leaf of a gather does not know that the root follows an order.
+            says = served.replace("predicted", "fixed") if leaf else served
+            departure = arrival if leaf else end
+            calls[rank].append([number, collective, root, 64, arrival, departure, says, 1])
+    write_part(directory, 0, calls[0], [[collective, led_by, 64, 1, [0, 9 * MS]]])
+    write_part(directory, 1, calls[1], [])
+    return merge_arrivals(directory, ["program"])
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> dict[str, Any]:
+    return recorded(tmp_path, "gather", 0, list(COST), 0)
 
 
 def test_figures_are_those_of_the_calls(recording: dict[str, Any]) -> None:
@@ -79,6 +95,38 @@ def test_the_table_names_the_late_rank(
     assert "1 ms" in text
 
 
+@pytest.mark.parametrize(
+    ("collective", "root", "led_by", "services", "name"),
+    [
+        ("reduce", 1, 1, list(COST), "reduce, root 1, 64 B"),  # by its history
+        ("allreduce", -1, 0, list(COST), "allreduce, 64 B"),
+        ("allreduce", -1, -1, ["fixed", "predicted"], "allreduce, 64 B"),  # by piggyback
+    ],
+)
+def test_reductions_have_their_rows(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    collective: str,
+    root: int,
+    led_by: int,
+    services: list[str],
+    name: str,
+) -> None:
+    """Piggyback leaves no call to the MPI library, and so has nothing to be held against there."""
+    recording = recorded(tmp_path, collective, root, services, led_by)
+    (site,) = recording["sites"]
+    report = site_report(site)
+    assert report is not None
+    assert (report.name, report.calls, report.predicted) == (name, 30, 30 // len(services))
+    assert (report.late_rank, report.late_share) == (1, 1.0)
+    assert report.error == pytest.approx(0.5e-3)
+    assert report.saved_by_order == pytest.approx(1e-3)
+    assert report.saved == (pytest.approx(2e-3) if "native" in services else None)
+    print_predictions(recording, Console(width=120))
+    text = capsys.readouterr().out
+    assert name in text and "rank 1 (100 %)" in text
+
+
 def test_calls_that_were_not_predicted_are_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,7 +136,10 @@ def test_calls_that_were_not_predicted_are_left_out(
     assert site_report(recording["sites"][0]) is None
     assert recording["sites"][0]["calls"] == [{"number": 0, "times": [0.0, 1e-9]}]
     print_predictions(recording, Console(width=120))
-    assert "no call was predicted" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "no call was predicted" in text
+    for collective in ("gathers", "scatters", "reduces", "allreduces"):
+        assert collective in text
 
 
 def drawn(number: int) -> int:

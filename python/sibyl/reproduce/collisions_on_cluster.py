@@ -20,7 +20,7 @@ from sibyl.reproduce.figures_on_cluster import (
     outcome_of,
     worth,
 )
-from sibyl.reproduce.largest_on_cluster import ByDelay, factors, sinks
+from sibyl.reproduce.largest_on_cluster import ByDelay, factors, largest, sinks
 from sibyl.reproduce.on_cluster import TABLE_4, item_of, of_grids, wrong_results
 from sibyl.reproduce.outcome import Claim, Kind, Outcome, Parts, Where
 from sibyl.reproduce.scatter_gather import LINEAR
@@ -66,6 +66,12 @@ def claims_of(by_delay: ByDelay) -> list[Claim]:
 
     return [
         sinks(by_delay),
+        sinks(
+            by_delay,
+            ("BLIN",),
+            ", as blocks collide in the switch: leaves sent all at once (BLIN)",
+        ),
+        largest("gather", by_delay),
         factors("gather", by_delay),
         *(
             shown(

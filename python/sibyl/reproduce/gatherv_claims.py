@@ -2,12 +2,14 @@
 
 A claim says besides in how many cells the paper's own minimal times have it. Tables 1 to 3 are one
 machine, and one model; but the library of table 3 sends small blocks many times as fast as those of
-1 and 2, so that the paper's factors are others there, and are claims of their own.
+1 and 2, so that the paper's factors are others there, and are claims of their own. Of two times one
+is the longer, here as there, and a guideline violated, by more than MARGIN.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sibyl.reproduce.control import MARGIN
 from sibyl.reproduce.outcome import Claim, deviation, judge
 
 PROBLEMS = ("same", "random", "spikes", "decreasing", "alternating", "two-blocks")
@@ -59,25 +61,25 @@ def factor(times: Mapping[str, float]) -> float:
     return times[NATIVE] / times[TREE]
 
 
-def _tree_is_behind(times: Mapping[str, float]) -> bool:
-    return factor(times) < 1
+def _longer(one: str, other: str) -> Callable[[Mapping[str, float]], bool]:
+    return lambda times: times[one] > (1 + MARGIN) * times[other]
 
 
-def _violates_1(times: Mapping[str, float]) -> bool:
-    return times[GATHER] > times[NATIVE]
-
-
-def _violates_2(times: Mapping[str, float]) -> bool:
-    return times[NATIVE] > times[PADDED]
+_MORE = f"by more than {100 * MARGIN:.0f} %"
+_tree_is_behind = _longer(TREE, NATIVE)
+_tree_is_ahead = _longer(NATIVE, TREE)
+_violates_1 = _longer(GATHER, NATIVE)
+_violates_2 = _longer(NATIVE, PADDED)
+_tree_violates_2 = _longer(TREE, PADDED)
 
 
 def _tree_keeps_2(times: Mapping[str, float]) -> bool:
-    return times[TREE] <= times[PADDED]
+    return not _tree_violates_2(times)
 
 
 def violations(times: Mapping[str, float]) -> tuple[bool, bool, bool]:
     """Of guideline 1 by MPI_Gather, and of guideline 2 by MPI_Gatherv and by the tree."""
-    return _violates_1(times), _violates_2(times), not _tree_keeps_2(times)
+    return _violates_1(times), _violates_2(times), _tree_violates_2(times)
 
 
 def claims_1_to_3(ours: CellTimes, theirs: Published) -> list[Claim]:
@@ -113,22 +115,24 @@ def _claims_1_and_2(ours: CellTimes, theirs: Published) -> list[Claim]:
             f"{min(small):.1f} to {max(small):.1f} times in the model: log p latencies for p.",
         ),
         says(
-            "there MPI_Gatherv violates guideline 2 (it is slower than padding with MPI_Gather)",
+            "there MPI_Gatherv violates guideline 2 (it is slower than padding with MPI_Gather), "
+            f"{_MORE}",
             _cells(IRREGULAR, SMALL),
             _violates_2,
         ),
         says(
-            "the tree does not violate guideline 2, but for two blocks",
+            f"the tree does not violate guideline 2, but for two blocks, {_MORE}",
             _cells(IRREGULAR),
             _tree_keeps_2,
         ),
         says(
-            "blocks of 10 000 integers: MPI_Gather violates guideline 1 (MPI_Gatherv is faster)",
+            "blocks of 10 000 integers: MPI_Gather violates guideline 1 (MPI_Gatherv is faster), "
+            f"{_MORE}",
             [("same", 10000)],
             _violates_1,
         ),
         says(
-            "there MPI_Gatherv, which sends direct, is faster than the tree",
+            f"there MPI_Gatherv, which sends direct, is faster than the tree, {_MORE}",
             _cells(IRREGULAR, (10000,)),
             _tree_is_behind,
             f"The tree takes {1 / max(large):.2f} to {1 / min(large):.2f} of the linear time: in "
@@ -136,7 +140,7 @@ def _claims_1_and_2(ours: CellTimes, theirs: Published) -> list[Claim]:
             "are not in it.",
         ),
         says(
-            "two blocks: MPI_Gatherv is faster, by two messages against a construction",
+            f"two blocks: MPI_Gatherv is faster, {_MORE}: two messages against a construction",
             _cells(PROBLEMS[-1:]),
             _tree_is_behind,
         ),
@@ -156,7 +160,8 @@ def _claims_3(ours: CellTimes, theirs: Published) -> list[Claim]:
             "gather takes its whole latency; that library's takes a sixth of it.",
         ),
         says(
-            "under Open MPI 2.0 MPI_Gatherv is faster than the tree for blocks of 100 integers",
+            "under Open MPI 2.0 MPI_Gatherv is faster than the tree for blocks of 100 integers, "
+            f"{_MORE}",
             _cells(IRREGULAR, (100,)),
             _tree_is_behind,
         ),
@@ -167,23 +172,25 @@ def _claims_3(ours: CellTimes, theirs: Published) -> list[Claim]:
             lambda t: 0.6 <= factor(t) <= 1.1,
         ),
         says(
-            "under Open MPI 2.0 too MPI_Gatherv violates guideline 2 for small blocks (1, 10)",
+            "under Open MPI 2.0 too MPI_Gatherv violates guideline 2 for small blocks (1, 10), "
+            f"{_MORE}",
             _cells(IRREGULAR, SMALL[:2]),
             _violates_2,
         ),
         says(
-            "under Open MPI 2.0 too the tree does not violate guideline 2, but for two blocks",
+            "under Open MPI 2.0 too the tree does not violate guideline 2, but for two blocks, "
+            f"{_MORE}",
             _cells(IRREGULAR),
             _tree_keeps_2,
         ),
         says(
             "under Open MPI 2.0 MPI_Gather violates guideline 1 for equal blocks of 100 and 1000 "
-            "integers",
+            f"integers, {_MORE}",
             _cells(PROBLEMS[:1], (100, 1000)),
             _violates_1,
         ),
         says(
-            "under Open MPI 2.0 too MPI_Gatherv is faster for two blocks",
+            f"under Open MPI 2.0 too MPI_Gatherv is faster for two blocks, {_MORE}",
             _cells(PROBLEMS[-1:]),
             _tree_is_behind,
         ),
@@ -221,9 +228,9 @@ def claims_5(ours: CellTimes, theirs: Published) -> list[Claim]:
     says = _Judge(ours, theirs)
     return [
         says(
-            "the tree is faster than the k-nomial MPI_Gatherv in all cases",
+            f"the tree is faster than the k-nomial MPI_Gatherv in all cases, {_MORE}",
             _cells(PROBLEMS),
-            lambda t: factor(t) > 1,
+            _tree_is_ahead,
             "Both are trees of log p rounds; a small block pays for the construction. With long "
             "blocks the library's takes 2.4 times what the wire needs, which no tree explains.",
         ),
@@ -240,12 +247,13 @@ def claims_5(ours: CellTimes, theirs: Published) -> list[Claim]:
             "here.",
         ),
         says(
-            "the tree has no violations of guideline 2",
+            f"the tree has no violations of guideline 2 {_MORE}",
             _cells(PROBLEMS),
             _tree_keeps_2,
         ),
         says(
-            "MPI_Gatherv violates guideline 2 for blocks of up to 100 integers, but for spikes",
+            "MPI_Gatherv violates guideline 2 for blocks of up to 100 integers, but for spikes, "
+            f"{_MORE}",
             _cells(("same", "random", "decreasing", "alternating"), SMALL),
             _violates_2,
             "In the model a gather of sizes comes first, of no more rounds than the allreduce of "

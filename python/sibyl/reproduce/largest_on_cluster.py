@@ -4,7 +4,7 @@ Their largest factors, every factor of that size, and the run times that sink in
 that the paper is known by, judged on whatever measured figures 14 and 15.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sibyl.experiment.samples import CellResult
@@ -49,10 +49,16 @@ def largest(collective: str, results: ByDelay) -> Claim:
     )
 
 
-def sinks(results: ByDelay) -> Claim:
-    """Whether run times sink while delays grow, by the samples of two cells."""
+def sinks(results: ByDelay, names: Sequence[str] = ("SLS", "BSLS"), why: str = "") -> Claim:
+    """Whether run times sink while delays grow, by the samples of two cells.
+
+    Args:
+        results: along the delay.
+        names: whose run times.
+        why: what the claim goes on with where that is how the paper explains it.
+    """
     cells = {}
-    for name in ("SLS", "BSLS"):
+    for name in names:
         for delay in (5, 10, 50):
             if delay in results and 0 in results:
                 pair = {"late": results[delay].samples[name], "balanced": results[0].samples[name]}
@@ -61,7 +67,7 @@ def sinks(results: ByDelay) -> Claim:
                     both, Statement("late", "balanced", 1 / (1 + MARGIN)),
                 )  # fmt: skip
     return shown(
-        "the run time of SLS and BSLS sinks while the delay grows from 0 to 50 ms",
+        f"the run time of SLS and BSLS sinks while the delay grows from 0 to 50 ms{why}",
         cells,
         "Run times with the delay over those without.",
         published="BSLS 111 to 56 ms (from table 4)",

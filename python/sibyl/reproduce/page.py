@@ -256,7 +256,24 @@ def _worth(documents: Documents) -> list[str]:
         f"| algorithm | {' | '.join(instruments)} |",
         f"|---|{'---|' * len(instruments)}",
         *lines,
+        *_nearness(documents),
     ]
+
+
+def _nearness(documents: Documents) -> list[str]:
+    """How far the model is off in the items of that table; those without printed times as one."""
+    line = _Line()
+    printed_first = sorted(documents, key=lambda of: not of.get("error"))
+    for document, claim in _claims(printed_first, "control"):
+        how = claim.get("instrument") or instrument(document, documents)
+        name, _, off = how.partition(", ")
+        if name == "model" and claim.get("worth"):
+            named = document.get("error") or claim.get("instrument")
+            item = f"[{document['item']}]" if named else "other items"
+            items = line.items.setdefault(off, [])
+            if item not in items:
+                items.append(item)
+    return ["", f"How near the model is: {line.got_by()}."] if line.items else []
 
 
 def _span(claims: Sequence[dict[str, Any]]) -> str:

@@ -3,8 +3,8 @@
 The recordings are those of `sibyl run --record` that the package carries
 (examples/patterns/README.md says how they were made). Every call site of enough calls is replayed
 through the predictors; what knowing would be worth there is simulated with the site's collective,
-bytes and arrivals: an algorithm that listens, told what the best predictor says, the truth,
-nothing, and what the predictor says of other ranks.
+bytes and arrivals: an algorithm that listens, told what each predictor says, the truth, nothing,
+and what the predictor says of other ranks.
 """
 
 from collections.abc import Callable, Sequence
@@ -79,17 +79,16 @@ def sites_of(path: Path) -> list[Replay]:
     return found[:SITES]
 
 
-def worth_of(one: Replay, predictor: str) -> Worth | None:
-    """What a prediction is worth at a site; None where no algorithm listens."""
+def worth_of(one: Replay) -> dict[str, Worth]:
+    """What each predictor is worth at a site; nothing where no algorithm listens."""
     site = one.site
     listener = LISTENERS.get(site.collective)
     if listener is None or site.ranks < 2 or site.size < 1:
-        return None
+        return {}
     settings = Settings(site.collective, NETWORK, root=max(site.root, 0))
     problem = Problem(site.ranks, site.whole_size, "flat", 0.0)
     names = f"{listener},{nothing(listener)},{wrong(listener)}"
     knows, knows_nothing, knows_others = contenders(site.collective, names)
-    predictions = numpy.maximum(one.predictions[predictor], 0.0)
 
     def absorbed(contender: Contender, told: numpy.ndarray) -> list[float]:
         """Of all calls but the first, which has no prediction."""
@@ -99,12 +98,13 @@ def worth_of(one: Replay, predictor: str) -> Worth | None:
             found.append(run_prepared(prepared, NETWORK, true).absorbed)
         return found
 
-    told = Told(
-        absorbed(knows, predictions),
-        absorbed(knows_nothing, one.times),
-        absorbed(knows_others, predictions),
-    )
-    return Worth(told, absorbed(knows, one.times))
+    right, told_nothing = absorbed(knows, one.times), absorbed(knows_nothing, one.times)
+    found = {}
+    for predictor, times in one.predictions.items():
+        says = numpy.maximum(times, 0.0)
+        told = Told(absorbed(knows, says), told_nothing, absorbed(knows_others, says))
+        found[predictor] = Worth(told, right)
+    return found
 
 
 def prediction(_iterations: int, advance: Callable[[], None]) -> Outcome:
@@ -119,13 +119,13 @@ def prediction(_iterations: int, advance: Callable[[], None]) -> Outcome:
     for program, path in programs:
         for one in sites_of(path):
             site, best = one.site, one.best
-            worth = worth_of(one, best.predictor)
+            worths = worth_of(one)
             name = f"{program}: {site.collective} of {size_text(site.size)}"
             wire = 1e3 * NETWORK.message(site.size)
             for score in one.scores:
-                of_best = worth if score is best else None
-                times = ("", "", "") if of_best is None else of_best.means
-                told_of_rows.append(None if of_best is None else of_best.told)
+                worth = worths.get(score.predictor)
+                times = ("", "", "") if worth is None else worth.means
+                told_of_rows.append(None if worth is None else worth.told)
                 rows.append(
                     [program, site.collective, site.size, site.ranks, len(site.calls),
                      round(1e3 * one.delay, 4), round(wire, 4), score.predictor,
@@ -136,8 +136,8 @@ def prediction(_iterations: int, advance: Callable[[], None]) -> Outcome:
             bars.append((name, 1e3 * one.delay, 1e3 * best.median))
             if best.relative is not None:
                 errors.append((f"{name} ({best.relative:.0%})", best.relative <= GOOD))
-            if worth is not None:
-                gains.append((name, worth.told))
+            if worths:
+                gains.append((name, worths[best.predictor].told))
         advance()
     for row, more in zip(rows, worth_columns(told_of_rows), strict=True):
         row += more

@@ -196,8 +196,33 @@ def test_leaves_that_all_send_when_they_come_stand_beside_leaves_that_are_asked(
     for at_once, verdict in ((0.2, "held"), (0.1, "not held")):
         results = results_of(grid, {"BLIN": at_once, "BSLS@24": 0.3})
         claims = collisions_on_cluster.claims_of(dict(zip(figure.points(16), results, strict=True)))
-        found = [claim.verdict for claim in claims if "(BLIN)" in claim.text]
+        found = [claim.verdict for claim in claims if "when they come (BLIN)" in claim.text]
         assert found == [verdict, "not held"]  # BSLS, and BSLS@24
+
+
+def test_what_the_paper_says_of_collisions_is_judged_where_blocks_collide() -> None:
+    """Its largest factor, and its reason for run times that sink: that all leaves send at once."""
+    figure = collisions_on_cluster.FIGURE
+    grid = figures_on_cluster.grid_of(figure, Where(16), 15)
+    for late, verdict in ((0.6, "held"), (1.0, "not held")):
+        results = results_of(grid, {"LS": 0.252}, late)
+        for result in results:  # whoever asks takes as long whatever the delay
+            if result.cell.max_delay > 1e-2:
+                for name in ("SLS", "BSLS"):
+                    of = result.samples[name]
+                    of["run_s"] = [time / late for time in of["run_s"]]
+        claims = collisions_on_cluster.claims_of(dict(zip(figure.points(16), results, strict=True)))
+        sink = {claim.text: claim for claim in claims if "sinks while" in claim.text}
+        asked, at_once = sink.values()
+        assert (asked.verdict, at_once.verdict) == ("not held", verdict)
+        assert at_once.text == (
+            f"{asked.text}, as blocks collide in the switch: leaves sent all at once (BLIN)"
+        )
+        about = "the run time of SLS and BSLS sinks while the delay grows from 0 to 50 ms"
+        assert {headline(text, "gather-collisions-cluster") for text in sink} == {about}
+        (quoted,) = (claim for claim in claims if "is up to 2.52 times" in claim.text)
+        held = "held" if late == 1 else "not held"
+        assert (quoted.ours, quoted.verdict) == (f"{2.52 * late:.2f}", held)
 
 
 def test_the_claims_that_the_paper_is_known_by_are_judged_on_the_cluster() -> None:
@@ -227,7 +252,10 @@ def test_clairvoyant_is_judged_under_each_mpi_and_less_than_two_percent_is_no_di
         for mpi in ("openmpi", "mpich")
         for point, result in zip((4, 8), results_of(grid, runs), strict=True)
     }
+    for (mpi, _), result in results.items():
+        result.job["mpi"] = {"openmpi": "Open MPI 9", "mpich": "MPICH 9"}[mpi]
     outcome = reduce_on_cluster.outcome_of("nodes", where, results)
+    assert " at 100mbit each, Open MPI 9 and MPICH 9, delays 10.00 times" in outcome.setting
     verdicts = [claim.verdict for claim in outcome.claims]
     assert verdicts == ["held", "held", "not held", "held", "held"]
     assert outcome.claims[2].kind == "control"  # 1 % is no difference

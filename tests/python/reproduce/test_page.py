@@ -230,6 +230,29 @@ def test_what_knowing_is_worth_has_a_line_for_each_algorithm() -> None:
     assert "concurrency" not in markdown([document("a", "x", "held")], ITEMS, "2026-11-24")
 
 
+def test_what_knowing_is_worth_in_the_model_says_how_near_that_is() -> None:
+    documents = [
+        document("a", "simulated", "held", "held", error="3 % (median), from 6 published numbers"),
+        document("b", "simulated", "held"),
+        document("c", "simulated", "not held"),
+        document("d", "measured on a cluster", "held"),
+        document("e", "recorded and replayed", "held"),
+        document("f", "simulated", "held", error="9 % (median), from 8 published numbers"),
+    ]
+    for of in documents[:-1]:
+        for claim in of["claims"]:
+            claim.update(kind="control", algorithm="gather BSLS", metric="run", worth=[1.0, 1.2])
+    documents[4]["claims"][0]["instrument"] = "model, not compared with times"
+    page = markdown(documents, ITEMS, "2026-11-24")
+    (said,) = (line for line in page.splitlines() if line.startswith("How near the model is"))
+    assert said == (
+        "How near the model is: [a] (off by 3 % (median)), other items (error unknown), [e] (not "
+        "compared with times)."
+    )
+    only_measured = markdown(documents[3:4], ITEMS, "2026-11-24")
+    assert "| gather BSLS |" in only_measured and "How near" not in only_measured
+
+
 def test_a_claim_that_is_judged_otherwise_than_its_item_says_by_what() -> None:
     one = document("a", "measured on a cluster", "held")
     one["claims"][0]["instrument"] = "model and SMPI"

@@ -11,7 +11,16 @@ import pytest
 
 from sibyl.experiment.plots import plot_library
 from sibyl.reproduce import collisions, exscan, exscan_measured, fft, gatherv, knowing
-from sibyl.reproduce.gatherv_claims import BLOCKS, PROBLEMS, claims_1_to_3, factor
+from sibyl.reproduce.gatherv_claims import (
+    BLOCKS,
+    PRINTED,
+    PROBLEMS,
+    CellTimes,
+    claims_1_to_3,
+    claims_5,
+    factor,
+    violations,
+)
 from sibyl.reproduce.outcome import Claim, near, published
 from sibyl.reproduce.rack import DELAYS_MS, NETWORK, mean_run_times, mean_times
 from sibyl.reproduce.scatter_gather import FIGURE_14, GATHER, NEAR, SCATTER
@@ -174,6 +183,63 @@ def test_table_3_is_judged_by_what_it_prints() -> None:
     (five,) = (claim for claim in claims if "at least 5 times" in claim.text)
     assert five.published == "15 of 15 cells of table 1, 15 of 15 cells of table 2"
     assert five.verdict == "not held"  # by the times of table 3
+
+
+# Where the model's tree violates guideline 2 by more than 2 %; the paper's do for two blocks alone.
+TREE_VIOLATES_2 = {
+    "gatherv-tables-1-to-3": {
+        *(("same", 1), ("same", 10), ("same", 100), ("alternating", 1), ("alternating", 10)),
+        *(("random", 1), ("spikes", 1), ("decreasing", 1), ("two-blocks", 1)),
+    },
+    "gatherv-table-5": {
+        *(("same", 1), ("same", 10), ("random", 1), ("alternating", 1), ("two-blocks", 1)),
+    },
+}
+
+
+def kept_times(item: str) -> CellTimes:
+    """Ours, of a table of the irregular gather."""
+    return {
+        (row["problem"], int(row["block_ints"])): {
+            name: 1e-6 * float(row[f"{column}_us"])
+            for name, column in zip(PRINTED, gatherv.NAMES, strict=True)
+        }
+        for row in kept(item)
+    }
+
+
+def test_less_than_two_percent_violates_no_guideline() -> None:
+    """As in every other claim; of the published tables the printed digits say the same."""
+    of_1_to_3, of_5 = (kept_times(item) for item in TREE_VIOLATES_2)
+    for times, found in zip((of_1_to_3, of_5), TREE_VIOLATES_2.values(), strict=True):
+        assert {cell for cell, of in times.items() if violations(of)[2]} == found
+    claims = {
+        claim.text: (claim.ours, claim.published)
+        for claim in (
+            *claims_1_to_3(of_1_to_3, gatherv.as_printed(("1", "2", "3"))),
+            *claims_5(of_5, gatherv.as_printed(("5",))),
+        )
+    }
+    more = "by more than 2 %"
+    keeps = f"the tree does not violate guideline 2, but for two blocks, {more}"
+    direct = f"there MPI_Gatherv, which sends direct, is faster than the tree, {more}"
+    five = "30 of 30 cells of table 5"
+    assert claims[keeps] == (
+        "17 of 25 cells",
+        "25 of 25 cells of table 1, 25 of 25 cells of table 2",
+    )
+    assert claims[f"under Open MPI 2.0 too {keeps}"] == (
+        "17 of 25 cells",
+        "23 of 25 cells of table 3",
+    )
+    assert claims[f"the tree has no violations of guideline 2 {more}"] == ("25 of 30 cells", five)
+    assert claims[
+        "MPI_Gatherv violates guideline 2 for blocks of up to 100 integers, but for spikes, " + more
+    ] == ("3 of 12 cells", "9 of 12 cells of table 5")
+    # Nor is one faster by less: MPI_Gatherv by 1.3 % in table 1, the tree by 0.3 % in the model.
+    assert claims[direct] == ("1 of 5 cells", "4 of 5 cells of table 1, 5 of 5 cells of table 2")
+    faster = f"the tree is faster than the k-nomial MPI_Gatherv in all cases, {more}"
+    assert claims[faster] == ("2 of 30 cells", five)
 
 
 # Of 48: what the model is fitted to, and what goes by the same rounds; the others want a start-up

@@ -116,9 +116,7 @@ def main():
         print(f"clang-tidy: {options.build} has no compile command for src/")
         return 1
     if options.changed_since:
-        commands = of_changed(
-            commands, changed_since(options.changed_since), options.fewer_paths
-        )
+        commands = of_changed(commands, changed_since(options.changed_since), options.fewer_paths)
     # A data base with one command per file: else each file is looked at once per MPI.
     options.stamps.mkdir(parents=True, exist_ok=True)
     (options.stamps / "compile_commands.json").write_text(json.dumps(list(commands.values())))

@@ -164,7 +164,7 @@ Situation situation_of(const CommunicatorState& state, const PersistentOffer& of
 // by its thread, whether it has arrived or not.
 const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, Terms& terms,
                            const PersistentOffer& offer, Collective collective, bool goes_on) {
-  if (wants_costs(settings, situation_of(state, offer, collective))) {
+  if (!is_irregular(collective) && wants_costs(settings, situation_of(state, offer, collective))) {
     state.find_costs(state.tags_of(collective));
   }
   const Situation situation = situation_of(state, offer, collective);

@@ -262,15 +262,18 @@ TEST_P(FaultyLibrary, IsFound) {
   if (size_of() < 2) GTEST_SKIP() << "a rank alone has no others to be wrong about";
   const Duplicate comm;
   const reference::Limits limits = plain_limits();
+  // Some faults show in one call of twenty: ranks in the wrong order only where the operator minds.
+  const int wanted = 3;
+  const int most = 1000;
   int found = 0;
-  const int tries = 60;
-  for (int i = 0; i < tries; ++i) {
+  for (int i = 0; i < most && found < wanted; ++i) {
     const std::uint64_t seed = run_seed() + 100 + static_cast<std::uint64_t>(i);
     const std::string wrong = run_drawn(GetParam(), seed, limits, faulty, comm.get());
-    found += wrong.empty() ? 0 : 1;
+    int seen = wrong.empty() ? 0 : 1;
+    MPI_Allreduce(MPI_IN_PLACE, &seen, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    found += seen;
   }
-  MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  EXPECT_GT(found, 2) << "of " << tries << " calls";
+  EXPECT_EQ(found, wanted) << "of " << most << " calls";
 }
 
 std::vector<Call> all_calls() {

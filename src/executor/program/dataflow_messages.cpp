@@ -34,7 +34,8 @@ void Dataflow::post_message(StepIndex index) {
 }
 
 void Dataflow::post_send_by_mpi(StepIndex index) {
-  const CarryingPiece message(frame_.message(index), piggybacks_.outgoing(index));
+  const CarryingPiece message(frame_.message(index), piggybacks_.outgoing(index),
+                              piggybacks_.types());
   const Piece& piece = message.piece();
   error_.add(message.error());
   MPI_Request request = MPI_REQUEST_NULL;
@@ -49,7 +50,7 @@ void Dataflow::post_receive_by_mpi(StepIndex index) {
     work_.expected.add({index, peer, frame_.tag_of(index)});
     return;
   }
-  const CarryingPiece message(incoming(index), piggybacks_.incoming(index));
+  const CarryingPiece message(incoming(index), piggybacks_.incoming(index), piggybacks_.types());
   const Piece& piece = message.piece();
   error_.add(message.error());
   MPI_Request request = MPI_REQUEST_NULL;
@@ -89,7 +90,8 @@ bool Dataflow::receive_what_is_there() {
       return true;
     }
     if (!found) return failed;
-    const CarryingPiece carrying(incoming(message.key), piggybacks_.incoming(message.key));
+    const CarryingPiece carrying(incoming(message.key), piggybacks_.incoming(message.key),
+                                 piggybacks_.types());
     const Piece& piece = carrying.piece();
     error_.add(carrying.error());
     if (fits(bytes, piece.count, piece.type)) {
@@ -108,7 +110,8 @@ bool Dataflow::receive_what_is_there() {
 // Nothing else is under way: whatever its size, it can be waited for.
 void Dataflow::receive_only() {
   const ExpectedMessage message = work_.expected.take_only();
-  const CarryingPiece carrying(incoming(message.key), piggybacks_.incoming(message.key));
+  const CarryingPiece carrying(incoming(message.key), piggybacks_.incoming(message.key),
+                               piggybacks_.types());
   const Piece& piece = carrying.piece();
   error_.add(carrying.error());
   finish_message(message.key, receive(piece.address, piece.count, piece.type, message.peer,

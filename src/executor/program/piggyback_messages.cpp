@@ -1,33 +1,36 @@
 // Which messages carry a record, and how; see piggyback_messages.hpp.
 #include "executor/program/piggyback_messages.hpp"
 
-#include <array>
-
 #include "schedule/dependencies.hpp"
 
 namespace sibyl {
 
-CarryingPiece::CarryingPiece(const Piece& data, Piggyback* record) : piece_(data) {
+CarryingPiece::CarryingPiece(const Piece& data, Piggyback* record, CarryingTypes* types)
+    : piece_(data) {
   if (record == nullptr) return;
-  const std::array<int, 2> counts{static_cast<int>(data.count), words_of_piggyback};
-  const std::array<MPI_Datatype, 2> types{data.type, MPI_INT64_T};
-  std::array<MPI_Aint, 2> addresses{};
-  for (const int error :
-       {PMPI_Get_address(data.address, addresses.data()), PMPI_Get_address(record, &addresses[1]),
-        PMPI_Type_create_struct(2, counts.data(), addresses.data(), types.data(), &type_)}) {
-    if (error_ == MPI_SUCCESS) error_ = error;
+  CarryingTypes::Parts parts{.count = static_cast<int>(data.count), .type = data.type};
+  PMPI_Get_address(data.address, &parts.data);
+  PMPI_Get_address(record, &parts.record);
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  if (types != nullptr) {
+    error_ = types->find(parts, type);
+  } else {
+    error_ = CarryingTypes::make(parts, own_);
+    type = own_;
   }
-  if (error_ == MPI_SUCCESS) error_ = PMPI_Type_commit(&type_);
-  piece_ = {static_cast<char*>(MPI_BOTTOM), 1, type_};
+  piece_ = {static_cast<char*>(MPI_BOTTOM), 1, type};
 }
 
 CarryingPiece::~CarryingPiece() {
-  if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
+  if (own_ != MPI_DATATYPE_NULL) PMPI_Type_free(&own_);
 }
 
 PiggybackMessages::PiggybackMessages(const Prepared& prepared, const CollectiveCall& call,
                                      Workspace& workspace)
-    : prepared_(prepared), record_(call.piggyback), of_step_(workspace.piggybacks) {
+    : prepared_(prepared),
+      record_(call.piggyback),
+      of_step_(workspace.piggybacks),
+      types_(call.receive.type.named ? &workspace.carrying : nullptr) {
   if (record_ != nullptr) of_step_.assign(prepared.program.steps.size(), Piggyback{});
 }
 

@@ -14,7 +14,8 @@ namespace sibyl {
 // long as this is.
 class CarryingPiece {
  public:
-  CarryingPiece(const Piece& data, Piggyback* record);
+  // `types`: where its type stays; nullptr: it does not.
+  CarryingPiece(const Piece& data, Piggyback* record, CarryingTypes* types);
   ~CarryingPiece();
   CarryingPiece(const CarryingPiece&) = delete;
   CarryingPiece& operator=(const CarryingPiece&) = delete;
@@ -24,7 +25,7 @@ class CarryingPiece {
 
  private:
   Piece piece_;
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Datatype own_ = MPI_DATATYPE_NULL;  // where it does not stay
   int error_ = MPI_SUCCESS;
 };
 
@@ -39,6 +40,8 @@ class PiggybackMessages {
   Piggyback* incoming(StepIndex index);
   // It is there.
   void merge(StepIndex index);
+  // Where the types of such messages stay; nullptr where elements are of a derived type.
+  CarryingTypes* types() { return types_; }
 
  private:
   bool carries(StepIndex index) const;
@@ -46,6 +49,7 @@ class PiggybackMessages {
   const Prepared& prepared_;
   Piggyback* const record_;
   std::vector<Piggyback>& of_step_;
+  CarryingTypes* const types_;
 };
 
 }  // namespace sibyl

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "executor/program/carrying_types.hpp"
 #include "executor/program/expected.hpp"
 #include "executor/program/piggyback.hpp"
 #include "executor/window/node_window.hpp"
@@ -66,6 +67,7 @@ struct Workspace {
   std::vector<StepIndex> batch;
   std::vector<WindowSend> fan_out;    // of the same data
   std::vector<Piggyback> piggybacks;  // behind the message of each step, where the call has one
+  CarryingTypes carrying;             // of such messages
 };
 
 }  // namespace sibyl

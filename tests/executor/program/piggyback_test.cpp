@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "executor/program/carrying_types.hpp"
 #include "executor/program/trial.hpp"
 #include "support/mpi_test.hpp"
 
@@ -116,6 +119,55 @@ TEST(Piggyback, ReachesAllRanksWithEveryAllreduce) {
         EXPECT_EQ(record, expected);
         tag += trial.tags();
       }
+    }
+  }
+}
+
+// What is sent by a type that stays is what is sent by one made for the message alone. A handle may
+// be given out again: that a type is the one of before shows in its name.
+TEST(CarryingTypes, StayForTheSamePartsAndNoOthers) {
+  if (rank_in() != 0) return;
+  constexpr int count = 5;
+  constexpr std::size_t buffers = 3 * CarryingTypes::slots;
+  std::vector<std::array<int, count>> data(buffers);
+  std::vector<Piggyback> records(buffers);
+  CarryingTypes types;
+  const auto parts_of = [&](std::size_t i, int elements) {
+    CarryingTypes::Parts parts{.count = elements, .type = MPI_INT};
+    MPI_Get_address(data[i].data(), &parts.data);
+    MPI_Get_address(&records[i], &parts.record);
+    return parts;
+  };
+  const auto name_of = [](MPI_Datatype type) {
+    std::array<char, MPI_MAX_OBJECT_NAME> name{};
+    int length = 0;
+    MPI_Type_get_name(type, name.data(), &length);
+    return std::string(name.data());
+  };
+  for (std::size_t turn = 0; turn < 4; ++turn) {
+    for (std::size_t i = 0; i < buffers; ++i) {
+      data[i].fill(static_cast<int>(10 * i + turn));
+      records[i] = record_of(static_cast<std::int64_t>(i), static_cast<std::int64_t>(turn));
+      const int elements = turn == 3 ? 1 : count;
+      MPI_Datatype made = MPI_DATATYPE_NULL;
+      MPI_Datatype same = MPI_DATATYPE_NULL;
+      ASSERT_EQ(types.find(parts_of(i, elements), made), MPI_SUCCESS);
+      const std::string name = std::to_string(turn) + " " + std::to_string(i);
+      MPI_Type_set_name(made, name.c_str());
+      ASSERT_EQ(types.find(parts_of(i, elements), same), MPI_SUCCESS);
+      EXPECT_EQ(name_of(same), name);
+      std::array<int, count> received{};
+      Piggyback record;
+      CarryingTypes::Parts into{.count = elements, .type = MPI_INT};
+      MPI_Get_address(received.data(), &into.data);
+      MPI_Get_address(&record, &into.record);
+      MPI_Datatype other = MPI_DATATYPE_NULL;
+      ASSERT_EQ(CarryingTypes::make(into, other), MPI_SUCCESS);
+      MPI_Sendrecv(MPI_BOTTOM, 1, same, 0, 0, MPI_BOTTOM, 1, other, 0, 0, MPI_COMM_SELF,
+                   MPI_STATUS_IGNORE);
+      MPI_Type_free(&other);
+      for (int k = 0; k < count; ++k) EXPECT_EQ(received[k], k < elements ? data[i][k] : 0);
+      EXPECT_EQ(record, records[i]);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "arrival_service/arrival_service.hpp"
 #include "base/own_failure.hpp"
 #include "cost/placement.hpp"
 #include "executor/window/node_window.hpp"
@@ -140,6 +141,17 @@ const Algorithm* with_early_receipt(const Settings& settings, const Algorithm* c
   }
 }
 
+// What an allreduce is served by whose ranks say when they will come, as one that is predicted: who
+// is late is left out, and brings one vector's time where the whole takes two. Every rank waits for
+// the arrival pattern, which only its thread can do before it has arrived. Where nobody comes late,
+// or a rank says nothing, it is the ring.
+const Algorithm* with_late_ranks(const Settings& settings, const Algorithm* chosen, Situation now) {
+  if (chosen == nullptr || now.ranks > most_linear_ranks) return chosen;
+  now.spread = ArrivalService::longest_spread;
+  const Algorithm* const other = choose(settings, now);
+  return other != nullptr && other->arrivals ? other : chosen;
+}
+
 // Those of the communicator with what was asked for this request.
 Settings settings_for(const CommunicatorState& state, const Terms& terms, Collective collective) {
   Settings settings = state.settings();
@@ -170,6 +182,9 @@ const Algorithm* choose_by(CommunicatorState& state, const Settings& settings, T
   const Situation situation = situation_of(state, offer, collective);
   const Algorithm* chosen = choose(settings, situation);
   const bool freely = wanted_algorithm(settings, situation) == choose_automatically;
+  if (freely && collective == Collective::allreduce && goes_on && terms.by_arrival != 0) {
+    return with_late_ranks(settings, chosen, situation);
+  }
   if (freely && (!has_root(collective) || collective == Collective::bcast)) {
     return with_early_receipt(settings, chosen, situation, terms.by_arrival, goes_on);
   }

@@ -210,6 +210,34 @@ TEST(Persistent, AnAllgatherOfLongBlocksGoesAroundWhereThreadsMoveIt) {
   }
 }
 
+// It is left out, in the same iteration as its edge, and not where ranks do not say when they come.
+TEST(Persistent, AnAllreduceOfALongVectorLeavesOutWhoSaysThatItIsLate) {
+  if (size_of() < 3) GTEST_SKIP();
+  for (const bool threaded : {true, false}) {
+    const Duplicate comm;
+    CommunicatorState* state = CommunicatorState::get(comm.get());
+    ASSERT_TRUE(state->serves(comm.get(), true));
+    state->set_placement({.ranks_per_node = 1});
+    state->replace_costs({.alpha = 50e-6, .overhead = 5e-6, .beta = 8e-8});
+    if (!threaded) take_the_thread_away(comm.get());
+    const bool moves = threaded && thread_level() == MPI_THREAD_MULTIPLE;
+    PersistentTrial trial({.collective = Collective::allreduce, .count = 1 << 17}, comm.get());
+    PersistentRequest& request = inside(*trial.request());
+    EXPECT_EQ(request.algorithm()->name, moves ? "pre-reduced-ring" : "ring");
+    for (const bool says : {true, false}) {
+      for (std::uint64_t k = 0; k < 3; ++k) {
+        trial.start(k);
+        const bool is_late = rank_in() == size_of() - 1;
+        if (says) trial.edge(is_late ? 1e-7 : 0.5);
+        trial.arrive();
+        trial.wait();
+        trial.check();
+        EXPECT_EQ(request.last_in_order_of_arrival(), moves && says);
+      }
+    }
+  }
+}
+
 // Whole blocks would wait for their receivers' threads at every rank on their way.
 TEST(Persistent, AnAllgatherOfWholeLongBlocksGoesStraightToAll) {
   if (size_of() < 3) GTEST_SKIP();

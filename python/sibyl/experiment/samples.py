@@ -49,6 +49,7 @@ class CellResult:
     def from_json(data: dict[str, Any]) -> "CellResult":
         """The inverse of as_json()."""
         cell = Cell(**data["cell"])
+        hash(cell)  # TypeError where a damaged line has a list for a number
         problem = data.get("problem", {})
         errors = {name: tuple(lists) for name, lists in data.get("errors", {}).items()}
         return CellResult(cell, data["job"], data["samples"], data["wrong"], problem, errors)

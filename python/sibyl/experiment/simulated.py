@@ -17,6 +17,7 @@ from sibyl.errors import CommandError
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.runner import Job, JobFailed, run_job
 from sibyl.experiment.samples import CellResult
+from sibyl.inputs import read_text
 from sibyl.mpi.installation import FAMILY_TITLES, Launcher
 from sibyl.mpi.library import find_benchmark
 from sibyl.paths import is_file
@@ -114,7 +115,12 @@ class SimulatedCluster:
             CommandError: with one line that says why.
         """
         file = platform_file(self.launcher, self.platform)
-        last = re.search(r'radical="0-(\d+)"', file.read_text(encoding="utf-8", errors="replace"))
+        try:
+            last = re.search(r'radical="0-(\d+)"', read_text(file))
+        except OSError as error:
+            raise CommandError(f"--platform {self.platform}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise CommandError(f"--platform {self.platform}: is no text in UTF-8") from error
         if last is None:
             raise CommandError(f"--platform {self.platform}: has no nodes node-0, node-1, ...")
         nodes = int(last.group(1)) + 1

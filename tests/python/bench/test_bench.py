@@ -310,9 +310,11 @@ def test_a_simulated_cluster_repeats_and_forces_rivals(simulated: Sibyl) -> None
     assert times[0] == times[1]
     # On 1 Gbit/s the wire alone takes 2.1 ms; seven whole vectors one after the other cannot win.
     assert 2100 < times[0]["auto"] < times[0]["native"] < times[0]["native:flat_tree"]
+    (simulated.directory / "bytes.xml").write_bytes(b"\xff\xfe")
     for more, part in (
         (["--platform", "absent"], "absent"),
         (["--platform", "./absent.xml"], "absent"),
+        (["--platform", "./bytes.xml"], "is no text in UTF-8"),
         (["-n", 49], "48 nodes"),
         (["--mpi", "intel"], "intel"),
         (["--prediction", "wild"], "wild"),

@@ -55,6 +55,9 @@ def test_entries_of_another_form_are_left_out() -> None:
     with one.path.open("a") as file:
         file.write('{"cell": {}}\n[]\n7\n')
         file.write(json.dumps({**results(1)[0].as_json(), "errors": []}) + "\n")
+        damaged = json.loads(json.dumps(results(1)[0].as_json()))
+        damaged["cell"]["size"] = [1]  # nothing that a table could be looked up by
+        file.write(json.dumps(damaged) + "\n")
     assert journal("abc").read() == results(1)
 
 

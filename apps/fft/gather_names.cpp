@@ -11,9 +11,9 @@ namespace {
 // MPI is MPI_Gather as any program calls it, which a preloaded Sibyl may serve; native is the MPI
 // library's own in any case.
 // The rest are those of the paper, with one transfer of the root under way as there; BLIN: blocks
-// are received in the background as they come; and BLS: BSLS, told nothing of who is late;
-// shuffled: told the times of other ranks.
-constexpr std::array<GatherName, 14> names{{
+// are received in the background as they come; and BLS and BBNOM: BSLS and BSBN, told nothing of
+// who is late; shuffled: told the times of other ranks.
+constexpr std::array<GatherName, 17> names{{
     {"MPI", ""},
     {"native", ""},
     {"auto", "auto", true, true},
@@ -26,8 +26,11 @@ constexpr std::array<GatherName, 14> names{{
     {"shuffled:SLS", "linear-synchronised", true, false, true, 1},
     {"shuffled:BSLS", "linear-synchronised", true, true, true, 1},
     {"BNOM", "binomial"},
+    {"BBNOM", "binomial", false, true},
     {"SBN", "binomial", true},
     {"BSBN", "binomial", true, true},
+    {"shuffled:SBN", "binomial", true, false, true},
+    {"shuffled:BSBN", "binomial", true, true, true},
 }};
 
 }  // namespace

@@ -39,6 +39,7 @@ from sibyl.reproduce.fft import (
     FLOATS,
     GATHERS,
     METRICS,
+    UNPUBLISHED,
     WORTHS,
     Bound,
     Window,
@@ -55,7 +56,7 @@ JOBS = 4
 # As sibyl-fft calls them; its native one is the paper's MPI.
 NAMES = {
     "native": "MPI",
-    **{name: name for name in (*GATHERS, CONTROLS["BSLS"], *map(wrong, CONTROLS))},
+    **{name: name for name in (*GATHERS, *UNPUBLISHED, *map(wrong, CONTROLS))},
     "auto": "Sibyl's choice",
 }
 FIELDS = {"total": "whole", "run": "run", "elapsed": "elapsed"}

@@ -61,7 +61,6 @@ from sibyl.reproduce.scatter_gather import (
     FIGURE_14,
     GATHER,
     KFLOATS,
-    LINEAR,
     NEAR,
     NODES,
     SCATTER,
@@ -100,9 +99,8 @@ class Figure:
 
     @property
     def aware(self) -> tuple[str, ...]:
-        """Who knows who is late and stands beside a control: the trees where delays vary."""
-        by = AWARE if self.varies == "delay" else LINEAR
-        known = (*by[self.collective], OWN_WINDOW[self.collective])
+        """Who knows who is late and stands beside a control."""
+        known = (*AWARE[self.collective], OWN_WINDOW[self.collective])
         return tuple(name for name in known if name in (self.contenders or known))
 
     @property

@@ -52,8 +52,9 @@ def test_tables_and_figures_have_their_controls() -> None:
     assert {"none:SBN", "none:BSBN", "shuffled:SBN"} <= set(figure.algorithms)
     of_sizes = figures_on_cluster.grid_of(Figure("scatter", "size"), Where(), 15)
     assert {"none:BSLIN", "shuffled:SLIN", "none:BSLIN@4"} <= set(of_sizes.algorithms)
-    of_delays = figures_on_cluster.grid_of(Figure("scatter", "delay"), Where(), 15)
-    assert {"none:SBN", "shuffled:BSBN"} <= set(of_delays.algorithms)
+    for varies in ("delay", "nodes", "size"):
+        of_trees = figures_on_cluster.grid_of(Figure("scatter", varies), Where(), 15)
+        assert {"none:SBN", "shuffled:BSBN"} <= set(of_trees.algorithms)
 
 
 def test_table_4_is_measured_with_a_lossy_switch_too() -> None:

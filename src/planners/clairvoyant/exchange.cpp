@@ -34,6 +34,7 @@ Exchange::Exchange(std::span<const std::uint32_t> arrivals, std::uint32_t segmen
   by_arrival_.resize(ranks_);
   std::iota(by_arrival_.begin(), by_arrival_.end(), 0U);
   by_work_ = by_arrival_;
+  by_results_ = by_arrival_;
   std::ranges::stable_sort(by_arrival_, {}, [&](std::uint32_t r) { return arrivals_[r]; });
   if (source_ != no_rank) {
     owner_.assign(segments, static_cast<std::uint32_t>(source_));

@@ -40,6 +40,17 @@ std::uint32_t last_beside(const std::uint64_t* row, const std::uint64_t* other, 
   return nowhere;
 }
 
+// Sorts what is nearly in order since the last round.
+template <class Before>
+void settle(std::vector<std::uint32_t>& order, Before before) {
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const std::uint32_t one = order[i];
+    std::size_t at = i;
+    for (; at > 0 && before(one, order[at - 1]); --at) order[at] = order[at - 1];
+    order[at] = one;
+  }
+}
+
 }  // namespace
 
 ClairvoyantEvents Exchange::run() {
@@ -61,8 +72,8 @@ ClairvoyantEvents Exchange::run() {
 
 bool Exchange::step_one_round() {
   const std::uint64_t before = left_;
-  for (std::uint32_t r = 0; r < ranks_; ++r) {
-    if (arrivals_[r] <= round_) present_.set(0, r);
+  while (arrived_ < ranks_ && arrivals_[by_arrival_[arrived_]] <= round_) {
+    present_.set(0, by_arrival_[arrived_++]);
   }
   std::copy_n(present_.row(0), present_.words(), free_.row(sending));
   std::copy_n(present_.row(0), present_.words(), free_.row(receiving));
@@ -132,15 +143,14 @@ std::uint32_t Exchange::newest(std::uint32_t from, std::uint32_t to) const {
   return last_beside(before_.row(from), results_.row(to), result_words());
 }
 
+void Exchange::sort_by_results() {
+  settle(by_results_, [&](std::uint32_t a, std::uint32_t b) {
+    return result_count_[a] != result_count_[b] ? result_count_[a] < result_count_[b] : a < b;
+  });
+}
+
 void Exchange::sort_by_work() {
-  // Nearly in order since the last round.
-  for (std::size_t i = 1; i < by_work_.size(); ++i) {
-    const std::uint32_t rank = by_work_[i];
-    std::size_t at = i;
-    for (; at > 0 && to_send_[by_work_[at - 1]] < to_send_[rank]; --at)
-      by_work_[at] = by_work_[at - 1];
-    by_work_[at] = rank;
-  }
+  settle(by_work_, [&](std::uint32_t a, std::uint32_t b) { return to_send_[a] > to_send_[b]; });
 }
 
 // Every rank goes round the owners, each beginning with the one after itself.
@@ -241,12 +251,14 @@ void Exchange::deliver_rare(std::uint32_t rare) {
 void Exchange::deliver_rest() {
   if (spreading_.empty()) return;
   senders_.clear();
-  receivers_.clear();
   for_each_bit(free_.row(sending), free_.words(), [&](std::uint32_t r) { senders_.push_back(r); });
-  for_each_bit(free_.row(receiving), free_.words(),
-               [&](std::uint32_t r) { receivers_.push_back(r); });
+  if (senders_.empty()) return;
   // Who has received least chooses first.
-  std::ranges::stable_sort(receivers_, {}, [&](std::uint32_t r) { return result_count_[r]; });
+  sort_by_results();
+  receivers_.clear();
+  for (const std::uint32_t rank : by_results_) {
+    if (free_.has(receiving, rank)) receivers_.push_back(rank);
+  }
   if (ranks_ <= few_ranks) {
     match_all();
     return;
@@ -277,7 +289,7 @@ std::uint32_t Exchange::first_sender(std::uint32_t receiver, std::uint32_t count
 // Of few ranks as many pairs as there can be, by augmenting paths.
 void Exchange::match_all() {
   matched_.assign(senders_.size(), nowhere);
-  unmatched_ = senders_.empty() ? 0 : ~std::uint64_t{0} >> (64 - senders_.size());
+  unmatched_ = ~std::uint64_t{0} >> (64 - senders_.size());
   failures_ = 0;
   for (const std::uint32_t receiver : receivers_) {
     visited_ = 0;
@@ -293,7 +305,6 @@ void Exchange::match_all() {
 }
 
 bool Exchange::match(std::uint32_t receiver) {
-  if (senders_.empty()) return false;
   const std::uint32_t begin = first_sender(receiver, static_cast<std::uint32_t>(senders_.size()));
   std::uint32_t best = nowhere;
   std::uint32_t best_result = 0;

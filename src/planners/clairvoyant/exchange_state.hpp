@@ -37,6 +37,12 @@ inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 // The first bit that a and b have in common, from `begin` on and around; nowhere if none.
 inline std::uint32_t first_common(const std::uint64_t* a, const std::uint64_t* b, std::size_t words,
                                   std::uint32_t begin) {
+  if (words == 1) {
+    const std::uint64_t both = a[0] & b[0];
+    const std::uint64_t upper = both >> begin << begin;
+    if (both == 0) return nowhere;
+    return static_cast<std::uint32_t>(std::countr_zero(upper != 0 ? upper : both));
+  }
   const std::size_t first = begin / 64;
   const std::uint64_t upper = ~std::uint64_t{0} << (begin % 64);
   for (std::size_t i = 0; i <= words; ++i) {
@@ -71,6 +77,7 @@ class Exchange {
   std::size_t result_words() const { return (segment_of_.size() + 63) / 64; }
   std::uint32_t newest(std::uint32_t from, std::uint32_t to) const;
   void sort_by_work();
+  void sort_by_results();
   void merge_in_rotation();
   void merge_in_turn();
   void merge_for_absent_owners();
@@ -103,6 +110,8 @@ class Exchange {
   std::vector<std::uint32_t> to_send_;       // of a rank: what it holds and does not own
   std::vector<std::uint32_t> by_work_;       // ranks, those with most to send first
   std::vector<std::uint32_t> by_arrival_;    // ranks
+  std::uint32_t arrived_ = 0;                // of them
+  std::vector<std::uint32_t> by_results_;    // ranks, those with fewest results first
   std::vector<std::uint64_t> open_;          // segments whose owner may receive
   std::vector<std::uint32_t> segment_of_;    // result: in the vector
   std::vector<std::uint32_t> holder_count_;  // of a result

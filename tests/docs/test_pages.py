@@ -331,12 +331,14 @@ def test_cells_of_the_grid_that_are_shown_within_are_marked_and_counted():
     rows = [row(8, "no difference", 0.01), row(64, "no difference", 0.9), row(512, "faster", 0.9)]
     rows = [each | {"native": each} for each in rows]
     assert script["table"](rows, "flat")[-1] == "| gather | 1.00= | 1.00 | 1.00+ |"
-    (line,) = script["summary"]([("here", rows)])[2:]
+    line, again = script["summary"]([("here", rows, rows[:2])])[2:]
     # Judged by absorbed times: 3 cells, none slower, one shown within, another one faster.
     assert line.startswith("| here | absorbed | 3 | 0 | 1 | 1 | 0 |")
+    assert again.startswith("| *the library's own again* | absorbed | 2 | 0 | 1 | 0 | 0 |")
     for each in rows:
         del each["p_within"]
-    assert "| - |" in script["summary"]([("here", rows)])[2]
+    (line,) = script["summary"]([("here", rows, [])])[2:]
+    assert "| - |" in line
 
 
 def test_the_page_of_formats_names_every_json():

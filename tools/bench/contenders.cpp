@@ -24,6 +24,7 @@ constexpr std::string_view variant_prefix = "native:";
 constexpr std::string_view history_prefix = "history:";
 constexpr std::string_view piggyback_prefix = "piggyback:";
 constexpr std::string_view governed = "governed";
+constexpr std::string_view again = "native-again";
 
 LoopFunction loop_function(const std::string& name) {
   if (name == loops[0]) return &hand_123_doubling;
@@ -80,6 +81,8 @@ std::optional<NativeVariant> find_variant(const NativeChoice& choice, std::strin
 }
 
 }  // namespace
+
+bool is_control(const std::string& name) { return name == again; }
 
 bool is_native_variant(const std::string& name) { return name.rfind(variant_prefix, 0) == 0; }
 
@@ -138,7 +141,7 @@ Contender::Contender(const Side& side)
     name_.erase(0, name_.find(':') + 1);
   }
   const std::string& name = name_;
-  if (name == "native") {
+  if (name == "native" || is_control(name)) {
     kind_ = Kind::native;
   } else if (loop_function(name) != nullptr) {
     kind_ = Kind::loop;
@@ -226,7 +229,7 @@ std::function<int()> Contender::call(Data& data) {
 }
 
 std::vector<std::string> contender_names(Operation operation) {
-  std::vector<std::string> names{"native"};
+  std::vector<std::string> names{"native", std::string(again)};
   if (const auto collective = served(operation)) {
     names.emplace_back("auto");
     names.emplace_back(governed);

@@ -1,5 +1,6 @@
-// What takes part in a comparison: the MPI library's own collective, its variants forced, Sibyl's
-// choice, each of Sibyl's algorithms forced, the persistent form, hand-written loops,
+// What takes part in a comparison: the MPI library's own collective, the same once more on another
+// communicator (native-again: what a comparison finds where nothing differs), its variants forced,
+// Sibyl's choice, each of Sibyl's algorithms forced, the persistent form, hand-written loops,
 // PREDICTION:NAME, an algorithm that is told this about the arrivals rather than what the others
 // are told (flat:clairvoyant), history:NAME, a reduce that is told what its earlier turns suggest,
 // piggyback:NAME, an allreduce that learns from its own messages as in a program, and governed,
@@ -93,9 +94,11 @@ class Contender {
   ComputationObserver deaf_;
 };
 
-// All names that an operation knows: native, Sibyl's in the order of the table, those of the
-// persistent form, loops, and the library's variants as native:NAME.
+// All names that an operation knows: native, native-again, Sibyl's in the order of the table, those
+// of the persistent form, loops, and the library's variants as native:NAME.
 std::vector<std::string> contender_names(Operation operation);
+// Whether a name means the MPI library's own once more.
+bool is_control(const std::string& name);
 // Whether a name means a forced variant of the MPI library's.
 bool is_native_variant(const std::string& name);
 // Whether a list NAME,OPERATION/NAME,... has one of the persistent form, which wants a thread.

@@ -44,7 +44,9 @@ std::vector<Side> sides_in_order(Options& options) {
   std::vector<std::string> wanted = options.contenders;
   if (wanted.empty()) {
     for (const std::string& name : contender_names(options.operation)) {
-      if (!is_native_variant(name) && !names_persistent_form(name)) wanted.push_back(name);
+      const bool by_name =
+          is_native_variant(name) || names_persistent_form(name) || is_control(name);
+      if (!by_name) wanted.push_back(name);
     }
   }
   std::erase(wanted, options.reference);

@@ -82,9 +82,11 @@ void add_shared(CLI::App& app, Options& options) {
       ->option_text("NAME,...");
   add_list(
       app, "--algorithms", options.contenders,
-      "native, native:VARIANT (the MPI library's own algorithms, forced), auto, Sibyl's "
+      "native, native-again (the same on another communicator: what a comparison finds where "
+      "nothing differs), native:VARIANT (the MPI library's own algorithms, forced), auto, Sibyl's "
       "algorithms by name, and for exscan the hand-written loop-123, loop-recursive-doubling "
-      "(as MPICH's) and loop-chain (as Open MPI's default) (all but the variants); arrivals "
+      "(as MPICH's) and loop-chain (as Open MPI's default) (all but the variants and "
+      "native-again); arrivals "
       "takes COLLECTIVE/NAME too, to set one collective against another, and those of the "
       "persistent form: persistent, LIN, BSLS, ..., NAME@K (K transfers of its root under way), "
       "none:NAME and shuffled:NAME (those that are sorted: told nothing, told others' times), "

@@ -21,7 +21,9 @@ class Wishes(MeasureOptions):
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Contenders: native, native:VARIANT (native:* for all that the library has), "
+            help="Contenders: native, native-again (the same on another communicator: what a "
+            "comparison finds where nothing differs), native:VARIANT (native:* for all that the "
+            "library has), "
             "auto, governed (auto as in a program: told nothing, with the governor), names from "
             "`sibyl algorithms` (sibyl:* for all of them); in the persistent form "
             "persistent, the papers' LIN, LS, SLS, BSLS, BNOM, ... and edges:NAME; of reduce, "

@@ -12,6 +12,7 @@ from sibyl.cluster.placement import WAITING
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
 from sibyl.experiment.grid import (
+    AGAIN,
     ALL_OF_SIBYL,
     ALL_VARIANTS,
     COLLECTIVES,
@@ -67,7 +68,8 @@ def _algorithms(
     """The contenders, what they are compared with first."""
     own = ["auto", *(row.name for row in sibyl.algorithms(collective))]
     bound = PERSISTENT.get(collective, ())
-    known = ["native", *own, GOVERNED, *bound, *(LOOPS if collective == "exscan" else ())]
+    loops = LOOPS if collective == "exscan" else ()
+    known = ["native", AGAIN, *own, GOVERNED, *bound, *loops]
     prefixes = [p for p in PREDICTING if bound and (p == "edges" or collective == "reduce")]
     predicting = [f"{prefix}:{name}" for prefix in prefixes for name in own[1:]]
     if collective in TOLD:

@@ -72,6 +72,9 @@ PREDICTING = ("edges", "history")
 LEARNING, PIGGYBACK = "allreduce", "piggyback"
 # What a program under the preload gets: Sibyl's choice, told nothing, with its governor.
 GOVERNED = "governed"
+# The MPI library's own once more, on another communicator: what a comparison finds where nothing
+# differs.
+AGAIN = "native-again"
 # Words that stand for all of the MPI library's own algorithms, forced, and for all of Sibyl's.
 ALL_VARIANTS, ALL_OF_SIBYL = "native:*", "sibyl:*"
 

@@ -25,22 +25,24 @@ def test_every_collective_stands_on_one_page(
         pytest.skip(str(error))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     words = ["bench", "all", "-n", 2, "--mpi", mpi.option, *QUICK, "--pattern", "none"]
+    words += ["--algorithms", "governed,native-again"]
     result = sibyl(*words, "--csv", "all.csv", "--json", "all.json")
     assert result.returncode == 0, result
     for collective in COLLECTIVES:
         assert collective in result.stdout
-    assert "governed: slower than native (!) in " in result.stdout
+    for contender in ("governed", "native-again"):
+        assert f"{contender}: slower than native (!) in " in result.stdout
 
     rows = list(csv.DictReader((sibyl.directory / "all.csv").open()))
     assert list(dict.fromkeys(row["collective"] for row in rows)) == list(COLLECTIVES)
-    assert {row["algorithm"] for row in rows} == {"native", "governed"}
-    assert len(rows) == 2 * (2 * len(COLLECTIVES) - 1)  # a barrier has no size
+    assert {row["algorithm"] for row in rows} == {"native", "governed", "native-again"}
+    assert len(rows) == 3 * (2 * len(COLLECTIVES) - 1)  # a barrier has no size
 
     document = json.loads((sibyl.directory / "all.json").read_text())
     assert (document["format"], document["version"]) == ("sibyl-bench-all", 1)
     parts = document["collectives"]
     assert list(parts) == list(COLLECTIVES)
-    assert all(len(cell["samples"]) == 2 for part in parts.values() for cell in part["cells"])
+    assert all(len(cell["samples"]) == 3 for part in parts.values() for cell in part["cells"])
 
 
 def test_what_belongs_to_one_collective_is_refused(sibyl: Sibyl) -> None:

@@ -23,15 +23,15 @@ from sibyl.reproduce.figures_on_cluster import (
 from sibyl.reproduce.largest_on_cluster import ByDelay, factors, largest, sinks
 from sibyl.reproduce.on_cluster import TABLE_4, item_of, of_grids, wrong_results
 from sibyl.reproduce.outcome import Claim, Kind, Outcome, Parts, Where
-from sibyl.reproduce.scatter_gather import LINEAR
+from sibyl.reproduce.scatter_gather import AWARE
 
 QUEUE = 128 * 1024
 # BLIN's leaves all send as soon as they come, in the background; LS and BSLS ask for blocks, one
 # rank at a time, as published, or as many as Sibyl has under way.
 OWN = OWN_WINDOW["gather"]
-LISTENERS = (*LINEAR["gather"], OWN)
-CONTROLS = tuple(told(name) for name in LISTENERS for told in (nothing, wrong))
-CONTENDERS = ("native", "BLIN", "LS", *LISTENERS, *CONTROLS, "persistent")
+KNOWING = (*AWARE["gather"], OWN)
+CONTROLS = tuple(told(name) for name in KNOWING for told in (nothing, wrong))
+CONTENDERS = ("native", "BLIN", "LS", "BNOM", *KNOWING, *CONTROLS, "persistent")
 FIGURE = Figure("gather", "delay", QUEUE, CONTENDERS)
 # How BSLS asks, what is published of it, and whose claim it is.
 _WAYS: tuple[tuple[str, str, Kind], ...] = (
@@ -101,7 +101,7 @@ def claims_of(by_delay: ByDelay) -> list[Claim]:
         ),
         *(
             worth(FIGURE, dict(by_delay), late, name, metric)
-            for name in LISTENERS
+            for name in KNOWING
             for metric in ("run", "elapsed")
         ),
         shown(

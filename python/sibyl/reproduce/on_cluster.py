@@ -8,7 +8,7 @@ computation. A run that is interrupted goes on with the same command.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sibyl.cluster.state import parse_rate
@@ -72,6 +72,7 @@ class Table:
         slow: the algorithm that its factor is relative to.
         fast: the algorithm that it is about.
         quoted: what the text says of it.
+        oftener: how many times as many iterations the cells have that the text quotes.
         queue: bytes in front of each link at the switch, which loses what does not fit; 0: none.
     """
 
@@ -81,6 +82,7 @@ class Table:
     slow: str
     fast: str
     quoted: Quoted
+    oftener: int = 1
     queue: int = 0
 
     def near(self, factor: float) -> Near:
@@ -88,8 +90,9 @@ class Table:
         return Near(self.slow, self.fast, factor, NEAR_FACTOR)
 
 
+# 15 iterations leave open whether 1.27 and 1.21 are within 12 %.
 TABLE_3 = Table(
-    "scatter", "scatter_table_3_bslin_vs_lin", "speedup_lin_over_bslin", "LIN", "BSLIN", QUOTED_3
+    "scatter", "scatter_table_3_bslin_vs_lin", "speedup_lin_over_bslin", "LIN", "BSLIN", QUOTED_3, 6
 )
 TABLE_4 = Table(
     "gather", "gather_table_4_bsls_vs_ls", "speedup_ls_over_bsls", "LS", "BSLS", QUOTED_4
@@ -114,14 +117,15 @@ def controls_of(table: Table) -> tuple[str, str]:
     return nothing(table.fast), wrong(table.fast)
 
 
-def grid_of(table: Table, where: Where, iterations: int) -> Grid:
-    """All cells of the table, in its order."""
+def grids_of(table: Table, where: Where, iterations: int) -> list[Grid]:
+    """All cells of the table, in its order; those that are measured oftener after the others."""
     delays = [delay / 1e3 * stretch(where.rate) for delay in DELAYS_MS]
     sizes = [4096 * kfloats for kfloats in KFLOATS]
-    return Grid(
+    cells = make_cells([where.hosts], sizes, ["same"], ["uniform"], delays)
+    whole = Grid(
         collective=table.collective,
         algorithms=("native", table.slow, table.fast, *controls_of(table), "persistent"),
-        cells=make_cells([where.hosts], sizes, ["same"], ["uniform"], delays),
+        cells=cells,
         iterations=iterations,
         warm_up=WARM_UP,
         compute=COMPUTE,
@@ -130,6 +134,18 @@ def grid_of(table: Table, where: Where, iterations: int) -> Grid:
         rate=where.rate,
         queue=table.queue,
     )
+    if table.oftener == 1:
+        return [whole]
+    quoted = tuple(cell for cell in cells if _key(where, cell) in table.quoted[1])
+    return [
+        replace(whole, cells=tuple(cell for cell in cells if cell not in quoted)),
+        replace(whole, cells=quoted, iterations=table.oftener * iterations),
+    ]
+
+
+def _key(where: Where, cell: Cell) -> Key:
+    """Where a cell stands in the paper's table: thousands of floats, delay in ms."""
+    return cell.size // 4096, round(1e3 * cell.max_delay / stretch(where.rate))
 
 
 def of_grids(
@@ -195,6 +211,7 @@ def _measured(run: MeasuredRun, advance: Advance) -> list[list[CellResult]]:
 
 def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Outcome:
     """Ours beside the published factors, and what becomes of the claims."""
+    results = sorted(results, key=lambda result: (result.cell.size, result.cell.max_delay))
     rows: list[list[Any]] = []
     ours: dict[Key, float] = {}
     theirs: dict[Key, float] = {}
@@ -210,8 +227,7 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
     factor = stretch(where.rate)
     for result in results:
         of = by_cell[id(result)]
-        delay = round(1e3 * result.cell.max_delay / factor)
-        key = result.cell.size // 4096, delay
+        key = _key(where, result.cell)
         native, slow, fast, control, chosen = (
             of[name]
             for name in ("native", table.slow, table.fast, nothing(table.fast), "persistent")
@@ -228,11 +244,16 @@ def outcome_of(table: Table, where: Where, results: Sequence[CellResult]) -> Out
     told = [told_in(result, table.fast, *controls_of(table)) for result in results]
     for line, more in zip(rows, worth_columns(told), strict=True):
         line += more
+    often = (
+        f"{table.oftener} times as many in the cells that the text quotes; "
+        if table.oftener > 1
+        else ""
+    )
     setting = setting_of(
         where,
         results[0],
         "medians",
-        "wire's own time and arrivals as they were make the lower bound",
+        f"{often}wire's own time and arrivals as they were make the lower bound",
         table.queue,
     )
 
@@ -358,7 +379,7 @@ def demand_root() -> None:
 def item_of(table: Table) -> Measurement:
     """How a table is measured and judged."""
     return of_grids(
-        lambda where, iterations: {"": [grid_of(table, where, iterations)]},
+        lambda where, iterations: {"": grids_of(table, where, iterations)},
         lambda where, parts: outcome_of(table, where, parts[""]),
     )
 

@@ -97,13 +97,16 @@ constexpr std::array<EnvironmentVariable, 44> variables{{
      "call and run "
      "(docs/how-to/reproducible.md). Under the preload Sibyl then serves from the first call of a "
      "communicator on. No costs are measured. Set it on all ranks or on none."},
-    {"SIBYL_NODE_WINDOW", "0 to 1073741824", "0", "bytes",
+    {"SIBYL_NODE_WINDOW", "auto, or 0 to 1073741824", "auto", "bytes",
      "Memory that the ranks of a node may share on a communicator, through which messages between "
      "them then go instead of through MPI; its persistent requests have as much again together "
      "(docs/explanation/nodes.md). 0, or too few bytes for so many ranks: none. Where all ranks "
      "share one node and have a core each, reduce, allreduce and, of more than two ranks, bcast "
      "from 4 KiB on are then served (docs/results/one-node.md); 262144 times the square of the "
-     "number of ranks is enough for any message. By default there is none."},
+     "number of ranks is enough for any message. `auto`: so many on communicators of at most 16 "
+     "such "
+     "ranks, for calls of these three alone that gain most by it, under Open MPI and MPICH; "
+     "elsewhere none."},
     {"SIBYL_DEVICE", "auto, native or off", "auto", "",
      "What becomes of buffers in the memory of a GPU (docs/how-to/devices.md). `auto`: where Sibyl "
      "serves a call, they go by way of host memory, and the governor finds out whether the MPI "
@@ -172,15 +175,16 @@ void read_text(EnvironmentLookup lookup, const char* name, std::string& value) {
 }
 
 void read_whole_number(EnvironmentLookup lookup, const char* name, std::uint32_t limit,
-                       std::uint32_t& value, std::string& problem) {
+                       std::uint32_t& value, std::string& problem,
+                       std::string_view otherwise = {}) {
   const char* text = lookup(name);
   if (text == nullptr || *text == '\0') return;
   std::uint32_t number = 0;
   const char* end = text + std::strlen(text);
   const auto [rest, error] = std::from_chars(text, end, number);
   if (error != std::errc{} || rest != end || number > limit) {
-    problem = std::string(name) + "=" + text + ": not a whole number from 0 to " +
-              std::to_string(limit) + "; correct or unset it";
+    problem = std::string(name) + "=" + text + ": not " + std::string(otherwise) +
+              "a whole number from 0 to " + std::to_string(limit) + "; correct or unset it";
     return;
   }
   value = number;
@@ -224,8 +228,12 @@ Environment read_environment(EnvironmentLookup lookup) {
   std::uint32_t serve_from = unset;
   read_whole_number(lookup, "SIBYL_SERVE_FROM", 1000000, serve_from, environment.problem);
   if (serve_from != unset) environment.serve_from = serve_from;
-  read_whole_number(lookup, "SIBYL_NODE_WINDOW", 1U << 30, environment.node_window,
-                    environment.problem);
+  std::string window;
+  read_text(lookup, "SIBYL_NODE_WINDOW", window);
+  if (!window.empty() && window != "auto") {
+    read_whole_number(lookup, "SIBYL_NODE_WINDOW", 1U << 30, environment.node_window,
+                      environment.problem, "auto, nor ");
+  }
   read_whole_number(lookup, "SIBYL_GOVERN", 1, environment.govern, environment.problem);
   read_whole_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
   read_whole_number(lookup, "SIBYL_REPRODUCIBLE", 1, environment.reproducible, environment.problem);

@@ -8,12 +8,16 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace sibyl {
+
+// In the place of bytes: a shared window where one node holds all ranks and it is known to pay.
+inline constexpr std::uint32_t window_where_it_pays = std::numeric_limits<std::uint32_t>::max();
 
 struct EnvironmentVariable {
   std::string_view name;
@@ -63,16 +67,16 @@ struct Environment {
   std::uint32_t communicators = 256;         // private communicators per process
   std::optional<std::uint32_t> serve_from;   // calls; 3 where it is not set, 1 for the world
   std::uint32_t reproducible = 0;            // 1: reductions give the same bits in every run
-  std::uint32_t node_window = 0;             // bytes; 0: no shared window
-  std::string device = "auto";               // native, off
-  std::string predict = "piggyback";         // off, root-led, periodic, background
-  std::uint32_t govern = 1;                  // 0: nothing is held against the MPI library's own
-  std::uint32_t thread = 1;                  // 0: nothing runs in the background
-  std::string table;                         // file; empty: no selection table
-  std::string arrivals;                      // pattern or file; empty: nothing is known
-  std::string report;                        // directory; empty: no report
-  std::string record;                        // directory; empty: no arrivals are recorded
-  std::string test_placement;                // nodes of ranks; empty: their hosts
+  std::uint32_t node_window = window_where_it_pays;  // bytes; 0: no shared window
+  std::string device = "auto";                       // native, off
+  std::string predict = "piggyback";                 // off, root-led, periodic, background
+  std::uint32_t govern = 1;    // 0: nothing is held against the MPI library's own
+  std::uint32_t thread = 1;    // 0: nothing runs in the background
+  std::string table;           // file; empty: no selection table
+  std::string arrivals;        // pattern or file; empty: nothing is known
+  std::string report;          // directory; empty: no report
+  std::string record;          // directory; empty: no arrivals are recorded
+  std::string test_placement;  // nodes of ranks; empty: their hosts
   std::string problem;  // empty, or one line that says which value is wrong and how to mend it
 };
 

@@ -208,7 +208,7 @@ void find_costs(CommunicatorState& state, Caller caller, Collective collective, 
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call) {
   call.comm = state.private_comm();
   call.progress_hook = state.progress_hook();
-  if (call.piggyback == nullptr) call.window = state.node_window();
+  if (call.piggyback == nullptr) call.window = state.window_for(prepared.header.collective);
   const PlanHeader& header = prepared.header;
   const CallShape shape{header.collective, state.rank(), state.size(), header.root};
   return with_host_copies(state, shape, call,

@@ -176,8 +176,6 @@ void CommunicatorState::set_up(MPI_Comm comm) {
   private_ = std::make_shared<PrivateCommunicator>(
       process_, made, static_cast<int>(tags_.end() + ArrivalService::tags + Governing::tags));
   settings_ = terms.settings;
-  node_window_bytes_ = terms.settings.node_window;
-  node_window_sought_ = false;
   if (settings_.device_native != 0 && has_devices_) {
     private_.reset();
     return;
@@ -196,13 +194,26 @@ void CommunicatorState::set_up(MPI_Comm comm) {
     return;
   }
   mode_ = Mode::served;
+  open_window(settings_);
   const bool one_node = ranks_per_node() == size_;
-  by_window_ =
-      find_processors() >= ranks_of_job() && one_node && size_ > 1 && node_window() != nullptr;
   // Threads may see it before a call on another communicator at one rank, and after it at another.
   if (is_world() && !has_threads_) process_.note_world(settings_, one_node, by_window_);
   begin_prediction();
   begin_governing();
+}
+
+// Made at once where calls of the communicator go by it, else when one does.
+void CommunicatorState::open_window(const Settings& settings) {
+  const bool one_node = ranks_per_node() == size_;
+  window_asked_for_ = settings.node_window != window_where_it_pays;
+  node_window_bytes_ = settings.node_window;
+  if (!window_asked_for_) {
+    node_window_bytes_ = one_node ? window_that_pays(process_.library(), size_) : 0;
+  }
+  node_window_sought_ = false;
+  const bool has_processors = find_processors() >= ranks_of_job() && one_node && size_ > 1;
+  if (!window_asked_for_ && !has_processors) node_window_bytes_ = 0;
+  by_window_ = has_processors && node_window() != nullptr;
 }
 
 // Of the ranks of this node, each node for itself; 0 where there is no window. It is crowded where
@@ -233,7 +244,9 @@ void CommunicatorState::make_node_window() {
 
 std::uint64_t CommunicatorState::bytes_for_windows() const {
   const std::uint64_t taken = private_->bytes_of_windows;
-  return survives_faults() || taken > node_window_bytes_ ? 0 : node_window_bytes_ - taken;
+  return survives_faults() || !window_asked_for_ || taken > node_window_bytes_
+             ? 0
+             : node_window_bytes_ - taken;
 }
 
 void CommunicatorState::find_costs(int tag) {

@@ -31,6 +31,7 @@
 #include "programs/tree_cache.hpp"
 #include "selection/choose.hpp"
 #include "selection/choose_reduce.hpp"
+#include "selection/choose_within.hpp"
 #include "selection/settings.hpp"
 #include "telemetry/recording.hpp"
 #include "telemetry/report.hpp"
@@ -78,6 +79,12 @@ class CommunicatorState final : public ArrivalListener {
   // arguments, so that it is no reason for a set-up. The same on all ranks.
   bool library_serves(Collective collective, MPI_Comm comm) {
     return mode_ == Mode::counting && process_.leaves_native(collective) && is_within_world(comm);
+  }
+  // The same of a call that nothing but a window would make Sibyl's: how many it takes to repay its
+  // set-up. Counts it.
+  bool library_serves_yet(Collective collective, MPI_Comm comm) {
+    return mode_ == Mode::counting && process_.waits_for_window(collective) &&
+           is_within_world(comm) && ++window_calls_ < window_calls_to_repay;
   }
   // Used often enough, under the preload, for what is done once per communicator to pay.
   bool has_repaid_set_up() const { return set_up_call_ != 0 && calls_ >= set_up_call_; }
@@ -171,6 +178,11 @@ class CommunicatorState final : public ArrivalListener {
   NodeWindow* node_window() {
     if (!node_window_sought_) make_node_window();
     return node_window_.get();
+  }
+  // The same for a call of this collective: one that nobody asked for is for those that it pays
+  // for.
+  NodeWindow* window_for(Collective collective) {
+    return window_asked_for_ || may_go_within(collective) ? node_window() : nullptr;
   }
 
   // What persistent requests, which have windows of their own, may still take for them; 0 where
@@ -282,8 +294,10 @@ class CommunicatorState final : public ArrivalListener {
 
   // One that had to give its private communicator back asks again at this call.
   static constexpr std::uint32_t calls_until_asked_again = 64;
+  static constexpr std::uint32_t window_calls_to_repay = 100;
 
   bool make_room(MPI_Comm comm, bool has_room);  // agreement.cpp
+  void open_window(const Settings& settings);    // agreement.cpp
   std::int64_t find_processors();                // agreement.cpp
   void make_node_window();                       // agreement.cpp
 
@@ -294,6 +308,7 @@ class CommunicatorState final : public ArrivalListener {
   bool has_devices_ = false;  // some rank, when it was set up
   bool has_threads_ = false;  // some rank: MPI_THREAD_MULTIPLE
   std::uint64_t calls_ = 0;
+  std::uint32_t window_calls_ = 0;  // before set-up, of those that wait for a window
   std::uint64_t numbered_ = 0;
   int rank_ = 0;
   int size_ = 1;
@@ -316,6 +331,7 @@ class CommunicatorState final : public ArrivalListener {
   bool costs_sought_ = false;
   Rank largest_run_ = 0;                 // of the placement, as in Situation
   std::uint32_t node_window_bytes_ = 0;  // agreed on at set-up
+  bool window_asked_for_ = false;        // by SIBYL_NODE_WINDOW
   bool crowded_ = false;
   bool node_window_sought_ = false;
   bool by_window_ = false;  // as in Situation

@@ -124,6 +124,7 @@ Process::Process(Environment environment)
     : environment_(std::move(environment)), deferred_release_(std::make_unique<DeferredRelease>()) {
   problem_ = settings_from(environment_, settings_);
   times_calls_ = reports() || records();
+  library_ = native_library_of(library_version());
   device::ask(environment_.device != "off");
 }
 

@@ -34,6 +34,7 @@
 #include "communicator/active_requests.hpp"
 #include "planners/nodes.hpp"
 #include "selection/choose_reduce.hpp"
+#include "selection/native_library.hpp"
 #include "selection/settings.hpp"
 #include "telemetry/recording.hpp"
 #include "telemetry/report.hpp"
@@ -86,6 +87,12 @@ class Process {
   bool leaves_native(Collective collective) const {
     return left_native_[static_cast<std::size_t>(collective)];
   }
+  // Whether it would but for a window that nobody asked for.
+  bool waits_for_window(Collective collective) const {
+    return waits_for_window_[static_cast<std::size_t>(collective)];
+  }
+  // The MPI library in use.
+  NativeLibrary library() const { return library_; }
 
   // A communicator's state begins and ends.
   void enter(MPI_Comm comm, CommunicatorState* state);
@@ -184,6 +191,8 @@ class Process {
   int rank_ = 0;  // of the world; without one, of the largest communicator that had a state
   int size_ = 0;
   std::array<bool, collective_count> left_native_{};
+  std::array<bool, collective_count> waits_for_window_{};
+  NativeLibrary library_ = NativeLibrary::other;
   std::atomic<std::uint64_t> ticks_ = 0;
   std::uint32_t privates_ = 0;
   bool no_more_privates_ = false;

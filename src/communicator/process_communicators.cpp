@@ -74,6 +74,9 @@ void Process::note_world(const Settings& settings, bool one_node, bool by_window
   for (std::size_t c = 0; c < collective_count; ++c) {
     const auto collective = static_cast<Collective>(c);
     left_native_[c] = one_node && is_left_native_on_one_node(settings, collective, by_window);
+    waits_for_window_[c] = one_node && !left_native_[c] && !environment_.serve_from &&
+                           settings.node_window == window_where_it_pays &&
+                           is_left_native_on_one_node(settings, collective, false);
   }
 }
 

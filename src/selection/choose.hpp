@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "selection/native_library.hpp"
 #include "selection/settings.hpp"
 #include "sibyl/planners.hpp"
 
@@ -59,6 +60,8 @@ struct Situation {
   Rank largest_run = 0;
   // All share one node and its window, and have a processor each.
   bool by_window = false;
+  // Where nobody asked for the window: beside what it has to pay.
+  NativeLibrary library = NativeLibrary::other;
   double spread = 0;  // seconds from the first agreed arrival to the last
   double lead = 0;    // seconds from the last but one to the last; of nodes, between nodes
   Costs costs;

@@ -6,6 +6,11 @@
 
 namespace sibyl {
 
+// The window that is taken where nobody says how large it is to be: room for slots of full size, of
+// as many ranks as it was measured for, beside a library that it was measured beside. In bytes; 0:
+// none. Where all ranks share a node.
+std::uint32_t window_that_pays(NativeLibrary library, Rank ranks);
+
 // Whether any call of this collective is chosen for here.
 constexpr bool may_go_within(Collective collective) {
   return collective == Collective::reduce || collective == Collective::allreduce ||

@@ -38,7 +38,7 @@ struct Settings {
   std::uint32_t overhead = 0;          // nanoseconds
   std::uint32_t beta = 0;              // picoseconds per byte
   std::uint32_t construct_every = 64;  // calls of gatherv from one construction to the next
-  std::uint32_t node_window = 0;       // bytes of a node's shared window; 0: there is none
+  std::uint32_t node_window = 0;       // as in Environment
   PredictionMode predict = PredictionMode::off;
   std::uint32_t device_native = 0;  // 1: where a rank has a device, the library serves all calls
   std::uint32_t govern = 0;  // 1: what is chosen automatically is held against the library's own

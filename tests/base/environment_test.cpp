@@ -69,6 +69,19 @@ TEST(Environment, SaysWhichNumberIsWrongAndKeepsItsDefault) {
   }
 }
 
+TEST(Environment, HasAWindowWhereItPaysUnlessItSaysHowLarge) {
+  for (const auto& [given, bytes] : std::map<std::string, std::uint32_t>{
+           {"", window_where_it_pays}, {"auto", window_where_it_pays}, {"0", 0}, {"4096", 4096}}) {
+    const Environment environment = read({{"SIBYL_NODE_WINDOW", given}});
+    EXPECT_EQ(environment.node_window, bytes) << given;
+    EXPECT_EQ(environment.problem, "");
+  }
+  const Environment environment = read({{"SIBYL_NODE_WINDOW", "large"}});
+  EXPECT_NE(environment.problem.find("SIBYL_NODE_WINDOW=large: not auto, nor a whole number"),
+            std::string::npos)
+      << environment.problem;
+}
+
 TEST(Environment, IsReproducibleOrNot) {
   for (const char* wrong : {"2", "yes", "true"}) {
     const Environment environment = read({{"SIBYL_REPRODUCIBLE", wrong}});

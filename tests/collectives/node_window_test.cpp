@@ -29,7 +29,10 @@ std::uint64_t summed(std::uint64_t own, MPI_Comm comm) {
   return sum;
 }
 
-bool are_windows() { return Process::get()->environment().node_window != 0; }
+bool are_windows() {
+  const std::uint32_t asked = Process::get()->environment().node_window;
+  return asked != 0 && asked != window_where_it_pays;
+}
 
 std::size_t neighbours(const CommunicatorState& state) {
   return ranks_of_own_node(state.placement(), state.rank(), state.size()).size() - 1;

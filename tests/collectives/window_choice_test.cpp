@@ -1,5 +1,6 @@
-// Under SIBYL_NODE_WINDOW ranks that have a processor each are served through it where they share
-// one node; on fewer processors, or without a window, the MPI library serves them.
+// Ranks that have a processor each are served through a window where they share one node: one that
+// SIBYL_NODE_WINDOW asks for, or one for those that it is known to pay for; on fewer processors, or
+// without a window, the MPI library serves them.
 #include <sched.h>
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include "communicator/communicator_state.hpp"
 #include "cost/placement.hpp"
 #include "selection/choose.hpp"
+#include "selection/native_library.hpp"
 #include "sibyl/sibyl.h"
 #include "support/mpi_test.hpp"
 
@@ -86,6 +88,25 @@ TEST(WindowChoice, WaitsForLessTimeWhereRanksShareProcessors) {
   expect_crowded(comm.get(), true);
 }
 
+TEST(WindowChoice, IsForWhatItPaysForAloneWhereNobodyAsksForOne) {
+  if (Process::get()->environment().node_window != window_where_it_pays) GTEST_SKIP();
+  const Duplicate comm;
+  CommunicatorState* const state = CommunicatorState::get(comm.get());
+  ASSERT_TRUE(state->serves(comm.get(), true));
+  const bool is_known = Process::get()->library() != NativeLibrary::other;
+  const bool pays = is_known && size_of() > 1 && size_of() <= 16 && size_of() <= processors() &&
+                    state->ranks_per_node() == size_of();
+  for (const Collective collective :
+       {Collective::reduce, Collective::allreduce, Collective::bcast}) {
+    EXPECT_EQ(state->window_for(collective) != nullptr, pays);
+  }
+  for (const Collective collective :
+       {Collective::exscan, Collective::gatherv, Collective::scatter, Collective::alltoall}) {
+    EXPECT_EQ(state->window_for(collective), nullptr);
+  }
+  EXPECT_EQ(state->bytes_for_windows(), 0U) << "of persistent requests";
+}
+
 TEST(WindowChoice, IsTheSameOnAllRanksAndGivesTheRightResult) {
   const Duplicate comm;
   CommunicatorState* const state = CommunicatorState::get(comm.get());
@@ -93,8 +114,8 @@ TEST(WindowChoice, IsTheSameOnAllRanksAndGivesTheRightResult) {
   const bool may = Process::get()->environment().node_window != 0 && size_of() > 1 &&
                    state->ranks_per_node() == size_of() && size_of() <= processors() &&
                    state->node_window() != nullptr;
-  EXPECT_EQ(state->situation(Collective::allreduce, 65536, OperatorUse::predefined).by_window, may);
-  constexpr int count = 16384;
+  EXPECT_EQ(state->situation(Collective::allreduce, 49152, OperatorUse::predefined).by_window, may);
+  constexpr int count = 12288;
   std::vector<int> own(count);
   std::vector<int> sum(count);
   for (int call = 0; call < 40; ++call) {

@@ -137,11 +137,29 @@ TEST(Agreement, WhatTheLibraryServesIsKnownBeforeASetUpButForThreads) {
   CommunicatorState& state = *CommunicatorState::get(comm.get());
   for (const Collective collective :
        {Collective::allreduce, Collective::bcast, Collective::alltoallv, Collective::barrier}) {
-    EXPECT_EQ(state.library_serves(collective, comm.get()), one_thread) << name_of(collective);
+    const bool waits = Process::get()->waits_for_window(collective);
+    EXPECT_EQ(state.library_serves(collective, comm.get()), one_thread && !waits)
+        << name_of(collective);
   }
   EXPECT_FALSE(state.library_serves(Collective::scan, comm.get()));
   ASSERT_TRUE(state.serves(comm.get(), true));
   EXPECT_FALSE(state.library_serves(Collective::barrier, comm.get())) << "it is set up";
+}
+
+// A window that nobody asked for has to be repaid by calls of those that it serves.
+TEST(Agreement, TheLibraryServesWhatWaitsForAWindowForAHundredCalls) {
+  CommunicatorState* const world = CommunicatorState::get(MPI_COMM_WORLD);
+  world->set_up_now(MPI_COMM_WORLD);
+  const Duplicate comm;
+  CommunicatorState& state = *CommunicatorState::get(comm.get());
+  EXPECT_FALSE(state.library_serves_yet(Collective::alltoallv, comm.get()));
+  EXPECT_FALSE(state.library_serves_yet(Collective::scan, comm.get()));
+  if (!Process::get()->waits_for_window(Collective::allreduce)) GTEST_SKIP() << "there is none";
+  for (int call = 1; call < 100; ++call) {
+    const Collective collective = call % 2 == 0 ? Collective::allreduce : Collective::bcast;
+    EXPECT_TRUE(state.library_serves_yet(collective, comm.get())) << call;
+  }
+  EXPECT_FALSE(state.library_serves_yet(Collective::allreduce, comm.get()));
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ import lifetime_tests
 import lines_tests
 import profiling_tests
 import spawn_tests
+import window_tests
 from launching import (
     ALL,
     HERE,
@@ -636,6 +637,7 @@ def main():
         lines_tests,
         profiling_tests,
         spawn_tests,
+        window_tests,
     )
     run_tests(parser, shim, (own, *others))
 

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "selection/challenger.hpp"
+#include "selection/native_library.hpp"
 
 namespace sibyl {
 namespace {
@@ -65,6 +67,73 @@ TEST(ChooseWithin, LeavesTheRestToTheLibrary) {
        {Collective::barrier, Collective::allgather, Collective::alltoall,
         Collective::reduce_scatter, Collective::allgatherv, Collective::alltoallv}) {
     EXPECT_EQ(served_by(within_a_node(collective, 64 * kibi, 16)), "native");
+  }
+}
+
+// A window that nobody asked for pays beside each library for other vectors.
+TEST(ChooseWithin, ServesBesideAKnownLibraryWhatPaysMost) {
+  const auto beside = [](NativeLibrary library, Collective collective, std::uint64_t kib,
+                         Rank ranks) {
+    Situation now = within_a_node(collective, kib * kibi, ranks);
+    now.library = library;
+    return served_by(now);
+  };
+  using enum NativeLibrary;
+  using enum Collective;
+  for (const Rank ranks : {2, 4, 16}) {
+    const std::string by_halves = "rabenseifner";
+    for (const NativeLibrary library : {openmpi_4, openmpi_5}) {
+      EXPECT_EQ(beside(library, allreduce, 4, ranks), "native");
+      EXPECT_EQ(beside(library, allreduce, 32, ranks), by_halves);
+      EXPECT_EQ(beside(library, allreduce, 64, ranks), ranks == 2 ? "native" : by_halves);
+      EXPECT_EQ(beside(library, allreduce, 128, ranks), "native");
+      EXPECT_EQ(beside(library, reduce, 4096, ranks), ranks == 2 ? "native" : "radix-k");
+      EXPECT_EQ(beside(library, bcast, 8, ranks), ranks == 2 ? "native" : "linear");
+    }
+    for (const NativeLibrary library : {mpich_40, mpich_41}) {
+      EXPECT_EQ(beside(library, allreduce, 16, ranks), "native");
+      EXPECT_EQ(beside(library, allreduce, 64, ranks), by_halves);
+      EXPECT_EQ(beside(library, allreduce, 128, ranks), "native");
+    }
+    EXPECT_EQ(beside(mpich_5, allreduce, 16, ranks), "native");
+    EXPECT_EQ(beside(mpich_5, allreduce, 64, ranks), by_halves);
+    EXPECT_EQ(beside(mpich_5, allreduce, 4096, ranks), ranks > 4 ? "radix-k" : "ring");
+  }
+  EXPECT_EQ(beside(openmpi_4, reduce, 32, 2), "binomial");
+  EXPECT_EQ(beside(openmpi_4, reduce, 64, 2), "native");
+  EXPECT_EQ(beside(openmpi_5, reduce, 32, 2), "native");
+  EXPECT_EQ(beside(mpich_40, reduce, 16, 2), "native");
+  EXPECT_EQ(beside(mpich_40, reduce, 32, 2), "binomial");
+  EXPECT_EQ(beside(mpich_40, reduce, 16, 4), "rabenseifner");
+  EXPECT_EQ(beside(mpich_40, bcast, 8, 4), "linear");
+  for (const NativeLibrary library : {mpich_41, mpich_5}) {
+    EXPECT_EQ(beside(library, bcast, 256, 4), "native");
+    EXPECT_EQ(beside(library, bcast, 512, 4), "linear");
+  }
+}
+
+TEST(ChooseWithin, WantsAWindowForAsManyRanksAsWereMeasured) {
+  using enum NativeLibrary;
+  EXPECT_EQ(window_that_pays(openmpi_4, 2), 1U << 20);
+  EXPECT_EQ(window_that_pays(mpich_5, 16), 64U << 20);
+  EXPECT_EQ(window_that_pays(mpich_5, 17), 0U);
+  EXPECT_EQ(window_that_pays(mpich_5, 1), 0U);
+  EXPECT_EQ(window_that_pays(other, 4), 0U) << "which was never measured beside it";
+}
+
+TEST(NativeLibraryOf, GoesByWhatALibrarySaysOfItself) {
+  using enum NativeLibrary;
+  EXPECT_EQ(native_library_of("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), openmpi_4);
+  EXPECT_EQ(native_library_of("Open MPI v5.0.8, package: Open MPI"), openmpi_5);
+  EXPECT_EQ(native_library_of("Open MPI v3.1.0"), other);
+  EXPECT_EQ(native_library_of("MPICH Version:\t4.0.2\nMPICH Release date:"), mpich_40);
+  EXPECT_EQ(native_library_of("MPICH Version:      4.2.1"), mpich_41);
+  EXPECT_EQ(native_library_of("MPICH Version:      5.0.0"), mpich_5);
+  for (const std::string_view text :
+       {"Intel(R) MPI Library 2021.18 for Linux* OS", "MVAPICH2 Version: 2.3.7",
+        "MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)", "MPICH Version:", "MPICH",
+        "SMPI Version 3.32", ""}) {
+    EXPECT_EQ(native_library_of(text), other) << text;
   }
 }
 

@@ -176,7 +176,7 @@ void Irregular::describe(CommunicatorState& state, IrregularCall& call) const {
   call.root = root;
   call.order = state.programs.node_order();
   // Also where this rank's arguments are wrong: those of its node make it together.
-  call.window = state.node_window();
+  call.window = state.window_for(collective);
   call.direct_from = direct_from(state);
   call.star = call.is_root() && star_saves(state.situation(collective, 0, OperatorUse::none));
 }

@@ -142,7 +142,8 @@ template <class Call>
   CountedCall counted(*state, call.collective, call.root, caller.place);
   if (governed != nullptr) counted.adopt(*governed);
   counted.known_by(key);
-  if (caller.preload && state->library_serves(call.collective, comm)) {
+  const bool always = caller.preload && state->library_serves(call.collective, comm);
+  if (always || (caller.preload && state->library_serves_yet(call.collective, comm))) {
     const OwnData own =
         counted.is_timed() ? call.own_data(state->rank(), state->size()) : OwnData{};
     const int result = call.native();
@@ -152,7 +153,7 @@ template <class Call>
     const bool countable =
         !counted.is_timed() || (call.key_tells_bytes() &&
                                 state->type_info(own.type, 1, type) == MPI_SUCCESS && type.named);
-    if (key.call != nullptr && countable) counted.settle(*key.call, bytes);
+    if (always && key.call != nullptr && countable) counted.settle(*key.call, bytes);
     return counted.end_left(LeftNative::by_choice, bytes, result);
   }
   bool served = false;

@@ -14,7 +14,7 @@ namespace {
 
 // Looks before others have the processor, with a core for each rank (0.2 ms where two ranks share a
 // window) and without (3 us); some looks more give it to them before the rank sleeps.
-constexpr std::uint32_t looks_alone = 4000;
+constexpr std::uint32_t looks_alone = 400000;
 constexpr std::uint32_t looks_among_many = 50;
 constexpr std::uint32_t yields = 50;
 constexpr std::uint32_t looks_before_mpi = 256;  // some 15 microseconds

@@ -1,0 +1,58 @@
+"""Ranks of one node with a processor each: through memory that they share where that pays."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from launching import (
+    PROGRAMS,
+    PreloadTest,
+    c_program,
+    read_reports,
+    run_apart,
+    setting,
+    under_sibyl,
+)
+
+# Where every library has allreduces of two ranks go by it.
+BYTES = 49152
+
+
+class OneNode(PreloadTest):
+    of_the_preload = True
+
+    def served_calls(self, world, copy, **settings):
+        """Of two ranks, by collective; the results are as without the preload."""
+        command = [c_program(PROGRAMS / "one_node.c"), world, copy, BYTES // 4]
+        plain = self.succeed(run_apart(command, ranks=2))
+        reports = Path(tempfile.mkdtemp(dir=setting.work))
+        wanted = {"SIBYL_REPORT": str(reports), "SIBYL_GOVERN": "0", **settings}
+        done = self.succeed(run_apart(command, ranks=2, **under_sibyl(), **wanted))
+        self.assertEqual(done.stdout, plain.stdout)
+        self.assertEqual(done.stderr, plain.stderr)
+        found = []
+        for report in read_reports(reports):
+            calls = {"allreduce": 0, "bcast": 0}
+            for entry in report["entries"]:
+                calls[entry["collective"]] += entry["calls"] * (entry["algorithm"] != "native")
+            found.append(calls)
+        self.assertEqual(len(found), 2)
+        self.assertEqual(found[0], found[1])
+        return found[0]
+
+    def setUp(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("two processors are needed")
+
+    def test_the_world_is_served_from_the_first_call_on(self):
+        # Bcasts of two ranks are the library's.
+        self.assertEqual(self.served_calls(20, 0), {"allreduce": 20, "bcast": 0})
+
+    def test_another_communicator_is_served_once_that_has_repaid_its_set_up(self):
+        # The hundredth call is the first of three that a set-up takes, and the last one is served.
+        self.assertEqual(self.served_calls(0, 60), {"allreduce": 9, "bcast": 0})
+        self.assertEqual(self.served_calls(0, 50), {"allreduce": 0, "bcast": 0})
+
+    def test_nothing_is_served_where_it_is_switched_off(self):
+        served = self.served_calls(20, 60, SIBYL_NODE_WINDOW="0")
+        self.assertEqual(served, {"allreduce": 0, "bcast": 0})

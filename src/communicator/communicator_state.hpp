@@ -80,12 +80,13 @@ class CommunicatorState final : public ArrivalListener {
   bool library_serves(Collective collective, MPI_Comm comm) {
     return mode_ == Mode::counting && process_.leaves_native(collective) && is_within_world(comm);
   }
-  // The same of a call that nothing but a window would make Sibyl's: how many it takes to repay its
-  // set-up. Counts it.
-  bool library_serves_yet(Collective collective, MPI_Comm comm) {
+  // The same but for what goes by a window that nobody asked for.
+  bool waits_for_window(Collective collective, MPI_Comm comm) {
     return mode_ == Mode::counting && process_.waits_for_window(collective) &&
-           is_within_world(comm) && ++window_calls_ < window_calls_to_repay;
+           is_within_world(comm);
   }
+  // Counts such a call; whether there have been as many as repay a set-up.
+  bool repays_window() { return ++window_calls_ >= window_calls_to_repay; }
   // Used often enough, under the preload, for what is done once per communicator to pay.
   bool has_repaid_set_up() const { return set_up_call_ != 0 && calls_ >= set_up_call_; }
   // Whether a call that is left to the library by its arguments always is (settled_calls.hpp): it

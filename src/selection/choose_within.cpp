@@ -4,7 +4,7 @@
 // read it. No latency and bandwidth foretell it, so the sizes below are where the algorithms passed
 // each other on a machine of 16 cores, on 2, 4, 8 and 16 ranks of four MPI libraries
 // (docs/results/one-node.md). Where another machine differs the governor finds out: from 4 KiB on
-// it holds every choice against the library. Below that there is little to win.
+// it holds every choice against the library.
 //
 // Sums. Few ranks and short vectors go by trees; long ones in parts, each added up by one rank: by
 // halves while a round costs more than what is copied, else in large groups, whose members read
@@ -24,7 +24,6 @@ namespace sibyl {
 namespace {
 
 constexpr std::uint64_t kib = 1024;
-constexpr std::uint64_t least_bytes = 4 * kib;
 // Longer messages go by MPI (executor/program/window_messages.cpp).
 constexpr std::uint64_t most_bytes = 64 * kib * kib;
 
@@ -61,7 +60,7 @@ Choice bcast_of(const Situation& now) {
 // pages, caches and a call that comes cold make of either: on two ranks 128 KiB and more took 0.8
 // to 1.5 of Open MPI 4.1's time from one process to the next.
 struct Range {
-  std::uint64_t from = least_bytes;
+  std::uint64_t from = least_within;
   std::uint64_t to = most_bytes + 1;
 };
 

@@ -11,6 +11,9 @@ namespace sibyl {
 // none. Where all ranks share a node.
 std::uint32_t window_that_pays(NativeLibrary library, Rank ranks);
 
+// Bytes of the shortest vectors that are served here: below there is little to win.
+inline constexpr std::uint64_t least_within = 4096;
+
 // Whether any call of this collective is chosen for here.
 constexpr bool may_go_within(Collective collective) {
   return collective == Collective::reduce || collective == Collective::allreduce ||

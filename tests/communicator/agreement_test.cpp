@@ -152,14 +152,13 @@ TEST(Agreement, TheLibraryServesWhatWaitsForAWindowForAHundredCalls) {
   world->set_up_now(MPI_COMM_WORLD);
   const Duplicate comm;
   CommunicatorState& state = *CommunicatorState::get(comm.get());
-  EXPECT_FALSE(state.library_serves_yet(Collective::alltoallv, comm.get()));
-  EXPECT_FALSE(state.library_serves_yet(Collective::scan, comm.get()));
+  EXPECT_FALSE(state.waits_for_window(Collective::alltoallv, comm.get()));
+  EXPECT_FALSE(state.waits_for_window(Collective::scan, comm.get()));
+  EXPECT_FALSE(world->waits_for_window(Collective::allreduce, MPI_COMM_WORLD)) << "it is set up";
   if (!Process::get()->waits_for_window(Collective::allreduce)) GTEST_SKIP() << "there is none";
-  for (int call = 1; call < 100; ++call) {
-    const Collective collective = call % 2 == 0 ? Collective::allreduce : Collective::bcast;
-    EXPECT_TRUE(state.library_serves_yet(collective, comm.get())) << call;
-  }
-  EXPECT_FALSE(state.library_serves_yet(Collective::allreduce, comm.get()));
+  EXPECT_TRUE(state.waits_for_window(Collective::bcast, comm.get()));
+  for (int call = 1; call < 100; ++call) EXPECT_FALSE(state.repays_window()) << call;
+  EXPECT_TRUE(state.repays_window());
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ BYTES = 49152
 class OneNode(PreloadTest):
     of_the_preload = True
 
-    def served_calls(self, world, copy, **settings):
+    def served_calls(self, world, copy, size=BYTES, **settings):
         """Of two ranks, by collective; the results are as without the preload."""
-        command = [c_program(PROGRAMS / "one_node.c"), world, copy, BYTES // 4]
+        command = [c_program(PROGRAMS / "one_node.c"), world, copy, size // 4]
         plain = self.succeed(run_apart(command, ranks=2))
         reports = Path(tempfile.mkdtemp(dir=setting.work))
         wanted = {"SIBYL_REPORT": str(reports), "SIBYL_GOVERN": "0", **settings}
@@ -52,6 +52,7 @@ class OneNode(PreloadTest):
         # The hundredth call is the first of three that a set-up takes, and the last one is served.
         self.assertEqual(self.served_calls(0, 60), {"allreduce": 9, "bcast": 0})
         self.assertEqual(self.served_calls(0, 50), {"allreduce": 0, "bcast": 0})
+        self.assertEqual(self.served_calls(0, 200, size=4092), {"allreduce": 0, "bcast": 0})
 
     def test_nothing_is_served_where_it_is_switched_off(self):
         served = self.served_calls(20, 60, SIBYL_NODE_WINDOW="0")

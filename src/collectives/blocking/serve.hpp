@@ -36,6 +36,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "base/own_failure.hpp"
@@ -43,6 +44,7 @@
 #include "collectives/verdict.hpp"
 #include "communicator/settled_calls.hpp"
 #include "executor/irregular_blocks.hpp"
+#include "selection/choose_within.hpp"
 
 namespace sibyl {
 
@@ -116,6 +118,21 @@ int leave_judgement(const Call& call, Caller caller, CommunicatorState& state) {
   return counted.end_left(LeftNative::arguments, counted.bytes_of(own.count, own.type), result);
 }
 
+// Whether the library serves a call before its communicator's set-up: this one, or all like it.
+enum class LibraryServes : std::uint8_t { no, this_once, always };
+template <class Call>
+LibraryServes library_serves(const Call& call, CommunicatorState& state, MPI_Comm comm) {
+  if (state.library_serves(call.collective, comm)) return LibraryServes::always;
+  if (!state.waits_for_window(call.collective, comm)) return LibraryServes::no;
+  const OwnData own = call.own_data(state.rank(), state.size());
+  int size = 0;
+  if (PMPI_Type_size(own.type, &size) == MPI_SUCCESS && size >= 0 &&
+      static_cast<std::uint64_t>(own.count) * static_cast<std::uint64_t>(size) < least_within) {
+    return LibraryServes::always;
+  }
+  return state.repays_window() ? LibraryServes::no : LibraryServes::this_once;
+}
+
 // `governed`: what the governor has said of it already.
 template <class Call>
 [[gnu::noinline]] int serve_unsettled(const Call& call, Caller caller, MPI_Comm comm,
@@ -142,8 +159,9 @@ template <class Call>
   CountedCall counted(*state, call.collective, call.root, caller.place);
   if (governed != nullptr) counted.adopt(*governed);
   counted.known_by(key);
-  const bool always = caller.preload && state->library_serves(call.collective, comm);
-  if (always || (caller.preload && state->library_serves_yet(call.collective, comm))) {
+  const LibraryServes before =
+      caller.preload ? library_serves(call, *state, comm) : LibraryServes::no;
+  if (before != LibraryServes::no) {
     const OwnData own =
         counted.is_timed() ? call.own_data(state->rank(), state->size()) : OwnData{};
     const int result = call.native();
@@ -153,7 +171,9 @@ template <class Call>
     const bool countable =
         !counted.is_timed() || (call.key_tells_bytes() &&
                                 state->type_info(own.type, 1, type) == MPI_SUCCESS && type.named);
-    if (always && key.call != nullptr && countable) counted.settle(*key.call, bytes);
+    if (before == LibraryServes::always && key.call != nullptr && countable) {
+      counted.settle(*key.call, bytes);
+    }
     return counted.end_left(LeftNative::by_choice, bytes, result);
   }
   bool served = false;

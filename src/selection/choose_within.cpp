@@ -78,10 +78,11 @@ Range range_of(const Situation& now) {
       if (sums_to_all) return {.from = 32 * kib, .to = 128 * kib};
       return {.from = sums ? (two ? 32 : 16) * kib : 8 * kib};
     case NativeLibrary::mpich_41:
-      if (sums_to_all) return {.from = 32 * kib, .to = 128 * kib};
-      return {.from = (sums ? 32 : 512) * kib};
+      if (sums_to_all) return {.from = (two ? 64 : 32) * kib, .to = 128 * kib};
+      return {.from = (sums ? (two ? 64 : 32) : 512) * kib};
     case NativeLibrary::mpich_5:
-      if (sums_to_all || (sums && two)) return {.from = 32 * kib};
+      if (two) return {.from = 64 * kib};
+      if (sums_to_all) return {.from = 32 * kib};
       return {.from = (sums ? 16 : 512) * kib};
     default:
       return {};

@@ -214,6 +214,7 @@ void CommunicatorState::open_window(const Settings& settings) {
   const bool has_processors = find_processors() >= ranks_of_job() && one_node && size_ > 1;
   if (!window_asked_for_ && !has_processors) node_window_bytes_ = 0;
   by_window_ = has_processors && node_window() != nullptr;
+  if (by_window_) node_window_->look_for_long();
 }
 
 // Of the ranks of this node, each node for itself; 0 where there is no window. It is crowded where

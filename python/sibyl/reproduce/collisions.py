@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sibyl.experiment.units import size_text
-from sibyl.reproduce.control import MeanTimes, with_controls, worth_of_knowing
+from sibyl.reproduce.control import MeanTimes, worth_of_knowing
 from sibyl.reproduce.elapsed import WHAT, appendix_claims
 from sibyl.reproduce.outcome import Claim, Outcome, deviation, judge, near, published
 from sibyl.reproduce.rack import DELAYS_MS, LINKS_SHARED, NETWORK, Means, mean_times
-from sibyl.reproduce.scatter_gather import GATHER, KFLOATS, LINEAR
+from sibyl.reproduce.scatter_gather import AWARE, GATHER, GATHER_AND_CONTROLS, KFLOATS
 from sibyl.reproduce.scatter_gather_tables import NEAR_FACTOR, printed_times
 from sibyl.reproduce.worth import WORTH_COLUMNS, worth_columns, worth_columns_of
 from sibyl.simulator.model import Network, Queue
@@ -31,7 +31,6 @@ WAYS = {1: "in turns", 0: "all at once"}  # transfers of the root under way at a
 # (scatter_gather_tables.py).
 LARGE = (1024, 2048)
 LARGEST = KFLOATS[-1]
-FULL = with_controls(GATHER, *LINEAR["gather"])
 COLUMNS = (
     *("under_way", "queue_bytes", "kfloats", "max_delay_ms", "algorithm"),
     *("published_run_ms", "run_ms", "elapsed_ms", *WORTH_COLUMNS),  # of run times
@@ -85,7 +84,7 @@ def gather_collisions(iterations: int, advance: Callable[[], None]) -> Outcome:
     for setup in SETUPS:
         for delay in DELAYS_MS:
             for size in KFLOATS:
-                names = FULL if size == LARGEST else "LS,SLS,BSLS"
+                names = GATHER_AND_CONTROLS if size == LARGEST else "LS,SLS,BSLS"
                 found[setup, size, delay] = mean_times(
                     "gather", names, 48, size, delay, iterations, setup.network, setup.way
                 )
@@ -188,7 +187,7 @@ def _claims(found: Found) -> Iterator[Claim]:
             times: dict[float, MeanTimes] = {
                 float(delay): getattr(found[setup, LARGEST, delay], metric) for delay in DELAYS_MS
             }
-            for name in LINEAR["gather"]:
+            for name in AWARE["gather"]:
                 claim = worth_of_knowing(times, name, "ms", late, what)
                 yield replace(claim, text=f"{claim.text}: {setup.name}")
 

@@ -77,10 +77,10 @@ bool NodeWindow::is_looked_for(const Peer& peer, const Slot& slot) const {
 
 // Before the message that is looked for may stand one that nobody takes: of a rank that is wrong
 // about sizes, or that has left a call that failed. As a rule it is of a later call, and best left
-// where it is, so nothing is kept elsewhere until this rank would sleep.
+// where it is, so nothing is kept elsewhere until this rank has looked for a while.
 bool NodeWindow::makes_way(const Peer& peer) const {
   if (!looks_ || peer.in == nullptr) return false;
-  return peer.place != Place::none || (idle_ > looks_before_sleep() && has_room_to_keep(peer));
+  return peer.place != Place::none || (idle_ > looks_before_way() && has_room_to_keep(peer));
 }
 
 bool NodeWindow::has_room_to_keep(const Peer& peer) const {

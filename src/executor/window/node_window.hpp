@@ -16,8 +16,9 @@
 // come by MPI. Whoever does not know from whom a message comes, or how long it is, looks for its
 // tag before it receives it.
 //
-// A rank that waits looks, for some tenths of a millisecond or, where ranks are crowded, some
-// microseconds, then lets others have the processor, then sleeps; who fills or frees a slot for a
+// A rank that waits looks, for some tenths of a millisecond, where ranks are crowded some
+// microseconds, and where the whole job has processors some dozens of milliseconds; then it lets
+// others have the processor, then sleeps; who fills or frees a slot for a
 // rank that sleeps wakes it. It sleeps briefly, and calls the MPI library in between: others may
 // wait for messages that only its calls move.
 //
@@ -131,6 +132,8 @@ class NodeWindow {
   // For tests: slots that this rank has filled ever, and how it waits.
   std::uint64_t slots_filled() const;
   bool is_crowded() const { return crowded_; }
+  // From now on this rank sleeps later: nobody else of the job could use its processor.
+  void look_for_long() { looks_for_long_ = true; }
 
  private:
   struct Head;
@@ -209,6 +212,7 @@ class NodeWindow {
   bool makes_way(const Peer& peer) const;
   bool has_room_to_keep(const Peer& peer) const;
   bool can_take(const Peer& peer) const;
+  std::uint32_t looks_before_way() const;
   std::uint32_t looks_before_sleep() const;
   bool can_send();
   bool has_work();
@@ -222,6 +226,7 @@ class NodeWindow {
   Line* own_line_ = nullptr;
   std::size_t slot_bytes_ = 0;
   bool crowded_ = false;
+  bool looks_for_long_ = false;
   char* outlets_ = nullptr;           // this rank's
   std::size_t outlet_pages_ = 0;      // as of a peer
   std::uint64_t written_ = 0;         // outlets, counted on

@@ -12,15 +12,19 @@
 namespace sibyl {
 namespace {
 
-// Looks before others have the processor, with a core for each rank (0.2 ms where two ranks share a
-// window) and without (3 us); some looks more give it to them before the rank sleeps.
-constexpr std::uint32_t looks_alone = 400000;
+// Looks before a rank makes way for what others wait for, with a core for each rank of the node
+// (0.2 ms where two ranks share a window) and without (3 us). Then it sleeps, after some looks that
+// give the processor to others; where the whole job's ranks have cores it goes on looking for
+// longer (22 ms), since to be woken takes some 30 us, and the MPI libraries' own ranks look for
+// ever.
+constexpr std::uint32_t looks_alone = 4000;
 constexpr std::uint32_t looks_among_many = 50;
+constexpr std::uint32_t times_as_long = 100;
 constexpr std::uint32_t yields = 50;
 constexpr std::uint32_t looks_before_mpi = 256;  // some 15 microseconds
 constexpr long sleeps_for = 500'000;             // nanoseconds
 // A pass counts for many looks, since more time lies between two of them.
-constexpr std::uint32_t passes_before_sleep = 50;
+constexpr std::uint32_t passes_before_way = 50;
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -84,17 +88,21 @@ void NodeWindow::sleep() {
   sleeps.store(0);
 }
 
-std::uint32_t NodeWindow::looks_before_sleep() const {
+std::uint32_t NodeWindow::looks_before_way() const {
   return (crowded_ ? looks_among_many : looks_alone) + yields;
+}
+
+std::uint32_t NodeWindow::looks_before_sleep() const {
+  return looks_for_long_ ? times_as_long * looks_alone + yields : looks_before_way();
 }
 
 int NodeWindow::pause(bool tests_mpi) {
   ++idle_;
   bool asks_mpi = false;
-  const std::uint32_t looks = crowded_ ? looks_among_many : looks_alone;
-  if (idle_ <= looks) {
+  if (idle_ + yields <= looks_before_sleep()) {
     relax();
     asks_mpi = idle_ % looks_before_mpi == 0;
+    if (asks_mpi && idle_ > looks_before_way() && part_all()) return MPI_SUCCESS;
   } else if (idle_ > looks_before_sleep() && part_all()) {
     return MPI_SUCCESS;
   } else if (tests_mpi || idle_ <= looks_before_sleep()) {
@@ -107,8 +115,8 @@ int NodeWindow::pause(bool tests_mpi) {
 }
 
 int NodeWindow::pass(bool tests_mpi) {
-  idle_ += looks_before_sleep() / passes_before_sleep;
-  if (idle_ > looks_before_sleep() && part_all()) return MPI_SUCCESS;
+  idle_ += looks_before_way() / passes_before_way;
+  if (idle_ > looks_before_way() && part_all()) return MPI_SUCCESS;
   return tests_mpi ? MPI_SUCCESS : ask_mpi();
 }
 

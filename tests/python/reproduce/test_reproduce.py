@@ -320,7 +320,7 @@ def test_collisions_in_the_model_have_their_control(monkeypatch: pytest.MonkeyPa
         (f"gather {name}", way, "held" if (name, way) == ("BSLS", "all at once") else "not held")
         for way in ("in turns", "all at once")
         for _ in ("run", "elapsed")
-        for name in ("SLS", "BSLS")
+        for name in ("SLS", "BSLS", "SBN", "BSBN")
     ]
     rows = [dict(zip(outcome.columns, row, strict=True)) for row in outcome.rows]
     worth = {(row["under_way"], row["max_delay_ms"], row["worth"])

@@ -19,8 +19,9 @@ Release release_after(std::string_view name, std::string_view text) {
   text.remove_prefix(name.size());
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   Release found;
-  const char* const end = text.data() + text.size();
-  const auto [dot, error] = std::from_chars(text.data(), end, found.major);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [dot, error] = std::from_chars(begin, end, found.major);
   if (error != std::errc{} || dot == end || *dot != '.') return {};
   std::from_chars(dot + 1, end, found.minor);
   return found;

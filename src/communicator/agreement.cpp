@@ -236,9 +236,12 @@ std::int64_t CommunicatorState::find_processors() {
 void CommunicatorState::make_node_window() {
   const int tag = tags_of(Collective::barrier);
   if (node_window_bytes_ != 0 && !survives_faults()) {
+    const bool able = window_asked_for_ || process_.take_for_window(node_window_bytes_);
+    if (!window_asked_for_ && able) window_share_ = node_window_bytes_;
     node_window_ =
         NodeWindow::make(private_comm(), tag, ranks_of_own_node(placement(), rank_, size_),
-                         node_window_bytes_, crowded_);
+                         node_window_bytes_, crowded_, able);
+    if (node_window_ == nullptr) drop_window();
   }
   node_window_sought_ = true;
 }

@@ -77,7 +77,13 @@ CommunicatorState::~CommunicatorState() {
   SettledCalls::forget(link_->comm);  // the next communicator may have the same handle
   end_prediction();                   // and its messages
   end_governing();
+  drop_window();
   link_->end();
+}
+
+void CommunicatorState::drop_window() {
+  node_window_.reset();
+  process_.give_back_for_window(std::exchange(window_share_, 0));
 }
 
 namespace {
@@ -177,7 +183,7 @@ void CommunicatorState::give_private_back() {
   end_prediction();
   report_governed();
   end_governing();
-  node_window_.reset();
+  drop_window();
   private_.reset();
   cached_choice = {};
   mode_ = Mode::counting;

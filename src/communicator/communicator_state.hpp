@@ -299,8 +299,9 @@ class CommunicatorState final : public ArrivalListener {
 
   bool make_room(MPI_Comm comm, bool has_room);  // agreement.cpp
   void open_window(const Settings& settings);    // agreement.cpp
-  std::int64_t find_processors();                // agreement.cpp
-  void make_node_window();                       // agreement.cpp
+  void drop_window();
+  std::int64_t find_processors();  // agreement.cpp
+  void make_node_window();         // agreement.cpp
 
   Process& process_;
   Mode mode_ = Mode::counting;
@@ -337,6 +338,7 @@ class CommunicatorState final : public ArrivalListener {
   bool node_window_sought_ = false;
   bool by_window_ = false;  // as in Situation
   std::unique_ptr<NodeWindow> node_window_;
+  std::uint32_t window_share_ = 0;  // bytes that this process has taken for it
   std::unique_ptr<Governing> governing_;
   std::array<DatatypeInfo, 2> types_;
 };

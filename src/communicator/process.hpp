@@ -91,6 +91,14 @@ class Process {
   bool waits_for_window(Collective collective) const {
     return waits_for_window_[static_cast<std::size_t>(collective)];
   }
+  // Room for a window that nobody asked for: false where those of this process are together as
+  // large as they may be.
+  bool take_for_window(std::uint32_t bytes) {
+    if (bytes_of_windows_.fetch_add(bytes) + bytes <= most_for_windows) return true;
+    bytes_of_windows_ -= bytes;
+    return false;
+  }
+  void give_back_for_window(std::uint32_t bytes) { bytes_of_windows_ -= bytes; }
   // The MPI library in use.
   NativeLibrary library() const { return library_; }
 
@@ -192,6 +200,8 @@ class Process {
   int size_ = 0;
   std::array<bool, collective_count> left_native_{};
   std::array<bool, collective_count> waits_for_window_{};
+  static constexpr std::uint64_t most_for_windows = std::uint64_t{256} << 20;
+  std::atomic<std::uint64_t> bytes_of_windows_ = 0;
   NativeLibrary library_ = NativeLibrary::other;
   std::atomic<std::uint64_t> ticks_ = 0;
   std::uint32_t privates_ = 0;

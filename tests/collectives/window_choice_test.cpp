@@ -107,6 +107,23 @@ TEST(WindowChoice, IsForWhatItPaysForAloneWhereNobodyAsksForOne) {
   EXPECT_EQ(state->bytes_for_windows(), 0U) << "of persistent requests";
 }
 
+// 256 MiB together, of which the world has some; whoever comes after that goes without.
+TEST(WindowChoice, AProcessHasSoMuchForWindowsThatNobodyAskedFor) {
+  Process& process = *Process::get();
+  if (process.environment().node_window != window_where_it_pays) GTEST_SKIP();
+  std::uint32_t taken = 0;
+  while (process.take_for_window(1U << 20)) ++taken;
+  EXPECT_LE(taken, 256U);
+  EXPECT_GT(taken, 100U);
+  MPI_Comm without = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &without);
+  CommunicatorState* const state = CommunicatorState::get(without);
+  ASSERT_TRUE(state->serves(without, true));
+  EXPECT_EQ(state->window_for(Collective::allreduce), nullptr);
+  for (; taken > 0; --taken) process.give_back_for_window(1U << 20);
+  MPI_Comm_free(&without);
+}
+
 TEST(WindowChoice, IsTheSameOnAllRanksAndGivesTheRightResult) {
   const Duplicate comm;
   CommunicatorState* const state = CommunicatorState::get(comm.get());

@@ -70,7 +70,7 @@ std::size_t NodeWindow::bytes_for(std::size_t ranks, std::size_t message) {
 }
 
 std::unique_ptr<NodeWindow> NodeWindow::make(MPI_Comm comm, int tag, std::span<const Rank> ranks,
-                                             std::size_t bytes, bool crowded) {
+                                             std::size_t bytes, bool crowded, bool able) {
   static_assert(sizeof(Head) == line && sizeof(Line) == line && sizeof(Queue) == line &&
                 sizeof(Slot) == slot_head && sizeof(Outlet) == line &&
                 std::atomic<std::uint64_t>::is_always_lock_free);
@@ -86,7 +86,7 @@ std::unique_ptr<NodeWindow> NodeWindow::make(MPI_Comm comm, int tag, std::span<c
   }
   std::unique_ptr<NodeWindow> made;
   try {
-    made.reset(new NodeWindow(comm, own, all, ranks, slot_bytes, crowded));
+    if (able) made.reset(new NodeWindow(comm, own, all, ranks, slot_bytes, crowded));
   } catch (const std::bad_alloc&) {
     made = nullptr;  // the others are told
   }

@@ -87,8 +87,9 @@ class NodeWindow {
   // Collective over `ranks`, those of this node in ascending order: all get one, or none does
   // (nullptr) - where there is no memory, or `bytes` are too few for so many. Messages with `tag`
   // must be free for it. `crowded`: who waits takes a processor from others, and soon gives way.
+  // `able`: whether this rank has room for one.
   static std::unique_ptr<NodeWindow> make(MPI_Comm comm, int tag, std::span<const Rank> ranks,
-                                          std::size_t bytes, bool crowded);
+                                          std::size_t bytes, bool crowded, bool able = true);
   // What so many ranks need for messages of up to `message` bytes: more would gain nothing.
   static std::size_t bytes_for(std::size_t ranks, std::size_t message);
   ~NodeWindow();

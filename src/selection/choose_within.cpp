@@ -57,8 +57,8 @@ Choice bcast_of(const Situation& now) {
 
 // Bytes of the vectors that go by the window. Beside a library that is known: where they took at
 // most some four fifths of its time on most numbers of ranks. What is nearer lies within what
-// pages, caches and a call that comes cold make of either: on two ranks 128 KiB and more took 0.8
-// to 1.5 of Open MPI 4.1's time from one process to the next.
+// pages, caches and a call that comes cold make of either: sums of 64 KiB and more of two ranks
+// took 0.6 to 1.5 of Open MPI 4.1's time from one job to the next.
 struct Range {
   std::uint64_t from = least_within;
   std::uint64_t to = most_bytes + 1;

@@ -188,30 +188,28 @@ void CommunicatorState::set_up(MPI_Comm comm) {
                  .rank = rank_,
                  .ranks = size_,
                  .tag = static_cast<int>(tags_.end()),
-                 .one_node = ranks_per_node() == size_});
+                 .one_node = is_on_one_node()});
   if (!arrivals.take_given(process_.environment().arrivals)) {
     private_.reset();
     return;
   }
   mode_ = Mode::served;
-  open_window(settings_);
-  const bool one_node = ranks_per_node() == size_;
+  open_window();
   // Threads may see it before a call on another communicator at one rank, and after it at another.
-  if (is_world() && !has_threads_) process_.note_world(settings_, one_node, by_window_);
+  if (is_world() && !has_threads_) process_.note_world(settings_, is_on_one_node(), by_window_);
   begin_prediction();
   begin_governing();
 }
 
 // Made at once where calls of the communicator go by it, else when one does.
-void CommunicatorState::open_window(const Settings& settings) {
-  const bool one_node = ranks_per_node() == size_;
-  window_asked_for_ = settings.node_window != window_where_it_pays;
-  node_window_bytes_ = settings.node_window;
+void CommunicatorState::open_window() {
+  window_asked_for_ = settings_.node_window != window_where_it_pays;
+  node_window_bytes_ = settings_.node_window;
   if (!window_asked_for_) {
-    node_window_bytes_ = one_node ? window_that_pays(process_.library(), size_) : 0;
+    node_window_bytes_ = is_on_one_node() ? window_that_pays(process_.library(), size_) : 0;
   }
   node_window_sought_ = false;
-  const bool has_processors = find_processors() >= ranks_of_job() && one_node && size_ > 1;
+  const bool has_processors = find_processors() >= ranks_of_job() && is_on_one_node() && size_ > 1;
   if (!window_asked_for_ && !has_processors) node_window_bytes_ = 0;
   by_window_ = has_processors && node_window() != nullptr;
   if (by_window_) node_window_->look_for_long();

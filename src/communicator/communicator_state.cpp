@@ -350,7 +350,7 @@ void CommunicatorState::begin_prediction() {
 
 void CommunicatorState::begin_governing() {
   if (settings_.govern == 0 || size_ == 1) return;
-  const bool one_clock = ranks_per_node() == size_ && mpi_library() != MpiLibrary::simgrid;
+  const bool one_clock = is_on_one_node() && mpi_library() != MpiLibrary::simgrid;
   governing_ = std::make_unique<Governing>(
       Governing::Parties{.comm = private_comm(),
                          .rank = rank_,

@@ -298,7 +298,8 @@ class CommunicatorState final : public ArrivalListener {
   static constexpr std::uint32_t window_calls_to_repay = 100;
 
   bool make_room(MPI_Comm comm, bool has_room);  // agreement.cpp
-  void open_window(const Settings& settings);    // agreement.cpp
+  bool is_on_one_node() const { return ranks_per_node() == size_; }
+  void open_window();  // agreement.cpp
   void drop_window();
   std::int64_t find_processors();  // agreement.cpp
   void make_node_window();         // agreement.cpp

@@ -12,8 +12,9 @@ namespace {
 // same tag.
 constexpr std::size_t few = 4;
 
-// Of one rank's messages only the first is looked for, since they usually come in that order, but
-// now and then all are: a program may need a later one first.
+// Of one rank's messages only the first is looked for, and the first of those that follow what came
+// from it last - it may be going on without something that is late itself -, since they usually
+// come in that order, but now and then all are: a program may need a later one first.
 constexpr std::uint32_t looks_for_first = 32;
 
 // Some tenth of a millisecond: who yields sooner loses its turn while the message is on its way.
@@ -25,7 +26,7 @@ void ExpectedMessages::begin(Rank ranks, std::size_t most) {
   messages_.clear();
   messages_.reserve(most);
   silent_tags_.reserve(most);
-  silent_in_.assign(static_cast<std::size_t>(ranks), 0);
+  senders_.assign(static_cast<std::size_t>(ranks), {});
   look_ = 0;
   fruitless_ = 0;
 }
@@ -65,28 +66,41 @@ bool ExpectedMessages::known_silent(int tag) const {
   return std::ranges::find(silent_tags_, tag) != silent_tags_.end();
 }
 
+// Whether this look has found neither the first message of its sender nor what is to follow the one
+// that came last, if this is it.
+bool ExpectedMessages::is_silent(const ExpectedMessage& wanted) const {
+  const Sender& sender = senders_[static_cast<std::size_t>(wanted.peer)];
+  if (sender.first_silent_in != look_) return false;
+  return sender.next_silent_in == look_ || wanted.key < sender.next_key;
+}
+
+void ExpectedMessages::was_silent(const ExpectedMessage& wanted) {
+  Sender& sender = senders_[static_cast<std::size_t>(wanted.peer)];
+  sender.first_silent_in = look_;
+  if (wanted.key >= sender.next_key) sender.next_silent_in = look_;
+}
+
 int ExpectedMessages::find(MPI_Comm comm, bool& found, ExpectedMessage& message, MPI_Count& bytes) {
   const bool look_for_all = fruitless_ % looks_for_first == looks_for_first - 1;
   found = false;
   const bool many = messages_.size() > few && messages_.front().peer != messages_.back().peer;
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const ExpectedMessage& wanted = messages_[i];
-    std::uint32_t& silent = silent_in_[static_cast<std::size_t>(wanted.peer)];
-    if (silent == look_ && !look_for_all) continue;
+    if (!look_for_all && is_silent(wanted)) continue;
     auto place = messages_.begin() + static_cast<std::ptrdiff_t>(i);
     MPI_Status status{};
     bool there = false;
     int error = MPI_SUCCESS;
     if (many) {
       if (known_silent(wanted.tag)) {
-        silent = look_;
+        was_silent(wanted);
         continue;
       }
       error = look(comm, MPI_ANY_SOURCE, wanted.tag, there, status);
       if (error != MPI_SUCCESS) return error;
       if (!there) {
         silent_tags_.push_back(wanted.tag);
-        silent = look_;
+        was_silent(wanted);
         continue;
       }
       if (status.MPI_SOURCE != wanted.peer) {
@@ -103,12 +117,13 @@ int ExpectedMessages::find(MPI_Comm comm, bool& found, ExpectedMessage& message,
       if (error != MPI_SUCCESS) return error;
     }
     if (!there) {
-      silent = look_;
+      was_silent(wanted);
       continue;
     }
     PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
     message = *place;
     messages_.erase(place);
+    senders_[static_cast<std::size_t>(message.peer)].next_key = message.key + 1;
     fruitless_ = 0;
     found = true;
     return MPI_SUCCESS;

@@ -60,11 +60,20 @@ class ExpectedMessages {
   void pause() const;
 
  private:
+  // The last looks that found nothing from this rank, of the first that is expected and of the
+  // first from `next_key` on, which follows what came last.
+  struct Sender {
+    std::uint32_t first_silent_in = 0;
+    std::uint32_t next_silent_in = 0;
+    std::uint32_t next_key = 0;
+  };
+  bool is_silent(const ExpectedMessage& wanted) const;
+  void was_silent(const ExpectedMessage& wanted);
   int look(MPI_Comm comm, int source, int tag, bool& there, MPI_Status& status);
   bool known_silent(int tag) const;
 
   std::vector<ExpectedMessage> messages_;  // by key
-  std::vector<std::uint32_t> silent_in_;   // the last look that found nothing, by rank
+  std::vector<Sender> senders_;            // by rank
   std::vector<int> silent_tags_;
   std::uint32_t look_ = 0;
   std::uint32_t fruitless_ = 0;  // looks in a row that found nothing

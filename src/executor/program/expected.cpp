@@ -8,13 +8,13 @@
 namespace sibyl {
 namespace {
 
-// Up to so many are looked for one by one, more of several ranks by one look for all that have the
-// same tag.
+// One look finds whatever there is, unless it is somebody else's - of another request, of a rank
+// that is calls ahead - and hides what is expected. Then up to so many are looked for one by one,
+// more of several ranks by one look for all that have the same tag.
 constexpr std::size_t few = 4;
 
-// Of one rank's messages only the first is looked for, and the first of those that follow what came
-// from it last - it may be going on without something that is late itself -, since they usually
-// come in that order, but now and then all are: a program may need a later one first.
+// Of one rank's messages only the first is looked for then, since they usually come in that order,
+// but now and then all are: a program may need a later one first.
 constexpr std::uint32_t looks_for_first = 32;
 
 // Some tenth of a millisecond: who yields sooner loses its turn while the message is on its way.
@@ -26,7 +26,7 @@ void ExpectedMessages::begin(Rank ranks, std::size_t most) {
   messages_.clear();
   messages_.reserve(most);
   silent_tags_.reserve(most);
-  senders_.assign(static_cast<std::size_t>(ranks), {});
+  silent_in_.assign(static_cast<std::size_t>(ranks), 0);
   look_ = 0;
   fruitless_ = 0;
 }
@@ -62,51 +62,69 @@ int ExpectedMessages::look(MPI_Comm comm, int source, int tag, bool& there, MPI_
   return error;
 }
 
+ExpectedMessages::Place ExpectedMessages::place_of(const MPI_Status& status) {
+  return std::ranges::find_if(messages_, [&](const ExpectedMessage& other) {
+    return other.peer == status.MPI_SOURCE && other.tag == status.MPI_TAG;
+  });
+}
+
 bool ExpectedMessages::known_silent(int tag) const {
   return std::ranges::find(silent_tags_, tag) != silent_tags_.end();
 }
 
-// Whether this look has found neither the first message of its sender nor what is to follow the one
-// that came last, if this is it.
-bool ExpectedMessages::is_silent(const ExpectedMessage& wanted) const {
-  const Sender& sender = senders_[static_cast<std::size_t>(wanted.peer)];
-  if (sender.first_silent_in != look_) return false;
-  return sender.next_silent_in == look_ || wanted.key < sender.next_key;
+// Takes it out.
+void ExpectedMessages::found(Place place, const MPI_Status& status, ExpectedMessage& message,
+                             MPI_Count& bytes) {
+  PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+  message = *place;
+  messages_.erase(place);
+  fruitless_ = 0;
 }
 
-void ExpectedMessages::was_silent(const ExpectedMessage& wanted) {
-  Sender& sender = senders_[static_cast<std::size_t>(wanted.peer)];
-  sender.first_silent_in = look_;
-  if (wanted.key >= sender.next_key) sender.next_silent_in = look_;
+int ExpectedMessages::find(MPI_Comm comm, bool& is_found, ExpectedMessage& message,
+                           MPI_Count& bytes) {
+  is_found = false;
+  if (messages_.size() > 1) {
+    MPI_Status status{};
+    bool there = false;
+    const int error = look(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, there, status);
+    if (error != MPI_SUCCESS || !there) return error;
+    const Place place = place_of(status);
+    if (place != messages_.end()) {
+      found(place, status, message, bytes);
+      is_found = true;
+      return MPI_SUCCESS;
+    }
+  }
+  return find_hidden(comm, is_found, message, bytes);
 }
 
-int ExpectedMessages::find(MPI_Comm comm, bool& found, ExpectedMessage& message, MPI_Count& bytes) {
+int ExpectedMessages::find_hidden(MPI_Comm comm, bool& is_found, ExpectedMessage& message,
+                                  MPI_Count& bytes) {
   const bool look_for_all = fruitless_ % looks_for_first == looks_for_first - 1;
-  found = false;
   const bool many = messages_.size() > few && messages_.front().peer != messages_.back().peer;
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const ExpectedMessage& wanted = messages_[i];
-    if (!look_for_all && is_silent(wanted)) continue;
+    std::uint32_t& silent = silent_in_[static_cast<std::size_t>(wanted.peer)];
+    if (silent == look_ && !look_for_all) continue;
     auto place = messages_.begin() + static_cast<std::ptrdiff_t>(i);
     MPI_Status status{};
     bool there = false;
     int error = MPI_SUCCESS;
     if (many) {
       if (known_silent(wanted.tag)) {
-        was_silent(wanted);
+        silent = look_;
         continue;
       }
       error = look(comm, MPI_ANY_SOURCE, wanted.tag, there, status);
       if (error != MPI_SUCCESS) return error;
       if (!there) {
         silent_tags_.push_back(wanted.tag);
-        was_silent(wanted);
+        silent = look_;
         continue;
       }
       if (status.MPI_SOURCE != wanted.peer) {
-        place = std::ranges::find_if(messages_, [&](const ExpectedMessage& other) {
-          return other.peer == status.MPI_SOURCE && other.tag == wanted.tag;
-        });
+        place = place_of(status);
         // Not expected yet: it hides those that are.
         there = place != messages_.end();
         if (!there) place = messages_.begin() + static_cast<std::ptrdiff_t>(i);
@@ -117,15 +135,11 @@ int ExpectedMessages::find(MPI_Comm comm, bool& found, ExpectedMessage& message,
       if (error != MPI_SUCCESS) return error;
     }
     if (!there) {
-      was_silent(wanted);
+      silent = look_;
       continue;
     }
-    PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    message = *place;
-    messages_.erase(place);
-    senders_[static_cast<std::size_t>(message.peer)].next_key = message.key + 1;
-    fruitless_ = 0;
-    found = true;
+    found(place, status, message, bytes);
+    is_found = true;
     return MPI_SUCCESS;
   }
   return MPI_SUCCESS;

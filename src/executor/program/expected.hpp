@@ -55,25 +55,20 @@ class ExpectedMessages {
   // Every look begins with this one; then find() until it finds nothing.
   void begin_look();
   // Takes out one that is there; its size in bytes. Returns an error code: then nothing is found.
-  int find(MPI_Comm comm, bool& found, ExpectedMessage& message, MPI_Count& bytes);
+  int find(MPI_Comm comm, bool& is_found, ExpectedMessage& message, MPI_Count& bytes);
   // Between two looks: others get the processor where many have found nothing.
   void pause() const;
 
  private:
-  // The last looks that found nothing from this rank, of the first that is expected and of the
-  // first from `next_key` on, which follows what came last.
-  struct Sender {
-    std::uint32_t first_silent_in = 0;
-    std::uint32_t next_silent_in = 0;
-    std::uint32_t next_key = 0;
-  };
-  bool is_silent(const ExpectedMessage& wanted) const;
-  void was_silent(const ExpectedMessage& wanted);
+  using Place = std::vector<ExpectedMessage>::iterator;
+  Place place_of(const MPI_Status& status);  // the end: it is not expected
+  void found(Place place, const MPI_Status& status, ExpectedMessage& message, MPI_Count& bytes);
+  int find_hidden(MPI_Comm comm, bool& is_found, ExpectedMessage& message, MPI_Count& bytes);
   int look(MPI_Comm comm, int source, int tag, bool& there, MPI_Status& status);
   bool known_silent(int tag) const;
 
   std::vector<ExpectedMessage> messages_;  // by key
-  std::vector<Sender> senders_;            // by rank
+  std::vector<std::uint32_t> silent_in_;   // the last look that found nothing, by rank
   std::vector<int> silent_tags_;
   std::uint32_t look_ = 0;
   std::uint32_t fruitless_ = 0;  // looks in a row that found nothing

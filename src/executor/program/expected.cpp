@@ -73,7 +73,7 @@ bool ExpectedMessages::known_silent(int tag) const {
 }
 
 // Takes it out.
-void ExpectedMessages::found(Place place, const MPI_Status& status, ExpectedMessage& message,
+void ExpectedMessages::found(Place place, MPI_Status& status, ExpectedMessage& message,
                              MPI_Count& bytes) {
   PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
   message = *place;

@@ -62,7 +62,7 @@ class ExpectedMessages {
  private:
   using Place = std::vector<ExpectedMessage>::iterator;
   Place place_of(const MPI_Status& status);  // the end: it is not expected
-  void found(Place place, const MPI_Status& status, ExpectedMessage& message, MPI_Count& bytes);
+  void found(Place place, MPI_Status& status, ExpectedMessage& message, MPI_Count& bytes);
   int find_hidden(MPI_Comm comm, bool& is_found, ExpectedMessage& message, MPI_Count& bytes);
   int look(MPI_Comm comm, int source, int tag, bool& there, MPI_Status& status);
   bool known_silent(int tag) const;

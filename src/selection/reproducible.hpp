@@ -19,8 +19,9 @@ inline bool is_reproducible(const Settings& settings, Collective collective) {
 // The situation as it is seen here.
 Situation without_the_moment(const Situation& situation);
 
-// The choice: what was asked for by name where it fits, else one of Sibyl's own that keeps the
-// order of the ranks. nullptr, the MPI library's own, only where it was asked for by variable.
+// The choice: what was asked for by name where it fits, else one of Sibyl's own, which keeps the
+// order of the ranks unless a vector is long, for all ranks, and its operator commutes. nullptr,
+// the MPI library's own, only where it was asked for by variable.
 const Algorithm* choose_reproducible(const Settings& settings, const Situation& situation);
 
 // How an algorithm that cuts the vector is to run.

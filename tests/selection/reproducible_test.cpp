@@ -5,13 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace sibyl::test {
 namespace {
 
 constexpr Collective combining[] = {Collective::reduce, Collective::scan, Collective::exscan};
+constexpr Collective for_all_ranks[] = {Collective::allreduce, Collective::reduce_scatter,
+                                        Collective::reduce_scatter_block};
 constexpr Rank rank_counts[] = {1, 2, 3, 4, 5, 8, 12, 17, 36, 48, 1000, 4097, 40000};
 constexpr std::uint64_t sizes[] = {1, 8, 65536, 65537, 1 << 20, 1ULL << 33};
 
@@ -79,7 +85,9 @@ void expect_the_same(const Settings& settings, const Situation& now, const Situa
 
 TEST(Reproducible, TheChoiceLooksAtNothingOfTheMoment) {
   std::mt19937_64 random(1);
-  for (const Collective collective : combining) {
+  std::vector<Collective> all(std::begin(combining), std::end(combining));
+  all.insert(all.end(), std::begin(for_all_ranks), std::end(for_all_ranks));
+  for (const Collective collective : all) {
     const auto rows = static_cast<std::int32_t>(algorithms(collective).size());
     for (const Rank ranks : rank_counts) {
       for (const std::uint64_t bytes : sizes) {
@@ -149,6 +157,30 @@ TEST(Reproducible, AReduceIsCutWhereThatPays) {
   EXPECT_EQ(name(34, 65537), "rabenseifner");
   EXPECT_EQ(name(48, 65537), "radix-k");
   EXPECT_EQ(name(40000, 65537), "binomial");  // more parts than a plan can number
+}
+
+// In as many segments whatever messages cost, and no more messages than there are tags for.
+TEST(Reproducible, LongVectorsForAllRanksGoAroundARingWhereOrderIsFree) {
+  using Chosen = std::pair<std::string_view, std::uint32_t>;
+  for (const Collective collective : for_all_ranks) {
+    const bool scatters = collective != Collective::allreduce;
+    const auto chosen = [&](Rank ranks, std::uint64_t bytes, bool commutes) {
+      Situation now = plain(collective, ranks, bytes);
+      now.commutes = commutes;
+      const Algorithm* const row = choose(reproducible(), now);
+      return Chosen(row->name, segments_for(reproducible(), *row, now).segments);
+    };
+    const std::string_view in_order = scatters ? "pairwise" : "radix-k";
+    EXPECT_EQ(chosen(8, 1 << 20, true), Chosen("ring", scatters ? 8U : 64U));
+    EXPECT_EQ(chosen(8, 65537, true), Chosen("ring", scatters ? 1U : 8U));
+    EXPECT_EQ(chosen(8, 1 << 30, true), Chosen("ring", scatters ? 64U : 512U));
+    EXPECT_EQ(chosen(36, 1 << 20, true), Chosen("ring", scatters ? 1U : 36U));
+    EXPECT_EQ(chosen(8, 1 << 20, false).first, in_order);
+    EXPECT_EQ(chosen(8, 40000, true).first, in_order) << "parts of 5000 bytes";
+    EXPECT_EQ(chosen(8, 8192, true).first, scatters ? "doubling" : "recursive-doubling");
+    EXPECT_EQ(chosen(48, 1 << 18, true).first, in_order) << "parts of 5 KiB";
+    EXPECT_EQ(chosen(1000, 1 << 30, true).first, in_order) << "more messages than tags";
+  }
 }
 
 TEST(Reproducible, ANameHoldsWhereItFits) {

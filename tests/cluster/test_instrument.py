@@ -1,15 +1,16 @@
 """The check tells the wire from the processors."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import needs_namespaces, sibyl
+from conftest import Job, assert_idle, needs_namespaces, sibyl
 
-from sibyl.cluster import Check, state
+from sibyl.cluster import Check, instrument, state
 from sibyl.cluster.instrument import _find_program, check, findings
 from sibyl.cluster.state import Cluster
 from sibyl.errors import CommandError
@@ -108,3 +109,16 @@ def test_the_program_is_that_of_the_mpi_in_a_directory(flavour: str) -> None:
     if not (mpi / "bin" / "mpiexec").exists():
         pytest.skip("the newest MPIs are not set up; make test-all does that")
     assert _find_program(str(mpi)).name == f"sibyl-cluster-check-{flavour}"
+
+
+@needs_namespaces
+def test_a_measurement_that_does_not_end_is_ended(
+    three_hosts: str, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where ranks wait for each other in the MPI library."""
+    monkeypatch.setattr(instrument, "LONGEST", 2)
+    sleeps = shutil.which("sleep")  # for as many seconds as the cluster's rate
+    assert sleeps is not None
+    with pytest.raises(CommandError, match="did not end within 2 s"):
+        check(three_hosts, job.mpi, Path(sleeps))
+    assert_idle(three_hosts)

@@ -20,6 +20,8 @@ from sibyl.processes.command import OWN_COMMAND
 TRUE_TO_WIRE = 1.1
 # Or up to here of what three hosts take alone, where that is no more than this: the library's own.
 CROWD, LIBRARY_ALONE = 1.05, 1.25
+# Seconds that a measurement may take: some twenty times as many as one takes.
+LONGEST = 300
 # With less than this share of the processors idle, they are what everybody waits for.
 IDLE_SHARE = 0.1
 
@@ -117,23 +119,39 @@ def check(name: str = "default", mpi: str | None = None, program: Path | None = 
     words = ["cluster", "run", "--native", "--name", name, "-n", str(cluster.hosts)]
     if mpi is not None:
         words += ["--mpi", mpi]
-    answer = subprocess.run(
-        [*OWN_COMMAND, *words, "--", str(program), str(cluster.rate)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    line = next((text for text in answer.stdout.splitlines() if text.startswith("{")), None)
-    failed = f"the measurement on cluster '{name}' failed (exit code {answer.returncode})"
-    if answer.returncode != 0 or line is None:
+    command = [*OWN_COMMAND, *words, "--", str(program), str(cluster.rate)]
+    code, output = _run_measurement(name, command)
+    line = next((text for text in output.splitlines() if text.startswith("{")), None)
+    failed = f"the measurement on cluster '{name}' failed (exit code {code})"
+    if code != 0 or line is None:
         raise CommandError(failed)
     made = {"hosts": cluster.hosts, "rate": cluster.rate, "queue": cluster.queue}
     try:
         return _read_check(name, made, line)
     except (ValueError, TypeError, RecursionError) as error:
         raise CommandError(f"{failed}: {program} printed '{line:.60}'") from error
+
+
+def _run_measurement(name: str, command: list[str]) -> tuple[int, str]:
+    """Its exit code and output.
+
+    Raises:
+        CommandError: it has not ended in time, and has been ended.
+    """
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
+    ) as job:
+        try:
+            output, _ = job.communicate(timeout=LONGEST)
+        except BaseException as error:
+            job.terminate()  # it ends its ranks
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise CommandError(
+                f"the measurement on cluster '{name}' did not end within {LONGEST} s: its ranks "
+                f"wait for each other in the MPI library; try again, or another with --mpi"
+            ) from None
+        return job.returncode, output
 
 
 def _read_check(name: str, made: dict[str, Any], line: str) -> Check:

@@ -2,11 +2,12 @@
 """Prints wall times of the programs of this folder, natively and under the preload, as a table.
 
   measure.py --mpi openmpi|mpich --sibyl PATH [--turns K] [--mpicc PATH] [--python PATH] [-k TEXT]
-             [--settings NAME=VALUE,...]
+             [--settings NAME=VALUE,...] [--longer] [--ranks P]
 
 Each runs `sibyl run --compare K` times with and without Sibyl in turns; the table has the median of
 the turns' ratios and its interval, as docs/results/applications.md has it. Programs that are
-not installed are left out. With SIBYL_ variables set, the runs with Sibyl have them.
+not installed are left out. With SIBYL_ variables set, the runs with Sibyl have them. --longer: with
+inputs that take seconds, of which the set-up at the start is little, where a program has them.
 
 With --settings each of these has its turn, and what is compared is Sibyl with one of them and with
 the first: what prediction is worth, say, with SIBYL_PREDICT=off,SIBYL_PREDICT=periodic. That takes
@@ -32,9 +33,11 @@ from programs import PROGRAMS, RANKS  # noqa: E402
 def measured(program, folder, turns, **more):
     """What the command says of a program in its folder, with more variables set."""
     words = program.words(folder)
-    if program.stdin is not None:  # the command gives its programs none
+    ranks = program.ranks.get(setting.mpi, setting.ranks)
+    if setting.longer:
+        words = program.longer(words, folder, ranks)
+    elif program.stdin is not None:  # the command gives its programs none
         words = ["sh", "-c", f'exec "$0" "$@" < {program.stdin}', *words]
-    ranks = program.ranks.get(setting.mpi, RANKS)
     command = [setting.sibyl, "run", "-n", ranks, "--mpi", setting.mpi, "--compare", turns]
     extra = {name: value for name, value in os.environ.items() if name.startswith("SIBYL_")}
     env = environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", **extra | more)
@@ -86,6 +89,8 @@ def main():
     parser.add_argument("--mpicc")
     parser.add_argument("--python", help="an interpreter that has mpi4py and numpy")
     parser.add_argument("-k", default="", help="only programs whose name contains this")
+    parser.add_argument("--longer", action="store_true", help="with inputs that take seconds")
+    parser.add_argument("--ranks", type=int, default=RANKS)
     parser.add_argument(
         "--settings", help="compare Sibyl with each of these with it with the first"
     )
@@ -101,7 +106,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         setting.work = Path(directory)
         for program in PROGRAMS:
-            if setting.k not in program.name:
+            if setting.k not in program.name or (setting.longer and program.longer is None):
                 continue
             try:
                 folder = Path(tempfile.mkdtemp(dir=setting.work))

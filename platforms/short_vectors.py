@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,9 @@ def measure(options: argparse.Namespace, collective: str, library: str) -> Times
         f"--cfg=smpi/{collective}:{library}",
         *options.smpi,
     ]
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    free = {"SIBYL_SMPI_FREE_OPERATORS": "1"} if options.free_operators else {}
+    env = {**os.environ, **free}
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=env)
     times: Times = {}
     for line in run.stdout.splitlines():
         event = json.loads(line)
@@ -76,6 +79,11 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, help="all of the platform's unless told otherwise")
     parser.add_argument("--ranks-per-node", type=int, default=1)
     parser.add_argument("--placement", choices=["consecutive", "cyclic"], default="consecutive")
+    parser.add_argument(
+        "--free-operators",
+        action="store_true",
+        help="they cost Sibyl nothing either, as they cost SMPI's own collectives nothing",
+    )
     parser.add_argument("smpi", nargs="*", help="options of SMPI, after --")
     options = parser.parse_args()
     print("| collective | bytes | " + " | ".join(f"/ {name}" for name in LIBRARIES.values()) + " |")

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -75,8 +74,8 @@ def test_the_line_of_another_program_is_no_measurement(
     monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     def answer(said: str) -> None:
-        done = subprocess.CompletedProcess([], 0, f"a word\n{said}\n")
-        monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+        done = (0, f"a word\n{said}\n")
+        monkeypatch.setattr(instrument, "_run_measurement", lambda *_: done)
 
     monkeypatch.setattr(state, "existing", lambda name: Cluster(name, 8, 10**8, 64))
     answer(json.dumps(SAID))

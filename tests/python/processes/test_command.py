@@ -46,12 +46,12 @@ def test_what_runs_on_clusters_is_started_so(
     assert tuple(job.command[: len(OWN_COMMAND)]) == OWN_COMMAND
     started = []
 
-    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+    def run(_: str, words: list[str]) -> tuple[int, str]:
         started.append(tuple(words))
-        return subprocess.CompletedProcess(words, 1, "")
+        return 1, ""
 
     monkeypatch.setattr(state, "existing", lambda name: Cluster(name, 2, 10**8, 64))
-    monkeypatch.setattr(instrument.subprocess, "run", run)
+    monkeypatch.setattr(instrument, "_run_measurement", run)
     with pytest.raises(Exception, match="failed"):
         instrument.check("x", program=program)
     assert started[0][: len(OWN_COMMAND)] == OWN_COMMAND

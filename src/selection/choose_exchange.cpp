@@ -125,7 +125,7 @@ const Algorithm* choose_allreduce(const Situation& now) {
 // other, 256 KiB 22 and 30 (docs/results/all-ranks.md).
 const Algorithm* choose_pipeline(const Settings& settings, const Situation& now,
                                  std::string_view along, std::string_view over_graph) {
-  constexpr double meeting = 1.25;
+  constexpr double meeting = 1.2;
   const Algorithm* chain = find_algorithm(now.collective, along);
   const Algorithm* circulant = find_algorithm(now.collective, over_graph);
   const double by_chain = exchange_segments(settings, *chain, now).whole_time;

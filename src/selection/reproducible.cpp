@@ -42,8 +42,10 @@ bool fits(const Algorithm& row, const Situation& now) {
   return row.check == nullptr || row.check({.ranks = now.ranks}).empty();
 }
 
-// Pieces of a part that goes around a ring of all ranks; 0: it is none for this vector.
+// Pieces of a part that goes around a ring of all ranks to all or to each; 0: it is none for this
+// vector.
 std::uint32_t pieces_of_ring(const Situation& now) {
+  if (now.collective == Collective::reduce) return 0;
   const auto ranks = static_cast<std::uint64_t>(now.ranks);
   const std::uint64_t part = now.bytes / ranks;
   const std::uint64_t most = pieces_at_most / ranks;
@@ -61,12 +63,9 @@ bool is_cut(const Situation& now) {
 const Algorithm* choose_by_size(const Situation& now) {
   const Collective collective = now.collective;
   const bool scatters = scatters_sums(collective);
-  const bool cut = is_cut(now);
-  if (cut && collective != Collective::reduce && pieces_of_ring(now) != 0) {
-    const Algorithm* row = find_algorithm(collective, "ring");
-    if (fits(*row, now)) return row;
-  }
-  if (cut) {
+  if (is_cut(now)) {
+    const Algorithm* const ring = find_algorithm(collective, "ring");
+    if (pieces_of_ring(now) != 0 && fits(*ring, now)) return ring;
     const bool groups = !has_prime_above(now.ranks, largest_group);
     const Algorithm* row = find_algorithm(collective, scatters ? "pairwise"
                                                       : groups ? "radix-k"
@@ -120,8 +119,7 @@ SegmentPlan reproducible_segments(const Settings& settings, const Algorithm& alg
                                   const Situation& situation) {
   if (!algorithm.arrivals) {
     if (settings.segments != 0) return {settings.segments};
-    const bool around = combines(situation.collective) && algorithm.name == "ring" &&
-                        situation.collective != Collective::reduce;
+    const bool around = algorithm.name == "ring" && situation.collective != Collective::reduce;
     if (!around) return scan_segments(algorithm, without_the_moment(situation));
     const std::uint32_t pieces = std::max(pieces_of_ring(situation), 1U);
     const bool of_parts = scatters_sums(situation.collective);

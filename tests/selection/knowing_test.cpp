@@ -137,7 +137,7 @@ TEST(Knowing, ABcastByArrivalsWouldSeldomBeFaster) {
       best = std::min(best, takes);
     });
   }
-  EXPECT_LE(faster, 14);
+  EXPECT_LE(faster, 13);
   EXPECT_GE(slower, 78);
   EXPECT_GE(best, 0.76);
 }

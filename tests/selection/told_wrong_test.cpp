@@ -179,8 +179,8 @@ constexpr std::string_view remarks = R"(
   by what they are told: they gain most and lose most.
 - *Bcast.* What goes without arrivals there is a schedule that is good already: of the 108 cells of
   `tests/selection/knowing_test.cpp` (8 to 48 ranks, 64 KiB to 8 MiB, uniform and one late) Clairvoyant, told the
-  truth, takes less than 0.97 of what `auto` takes told nothing in 14, 0.76 at best (48 ranks, 64 KiB, spread over
-  four vectors' times), and more than 1.03 in 84. Told of a late rank that is none it takes 1.5 to
+  truth, takes less than 0.97 of what `auto` takes told nothing in 13, 0.76 at best (48 ranks, 64 KiB, spread over
+  four vectors' times), and more than 1.03 in 85. Told of a late rank that is none it takes 1.5 to
   1.9 times as long. So `auto` does not ask.
 )";
 

@@ -10,7 +10,7 @@ import typer
 
 from sibyl import algorithms, collectives
 from sibyl.errors import CommandError
-from sibyl.inputs import read_text
+from sibyl.inputs import read_text, whole_number
 
 # Values of COLLECTIVE=VALUE that are no algorithm: the MPI library's own collective, and Sibyl's
 # own choice.
@@ -63,11 +63,9 @@ def parse_ranks(text: str) -> range:
     first_text, dots, last_text = text.partition("..")
     if not dots:
         last_text = first_text
-    if not (first_text.isascii() and first_text.isdigit()):
+    first, last = whole_number(first_text), whole_number(last_text)
+    if first is None or last is None:
         raise CommandError(f"--ranks wants A..B or P, as in 1..128, not '{text}'")
-    if not (last_text.isascii() and last_text.isdigit()):
-        raise CommandError(f"--ranks wants A..B or P, as in 1..128, not '{text}'")
-    first, last = int(first_text), int(last_text)
     if first < 1:
         raise CommandError(f"--ranks {text}: there is no job of 0 ranks; begin at 1")
     if last < first:
@@ -94,9 +92,9 @@ def read_order(path: Path, ranks: int, root: int) -> list[int]:
         word = line.partition("#")[0].strip()
         if not word:
             continue
-        if not (word.isascii() and word.isdigit()):
+        rank = whole_number(word)
+        if rank is None:
             raise CommandError(f"{path}:{number}: '{word}' is not a rank; write one rank a line")
-        rank = int(word)
         if rank >= ranks:
             raise CommandError(f"{path}:{number}: rank {word} is not among 0..{ranks - 1}")
         if rank in line_of:
@@ -113,7 +111,7 @@ def read_order(path: Path, ranks: int, root: int) -> list[int]:
 
 def read_sizes(text: str) -> list[int]:
     """Read sizes of blocks: A,B,... or the name of a file with one number a line (`#` comments)."""
-    if "," in text or text.isdigit():
+    if "," in text or whole_number(text) is not None:
         where, words = "--sizes", [word.strip() for word in text.split(",")]
     else:
         try:
@@ -127,6 +125,6 @@ def read_sizes(text: str) -> list[int]:
         where = text
         words = [word for line in lines if (word := line.partition("#")[0].strip())]
     for word in words:
-        if not (word.isascii() and word.isdigit() and int(word) < 2**63):
+        if whole_number(word) is None:
             raise CommandError(f"{where}: '{word}' is not the size of a block; write whole numbers")
     return [int(word) for word in words]

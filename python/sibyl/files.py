@@ -5,6 +5,7 @@ In the place of a file `-` is standard output; what is said to people goes to st
 
 import os
 import re
+import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -66,14 +67,17 @@ def write_whole(path: Path, content: str | bytes) -> None:
     Raises:
         OSError: it cannot be written; nothing is left behind.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # A name that nobody can have been first to take, with a link or a file of theirs.
+    part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}.part")
     before = path.stat() if is_file(path) else None
+    mode = 0o666 if before is None else 0o600  # until it belongs to whom it should
     try:
-        if before is not None:
-            part.touch(mode=0o600)  # until all of it is there and belongs to whom it should
-        part.write_bytes(_encoded(content))
-        if before is not None:
-            _take_after(part, before)
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(_encoded(content))
+            if before is not None:
+                _take_after(file.fileno(), before)
+            file.flush()
+            os.fsync(file.fileno())
         part.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -81,14 +85,14 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise
 
 
-def _take_after(part: Path, before: os.stat_result) -> None:
-    """Give a new file the owner and the mode of the one whose place it takes."""
+def _take_after(part: int, before: os.stat_result) -> None:
+    """Give a new file, which is open, the owner and the mode of the one whose place it takes."""
     try:
-        os.chown(part, before.st_uid, before.st_gid)
+        os.fchown(part, before.st_uid, before.st_gid)
     except OSError:  # only root may give files away; the group may be one of ours
         with suppress(OSError):
-            os.chown(part, -1, before.st_gid)
-    part.chmod(before.st_mode & 0o777)
+            os.fchown(part, -1, before.st_gid)
+    os.fchmod(part, before.st_mode & 0o777)
 
 
 def write_result(path: Path, content: str | bytes) -> None:

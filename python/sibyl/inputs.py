@@ -11,6 +11,14 @@ LARGE = 1 << 30
 RANKS_MOST = 1 << 18
 
 
+def whole_number(text: str) -> int | None:
+    """What digits alone say; None where there is something else, or 2^63 and more."""
+    if not (text.isascii() and text.isdigit() and len(text.lstrip("0")) <= 19):
+        return None
+    number = int(text)
+    return number if number < 2**63 else None
+
+
 def read_text(path: Path, most_bytes: int = SMALL) -> str:
     """The text of a file, at most so many bytes of UTF-8.
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sibyl.errors import CommandError
+from sibyl.inputs import whole_number
 from sibyl.placement import Placement, nodes_of_ranks, placement_of
 
 # More could be said in a few letters, and the list of their nodes would not fit into memory.
@@ -86,7 +87,7 @@ class NodeOptions:
 def _read_sizes(text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
     for word in words:
-        if not (word.isascii() and word.isdigit()) or int(word) < 1:
+        if not whole_number(word):
             raise CommandError(
                 f"--nodes: '{word}' is no number of ranks; write 1 or more for each node, "
                 "as in 3,1,4"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sibyl.cluster import lifecycle, network, state
-from sibyl.cluster.state import Cluster
-from sibyl.commands.cluster import down
+from sibyl.cluster.state import Cluster, Damaged
+from sibyl.commands.cluster import down, status
 from sibyl.errors import CommandError
 from sibyl.processes.identity import Identity
 
@@ -86,8 +86,35 @@ def test_a_state_with_a_field_that_is_none_is_damaged(
     (place / "x.json").write_text(json.dumps(GOOD))
     assert state.load("x") == Cluster("x", 2, 10**8, 64)
     (place / "x.json").write_text(json.dumps(GOOD | wrong))
-    with pytest.raises(CommandError, match=r"x\.json is damaged"):
-        state.load("x")
+    found = state.load("x")
+    assert isinstance(found, Damaged) and "x.json is damaged" in found.problem
+    with pytest.raises(CommandError, match=r"x\.json is damaged .*sibyl cluster up --hosts N"):
+        state.existing("x")
+
+
+def test_a_damaged_state_keeps_no_other_cluster_and_can_be_taken_down(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    netns = tmp_path / "netns"
+    netns.mkdir()
+    for name in ("sibyl-x-0", "sibyl-x-switch", "sibyl-x-y-0", "sibyl-y-0", "x-0"):
+        (netns / name).touch()
+    monkeypatch.setattr(state, "NETNS", netns)
+    monkeypatch.setattr(network, "check_possible", lambda: None)
+    monkeypatch.setattr(network, "remove", state.forget)
+    place.mkdir(mode=0o700)
+    state.save(Cluster("y", 2, 10**8, 64))
+    (place / "x.json").write_text('{"name": "x", "ho')
+    assert status() == 0
+    said = capsys.readouterr().out
+    assert "x: damaged; remove it with: sibyl cluster down --name x\n" in said
+    assert "y: 2 hosts, 100 Mbit/s" in said
+    assert status(as_json=True) == 0
+    listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
+    assert listed["x"]["namespaces"] == ["sibyl-x-0", "sibyl-x-switch"]
+    assert (listed["x"]["condition"], listed["x"]["hosts"]) == ("damaged", None)
+    assert down("x") == 0
+    assert state.names() == ["y"]
 
 
 def test_one_cluster_that_stays_does_not_keep_the_others(
@@ -102,10 +129,10 @@ def test_one_cluster_that_stays_does_not_keep_the_others(
     with state.locked("b"):
         assert down(all_clusters=True) == 2
     out, errors = capsys.readouterr()
-    assert out == "cluster 'c' is down\n"
-    damaged, used = errors.splitlines()
-    assert "a.json is damaged" in damaged and "cluster 'b' is in use" in used
-    assert state.names() == ["a", "b"]
+    assert out == "cluster 'a' is down\ncluster 'c' is down\n"
+    (used,) = errors.splitlines()
+    assert "cluster 'b' is in use" in used
+    assert state.names() == ["b"]
 
 
 def test_the_holder_of_a_lock_is_known_by_when_it_began(place: Path) -> None:

@@ -26,6 +26,23 @@ def test_a_file_is_written_whole_or_not_at_all(
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_is_written_through_nothing_that_lies_there(tmp_path: Path) -> None:
+    """Others who may write to the folder could lay links where parts of a file are written."""
+    for name in ("file", "there"):
+        (tmp_path / f".{name}.{os.getpid()}.part").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "there").write_text("old")
+    (tmp_path / "there").chmod(0o640)
+    before = os.umask(0o027)
+    try:
+        for name in ("file", "there"):
+            write_whole(tmp_path / name, "new")
+            assert (tmp_path / name).read_text() == "new"
+            assert (tmp_path / name).stat().st_mode & 0o777 == 0o640
+    finally:
+        os.umask(before)
+    assert not (tmp_path / "elsewhere").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "part"),
     [
@@ -118,13 +135,13 @@ def test_a_file_that_is_replaced_keeps_its_owner_where_it_may(
     path.write_text("old")
     given: list[tuple[int, int]] = []
 
-    def give(part: Path, owner: int, group: int) -> None:
-        assert part.stat().st_mode & 0o777 == 0o600  # nobody else reads what is half there
+    def give(part: int, owner: int, group: int) -> None:
+        assert os.fstat(part).st_mode & 0o777 == 0o600  # nobody else reads what is half there
         given.append((owner, group))
         if owner != -1:
             raise PermissionError
 
-    monkeypatch.setattr(os, "chown", give)
+    monkeypatch.setattr(os, "fchown", give)
     write_result(path, "new")
     there = path.stat()
     assert given == [(there.st_uid, there.st_gid), (-1, there.st_gid)]

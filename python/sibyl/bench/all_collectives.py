@@ -44,6 +44,11 @@ def make_grids(wishes: Wishes) -> list[Grid]:
     """
     if wishes.blocks is not None:
         raise CommandError("--blocks is for one irregular collective; give bench all --size")
+    if wishes.reference != Wishes.reference:
+        raise CommandError(
+            "--reference: bench all and bench grid compare with native; leave it out, or measure "
+            "one collective"
+        )
     one = dataclasses.replace(wishes, algorithms=wishes.algorithms or USUAL)
     grids = []
     for collective in COLLECTIVES:

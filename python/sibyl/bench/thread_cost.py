@@ -21,6 +21,7 @@ from sibyl.errors import CommandError
 from sibyl.experiment.runner import JobFailed, choose_benchmark_launcher
 from sibyl.experiment.units import read_time, time_text
 from sibyl.files import console_beside, write_result
+from sibyl.inputs import whole_number
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
@@ -113,7 +114,7 @@ def print_costs(lines: Sequence[dict[str, Any]], console: Console) -> None:
 def thread_cost(wishes: Wishes, json_file: Path | None) -> int:
     """Measure and print; see `sibyl bench thread`. Returns the exit code."""
     text, iterations, compute = wishes.ranks or "2", wishes.iterations, read_time(wishes.compute)
-    if not (text.isascii() and text.isdigit()) or int(text) < 1:
+    if not whole_number(text):
         raise CommandError(f"--ranks {text}: thread wants one number of ranks, at least 1")
     if iterations is not None and iterations < 1:
         raise CommandError(f"--iterations {iterations}: thread wants at least 1")

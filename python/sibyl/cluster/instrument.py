@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sibyl.errors import CommandError, counted
 from sibyl.mpi.installation import launcher_of_directory
 from sibyl.mpi.library import library_directories
 from sibyl.processes.command import OWN_COMMAND
+from sibyl.processes.supervisor import run_captured
 
 # Up to here a measured time counts as that of the wire.
 TRUE_TO_WIRE = 1.1
@@ -138,20 +140,15 @@ def _run_measurement(name: str, command: list[str]) -> tuple[int, str]:
     Raises:
         CommandError: it has not ended in time, and has been ended.
     """
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
-    ) as job:
-        try:
-            output, _ = job.communicate(timeout=LONGEST)
-        except BaseException as error:
-            job.terminate()  # it ends its ranks
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            raise CommandError(
-                f"the measurement on cluster '{name}' did not end within {LONGEST} s: its ranks "
-                f"wait for each other in the MPI library; try again, or another with --mpi"
-            ) from None
-        return job.returncode, output
+    try:
+        done = run_captured(command, os.environ, LONGEST, patience_at_end=10.0)  # it ends its ranks
+    except subprocess.TimeoutExpired:
+        raise CommandError(
+            f"the measurement on cluster '{name}' did not end within {LONGEST} s: its ranks "
+            f"wait for each other in the MPI library; try again, or another with --mpi"
+        ) from None
+    sys.stderr.write(done.stderr)
+    return done.returncode, done.stdout
 
 
 def _read_check(name: str, made: dict[str, Any], line: str) -> Check:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from sibyl.cluster import network, state
-from sibyl.cluster.state import Cluster, Lock
+from sibyl.cluster.state import Cluster, Damaged, Lock
 from sibyl.errors import CommandError, counted
 from sibyl.processes.guardian import Guardian
 from sibyl.processes.identity import Identity
@@ -36,8 +36,8 @@ def bring_up(name: str, hosts: int, rate: int, queue: int = 0) -> tuple[Cluster,
     network.check_possible()
     with state.locked(name) as lock:
         before = state.load(name)
-        whole = before is not None and before.complete and not before.missing()
-        if before is not None and whole and before.hosts == hosts:
+        whole = isinstance(before, Cluster) and before.complete and not before.missing()
+        if isinstance(before, Cluster) and whole and before.hosts == hosts:
             if (before.rate, before.queue) == (rate, queue):
                 return before, "is up already"
             wanted = replace(before, rate=rate, queue=queue)
@@ -46,14 +46,16 @@ def bring_up(name: str, hosts: int, rate: int, queue: int = 0) -> tuple[Cluster,
             return wanted, f"is reshaped (was {state.rate_text(before.rate)})"
         if before is not None:
             _remove(before, lock)
+        network.check_free(Cluster(name, hosts, rate, state.SUBNETS[0]))
         wanted = _reserve(name, hosts, rate, queue)
         with _all_or_nothing(wanted, lock):
             network.build(wanted)
         if before is None:
             return wanted, "is up"
+        if not isinstance(before, Cluster) or not whole:
+            return wanted, "is rebuilt (was damaged)"
         made = f"{counted(before.hosts, 'host')} at {state.rate_text(before.rate)}"
-        was = made if whole else "damaged"
-        return wanted, f"is rebuilt (was {was})"
+        return wanted, f"is rebuilt (was {made})"
 
 
 def take_down(name: str, force: bool = False) -> bool:
@@ -85,7 +87,7 @@ def _end_holder(name: str) -> None:
             time.sleep(0.01)
 
 
-def _remove(cluster: Cluster, lock: Lock, last: bool = False) -> None:
+def _remove(cluster: Cluster | Damaged, lock: Lock, last: bool = False) -> None:
     """Remove a cluster to the last part, whatever signal comes; if `last`, the lock as well."""
 
     def clean() -> None:
@@ -106,7 +108,8 @@ def _remove(cluster: Cluster, lock: Lock, last: bool = False) -> None:
 def _reserve(name: str, hosts: int, rate: int, queue: int) -> Cluster:
     """A cluster with a subnet of its own, noted as incomplete."""
     with _directory_lock():
-        taken = {cluster.subnet for cluster in state.load_all()}
+        # A damaged one's is not known. Its switch is not ours, and so they would not meet.
+        taken = {each.subnet for each in state.load_all() if isinstance(each, Cluster)}
         free = [subnet for subnet in state.SUBNETS if subnet not in taken]
         if not free:
             raise CommandError("all subnets are taken; take clusters down: sibyl cluster status")

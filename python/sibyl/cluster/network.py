@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sibyl.cluster.processes import end_processes
-from sibyl.cluster.state import NETNS, Cluster, forget
+from sibyl.cluster.state import NETNS, Cluster, Damaged, forget
 from sibyl.errors import CommandError
 from sibyl.processes.guardian import held_open
 
@@ -91,6 +91,16 @@ def check_possible() -> None:
         )
 
 
+def check_free(cluster: Cluster) -> None:
+    """Raise CommandError where namespaces of its names exist: somebody else has made them."""
+    there = [name for name in cluster.namespaces if (NETNS / name).exists()]
+    if there:
+        raise CommandError(
+            f"the network namespace {there[0]} exists and is of no cluster that is known here; "
+            f"remove it (ip netns delete {there[0]}), or choose another name"
+        )
+
+
 def build(cluster: Cluster) -> None:
     """Make all parts of a cluster of which nothing exists.
 
@@ -142,7 +152,7 @@ def shape(cluster: Cluster) -> None:
     _run([tool("tc"), "-n", cluster.switch, "-batch", "-"], "".join(ports))
 
 
-def remove(cluster: Cluster) -> None:
+def remove(cluster: Cluster | Damaged) -> None:
     """End everything in a cluster and remove it, however much of it there is.
 
     Raises:

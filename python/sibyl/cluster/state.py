@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from sibyl.errors import CommandError
+from sibyl.errors import CommandError, one_line
 from sibyl.inputs import read_text
 from sibyl.processes.identity import Identity
 
@@ -179,7 +179,27 @@ def _read_cluster(name: str, text: str) -> Cluster:
     return cluster
 
 
-def load(name: str) -> Cluster | None:
+@dataclass(frozen=True)
+class Damaged:
+    """What is left of a cluster whose state file cannot be read, as after a full disk.
+
+    Attributes:
+        name: of the cluster.
+        problem: what is wrong with the file.
+    """
+
+    name: str
+    problem: str
+
+    @property
+    def namespaces(self) -> list[str]:
+        """Those of that name, which no other cluster's can be."""
+        own = re.compile(rf"sibyl-{re.escape(self.name)}-(switch|[0-9]+)")
+        found = [path.name for path in NETNS.glob("sibyl-*")]
+        return sorted(name for name in found if own.fullmatch(name))
+
+
+def load(name: str) -> Cluster | Damaged | None:
     """The cluster of that name; None if there is none."""
     path = directory() / f"{name}.json"
     try:
@@ -187,18 +207,15 @@ def load(name: str) -> Cluster | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise CommandError(
-            f"{path} is damaged ({error}); remove it, then the namespaces that `ip netns` lists "
-            f"as sibyl-{name}-..."
-        ) from error
+        return Damaged(name, f"{path} is damaged ({one_line(str(error))})")
 
 
 def names() -> list[str]:
     """Of all clusters of the machine, damaged ones among them."""
-    return sorted(path.stem for path in directory().glob("*.json"))
+    return sorted(path.stem for path in directory().glob("*.json") if NAME.fullmatch(path.stem))
 
 
-def load_all() -> list[Cluster]:
+def load_all() -> list[Cluster | Damaged]:
     """All clusters of the machine, by name."""
     return [cluster for cluster in map(load, names()) if cluster is not None]
 
@@ -217,6 +234,10 @@ def existing(name: str) -> Cluster:
             + (f"there are {others}; " if others else "")
             + f"make it with: sibyl cluster up --hosts N{_name_option(name)}"
         )
+    if isinstance(cluster, Damaged):
+        raise CommandError(
+            f"{cluster.problem}; mend it with: sibyl cluster up --hosts N{_name_option(name)}"
+        )
     if not cluster.complete or cluster.missing():
         raise CommandError(
             f"cluster '{name}' is damaged or half built; mend it with: sibyl cluster up --hosts "
@@ -230,20 +251,27 @@ def _name_option(name: str) -> str:
 
 
 def save(cluster: Cluster) -> None:
-    """Write a cluster's state in one step: a reader sees the old or the new one, never a part."""
+    """Write a cluster's state in one step: a reader sees the old or the new one, never a part.
+
+    Raises:
+        CommandError: it cannot be written.
+    """
     place = directory()
-    handle, temporary = tempfile.mkstemp(prefix=f".{cluster.name}-", dir=place)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(cluster), file)
-            file.write("\n")
-        Path(temporary).replace(place / f"{cluster.name}.json")
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        handle, temporary = tempfile.mkstemp(prefix=f".{cluster.name}-", dir=place)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(asdict(cluster), file)
+                file.write("\n")
+            Path(temporary).replace(place / f"{cluster.name}.json")
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise CommandError(f"cannot write to {place}: {error.strerror}") from error
 
 
-def forget(cluster: Cluster) -> None:
+def forget(cluster: Cluster | Damaged) -> None:
     """Remove a cluster's state."""
     (directory() / f"{cluster.name}.json").unlink(missing_ok=True)
 
@@ -317,8 +345,12 @@ def take_lock(name: str) -> Lock | None:
             return None
         with suppress(FileNotFoundError):
             if _is_at(handle, path):
-                os.truncate(handle, 0)
-                os.pwrite(handle, str(Identity.of(os.getpid())).encode(), 0)
+                try:
+                    os.truncate(handle, 0)
+                    os.pwrite(handle, str(Identity.of(os.getpid())).encode(), 0)
+                except OSError as error:
+                    Lock(handle, path).release()
+                    raise CommandError(f"cannot write to {path}: {error.strerror}") from error
                 return Lock(handle, path)
         os.close(handle)
 

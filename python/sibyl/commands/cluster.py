@@ -106,13 +106,17 @@ def status(
     ] = STDOUT,
 ) -> int:
     """List the clusters of this machine."""
-    from sibyl.cluster.state import holder, load_all, rate_text
+    from sibyl.cluster.state import Damaged, holder, load_all, rate_text
     from sibyl.errors import counted
     from sibyl.experiment.units import size_text
 
     check_json_file("sibyl cluster status", as_json, file)
     rows = []
-    for each in load_all():
+    found = load_all()
+    broken = [each for each in found if isinstance(each, Damaged)]
+    for each in found:
+        if isinstance(each, Damaged):
+            continue
         holding = holder(each.name)
         condition = "up" if each.complete and not each.missing() else "damaged"
         process = None
@@ -134,9 +138,15 @@ def status(
             }
             for each, condition, process in rows
         ]
+        nothing = dict.fromkeys(("hosts", "rate_bits_per_second", "queue_bytes", "network"))
+        for each in broken:
+            known = {"condition": "damaged", "process": None, "namespaces": each.namespaces}
+            listed.append({"name": each.name, **nothing, **known})
         write_result(file, json.dumps(listed, indent=2) + "\n")
         return 0
-    if not rows:
+    for each in broken:
+        print(f"{each.name}: damaged; remove it with: sibyl cluster down --name {each.name}")
+    if not rows and not broken:
         print("there is no cluster; make one with: sibyl cluster up --hosts N")
     for each, condition, process in rows:
         queues = f" with queues of {size_text(each.queue)}" if each.queue else ""

@@ -98,6 +98,7 @@ def compare(
     native = replace(own, native=True, settings=None, predict=None, reproducible=False, govern=None)
     seconds: tuple[list[float], list[float]] = ([], [])
     outputs: tuple[list[bytes], list[bytes]] = ([], [])
+    code = 0
     for turn in range(turns):
         for side in (0, 1) if turn % 2 == 0 else (1, 0):
             asked = replace((native, own)[side], durations=seconds[side])
@@ -106,15 +107,21 @@ def compare(
                 sys.stderr.buffer.write(output)
                 place = f"{SIDES[side]}, in turn {turn + 1} of {turns}"
                 print(f"sibyl: the program ended with exit code {code} {place}", file=sys.stderr)
-                return code
+                break
             outputs[side].append(output)
+        if code != 0:  # the turns before this one count
+            for kept in (*seconds, *outputs):
+                del kept[turn:]
+            break
+    if not outputs[0]:
+        return code
     difference = _difference(*outputs) if same_output else ""
     same = not difference if same_output else None
     found = Comparison(words, options.ranks, seconds, same, difference)
+    _print(found, json_file)
     if json_file is not None:
         write_result(json_file, json.dumps(found.as_json(), indent=2) + "\n")
-    _print(found, json_file)
-    return 1 if difference else 0
+    return code or (1 if difference else 0)
 
 
 def _run_captured(

@@ -6,14 +6,16 @@ what was asked for and of what results depend on, so that nothing is mixed with 
 something else.
 """
 
+import fcntl
 import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
+from sibyl.errors import CommandError
 from sibyl.inputs import LARGE, read_text
 
 # How to go on after an interrupt.
@@ -48,10 +50,34 @@ class Journal(Generic[T]):
         self.path = Path(cache) / "sibyl" / "journal" / f"{fingerprint}.jsonl"
         self.problem = ""
         self._entries: list[T] = []
+        self._held: BinaryIO | None = None
         with suppress(OSError, UnicodeDecodeError):
             for line in read_text(self.path, LARGE).splitlines():
                 with suppress(AttributeError, KeyError, RecursionError, TypeError, ValueError):
                     self._entries.append(from_json(json.loads(line)))
+
+    def hold(self) -> None:
+        """Keep other processes from the same run, until this object is gone.
+
+        Raises:
+            CommandError: one is under way.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file = self.path.open("ab")
+        except OSError:  # nothing will be kept, as add() says
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise CommandError(
+                "the same measurement is under way in another process; wait for its end"
+            ) from None
+        except OSError:  # a file system without locks
+            file.close()
+            return
+        self._held = file
 
     def read(self) -> list[T]:
         """What is there, in the order in which it was finished."""

@@ -43,7 +43,8 @@ class MeasuredRun:
             more: what else results depend on, where the caller knows it.
 
         Raises:
-            CommandError: a grid names a platform that does not exist.
+            CommandError: a grid names a platform that does not exist, or another process measures
+                the same.
         """
         self.grids = grids
         self.launcher = launcher
@@ -53,8 +54,12 @@ class MeasuredRun:
             Journal(grid.fingerprint(*here, *_contents(grid, launcher)), CellResult.from_json)
             for grid in grids
         ]
+        for journal in self._journals:
+            journal.hold()
         if not resume:
             self.forget()
+            for journal in self._journals:
+                journal.hold()  # of the new file
         self.done = [journal.read() for journal in self._journals]
 
     @property
@@ -81,7 +86,8 @@ class MeasuredRun:
         """
         whole = replace(self.grids[0], cells=tuple(c for grid in self.grids for c in grid.cells))
         missing = any(
-            len(done) < len(grid.cells) for done, grid in zip(self.done, self.grids, strict=True)
+            {*grid.cells} - {one.cell for one in done}
+            for done, grid in zip(self.done, self.grids, strict=True)
         )
         found = []
         with signals_interrupt(), place(whole, self.launcher, missing) as run:

@@ -23,6 +23,7 @@ from sibyl.experiment.recording import (
 )
 from sibyl.experiment.units import read_size
 from sibyl.files import Read, check_all_writable
+from sibyl.inputs import whole_number
 
 PLACES = ("local", "cluster", "smpi")
 
@@ -144,9 +145,10 @@ def numbers_of(option: str, text: str, most: int) -> list[int]:
     """The whole numbers from 1 to `most` that stand between commas."""
     numbers = []
     for word in words_of(option, text):
-        if not (word.isascii() and word.isdigit()) or not 1 <= int(word) <= most:
+        number = whole_number(word)
+        if number is None or not 1 <= number <= most:
             raise CommandError(f"{option} {word}: write numbers from 1 to {most}, as in 4,8,48")
-        numbers.append(int(word))
+        numbers.append(number)
     return numbers
 
 

@@ -90,6 +90,11 @@ def job_runner(launcher: Launcher, check: dict[str, Any] | None) -> JobRunner:
     return run
 
 
+def _nowhere(*_: object) -> None:
+    """What is to be measured on a cluster is not measured elsewhere."""
+    raise AssertionError("no cluster was brought up")
+
+
 @contextmanager
 def place(grid: Grid, launcher: Launcher, needed: bool) -> Iterator[JobRunner]:
     """Where the jobs run: here, on a simulated cluster, or on one that is brought up.
@@ -103,7 +108,9 @@ def place(grid: Grid, launcher: Launcher, needed: bool) -> Iterator[JobRunner]:
         cluster = simulated.SimulatedCluster(launcher, grid.platform, grid.ranks_per_node, grid.mpi)
         cluster.check(max(cell.ranks for cell in grid.cells))
         yield cluster.run
-    elif grid.on == "cluster" and needed:
+    elif grid.on == "cluster" and not needed:
+        yield _nowhere
+    elif grid.on == "cluster":
         hosts = max(cell.ranks for cell in grid.cells) // grid.ranks_per_node
         with cluster_up(hosts, grid.rate, grid.queue):
             yield job_runner(launcher, check_for(grid))

@@ -19,7 +19,7 @@ from typing import Any
 
 from sibyl.errors import CommandError, counted, one_line
 from sibyl.experiment.grid import BARE, SHAPES, SIZES_IN_ALL
-from sibyl.inputs import LARGE, read_text
+from sibyl.inputs import LARGE, read_text, whole_number
 from sibyl.mpi.arrivals import EMPTY
 from sibyl.paths import is_there
 
@@ -106,8 +106,8 @@ def read_recording(path: Path) -> list[Site]:
 def split_name(name: str) -> tuple[Path, int | None]:
     """FILE or FILE#N: the file and, if it is named, the number of the site."""
     stem, mark, number = name.rpartition("#")
-    if mark and number.isdigit() and not is_there(Path(name)):
-        return Path(stem), int(number)
+    if mark and whole_number(number) is not None and not is_there(Path(name)):
+        return Path(stem), whole_number(number)
     return Path(name), None
 
 

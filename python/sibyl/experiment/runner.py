@@ -191,8 +191,11 @@ def run_job(
         CommandError: it uses another MPI than its launcher's.
         Interrupted: a signal came; the job has been ended.
     """
+    complete = 0
 
     def keep(result: CellResult) -> None:
+        nonlocal complete
+        complete += 1
         result.job = {**result.job, **job.facts, "collective": grid.collective}
         finished(result)
 
@@ -211,12 +214,18 @@ def run_job(
         except BaseException:
             program.end(PATIENCE)
             raise
+        program.release()
         if code not in (0, WRONG_RESULT) or reader.clocks_after is None:
             messages.seek(0)
             told = (others + messages.read()).strip().splitlines()
             raise JobFailed(
                 f"the benchmark ended with status {code} after {len(told)} lines of messages: "
                 + " / ".join(line for line in told[:6] if line.strip())
+            )
+        if complete < len(grid.cells):
+            raise JobFailed(
+                f"{len(grid.cells) - complete} of {len(grid.cells)} cells lack samples: something "
+                f"else printed into the benchmark's lines; measure them again, with --resume"
             )
     return reader.costs
 

@@ -92,10 +92,12 @@ class SampleReader:
             self.began(line)
         elif kind == "cell":
             self._begin_cell(line)
+        elif self._result is None and kind in ("sample", "clocks"):
+            return False  # the line that begins its cell is lost
         elif kind == "sample":
             self._add(line)
         elif kind == "clocks":
-            assert self._result is not None, "clocks before a cell"
+            assert self._result is not None
             self._result.job = {**self._result.job, "clocks_after": line}
         elif kind == "end":
             self.clocks_after = line["clocks"]
@@ -111,7 +113,7 @@ class SampleReader:
 
     def _add(self, line: dict[str, Any]) -> None:
         result = self._result
-        assert result is not None, "a sample before its cell"
+        assert result is not None  # take() has looked
         name = line["algorithm"]
         self.progressed(result.cell)
         if not line["right"]:

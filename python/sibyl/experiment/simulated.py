@@ -144,10 +144,13 @@ class SimulatedCluster:
             run_job(self._job(part, pattern_file), part, finished, progressed)
             return
         for cell in part.cells:
-            one = replace(part, cells=(cell,), algorithms=others)
+            one = replace(part, cells=(cell,), algorithms=others or ("native",))
             found: list[CellResult] = []
             run_job(self._job(one, pattern_file), one, found.append, progressed)
             whole = found.pop()
+            if not others:  # nobody has asked for it
+                whole.samples.clear()
+                whole.wrong.clear()
             for name in forced:
                 alone = replace(one, algorithms=("native",))
                 try:

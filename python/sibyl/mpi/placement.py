@@ -48,7 +48,7 @@ def read_hostfile(path: Path) -> list[tuple[str, int]]:
         match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?::([0-9]+))?", words[0])
         slots = match.group(2) if match else None
         for word in words[1:]:
-            option = re.fullmatch(r"(slots|max[-_]slots)=([0-9]+)", word)
+            option = re.fullmatch(r"(slots|max[-_]slots)=([0-9]{1,9})", word)
             if option is None or (option.group(1) == "slots" and slots is not None):
                 match = None
             elif option.group(1) == "slots":

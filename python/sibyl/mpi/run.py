@@ -37,6 +37,7 @@ from sibyl.mpi.prediction_report import print_predictions
 from sibyl.mpi.programs import resolve_program
 from sibyl.mpi.report import merge_reports, print_report
 from sibyl.mpi.run_options import RunOptions
+from sibyl.paths import is_file
 from sibyl.processes.job import run_job
 from sibyl.processes.signals import handled, heeded, leave, put_off
 from sibyl.processes.supervisor import ENDING
@@ -178,11 +179,15 @@ def _run(
     if options.report is not None:
         files[options.report] = json.dumps(report.as_json(words, code), indent=2)
     if options.learn is not None:
-        files[options.learn] = to_table(report.sites()).rstrip("\n")
+        table = to_table(report.sites()).rstrip("\n")
+        if _has_rules(table) or not is_file(options.learn):
+            files[options.learn] = table
+        else:
+            say(f"{options.learn}: no verdicts to learn from; the table is as it was")
     recording = None
     if options.record is not None or options.predict is not None:
         recording = merge_arrivals(scratch, words)
-    if options.record is not None:
+    if options.record is not None and (recording["sites"] or not is_file(options.record)):
         files[options.record] = json.dumps(recording)
     written = [_write(path, text + "\n") for path, text in files.items()]
     if options.record is not None and not recording["sites"]:
@@ -196,6 +201,10 @@ def _run(
         if recording is not None:
             _print_recording(recording, options)
     return code if all(written) else code or 1
+
+
+def _has_rules(table: str) -> bool:
+    return any(line.strip() and not line.startswith("#") for line in table.splitlines())
 
 
 def _write(path: Path, text: str) -> bool:

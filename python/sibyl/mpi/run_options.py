@@ -1,5 +1,6 @@
 """How a program is to be run: the options of every command that starts one."""
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -117,7 +118,9 @@ class RunOptions:
             parse_setting(text)
         self.launcher_words()
         outputs = {"--report": self.report, "--record": self.record, "--learn": self.learn}
-        check_all_writable(outputs, [("--hostfile", hostfile), program_of(words)])
+        table = os.environ.get("SIBYL_TABLE")
+        read = [("--hostfile", hostfile), program_of(words)]
+        check_all_writable(outputs, [*read, ("SIBYL_TABLE", Path(table) if table else None)])
 
     def launcher_words(self) -> list[str]:
         """The words of `launcher_args`."""

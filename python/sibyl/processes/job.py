@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import FrameType
 
 from sibyl.processes.signals import handled, heeded
-from sibyl.processes.supervisor import Supervised, descendants, end_leftovers
+from sibyl.processes.supervisor import Supervised
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 PROGRAMS_OWN = (signal.SIGUSR1, signal.SIGUSR2)
@@ -91,7 +91,7 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
                 os.kill(job.process.pid, number)
 
     def lose_patience(_number: int, _frame: FrameType | None) -> None:
-        for pid in descendants(os.getpid()):
+        for pid in job.descendants() if job is not None else ():
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -117,7 +117,9 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
     # Above 128 the launcher reports that a signal ended a rank, or itself (Ctrl-C in a terminal
     # reaches the launcher and not this process).
     if code < 0 or code > 128 or received:
-        end_leftovers()
+        job.end_leftovers()
+    else:
+        job.release()
     terminal.restore_streams()
     if code < 0:
         return 128 - code

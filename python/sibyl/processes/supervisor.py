@@ -1,8 +1,10 @@
 """Start a program as a group of its own, and leave nothing of it behind.
 
 Whatever starts an MPI job does it here: the launcher leads its process group, ends when this
-process dies, and what outlives it is ended too. This process is made the reaper of its
-descendants, so that none of them escapes.
+process dies, and what outlives it is ended too. While it is supervised this process is the reaper
+of its descendants, so that none of them escapes. Those that were there before (of a shell that has
+made way for this command by `exec`, or of the Python program that calls this) are none of the
+program's: they are neither ended nor waited for.
 """
 
 import ctypes
@@ -10,13 +12,14 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from sibyl.processes.ending import end_all
 from sibyl.processes.guardian import is_guardian
+from sibyl.processes.identity import Identity
 from sibyl.processes.signals import handled
 
 # What ends a command, from a terminal or a batch system.
@@ -27,6 +30,7 @@ GRACE = 2.0
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_GET_CHILD_SUBREAPER = 37
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -50,34 +54,26 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def descendants(pid: int) -> list[int]:
-    """The children of a process, theirs, and so on; not guardians, which are to outlive it."""
+def descendants(pid: int, but: Collection[Identity] = ()) -> list[int]:
+    """The children of a process, theirs, and so on; not guardians, which are to outlive it.
+
+    Args:
+        pid: of the process.
+        but: these and their descendants are left out.
+    """
     found = []
     for child in _children(pid):
-        if not is_guardian(child):
-            found += [child, *descendants(child)]
+        if not is_guardian(child) and Identity.of(child) not in but:
+            found += [child, *descendants(child, but)]
     return found
 
 
-def _reap_orphans() -> None:
-    """From now on, processes whose parent among our descendants dies become our children."""
-    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def end_leftovers() -> None:
-    """End what a program left behind that was supervised: first politely, then not."""
-
-    def left() -> list[int]:
-        with suppress(OSError):
-            while os.waitpid(-1, os.WNOHANG)[0] > 0:
-                pass
-        return descendants(os.getpid())
-
-    def send(pid: int, number: signal.Signals) -> None:
-        with suppress(OSError):
-            os.kill(pid, number)
-
-    end_all(left, send, GRACE)
+def _reap_orphans(wanted: bool) -> bool:
+    """Whether processes whose parent among our descendants dies become our children; as before."""
+    before = ctypes.c_int()
+    _libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
+    return bool(before.value)
 
 
 class Supervised:
@@ -100,15 +96,47 @@ class Supervised:
         Raises:
             OSError: it could not be started.
         """
-        _reap_orphans()
-        self.process = subprocess.Popen(
-            command, env=environment, preexec_fn=_begin_group(os.getpid()), **streams
-        )
+        # Taken before the program starts: whoever comes later is its.
+        self._others = {Identity.of(pid) for pid in descendants(os.getpid())} - {None}
+        self._reaped_orphans = _reap_orphans(True)
+        try:
+            self.process = subprocess.Popen(
+                command, env=environment, preexec_fn=_begin_group(os.getpid()), **streams
+            )
+        except BaseException:
+            self.release()
+            raise
 
     def send(self, number: signal.Signals | int) -> None:
         """Send a signal to the whole group, if there is one still."""
         with suppress(OSError):
             os.killpg(self.process.pid, number)
+
+    def descendants(self) -> list[int]:
+        """The program, if it is there, and all that it has started."""
+        return descendants(os.getpid(), self._others)
+
+    def release(self) -> None:
+        """Its orphans are nobody's of ours any more."""
+        _reap_orphans(self._reaped_orphans)
+
+    def end_leftovers(self) -> None:
+        """End what the program left behind: first politely, then not; and release it."""
+
+        def left() -> list[int]:
+            self.process.poll()  # its exit status belongs to whoever asks it
+            for child in _children(os.getpid()):
+                if child != self.process.pid and Identity.of(child) not in self._others:
+                    with suppress(OSError):
+                        os.waitpid(child, os.WNOHANG)
+            return self.descendants()
+
+        def send(pid: int, number: signal.Signals) -> None:
+            with suppress(OSError):
+                os.kill(pid, number)
+
+        end_all(left, send, GRACE)
+        self.release()
 
     def end(self, patience: float) -> None:
         """End the program and everything that it has started; nothing keeps us from it.
@@ -124,11 +152,14 @@ class Supervised:
             self.send(signal.SIGKILL)
             with suppress(OSError, subprocess.SubprocessError):
                 self.process.wait(timeout=2)
-            end_leftovers()
+            self.end_leftovers()
 
 
 def run_captured(
-    command: Sequence[str], environment: Mapping[str, str], patience: float
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    patience: float,
+    patience_at_end: float = 2.0,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end and keep what it prints.
 
@@ -136,6 +167,7 @@ def run_captured(
         command: the words.
         environment: of the program.
         patience: seconds that it may take.
+        patience_at_end: seconds that it then has to end.
 
     Raises:
         subprocess.TimeoutExpired: it took longer; it has been ended with all that it had started.
@@ -145,6 +177,7 @@ def run_captured(
     try:
         output, messages = program.process.communicate(timeout=patience)
     except BaseException:
-        program.end(2.0)
+        program.end(patience_at_end)
         raise
+    program.release()
     return subprocess.CompletedProcess(command, program.process.returncode, output, messages)

@@ -1,5 +1,6 @@
 """Drives `sibyl profile`: runs the program with the recorder, reads its traces, writes reports."""
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from sibyl.mpi.installation import choose_launcher, launcher_in_path
 from sibyl.mpi.programs import resolve_program
 from sibyl.mpi.run import has_other_hosts, run_program, scratch_directory
 from sibyl.mpi.run_options import RunOptions
+from sibyl.processes.signals import heeded, put_off
+from sibyl.processes.supervisor import ENDING
 from sibyl.profile import otf2_archive
 from sibyl.profile.chrome import to_chrome
 from sibyl.profile.costs import find_costs
@@ -51,8 +54,26 @@ def profile_program(
         options = replace(options, variables=recorder_variables(directory))
         with stdout_beside(*(path for path, _ in _files(outputs))), watching(directory):
             code = run_program(program, options, launch.hostfile)
-        world = read_world(directory)
-        return _report(world, _mpi_of(program, launch), outputs, command, code)
+        try:
+            said = _report(read_world(directory), _mpi_of(program, launch), outputs, command, code)
+        except BaseException:
+            _keep(directory)
+            raise
+        if said != code:
+            _keep(directory)
+        return said
+
+
+def _keep(directory: Path) -> None:
+    """The run's traces, beside where they would be removed: the run may have taken hours."""
+    traces = [*directory.iterdir()]
+    if not traces:
+        return
+    with put_off(heeded(ENDING)):
+        place = Path(tempfile.mkdtemp(prefix="sibyl-traces-", dir=directory.parent))
+        for trace in traces:
+            trace.rename(place / trace.name)
+    say(f"the traces of the run are kept: sibyl profile --traces {place}")
 
 
 def _run_options(launch: Launch) -> RunOptions:

@@ -179,8 +179,13 @@ class Trace:
             return ""
         if offset >= len(strings):
             raise TraceError(f"a string at {offset}, past the {len(strings)} that are there")
-        rest = strings[offset : offset + 65536].tobytes()
-        return rest.partition(b"\0")[0].decode(errors="replace")
+        found = b""  # a list of ranks can be long
+        for begin in range(offset, len(strings), 65536):
+            part, end, _ = strings[begin : begin + 65536].tobytes().partition(b"\0")
+            found += part
+            if end:
+                break
+        return found.decode(errors="replace")
 
 
 def read_trace(path: Path) -> Trace:

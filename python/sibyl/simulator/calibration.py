@@ -62,6 +62,10 @@ def measure(mpi: str | None) -> Calibration:
                 costs.append(run_job(job, grid, found.append, lambda _cell: None))
     except Interrupted:
         raise KeyboardInterrupt from None
+    if not all("gamma_s_per_byte" in of for of in costs):
+        raise CommandError(
+            "Sibyl has not measured the costs of its reduce; leave SIBYL_REDUCE and SIBYL_TABLE out"
+        )
     return Calibration(
         statistics.median(result.job["alpha_s"] for result in found),
         _beta([result.job["beta_s_per_byte"] for result in found], costs),

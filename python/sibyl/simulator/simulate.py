@@ -14,6 +14,7 @@ from sibyl.experiment.options import recorded_pattern, words_of
 from sibyl.experiment.recording import pattern_paths, split_name
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import STDOUT, console_beside, write_result
+from sibyl.inputs import whole_number
 from sibyl.node_options import NodeOptions
 from sibyl.paths import is_file, why_absent
 from sibyl.progress import progress_bar
@@ -43,7 +44,8 @@ PICTURES_MOST = 24
 def _numbers(option: str, text: str) -> list[int]:
     words = words_of(option, text)
     for word in words:
-        if not (word.isascii() and word.isdigit()) or not 1 <= int(word) < 2**31:
+        number = whole_number(word)
+        if number is None or not 1 <= number < 2**31:
             raise CommandError(f"{option} {word}: a number of ranks is 1 to {2**31 - 1}")
     return [int(word) for word in words]
 

@@ -50,3 +50,5 @@ def test_what_belongs_to_one_collective_is_refused(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("bench", "all", "--plot", "a.png"), "--plot")
     assert_usage_error(sibyl("bench", "all", "--format", "osu"), "--plot")
     assert_usage_error(sibyl("bench", "all", "--algorithms", "no-such"), "no-such")
+    for collective in ("all", "grid"):
+        assert_usage_error(sibyl("bench", collective, "--reference", "auto"), "--reference")

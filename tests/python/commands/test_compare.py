@@ -67,6 +67,17 @@ def test_a_program_that_fails_ends_the_comparison(sibyl: Sibyl, mpi: Mpi) -> Non
     assert "exit code 7 without Sibyl, in turn 1 of 3" in result.stderr
 
 
+def test_the_turns_before_one_that_fails_are_told(sibyl: Sibyl, mpi: Mpi, tmp_path: Path) -> None:
+    words = ["run", "-n", 1, "--mpi", mpi.option, "--compare", 3, "--json", "a.json", "--"]
+    count = tmp_path / "runs"
+    script = f"echo . >> {count}; sleep 0.3; test $(wc -l < {count}) -lt 4 || exit 7"
+    result = sibyl(*words, "sh", "-c", script)
+    assert result.returncode == 7, result
+    assert "exit code 7" in result.stderr and "in turn 2 of 3" in result.stderr
+    assert "wall time, 1 turn" in result.stdout
+    assert json.loads((sibyl.directory / "a.json").read_text())["turns"] == 1
+
+
 def test_options_that_do_not_go_together_are_refused(sibyl: Sibyl) -> None:
     assert_usage_error(sibyl("run", "--compare", 0, "--", "true"), "at least 1 turn")
     assert_usage_error(sibyl("run", "--same-output", "--", "true"), "--compare")

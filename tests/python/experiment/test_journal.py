@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from cells import result_of
 
+from sibyl.errors import CommandError
 from sibyl.experiment.grid import Cell
 from sibyl.experiment.journal import Journal, say_kept
 from sibyl.experiment.samples import CellResult
@@ -36,6 +37,16 @@ def test_the_journal_keeps_cells_until_they_are_forgotten() -> None:
     assert journal("abc").read() == found
     journal("abc").forget()
     assert journal("abc").read() == []
+
+
+def test_a_run_that_is_under_way_is_not_begun_twice() -> None:
+    one = journal("abc")
+    one.hold()
+    with pytest.raises(CommandError, match="under way in another process"):
+        journal("abc").hold()
+    journal("abd").hold()
+    del one
+    journal("abc").hold()
 
 
 def test_half_an_entry_is_none_and_takes_no_other_with_it() -> None:

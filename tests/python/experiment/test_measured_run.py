@@ -88,6 +88,27 @@ def test_a_platform_that_was_overwritten_begins_anew(
         cells_kept(replace(grid, platform="absent"), checkout)
 
 
+def test_cells_that_are_kept_twice_stand_for_no_other(
+    checkout: SimulatedLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = grid_of()
+    run = MeasuredRun([grid], checkout, resume=True)
+    for _ in range(2):
+        run._journals[0].add(result_of({"native": [1e-3]}, grid.cells[0]))
+    del run
+    asked = []
+    before = measured_run.place
+
+    def place(whole: Grid, launcher: Launcher, needed: bool) -> object:
+        asked.append(needed)
+        return before(whole, launcher, needed)
+
+    monkeypatch.setattr(measured_run, "place", place)
+    (found,) = MeasuredRun([grid], checkout, resume=True).measure(lambda *_: None)
+    assert asked == [True]
+    assert [one.cell for one in found] == [*grid.cells]
+
+
 def test_settings_and_the_processor_decide_too(
     checkout: SimulatedLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:

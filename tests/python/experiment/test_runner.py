@@ -7,7 +7,8 @@ import pytest
 
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import Cell, Grid
-from sibyl.experiment.runner import Job, pattern_files
+from sibyl.experiment.runner import Job, JobFailed, pattern_files, run_job
+from sibyl.experiment.samples import CellResult
 from sibyl.mpi.installation import Launcher
 
 
@@ -35,6 +36,26 @@ def test_arrivals_are_replayed_from_a_file_whose_name_is_no_text(tmp_path: Path)
         comment, *times = Path(replayed).read_text(encoding="utf-8").splitlines()
     assert comment == "# call 0 of caf?"
     assert times == ["0.0", "0.5"]
+
+
+SAMPLE = '{"type":"sample","cell":0,"algorithm":"native","iteration":0,"right":true'
+SAMPLE += ',"run_s":1,"elapsed_s":1,"absorbed_s":1,"late_s":0}'
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('{"type":"cell","cell":0}', "a library says " + SAMPLE),
+        ('a library says {"type":"cell","cell":0}', SAMPLE),
+    ],
+)
+def test_a_line_that_something_else_printed_into_is_missed(lines: tuple[str, str]) -> None:
+    grid = Grid("gather", ("native",), (Cell(2, 8, "same", "flat", 0.0),), iterations=1)
+    text = "\n".join(['{"type":"begin","mpi":"an MPI"}', *lines, '{"type":"end","clocks":{}}'])
+    found: list[CellResult] = []
+    with pytest.raises(JobFailed, match="1 of 1 cells lack samples"):
+        run_job(Job(["echo", text], dict(os.environ), {}), grid, found.append, lambda _: None)
+    assert found == []
 
 
 def test_a_simulated_mpi_has_no_launcher_to_agree_with() -> None:

@@ -14,7 +14,7 @@ import pytest
 from sibyl.processes import ending, supervisor
 from sibyl.processes.ending import end_all
 from sibyl.processes.guardian import Guardian, held_open
-from sibyl.processes.supervisor import GRACE, end_leftovers
+from sibyl.processes.supervisor import GRACE, Supervised
 
 PATIENCE = 20.0
 # Says when it has a guardian; with "helper", another program is given the guardian's pipe.
@@ -135,5 +135,7 @@ def test_what_cannot_be_killed_is_left_after_a_while(monkeypatch: pytest.MonkeyP
     clock = SimpleNamespace(monotonic=monotonic, sleep=lambda _: None)
     monkeypatch.setattr(ending, "time", clock)
     nobody = int(Path("/proc/sys/kernel/pid_max").read_text()) + 1
-    monkeypatch.setattr(supervisor, "descendants", lambda _: [nobody])
-    end_leftovers()
+    program = Supervised(["true"], os.environ)
+    program.process.wait()
+    monkeypatch.setattr(supervisor, "descendants", lambda *_: [nobody])
+    program.end_leftovers()

@@ -65,6 +65,15 @@ def test_a_name_that_is_not_there_is_refused(tmp_path: Path) -> None:
         read_trace(writer.write(tmp_path))
 
 
+def test_a_list_of_many_ranks_is_read_to_its_end(tmp_path: Path) -> None:
+    writer = Writer(0, 1)
+    members = ",".join(str(rank) for rank in range(1, 60_000, 2))
+    writer.communicator(members, 30_000)
+    trace = read_trace(writer.write(tmp_path))
+    assert len(members) > 65536
+    assert trace.text(trace.tables["communicators"][0]["members"]) == members
+
+
 def test_times_of_other_hosts_follow_an_offset_that_drifts(tmp_path: Path) -> None:
     offset = {"offset_begin_ns": 5000, "compared_begin_ns": 1_000_000}
     drift = {"offset_end_ns": 7000, "compared_end_ns": 2_000_000}

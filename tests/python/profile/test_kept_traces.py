@@ -1,0 +1,73 @@
+"""A run's traces outlive a report that could not be made: the run may have taken hours."""
+
+from pathlib import Path
+
+import pytest
+from profile_traces import MS, Writer
+
+from sibyl.mpi.run_options import RunOptions
+from sibyl.profile import session
+from sibyl.profile.options import Launch, Outputs
+
+LAUNCH = Launch(ranks=1)
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where directories for runs are made; a run leaves one trace."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+
+    def run(_program: object, options: RunOptions, _hostfile: object) -> int:
+        writer = Writer(0, 1)
+        writer.call(2 * MS, 3 * MS)
+        writer.write(Path(options.variables["SIBYL_PROFILE"]))
+        return 0
+
+    monkeypatch.setattr(session, "run_program", run)
+    return tmp_path / "tmp"
+
+
+def profile(outputs: Outputs, traces: Path | None = None) -> int:
+    """Of a run, or of what one has left."""
+    program, launch = (["true"], LAUNCH) if traces is None else ([], Launch(traces=traces))
+    return session.profile_program(program, launch, outputs, ["sibyl", "profile"])
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_where_the_analysis_ends_early(
+    directory: Path,
+    error: type[BaseException],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(session, "make_profile", fail)
+    with pytest.raises(error):
+        profile(Outputs())
+    (kept,) = directory.iterdir()
+    assert f"sibyl profile --traces {kept}" in capsys.readouterr().err
+    assert len([*kept.glob("*.trace")]) == 1
+
+
+def test_where_a_report_cannot_be_written(directory: Path, tmp_path: Path) -> None:
+    (tmp_path / "reports").mkdir()
+    page = tmp_path / "reports" / "page.html"
+    made = session.make_profile
+
+    def make(*words: object) -> object:
+        page.parent.rmdir()
+        return made(*words)
+
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(session, "make_profile", make)
+        assert profile(Outputs(html=page)) == 1
+    (kept,) = directory.iterdir()
+    assert profile(Outputs(), kept) == 0
+
+
+def test_where_all_went_well_nothing_is_left(directory: Path) -> None:
+    assert profile(Outputs()) == 0
+    assert [*directory.iterdir()] == []

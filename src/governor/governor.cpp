@@ -14,6 +14,8 @@ namespace sibyl {
 Governor::Key Governor::key_of(Collective collective, Rank root, std::uint64_t bytes,
                                OperatorUse use, bool commutes, const Algorithm* own,
                                const Algorithm* challenger, Rank ranks) {
+  const Rank blocks = blocks_of_a_call(collective, ranks);
+  const auto each = static_cast<std::uint64_t>(blocks);
   return {.collective = collective,
           .root = root,
           .operator_use = use,
@@ -21,7 +23,8 @@ Governor::Key Governor::key_of(Collective collective, Rank root, std::uint64_t b
           .size_class = static_cast<int>(std::bit_width(bytes)),
           .own = own,
           .challenger = challenger,
-          .blocks = blocks_of_a_call(collective, ranks)};
+          .blocks = blocks,
+          .long_calls = bytes >= (long_from + each - 1) / each};
 }
 
 // The library first where several are due since the same call.
@@ -133,10 +136,14 @@ void Governor::begin_trial(Site& site, Arm contender) {
     call.arm = number == 0 ? site.arm : site.contender;
     return;
   }
-  const bool second = seen % 2 != 0;
-  const auto pair_begins = static_cast<std::uint64_t>(site.calls - (second ? 1 : 0));
-  const bool contender_first = SplitMix64(pair_begins).next() % 2 != 0;
-  const bool contends = contender_first != second;
+  static_assert(std::ranges::all_of(pairs_of_looks, [](int pairs) { return pairs % 4 == 0; }));
+  const int place = seen % 8;  // among four pairs
+  const auto begin = static_cast<std::uint64_t>(site.calls - place);
+  const auto index = static_cast<std::uint64_t>(&site - sites_.data());
+  const std::uint64_t drawn = SplitMix64(begin ^ index << 32U).next();
+  const bool first_of_two = (drawn >> static_cast<unsigned>(place / 2 % 2) & 1U) != 0;
+  const bool contender_first = first_of_two != (place >= 4);
+  const bool contends = contender_first != (seen % 2 != 0);
   call.arm = contends ? site.contender : site.arm;
   call.stay = &site.stays[contends ? 1 : 0][static_cast<std::size_t>(seen / 2)];
   *call.stay = {};  // not comparable until it is over
@@ -174,6 +181,7 @@ std::size_t Governor::write_report(Report& report, Spent spent) {
   const auto write = [&](const Stay& stay) {
     report[end++] = stay.joined;
     report[end++] = stay.left;
+    report[end++] = stay.joined;  // of which rank 0 makes the least of all ranks
   };
   const std::size_t first = next_reported_;
   for (std::size_t i = 0; i < sites_.size() && reported_count_ < reported_.size(); ++i) {

@@ -13,7 +13,9 @@
 // the messages that it takes, whose tags are the same at every call.
 //
 // A trial is between two arms, the one in force and a contender: a number of pairs of calls, one by
-// each, in an order that is drawn by the number of the pair. The first one of a contender begins
+// each, in an order that is drawn by the number of the call, so that of each four pairs two begin
+// with the contender, and calls that are of one kind every second or every fourth time are as many
+// for either. The first one of a contender begins
 // with a pair that is not looked at, since programs are planned and connections made. The library
 // is tried first, the challenger against the better of the two; then each at its own time. A
 // persistent request, which has a governor of its own, knows no call of the library's: its program
@@ -59,13 +61,15 @@ class Governor {
     Rank blocks = 1;                        // of this size in a call
     int line = 0;         // of the program, as CallTurns numbers them; 0: all, or none of those
     bool library = true;  // the MPI library may serve it
+    // Whether a call has long_from bytes, where all ranks know how many; a class may have of both.
+    bool long_calls = false;
     // Of all calls of this class; 0 where not all ranks know their sizes.
     std::uint64_t least_bytes() const { return size_class == 0 ? 0 : 1ULL << (size_class - 1); }
     std::uint64_t most_bytes() const {
       return size_class == 0 ? 0 : least_bytes() + (least_bytes() - 1);
     }
     // Whether its calls are long enough to look for their line.
-    bool is_long() const { return least_bytes() * static_cast<std::uint64_t>(blocks) >= long_from; }
+    bool is_long() const { return long_calls; }
     // Whether they may send messages: where not all ranks know how long they are, too, or nobody
     // would ever see that long ones are slow. What messages take makes the next ones rarer.
     bool may_send() const {
@@ -197,7 +201,8 @@ class Governor {
   // rank 0 makes the least of all ranks. From now on these sites wait for their verdicts.
   // Gives the number of words.
   static constexpr std::size_t report_head = 4;
-  static constexpr std::size_t words_of_a_stay = 2;
+  // When the last rank joined a call and the last one left it, and when the first one joined.
+  static constexpr std::size_t words_of_a_stay = 3;
   using Report =
       std::array<double, report_head + sites_of_an_agreement * 2 * most_pairs * words_of_a_stay>;
   std::size_t write_report(Report& report, Spent spent);

@@ -11,7 +11,10 @@
 // contender by more than 5 % and more than 200 ns. So its costs are held against the contender's
 // with this margin added, by the rank-sum test (rank_sum.hpp), after 4, 8, 16 and 24 pairs of
 // calls: the first decided look ends the trial. A look decides by chance in at most one case of 70.
-// After the last one the medians decide, so that an arm at the margin goes either way.
+// After the last one it goes to the side on which more pairs of costs are, so that an arm at the
+// margin goes either way; but nothing was shown, and so the next trial of the two comes no later
+// than this one did, and goes on with what is known already: a loss of a tenth that no 24 pairs
+// show, where single calls scatter by more, is found by 48 or 96.
 //
 // Again. A trial costs what its calls in the worse arm lose. The next one with the same contender
 // comes so late that this is half a hundredth of the time until then (a quarter where there are two
@@ -20,9 +23,10 @@
 // to take no more than half a hundredth. What they take is what the rank that was at it for longest
 // was at work, and what all ranks waited. One that is ahead of the others waits for them as well,
 // which delays nobody but for what it would have got ready meanwhile: of that one call's time
-// counts. Where the median has grown by a quarter, a trial against the library begins at once, be
-// another one under way or not. One that then finds that it was not Sibyl's fault doubles what it
-// takes to be alarmed.
+// counts. Where the median has grown or fallen by a quarter, or ranks come five times as far apart
+// as they did, or less than a fifth, and by more than a call takes, things are not what they were:
+// a trial against the library begins at once, be another one under way or not. One that then finds
+// that it was not Sibyl's fault doubles what it takes to be alarmed.
 #pragma once
 
 #include <array>
@@ -47,10 +51,13 @@ class Judge {
 
   // Another part of this trial. Costs below 0 are of calls that cannot be compared. May throw
   // std::bad_alloc.
+  // `spread`: how far apart ranks joined these calls, the one in the middle; below 0: not known.
   SiteVerdict judge_trial(const Governor::Reported& told, std::span<const double> in_force,
-                          std::span<const double> contender);
+                          std::span<const double> contender,
+                          double spread = Governor::not_comparable);
   // The last calls of a site that Sibyl serves.
-  SiteVerdict judge_watched(std::size_t site, std::span<const double> costs);
+  SiteVerdict judge_watched(std::size_t site, std::span<const double> costs,
+                            double spread = Governor::not_comparable);
 
   static constexpr double margin = 1.05;
   static constexpr double least_margin = 200e-9;
@@ -62,23 +69,39 @@ class Judge {
   static constexpr std::int64_t longest_interval = 1 << 16;
   static constexpr double alarming_growth = 0.25;
   static constexpr double largest_growth = 8;
+  static constexpr double other_arrivals = 4;        // times as far apart, and the growth's
+  static constexpr std::size_t most_undecided = 96;  // calls of each arm
 
  private:
+  // What calls cost in trials that were not decided, the arm that is in force against another.
+  struct Undecided {
+    Arm arm = Arm::own;
+    std::vector<double> in_force;
+    std::vector<double> contender;
+  };
   struct Record {
     // Of the trial under way.
     std::vector<double> in_force;
     std::vector<double> contender;
+    std::size_t earlier = 0;  // of each, from undecided ones
     int looks = 0;
     bool alarmed = false;  // it was begun by an alarm
+    double spread = Governor::not_comparable;
+    std::array<Undecided, arm_count> undecided{};  // by contender
     // Of earlier ones; by Arm that was found wanting, 0: it was not.
     std::array<std::int64_t, arm_count> pauses{};
     double growth = alarming_growth;
     double usual = 0;  // what a call cost when Sibyl was found to serve it well
+    double usual_spread = Governor::not_comparable;
     void clear();
+    void take_up(const Governor::Reported& told);
+    void leave(const Governor::Reported& told, bool keeps);
   };
   Record& record_of(std::size_t site);
-  SiteVerdict end_trial(Record& record, const Governor::Reported& told, Action action);
-  static bool is_alarming(const Record& record, double now);
+  SiteVerdict end_trial(Record& record, const Governor::Reported& told, Action action,
+                        bool undecided);
+  static bool is_alarming(const Record& record, double now, double spread);
+  static SiteVerdict alarm(Record& record);
   std::int64_t interval_for(double cost) const;
 
   // What an agreement takes where a call takes `cost`: the one in the middle of the last few, or a

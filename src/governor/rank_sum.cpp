@@ -8,8 +8,7 @@
 
 namespace sibyl {
 
-RankSum rank_sum_test(std::span<const double> costs, std::span<const double> others) {
-  constexpr double decided_at = 2.3;
+double share_above(std::span<const double> costs, std::span<const double> others) {
   double larger = 0;
   for (const double cost : costs) {
     for (const double other : others) {
@@ -17,10 +16,16 @@ RankSum rank_sum_test(std::span<const double> costs, std::span<const double> oth
       if (cost == other) larger += 0.5;
     }
   }
+  const auto pairs = static_cast<double>(costs.size() * others.size());
+  return pairs == 0 ? 0.5 : larger / pairs;
+}
+
+RankSum rank_sum_test(std::span<const double> costs, std::span<const double> others) {
+  constexpr double decided_at = 2.3;
   const auto n = static_cast<double>(costs.size());
   const auto m = static_cast<double>(others.size());
   const double spread = std::sqrt(n * m * (n + m + 1) / 12);
-  const double beyond_half = larger - n * m / 2;
+  const double beyond_half = n * m * (share_above(costs, others) - 0.5);
   if (spread == 0 || std::abs(beyond_half) < decided_at * spread) return RankSum::undecided;
   return beyond_half > 0 ? RankSum::above : RankSum::below;
 }

@@ -22,6 +22,9 @@ enum class RankSum : std::uint8_t { undecided, above, below };
 // How `costs` lie to `others`. Undecided where there are none.
 RankSum rank_sum_test(std::span<const double> costs, std::span<const double> others);
 
+// In which share of all pairs of one cost of either the first one is larger; equal ones are half.
+double share_above(std::span<const double> costs, std::span<const double> others);
+
 // Of one or more: the middle one, or the mean of the middle two.
 double median_of(std::span<const double> costs);
 

@@ -156,6 +156,52 @@ TEST(Governor, IsRarelyMisledByStalls) {
   EXPECT_GT(own, runs * 9 / 10);
 }
 
+// Single calls scatter by a third of what they take: 24 pairs miss a loss of a seventh now and
+// then.
+TEST(Governor, FindsALossThatOneTrialDoesNotShow) {
+  const auto scattered = [](std::uint64_t seed) {
+    return [seed](Arm arm, int call, Rank) {
+      SplitMix64 random(seed * 1'000'003 + static_cast<std::uint64_t>(call));
+      random.next();
+      return (arm == Arm::own ? 1.15 : 1) * ms * (0.5 + random.next_unit());
+    };
+  };
+  constexpr int seeds = 200;
+  int after_one = 0;
+  int in_the_end = 0;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    GovernedRanks ranks(2);
+    ranks.native_of(100, scattered(seed));
+    after_one += ranks.site().arm == Arm::native ? 1 : 0;
+    ranks.native_of(20'000, scattered(seed));
+    in_the_end += ranks.site().arm == Arm::native ? 1 : 0;
+  }
+  EXPECT_LT(after_one, 95 * seeds / 100);
+  EXPECT_GE(in_the_end, 98 * seeds / 100) << after_one;
+}
+
+// Every second or fourth call of a site is another kind of call, in whatever order.
+TEST(Governor, IsNotMisledByCallsOfTwoKindsInTurns) {
+  for (const int period : {2, 4}) {
+    for (int phase = 0; phase < period; ++phase) {
+      for (const int more : {0, 1, 2, 3}) {  // sites that came before
+        GovernedRanks ranks(2);
+        const auto in_turns = [=](Arm arm, int call, Rank) {
+          const bool is_long = (call + phase) % period < period / 2;
+          return (arm == Arm::own ? 0.97 : 1) * (is_long ? 3 * ms : 1 * ms);
+        };
+        for (int site = 0; site < more; ++site) {
+          ranks.call(in_turns, GovernedRanks::key_of(std::uint64_t{1} << (21 + site)));
+        }
+        ranks.native_of(70, in_turns);
+        const Governor::Site& site = ranks.site(static_cast<std::size_t>(more));
+        EXPECT_EQ(site.arm, Arm::own) << period << " " << phase << " " << more;
+        EXPECT_NEAR(site.cost[place_of(Arm::own)] / site.cost[place_of(Arm::native)], 0.97, 0.01);
+      }
+    }
+  }
+}
+
 TEST(Governor, TriesAgainEverMoreRarely) {
   GovernedRanks ranks;
   std::vector<int> begun;
@@ -238,6 +284,32 @@ TEST(Governor, LeavesASiteWithinTwentyCallsOfItsBecomingSlower) {
 }
 
 // A persistent request has no call of the library's: its own program and the challenger's.
+// All calls take less than they did, the library's by far.
+TEST(Governor, LeavesASiteThatHasBecomeFasterToAFasterLibrary) {
+  GovernedRanks ranks;
+  ranks.native_of(200, costs(10 * ms, 11 * ms));
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+  ranks.native_of(20, costs(6 * ms, 3 * ms));
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+}
+
+// Sibyl's calls take as long as before, but the last rank finds all done by the library.
+TEST(Governor, TriesAgainWhereRanksComeFurtherApart) {
+  double apart = 0;
+  double native = 3 * ms;
+  GovernedRanks ranks;
+  ranks.join_at([&](int call, Rank rank) { return call + (rank == 2 ? apart : 0); });
+  const auto cost = [&](Arm arm, int, Rank rank) {
+    return (arm == Arm::own ? 1 * ms : native) + (rank == 2 ? 0 : apart);
+  };
+  ranks.native_of(200, cost);
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+  apart = 20 * ms;
+  native = 0.5 * ms;
+  ranks.native_of(20, cost);
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+}
+
 TEST(Governor, TriesTheChallengerWhereTheLibraryMayNotServe) {
   Governor::Key key = GovernedRanks::challenged();
   key.library = false;
@@ -447,6 +519,18 @@ TEST(Governor, BlocksOfAllRanksMakeALongCall) {
   GovernedRanks many;
   many.native_of(20, costs(3 * ms, 1 * ms), block_of(500));
   EXPECT_EQ(many.site().arm, Arm::native);
+}
+
+// A class has calls on both sides of 4 KiB in all, and all ranks know which those are.
+TEST(Governor, CallsAreLongByWhatTheyMove) {
+  const auto key = [](std::uint64_t bytes) {
+    return Governor::key_of(Collective::gather, 0, bytes, OperatorUse::none, true,
+                            &algorithms(Collective::gather).front(), nullptr, 48);
+  };
+  EXPECT_TRUE(key(100).may_send());
+  EXPECT_FALSE(key(80).may_send());
+  EXPECT_EQ(key(100).size_class, key(80).size_class);
+  EXPECT_NE(key(100), key(80));
 }
 
 TEST(Governor, ShortCallsSendNothing) {

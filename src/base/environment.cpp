@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view algorithm_values = "auto, native or a name from `sibyl algorithms`";
 
-constexpr std::array<EnvironmentVariable, 44> variables{{
+constexpr std::array<EnvironmentVariable, 45> variables{{
     {"SIBYL_EXSCAN", algorithm_values, "auto", "",
      "Algorithm that serves MPI_Exscan. `auto` chooses by ranks, bytes and operator; `native` "
      "leaves the calls to the MPI library."},
@@ -159,6 +159,10 @@ constexpr std::array<EnvironmentVariable, 44> variables{{
      "For tests, on one machine: 0,0,1 has ranks 0 and 1 of MPI_COMM_WORLD share a node and rank 2 "
      "be on another, and so on from the first number again. Not set: ranks on one host share a "
      "node. The same on all ranks."},
+    {"SIBYL_TEST_SERVE", "0 or 1", "0", "",
+     "For tests: 1 has Sibyl choose among its own algorithms where all ranks share a node and none "
+     "shortens a scan, gather or scatter, which are the MPI library's otherwise "
+     "(docs/explanation/nodes.md)."},
     {"SIBYL_TEST_CLOCKS", "numbers", "", "nanoseconds",
      "For tests of the profile, on one machine: 0,5000 has the clock of rank 1 of MPI_COMM_WORLD "
      "be "
@@ -237,6 +241,7 @@ Environment read_environment(EnvironmentLookup lookup) {
   read_whole_number(lookup, "SIBYL_GOVERN", 1, environment.govern, environment.problem);
   read_whole_number(lookup, "SIBYL_THREAD", 1, environment.thread, environment.problem);
   read_whole_number(lookup, "SIBYL_REPRODUCIBLE", 1, environment.reproducible, environment.problem);
+  read_whole_number(lookup, "SIBYL_TEST_SERVE", 1, environment.test_serve, environment.problem);
   read_whole_number(lookup, "SIBYL_COMMUNICATORS", 1000000, environment.communicators,
                     environment.problem);
   return environment;
@@ -246,7 +251,11 @@ std::string environment_markdown() {
   std::string page =
       "# Environment variables\n\n"
       "Generated from `src/base/environment.cpp`; a test holds this page against the code.\n"
-      "Where ranks have different values, those of rank 0 of the communicator hold. Programs that\n"
+      "Set the same values on all ranks. Settings that choose algorithms hold as rank 0 of the\n"
+      "communicator has them. `SIBYL_SERVE_FROM`, `SIBYL_REPRODUCIBLE` and `SIBYL_INTERCEPT` must "
+      "be\n"
+      "equal: ranks that differ in them may wait for each other. Directories,\n"
+      "`SIBYL_COMMUNICATORS` and `SIBYL_PROFILE_MEMORY` are each process's own. Programs that\n"
       "run with more rights than whoever started them (set-user-ID, set-group-ID) read none of\n"
       "them. Files are read and written through no link that lies in a directory to which all may\n"
       "write.\n\n"

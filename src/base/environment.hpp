@@ -77,6 +77,8 @@ struct Environment {
   std::string report;          // directory; empty: no report
   std::string record;          // directory; empty: no arrivals are recorded
   std::string test_placement;  // nodes of ranks; empty: their hosts
+  // 1: on one node, too, Sibyl serves what no algorithm shortens
+  std::uint32_t test_serve = 0;
   std::string problem;  // empty, or one line that says which value is wrong and how to mend it
 };
 

@@ -209,7 +209,11 @@ void CommunicatorState::open_window() {
     node_window_bytes_ = is_on_one_node() ? window_that_pays(process_.library(), size_) : 0;
   }
   node_window_sought_ = false;
-  const bool has_processors = find_processors() >= ranks_of_job() && is_on_one_node() && size_ > 1;
+  const std::int64_t processors = find_processors();
+  const bool on_one = is_on_one_node() && size_ > 1;
+  const bool has_processors = on_one && processors >= ranks_of_job();
+  // One that was asked for is to be used, whatever the others' time.
+  short_of_processors_ = on_one && !window_asked_for_ && processors != 0 && !has_processors;
   if (!window_asked_for_ && !has_processors) node_window_bytes_ = 0;
   by_window_ = has_processors && node_window() != nullptr;
   if (by_window_) node_window_->look_for_long();

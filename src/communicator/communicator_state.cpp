@@ -219,6 +219,7 @@ Situation CommunicatorState::situation(Collective collective, std::uint64_t byte
   now.nodes = placement().count;
   now.largest_run = largest_run_;
   now.by_window = by_window_ && now.node_count() == 1;
+  now.crowded = short_of_processors_ && now.node_count() == 1;
   if (!window_asked_for_) now.library = process_.library();
   now.spread = arrivals.view()->spread;
   now.lead = lead_of_nodes(*arrivals.view());

@@ -336,6 +336,7 @@ class CommunicatorState final : public ArrivalListener {
   std::uint32_t node_window_bytes_ = 0;  // agreed on at set-up
   bool window_asked_for_ = false;        // by SIBYL_NODE_WINDOW
   bool crowded_ = false;
+  bool short_of_processors_ = false;  // all ranks on one node, that has fewer
   bool node_window_sought_ = false;
   bool by_window_ = false;  // as in Situation
   std::unique_ptr<NodeWindow> node_window_;

@@ -96,7 +96,27 @@ bool is_countable(const Situation& now) {
   return now.bytes * blocks <= message_limit;
 }
 
+// Scans, gathers and scatters of one node where nothing is to be gained by another algorithm. Of
+// two ranks each is one message, whatever the algorithm. Where ranks share processors most of a
+// short call is waiting for one, the more so the more rounds it has, and no governor looks at calls
+// so short: of the library's time they took 1.0 to 1.6, up to 4.3 with one rank late; irregular
+// ones of any size 0.7 to 1.5, whose sizes not all ranks know (docs/results/never-slower.md). What
+// goes by a window that was asked for has other costs.
+bool gains_nothing(const Situation& now) {
+  if (now.node_count() != 1 || now.ranks < 2) return false;
+  const bool window_asked_for = now.by_window && now.library == NativeLibrary::other;
+  if (window_asked_for) return false;
+  if (now.ranks == 2) return true;
+  constexpr std::uint64_t governed_from = 4096;  // bytes of a call (governor/governor.hpp)
+  const bool irregular =
+      now.collective == Collective::gatherv || now.collective == Collective::scatterv;
+  const auto blocks = static_cast<std::uint64_t>(blocks_of_a_call(now.collective, now.ranks));
+  return now.crowded && (irregular || now.bytes * blocks < governed_from);
+}
+
 const Algorithm* choose_by_model(const Settings& settings, const Situation& now) {
+  const bool leaves = now.blocking && settings.serves_on_node == 0;
+  if (leaves && now.collective < Collective::reduce && gains_nothing(now)) return nullptr;
   switch (now.collective) {
     case Collective::exscan:
       return choose_exscan(now);

@@ -60,6 +60,10 @@ struct Situation {
   Rank largest_run = 0;
   // All share one node and its window, and have a processor each.
   bool by_window = false;
+  // Not a persistent request, which receives early, and moves in the background.
+  bool blocking = true;
+  // All share one node, which is known to have fewer processors for them.
+  bool crowded = false;
   // Where nobody asked for the window: beside what it has to pay.
   NativeLibrary library = NativeLibrary::other;
   double spread = 0;  // seconds from the first agreed arrival to the last

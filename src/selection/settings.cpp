@@ -62,6 +62,7 @@ std::string settings_from(const Environment& environment, Settings& settings) {
   settings.thread = environment.thread;
   settings.govern = environment.govern;
   settings.reproducible = environment.reproducible;
+  settings.serves_on_node = environment.test_serve;
   std::string problem = environment.problem;
   static_assert(algorithm_variables.size() == collective_count);
   for (std::size_t i = 0; i < collective_count; ++i) {

@@ -45,6 +45,9 @@ struct Settings {
   std::uint32_t reproducible =
       0;                     // 1: reductions by what is the same in every run (reproducible.hpp)
   std::uint32_t thread = 1;  // 0: nothing runs in the background
+  // 1: what no algorithm shortens on one node is chosen as elsewhere (choose.cpp), for tests, whose
+  // cases some libraries' own cannot do.
+  std::uint32_t serves_on_node = 0;
   SelectionTable table;      // for what is chosen automatically
 };
 

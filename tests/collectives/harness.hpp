@@ -80,6 +80,7 @@ inline int cases(int wanted) {
 // What serves a collective in a test: a row of the table, or `auto` for nullptr.
 inline Settings forced(Collective collective, const Algorithm* algorithm) {
   Settings settings;
+  settings.serves_on_node = 1;
   if (algorithm != nullptr) {
     settings.algorithm[static_cast<std::size_t>(collective)] =
         static_cast<std::int32_t>(algorithm - algorithms(collective).data());

@@ -113,8 +113,38 @@ TEST(Choose, LeavesOneBlockThatGoesToARootToTheLibrary) {
   for (const Rank per_node : {1, 2}) {
     EXPECT_EQ(irregular_choice(Collective::gatherv, 2, per_node), "native");
     EXPECT_EQ(irregular_choice(Collective::gatherv, 3, per_node), "linear");
-    EXPECT_EQ(irregular_choice(Collective::scatterv, 2, per_node), "linear");
+    EXPECT_EQ(irregular_choice(Collective::scatterv, 2, per_node),
+              per_node == 1 ? "linear" : "native");
   }
+}
+
+// docs/results/never-slower.md has what they took.
+TEST(Choose, LeavesToTheLibraryOnOneNodeWhatNoAlgorithmShortens) {
+  const auto serves = [](Collective collective, Rank ranks, std::uint64_t bytes, bool crowded) {
+    Situation now = situation(collective, ranks, bytes, OperatorUse::predefined);
+    now.ranks_per_node = ranks;
+    now.crowded = crowded;
+    return choose({}, now) != nullptr;
+  };
+  for (const Collective collective :
+       {Collective::exscan, Collective::scan, Collective::gather, Collective::scatter}) {
+    const Rank blocks = blocks_of_a_call(collective, 8);
+    for (const std::uint64_t bytes : {8U, 512U, 100'000U}) {
+      EXPECT_FALSE(serves(collective, 2, bytes, false)) << name_of(collective) << bytes;
+      EXPECT_TRUE(serves(collective, 8, bytes, false)) << name_of(collective) << bytes;
+      EXPECT_EQ(serves(collective, 8, bytes, true), bytes * static_cast<unsigned>(blocks) >= 4096)
+          << name_of(collective) << bytes;
+    }
+  }
+  for (const Collective collective : {Collective::gatherv, Collective::scatterv}) {
+    EXPECT_TRUE(serves(collective, 8, 0, false));
+    EXPECT_FALSE(serves(collective, 8, 0, true));
+  }
+  // Through a window that was asked for messages cost something else.
+  Situation now = situation(Collective::scan, 2, 8, OperatorUse::predefined);
+  now.ranks_per_node = 2;
+  now.by_window = true;
+  EXPECT_NE(choose({}, now), nullptr);
 }
 
 TEST(Choose, SendsToEachNodeWhereALatencyIsWorthMoreMessages) {

@@ -166,6 +166,7 @@ Settings settings_for(const CommunicatorState& state, const Terms& terms, Collec
 Situation situation_of(const CommunicatorState& state, const PersistentOffer& offer,
                        Collective collective) {
   Situation now = state.situation(collective, offer.bytes, offer.use, offer.commutes);
+  now.blocking = false;
   now.largest = offer.largest;
   now.by_window = false;  // requests have windows of their own, while there is room
   return now;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "communicator/communicator_state.hpp"
 #include "sibyl/sibyl.h"
 #include "support/mpi_test.hpp"
 
@@ -27,6 +28,15 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
   MPI_Errhandler name = handler;  // the handle outlives the reference that is given back
   MPI_Errhandler_free(&handler);
   return name;
+}
+
+// By Sibyl, where it would leave them to the library: two ranks of one node.
+void serve_blocks(MPI_Comm comm) {
+  CommunicatorState& state = *CommunicatorState::get(comm);
+  ASSERT_TRUE(state.serves(comm, true));
+  Settings settings = state.settings();
+  settings.serves_on_node = 1;
+  state.replace_settings(settings);
 }
 
 class ForeignHandlers : public testing::Test {
@@ -107,6 +117,7 @@ TEST_F(ForeignHandlers, TruncationIsRaisedOnTheUsersCommunicatorAlone) {
       raised = 0;
     };
     const Duplicate comm;
+    serve_blocks(comm.get());
     set_everywhere(elsewhere_);
     MPI_Comm_set_errhandler(comm.get(), own_);
     raised = 0;

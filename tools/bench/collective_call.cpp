@@ -2,10 +2,25 @@
 #include "bench/collective_call.hpp"
 
 #include "bench/compositions.hpp"
+#include "bench/preload.hpp"
 #include "sibyl/sibyl.h"
 
 namespace sibyl::bench {
-std::function<int()> collective_call(Data& data, MPI_Comm comm, bool sibyl) {
+namespace {
+
+// Of the same arguments: the MPI library's function, Sibyl's, or the preload's of this name.
+template <class Function>
+Function* by_way(Way way, Function* native, Function* sibyl, const char* name) {
+  if (way == Way::native) return native;
+  void* const entry = way == Way::program ? preload_entry(name) : nullptr;
+  return entry == nullptr ? sibyl : reinterpret_cast<Function*>(entry);
+}
+
+}  // namespace
+
+#define FUNCTION(name) by_way(way, &PMPI_##name, &SIBYL_##name, "MPI_" #name)
+
+std::function<int()> collective_call(Data& data, MPI_Comm comm, Way way) {
   const void* send = data.send.data();
   void* receive = data.receive.data();
   const int* counts = data.sent.counts.data();
@@ -20,71 +35,70 @@ std::function<int()> collective_call(Data& data, MPI_Comm comm, bool sibyl) {
     case Operation::exscan:
     case Operation::scan: {
       const bool inclusive = data.problem.operation == Operation::scan;
-      const auto function = sibyl ? (inclusive ? &SIBYL_Scan : &SIBYL_Exscan)
-                                  : (inclusive ? &PMPI_Scan : &PMPI_Exscan);
+      const auto function = (inclusive ? FUNCTION(Scan) : FUNCTION(Exscan));
       return [=] { return function(send, receive, count, type, op, comm); };
     }
     case Operation::gather:
     case Operation::scatter: {
       const bool gather = data.problem.operation == Operation::gather;
-      const auto function = sibyl ? (gather ? &SIBYL_Gather : &SIBYL_Scatter)
-                                  : (gather ? &PMPI_Gather : &PMPI_Scatter);
+      const auto function = (gather ? FUNCTION(Gather) : FUNCTION(Scatter));
       return [=] { return function(send, count, type, receive, count, type, root, comm); };
     }
     case Operation::reduce: {
-      const auto function = sibyl ? &SIBYL_Reduce : &PMPI_Reduce;
+      const auto function = FUNCTION(Reduce);
       return [=] { return function(send, receive, count, type, op, root, comm); };
     }
     case Operation::gatherv: {
-      const auto function = sibyl ? &SIBYL_Gatherv : &PMPI_Gatherv;
+      const auto function = FUNCTION(Gatherv);
       return [=] { return function(send, count, type, receive, counts, places, type, root, comm); };
     }
     case Operation::scatterv: {
-      const auto function = sibyl ? &SIBYL_Scatterv : &PMPI_Scatterv;
+      const auto function = FUNCTION(Scatterv);
       return [=] { return function(send, counts, places, type, receive, count, type, root, comm); };
     }
     case Operation::allreduce: {
-      const auto function = sibyl ? &SIBYL_Allreduce : &PMPI_Allreduce;
+      const auto function = FUNCTION(Allreduce);
       return [=] { return function(send, receive, count, type, op, comm); };
     }
     case Operation::bcast: {
-      const auto function = sibyl ? &SIBYL_Bcast : &PMPI_Bcast;
+      const auto function = FUNCTION(Bcast);
       // The root's data are not copied: its buffer is the one that it fills.
       void* buffer = data.is_root() ? data.send.data() : receive;
       return [=] { return function(buffer, count, type, root, comm); };
     }
     case Operation::reduce_scatter: {
-      const auto function = sibyl ? &SIBYL_Reduce_scatter : &PMPI_Reduce_scatter;
+      const auto function = FUNCTION(Reduce_scatter);
       return [=] { return function(send, receive, counts, type, op, comm); };
     }
     case Operation::reduce_scatter_block: {
-      const auto function = sibyl ? &SIBYL_Reduce_scatter_block : &PMPI_Reduce_scatter_block;
+      const auto function = FUNCTION(Reduce_scatter_block);
       return [=] { return function(send, receive, count, type, op, comm); };
     }
     case Operation::allgather:
     case Operation::alltoall: {
       const bool gathers = data.problem.operation == Operation::allgather;
-      const auto function = sibyl ? (gathers ? &SIBYL_Allgather : &SIBYL_Alltoall)
-                                  : (gathers ? &PMPI_Allgather : &PMPI_Alltoall);
+      const auto function = (gathers ? FUNCTION(Allgather) : FUNCTION(Alltoall));
       return [=] { return function(send, count, type, receive, count, type, comm); };
     }
     case Operation::allgatherv: {
-      const auto function = sibyl ? &SIBYL_Allgatherv : &PMPI_Allgatherv;
+      const auto function = FUNCTION(Allgatherv);
       return [=] { return function(send, count, type, receive, counts, places, type, comm); };
     }
     case Operation::alltoallv: {
-      const auto function = sibyl ? &SIBYL_Alltoallv : &PMPI_Alltoallv;
+      const auto function = FUNCTION(Alltoallv);
       return [=] {
         return function(send, counts, places, type, receive, counts_in, places_in, type, comm);
       };
     }
     case Operation::barrier: {
-      const auto function = sibyl ? &SIBYL_Barrier : &PMPI_Barrier;
+      const auto function = FUNCTION(Barrier);
       return [=] { return function(comm); };
     }
     default:
       return composition(data, comm);
   }
 }
+
+#undef FUNCTION
 
 }  // namespace sibyl::bench

@@ -9,7 +9,11 @@
 
 namespace sibyl::bench {
 
-// Ready to be made again and again; refers to `data`. Sibyl's function, or the MPI library's.
-std::function<int()> collective_call(Data& data, MPI_Comm comm, bool sibyl);
+// By whose function: the MPI library's, Sibyl's, or as a program under the preload makes the call
+// (preload.hpp; by Sibyl's function where there is none).
+enum class Way { native, sibyl, program };
+
+// Ready to be made again and again; refers to `data`.
+std::function<int()> collective_call(Data& data, MPI_Comm comm, Way way);
 
 }  // namespace sibyl::bench

@@ -9,6 +9,7 @@
 
 #include "bench/baselines.hpp"
 #include "bench/collective_call.hpp"
+#include "bench/preload.hpp"
 #include "communicator/communicator_state.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/sibyl.h"
@@ -177,7 +178,7 @@ void Contender::end_turn() {
 void Contender::force(Data& data) {
   if (forced_) return;
   forced_ = true;
-  collective_call(data, comm_, true)();
+  collective_call(data, comm_, Way::sibyl)();
   CommunicatorState* state = CommunicatorState::get(comm_);
   if (state == nullptr) return;
   const Collective collective = gives(operation_);
@@ -223,9 +224,15 @@ std::function<int()> Contender::call(Data& data) {
     bound_ = std::make_unique<BoundCall>(*find_persistent_form(operation_, name_), data, comm_);
     return [bound = bound_.get()] { return bound->call(); };
   }
+  if (governed_) {  // as in a program whose ranks always arrive as in this cell
+    MPI_Comm_free(&comm_);
+    comm_ = NativeChoice::duplicate_world(variant_);
+    forced_ = false;
+    if (has_preload()) return collective_call(data, comm_, Way::program);
+  }
   if (kind_ == Kind::sibyl) force(data);
   if (learns_) learnt_ = std::make_unique<LearntArrivals>(data.rank, data.ranks);
-  return collective_call(data, comm_, kind_ == Kind::sibyl);
+  return collective_call(data, comm_, kind_ == Kind::sibyl ? Way::sibyl : Way::native);
 }
 
 std::vector<std::string> contender_names(Operation operation) {

@@ -4,8 +4,9 @@
 // PREDICTION:NAME, an algorithm that is told this about the arrivals rather than what the others
 // are told (flat:clairvoyant), history:NAME, a reduce that is told what its earlier turns suggest,
 // piggyback:NAME, an allreduce that learns from its own messages as in a program, and governed,
-// what a program under the preload gets: Sibyl's choice, told nothing, with its governor. The two
-// sides of a performance guideline are contenders for different operations on the same problem.
+// what a program under the preload gets: its call through the preload, Sibyl's choice, told
+// nothing, with its governor, on a communicator of each cell's own. The two sides of a performance
+// guideline are contenders for different operations on the same problem.
 #pragma once
 
 #include <mpi.h>

@@ -105,6 +105,19 @@ void CountedCall::settle_run(const CommunicatorState::CachedChoice& choice,
   SettledCalls::add({.call = *key_.call, .kind = kind, .state = &state_});
 }
 
+void CountedCall::settle_site(const CommunicatorState::CachedChoice& choice) const {
+  using Kind = KnownCall::Kind;
+  const bool settles =
+      choice.governed && choice.operator_use != OperatorUse::user && state_.settles_calls();
+  if (key_.call == nullptr || timed_ || !settles || key_.known == Kind::unsettled) return;
+  Kind kind = Kind::seen;
+  if (key_.known == Kind::seen) {
+    SettledCalls::new_run_of(*key_.call) = {.governed = true, .site = site_of(choice), .run = {}};
+    kind = Kind::unsettled;
+  }
+  SettledCalls::add({.call = *key_.call, .kind = kind, .state = &state_});
+}
+
 CommunicatorState::Served CountedCall::ask_governor(const CommunicatorState::CachedChoice& choice) {
   if (!asked_) governed_ = sibyl::ask_governor(state_, site_of(choice), place_);
   if (left_by_governor()) return {};

@@ -134,6 +134,9 @@ class CountedCall {
   // are predefined.
   void settle_run(const CommunicatorState::CachedChoice& choice, const Prepared& prepared,
                   const CollectiveCall& call, const ShortRunData& data) const;
+  // At what site the governor has it, of which nothing but its arguments decides: when it comes
+  // again the governor is asked before anything else. As above.
+  void settle_site(const CommunicatorState::CachedChoice& choice) const;
   bool left_by_governor() const {
     return governed_.site != nullptr && governed_.arm == Arm::native;
   }

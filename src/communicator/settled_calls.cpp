@@ -27,7 +27,7 @@ thread_local constinit std::array<RoomForARun, slot_count> runs{};
 // Where the call is remembered, if it is: one place, taken over by whoever comes last.
 std::size_t slot_of(const SettledCall& call) {
   std::uint64_t mixed = call.communicator;
-  for (const std::uint64_t word : {call.what, call.count, call.type}) {
+  for (const std::uint64_t word : {call.what, call.count, call.type, call.op}) {
     mixed = mixed * SettledCall::odd ^ word;
   }
   return static_cast<std::size_t>(mixed * SettledCall::odd >> (64 - slot_bits));
@@ -48,6 +48,8 @@ std::size_t slot_of(const SettledCall& call) {
 void SettledCalls::add(const KnownCall& call) {
   if (ranks_share_threads) return;
   slots[slot_of(call.call)] = call;
+  const bool is_librarys = call.kind == KnownCall::Kind::library && !call.sizes;
+  if (is_librarys && call.count == nullptr && told_of_known_ != nullptr) told_of_known_(call);
 }
 
 [[gnu::hot]] const KnownRun& SettledCalls::run_of(const KnownCall& call) {

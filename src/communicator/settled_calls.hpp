@@ -81,6 +81,15 @@ struct alignas(64) SettledCall {
     };
     return kind(first) | kind(second) << 2U | (first == second ? 1U : 0U) << 4U;
   }
+  // As `what` has it; the preload's bit is set by settled_call().
+  Collective collective() const { return static_cast<Collective>(what >> 8U & 0xFFU); }
+  std::uint32_t root() const { return static_cast<std::uint32_t>(what >> 32U); }
+  static constexpr std::uint64_t preload = 1U << 7U;
+  bool is_preloads() const { return (what & preload) != 0; }
+  // Of the first buffer, and of the second one.
+  bool is_null(unsigned buffer) const { return (what >> 2 * buffer & 3U) == 1; }
+  bool is_in_place(unsigned buffer) const { return (what >> 2 * buffer & 3U) == 2; }
+  bool has_one_buffer_twice() const { return (what >> 4U & 1U) != 0; }
   static std::uint64_t kind(Collective collective, int root, std::uint64_t buffers) {
     return static_cast<std::uint64_t>(collective) << 8U | buffers |
            static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32U;
@@ -133,18 +142,36 @@ class SettledCalls {
     return 1 + forgotten(comm).load(std::memory_order_acquire);
   }
   // Decisions on these may turn out otherwise from now on.
-  static void forget(MPI_Comm comm) { forgotten(comm).fetch_add(1, std::memory_order_acq_rel); }
+  static void forget(MPI_Comm comm) {
+    forgotten(comm).fetch_add(1, std::memory_order_acq_rel);
+    if (told_of_forgotten_ != nullptr) told_of_forgotten_(SettledCall::word(comm));
+  }
   // Those on any.
   static void forget_all() {
     for (auto& times : forgotten_) times.fetch_add(1, std::memory_order_acq_rel);
+    if (told_of_forgotten_ != nullptr) told_of_forgotten_(0);
+  }
+  // From now on `known` is told of calls that the library has whatever is counted, and `forgotten`
+  // of communicators (0: all) whose calls may be others' from then on, after is_current() is false.
+  // Called before the first call of any.
+  static void tell(void (*known)(const KnownCall&), void (*forgotten)(std::uint64_t)) {
+    told_of_known_ = known;
+    told_of_forgotten_ = forgotten;
+  }
+  static bool is_current(const SettledCall& call) {
+    return call.epoch == 1 + forgotten_[place_of(call.communicator)].load();
   }
 
  private:
   static constexpr unsigned number_bits = 6;  // of a communicator
-  static std::atomic<std::uint64_t>& forgotten(MPI_Comm comm) {
-    const std::uint64_t mixed = SettledCall::word(comm) * SettledCall::odd;
-    return forgotten_[static_cast<std::size_t>(mixed >> (64 - number_bits))];
+  static std::size_t place_of(std::uint64_t communicator) {
+    return static_cast<std::size_t>(communicator * SettledCall::odd >> (64 - number_bits));
   }
+  static std::atomic<std::uint64_t>& forgotten(MPI_Comm comm) {
+    return forgotten_[place_of(SettledCall::word(comm))];
+  }
+  static inline void (*told_of_known_)(const KnownCall&) = nullptr;
+  static inline void (*told_of_forgotten_)(std::uint64_t) = nullptr;
   static inline std::array<std::atomic<std::uint64_t>, std::size_t{1} << number_bits> forgotten_{};
 };
 

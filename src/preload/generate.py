@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fallbacks import fallbacks
-from tables import BUFFERS, C_TYPES, FortranSymbol, buffer_of, read_fortran, read_functions
+from tables import ARRAYS, BUFFERS, C_TYPES, FortranSymbol, buffer_of, read_fortran, read_functions
 
 HERE = Path(__file__).resolve().parent
 LARGE_C_TYPES = {
@@ -53,15 +53,54 @@ def fortran_entries(function, fortran, count, role):
     return [(symbol, count, "fortran_function", role) for symbol in symbols]
 
 
-def shim_source(functions, hooks, spawns, communicators, fortran):
-    entries = []  # (symbol, number of arguments, kind, role)
-    with_fallback = []
+def known_words(function, names, pair):
+    """The words by which the shim knows a call (known_calls.h) and the conditions under which it
+    does, of arguments of these names; None where its words do not tell it."""
+    if function.counted or function.short in ("allgatherv", "reduce_scatter", "mpix_comm_revoke"):
+        return None
+    places = {}
+    for argument, name in zip(function.arguments, names):
+        kind = {**dict.fromkeys(BUFFERS, "buffer"), **dict.fromkeys(ARRAYS, "array")}
+        places.setdefault(kind.get(argument.kind, argument.kind), []).append(name)
+    buffers, arrays = places.get("buffer", []), places.get("array", [])
+    types = [*places.get("datatype", []), *places.get("op", []), "0", "0"][:2]
+    counts = pair(*[*places.get("count", []), "0", "0"][:2])
+    if arrays:
+        types, counts = ["0", "0"], bits_of(arrays, "!=")
+    root = places.get("root", ["0"])[0]
+    return [places["comm"][0], *types, counts, root, bits_of(buffers, "==")], buffers
+
+
+def known_call(function, names, index, call_of):
+    """Makes a call that is known, at the shim's entry."""
+    found = known_words(function, names, lambda *two: f"sibyl_preload_pair({', '.join(two)})")
+    if found is None:
+        return []
+    words, buffers = found
+    conditions = [f"sibyl_preload_is_ordinary({buffer})" for buffer in buffers]
+    conditions += [f"sibyl_preload_are_apart({', '.join(buffers)})"] if len(buffers) == 2 else []
+    conditions.append(f"(known = sibyl_preload_known({index}, {', '.join(words)})) != 0")
+    return [
+        "  void* known;",
+        f"  if ({' && '.join(conditions)}) {{",
+        f"    return {call_of('known')};",
+        "  }",
+    ]
+
+
+def bits_of(arguments, relation):
+    bits = [f"(uint32_t)({name} {relation} 0) << {bit}" for bit, name in enumerate(arguments)]
+    return " | ".join(bits) if bits else "0"
+
+
+def all_entries(functions, hooks, spawns, communicators, fortran):
+    """Of the shim, in their order: symbol, number of arguments, kind, role."""
+    entries = []
     for function in functions:
         count = len(function.arguments)
         role = "role_hook" if function.counted else "role_served"
         for name in [function.name] + ([function.name + "_c"] if function.large else []):
             entries += c_entries(name, count, role)
-        with_fallback += [function] if function.large else []
         entries += fortran_entries(function, fortran, count + 1, role)
     for hook in hooks:
         entries += c_entries(hook.name, len(hook.c_arguments), "role_hook")
@@ -70,12 +109,20 @@ def shim_source(functions, hooks, spawns, communicators, fortran):
         entries += c_entries(spawn.name, len(spawn.arguments), "role_below")
     for call in communicators:
         entries += c_entries(call.name, len(call.arguments), "role_below")
+    return entries
+
+
+def shim_source(functions, hooks, spawns, communicators, fortran):
+    entries = all_entries(functions, hooks, spawns, communicators, fortran)
+    served = {function.name: function for function in functions if not function.counted}
+    with_fallback = [function for function in functions if function.large]
     out = [preamble("The entries of the shim: every symbol that it takes from the MPI library.")]
-    out.append('#include "shim.h"\n\n#include <string.h>\n')
+    out.append('#include "known_calls.h"\n#include "shim.h"\n\n#include <string.h>\n')
     out.append(f"_Atomic(void*) sibyl_preload_slots[{len(entries)}];")
     out.append("const struct sibyl_preload_symbol sibyl_preload_symbols[] = {")
     out += [f'    {{"{symbol}", {kind}, {role}}},' for symbol, _, kind, role in entries]
     out.append("};\n")
+    out.append(f"const unsigned sibyl_preload_symbol_count = {len(entries)};\n")
     out.append('#define ENTRY __attribute__((visibility("default")))')
     for index, (symbol, count, kind, _) in enumerate(entries):
         find = "profiling_target" if kind == "profiling_function" else "target"
@@ -84,8 +131,14 @@ def shim_source(functions, hooks, spawns, communicators, fortran):
         types = ", ".join(["word"] * count)
         out.append(f"\nENTRY word {symbol}({parameters});")
         out.append(f"word {symbol}({parameters}) {{")
+
+        def call_of(target, types=types, names=names):
+            return f"((word(*)({types})){target})({names})"
+
+        if symbol in served:
+            out += known_call(served[symbol], names.split(", "), index, call_of)
         out.append(f"  void* target = sibyl_preload_{find}({index}, __builtin_return_address(0));")
-        out.append(f"  return ((word(*)({types}))target)({names});")
+        out.append(f"  return {call_of('target')};")
         out.append("}")
     out += fallbacks(with_fallback, "sibyl_preload_fallback")
     return "\n".join(out) + "\n"
@@ -128,17 +181,26 @@ def c_wrapper(function, large):
     return out
 
 
-def fortran_wrapper(function):
+def fortran_wrapper(function, index):
+    """`index`: of the shim's entry of the C function, where a call may be known."""
     parameters = ", ".join(
         f"{'void' if a.kind in BUFFERS else 'const MPI_Fint'}* {a.name}" for a in function.arguments
     )
-    values = ", ".join(FROM_FORTRAN[a.kind].format(a.name) for a in function.arguments)
-    return [
-        f"static void fortran_{function.short}({parameters}, MPI_Fint* ierror) {{",
-        f"  const int status = c_{function.short}({values});",
-        "  if (ierror != nullptr) *ierror = static_cast<MPI_Fint>(status);",
-        "}",
-    ]
+    names = [f"c_{argument.name}" for argument in function.arguments]
+    out = [f"static void fortran_{function.short}({parameters}, MPI_Fint* ierror) {{"]
+    for argument, name in zip(function.arguments, names):
+        out.append(f"  const auto {name} = {FROM_FORTRAN[argument.kind].format(argument.name)};")
+    values = ", ".join(names)
+    found = known_words(function, names, lambda *two: f"pair_of({', '.join(two)})")
+    if found is None:
+        out.append(f"  const int status = c_{function.short}({values});")
+    else:
+        words, buffers = found
+        known = f"known_call<decltype(c_{function.short})>({index}, {', '.join(words)}"
+        out.append(f"  auto* const known = {', '.join([known, *buffers])});")
+        out.append(f"  const int status = (known != nullptr ? known : &c_{function.short})({values});")
+    out.append("  if (ierror != nullptr) *ierror = static_cast<MPI_Fint>(status);")
+    return [*out, "}"]
 
 
 @dataclass
@@ -218,15 +280,15 @@ def served_by_c(function):
     return code, rows
 
 
-def served_by_fortran(function, mpi, fortran):
+def served_by_fortran(function, mpi, fortran, index):
     """The wrapper of a served function for this MPI's Fortran, and its rows, one a symbol."""
     symbols = [of for of in fortran if of.mpi == mpi and of.fits(function)]
     wrapper = f"fortran_{function.short}"
     rows = [row(of.of(function), wrapper, f"{of.first}, {of.last}") for of in symbols]
-    return fortran_wrapper(function) if symbols else [], rows
+    return fortran_wrapper(function, index) if symbols else [], rows
 
 
-def of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran):
+def of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran, indices):
     """What only this MPI has: wrappers, and their rows."""
     code, rows = [], []
     for wrapper in forwarded:
@@ -234,7 +296,7 @@ def of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran):
             code += wrapper.code()
             rows.append(wrapper.row())
     for function in served:
-        more_code, more_rows = served_by_fortran(function, mpi, fortran)
+        more_code, more_rows = served_by_fortran(function, mpi, fortran, indices[function.name])
         code += more_code
         rows += more_rows
     for spawn in spawns if mpi == "openmpi" else ():
@@ -260,7 +322,10 @@ def implementation_source(functions, hooks, spawns, communicators, fortran):
     out = [
         preamble("The wrappers of one MPI: from an intercepted symbol to the body that serves it.")
     ]
+    entries = all_entries(functions, hooks, spawns, communicators, fortran)
+    indices = {symbol: index for index, (symbol, *_) in enumerate(entries)}
     out.append('#include "preload/implementation/counted.hpp"')
+    out.append('#include "preload/implementation/known_calls.hpp"')
     out.append('#include "preload/implementation/served_world.hpp"')
     out.append('#include "preload/implementation/spawn.hpp"')
     out.append('#include "preload/implementation/support.hpp"\n')
@@ -284,7 +349,7 @@ def implementation_source(functions, hooks, spawns, communicators, fortran):
         "mpich": "#else",
     }
     for mpi, condition in conditions.items():
-        code, rows = of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran)
+        code, rows = of_one_mpi(mpi, served, forwarded, spawns, communicators, fortran, indices)
         out += [condition, *code]
         table += [condition, *rows]
     out.append('#endif\n}  // extern "C"\n')

@@ -5,6 +5,19 @@
 #include <stdint.h>
 
 /* NOLINTBEGIN(readability-identifier-naming,modernize-redundant-void-arg): C */
+/* The arguments of a call as words; what a function has not is 0 (known_calls.h). */
+struct sibyl_preload_arguments {
+  uint64_t communicator;
+  uint64_t type;  /* the first one */
+  uint64_t other; /* the second one, or the operator */
+  /* The first one, and the second one in the upper half; of irregular blocks bits, which of their
+   * arrays are given. */
+  uint64_t counts;
+  uint64_t handle_bits; /* in which handles are compared */
+  uint32_t root;
+  uint32_t nulls; /* bits, by buffer */
+};
+
 struct sibyl_preload_services {
   /* A symbol of the program's own libraries. */
   void* (*native)(const char* symbol);
@@ -17,6 +30,12 @@ struct sibyl_preload_services {
    * Python program (python_frames.h). */
   int (*python_module)(const char* path);
   int64_t (*python_line)(void);
+  /* From now on calls of this function with these arguments go where it is handed back; those on
+   * this communicator do not any more, on any if it is 0. Null where there are no entries. */
+  void (*remember)(const char* symbol, const struct sibyl_preload_arguments* call);
+  void (*forget)(uint64_t communicator);
+  /* Where a call by the entry of this index goes that was remembered; null where it was not. */
+  void* (*known)(unsigned entry, const struct sibyl_preload_arguments* call);
 };
 /* NOLINTEND(readability-identifier-naming,modernize-redundant-void-arg) */
 

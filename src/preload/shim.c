@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "known_calls.h"
 #include "python_frames.h"
 #include "services.h"
 
@@ -188,6 +189,9 @@ static const struct sibyl_preload_services services = {
     .place_of_call = place_of_call,
     .python_module = python_module,
     .python_line = python_line,
+    .remember = sibyl_preload_remember,
+    .forget = sibyl_preload_forget,
+    .known = sibyl_preload_find_known,
 };
 
 static void load_implementation(void) {

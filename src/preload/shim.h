@@ -27,6 +27,7 @@ struct sibyl_preload_symbol {
   int role;
 };
 extern const struct sibyl_preload_symbol sibyl_preload_symbols[];
+extern const unsigned sibyl_preload_symbol_count;
 
 /* Finds the function behind entry `index`, stores it and returns it; never null. `caller` is an
  * address in the code that called the entry. */

@@ -26,6 +26,7 @@ function(sibyl_preload_sources out_var flavour)
   set(${out_var} ${SIBYL_PRELOAD_DIR}/implementation/call_line.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/counted.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/entry.cpp
+                 ${SIBYL_PRELOAD_DIR}/implementation/known_calls.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/pmi.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/served_world.cpp
                  ${SIBYL_PRELOAD_DIR}/implementation/spawn.cpp

@@ -40,6 +40,7 @@ def environment(**extra):
         # Libfabric looks for networks for a second in every MPI_Init of Open MPI 5, to be left out
         # where all ranks share a machine.
         result["OMPI_MCA_btl"] = result["OMPI_MCA_mtl"] = "^ofi"
+    result["SIBYL_TEST_SERVE"] = "1"  # on two ranks of one machine, too
     result.update(extra)
     return result
 

@@ -42,6 +42,52 @@ def calls(reports):
     return result
 
 
+class KnownCalls(PreloadTest):
+    """What the MPI library has whenever it comes again goes there from the program's own call."""
+
+    of_the_preload = True
+    kinds = ("barrier", "bcast", "allreduce", "reduce", "scan", "exscan", "allgather", "alltoall")
+    kinds += ("gather", "scatter", "gatherv", "scatterv", "reduce_scatter_block")
+
+    def seen(self, preload, **settings):
+        """Of each kind, how many calls came from the program, and how many in all."""
+        settings |= {f"SIBYL_{kind.upper()}": "native" for kind in self.kinds}
+        program = c_program(PROGRAMS / "known.c")
+        libraries = " ".join(str(library) for library in preload)
+        command = ["env", f"LD_PRELOAD={libraries}", program, *self.kinds]
+        done = self.succeed(run(command, ranks=RANKS, **settings))
+        found = re.findall(r"known (\w+) (\d+) of (\d+)", done.stdout)
+        return {kind: (int(known), int(in_all)) for kind, known, in_all in found}
+
+    def tool(self):
+        if setting.mpicc is None:
+            raise unittest.SkipTest("no --mpicc")
+        return compile_program(setting.mpicc, PROGRAMS / "known_tool.c", "-shared", "-fPIC")
+
+    def test_they_are_right_and_most_come_from_the_program(self):
+        seen = self.seen([shim(), self.tool()])
+        self.assertEqual(set(seen), set(self.kinds))
+        for kind, (known, in_all) in seen.items():
+            with self.subTest(kind=kind):
+                self.assertGreaterEqual(in_all, 70)
+                self.assertGreater(known, in_all // 4)
+                self.assertLess(known, in_all)
+
+    def test_those_that_are_counted_go_through_sibyl(self):
+        with tempfile.TemporaryDirectory(dir=setting.work) as directory:
+            for known, _ in self.seen([shim(), self.tool()], SIBYL_REPORT=directory).values():
+                self.assertEqual(known, 0)
+
+    def test_below_tools_nothing_is_known(self):
+        for known, in_all in self.seen([shim(), self.tool()], SIBYL_INTERCEPT="pmpi").values():
+            self.assertEqual(known, in_all)  # the tool stands in front
+
+    def test_where_nothing_is_to_be_served_the_program_calls_the_library(self):
+        seen = self.seen([shim(), self.tool()], SIBYL_SERVE_FROM="0")
+        for known, in_all in seen.values():
+            self.assertEqual(known, in_all)
+
+
 class ProfilingTools(PreloadTest):
     of_the_preload = True
 

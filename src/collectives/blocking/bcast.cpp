@@ -29,6 +29,7 @@ struct Bcast {
   }
   static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
+  bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData&) const { return false; }
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
@@ -44,6 +45,7 @@ Outcome Bcast::serve(CommunicatorState& state, CountedCall& counted, int) const 
       choose_for(state, collective, call.block_bytes, OperatorUse::none, true,
                  parts_of_bytes(call.block_bytes));
   const auto [algorithm, cut] = counted.govern(choice);
+  if (vector.type.named) counted.settle_site(choice);
   const Prepared* prepared = program_for(state, algorithm, cut, root, false);
   if (prepared == nullptr) return Outcome::library(call.block_bytes, choice, vector.type.named);
 

@@ -33,6 +33,10 @@ struct Exchange {
   int native() const;
   std::optional<SettledCall> key() const;
   bool key_tells_bytes() const { return !now.irregular(); }
+  bool lacks_buffer(int) const {
+    return collective == Collective::alltoallv &&
+           (now.send.buffer == nullptr || now.receive.buffer == nullptr);
+  }
   std::optional<BlockSizes> sizes(int ranks) const {
     if (collective != Collective::allgatherv) return std::nullopt;
     return sizes_of(now.receive.counts, ranks);

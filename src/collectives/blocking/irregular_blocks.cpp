@@ -146,6 +146,9 @@ struct Irregular {
     return call;
   }
   static constexpr bool key_tells_bytes() { return false; }
+  bool lacks_buffer(int rank) const {
+    return own.buffer == nullptr || (rank == root && all.buffer == nullptr);
+  }
   static constexpr bool this_rank_is_awaited = true;  // in a tree others depend on it
   bool find_data(const ShortRun& run, const CommunicatorState& state, ShortRunData& found) const;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;

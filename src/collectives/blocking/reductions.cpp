@@ -40,6 +40,7 @@ struct Reduction {
   }
   static constexpr bool key_tells_bytes() { return true; }
   static constexpr bool this_rank_is_awaited = false;
+  bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData&) const { return false; }
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 
@@ -61,6 +62,7 @@ Outcome Reduction::serve(CommunicatorState& state, CountedCall& counted, int) co
   static constexpr CommunicatorState::CachedChoice nothing;
   const bool own = !counted.left_by_governor() && !counted.is_challengers();
   if (!own) LateRanksCall::pass(state, choice);
+  if (type.named && choice.by_arrivals == nullptr) counted.settle_site(choice);
   if (counted.left_by_governor()) return Outcome::library(call.block_bytes, choice, false);
   LateRanksCall learning(state, own ? choice : nothing, caller.place, counted);
   if (learning.knows()) {

@@ -13,6 +13,8 @@
 //     std::optional<SettledCall> key() const;       // none: a few words do not tell calls apart
 //     bool key_tells_bytes() const;                 // calls of one key count as many for the
 //     report
+//     // Optional: whether this rank has no buffer where one may be wanted, as far as its key
+//     tells. bool lacks_buffer(int rank) const;
 //     // Optional: of blocks of any sizes what the decision looks at, which the key does not tell.
 //     std::optional<BlockSizes> sizes(int ranks) const;
 //     // Where a short run finds the data of this call; false: it must go the whole way.
@@ -87,12 +89,11 @@ inline int fail(Caller caller, MPI_Comm comm, int error) {
 // The words that all collectives have; see SettledCall.
 inline SettledCall settled_call(Collective collective, int root, Caller caller, MPI_Comm comm,
                                 const void* first = nullptr, const void* second = nullptr) {
-  constexpr std::uint64_t preload = 1U << 7U;
   SettledCall call;
   call.epoch = SettledCalls::epoch(comm);  // before anything is decided
   call.communicator = SettledCall::word(comm);
   call.what = SettledCall::kind(collective, root, SettledCall::buffers(first, second)) |
-              (caller.preload ? preload : 0);
+              (caller.preload ? SettledCall::preload : 0);
   return call;
 }
 
@@ -118,8 +119,9 @@ int leave_judgement(const Call& call, Caller caller, CommunicatorState& state) {
   return counted.end_left(LeftNative::arguments, counted.bytes_of(own.count, own.type), result);
 }
 
-// Whether the library serves a call before its communicator's set-up: this one, or all like it.
-enum class LibraryServes : std::uint8_t { no, this_once, always };
+// Whether the library serves a call before its communicator's set-up: this one, all that are as
+// short, or all like it.
+enum class LibraryServes : std::uint8_t { no, this_once, as_short, always };
 template <class Call>
 LibraryServes library_serves(const Call& call, CommunicatorState& state, MPI_Comm comm) {
   if (state.library_serves(call.collective, comm)) return LibraryServes::always;
@@ -128,9 +130,18 @@ LibraryServes library_serves(const Call& call, CommunicatorState& state, MPI_Com
   int size = 0;
   if (PMPI_Type_size(own.type, &size) == MPI_SUCCESS && size >= 0 &&
       static_cast<std::uint64_t>(own.count) * static_cast<std::uint64_t>(size) < least_within) {
-    return LibraryServes::always;
+    return LibraryServes::as_short;
   }
   return state.repays_window() ? LibraryServes::no : LibraryServes::this_once;
+}
+
+// Whether a call that the library has may go there unlooked at. Without a buffer it is right where
+// there is nothing to move, which a key without counts does not tell.
+template <class Call>
+bool may_settle(const Call& call, const CountedCall::Key& key, int rank) {
+  if (key.call == nullptr) return false;
+  if constexpr (requires { call.lacks_buffer(rank); }) return !call.lacks_buffer(rank);
+  return true;
 }
 
 // `governed`: what the governor has said of it already.
@@ -167,13 +178,16 @@ template <class Call>
     const int result = call.native();
     if (result != MPI_SUCCESS) return counted.end_left(LeftNative::by_choice, 0, result);
     const std::uint64_t bytes = counted.bytes_of(own.count, own.type);
-    DatatypeInfo type;  // whose size may be another's later
-    const bool countable =
-        !counted.is_timed() || (call.key_tells_bytes() &&
-                                state->type_info(own.type, 1, type) == MPI_SUCCESS && type.named);
-    if (before == LibraryServes::always && key.call != nullptr && countable) {
-      counted.settle(*key.call, bytes);
-    }
+    // The handle of a type that is not predefined may be another's later, of another size.
+    const bool asks_size = counted.is_timed() || before == LibraryServes::as_short;
+    const auto tells_size = [&] {
+      DatatypeInfo type;
+      const MPI_Datatype of = call.own_data(state->rank(), state->size()).type;
+      return call.key_tells_bytes() && state->type_info(of, 1, type) == MPI_SUCCESS && type.named;
+    };
+    const bool comes_again =
+        before != LibraryServes::this_once && may_settle(call, key, state->rank());
+    if (comes_again && (!asks_size || tells_size())) counted.settle(*key.call, bytes);
     return counted.end_left(LeftNative::by_choice, bytes, result);
   }
   bool served = false;
@@ -188,6 +202,9 @@ template <class Call>
   }
   if (!served) {
     if (state->refused() && !caller.preload) return raise_refusal(comm, *state);
+    if (!verdict.right()) {  // nobody awaits this rank, and the library does not look at this
+      return counted.end(nullptr, 0, fail(caller, comm, verdict.error_class));
+    }
     // Between groups the arguments belong to the other one's ranks.
     const bool readable = counted.is_timed() && !state->between_groups();
     const OwnData own = readable ? call.own_data(state->rank(), state->size()) : OwnData{};
@@ -197,7 +214,7 @@ template <class Call>
     const bool countable = call.key_tells_bytes() || !counted.is_timed();
     const bool settled = outcome.settled && countable && state->settles_calls();
     const int result = call.native();
-    if (key.call != nullptr && settled && result == MPI_SUCCESS) {
+    if (settled && may_settle(call, key, state->rank()) && result == MPI_SUCCESS) {
       std::optional<BlockSizes> sizes;
       if constexpr (requires { call.sizes(0); }) sizes = call.sizes(state->size());
       counted.settle(*key.call, outcome.bytes, sizes);

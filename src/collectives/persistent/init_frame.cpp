@@ -26,18 +26,20 @@ MPI_Datatype kept_type(MPI_Datatype type, bool significant, PersistentCall& call
 void keep_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, PersistentCall& call) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
-  // What is significant here is kept alive; on an intercommunicator the program keeps its types.
-  if (!state.between_groups()) {
-    const Collective collective = native.collective;
-    const bool moves_blocks = !combines(collective) && collective != Collective::bcast;
-    const bool at_root = rank == native.root;
-    const bool sends =
-        (!scatters(collective) || at_root) && !(moves_blocks && native.send == MPI_IN_PLACE);
-    native.send_type = kept_type(native.send_type, sends, call);
-    const bool receives =
-        moves_blocks && (!gathers(collective) || at_root) && native.receive != MPI_IN_PLACE;
-    native.receive_type = kept_type(native.receive_type, receives, call);
-  }
+  // What is significant here is kept alive. Between two groups one rank of one is the root, and
+  // its own group has no leaves.
+  const Collective collective = native.collective;
+  const bool moves_blocks = !combines(collective) && collective != Collective::bcast;
+  const bool between = state.between_groups();
+  const bool at_root = between ? native.root == MPI_ROOT : rank == native.root;
+  const bool is_leaf = !between || !has_root(collective) || native.root >= 0;
+  const bool gives = is_leaf || (at_root && !gathers(collective));
+  const bool sends =
+      (scatters(collective) ? at_root : gives) && !(moves_blocks && native.send == MPI_IN_PLACE);
+  native.send_type = kept_type(native.send_type, sends, call);
+  const bool receives =
+      moves_blocks && (gathers(collective) ? at_root : is_leaf) && native.receive != MPI_IN_PLACE;
+  native.receive_type = kept_type(native.receive_type, receives, call);
   call.native = [native = std::move(native)](MPI_Comm on, MPI_Request* request) {
     return native.begin(on, request);
   };

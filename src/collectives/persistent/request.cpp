@@ -111,14 +111,8 @@ void PersistentRequest::report_governed() {
 int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
   const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;
   const ReturnErrors quiet(parent);
-  MPI_Comm made = MPI_COMM_NULL;
-  if (!state.between_groups()) {
-    made = make_private(parent);
-  } else if (PMPI_Comm_dup(parent, &made) == MPI_SUCCESS) {
-    PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-  }
-  native_comm_ = made;
-  return made == MPI_COMM_NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
+  native_comm_ = make_private(parent);
+  return native_comm_ == MPI_COMM_NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
 void PersistentRequest::open_window() {
@@ -379,8 +373,10 @@ int PersistentRequest::wait() {
 
 int PersistentRequest::finish() {
   if (stage_ == Stage::inactive) return MPI_SUCCESS;
+  // Where nothing works in the background, another thread may start one that waits for this call.
+  const bool stays_alone = thread_ != nullptr || !Process::has_threads();
   while (!ended()) {
-    if (process_->requests.is_alone(*this)) {
+    if (stays_alone && process_->requests.is_alone(*this)) {
       if (native()) {
         note(PMPI_Wait(&native_request_, MPI_STATUS_IGNORE));
         continue;

@@ -17,6 +17,7 @@
 #include "collectives/call.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/make_private.hpp"
+#include "preload/implementation/known_calls.hpp"
 #include "selection/settings.hpp"
 
 #if !SIBYL_PRELOAD_OPENMPI && !defined(MPICH_VERSION) && !defined(I_MPI_VERSION) && \
@@ -59,6 +60,7 @@ Constant bottom;
 void* (*find_native)(const char*) = nullptr;
 void* (*find_hand_back)(const char*) = nullptr;
 bool reports = false;
+bool serves_none = false;  // and tells nobody of any
 
 // The first number in the library's description: "Open MPI v4.1.4, ..." is 4.
 int read_library_version() {
@@ -126,6 +128,7 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   find_native = services->native;
   called_from = services->place_of_call;
   find_lines_by(*services);
+  tell_known_calls_by(*services);
   follow_recorder();
   find_hand_back = services->hand_back;
   for (const std::string_view name : served()) {
@@ -137,6 +140,7 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
     static const std::string problem = [] {
       const sibyl::Environment environment = sibyl::read_environment(sibyl::process_variable);
       reports = !environment.report.empty();
+      serves_none = environment.serve_from == 0U && !reports && environment.record.empty();
       sibyl::Settings settings;
       return sibyl::settings_from(environment, settings);
     }();
@@ -178,7 +182,7 @@ __attribute__((visibility("default"))) void* sibyl_preload_lookup(const char* sy
   for (const Wrapper& wrapper : wrappers()) {
     if (std::string_view(wrapper.symbol) == symbol && library_version >= wrapper.first_version &&
         library_version <= wrapper.last_version) {
-      if (wrapper.native == nullptr) return wrapper.function;
+      if (wrapper.native == nullptr) return serves_none ? nullptr : wrapper.function;
       if (wrapper.counted && !reports) return nullptr;
       void* const native = wrapper.below_tools ? find_native(("P" + std::string(symbol)).c_str())
                                                : find_hand_back(symbol);

@@ -314,6 +314,44 @@ TEST(LongRun, IsTheGovernorsToLeaveToTheLibrary) {
   expect_governed({.collective = Collective::gather, .count = 1 << 17}, KnownCall::Kind::unsettled);
 }
 
+TEST(LongRun, SumsAndBroadcastsAreTheGovernorsToLeaveToTheLibrary) {
+  const int ranks = size_of();
+  if (ranks == 1) GTEST_SKIP() << "nothing is governed";
+  constexpr int count = 1 << 15;
+  for (const bool sums : {true, false}) {
+    for (const bool native_is_faster : {false, true}) {
+      Governed governed(2e-3, native_is_faster ? 1e-3 : 4e-3);
+      std::vector<int> own(count);
+      std::vector<int> all(count);
+      const SettledCall key =
+          sums ? settled_call(Collective::allreduce, no_rank, {}, governed.get(), own.data(),
+                              all.data())
+                     .with(count, MPI_INT)
+                     .by(MPI_SUM)
+               : settled_call(Collective::bcast, 0, {}, governed.get(), own.data())
+                     .with(count, MPI_INT);
+      constexpr int calls = 60;
+      int known = 0;
+      for (int call = 0; call < calls; ++call) {
+        const KnownCall* const found = SettledCalls::find(key);
+        known += found != nullptr && found->kind == KnownCall::Kind::unsettled ? 1 : 0;
+        std::ranges::fill(own, rank_in() + call);
+        const int error = sums ? serve_allreduce({}, own.data(), all.data(), count, MPI_INT,
+                                                 MPI_SUM, governed.get())
+                               : serve_bcast({}, own.data(), count, MPI_INT, 0, governed.get());
+        ASSERT_EQ(error, MPI_SUCCESS);
+        const int wanted = sums ? ranks * call + ranks * (ranks - 1) / 2 : call;
+        ASSERT_EQ((sums ? all : own)[count - 1], wanted) << call;
+      }
+      if (governed.sites().empty()) continue;  // the model chooses the library among so few
+      EXPECT_GT(known, calls / 2) << sums;
+      const auto& by = governed.site().served;
+      EXPECT_EQ(by[0] + by[1] + by[2], calls);
+      EXPECT_EQ(governed.arm(), native_is_faster ? Arm::native : Arm::own);
+    }
+  }
+}
+
 // A type that is freed gives its handle to another one, of another size: no rank may take that for
 // a call that it knows, while others know it is not.
 TEST(LongRun, IsNotThatOfAFreedType) {

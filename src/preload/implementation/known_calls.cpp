@@ -1,0 +1,138 @@
+// From a settled call to the words by which the shim knows it; see known_calls.hpp.
+#include "preload/implementation/known_calls.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "communicator/settled_calls.hpp"
+#include "selection/choose.hpp"
+
+namespace sibyl::preload {
+namespace {
+
+void (*remember)(const char*, const sibyl_preload_arguments*) = nullptr;
+void (*forget)(std::uint64_t) = nullptr;
+
+// Those whose entries look there. What the library has for its blocks' sizes is not known by words.
+const char* symbol_of(Collective collective) {
+  switch (collective) {
+    case Collective::exscan:
+      return "MPI_Exscan";
+    case Collective::scan:
+      return "MPI_Scan";
+    case Collective::reduce:
+      return "MPI_Reduce";
+    case Collective::gather:
+      return "MPI_Gather";
+    case Collective::scatter:
+      return "MPI_Scatter";
+    case Collective::gatherv:
+      return "MPI_Gatherv";
+    case Collective::scatterv:
+      return "MPI_Scatterv";
+    case Collective::allreduce:
+      return "MPI_Allreduce";
+    case Collective::bcast:
+      return "MPI_Bcast";
+    case Collective::reduce_scatter_block:
+      return "MPI_Reduce_scatter_block";
+    case Collective::allgather:
+      return "MPI_Allgather";
+    case Collective::alltoall:
+      return "MPI_Alltoall";
+    case Collective::alltoallv:
+      return "MPI_Alltoallv";
+    case Collective::barrier:
+      return "MPI_Barrier";
+    default:
+      return nullptr;
+  }
+}
+
+// A function of the user's may make calls of its own, which are none of the program's while the
+// implementation stands around it.
+bool is_predefined(std::uint64_t op) {
+  const std::array all{MPI_MAX, MPI_MIN,  MPI_SUM,  MPI_PROD,   MPI_LAND,   MPI_BAND,   MPI_LOR,
+                       MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE};
+  return std::ranges::any_of(all, [op](MPI_Op one) { return SettledCall::word(one) == op; });
+}
+
+// Which of the buffers that the function has are null, in its own order: a gather's settled call
+// has the root's first. Empty where one is MPI_IN_PLACE, or both are the same.
+std::optional<std::uint32_t> nulls_of(const SettledCall& call) {
+  if (call.collective() == Collective::barrier) return 0;
+  const bool first_null = call.is_null(0);
+  if (call.collective() == Collective::bcast) {
+    return first_null ? 1U : 0U;  // a broadcast into MPI_IN_PLACE would be wrong
+  }
+  const bool second_null = call.is_null(1);
+  if (call.is_in_place(0) || call.is_in_place(1)) return std::nullopt;
+  if (call.has_one_buffer_twice() && !first_null) return std::nullopt;
+  const bool swapped = gathers(call.collective());
+  return (first_null ? (swapped ? 2U : 1U) : 0U) | (second_null ? (swapped ? 1U : 2U) : 0U);
+}
+
+// As the function has its arguments: in a scatter and a gatherv the settled call has them the other
+// way round.
+sibyl_preload_arguments words_of(const SettledCall& call, std::uint32_t nulls) {
+  sibyl_preload_arguments words{};
+  words.communicator = call.communicator;
+  words.handle_bits = sizeof(MPI_Comm) == sizeof(std::uint32_t) ? UINT32_MAX : UINT64_MAX;
+  words.root = has_root(call.collective()) ? call.root() : 0;
+  words.nulls = nulls;
+  switch (call.collective()) {
+    case Collective::gatherv:  // which of the arrays are given, counts and displacements
+    case Collective::scatterv:
+      words.counts = call.count | call.other_count << 1U;
+      return words;
+    case Collective::alltoallv:  // of both sides
+      words.counts = (call.count & 1U) | (call.other_count & 1U) << 1U | (call.count & 2U) << 1U |
+                     (call.other_count & 2U) << 2U;
+      return words;
+    case Collective::scatter:
+      words.type = call.other_type;
+      words.other = call.type;
+      words.counts = static_cast<std::uint32_t>(call.other_count) | call.count << 32U;
+      return words;
+    default:
+      words.type = call.type;
+      words.other = call.op != 0 ? call.op : call.other_type;
+      words.counts = static_cast<std::uint32_t>(call.count) | call.other_count << 32U;
+      return words;
+  }
+}
+
+void tell(const KnownCall& known) {
+  const SettledCall& call = known.call;
+  const char* const symbol = symbol_of(call.collective());
+  const std::optional<std::uint32_t> nulls = nulls_of(call);
+  if (symbol == nullptr || !nulls || !call.is_preloads()) return;
+  const auto is_int = [](std::uint64_t count) {
+    return std::in_range<std::int32_t>(static_cast<std::int64_t>(count));
+  };
+  if (!is_int(call.count) || !is_int(call.other_count)) return;
+  if (call.op != 0 && !is_predefined(call.op)) return;
+  const sibyl_preload_arguments words = words_of(call, *nulls);
+  remember(symbol, &words);
+  // Somebody may have forgotten it meanwhile.
+  if (!SettledCalls::is_current(call)) forget(call.communicator);
+}
+
+}  // namespace
+
+void* (*find_known)(unsigned, const sibyl_preload_arguments*) = nullptr;
+
+void tell_known_calls_by(const sibyl_preload_services& services) {
+  if (services.remember == nullptr || services.forget == nullptr) return;
+  find_known = services.known;
+  remember = services.remember;
+  forget = services.forget;
+  SettledCalls::tell(&tell, forget);
+}
+
+}  // namespace sibyl::preload

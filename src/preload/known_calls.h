@@ -1,0 +1,89 @@
+/* Calls that are known to be the MPI library's, which go there from the shim's entry.
+ *
+ * A call that Sibyl leaves to the library, and will whenever it comes again with these arguments
+ * (communicator/settled_calls.hpp), had to be looked up by the implementation: some forty lines of
+ * code on eleven pages, which a program that works on data of its own between two calls has driven
+ * out of the processor's caches, so that a call of 20 us took three more. Here it is one line of
+ * one page, and a jump.
+ *
+ * A call is known by its entry and by all of its arguments that had a part in the decision. Of
+ * buffers that is which are null; one of MPI's constants, or the same buffer twice, is not known
+ * here. Of irregular blocks it is which arrays there are, where the library has them whatever their
+ * sizes are; else they are not known here. Arguments are compared as words, in as many bits as an
+ * int or the MPI's handles have: what stands above these in a register may be anything.
+ *
+ * Thread safety: any number of threads. A writer makes a place's version odd while it changes it,
+ * and readers that see that, or another version afterwards, have found nothing.
+ */
+#ifndef SIBYL_PRELOAD_KNOWN_CALLS_H
+#define SIBYL_PRELOAD_KNOWN_CALLS_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "services.h"
+#include "shim.h"
+
+struct sibyl_preload_known_call {
+  _Atomic(uint32_t) version;
+  _Atomic(uint32_t) entry; /* its index and one; 0: nothing is here */
+  _Atomic(void*) native;
+  _Atomic(word) communicator, type, other, counts, handle_bits;
+  _Atomic(uint32_t) root, nulls;
+} __attribute__((aligned(64)));
+
+enum { sibyl_preload_known_bits = 6 };
+extern struct sibyl_preload_known_call sibyl_preload_known_calls[1 << sibyl_preload_known_bits];
+
+static inline unsigned sibyl_preload_known_place(uint32_t entry, word communicator, word type,
+                                                 word other, word counts) {
+  const uint32_t odd = 2654435769u; /* 2^32 over the golden ratio */
+  uint32_t mixed = ((uint32_t)communicator * odd) ^ entry;
+  mixed = (mixed * odd) ^ (uint32_t)type;
+  mixed = (mixed * odd) ^ (uint32_t)other; /* the same elements, added up and compared in turns */
+  mixed = (mixed * odd) ^ (uint32_t)counts;
+  return mixed * odd >> (32 - sibyl_preload_known_bits);
+}
+
+/* Two counts, which are ints, as one word. */
+static inline word sibyl_preload_pair(word first, word second) {
+  return (uint32_t)first | second << 32;
+}
+
+/* Whether it is null or an address, and no constant: those are small numbers, or small and
+ * negative.
+ */
+static inline int sibyl_preload_is_ordinary(word buffer) {
+  return buffer == 0 || buffer - 4096 < (word)0 - 8192;
+}
+static inline int sibyl_preload_are_apart(word first, word second) {
+  return first != second || first == 0;
+}
+
+/* Where the call goes; null where it is not known. */
+static inline void* sibyl_preload_known(unsigned index, word communicator, word type, word other,
+                                        word counts, word root, uint32_t nulls) {
+  const uint32_t entry = index + 1;
+  struct sibyl_preload_known_call* const known =
+      &sibyl_preload_known_calls[sibyl_preload_known_place(entry, communicator, type, other,
+                                                           counts)];
+  const uint32_t version = atomic_load_explicit(&known->version, memory_order_acquire);
+#define HELD(word) atomic_load_explicit(&known->word, memory_order_relaxed)
+  const word handles =
+      (HELD(communicator) ^ communicator) | (HELD(type) ^ type) | (HELD(other) ^ other);
+  const int same = HELD(entry) == entry && (handles & HELD(handle_bits)) == 0 &&
+                   HELD(counts) == counts && HELD(root) == (uint32_t)root && HELD(nulls) == nulls;
+  void* const native = HELD(native);
+#undef HELD
+  atomic_thread_fence(memory_order_acquire);
+  const uint32_t after = atomic_load_explicit(&known->version, memory_order_relaxed);
+  return same && version == after && version % 2 == 0 ? native : NULL;
+}
+
+/* For the implementation; see services.h. */
+void sibyl_preload_remember(const char* symbol, const struct sibyl_preload_arguments* call);
+void sibyl_preload_forget(uint64_t communicator);
+void* sibyl_preload_find_known(unsigned index, const struct sibyl_preload_arguments* call);
+
+#endif

@@ -68,7 +68,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         OSError: it cannot be written; nothing is left behind.
     """
     # A name that nobody can have been first to take, with a link or a file of theirs.
-    part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}.part")
+    part = path.with_name(f".{_shortened(path.name)}.{secrets.token_hex(8)}.part")
     before = path.stat() if is_file(path) else None
     mode = 0o666 if before is None else 0o600  # until it belongs to whom it should
     try:
@@ -83,6 +83,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
         with suppress(OSError):
             part.unlink()
         raise
+
+
+def _shortened(name: str) -> str:
+    """So that a name of 255 bytes has room for more around it."""
+    return os.fsdecode(os.fsencode(name)[:200])
 
 
 def _take_after(part: int, before: os.stat_result) -> None:

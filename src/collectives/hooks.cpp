@@ -7,6 +7,7 @@
 #include <new>
 
 #include "communicator/communicator_state.hpp"
+#include "communicator/settled_calls.hpp"
 
 namespace sibyl::hooks {
 namespace {
@@ -48,6 +49,8 @@ void before_session_finalize() {
 void after_session_finalize() {
   if (--sessions == 0 && !Process::has_world()) Process::forget_keys();
 }
+
+void after_error_handler() { SettledCalls::forget_all(); }
 
 void before_creation(MPI_Comm comm) try {
   if (comm == MPI_COMM_NULL || !Process::has_world()) return;

@@ -25,6 +25,11 @@ void before_session_finalize();
 // MPI_Session_finalize has succeeded; other sessions and the world model may go on.
 void after_session_finalize();
 
+// A communicator has another error handler. A call that is known goes to the library with nothing
+// of Sibyl's around it, and a handler of the program's may make calls, which are to find that they
+// are made within another one.
+void after_error_handler();
+
 // A communicator is about to be made from ranks of `comm`, by a call that all of its ranks make.
 // MPICH has contexts for about 2000. Where they are at their end, the private communicators of all
 // communicators within `comm` are given back, so that the program has every one that it would have

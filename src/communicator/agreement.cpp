@@ -213,19 +213,26 @@ void CommunicatorState::open_window() {
   const bool on_one = is_on_one_node() && size_ > 1;
   const bool has_processors = on_one && processors >= ranks_of_job();
   // One that was asked for is to be used, whatever the others' time.
-  short_of_processors_ = on_one && !window_asked_for_ && processors != 0 && !has_processors;
+  short_of_processors_ = on_one && !window_asked_for_ && processors != 0 && are_all_crowded();
   if (!window_asked_for_ && !has_processors) node_window_bytes_ = 0;
   by_window_ = has_processors && node_window() != nullptr;
   if (by_window_) node_window_->look_for_long();
 }
 
+// Whether some rank finds its node, on which all are, crowded; the same on all of them.
+bool CommunicatorState::are_all_crowded() const {
+  const int own = crowded_ ? 1 : 0;
+  int any = 0;
+  return PMPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, private_comm()) == MPI_SUCCESS && any != 0;
+}
+
 // Of the ranks of this node, each node for itself; 0 where there is no window. It is crowded where
 // more ranks of the job are on it, as far as they are known, than may run at a time.
 std::int64_t CommunicatorState::find_processors() {
-  if (node_window_bytes_ == 0 || survives_faults()) return 0;
   const std::vector<Rank> node = ranks_of_own_node(placement(), rank_, size_);
   const auto ranks = static_cast<std::int64_t>(node.size());
   if (is_world()) process_.ranks_here = ranks;
+  if (node_window_bytes_ == 0 || survives_faults()) return 0;
   const std::int64_t found = processors_of(private_comm(), tags_of(Collective::barrier), node);
   const std::int64_t online = ::sysconf(_SC_NPROCESSORS_ONLN);
   crowded_ = std::min(found, online) < std::max(ranks, process_.ranks_here.load());

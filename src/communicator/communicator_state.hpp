@@ -301,8 +301,9 @@ class CommunicatorState final : public ArrivalListener {
   bool is_on_one_node() const { return ranks_per_node() == size_; }
   void open_window();  // agreement.cpp
   void drop_window();
-  std::int64_t find_processors();  // agreement.cpp
-  void make_node_window();         // agreement.cpp
+  std::int64_t find_processors();
+  bool are_all_crowded() const;  // agreement.cpp
+  void make_node_window();       // agreement.cpp
 
   Process& process_;
   Mode mode_ = Mode::counting;
@@ -336,7 +337,7 @@ class CommunicatorState final : public ArrivalListener {
   std::uint32_t node_window_bytes_ = 0;  // agreed on at set-up
   bool window_asked_for_ = false;        // by SIBYL_NODE_WINDOW
   bool crowded_ = false;
-  bool short_of_processors_ = false;  // all ranks on one node, that has fewer
+  bool short_of_processors_ = false;  // all ranks on one node, that is known to have fewer
   bool node_window_sought_ = false;
   bool by_window_ = false;  // as in Situation
   std::unique_ptr<NodeWindow> node_window_;

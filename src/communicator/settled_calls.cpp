@@ -48,7 +48,7 @@ std::size_t slot_of(const SettledCall& call) {
 void SettledCalls::add(const KnownCall& call) {
   if (ranks_share_threads) return;
   slots[slot_of(call.call)] = call;
-  const bool is_librarys = call.kind == KnownCall::Kind::library && !call.sizes;
+  const bool is_librarys = call.kind == KnownCall::Kind::library;
   if (is_librarys && call.count == nullptr && told_of_known_ != nullptr) told_of_known_(call);
 }
 

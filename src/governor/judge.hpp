@@ -12,9 +12,9 @@
 // with this margin added, by the rank-sum test (rank_sum.hpp), after 4, 8, 16 and 24 pairs of
 // calls: the first decided look ends the trial. A look decides by chance in at most one case of 70.
 // After the last one it goes to the side on which more pairs of costs are, so that an arm at the
-// margin goes either way; but nothing was shown, and so the next trial of the two comes no later
-// than this one did, and goes on with what is known already: a loss of a tenth that no 24 pairs
-// show, where single calls scatter by more, is found by 48 or 96.
+// margin goes either way; but nothing was shown, and so the pause until the next trial of the
+// two does not double, and that goes on with what is known already: a loss of a tenth that no 24
+// pairs show, where single calls scatter by more, is found by 48 or 96.
 //
 // Again. A trial costs what its calls in the worse arm lose. The next one with the same contender
 // comes so late that this is half a hundredth of the time until then (a quarter where there are two

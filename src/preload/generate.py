@@ -53,33 +53,58 @@ def fortran_entries(function, fortran, count, role):
     return [(symbol, count, "fortran_function", role) for symbol in symbols]
 
 
+# Blocks of sizes that all ranks know, which are looked at (known_calls.h).
+OF_KNOWN_SIZES = ("allgatherv", "reduce_scatter")
+
+
+def places_of(function, names):
+    """The names of a function's arguments by what they are."""
+    kinds = {**dict.fromkeys(BUFFERS, "buffer"), **dict.fromkeys(ARRAYS, "array")}
+    places = {kind: [] for kind in ("buffer", "array", "count", "datatype", "op", "root", "comm")}
+    for argument, name in zip(function.arguments, names, strict=True):
+        places[kinds.get(argument.kind, argument.kind)].append(name)
+    return places
+
+
 def known_words(function, names, pair):
-    """The words by which the shim knows a call (known_calls.h) and the conditions under which it
-    does, of arguments of these names; None where its words do not tell it."""
-    if function.counted or function.short in ("allgatherv", "reduce_scatter", "mpix_comm_revoke"):
-        return None
-    places = {}
-    for argument, name in zip(function.arguments, names):
-        kind = {**dict.fromkeys(BUFFERS, "buffer"), **dict.fromkeys(ARRAYS, "array")}
-        places.setdefault(kind.get(argument.kind, argument.kind), []).append(name)
-    buffers, arrays = places.get("buffer", []), places.get("array", [])
-    types = [*places.get("datatype", []), *places.get("op", []), "0", "0"][:2]
-    counts = pair(*[*places.get("count", []), "0", "0"][:2])
+    """The words by which the shim knows a call (known_calls.h), of arguments of these names."""
+    places = places_of(function, names)
+    buffers, arrays = places["buffer"], places["array"]
+    types = [*places["datatype"], *places["op"], "0", "0"][:2]
+    counts = pair(*[*places["count"], "0", "0"][:2])
     if arrays:
         types, counts = ["0", "0"], bits_of(arrays, "!=")
-    root = places.get("root", ["0"])[0]
-    return [places["comm"][0], *types, counts, root, bits_of(buffers, "==")], buffers
+    if arrays and places["root"]:  # the block of its own is where the count is
+        own = buffers[0 if function.short == "gatherv" else 1]
+        types[0] = f"({own} == 0 ? (uint64_t)(uint32_t){places['count'][0]} + 1 : 0)"
+    root = (places["root"] or ["0"])[0]
+    return [places["comm"][0], *types, counts, root, bits_of(buffers, "==")]
+
+
+def known_sizes(function, names):
+    """The same of blocks of known sizes: with these in the place of counts and root."""
+    places = places_of(function, names)
+    types = [*places["datatype"], *places["op"]][:2]
+    return [places["comm"][0], *types, places["array"][0], bits_of(places["buffer"], "==")]
+
+
+def is_known_by_words(function):
+    return not function.counted and function.short not in ("mpix_comm_revoke", *OF_KNOWN_SIZES)
 
 
 def known_call(function, names, index, call_of):
     """Makes a call that is known, at the shim's entry."""
-    found = known_words(function, names, lambda *two: f"sibyl_preload_pair({', '.join(two)})")
-    if found is None:
+    if function.short in OF_KNOWN_SIZES:
+        find, words = "sibyl_preload_known_sizes", known_sizes(function, names)
+    elif is_known_by_words(function):
+        pair = "sibyl_preload_pair({}, {})".format
+        find, words = "sibyl_preload_known", known_words(function, names, pair)
+    else:
         return []
-    words, buffers = found
+    buffers = places_of(function, names)["buffer"]
     conditions = [f"sibyl_preload_is_ordinary({buffer})" for buffer in buffers]
     conditions += [f"sibyl_preload_are_apart({', '.join(buffers)})"] if len(buffers) == 2 else []
-    conditions.append(f"(known = sibyl_preload_known({index}, {', '.join(words)})) != 0")
+    conditions.append(f"(known = {find}({index}, {', '.join(words)})) != 0")
     return [
         "  void* known;",
         f"  if ({' && '.join(conditions)}) {{",
@@ -188,17 +213,19 @@ def fortran_wrapper(function, index):
     )
     names = [f"c_{argument.name}" for argument in function.arguments]
     out = [f"static void fortran_{function.short}({parameters}, MPI_Fint* ierror) {{"]
-    for argument, name in zip(function.arguments, names):
+    for argument, name in zip(function.arguments, names, strict=True):
         out.append(f"  const auto {name} = {FROM_FORTRAN[argument.kind].format(argument.name)};")
     values = ", ".join(names)
-    found = known_words(function, names, lambda *two: f"pair_of({', '.join(two)})")
-    if found is None:
-        out.append(f"  const int status = c_{function.short}({values});")
+    if is_known_by_words(function):
+        words = known_words(function, names, "pair_of({}, {})".format)
+        buffers = places_of(function, names)["buffer"]
+        values_of_known = ", ".join([str(index), *words, *buffers])
+        known = f"known_call<decltype(c_{function.short})>({values_of_known})"
+        out.append(f"  auto* const known = {known};")
+        out.append(f"  auto* const way = known != nullptr ? known : &c_{function.short};")
+        out.append(f"  const int status = way({values});")
     else:
-        words, buffers = found
-        known = f"known_call<decltype(c_{function.short})>({index}, {', '.join(words)}"
-        out.append(f"  auto* const known = {', '.join([known, *buffers])});")
-        out.append(f"  const int status = (known != nullptr ? known : &c_{function.short})({values});")
+        out.append(f"  const int status = c_{function.short}({values});")
     out.append("  if (ierror != nullptr) *ierror = static_cast<MPI_Fint>(status);")
     return [*out, "}"]
 

@@ -59,8 +59,9 @@ void sibyl_preload_remember(const char* symbol, const struct sibyl_preload_argum
   const struct Entry* const entry = entry_of(symbol);
   if (entry != NULL) {
     const uint32_t number = entry->index + 1;
-    const unsigned place = sibyl_preload_known_place(number, call->communicator, call->type,
-                                                     call->other, call->counts);
+    const word counts = call->nulls > sibyl_preload_null_bits ? 0 : call->counts; /* of sizes */
+    const unsigned place =
+        sibyl_preload_known_place(number, call->communicator, call->type, call->other, counts);
     change(&sibyl_preload_known_calls[place], number, entry->native, call);
     atomic_store_explicit(&are_any, 1, memory_order_relaxed);
   }

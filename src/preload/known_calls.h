@@ -8,9 +8,11 @@
  *
  * A call is known by its entry and by all of its arguments that had a part in the decision. Of
  * buffers that is which are null; one of MPI's constants, or the same buffer twice, is not known
- * here. Of irregular blocks it is which arrays there are, where the library has them whatever their
- * sizes are; else they are not known here. Arguments are compared as words, in as many bits as an
- * int or the MPI's handles have: what stands above these in a register may be anything.
+ * here. Of irregular blocks with a root, and of an all-to-all's, it is which arrays there are,
+ * since the library has them whatever their sizes are; a rank without a buffer for its own block is
+ * known by how long that is. Of those whose sizes all ranks know it is how long all of them are and
+ * the longest one (sibyl_preload_known_sizes). Arguments are compared as words, in as many bits as
+ * an int or the MPI's handles have: what stands above these in a register may be anything.
  *
  * Thread safety: any number of threads. A writer makes a place's version odd while it changes it,
  * and readers that see that, or another version afterwards, have found nothing.
@@ -30,10 +32,12 @@ struct sibyl_preload_known_call {
   _Atomic(uint32_t) entry; /* its index and one; 0: nothing is here */
   _Atomic(void*) native;
   _Atomic(word) communicator, type, other, counts, handle_bits;
+  /* In the upper bits of `nulls` how many ranks' sizes are to be looked at, whose sum is in
+   * `counts` and the largest in `root`. */
   _Atomic(uint32_t) root, nulls;
 } __attribute__((aligned(64)));
 
-enum { sibyl_preload_known_bits = 6 };
+enum { sibyl_preload_known_bits = 6, sibyl_preload_null_shift = 2, sibyl_preload_null_bits = 3 };
 extern struct sibyl_preload_known_call sibyl_preload_known_calls[1 << sibyl_preload_known_bits];
 
 static inline unsigned sibyl_preload_known_place(uint32_t entry, word communicator, word type,
@@ -79,6 +83,38 @@ static inline void* sibyl_preload_known(unsigned index, word communicator, word 
   atomic_thread_fence(memory_order_acquire);
   const uint32_t after = atomic_load_explicit(&known->version, memory_order_relaxed);
   return same && version == after && version % 2 == 0 ? native : NULL;
+}
+
+/* The same of blocks whose sizes all ranks know: as many as the place says, once it is this call's.
+ */
+static inline void* sibyl_preload_known_sizes(unsigned index, word communicator, word type,
+                                              word other, word sizes, uint32_t nulls) {
+  const uint32_t entry = index + 1;
+  struct sibyl_preload_known_call* const known =
+      &sibyl_preload_known_calls[sibyl_preload_known_place(entry, communicator, type, other, 0)];
+  const uint32_t version = atomic_load_explicit(&known->version, memory_order_acquire);
+#define HELD(word) atomic_load_explicit(&known->word, memory_order_relaxed)
+  const word handles =
+      (HELD(communicator) ^ communicator) | (HELD(type) ^ type) | (HELD(other) ^ other);
+  const uint32_t held = HELD(nulls);
+  const int same = HELD(entry) == entry && (handles & HELD(handle_bits)) == 0 &&
+                   (held & sibyl_preload_null_bits) == nulls && sizes != 0;
+  const word in_all = HELD(counts);
+  const uint32_t longest = HELD(root);
+  void* const native = HELD(native);
+#undef HELD
+  atomic_thread_fence(memory_order_acquire);
+  const uint32_t after = atomic_load_explicit(&known->version, memory_order_relaxed);
+  if (!same || version != after || version % 2 != 0) return NULL;
+  word sum = 0;
+  int most = 0;
+  const int* const size_of = (const int*)sizes;
+  for (uint32_t rank = 0; rank < held >> sibyl_preload_null_shift; ++rank) {
+    if (size_of[rank] < 0) return NULL;
+    sum += (word)size_of[rank];
+    most = size_of[rank] > most ? size_of[rank] : most;
+  }
+  return sum == in_all && (uint32_t)most == longest ? native : NULL;
 }
 
 /* For the implementation; see services.h. */

@@ -8,7 +8,9 @@
 /* The arguments of a call as words; what a function has not is 0 (known_calls.h). */
 struct sibyl_preload_arguments {
   uint64_t communicator;
-  uint64_t type;  /* the first one */
+  /* The first one; of irregular blocks with a root one more than this rank's count, where it has no
+   * buffer for its own block, and else 0. */
+  uint64_t type;
   uint64_t other; /* the second one, or the operator */
   /* The first one, and the second one in the upper half; of irregular blocks bits, which of their
    * arrays are given. */
@@ -16,6 +18,8 @@ struct sibyl_preload_arguments {
   uint64_t handle_bits; /* in which handles are compared */
   uint32_t root;
   uint32_t nulls; /* bits, by buffer */
+  /* Where all ranks know all sizes, of so many ranks: in `counts` the sum, in `root` the largest.
+   */
 };
 
 struct sibyl_preload_services {

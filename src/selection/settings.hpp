@@ -48,7 +48,7 @@ struct Settings {
   // 1: what no algorithm shortens on one node is chosen as elsewhere (choose.cpp), for tests, whose
   // cases some libraries' own cannot do.
   std::uint32_t serves_on_node = 0;
-  SelectionTable table;      // for what is chosen automatically
+  SelectionTable table;  // for what is chosen automatically
 };
 
 // How many transfers the root of a linear algorithm may have under way; 0 is no limit.

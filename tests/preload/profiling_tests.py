@@ -47,14 +47,15 @@ class KnownCalls(PreloadTest):
 
     of_the_preload = True
     kinds = ("barrier", "bcast", "allreduce", "reduce", "scan", "exscan", "allgather", "alltoall")
-    kinds += ("gather", "scatter", "gatherv", "scatterv", "reduce_scatter_block")
+    kinds += ("gather", "scatter", "gatherv", "scatterv", "reduce_scatter_block", "allgatherv")
+    kinds += ("reduce_scatter", "some")  # the last is a gatherv
 
-    def seen(self, preload, **settings):
+    def seen(self, preload, *options, **settings):
         """Of each kind, how many calls came from the program, and how many in all."""
-        settings |= {f"SIBYL_{kind.upper()}": "native" for kind in self.kinds}
+        settings |= {f"SIBYL_{kind.upper()}": "native" for kind in self.kinds if kind != "some"}
         program = c_program(PROGRAMS / "known.c")
         libraries = " ".join(str(library) for library in preload)
-        command = ["env", f"LD_PRELOAD={libraries}", program, *self.kinds]
+        command = ["env", f"LD_PRELOAD={libraries}", program, *options, *self.kinds]
         done = self.succeed(run(command, ranks=RANKS, **settings))
         found = re.findall(r"known (\w+) (\d+) of (\d+)", done.stdout)
         return {kind: (int(known), int(in_all)) for kind, known, in_all in found}
@@ -72,6 +73,11 @@ class KnownCalls(PreloadTest):
                 self.assertGreaterEqual(in_all, 70)
                 self.assertGreater(known, in_all // 4)
                 self.assertLess(known, in_all)
+
+    def test_none_is_known_where_the_program_handles_errors(self):
+        for known, in_all in self.seen([shim(), self.tool()], "handlers").values():
+            self.assertGreaterEqual(in_all, 20)
+            self.assertEqual(known, 0)
 
     def test_those_that_are_counted_go_through_sibyl(self):
         with tempfile.TemporaryDirectory(dir=setting.work) as directory:

@@ -4,6 +4,7 @@ A file is written before the first namespace is made and says whether the cluste
 that whatever an interrupted command leaves behind is known and can be taken down.
 """
 
+import errno
 import fcntl
 import json
 import os
@@ -206,8 +207,12 @@ def load(name: str) -> Cluster | Damaged | None:
         return _read_cluster(name, read_text(path))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         return Damaged(name, f"{path} is damaged ({one_line(str(error))})")
+    except OSError as error:  # it may be sound
+        if error.errno == errno.EFBIG:
+            return Damaged(name, f"{path} is damaged ({error.strerror})")
+        raise CommandError(f"cannot read {path}: {error.strerror}") from error
 
 
 def names() -> list[str]:

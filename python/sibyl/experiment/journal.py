@@ -49,12 +49,17 @@ class Journal(Generic[T]):
         cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         self.path = Path(cache) / "sibyl" / "journal" / f"{fingerprint}.jsonl"
         self.problem = ""
-        self._entries: list[T] = []
+        self._from_json = from_json
         self._held: BinaryIO | None = None
+        self._entries = self._read()
+
+    def _read(self) -> list[T]:
+        entries: list[T] = []
         with suppress(OSError, UnicodeDecodeError):
             for line in read_text(self.path, LARGE).splitlines():
                 with suppress(AttributeError, KeyError, RecursionError, TypeError, ValueError):
-                    self._entries.append(from_json(json.loads(line)))
+                    entries.append(self._from_json(json.loads(line)))
+        return entries
 
     def hold(self) -> None:
         """Keep other processes from the same run, until this object is gone.
@@ -62,22 +67,28 @@ class Journal(Generic[T]):
         Raises:
             CommandError: one is under way.
         """
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = self.path.open("ab")
-        except OSError:  # nothing will be kept, as add() says
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-            raise CommandError(
-                "the same measurement is under way in another process; wait for its end"
-            ) from None
-        except OSError:  # a file system without locks
-            file.close()
-            return
+        while True:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                file = self.path.open("ab")
+            except OSError:  # nothing will be kept, as add() says
+                return
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.close()
+                raise CommandError(
+                    "the same measurement is under way in another process; wait for its end"
+                ) from None
+            except OSError:  # a file system without locks
+                file.close()
+                return
+            with suppress(OSError):
+                if self.path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                    break
+            file.close()  # whoever had it has forgotten it
         self._held = file
+        self._entries = self._read()  # what whoever had it has added last
 
     def read(self) -> list[T]:
         """What is there, in the order in which it was finished."""

@@ -4,7 +4,8 @@ Whatever starts an MPI job does it here: the launcher leads its process group, e
 process dies, and what outlives it is ended too. While it is supervised this process is the reaper
 of its descendants, so that none of them escapes. Those that were there before (of a shell that has
 made way for this command by `exec`, or of the Python program that calls this) are none of the
-program's: they are neither ended nor waited for.
+program's: they are neither ended nor waited for. What other threads of that Python program start
+while one is supervised is taken for the program's.
 """
 
 import ctypes

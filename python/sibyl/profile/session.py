@@ -48,20 +48,21 @@ def profile_program(
     launch.check(list(program))
     outputs.check(launch.hostfile, program)
     if launch.traces is not None:
-        return _report(read_world(launch.traces), launch.mpi, outputs, command, 0)
+        written = _report(read_world(launch.traces), launch.mpi, outputs, command)
+        return 0 if written else 1
     options = _run_options(launch)
     with scratch_directory(has_other_hosts(options, launch.hostfile)) as directory:
         options = replace(options, variables=recorder_variables(directory))
         with stdout_beside(*(path for path, _ in _files(outputs))), watching(directory):
             code = run_program(program, options, launch.hostfile)
         try:
-            said = _report(read_world(directory), _mpi_of(program, launch), outputs, command, code)
+            written = _report(read_world(directory), _mpi_of(program, launch), outputs, command)
         except BaseException:
             _keep(directory)
             raise
-        if said != code:
+        if not written:
             _keep(directory)
-        return said
+        return code if written else code or 1
 
 
 def _keep(directory: Path) -> None:
@@ -100,9 +101,8 @@ def _mpi_of(program: Sequence[str], launch: Launch) -> str | None:
     return found.flavour if in_path == found else str(found.path.parent)
 
 
-def _report(
-    world: World, mpi: str | None, outputs: Outputs, command: Sequence[str], code: int
-) -> int:
+def _report(world: World, mpi: str | None, outputs: Outputs, command: Sequence[str]) -> bool:
+    """Analyse and write; whether everything could be written."""
     if mpi is None and world.traces:
         mpi = FLAVOURS.get(int(next(iter(world.traces.values())).header["flavour"]))
     with progress_bar("analysing", 1.0) as advance:
@@ -111,7 +111,7 @@ def _report(
         )
     written = [_write(path, make, profile) for path, make in _files(outputs)]
     print_profile(profile, Terminal(stderr=True), outputs.top)
-    return code if all(written) else code or 1
+    return all(written)
 
 
 def _files(outputs: Outputs) -> list[tuple[Path, Callable[[Profile], str]]]:

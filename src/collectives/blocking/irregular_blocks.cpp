@@ -143,12 +143,12 @@ struct Irregular {
     SettledCall call = settled_call(collective, root, caller, comm, all.buffer, own.buffer);
     call.count = all.counts.given() ? 1 : 0;
     call.other_count = all.displacements.given() ? 1 : 0;
+    // Without a buffer a block is right where it is empty.
+    if (own.buffer == nullptr) call.type = static_cast<std::uint32_t>(own.count) + 1ULL;
     return call;
   }
   static constexpr bool key_tells_bytes() { return false; }
-  bool lacks_buffer(int rank) const {
-    return own.buffer == nullptr || (rank == root && all.buffer == nullptr);
-  }
+  bool lacks_buffer(int rank) const { return rank == root && all.buffer == nullptr; }
   static constexpr bool this_rank_is_awaited = true;  // in a tree others depend on it
   bool find_data(const ShortRun& run, const CommunicatorState& state, ShortRunData& found) const;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;

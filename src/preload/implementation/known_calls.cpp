@@ -7,8 +7,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
+#include "communicator/communicator_state.hpp"
 #include "communicator/settled_calls.hpp"
 #include "selection/choose.hpp"
 
@@ -18,7 +20,7 @@ namespace {
 void (*remember)(const char*, const sibyl_preload_arguments*) = nullptr;
 void (*forget)(std::uint64_t) = nullptr;
 
-// Those whose entries look there. What the library has for its blocks' sizes is not known by words.
+// Those whose entries look there.
 const char* symbol_of(Collective collective) {
   switch (collective) {
     case Collective::exscan:
@@ -39,10 +41,14 @@ const char* symbol_of(Collective collective) {
       return "MPI_Allreduce";
     case Collective::bcast:
       return "MPI_Bcast";
+    case Collective::reduce_scatter:
+      return "MPI_Reduce_scatter";
     case Collective::reduce_scatter_block:
       return "MPI_Reduce_scatter_block";
     case Collective::allgather:
       return "MPI_Allgather";
+    case Collective::allgatherv:
+      return "MPI_Allgatherv";
     case Collective::alltoall:
       return "MPI_Alltoall";
     case Collective::alltoallv:
@@ -62,6 +68,28 @@ bool is_predefined(std::uint64_t op) {
   return std::ranges::any_of(all, [op](MPI_Op one) { return SettledCall::word(one) == op; });
 }
 
+// A number or a pointer.
+template <class Handle>
+Handle handle_of(std::uint64_t word) {
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<Handle>(word);
+  } else {
+    return static_cast<Handle>(word);
+  }
+}
+
+// Another one of the program's may make calls, too, on some ranks before others, and those whose
+// call is not known are within an entry. Whoever sets one later has all calls forgotten
+// (hooks.hpp).
+bool has_predefined_handler(std::uint64_t communicator) {
+  const auto comm = handle_of<MPI_Comm>(communicator);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+  const bool predefined = handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_RETURN;
+  PMPI_Errhandler_free(&handler);
+  return predefined;
+}
+
 // Which of the buffers that the function has are null, in its own order: a gather's settled call
 // has the root's first. Empty where one is MPI_IN_PLACE, or both are the same.
 std::optional<std::uint32_t> nulls_of(const SettledCall& call) {
@@ -79,15 +107,25 @@ std::optional<std::uint32_t> nulls_of(const SettledCall& call) {
 
 // As the function has its arguments: in a scatter and a gatherv the settled call has them the other
 // way round.
-sibyl_preload_arguments words_of(const SettledCall& call, std::uint32_t nulls) {
+sibyl_preload_arguments words_of(const KnownCall& known, std::uint32_t nulls) {
+  const SettledCall& call = known.call;
   sibyl_preload_arguments words{};
   words.communicator = call.communicator;
   words.handle_bits = sizeof(MPI_Comm) == sizeof(std::uint32_t) ? UINT32_MAX : UINT64_MAX;
   words.root = has_root(call.collective()) ? call.root() : 0;
   words.nulls = nulls;
+  if (known.sizes) {
+    words.type = call.type;
+    words.other = call.op != 0 ? call.op : call.other_type;
+    words.counts = static_cast<std::uint64_t>(known.sizes->all);
+    words.root = static_cast<std::uint32_t>(known.sizes->largest);
+    words.nulls |= static_cast<std::uint32_t>(known.state->size()) << 2U;
+    return words;
+  }
   switch (call.collective()) {
     case Collective::gatherv:  // which of the arrays are given, counts and displacements
     case Collective::scatterv:
+      words.type = call.type;  // of its own block, where it has no buffer for that
       words.counts = call.count | call.other_count << 1U;
       return words;
     case Collective::alltoallv:  // of both sides
@@ -117,7 +155,10 @@ void tell(const KnownCall& known) {
   };
   if (!is_int(call.count) || !is_int(call.other_count)) return;
   if (call.op != 0 && !is_predefined(call.op)) return;
-  const sibyl_preload_arguments words = words_of(call, *nulls);
+  if (!has_predefined_handler(call.communicator)) return;
+  const bool negative = known.sizes && known.sizes->all < 0;
+  if (negative) return;
+  const sibyl_preload_arguments words = words_of(known, *nulls);
   remember(symbol, &words);
   // Somebody may have forgotten it meanwhile.
   if (!SettledCalls::is_current(call)) forget(call.communicator);

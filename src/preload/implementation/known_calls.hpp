@@ -1,5 +1,5 @@
-// Tells the shim of calls that go to the MPI library whenever they come again (../known_calls.h), and
-// asks it for those of Fortran, which come with handles and buffers of Fortran's.
+// Tells the shim of calls that go to the MPI library whenever they come again (../known_calls.h),
+// and asks it for those of Fortran, which come with handles and buffers of Fortran's.
 //
 // Thread safety: any number of threads; set once, before the first wrapper is called.
 #pragma once

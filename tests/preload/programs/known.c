@@ -6,8 +6,9 @@
  * known, and one made in its place. Beside known_tool.c, which says from where it is called: known
  * calls come from the program itself, all others through Sibyl.
  *
- * known KIND...   the kinds of calls, as the table below names them; prints "known KIND N of M" a
- * kind
+ * known [handlers] KIND...   the kinds of calls, as the table below names them; prints "known KIND
+ * N of M" for each. With `handlers` a communicator has an error handler of the program's once calls
+ * on it are known, and what follows is told of.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -137,6 +138,38 @@ static void scatterv(MPI_Comm comm, int count, int root) {
   check(all[counts[rank]] == -1, "end of a scatterv");
 }
 
+/* Every second rank has nothing, and no buffer for it. */
+static void gather_some(MPI_Comm comm, int count, int root) {
+  fill();
+  sizes(count);
+  for (int r = 1; r < ranks; r += 2) counts[r] = 0;
+  MPI_Gatherv(counts[rank] > 0 ? own : NULL, counts[rank], MPI_INT, all, counts, places, MPI_INT,
+              root, comm);
+  for (int r = 0; r < ranks && rank == root; ++r) {
+    check(all[places[r]] == (counts[r] > 0 ? 1000 * r : -1), "gatherv of some");
+  }
+}
+static void allgatherv(MPI_Comm comm, int count, int root) {
+  fill();
+  (void)root;
+  sizes(count);
+  MPI_Allgatherv(own, counts[rank], MPI_INT, all, counts, places, MPI_INT, comm);
+  for (int r = 0; r < ranks; ++r) {
+    for (int i = 0; i < counts[r]; ++i) check(all[places[r] + i] == 1000 * r + i, "allgatherv");
+    check(all[places[r] + counts[r]] == -1, "end of an allgatherv");
+  }
+}
+static void reduce_scatter(MPI_Comm comm, int count, int root) {
+  fill();
+  (void)root;
+  sizes(count);
+  MPI_Reduce_scatter(own, all, counts, MPI_INT, MPI_SUM, comm);
+  int before = 0;
+  for (int r = 0; r < rank; ++r) before += counts[r];
+  for (int i = 0; i < counts[rank]; ++i) check(all[i] == sum_of(before + i), "reduce_scatter");
+  check(all[counts[rank]] == -1, "end of a reduce_scatter");
+}
+
 typedef void collective(MPI_Comm comm, int count, int root);
 static const struct {
   const char* name;
@@ -153,7 +186,10 @@ static const struct {
              {"scatter", scatter},
              {"gatherv", gatherv},
              {"scatterv", scatterv},
-             {"reduce_scatter_block", scatter_sums}};
+             {"reduce_scatter_block", scatter_sums},
+             {"some", gather_some},
+             {"allgatherv", allgatherv},
+             {"reduce_scatter", reduce_scatter}};
 
 /* known_tool.c; without it there is nobody to ask. */
 __attribute__((weak)) void calls_seen(int* known, int* in_all);
@@ -191,13 +227,31 @@ static void try(const char* name, collective* call) {
   ask(name);
 }
 
+static void ignore(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code; }
+
+static void try_handled(const char* name, collective* call) {
+  MPI_Comm comm;
+  MPI_Errhandler handler;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_errhandler(ignore, &handler);
+  for (int i = 0; i < often; ++i) call(comm, 3, 0);
+  if (calls_seen != NULL) calls_seen(&(int){0}, &(int){0});
+  MPI_Comm_set_errhandler(comm, handler);
+  for (int i = 0; i < often; ++i) call(comm, 3, 0);
+  ask(name);
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (int i = 1; i < argc; ++i) {
+  const int handled = argc > 1 && strcmp(argv[1], "handlers") == 0;
+  for (int i = 1 + handled; i < argc; ++i) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
-      if (strcmp(argv[i], kinds[k].name) == 0) try(argv[i], kinds[k].call);
+      if (strcmp(argv[i], kinds[k].name) != 0) continue;
+      (handled ? try_handled : try)(argv[i], kinds[k].call);
     }
   }
   MPI_Finalize();

@@ -58,6 +58,15 @@ int MPI_Reduce_scatter_block(const void* s, void* b, int n, TYPE t, MPI_Op o, MP
   HERE;
   return PMPI_Reduce_scatter_block(s, b, n, t, o, c);
 }
+int MPI_Allgatherv(const void* s, int n, TYPE t, void* b, const int* m, const int* d, TYPE u,
+                   MPI_Comm c) {
+  HERE;
+  return PMPI_Allgatherv(s, n, t, b, m, d, u, c);
+}
+int MPI_Reduce_scatter(const void* s, void* b, const int* n, TYPE t, MPI_Op o, MPI_Comm c) {
+  HERE;
+  return PMPI_Reduce_scatter(s, b, n, t, o, c);
+}
 int MPI_Gather(const void* s, int n, TYPE t, void* b, int m, TYPE u, int r, MPI_Comm c) {
   HERE;
   return PMPI_Gather(s, n, t, b, m, u, r, c);

@@ -265,7 +265,7 @@ class Forwarding:
 
 def forwarded_hook(hook, fortran):
     hooks = ", ".join(f"hooks::{name}" if name else "nullptr" for name in (hook.before, hook.after))
-    when = f"{{{hooks}, {'true' if hook.open else 'false'}}}"
+    when = f"{{{hooks}, {str(hook.open).lower()}, {str(hook.nested).lower()}}}"
     for symbol, of in [(hook.name, None)] + [(f.of(hook), f) for f in fortran]:
         arguments = hook.fortran_arguments if of else hook.c_arguments
         parameters = [f"word {argument}" for argument in arguments]

@@ -62,6 +62,7 @@ class Function:
 class Hook:
     name: str  # MPI_Init
     open: bool  # served calls may come from inside
+    nested: bool  # it is called in a call within another, too
     c_arguments: list  # names
     fortran_arguments: list  # names, without ierror
     before: str  # a function of collectives/hooks.hpp, or ""
@@ -115,7 +116,7 @@ def rows(path):
 
 
 def read_hook(where, name, forms, words):
-    hook = Hook(name, forms == "hook+calls", [], [], "", "")
+    hook = Hook(name, forms == "hook+calls", forms == "hook+nested", [], [], "", "")
     for word in words:
         argument, _, kind = word.partition(":")
         if argument in ("before", "after") and kind:
@@ -144,7 +145,7 @@ def read_function(where, name, forms, words):
     if not named or forms not in ("c", "c+large", "counted") or not arguments:
         sys.exit(
             f"{where}: expected "
-            "NAME c|c+large|counted|hook|hook+calls|spawn|creates|frees ARGUMENT..."
+            "NAME c|c+large|counted|hook|hook+calls|hook+nested|spawn|creates|frees ARGUMENT..."
         )
     return Function(name, forms == "counted", forms != "c", arguments)
 
@@ -158,7 +159,7 @@ def read_functions(path):
     communicators = []
     for where, words in rows(path):
         name, forms, *arguments = words
-        if forms in ("hook", "hook+calls"):
+        if forms in ("hook", "hook+calls", "hook+nested"):
             hooks.append(read_hook(where, name, forms, arguments))
         elif forms == "spawn":
             spawns.append(Spawn(name, arguments))

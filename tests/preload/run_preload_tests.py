@@ -491,7 +491,7 @@ class Strangers(PreloadTest):
         for name in plain.split():
             expected |= {name, "P" + name}
         hooked = ("Init", "Init_thread", "Finalize", "Session_init", "Session_finalize")
-        hooked += ("Comm_set_errhandler",)
+        hooked += ("Comm_set_errhandler", "Errhandler_set")
         for name in (f"MPI_{short}" for short in hooked):
             lower = name.lower()
             expected |= {name, "P" + name}

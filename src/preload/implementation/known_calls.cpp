@@ -81,13 +81,18 @@ Handle handle_of(std::uint64_t word) {
 // Another one of the program's may make calls, too, on some ranks before others, and those whose
 // call is not known are within an entry. Whoever sets one later has all calls forgotten
 // (hooks.hpp).
-bool has_predefined_handler(std::uint64_t communicator) {
-  const auto comm = handle_of<MPI_Comm>(communicator);
+bool has_predefined_handler(MPI_Comm comm) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
   const bool predefined = handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_RETURN;
   PMPI_Errhandler_free(&handler);
   return predefined;
+}
+
+// MPICH calls the world's where a communicator was never given one.
+bool are_handlers_predefined(std::uint64_t communicator) {
+  return has_predefined_handler(handle_of<MPI_Comm>(communicator)) &&
+         (!Process::has_world() || has_predefined_handler(MPI_COMM_WORLD));
 }
 
 // Which of the buffers that the function has are null, in its own order: a gather's settled call
@@ -123,6 +128,11 @@ sibyl_preload_arguments words_of(const KnownCall& known, std::uint32_t nulls) {
     return words;
   }
   switch (call.collective()) {
+    case Collective::allgatherv:  // whatever its sizes are: of no rank
+    case Collective::reduce_scatter:
+      words.type = call.type;
+      words.other = call.op != 0 ? call.op : call.other_type;
+      return words;
     case Collective::gatherv:  // which of the arrays are given, counts and displacements
     case Collective::scatterv:
       words.type = call.type;  // of its own block, where it has no buffer for that
@@ -155,9 +165,11 @@ void tell(const KnownCall& known) {
   };
   if (!is_int(call.count) || !is_int(call.other_count)) return;
   if (call.op != 0 && !is_predefined(call.op)) return;
-  if (!has_predefined_handler(call.communicator)) return;
-  const bool negative = known.sizes && known.sizes->all < 0;
-  if (negative) return;
+  if (!are_handlers_predefined(call.communicator)) return;
+  // A rank without a buffer is right where its block is empty, which sums and maxima do not tell.
+  const bool of_sizes = call.collective() == Collective::allgatherv ||
+                        call.collective() == Collective::reduce_scatter;
+  if (of_sizes && (*nulls != 0 || (known.sizes && known.sizes->all < 0))) return;
   const sibyl_preload_arguments words = words_of(known, *nulls);
   remember(symbol, &words);
   // Somebody may have forgotten it meanwhile.

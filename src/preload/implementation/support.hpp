@@ -74,6 +74,7 @@ struct Hook {
   void (*before)();  // null: none
   void (*after)();   // after success; null: none
   bool open;         // calls from inside are the program's (its callbacks') and are served
+  bool nested;       // `after`, which is local, is called within another call, too
 };
 
 template <typename... Words>
@@ -89,7 +90,11 @@ int with_hooks(const Hook& hook, Call call) {
   int status = MPI_SUCCESS;
   {
     const Entry entry;
-    if (entry.nested()) return call();
+    if (entry.nested()) {
+      status = call();
+      if (hook.nested && status == MPI_SUCCESS) hook.after();
+      return status;
+    }
     if (hook.before != nullptr) hook.before();
     if (!hook.open) status = call();
   }

@@ -40,6 +40,7 @@ def measured(program, folder, turns, **more):
         words = ["sh", "-c", f'exec "$0" "$@" < {program.stdin}', *words]
     command = [setting.sibyl, "run", "-n", ranks, "--mpi", setting.mpi, "--compare", turns]
     extra = {name: value for name, value in os.environ.items() if name.startswith("SIBYL_")}
+    extra.setdefault("SIBYL_TEST_SERVE", "0")  # what a user gets
     env = environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", **extra | more)
     if setting.mpi == "mpich":
         env = yielding(env)

@@ -31,6 +31,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for layer in ("btl", "mtl"):
     os.environ.setdefault(f"OMPI_MCA_{layer}", "^ofi")
 
+# Programs of two ranks are to be served, which would be the MPI library's on one node.
+os.environ.setdefault("SIBYL_TEST_SERVE", "1")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One process of several (`pytest -n 2 --dist loadgroup`) runs all that starts programs of an

@@ -36,12 +36,6 @@ Told told_from(const Governor::Report& all, std::size_t begin) {
   return told;
 }
 
-double median_of_comparable(std::span<const double> values) {
-  std::vector<double> kept;
-  std::ranges::copy_if(values, std::back_inserter(kept), [](double one) { return one >= 0; });
-  return kept.empty() ? Governor::not_comparable : median_of(kept);
-}
-
 // The oldest go where there are more than count.
 void keep_last(std::vector<double>& costs, std::size_t most) {
   if (costs.size() > most) {
@@ -51,6 +45,12 @@ void keep_last(std::vector<double>& costs, std::size_t most) {
 
 void keep_comparable(std::vector<double>& kept, std::span<const double> costs) {
   std::ranges::copy_if(costs, std::back_inserter(kept), [](double cost) { return cost >= 0; });
+}
+
+double median_of_comparable(std::span<const double> values) {
+  std::vector<double> kept;
+  keep_comparable(kept, values);
+  return kept.empty() ? Governor::not_comparable : median_of(kept);
 }
 
 }  // namespace
@@ -221,11 +221,9 @@ void Judge::Record::clear() {
 
 SiteVerdict Judge::judge_watched(std::size_t site, std::span<const double> costs, double spread) {
   Record& record = record_of(site);
-  std::vector<double> comparable;
-  keep_comparable(comparable, costs);
   SiteVerdict verdict{.action = Action::watch_on, .next_watch = longest_interval};
-  if (comparable.empty()) return verdict;
-  const double now = median_of(comparable);
+  const double now = median_of_comparable(costs);
+  if (now < 0) return verdict;
   verdict.next_watch = interval_for(now);
   if (record.usual <= 0) {
     record.usual = now;

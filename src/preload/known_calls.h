@@ -65,9 +65,15 @@ static inline int sibyl_preload_are_apart(word first, word second) {
   return first != second || first == 0;
 }
 
-/* Where the call goes; null where it is not known. */
-static inline void* sibyl_preload_known(unsigned index, word communicator, word type, word other,
-                                        word counts, word root, uint32_t nulls) {
+/* What a place holds besides of a call by this entry, on this communicator, of these types. */
+struct sibyl_preload_held {
+  void* native; /* null: it holds none */
+  word counts;
+  uint32_t root, nulls;
+};
+
+static inline struct sibyl_preload_held sibyl_preload_look(unsigned index, word communicator,
+                                                           word type, word other, word counts) {
   const uint32_t entry = index + 1;
   struct sibyl_preload_known_call* const known =
       &sibyl_preload_known_calls[sibyl_preload_known_place(entry, communicator, type, other,
@@ -76,45 +82,40 @@ static inline void* sibyl_preload_known(unsigned index, word communicator, word 
 #define HELD(word) atomic_load_explicit(&known->word, memory_order_relaxed)
   const word handles =
       (HELD(communicator) ^ communicator) | (HELD(type) ^ type) | (HELD(other) ^ other);
-  const int same = HELD(entry) == entry && (handles & HELD(handle_bits)) == 0 &&
-                   HELD(counts) == counts && HELD(root) == (uint32_t)root && HELD(nulls) == nulls;
-  void* const native = HELD(native);
+  const int same = HELD(entry) == entry && (handles & HELD(handle_bits)) == 0;
+  struct sibyl_preload_held held = {HELD(native), HELD(counts), HELD(root), HELD(nulls)};
 #undef HELD
   atomic_thread_fence(memory_order_acquire);
   const uint32_t after = atomic_load_explicit(&known->version, memory_order_relaxed);
-  return same && version == after && version % 2 == 0 ? native : NULL;
+  if (!same || version != after || version % 2 != 0) held.native = NULL;
+  return held;
+}
+
+/* Where the call goes; null where it is not known. */
+static inline void* sibyl_preload_known(unsigned index, word communicator, word type, word other,
+                                        word counts, word root, uint32_t nulls) {
+  const struct sibyl_preload_held held =
+      sibyl_preload_look(index, communicator, type, other, counts);
+  const int same = held.counts == counts && held.root == (uint32_t)root && held.nulls == nulls;
+  return same ? held.native : NULL;
 }
 
 /* The same of blocks whose sizes all ranks know: as many as the place says, once it is this call's.
  */
 static inline void* sibyl_preload_known_sizes(unsigned index, word communicator, word type,
                                               word other, word sizes, uint32_t nulls) {
-  const uint32_t entry = index + 1;
-  struct sibyl_preload_known_call* const known =
-      &sibyl_preload_known_calls[sibyl_preload_known_place(entry, communicator, type, other, 0)];
-  const uint32_t version = atomic_load_explicit(&known->version, memory_order_acquire);
-#define HELD(word) atomic_load_explicit(&known->word, memory_order_relaxed)
-  const word handles =
-      (HELD(communicator) ^ communicator) | (HELD(type) ^ type) | (HELD(other) ^ other);
-  const uint32_t held = HELD(nulls);
-  const int same = HELD(entry) == entry && (handles & HELD(handle_bits)) == 0 &&
-                   (held & sibyl_preload_null_bits) == nulls && sizes != 0;
-  const word in_all = HELD(counts);
-  const uint32_t longest = HELD(root);
-  void* const native = HELD(native);
-#undef HELD
-  atomic_thread_fence(memory_order_acquire);
-  const uint32_t after = atomic_load_explicit(&known->version, memory_order_relaxed);
-  if (!same || version != after || version % 2 != 0) return NULL;
+  const struct sibyl_preload_held held = sibyl_preload_look(index, communicator, type, other, 0);
+  const int same = (held.nulls & sibyl_preload_null_bits) == nulls && sizes != 0;
+  if (!same || held.native == NULL) return NULL;
   word sum = 0;
   int most = 0;
   const int* const size_of = (const int*)sizes;
-  for (uint32_t rank = 0; rank < held >> sibyl_preload_null_shift; ++rank) {
+  for (uint32_t rank = 0; rank < held.nulls >> sibyl_preload_null_shift; ++rank) {
     if (size_of[rank] < 0) return NULL;
     sum += (word)size_of[rank];
     most = size_of[rank] > most ? size_of[rank] : most;
   }
-  return sum == in_all && (uint32_t)most == longest ? native : NULL;
+  return sum == held.counts && (uint32_t)most == held.root ? held.native : NULL;
 }
 
 /* For the implementation; see services.h. */

@@ -13,8 +13,8 @@
 //     std::optional<SettledCall> key() const;       // none: a few words do not tell calls apart
 //     bool key_tells_bytes() const;                 // calls of one key count as many for the
 //     report
-//     // Optional: whether this rank has no buffer where one may be wanted, as far as its key
-//     tells. bool lacks_buffer(int rank) const;
+//     // Optional: whether this rank has no buffer where its key does not tell if one is wanted.
+//     bool lacks_buffer(int rank) const;
 //     // Optional: of blocks of any sizes what the decision looks at, which the key does not tell.
 //     std::optional<BlockSizes> sizes(int ranks) const;
 //     // Where a short run finds the data of this call; false: it must go the whole way.
@@ -173,17 +173,16 @@ template <class Call>
   const LibraryServes before =
       caller.preload ? library_serves(call, *state, comm) : LibraryServes::no;
   if (before != LibraryServes::no) {
-    const OwnData own =
-        counted.is_timed() ? call.own_data(state->rank(), state->size()) : OwnData{};
+    // The handle of a type that is not predefined may be another's later, of another size.
+    const bool asks_size = counted.is_timed() || before == LibraryServes::as_short;
+    const OwnData own = asks_size ? call.own_data(state->rank(), state->size()) : OwnData{};
     const int result = call.native();
     if (result != MPI_SUCCESS) return counted.end_left(LeftNative::by_choice, 0, result);
     const std::uint64_t bytes = counted.bytes_of(own.count, own.type);
-    // The handle of a type that is not predefined may be another's later, of another size.
-    const bool asks_size = counted.is_timed() || before == LibraryServes::as_short;
     const auto tells_size = [&] {
       DatatypeInfo type;
-      const MPI_Datatype of = call.own_data(state->rank(), state->size()).type;
-      return call.key_tells_bytes() && state->type_info(of, 1, type) == MPI_SUCCESS && type.named;
+      return call.key_tells_bytes() && state->type_info(own.type, 1, type) == MPI_SUCCESS &&
+             type.named;
     };
     const bool comes_again =
         before != LibraryServes::this_once && may_settle(call, key, state->rank());

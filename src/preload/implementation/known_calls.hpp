@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "communicator/settled_calls.hpp"
 #include "preload/services.h"
@@ -22,15 +21,6 @@ inline std::uint64_t pair_of(int first, int second) {
   return static_cast<std::uint32_t>(first) | static_cast<std::uint64_t>(second) << 32U;
 }
 
-template <class Word>
-std::uint64_t known_word(Word word) {
-  if constexpr (std::is_pointer_v<Word>) {
-    return reinterpret_cast<std::uintptr_t>(word);
-  } else {
-    return static_cast<std::uint64_t>(word);
-  }
-}
-
 // Of a C function's arguments; the words as ../known_calls.h has them, then its buffers.
 template <class Function, class Comm, class Type, class Other, class... Buffers>
 Function* known_call(unsigned entry, Comm comm, Type type, Other other, std::uint64_t counts,
@@ -44,9 +34,9 @@ Function* known_call(unsigned entry, Comm comm, Type type, Other other, std::uin
     if (all[1] == all[2] && all[1] != nullptr) return nullptr;
   }
   sibyl_preload_arguments call{};
-  call.communicator = known_word(comm);
-  call.type = known_word(type);
-  call.other = known_word(other);
+  call.communicator = SettledCall::word(comm);
+  call.type = SettledCall::word(type);
+  call.other = SettledCall::word(other);
   call.counts = counts;
   call.root = static_cast<std::uint32_t>(root);
   call.nulls = nulls;

@@ -52,17 +52,21 @@ def rebase(text, folder, page, source, included):
     return "".join(parts)
 
 
+def text_of(page, source):
+    """Return what the page `page` of the site in `source` shows, with the links of that place."""
+    text, folder = page.read_text("utf-8"), page.parent
+    if match := INCLUDE.match(text):
+        document = (page.parent / match[1]).resolve()
+        text += document.read_text("utf-8")
+        folder = document.parent
+    return rebase(text, folder, page, source, documents_shown(source))
+
+
 def _read(app, docname, content):
     source = Path(app.srcdir)
     page = source / f"{docname}.md"
-    if not page.exists():
-        return
-    text, folder = content[0], page.parent
-    if match := INCLUDE.match(text):
-        document = (page.parent / match[1]).resolve()
-        text = text[: match.end()] + text[match.end() :] + document.read_text("utf-8")
-        folder = document.parent
-    content[0] = rebase(text, folder, page, source, documents_shown(source))
+    if page.exists():
+        content[0] = text_of(page, source)
 
 
 def _link_names(app, doctree, docname):

@@ -40,15 +40,27 @@ def test_pages_that_sources_name_are_there():
     assert gone == []
 
 
-def rebased(text, monkeypatch):
-    """Return a page's text with its links mended, and what was warned of."""
-    warned = []
+@pytest.fixture
+def warned(monkeypatch):
+    """Return the list of what is warned of."""
+    found = []
     monkeypatch.setattr(
-        repository.LOGGER, "warning", lambda text, *values, **_: warned.append(text % values)
+        repository.LOGGER, "warning", lambda text, *values, **_: found.append(text % values)
     )
+    return found
+
+
+def rebased(text):
+    """Return a page's text with its links mended."""
     page = DOCS / "how-to" / "page.md"
     included = {ROOT / "ARCHITECTURE.md": DOCS / "explanation" / "architecture.md"}
-    return repository.rebase(text, page.parent, page, DOCS, included), warned
+    return repository.rebase(text, page.parent, page, DOCS, included)
+
+
+def test_every_link_of_a_page_leads_to_a_page_or_a_file(warned):
+    for page in DOCS.rglob("*.md"):
+        repository.text_of(page, DOCS)
+    assert warned == []
 
 
 @pytest.mark.parametrize(
@@ -60,18 +72,21 @@ def rebased(text, monkeypatch):
         ("https://example.org/a.md", "https://example.org/a.md"),
     ],
 )
-def test_a_link_leads_to_the_page_that_shows_the_document(link, becomes, monkeypatch):
-    assert rebased(f"see [it]({link}).", monkeypatch) == (f"see [it]({becomes}).", [])
+def test_a_link_leads_to_the_page_that_shows_the_document(link, becomes, warned):
+    assert rebased(f"see [it]({link}).") == f"see [it]({becomes})."
+    assert warned == []
 
 
 @pytest.mark.parametrize("link", ["gone.md", "../../src/gone.cpp", "../../src", "../../README.md"])
-def test_a_link_to_nothing_a_folder_or_a_document_without_a_page_is_warned_of(link, monkeypatch):
-    assert len(rebased(f"see [it]({link}).", monkeypatch)[1]) == 1
+def test_a_link_to_nothing_a_folder_or_a_document_without_a_page_is_warned_of(link, warned):
+    rebased(f"see [it]({link}).")
+    assert len(warned) == 1
 
 
-def test_what_is_code_is_no_link(monkeypatch):
+def test_what_is_code_is_no_link(warned):
     code = "```\na[1](gone.md)\n```\n"
-    assert rebased(code, monkeypatch) == (code, [])
+    assert rebased(code) == code
+    assert warned == []
 
 
 def cut_off(text):

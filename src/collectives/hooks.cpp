@@ -3,7 +3,9 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <new>
 
 #include "communicator/communicator_state.hpp"
@@ -16,7 +18,13 @@ namespace {
 std::atomic<int> sessions = 0;
 
 void count_communicators(int change) {
-  if (Process* const process = Process::known()) process->live_communicators += change;
+  Process* const process = Process::known();
+  if (process == nullptr) return;
+  // Not all that are freed were counted when they were made.
+  std::int64_t before = process->live_communicators;
+  while (!process->live_communicators.compare_exchange_weak(
+      before, std::max<std::int64_t>(before + change, 0))) {
+  }
 }
 
 }  // namespace

@@ -87,12 +87,19 @@ static int python_module(const char* path) {
 }
 static int64_t python_line(void) { return 0; }
 
+/* Open MPI has translated Fortran's constants already. */
+static void for_each_object(int (*visit)(const char* object, void* data), void* data) {
+  (void)visit;
+  (void)data;
+}
+
 static const struct sibyl_preload_services services = {
     .native = native,
     .hand_back = sibyl_component_back,
     .place_of_call = place_of_call,
     .python_module = python_module,
     .python_line = python_line,
+    .for_each_object = for_each_object,
 };
 
 static int load(void) {
@@ -116,7 +123,8 @@ static int load(void) {
   begin_world = (void (*)(void))dlsym(library, "sibyl_preload_begin_world");
   new_communicator = (void (*)(MPI_Comm))dlsym(library, "sibyl_preload_new_communicator");
   if (identity == NULL || attach == NULL || lookup == NULL || makes_private == NULL ||
-      begin_world == NULL || new_communicator == NULL || strcmp(identity(), "openmpi 40") != 0) {
+      begin_world == NULL || new_communicator == NULL ||
+      strcmp(identity(), SIBYL_PRELOAD_IDENTITY("openmpi 40")) != 0) {
     return decline("libsibyl-openmpi.so is of another version");
   }
   const char* const problem = attach(&services);

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fallbacks import fallbacks
-from tables import ARRAYS, BUFFERS, C_TYPES, FortranSymbol, buffer_of, read_fortran, read_functions
+from tables import (
+    ARRAYS,
+    BUFFERS,
+    C_TYPES,
+    LEAST_FORTRAN_WORDS,
+    FortranSymbol,
+    buffer_of,
+    read_fortran,
+    read_functions,
+)
 
 HERE = Path(__file__).resolve().parent
 LARGE_C_TYPES = {
@@ -50,7 +59,8 @@ def c_entries(name, count, role):
 
 def fortran_entries(function, fortran, count, role):
     symbols = dict.fromkeys(symbol.of(function) for symbol in fortran)
-    return [(symbol, count, "fortran_function", role) for symbol in symbols]
+    words = max(count, LEAST_FORTRAN_WORDS)
+    return [(symbol, words, "fortran_function", role) for symbol in symbols]
 
 
 # Blocks of sizes that all ranks know, which are looked at (known_calls.h).

@@ -4,6 +4,12 @@
 
 #include <stdint.h>
 
+#include "sibyl/version.h"
+
+/* What a shim and an implementation have to agree on: an MPI's ABI, by its name and the number in
+ * its library's soname, and the release, with which this structure may change. */
+#define SIBYL_PRELOAD_IDENTITY(abi) abi " by Sibyl " SIBYL_VERSION_STRING
+
 /* NOLINTBEGIN(readability-identifier-naming,modernize-redundant-void-arg): C */
 /* The arguments of a call as words; what a function has not is 0 (known_calls.h). */
 struct sibyl_preload_arguments {
@@ -40,6 +46,9 @@ struct sibyl_preload_services {
   void (*forget)(uint64_t communicator);
   /* Where a call by the entry of this index goes that was remembered; null where it was not. */
   void* (*known)(unsigned entry, const struct sibyl_preload_arguments* call);
+  /* Goes over the names of loaded objects but for the program's, until `visit` returns what is not
+   * 0. */
+  void (*for_each_object)(int (*visit)(const char* object, void* data), void* data);
 };
 /* NOLINTEND(readability-identifier-naming,modernize-redundant-void-arg) */
 

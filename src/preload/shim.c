@@ -192,6 +192,7 @@ static const struct sibyl_preload_services services = {
     .remember = sibyl_preload_remember,
     .forget = sibyl_preload_forget,
     .known = sibyl_preload_find_known,
+    .for_each_object = sibyl_preload_for_each_object,
 };
 
 static void load_implementation(void) {
@@ -240,9 +241,9 @@ static void load_implementation(void) {
     return;
   }
   char wanted[64];
-  snprintf(wanted, sizeof wanted, "%s %d", mpi.flavour, mpi.abi);
+  snprintf(wanted, sizeof wanted, SIBYL_PRELOAD_IDENTITY("%s %d"), mpi.flavour, mpi.abi);
   if (strcmp(identity(), wanted) != 0) {
-    decline(&mpi, "%s was built for the ABI %s, this is %s", path, identity(), wanted);
+    decline(&mpi, "%s was built for the ABI %s, wanted is %s", path, identity(), wanted);
     return;
   }
   const char* problem = attach(&services);
@@ -279,10 +280,12 @@ int sibyl_preload_has_implementation(const void* caller) {
 }
 
 void* sibyl_preload_resolve(unsigned index, const void* caller) {
-  const int has_implementation = sibyl_preload_has_implementation(caller);
   const struct sibyl_preload_symbol* symbol = &sibyl_preload_symbols[index];
+  const int of_mpi =
+      symbol->kind != fortran_function || sibyl_preload_is_of_mpi(symbol->name, caller);
+  const int has_implementation = of_mpi && sibyl_preload_has_implementation(caller);
   void* target = NULL;
-  if (sibyl_preload_takes(symbol)) {
+  if (of_mpi && sibyl_preload_takes(symbol)) {
     if (symbol->role == role_served) pthread_once(&told, tell);
     const char* function = symbol->name + (symbol->kind == profiling_function);
     if (has_implementation) target = lookup(function);

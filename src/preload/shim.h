@@ -70,10 +70,17 @@ int sibyl_preload_entries(enum sibyl_preload_entries_of whose, word root, word c
 void* sibyl_preload_find(const char* symbol, const void* caller);
 /* The symbol as a loaded object and its dependencies see it. */
 void* sibyl_preload_symbol_in(const char* object, const char* symbol);
+/* Goes over the names of loaded objects but for the program's, until `visit` returns what is not 0.
+ */
+void sibyl_preload_for_each_object(int (*visit)(const char* object, void* data), void* data);
+/* Whether a name of Fortran's is that of an MPI library for the caller: those have a profiling name
+ * beside it. `mpi_bcast` may as well be a library's own function in C, and `mpi_bcast_` that of a
+ * stand-in for MPI, as sequential solvers bring one. */
+int sibyl_preload_is_of_mpi(const char* fortran, const void* caller);
 /* Tells loaded objects apart; null for an address in none. */
 const void* sibyl_preload_object_of(const void* address);
-/* An address in the object that made the first call. All objects of a process use one MPI library,
- * so it is no matter which comes first. */
+/* An address in the object that made the first call to MPI. All objects of a process use one MPI
+ * library, so it is no matter which comes first. */
 const void* sibyl_preload_first_caller(void);
 
 /* Loads the implementation unless that has been tried; whether there is one. */

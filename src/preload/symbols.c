@@ -4,7 +4,9 @@
 #endif
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "shim.h"
 
@@ -27,7 +29,7 @@ void* sibyl_preload_symbol_in(const char* object, const char* symbol) {
 }
 
 struct Objects {
-  const char** names;
+  char** names;
   size_t count, capacity;
 };
 
@@ -37,26 +39,46 @@ static int collect_object(struct dl_phdr_info* info, size_t size, void* data) {
   if (info->dlpi_name == NULL || info->dlpi_name[0] == '\0') return 0;
   if (objects->count == objects->capacity) {
     const size_t capacity = objects->capacity == 0 ? 64 : 2 * objects->capacity;
-    const char** names = realloc(objects->names, capacity * sizeof *names);
+    char** names = realloc(objects->names, capacity * sizeof *names);
     if (names == NULL) return 1;
     objects->names = names;
     objects->capacity = capacity;
   }
-  objects->names[objects->count++] = info->dlpi_name;
+  char* const name = strdup(info->dlpi_name); /* another thread may unload the object */
+  if (name == NULL) return 1;
+  objects->names[objects->count++] = name;
   return 0;
 }
 
-/* The last resort: any loaded object. dlopen must not run inside dl_iterate_phdr, which holds the
- * loader's lock, so the names are collected first. */
-static void* symbol_anywhere(const char* symbol) {
+/* dlopen must not run inside dl_iterate_phdr, which holds the loader's lock, so the names are
+ * collected first. */
+void sibyl_preload_for_each_object(int (*visit)(const char* object, void* data), void* data) {
   struct Objects objects = {NULL, 0, 0};
-  void* address = NULL;
   dl_iterate_phdr(collect_object, &objects);
-  for (size_t i = 0; i < objects.count && address == NULL; ++i) {
-    address = sibyl_preload_symbol_in(objects.names[i], symbol);
+  int ended = 0;
+  for (size_t i = 0; i < objects.count; ++i) {
+    if (!ended) ended = visit(objects.names[i], data);
+    free(objects.names[i]);
   }
   free(objects.names);
-  return address;
+}
+
+struct Wanted {
+  const char* symbol;
+  void* address;
+};
+
+static int look_in(const char* object, void* data) {
+  struct Wanted* const wanted = data;
+  wanted->address = sibyl_preload_symbol_in(object, wanted->symbol);
+  return wanted->address != NULL;
+}
+
+/* The last resort: any loaded object. */
+static void* symbol_anywhere(const char* symbol) {
+  struct Wanted wanted = {symbol, NULL};
+  sibyl_preload_for_each_object(look_in, &wanted);
+  return wanted.address;
 }
 
 void* sibyl_preload_find(const char* symbol, const void* caller) {
@@ -68,4 +90,11 @@ void* sibyl_preload_find(const char* symbol, const void* caller) {
     if (address != NULL) return address;
   }
   return symbol_anywhere(symbol);
+}
+
+int sibyl_preload_is_of_mpi(const char* fortran, const void* caller) {
+  if (strstr(fortran, "_f08") != NULL) return 1; /* nobody else has such names */
+  char profiling[64];
+  snprintf(profiling, sizeof profiling, "%c%s", fortran[0] == 'M' ? 'P' : 'p', fortran);
+  return sibyl_preload_find(profiling, caller) != NULL;
 }

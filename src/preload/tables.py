@@ -16,6 +16,9 @@ C_TYPES = {
     "counts": "const int*",
     "displs": "const int*",
 }
+# That entries of Fortran's names forward, all that travel in registers: a function of this name
+# that is not MPI's may have more arguments.
+LEAST_FORTRAN_WORDS = 6
 BUFFERS = ("in", "out", "inout")
 ARRAYS = ("counts", "displs")
 PLAIN = (*BUFFERS, "count", "datatype", "op", "root", "comm")

@@ -79,3 +79,7 @@ class DeviceMemory(PreloadTest):
             **FORCED,
         )
         self.assertNotEqual(done.returncode, 0)
+        # Of the launcher: by a signal, not for want of the library that stands for CUDA.
+        self.assertRegex(
+            done.stdout + done.stderr, r"[Ss]ignal:? 11|EXIT CODE: (139|11)|[Ss]egment"
+        )

@@ -115,6 +115,7 @@ class Governed(PreloadTest):
         sites = self.sites_of(
             rounds, INTS, "late", *sorted(names), SIBYL_PREDICT="periodic", **SHORT_LINKS
         )
+        self.assertEqual({site["collective"] for site in sites}, names)
         self.assert_tried([site for site in sites if site["collective"] == "exscan"], rounds)
         for name in names:
             calls = sum(site["calls"] for site in sites if site["collective"] == name)

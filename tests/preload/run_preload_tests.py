@@ -16,6 +16,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -377,6 +378,31 @@ class Faults(PreloadTest):
                     self.recover("before", 5, elements, calls, **tree)
 
 
+class FortranNames(PreloadTest):
+    """What has names of Fortran's, or Fortran's constants, in a place of its own."""
+
+    def test_functions_that_only_have_the_names_are_called_as_they_are(self):
+        source = PROGRAMS / "namesakes.c"
+        if setting.mpicc is None:
+            self.skipTest("no --mpicc")
+        library = compile_program(setting.mpicc, source, "-DLIBRARY", "-shared", "-fPIC")
+        program = setting.work / "calls_namesakes"
+        words = [setting.mpicc, "-O1", source, library, f"-Wl,-rpath,{setting.work}", "-o", program]
+        subprocess.run(words, check=True)
+        done = self.compare([program], {"exscan"}, ranks=2)
+        lines = sorted(line for line in done.stdout.splitlines() if line[:1].isdigit())
+        self.assertEqual(lines, ["0: 220 9 65 21 0", "1: 220 9 65 21 1"])
+
+    def test_constants_of_a_library_that_was_loaded_apart(self):
+        if setting.mpifort is None:
+            self.skipTest("no --mpifort")
+        flags = ("-w", "-fallow-argument-mismatch", "-shared", "-fPIC")
+        library = compile_program(setting.mpifort, PROGRAMS / "in_place_library.f90", *flags)
+        program = [c_program(PROGRAMS / "loads_fortran.c"), library]
+        done = self.compare(program, {"allreduce"}, ranks=2, SIBYL_ALLREDUCE="doubling")
+        self.assertIn("1: 0 100 2098", done.stdout)
+
+
 class FortranPrograms(PreloadTest):
     def test_mpifh(self):
         self.compare([fortran_program("collectives_mpifh.f")])
@@ -533,7 +559,8 @@ class Generator(PreloadTest):
         done, shim_source = self.generate("shim", line)
         self.succeed(done)
         library = setting.work / "generated.so"
-        command = ["cc", "-shared", "-fPIC", f"-I{self.SOURCES}", shim_source, "-o", library]
+        includes = [f"-I{self.SOURCES}", f"-I{self.SOURCES.parents[1] / 'include'}"]
+        command = ["cc", "-shared", "-fPIC", *includes, shim_source, "-o", library]
         self.succeed(subprocess.run(command, capture_output=True, text=True))
         names = subprocess.run(["nm", "-D", library], capture_output=True, text=True).stdout.split()
         for symbol in (
@@ -605,6 +632,17 @@ class Misfits(PreloadTest):
         directory = self.directory("misnamed")
         (directory / implementation(setting.flavour)).symlink_to(other)
         self.forwarded(directory, "MPI's own collectives")
+
+    def test_an_implementation_of_another_release(self):
+        directory = self.directory("released")
+        own = implementation(setting.flavour)
+        library = (setting.library_dir / own).read_bytes()
+        release = re.search(rb" by Sibyl ([0-9.]+)\0", library)[1]
+        other = (b"9" if release[:1] != b"9" else b"8") + release[1:]
+        (directory / own).write_bytes(
+            library.replace(b" by Sibyl " + release, b" by Sibyl " + other)
+        )
+        self.forwarded(directory, f" by Sibyl {other.decode()}, wanted is", "MPI's own collectives")
 
     def test_a_weak_reference_to_a_large_count_function_falls_back(self):
         command = [c_program(PROGRAMS / "weak_large.c")]

@@ -37,8 +37,9 @@ template <typename... Words>
 void counted_fortran(const std::atomic<void*>& native, CountedCollective<const MPI_Fint*> call,
                      MPI_Fint* ierror, Words... words) {
   const auto begin = std::chrono::steady_clock::now();
-  MPI_Fint status = MPI_SUCCESS;
-  call_native(native, words..., &status);
+  std::int64_t code = MPI_SUCCESS;  // as in hooked_fortran
+  call_native(native, words..., &code);
+  const auto status = static_cast<MPI_Fint>(code);
   if (status == MPI_SUCCESS) count_native({call.name, PMPI_Comm_f2c(*call.comm)}, begin);
   if (ierror != nullptr) *ierror = status;
 }

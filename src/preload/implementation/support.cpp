@@ -4,12 +4,16 @@
 #include "preload/implementation/support.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -32,31 +36,38 @@ int library_version = 0;
 namespace {
 
 // Addresses that stand for a constant. An executable and the MPI library normally share one
-// variable; where they do not (an MPI loaded locally) both are recognised. Names are those of the
-// four manglings of Fortran.
+// variable; of objects that were loaded locally, as Python's modules are, each may have its own.
+// Names are those of the four manglings of Fortran.
 class Constant {
  public:
-  void find(const std::array<const char*, 4>& names, void* (*native)(const char*)) {
-    for (const char* name : names) {
-      add(dlsym(RTLD_DEFAULT, name));
-      add(native(name));
-    }
+  explicit Constant(const std::array<const char*, 4>& names) : names_(names) {}
+  // As this scope sees it: RTLD_DEFAULT, or a loaded object.
+  void find(void* scope) {
+    for (const char* name : names_) add(dlsym(scope, name));
   }
   bool is(const void* address) const {
-    return std::find(addresses_.begin(), addresses_.begin() + size_, address) !=
-           addresses_.begin() + size_;
+    const std::size_t size = size_.load(std::memory_order_acquire);
+    return std::find(addresses_.begin(), addresses_.begin() + size, address) !=
+           addresses_.begin() + size;
   }
 
  private:
   void add(void* address) {
-    if (address != nullptr && !is(address)) addresses_[size_++] = address;
+    const std::size_t size = size_.load(std::memory_order_relaxed);
+    if (address == nullptr || is(address) || size == addresses_.size()) return;
+    addresses_[size] = address;
+    size_.store(size + 1, std::memory_order_release);
   }
-  std::array<void*, 8> addresses_{};
-  std::size_t size_ = 0;
+  std::array<const char*, 4> names_;
+  std::array<void*, 64> addresses_{};
+  std::atomic<std::size_t> size_ = 0;
 };
 
-Constant in_place;
-Constant bottom;
+Constant in_place({"mpi_fortran_in_place_", "mpi_fortran_in_place__", "mpi_fortran_in_place",
+                   "MPI_FORTRAN_IN_PLACE"});
+Constant bottom({"mpi_fortran_bottom_", "mpi_fortran_bottom__", "mpi_fortran_bottom",
+                 "MPI_FORTRAN_BOTTOM"});
+void (*for_each_object)(int (*)(const char*, void*), void*) = nullptr;
 void* (*find_native)(const char*) = nullptr;
 void* (*find_hand_back)(const char*) = nullptr;
 bool reports = false;
@@ -71,15 +82,42 @@ int read_library_version() {
   return digit == nullptr ? 0 : std::atoi(digit);
 }
 
-void find_fortran_constants(void* (*native)(const char*)) {
-  if (!SIBYL_PRELOAD_OPENMPI) return;  // MPICH's own bindings translate (fortran.txt)
-  in_place.find({"mpi_fortran_in_place_", "mpi_fortran_in_place__", "mpi_fortran_in_place",
-                 "MPI_FORTRAN_IN_PLACE"},
-                native);
-  bottom.find(
-      {"mpi_fortran_bottom_", "mpi_fortran_bottom__", "mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM"},
-      native);
+void find_fortran_constants() {
+  static std::mutex finding;
+  const std::lock_guard<std::mutex> lock(finding);
+  in_place.find(RTLD_DEFAULT);
+  bottom.find(RTLD_DEFAULT);
+  for_each_object(
+      [](const char* object, void*) {
+        void* const loaded = dlopen(object, RTLD_NOLOAD | RTLD_LAZY);
+        if (loaded == nullptr) return 0;
+        in_place.find(loaded);
+        bottom.find(loaded);
+        dlclose(loaded);
+        return 0;
+      },
+      nullptr);
 }
+
+#if SIBYL_PRELOAD_FORTRAN && SIBYL_PRELOAD_OPENMPI
+// Once for each place from which Fortran calls: its object may have been loaded since.
+void know_constants_of(const void* place) {
+  static std::array<std::atomic<const void*>, 256> known{};
+  const auto number = reinterpret_cast<std::uintptr_t>(place);
+  std::atomic<const void*>& there = known[(number * 0x9e3779b97f4a7c15U >> 32) % known.size()];
+  if (place != nullptr && there.load(std::memory_order_relaxed) == place) return;
+  there.store(place, std::memory_order_relaxed);
+  static std::atomic<std::uint64_t> loaded = 0;
+  std::uint64_t now = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* count) {
+        *static_cast<std::uint64_t*>(count) = info->dlpi_adds;
+        return 1;
+      },
+      &now);
+  if (loaded.exchange(now) != now) find_fortran_constants();
+}
+#endif
 
 // The recorder of `sibyl profile`, which watches from before the shim: it is told who served a
 // call, and knows where the program made it.
@@ -101,7 +139,12 @@ int raise_count(MPI_Comm comm) {
 }
 
 #if SIBYL_PRELOAD_FORTRAN
+// MPICH's own bindings translate (fortran.txt).
 void* fortran_buffer(void* address) {
+  if constexpr (!SIBYL_PRELOAD_OPENMPI) return address;
+#if SIBYL_PRELOAD_OPENMPI
+  know_constants_of(called_from());
+#endif
   if (in_place.is(address)) return MPI_IN_PLACE;
   if (bottom.is(address)) return MPI_BOTTOM;
   return address;
@@ -112,10 +155,10 @@ void* fortran_buffer(void* address) {
 
 extern "C" {
 
-// The ABI that this library was built for: the MPI's name and the number in its library's soname.
 __attribute__((visibility("default"))) const char* sibyl_preload_identity() {
-  if (SIBYL_STANDARD_ABI) return "abi 1";
-  return SIBYL_PRELOAD_OPENMPI ? "openmpi 40" : "mpich 12";
+  if (SIBYL_STANDARD_ABI) return SIBYL_PRELOAD_IDENTITY("abi 1");
+  return SIBYL_PRELOAD_OPENMPI ? SIBYL_PRELOAD_IDENTITY("openmpi 40")
+                               : SIBYL_PRELOAD_IDENTITY("mpich 12");
 }
 
 // Called once, before the first lookup, with what stays valid from then on. Returns null, or what
@@ -135,7 +178,7 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
     sibyl::hand_back_to(name, find_hand_back(std::string(name).c_str()));
   }
   library_version = read_library_version();
-  find_fortran_constants(find_native);
+  for_each_object = services->for_each_object;
   try {
     static const std::string problem = [] {
       const sibyl::Environment environment = sibyl::read_environment(sibyl::process_variable);
@@ -179,6 +222,11 @@ __attribute__((visibility("default"))) void sibyl_preload_begin_world() {
 // The wrapper of an intercepted symbol; null where the native function is to be called.
 __attribute__((visibility("default"))) void* sibyl_preload_lookup(const char* symbol) {
   using namespace sibyl::preload;
+  // Built with the header of an MPI that has none; this one has, and counts further than Sibyl
+  // would.
+  if (!has_large && std::string_view(symbol).ends_with("_c") && find_native(symbol) != nullptr) {
+    return nullptr;
+  }
   for (const Wrapper& wrapper : wrappers()) {
     if (std::string_view(wrapper.symbol) == symbol && library_version >= wrapper.first_version &&
         library_version <= wrapper.last_version) {

@@ -115,7 +115,7 @@ template <typename... Words>
 void hooked_fortran(const std::atomic<void*>& native, const Hook& hook, MPI_Fint* ierror,
                     Words... words) {
   const int status = with_hooks(hook, [&] {
-    MPI_Fint code = MPI_SUCCESS;
+    std::int64_t code = MPI_SUCCESS;  // room for integers of either size, the lower half first
     call_native(native, words..., &code);
     return static_cast<int>(code);
   });

@@ -14,7 +14,13 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "preload"))
 
 from fallbacks import fallbacks  # noqa: E402 - a folder beside this one
-from tables import BUFFERS, Argument, read_functions, rows  # noqa: E402
+from tables import (  # noqa: E402
+    BUFFERS,
+    LEAST_FORTRAN_WORDS,
+    Argument,
+    read_functions,
+    rows,
+)
 
 # The symbols of Fortran, and their forms. In all but mpi_f08ts buffers are addresses; MPICH's
 # mpi_f08 hands over descriptors, and has names of its own for 64-bit counts. What a program of one
@@ -144,14 +150,18 @@ def entry(index, symbol, count, function, form):
     # Of Fortran it lies where the last argument points, which mpi_f08 may leave out.
     last = f"a{count - 1}"
     error = f"{last} != 0 ? *(const int*){last} : 0" if "fortran" in form else "(int)result"
-    names = ", ".join(f"a{i}" for i in range(count))
-    parameters = ", ".join(f"word a{i}" for i in range(count)) or "void"
-    types = ", ".join(["word"] * count) or "void"
+    # What only has a name of Fortran's may have more arguments.
+    words = max(count, LEAST_FORTRAN_WORDS) if "fortran" in form else count
+    names = ", ".join(f"a{i}" for i in range(words))
+    parameters = ", ".join(f"word a{i}" for i in range(words)) or "void"
+    types = ", ".join(["word"] * words) or "void"
     out = [f"\nENTRY word {symbol}({parameters});"]
     out.append(f"word {symbol}({parameters}) {{")
     out.append("  const void* const caller = __builtin_return_address(0);")
     out.append(f"  word (*const target)({types}) =")
     out.append(f"      (word(*)({types}))recorder_target({index}, caller);")
+    if "fortran" in form:
+        out.append(f"  if (__builtin_expect(recorder_foreign[{index}], 0)) return target({names});")
     if function.kind == "begins":
         out.append("  recorder_before_init(caller);")
         out.append(f"  const word result = target({names});")
@@ -192,7 +202,8 @@ def source(functions):
     out.append("};\nconst struct profile_symbol profile_symbols[] = {")
     out += [f'    {{"{name}", {function}, {form}}},' for name, _, form, function in symbols]
     out.append("};")
-    out.append(f"_Atomic(void*) recorder_slots[{len(symbols)}];\n")
+    out.append(f"_Atomic(void*) recorder_slots[{len(symbols)}];")
+    out.append(f"unsigned char recorder_foreign[{len(symbols)}];\n")
     out.append('#define ENTRY __attribute__((visibility("default")))')
     out.append("#define CALL __attribute__((cleanup(recorder_leave))) struct recorded_call")
     for index, (name, count, form, function) in enumerate(symbols):

@@ -21,14 +21,21 @@
 
 static void stop_in_child(void) { atomic_store(&recorder_state, recorder_off); }
 
-static void write_functions(void) {
-  for (unsigned i = 0; i < profile_function_count; ++i) {
+/* What every row may name: the functions, and the site that is not known. */
+static int write_what_rows_name(void) {
+  registry_lock();
+  site_add("", 0, "", 0, ""); /* site_unknown */
+  unsigned written = 0;
+  for (; written < profile_function_count; ++written) {
     struct trace_function* const entry = trace_append(&trace->functions);
-    if (entry == NULL) return;
-    entry->name = trace_string(profile_functions[i].name);
-    entry->kind = profile_functions[i].kind;
+    if (entry == NULL) break;
+    entry->name = trace_string(profile_functions[written].name);
+    entry->kind = profile_functions[written].kind;
     trace_publish(&trace->functions);
   }
+  registry_unlock();
+  const uint32_t flags = atomic_load_explicit(&trace->flags, memory_order_relaxed);
+  return written == profile_function_count && (flags & trace_overflowed) == 0;
 }
 
 /* Bytes for records: SIBYL_PROFILE_MEMORY, or what stands for it where it is no number. */
@@ -67,16 +74,16 @@ static int open_trace(void) {
   if (directory == NULL || directory[0] == '\0') return 0;
   if (native.flavour == flavour_unknown || pthread_atfork(NULL, NULL, stop_in_child) != 0) return 0;
   if (!trace_open(directory, memory_for_records())) return 0;
+  if (!write_what_rows_name()) {
+    trace_abandon();
+    return 0;
+  }
   threads_begin();
   trace->flavour = (uint32_t)native.flavour;
   trace->job = own_job();
   const ssize_t length = readlink("/proc/self/exe", trace->program, sizeof trace->program - 1);
   trace->program[length > 0 ? length : 0] = '\0';
   note_mpi_version();
-  registry_lock();
-  site_add("", 0, "", 0, ""); /* site_unknown */
-  write_functions();
-  registry_unlock();
   return 1;
 }
 

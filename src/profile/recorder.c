@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "native.h"
@@ -57,8 +58,10 @@ void recorder_find_mpi(const void* caller) {
 }
 
 void* recorder_resolve(unsigned index, const void* caller) {
-  recorder_find_mpi(caller);
   const char* const name = profile_symbols[index].name;
+  const int fortran = (profile_symbols[index].form & form_fortran) != 0;
+  recorder_foreign[index] = fortran && !sibyl_preload_is_of_mpi(name, caller);
+  if (!recorder_foreign[index]) recorder_find_mpi(caller);
   void* target = NULL;
   char profiling[64];
   snprintf(profiling, sizeof profiling, "P%s", name);
@@ -118,7 +121,7 @@ static int was_refused(const struct recorded_call* call) {
 /* mpi4py sums objects at all ranks by messages, and then a broadcast, over a communicator of its
  * own, never the world: a rank has come to its line with the first message that it receives there.
  * Without that the rank which collects the sum would be late for the broadcast, and not the one
- * that it waits for. A line that forwards all calls of a program looks alike on other
+ * that it waits for. A line that forwards a program's messages and broadcasts looks alike on other
  * communicators.
  */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
@@ -134,7 +137,8 @@ static int64_t arrival_at(const struct profile_symbol* symbol, const word* argum
   const struct profile_function* const function = &profile_functions[symbol->function];
   const word communicator = function->comm >= 0 ? call_communicator(symbol, arguments) : 0;
   const int led = messages.site == site && messages.communicator == communicator &&
-                  communicator != native.world && communicator != native.self;
+                  communicator != native.world && communicator != native.self &&
+                  (function->kind == kind_waits || strcmp(function->name, "MPI_Bcast") == 0);
   const int64_t arrival = led ? messages.enter : now;
   messages.site = function->kind == kind_waits ? site : 0;
   messages.communicator = communicator;
@@ -173,12 +177,16 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
     }
   }
   const int32_t row = row_of(site, call->communicator, symbol->function);
-  if (row == no_row) return;
-  call->row = (uint32_t)row;
+  call->row = row;
+  served = 0;
+  if (__builtin_expect(row == no_row, 0)) { /* it counts all the same, as on the other ranks */
+    call->symbol = symbol;
+    return;
+  }
   struct trace_thread* const thread = thread_own();
   call->enter = clock_now();
   call->arrival = arrival_at(symbol, arguments, site, call->enter);
-  atomic_store_explicit(&thread->row, call->row, memory_order_relaxed);
+  atomic_store_explicit(&thread->row, (uint32_t)row, memory_order_relaxed);
   atomic_store_explicit(&thread->root, call->root, memory_order_relaxed);
   atomic_store_explicit(&thread->number, call->number, memory_order_relaxed);
   atomic_store_explicit(&thread->enter_ns, call->enter, memory_order_relaxed);
@@ -186,7 +194,6 @@ void recorder_begin(struct recorded_call* call, unsigned index, const word* argu
   atomic_store_explicit(&thread->signature, call->signature, memory_order_relaxed);
   atomic_store_explicit(&thread->inside, 1, memory_order_release);
   call->symbol = symbol;
-  served = 0;
 }
 
 void recorder_end(struct recorded_call* call) {
@@ -196,8 +203,9 @@ void recorder_end(struct recorded_call* call) {
   atomic_store_explicit(&thread_own()->inside, 0, memory_order_release);
   if (__builtin_expect(was_refused(call), 0)) return;
   if (call->communicator != no_communicator) count_on(call, 1);
+  if (__builtin_expect(call->row == no_row, 0)) return;
   const uint64_t by_sibyl = served ? trace_by_sibyl : 0;
-  const struct trace_record record = {.row = call->row,
+  const struct trace_record record = {.row = (uint32_t)call->row,
                                       .root = call->root,
                                       .number = call->number,
                                       .enter_ns = call->arrival,
@@ -206,7 +214,7 @@ void recorder_end(struct recorded_call* call) {
                                       .signature = call->signature};
   atomic_flag* const lock = call->has_record ? &recording : &counting;
   wait_for(lock);
-  row_count(call->row, call->bytes, now - call->enter);
+  row_count((uint32_t)call->row, call->bytes, now - call->enter);
   atomic_store_explicit(&trace->last_ns, now, memory_order_relaxed);
   if (call->has_record) trace_add_record(&record);
   atomic_flag_clear_explicit(lock, memory_order_release);

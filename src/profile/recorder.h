@@ -17,7 +17,7 @@ extern atomic_int recorder_state;
 /* A call under way. */
 struct recorded_call {
   const struct profile_symbol* symbol; /* null: it is not recorded */
-  uint32_t row;
+  int32_t row;                         /* no_row: there is no room for it */
   int32_t root;
   int has_record;
   int error; /* what MPI said of it; as long as it has said nothing, an error */
@@ -28,6 +28,8 @@ struct recorded_call {
 
 /* The function behind each entry; null until the entry's first call. */
 extern _Atomic(void*) recorder_slots[];
+/* Whether it is no function of MPI's, but has the name of one of Fortran's; said before the slot. */
+extern unsigned char recorder_foreign[];
 void* recorder_resolve(unsigned index, const void* caller);
 /* Generated: a `_c` function by the one with int counts; null for every other symbol. */
 void* recorder_fallback(const char* symbol);

@@ -131,7 +131,8 @@ _Static_assert(sizeof(struct trace_function) == 32 && sizeof(struct trace_site) 
                    sizeof(struct trace_record) == 48 && sizeof(struct trace_thread) == 64,
                "the sizes of entries are part of the contract");
 
-/* One of a process; the pointer is null until trace_open has succeeded, and stays afterwards. */
+/* One of a process; the pointer is null until trace_open has succeeded, and stays afterwards but
+ * for trace_abandon. */
 extern struct trace_header* trace;
 
 enum { trace_default_memory = 64 << 20, trace_most_threads = 64 };
@@ -139,6 +140,8 @@ enum { trace_most_sites = 1 << 14, trace_most_communicators = 1 << 16, trace_mos
 
 /* Makes DIRECTORY/<host>-<pid>.trace; 0 where that cannot be. `memory`: bytes for records. */
 int trace_open(const char* directory, uint64_t memory);
+/* Removes the file again, as long as nobody else knows of it. */
+void trace_abandon(void);
 
 /* The entry at an index of a table. */
 void* trace_entry(const struct trace_table* table, uint64_t index);

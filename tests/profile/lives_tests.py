@@ -92,6 +92,7 @@ class Lives(ProfileTest):
     def test_no_room_for_one_piece_of_the_trace_ends_no_program(self):
         """Each in turn: of the file's beginning, and of every table that the first calls need."""
         refuses = c_program("refuse_room.c", "-shared", "-fPIC")
+        without_rows = 0
         for refused in range(8):
             with self.subTest(refused=refused):
                 directory = Path(tempfile.mkdtemp(dir=setting.work))
@@ -99,6 +100,13 @@ class Lives(ProfileTest):
                 command = [c_program("life.c"), "barriers"]
                 done = launching.run(command, REFUSED=str(refused), **extra)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
+                # What there is can be read, and a call counts on its communicator for all that.
+                for trace in read_traces(directory).values():
+                    self.assertGreater(trace.end, 0)
+                    for world in trace.communicators[:1]:
+                        self.assertEqual(world.calls, 1000)
+                        without_rows += not trace.rows
+        self.assertEqual(without_rows, 1)
 
     def test_groups_are_named_by_their_ranks_in_order(self):
         traces = self.life("groups", 6)

@@ -9,15 +9,18 @@ goes in by scaling: a row holds all its calls and seconds.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy
 
 from sibyl.inputs import RANKS_MOST
+from sibyl.memory import memory_limit
 from sibyl.profile.trace import BY_SIBYL, NO_COMMUNICATOR, Trace, TraceError
 from sibyl.profile.world import World, common
+
+A_CELL = 100  # bytes that the analysis takes, at its peak, for a call of a rank
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,12 @@ def match_calls(world: World) -> Iterator[CallSet]:
         for key, part in _parts_of(trace).items():
             parts[key][rank] = part
     zero = _beginning(world)
+    every = _one_of(parts.values())
+    if every > 1:
+        world.notes.append(
+            f"there is memory for one call in {every} here; the others count in calls, bytes and "
+            f"seconds"
+        )
     for (text, _), of_rank in sorted(parts.items()):
         try:
             whole = members_of(text)
@@ -102,7 +111,28 @@ def match_calls(world: World) -> Iterator[CallSet]:
         present = tuple(rank for rank in whole if rank in world.traces)
         if any(rank not in of_rank for rank in present) or not present:
             continue
-        yield from _sets_of(world, whole, present, of_rank, zero)
+        yield from _sets_of(world, whole, present, of_rank, zero, every)
+
+
+def _one_of(parts: Iterable[Mapping[int, _Part]]) -> int:
+    """Of so many calls one is looked at, a power of 2: as many as there is memory for."""
+    cells = sum(
+        len(of_rank) * min(len(part.number) for part in of_rank.values()) for of_rank in parts
+    )
+    every = 1
+    while cells * A_CELL > every * memory_limit():
+        every *= 2
+    return every
+
+
+def _thinned(numbers: numpy.ndarray, every: int) -> numpy.ndarray:
+    """About one of so many, whatever turns the program's calls take; the first one always."""
+    if every == 1 or not len(numbers):
+        return numbers
+    spread = (numbers.astype("u8") * numpy.uint64(0x9E3779B97F4A7C15)) >> numpy.uint64(40)
+    kept = spread % numpy.uint64(every) == 0
+    kept[0] = True
+    return numbers[kept]
 
 
 def _parts_of(trace: Trace) -> dict[tuple[str, int], _Part]:
@@ -152,8 +182,10 @@ def _sets_of(
     present: tuple[int, ...],
     of_rank: dict[int, _Part],
     zero: int,
+    every: int,
 ) -> Iterator[CallSet]:
     numbers = reduce(_in_both, (of_rank[rank].number for rank in present))
+    numbers = _thinned(numbers, every)
     if not len(numbers):
         return
     shape = len(numbers), len(present)

@@ -53,9 +53,9 @@ def profile_program(
     options = _run_options(launch)
     with scratch_directory(has_other_hosts(options, launch.hostfile)) as directory:
         options = replace(options, variables=recorder_variables(directory))
-        with stdout_beside(*(path for path, _ in _files(outputs))), watching(directory):
-            code = run_program(program, options, launch.hostfile)
         try:
+            with stdout_beside(*(path for path, _ in _files(outputs))), watching(directory):
+                code = run_program(program, options, launch.hostfile)
             written = _report(read_world(directory), _mpi_of(program, launch), outputs, command)
         except BaseException:
             _keep(directory)

@@ -48,6 +48,7 @@ LIBRARY = {
 ORDERED = ("gather", "scatter", "gatherv", "scatterv")
 # What all ranks count together is the size of these, what one counts of the others.
 SUMMED = (*ORDERED, "allgather", "allgatherv", *PARTS_OF_RESULT)
+IRREGULAR = ("gatherv", "scatterv", "allgatherv", "reduce_scatter")
 BOUND_CALLS = 64
 STEPS_MOST = 5e5  # of one simulation
 RANKS_MOST = 4096
@@ -118,8 +119,12 @@ def arrivals_of(site: Site, call: int) -> numpy.ndarray:
 
 
 def bound_of(site: Site, network: Network) -> float:
-    """The least of its moving that the network asks for, in seconds of all ranks."""
-    if not can_simulate(site):
+    """The least of its moving that the network asks for, in seconds of all ranks.
+
+    Of irregular blocks it is that of blocks as large as the smallest. In an alltoallv a rank may
+    give all that it gives to itself: there is none.
+    """
+    if not can_simulate(site) or site.collective == "alltoallv":
         return 0.0
     step = max(1, len(site.enter) // BOUND_CALLS)
     chosen = numpy.arange(0, len(site.enter), step)
@@ -129,8 +134,12 @@ def bound_of(site: Site, network: Network) -> float:
         arrivals = arrivals_of(site, call)
         root = max(0, int(site.root[call]))
         size = problem_of(site, call).size
-        whole = run_time_bound(site.collective, network, arrivals, root, size)
-        after = max(0.0, whole - float(arrivals.max()))
+        if site.collective in IRREGULAR:
+            size = len(arrivals) * int(site.given[call].min())
+        after = 0.0
+        if size > 0 or site.collective not in IRREGULAR:
+            whole = run_time_bound(site.collective, network, arrivals, root, size)
+            after = max(0.0, whole - float(arrivals.max()))
         least.append(min(float(most), after * len(arrivals)))
     recorded = float(moving.sum())
     return site.moving * sum(least) / recorded if recorded > 0 else 0.0

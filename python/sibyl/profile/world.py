@@ -72,9 +72,19 @@ class World:
         return len(boots) > 1 and any(flag & CLOCK_UNKNOWN for flag in flags)
 
     @property
+    def clocks_compared_once(self) -> bool:
+        """Whether clocks of several hosts were compared at the beginning alone."""
+        boots = {bytes(trace.header["boot_id"]) for trace in self._all}
+        return len(boots) > 1 and not all(trace.finished for trace in self._all)
+
+    @property
     def clock_error(self) -> float | None:
-        """By how much times of two ranks may be wrong against each other, in seconds, if known."""
-        if self.clocks_unknown:
+        """By how much times of two ranks may be wrong against each other, in seconds, if known.
+
+        Not where a rank of one of several hosts has not come to its end: its clock was compared at
+        the beginning alone, and nobody knows how far it has run off since.
+        """
+        if self.clocks_unknown or self.clocks_compared_once:
             return None
         of_host: dict[bytes, float] = defaultdict(float)
         for trace in self._all:
@@ -185,8 +195,16 @@ def _note_limits(world: World) -> None:
     flags = [int(trace.header["flags"]) for trace in world.traces.values()]
     if world.clocks_unknown:
         world.notes.append("clocks of hosts could not be compared: waiting and lateness are wrong")
+    elif world.clocks_compared_once:
+        world.notes.append(
+            "clocks of hosts were compared at MPI_Init alone: the later a call, the less is known "
+            "of who was late"
+        )
     if any(flag & TABLE_OVERFLOWED for flag in flags):
-        world.notes.append("there were more call sites or communicators than a trace holds")
+        world.notes.append(
+            "there were more call sites or communicators than a trace holds; of calls on further "
+            "communicators no bytes are known"
+        )
     if any(_may_be_mixed_up(trace) for trace in world.traces.values()):
         world.notes.append(
             "several threads made calls, and some communicators of the same ranks are no copies, "

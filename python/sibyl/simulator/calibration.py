@@ -1,6 +1,7 @@
 """Where alpha, beta and the operator's cost come from: measured on this machine, or read."""
 
 import json
+import signal
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,8 +61,10 @@ def measure(mpi: str | None) -> Calibration:
             for _ in range(JOBS):
                 job = local_job(grid, launcher, None)
                 costs.append(run_job(job, grid, found.append, lambda _cell: None))
-    except Interrupted:
-        raise KeyboardInterrupt from None
+    except Interrupted as signalled:
+        if signalled.number == signal.SIGINT:
+            raise KeyboardInterrupt from None
+        raise SystemExit(128 + signalled.number) from None
     if not all("gamma_s_per_byte" in of for of in costs):
         raise CommandError(
             "Sibyl has not measured the costs of its reduce; leave SIBYL_REDUCE and SIBYL_TABLE out"

@@ -52,6 +52,27 @@ def test_where_the_analysis_ends_early(
     assert len([*kept.glob("*.trace")]) == 1
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_where_the_end_of_the_run_is_interrupted(
+    directory: Path,
+    error: type[BaseException],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As by a second Ctrl-C, while what is left of the run is ended."""
+    run = session.run_program
+
+    def end(*words: object) -> int:
+        run(*words)  # type: ignore[arg-type]
+        raise error
+
+    monkeypatch.setattr(session, "run_program", end)
+    with pytest.raises(error):
+        profile(Outputs())
+    (kept,) = directory.iterdir()
+    assert f"sibyl profile --traces {kept}" in capsys.readouterr().err
+
+
 def test_where_a_report_cannot_be_written(directory: Path, tmp_path: Path) -> None:
     (tmp_path / "reports").mkdir()
     page = tmp_path / "reports" / "page.html"

@@ -93,7 +93,8 @@ def test_a_site_that_is_served_in_turns_says_what_that_gave_back(
     assert (reduce["calls"], reduce["bytes"]) == (160, 160 * RANKS * 8000)
     gain = reduce["gain"]["measured_seconds"]
     assert gain is not None
-    assert abs(gain) <= reduce["seconds"] * 160
+    # One call of sixteen stands for what the library would have taken for all of them.
+    assert 0 < abs(gain) <= 16 * reduce["seconds"]
     assert site_of(document, "alltoall")["gain"]["measured_seconds"] is None
     assert "measured: Sibyl" in result.stderr
     assert "measured: Sibyl" in (sibyl.directory / "a.html").read_text()

@@ -44,6 +44,26 @@ def test_a_late_rank_is_named_with_its_share_lateness_and_cost(tmp_path: Path) -
     assert late.seconds_caused == pytest.approx(site.waiting)
 
 
+def test_where_memory_is_short_some_calls_stand_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two lines take turns: of both some are looked at."""
+    arrivals, exits = late_rank(4000, 4, 2, 5.0)
+    for rank in range(4):
+        writer = Writer(rank, 4)
+        for call, (enter, leave) in enumerate(zip(arrivals, exits, strict=True)):
+            writer.call(round(enter[rank] * MS), round(leave[rank] * MS), line=1 + call % 2)
+        writer.write(tmp_path)
+    monkeypatch.setattr("sibyl.profile.calls.memory_limit", lambda: 4 * 4000 * 100 / 7)
+    world = read_world(tmp_path)
+    sites, _ = find_sites(world, Places())
+    assert [site.calls for site in sites] == [2000, 2000]
+    for site in sites:
+        assert 150 < len(site.enter) < 350  # an eighth
+        assert site.waiting == pytest.approx(2000 * 3 * 5e-3)
+    assert any("memory for one call in 8 here" in note for note in world.notes)
+
+
 def test_messages_that_lead_to_a_call_say_who_was_late_and_count_once(tmp_path: Path) -> None:
     """Rank 0 receives from the late rank 1 before it broadcasts: its record begins with that."""
     for rank in range(4):

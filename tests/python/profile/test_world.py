@@ -102,6 +102,15 @@ def test_the_error_of_clocks_that_were_not_compared_is_known_on_one_host(
     assert read_world(tmp_path).clock_error == error
 
 
+def test_of_a_run_that_was_killed_the_error_is_known_on_one_host(tmp_path: Path) -> None:
+    for names, error in ((("a", "a"), 3e-6), (("a", "b"), None)):
+        place = tmp_path / "".join(names)
+        place.mkdir()
+        for rank, host in enumerate(names):
+            Writer(rank, 2, host=host, end=0, header={"error_begin_ns": 3000}).write(place)
+        assert read_world(place).clock_error == error
+
+
 def test_missing_and_unfinished_ranks_are_told(tmp_path: Path) -> None:
     Writer(0, 4).write(tmp_path)
     Writer(2, 4, end=0).write(tmp_path)

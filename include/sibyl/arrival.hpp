@@ -79,8 +79,12 @@ std::string check_times(std::span<const double> times, Rank ranks);
 PatternResult read_pattern(std::string_view text, Rank ranks, std::string_view name);
 PatternResult read_pattern_file(const std::string& path, Rank ranks);
 
+/// Between the first and the last arrival that the library plans for, in seconds.
+inline constexpr double longest_spread = 1e6;
+
 /// What a setting takes that holds for communicators of every size: as pattern_from_text, with the
-/// root at 0. A file that has another number of times says nothing: no times and no problem.
+/// root at 0 and times within longest_spread. A file that has another number of times says nothing:
+/// no times and no problem.
 PatternResult given_arrivals(std::string_view text, Rank ranks);
 /// Empty when given_arrivals has no problem with the text for any number of ranks.
 std::string check_given_arrivals(std::string_view text);

@@ -92,8 +92,6 @@ class ClairvoyantEvents {
     return data_.get() + size_;
   }
   void extend(std::size_t count) { size_ += count; }
-  void clear() { size_ = 0; }
-  void cut(std::size_t size) { size_ = size; }
 
  private:
   struct Free {

@@ -176,8 +176,6 @@ class Simulation {
   void add(const Program& program);
   /// Runs the programs of all ranks; as often as wanted.
   SimulationResult run(const SimulationOptions& options);
-  /// Bytes that the programs and a run of them take, without what is recorded.
-  std::uint64_t memory() const;
 
  private:
   struct Parts;

@@ -96,10 +96,17 @@ double estimate(const PlanRequest& request, Count count) {
   return at_root + others / std::max(1, sampled - 1) * static_cast<double>(request.ranks);
 }
 
+// Whether each rank's program is made from one schedule of all: to make it for a few would take as
+// long as for all. A reduce on two levels goes by one of the nodes.
+bool is_scheduled(const Algorithm& algorithm) {
+  const bool between_nodes = algorithm.collective == Collective::reduce;
+  return algorithm.plan_all != nullptr && (algorithm.name == "clairvoyant" || between_nodes);
+}
+
 double estimate_steps(const Request& asked) {
   const Algorithm& algorithm = *asked.algorithm;
   const PlanRequest& request = asked.request;
-  if (algorithm.plan_all != nullptr) {
+  if (is_scheduled(algorithm)) {
     // A segment of every rank is sent and received once and little more; twice in an allreduce.
     const double messages = algorithm.collective == Collective::allreduce ? 2 : 1;
     return 2.1 * messages * static_cast<double>(request.ranks) * request.segments;
@@ -115,7 +122,7 @@ double estimate_steps(const Request& asked) {
 double estimate_units(const Request& asked) {
   const Algorithm& algorithm = *asked.algorithm;
   const PlanRequest& request = asked.request;
-  const bool together = algorithm.plan_all != nullptr;
+  const bool together = is_scheduled(algorithm);
   Program program;
   PlanHeader header;
   if (together) header = algorithm.describe(request);
@@ -249,9 +256,12 @@ void bind_simulation(nb::module_& module) {
       "simulation",
       [](const Request& request, std::uint64_t bytes, std::uint64_t element_bytes,
          std::uint64_t first_segment, const std::vector<std::uint64_t>& blocks) {
-        const bool each =
-            blocks.empty() || blocks.size() == static_cast<std::size_t>(request.request.ranks);
-        if (!each) throw nb::value_error("blocks: give the size of each rank's");
+        const auto ranks = static_cast<std::size_t>(request.request.ranks);
+        const bool rows = exchanges_all(request.algorithm->collective);
+        if (!blocks.empty() && blocks.size() != (rows ? ranks * ranks : ranks)) {
+          throw nb::value_error(rows ? "blocks: give the sizes of each rank's, rank by rank"
+                                     : "blocks: give the size of each rank's");
+        }
         const nb::gil_scoped_release others_may_run;
         return prepare(request, bytes, element_bytes, first_segment, blocks);
       },

@@ -31,7 +31,7 @@ void append(std::string& text, std::initializer_list<std::string_view> parts) {
 
 std::string algorithms_markdown() {
   std::string text =
-      "<!-- Generated from the table in src/planners/algorithms.cpp: change it there. The test\n"
+      "<!-- Generated from the tables in src/planners/*/table.hpp: change it there. The test\n"
       "     planners/describe_test.cpp rewrites this file when SIBYL_UPDATE_DOCS=1 is set. -->\n"
       "# Algorithms\n"
       "\n"

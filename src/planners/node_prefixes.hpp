@@ -80,8 +80,8 @@ inline constexpr Algorithm scan_of_nodes{
         "Nodes scan within themselves, their last ranks scan the totals and broadcast what they "
         "get: a vector leaves a node once a round, not once per rank.",
     .cost =
-        "k ranks in n nodes: (2 ceil(log2 k) + ceil(log2 n)) (alpha + beta m), of which "
-        "ceil(log2 n) between nodes",
+        "k ranks in n nodes: (s(k) + e(n) + ceil(log2 k)) (alpha + beta m), of which e(n) between "
+        "nodes; e(p) = ceil(log2(p-1) + log2(4/3)), s is e in an exscan, ceil(log2 p) in a scan",
     .source =
         "J. L. Traeff, A. Rougier, MPI Collectives and Datatypes for Hierarchical "
         "All-to-all Communication, 2014 (the decomposition)",

@@ -78,7 +78,7 @@ struct OrderedChild {
   std::uint32_t round = 0;  // of its message, counted from 0
   Rank first = 0;           // its cube: the consecutive ranks first .. first + count - 1
   Rank count = 0;
-  std::uint64_t total = 0;  // data in its cube; no message moves where it is 0
+  std::uint64_t total = 0;  // data in its cube
 };
 
 // One rank's place in the tree.

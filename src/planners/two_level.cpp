@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "planners/node_plan.hpp"
+#include "sibyl/arrival.hpp"
 
 namespace sibyl {
 namespace {
@@ -46,6 +47,11 @@ PlanHeader describe_two_levels(Collective collective, PlanBetweenNodes between,
 }
 
 std::string check_two_levels(const PlanRequest& request) {
+  if (!request.arrivals.empty()) {
+    if (std::string wrong = check_times(request.arrivals, request.ranks); !wrong.empty()) {
+      return wrong;
+    }
+  }
   const std::uint64_t blocks = static_cast<std::uint64_t>(request.ranks) * request.segments;
   if (blocks * request.lanes <= (1U << 30)) return {};
   return std::to_string(request.lanes) + " lanes of " + std::to_string(request.segments) +

@@ -68,8 +68,8 @@ class SvgWriter {
 
   double y_of(std::size_t rank) const { return top_ + row_ * (static_cast<double>(rank) + 0.5); }
   double x_of(std::size_t rank, std::size_t step) const {
-    const std::size_t round = plan_.programs[rank].steps[step].round;
-    return columns_[round] + slot_ * (place_.level[place_.first_step[rank] + step] + 0.5);
+    const std::size_t number = place_.first_step[rank] + step;
+    return columns_[place_.column[number]] + slot_ * (place_.level[number] + 0.5);
   }
 
   void text(double x, double y, double size, const std::string& content, const char* anchor,
@@ -88,20 +88,19 @@ class SvgWriter {
     std::string title = std::string(name_of(header.collective)) + ", " +
                         std::string(header.algorithm) + ": " + std::to_string(header.ranks) +
                         (header.ranks == 1 ? " rank, " : " ranks, ");
-    if (header.partition == Partition::blocks) {
+    if (has_root(header.collective)) {
       title += "root " + std::to_string(header.root) + ", ";
     }
     title += std::to_string(header.rounds) + (header.rounds == 1 ? " round" : " rounds");
     text(left_ - 46, 26, 17, title, "start", "font-weight=\"bold\" fill=\"#222\"");
-    const auto rounds = place_.levels.size();
-    for (std::size_t k = 0; k < rounds; ++k) {
+    for (std::size_t k = 0; k < place_.rounds.size(); ++k) {
       if (k % 2 == 0) {
         out_ += "<rect x=\"" + text_of(columns_[k]) + "\" y=\"" + text_of(top_ - 4) +
                 "\" width=\"" + text_of(columns_[k + 1] - columns_[k]) + "\" height=\"" +
                 text_of(bottom_ - top_ + 8) + "\" fill=\"#f2f4f7\"/>\n";
       }
       const double room = columns_[k + 1] - columns_[k];
-      const std::string label = (room >= 64 ? "round " : "") + std::to_string(k);
+      const std::string label = (room >= 64 ? "round " : "") + std::to_string(place_.rounds[k]);
       text((columns_[k] + columns_[k + 1]) / 2, top_ - 12, room >= 64 ? 12 : 10, label, "middle",
            "fill=\"#444\"");
     }
@@ -114,8 +113,7 @@ class SvgWriter {
       line(left_, y_of(r), columns_.back(), y_of(r),
            "stroke=\"#b8bec6\" stroke-width=\"" + text_of(std::max(0.5, stroke_ * 0.7)) + "\"");
       if (r % every != 0) continue;
-      const bool root =
-          header.partition == Partition::blocks && static_cast<std::size_t>(header.root) == r;
+      const bool root = has_root(header.collective) && static_cast<std::size_t>(header.root) == r;
       const double size = std::clamp(row_ * 0.6, 9.0, 13.0);
       text(left_ - 8, y_of(r) + size * 0.35, size, (root ? "root " : "") + std::to_string(r), "end",
            root ? "font-weight=\"bold\" fill=\"#222\"" : "fill=\"#222\"");

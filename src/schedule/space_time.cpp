@@ -37,14 +37,20 @@ class Placement {
       place_.first_step.push_back(place_.first_step.back() +
                                   static_cast<std::uint32_t>(program.steps.size()));
       for (const Step& step : program.steps) {
-        rounds_.push_back(step.round);
+        place_.rounds.push_back(step.round);
         is_send_.push_back(step.kind == StepKind::send);
       }
     }
-    for (const std::uint32_t round : rounds_) {
-      if (place_.levels.size() <= round) place_.levels.resize(round + 1, 1);
+    const std::vector<std::uint32_t> round_of_step = place_.rounds;
+    std::ranges::sort(place_.rounds);
+    const auto repeated = std::ranges::unique(place_.rounds);
+    place_.rounds.erase(repeated.begin(), repeated.end());
+    for (const std::uint32_t round : round_of_step) {
+      const auto found = std::ranges::lower_bound(place_.rounds, round);
+      place_.column.push_back(static_cast<std::uint32_t>(found - place_.rounds.begin()));
     }
-    place_.partner.resize(rounds_.size(), no_step);
+    place_.levels.assign(place_.rounds.size(), 1);
+    place_.partner.resize(place_.column.size(), no_step);
     Matcher matcher;
     std::uint32_t tags = 0;
     std::string problem;
@@ -52,7 +58,7 @@ class Placement {
   }
 
   void add(std::uint32_t from, std::uint32_t to) {
-    if (from != no_step && rounds_[from] == rounds_[to]) edges_.push_back({from, to});
+    if (from != no_step && place_.column[from] == place_.column[to]) edges_.push_back({from, to});
   }
 
   void collect_edges(bool one_port) {
@@ -85,7 +91,7 @@ class Placement {
   // False when the edges have a cycle.
   bool place_along(bool one_port) {
     collect_edges(one_port);
-    const std::size_t steps = rounds_.size();
+    const std::size_t steps = place_.column.size();
     std::sort(edges_.begin(), edges_.end(),
               [](const Edge& a, const Edge& b) { return a.from < b.from; });
     std::vector<std::uint32_t> first_edge(steps + 1, 0);
@@ -103,7 +109,7 @@ class Placement {
     }
     for (std::size_t next = 0; next < placed.size(); ++next) {
       const std::uint32_t step = placed[next];
-      std::uint32_t& levels = place_.levels[rounds_[step]];
+      std::uint32_t& levels = place_.levels[place_.column[step]];
       levels = std::max(levels, place_.level[step] + 1);
       for (std::uint32_t e = first_edge[step]; e < first_edge[step + 1]; ++e) {
         const std::uint32_t to = edges_[e].to;
@@ -129,7 +135,6 @@ class Placement {
 
   const Plan& plan_;
   SpaceTime place_;
-  std::vector<std::uint32_t> rounds_;  // of each step
   std::vector<bool> is_send_;
   std::vector<Edge> edges_;
 };

@@ -20,6 +20,7 @@
 #include "planners/ceil_log2.hpp"
 #include "planners/doubling_sums.hpp"
 #include "selection/alltoall_on_nodes.hpp"
+#include "selection/choose_reduce.hpp"
 #include "selection/model.hpp"
 
 namespace sibyl {
@@ -292,7 +293,7 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     const double meanwhile = now.costs.fifo_links ? segments * round : round;
     const double idle = std::max(alone - meanwhile, 0.0);
     return SegmentPlan{.segments = segments * stream.parts,
-                       .round_time = round,
+                       .round_time = std::max(round, shortest_round),
                        .whole_time = (stream.a * segments + stream.b) * round +
                                      (passes_blocks_on ? stream.a * idle : 0)};
   };

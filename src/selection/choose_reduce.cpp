@@ -104,8 +104,7 @@ SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
     const bool waits = between_nodes(now) && now.bytes > sent_at_once * best.segments;
     if (waits && at_once) best = *at_once;
   }
-  constexpr double shortest = 1e-9;
-  best.round_time = std::max(best.round_time, shortest);
+  best.round_time = std::max(best.round_time, shortest_round);
   best.for_one = wanted_algorithm(settings, now) == choose_automatically;
   return at_arrivals(best, now.ranks, now.spread, now.lead);
 }

@@ -6,6 +6,9 @@
 
 namespace sibyl {
 
+// A round takes no less, where the costs are not known either.
+constexpr double shortest_round = 1e-9;  // seconds
+
 // wants_costs() of this collective.
 bool reduce_wants_costs(const Settings& settings, const Situation& situation);
 

@@ -36,7 +36,7 @@ struct SelectionTable {
 };
 
 // Reads a table from the text of its file. Empty, or one line that names `file`, says what is wrong
-// with it and in which line; `table` holds no rule then.
+// with it and in which line; `table` is as it was then.
 //
 // A text; `#` begins a comment. The first line is "sibyl-selection 1", every other one a rule:
 //   COLLECTIVE RANKS BYTES ALGORITHM

@@ -23,7 +23,6 @@ class Engine {
  public:
   // The programs must have been finished without a problem, and the options be checked.
   SimulationResult run(const Programs& programs, const SimulationOptions& options);
-  std::uint64_t memory() const;
 
  private:
   struct StepState {

@@ -35,9 +35,4 @@ std::string Engine::explain_deadlock() const {
   return "the programs cannot end";
 }
 
-std::uint64_t Engine::memory() const {
-  return steps_.capacity() * sizeof(StepState) + flags_.capacity() +
-         ranks_.capacity() * sizeof(RankState);
-}
-
 }  // namespace sibyl::simulator

@@ -107,9 +107,4 @@ std::string Programs::match() {
   return "";
 }
 
-std::uint64_t Programs::memory() const {
-  return steps_.capacity() * sizeof(SimStep) +
-         (first_.capacity() + successors_.capacity()) * sizeof(std::uint32_t);
-}
-
 }  // namespace sibyl::simulator

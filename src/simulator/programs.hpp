@@ -48,7 +48,6 @@ class Programs {
   }
   // Whether some step may run before its rank has arrived.
   bool background() const { return background_; }
-  std::uint64_t memory() const;
 
  private:
   std::string match();

@@ -31,10 +31,6 @@ SimulationResult Simulation::run(const SimulationOptions& options) {
   return result.ok() ? parts_->engine.run(parts_->programs, options) : result;
 }
 
-std::uint64_t Simulation::memory() const {
-  return parts_->programs.memory() + parts_->engine.memory();
-}
-
 SimulationResult simulate(const Plan& plan, const DataSizes& sizes,
                           const SimulationOptions& options) {
   Simulation simulation(plan.header, sizes);

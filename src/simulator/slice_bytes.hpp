@@ -1,9 +1,11 @@
 // How many bytes a slice has.
 //
-// Parts of a vector are cut as the executor cuts them, blocks in segments likewise. A slot of
-// scratch holds some unit of data: where slots have fixed places they say which, where all have the
-// same size it does not matter, and where blocks differ in size (gatherv, scatterv) their way is
-// followed from rank to rank once all programs are there.
+// Parts of a vector are cut as the executor cuts them, blocks in segments likewise, but for those
+// of an alltoallv or reduce-scatter: there the executor makes no segment shorter than 16 KiB. And
+// it sends no message for an empty block where there is no tree, which here takes a start-up. A
+// slot of scratch holds some unit of data: where slots have fixed places they say which, where all
+// have the same size it does not matter, and where blocks differ in size (gatherv, scatterv) their
+// way is followed from rank to rank once all programs are there.
 #pragma once
 
 #include <cstdint>

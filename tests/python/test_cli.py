@@ -202,6 +202,12 @@ def test_what_is_made_from_a_plan_takes_memory_too(monkeypatch: pytest.MonkeyPat
     # Of a power of two ranks those that are counted are not the inner ones of a tree alone.
     tree = next(row for row in algorithms_of("bcast") if row.name == "binomial")
     check_plan_memory(tree, 1 << 23)  # 2 GiB
+    # Nodes of one rank each: what goes around a ring between them.
+    for collective in ("allgather", "allreduce"):
+        levels = next(row for row in algorithms_of(collective) if row.name == "two-level")
+        check_plan_memory(levels, 1000)
+        with pytest.raises(CommandError, match=f"--ranks 20000: {collective} two-level"):
+            check_plan_memory(levels, 20_000)
 
 
 def test_what_the_verifier_knows_of_units_and_of_barriers_takes_memory_too(

@@ -165,12 +165,24 @@ TEST(SpaceTimePicture, PutsEachStepBehindWhatItWaitsFor) {
       for (std::size_t i = 0; i < plan.programs[r].steps.size(); ++i) {
         const Step& step = plan.programs[r].steps[i];
         const std::uint32_t number = place.first_step[r] + static_cast<std::uint32_t>(i);
-        EXPECT_LT(place.level[number], place.levels[step.round]);
+        EXPECT_EQ(place.rounds[place.column[number]], step.round);
+        EXPECT_LT(place.level[number], place.levels[place.column[number]]);
         if (step.kind != StepKind::send) continue;
         EXPECT_LT(place.level[number], place.level[place.partner[number]]);
       }
     }
   }
+}
+
+TEST(SpaceTimePicture, HasNoColumnForRoundsWithoutAStep) {
+  Plan plan = exscan_plan();
+  const std::uint32_t idle = 1U << 30;  // while all wait for a late rank
+  for (Program& program : plan.programs) {
+    for (Step& step : program.steps) step.round += idle;
+  }
+  plan.header.rounds += idle;
+  EXPECT_EQ(place_steps(plan).rounds, (std::vector<std::uint32_t>{idle, idle + 1, idle + 2}));
+  EXPECT_NE(export_svg(plan).find(">round 1073741826<"), std::string::npos);
 }
 
 TEST(SpaceTimePicture, StillPlacesAPlanThatNoOnePortRankCouldRun) {
@@ -203,6 +215,17 @@ TEST(ExportSvg, DrawsEveryMessageAndNamesWhatItShows) {
   EXPECT_EQ(count(svg, ">round "), 3U);
   EXPECT_NE(svg.find(">receive and combine<"), std::string::npos);
   EXPECT_EQ(svg.find(">copy<"), std::string::npos);
+}
+
+TEST(ExportSvg, NamesARootWhereTheOperationHasOne) {
+  Plan plan = exscan_plan();
+  EXPECT_EQ(export_svg(plan).find("root "), std::string::npos);
+  plan.header.collective = Collective::allgather;
+  EXPECT_EQ(export_svg(plan).find("root "), std::string::npos);
+  plan.header.collective = Collective::reduce;
+  plan.header.root = 2;
+  EXPECT_NE(export_svg(plan).find("4 ranks, root 2, "), std::string::npos);
+  EXPECT_NE(export_svg(plan).find(">root 2<"), std::string::npos);
 }
 
 TEST(ExportSvg, MarksTheRootLocalStepsAndOpenGates) {

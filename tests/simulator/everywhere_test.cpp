@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "planners/ceil_log2.hpp"
+#include "planners/doubling_sums.hpp"
 #include "sibyl/planners.hpp"
 #include "sibyl/simulator.hpp"
 #include "simulator/network.hpp"
@@ -39,6 +40,12 @@ TEST(SimulatedEverywhere, RoundsTakeWhatTheTablePromises) {
       return run(collective, name, request, {.bytes = of}).run_time;
     };
     EXPECT_DOUBLE_EQ(time(Collective::allreduce, "ring", 1, bytes), 2 * (p - 1) * (alpha + m / p));
+    double others = 0;
+    for (const Rank factor : doubling_factors(ranks)) others += factor - 1;
+    for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter_block}) {
+      const std::uint64_t of = collective == Collective::allreduce ? bytes : 64;
+      EXPECT_DOUBLE_EQ(time(collective, "doubling", 1, of), log * alpha + others * m);
+    }
     EXPECT_DOUBLE_EQ(time(Collective::bcast, "binomial", 1, bytes), log * (alpha + m));
     EXPECT_DOUBLE_EQ(time(Collective::bcast, "chain", 4, bytes), (4 + p - 2) * (alpha + m / 4));
     EXPECT_DOUBLE_EQ(time(Collective::bcast, "circulant", 8, bytes), (7 + log) * (alpha + m / 8));

@@ -13,16 +13,15 @@ namespace sibyl::allreduce {
 
 // m is the size of the vector, cut into N segments.
 inline constexpr std::array algorithms{
-    Algorithm{
-        .collective = Collective::allreduce,
-        .name = "doubling",
-        .published = "recursive multiplying",
-        .idea = "Groups of neighbours, as large as p has factors, tell each other their "
-                "vectors and add them up, then groups of such groups.",
-        .cost = "p = f1 f2 ...: ceil(log2 p) alpha or a little more + (sum of f_i - 1) beta m",
-        .source = recursive_multiplying_paper,
-        .describe = describe_doubling,
-        .plan = plan_doubling},
+    Algorithm{.collective = Collective::allreduce,
+              .name = "doubling",
+              .published = "recursive multiplying",
+              .idea = "Groups of neighbours, as large as p has factors, tell each other their "
+                      "vectors and add them up, then groups of such groups.",
+              .cost = "p = f1 f2 ...: ceil(log2 p) alpha + (sum of f_i - 1) beta m",
+              .source = recursive_multiplying_paper,
+              .describe = describe_doubling,
+              .plan = plan_doubling},
     Algorithm{.collective = Collective::allreduce,
               .name = "recursive-doubling",
               .published = "recursive doubling",
@@ -38,7 +37,9 @@ inline constexpr std::array algorithms{
               .published = "circulant reduce-scatter and allgather",
               .idea = "A rank gives half of the parts that it still adds up to a rank far above, "
                       "then half of the rest to a nearer one; the way back gives all parts to all.",
-              .cost = "2 ceil(log2 p) alpha + 2 (p-1)/p beta m",
+              .cost =
+                  "2 ceil(log2 p) alpha + 2 (p-1)/p beta m; an alpha more in a round whose parts "
+                  "go past the last rank, which are two messages",
               .source = circulant_sums_paper,
               .commutative_only = true,
               .describe = describe_circulant,

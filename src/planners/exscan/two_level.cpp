@@ -7,10 +7,9 @@
 // p no power of two: nothing special; both scans are 123-doubling, for any number of ranks in a
 //   node and any number of nodes, which may differ in size.
 // Commutativity: not needed; nodes are consecutive ranks, and what comes from below stands left.
-// Cost: with at most k ranks in each of n nodes, ceil(log2 k) (alpha + beta m) twice within nodes,
-// and
-//   ceil(log2 n) (alpha + beta m) between them; ceil(log2 k) + ceil(log2 n) applications of the
-//   operator on the longest path.
+// Cost: at most k ranks in each of n nodes: (e(k) + ceil(log2 k)) (alpha + beta m) within nodes and
+//   e(n) (alpha + beta m) between them, where e(p) = ceil(log2(p-1) + log2(4/3)); e(k) + e(n)
+//   applications of the operator on the longest path.
 // Source: J. L. Traeff, A. Rougier, MPI Collectives and Datatypes for Hierarchical All-to-all
 //   Communication, EuroMPI 2014, for the decomposition into nodes; the scans as in
 //   doubling_family.cpp.

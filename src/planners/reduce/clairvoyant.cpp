@@ -18,6 +18,7 @@
 #include "planners/reduce/clairvoyant.hpp"
 
 #include <algorithm>
+#include <new>
 #include <vector>
 
 #include "planners/most_messages.hpp"
@@ -121,6 +122,12 @@ class RankProgram {
   std::vector<Unit> place_;  // of each segment
 };
 
+// What a checked request still may lack is room: throws std::bad_alloc.
+ClairvoyantSchedule complete(ClairvoyantSchedule schedule) {
+  if (!schedule.ok()) throw std::bad_alloc();
+  return schedule;
+}
+
 PlanHeader header_of(const PlanRequest& request, std::span<const ClairvoyantEvent> events) {
   PlanHeader header;
   header.collective = Collective::reduce;
@@ -161,12 +168,15 @@ std::string check_clairvoyant(const PlanRequest& request) {
 
 PlanHeader describe_clairvoyant(const PlanRequest& request) {
   const Asked asked(request);
-  return header_of(request, make_clairvoyant(request.generator, asked.clairvoyant).events.view());
+  const ClairvoyantSchedule schedule =
+      complete(make_clairvoyant(request.generator, asked.clairvoyant));
+  return header_of(request, schedule.events.view());
 }
 
 void plan_clairvoyant(const PlanRequest& request, Rank rank, Program& program) {
   const Asked asked(request);
-  const ClairvoyantSchedule schedule = make_clairvoyant(request.generator, asked.clairvoyant, rank);
+  const ClairvoyantSchedule schedule =
+      complete(make_clairvoyant(request.generator, asked.clairvoyant, rank));
   RankProgram writer(request, rank, program);
   for (const ClairvoyantEvent& event : schedule.events.view()) {
     event.sender == rank ? writer.send(event) : writer.receive(event);
@@ -177,7 +187,7 @@ void plan_clairvoyant(const PlanRequest& request, Rank rank, Program& program) {
 PlanHeader plan_one_clairvoyant(const PlanRequest& request, Rank rank, Program& program) {
   ClairvoyantSchedule made;
   if (request.schedule == nullptr) {
-    made = make_clairvoyant(request.generator, Asked(request).clairvoyant);
+    made = complete(make_clairvoyant(request.generator, Asked(request).clairvoyant));
   }
   const ClairvoyantSchedule& schedule = request.schedule == nullptr ? made : *request.schedule;
   const std::span<const ClairvoyantEvent> events = schedule.events.view();
@@ -196,7 +206,8 @@ std::unique_ptr<ClairvoyantRounds> rounds_of(const PlanRequest& request) {
 
 PlanHeader plan_all_clairvoyant(const PlanRequest& request, std::span<Program> programs) {
   const Asked asked(request);
-  const ClairvoyantSchedule schedule = make_clairvoyant(request.generator, asked.clairvoyant);
+  const ClairvoyantSchedule schedule =
+      complete(make_clairvoyant(request.generator, asked.clairvoyant));
   const std::span<const ClairvoyantEvent> events = schedule.events.view();
   std::vector<RankProgram> writers;
   writers.reserve(programs.size());

@@ -22,8 +22,7 @@ constexpr std::array<Algorithm, 5> rows() {
                 .published = "recursive multiplying",
                 .idea = "All ranks get the sum of the whole vector, by groups of neighbours as "
                         "large as p has factors, and keep their block.",
-                .cost = "p = f1 f2 ...: ceil(log2 p) alpha or a little more + (sum of f_i - 1) "
-                        "beta m",
+                .cost = "p = f1 f2 ...: ceil(log2 p) alpha + (sum of f_i - 1) beta m",
                 .source = recursive_multiplying_paper,
                 .sizes = irregular,
                 .describe = describe_doubling<collective>,
@@ -34,7 +33,8 @@ constexpr std::array<Algorithm, 5> rows() {
                 .published = "circulant reduce-scatter",
                 .idea = "A rank gives half of the blocks that it still adds up to a rank far "
                         "above, then half of the rest to a nearer one.",
-                .cost = "ceil(log2 p) alpha + (p-1)/p beta m",
+                .cost = "ceil(log2 p) alpha + (p-1)/p beta m; an alpha more in a round whose "
+                        "blocks go past the last rank, which are two messages",
                 .source = circulant_sums_paper,
                 .commutative_only = true,
                 .sizes = irregular,

@@ -7,7 +7,7 @@
 // p no power of two: nothing special; nodes may differ in size.
 // Commutativity: not needed; nodes are consecutive ranks, and what comes from below stands left.
 // Cost: with at most k ranks in each of n nodes, ceil(log2 k) (alpha + beta m) twice within nodes,
-//   and ceil(log2 n) (alpha + beta m) between them.
+//   and ceil(log2(n-1) + log2(4/3)) (alpha + beta m) between them.
 // Source: J. L. Traeff, A. Rougier, MPI Collectives and Datatypes for Hierarchical All-to-all
 //   Communication, EuroMPI 2014, for the decomposition into nodes; doubling.cpp within them,
 //   exscan/doubling_family.cpp between.

@@ -1,6 +1,7 @@
 // Arrival patterns as text: files with one time per line, and the short forms of commands.
 //
 // Numbers go through std::from_chars and std::to_chars, which know no locale and round exactly.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -118,11 +119,26 @@ PatternResult read_pattern_file(const std::string& path, Rank ranks) {
 }
 
 PatternResult given_arrivals(std::string_view text, Rank ranks) {
-  if (names_shape(text)) return pattern_from_text(text, ranks, 0);
-  std::string lines;
-  PatternResult result = read_text(std::string(text), FileKind::regular, lines);
-  if (result.ok()) result = read_times(lines, text);
-  if (result.ok() && std::cmp_not_equal(result.pattern.times.size(), ranks)) return {};
+  PatternResult result;
+  double spread = 0;
+  if (names_shape(text)) {
+    result = pattern_from_text(text, ranks, 0);
+    std::string_view rest = text;
+    cut(rest, ':');
+    static_cast<void>(read_seconds(cut(rest, ':'), spread));  // flat has no maximum
+  } else {
+    std::string lines;
+    result = read_text(std::string(text), FileKind::regular, lines);
+    if (result.ok()) result = read_times(lines, text);
+    const std::vector<double>& times = result.pattern.times;
+    if (!times.empty()) spread = std::ranges::max(times) - std::ranges::min(times);
+  }
+  if (!result.ok()) return result;
+  if (spread > longest_spread) {
+    return refused("'" + std::string(text) + "': arrivals lie more than 1000000 seconds apart; " +
+                   "give times in seconds");
+  }
+  if (std::cmp_not_equal(result.pattern.times.size(), ranks)) return {};
   return result;
 }
 

@@ -79,7 +79,6 @@ class ArrivalService {
   // when the times are not those of as many ranks, finite, not negative and within longest_spread
   // of each other.
   bool publish(std::span<const double> times, double error = 0);
-  static constexpr double longest_spread = 1e6;  // seconds
   // The same for times that may differ between the ranks, which compare them first. Collective;
   // false on all ranks when they are not all usable and alike.
   bool agree_on(std::span<const double> times);

@@ -82,7 +82,7 @@ void CommonClock::narrow(std::int64_t sent, std::int64_t received, std::int64_t 
 void CommonClock::learn(const Estimate& now) {
   drift_ = 0;
   drift_error_ = max_drift_;
-  if (comparisons_ > 0) {
+  if (comparisons_ > 0 && std::isfinite(latest_.error)) {
     const double between = static_cast<double>(now.at - base_.at) * 1e-9;
     const double uncertain = between > 0 ? (now.error + base_.error) / between : infinite;
     if (uncertain < max_drift_) {

@@ -68,7 +68,8 @@ constexpr std::array<EnvironmentVariable, 45> variables{{
     {"SIBYL_ARRIVALS", "an arrival pattern", "", "",
      "When ranks arrive at a reduce, allreduce or bcast: uniform:0.02:7 or another pattern of "
      "`sibyl plan --arrivals`, "
-     "or a file with one time a line, in seconds, which holds for communicators of as many ranks. "
+     "or a file with one time a line, in seconds, which holds for communicators of as many ranks; "
+     "the last at most 1000000 after the first. "
      "Not set: nothing is known. All ranks must be able to read it: a regular file of at most "
      "16 MiB."},
     {"SIBYL_ALPHA", "0 to 4294967295", "0", "nanoseconds",
@@ -118,7 +119,7 @@ constexpr std::array<EnvironmentVariable, 45> variables{{
      "Whether persistent requests, and predictions in the background, may have one thread per "
      "process. It needs MPI_THREAD_MULTIPLE; without it they work in the foreground."},
     {"SIBYL_PREDICT", "off, piggyback, root-led, periodic or background", "piggyback", "",
-     "Whether gather, scatter, reduce and allreduce follow predicted arrivals. `piggyback`: "
+     "Whether gather(v), scatter(v), reduce and allreduce follow predicted arrivals. `piggyback`: "
      "allreduce alone, which learns who is late from bytes that go with its own messages; "
      "`root-led`: the roots "
      "of linear algorithms alone; `periodic`: all ranks, reductions among them; `background`: "
@@ -132,7 +133,7 @@ constexpr std::array<EnvironmentVariable, 45> variables{{
     {"SIBYL_REPORT", "a directory", "", "",
      "Where each process writes `rank-RANK-PID.json` at MPI_Finalize: calls, bytes, algorithm and "
      "time per collective and communicator size. `sibyl run` sets it. Not set: no report, and no "
-     "clock is read."},
+     "call is timed for it."},
     {"SIBYL_RECORD", "a directory", "", "",
      "Where each process writes `arrivals-RANK-PID.json` at MPI_Finalize: when it joined each call "
      "of the collectives above. `sibyl run --record` sets it and puts the files together. The "

@@ -80,6 +80,8 @@ struct Environment {
   // 1: on one node, too, Sibyl serves what no algorithm shortens
   std::uint32_t test_serve = 0;
   std::string problem;  // empty, or one line that says which value is wrong and how to mend it
+
+  friend bool operator==(const Environment&, const Environment&) = default;
 };
 
 std::span<const EnvironmentVariable> environment_variables();

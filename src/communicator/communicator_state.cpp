@@ -266,7 +266,7 @@ void CommunicatorState::choose_by_arrivals(CachedChoice& choice, Situation now) 
   const bool learns = settings_.predict == PredictionMode::piggyback &&
                       now.collective == Collective::allreduce && choice.algorithm != nullptr;
   if (!learns || now.spread > 0 || is_reproducible(settings_, now.collective)) return;
-  now.spread = ArrivalService::longest_spread;
+  now.spread = longest_spread;
   const Algorithm* const other = choose(settings_, now);
   if (other == nullptr || !other->arrivals) return;
   choice.by_arrivals = other;

@@ -195,6 +195,7 @@ std::size_t Governor::write_report(Report& report, Spent spent) {
             .contender = site.contender,
             .rival = site.rival(),
             .contenders = site.key.contenders(),
+            .arrivals = site.arrivals,
             .begin = end};
     if (site.trying) {
       told.pairs = static_cast<std::size_t>(pairs_of_looks[site.look]);

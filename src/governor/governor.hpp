@@ -217,6 +217,7 @@ class Governor {
     int contenders = 1;       // between which trials are shared
     std::size_t pairs = 0;    // of the trial
     bool last_look = false;
+    std::uint64_t arrivals = 0;  // version of those that its calls followed
     std::size_t begin = 0;
   };
   std::span<const Reported> reported() const { return {reported_.data(), reported_count_}; }

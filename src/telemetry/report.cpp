@@ -33,15 +33,18 @@ void ProcessReport::merge(const CommunicatorReport& report, int communicator_siz
 }
 
 void ProcessReport::merge(const GovernedSite& site, int communicator_size) {
-  GovernedSite& known = governed_[{site.collective, communicator_size, site.persistent, site.root,
-                                   site.least_bytes, site.algorithm, site.challenger, site.line}];
-  const std::uint64_t calls = known.calls + site.calls;
-  const std::uint64_t native_calls = known.native_calls + site.native_calls;
-  const std::uint64_t challenger_calls = known.challenger_calls + site.challenger_calls;
-  if (site.decided || !known.decided) known = site;
-  known.calls = calls;
-  known.native_calls = native_calls;
-  known.challenger_calls = challenger_calls;
+  Governed& known = governed_[{site.collective, communicator_size, site.persistent, site.root,
+                               site.least_bytes, site.algorithm, site.challenger, site.line}];
+  GovernedSite all = known.site;
+  const bool speaks = site.decided != all.decided ? site.decided : site.calls >= known.most_calls;
+  if (speaks) {
+    all = site;
+    known.most_calls = site.calls;
+  }
+  all.calls = known.site.calls + site.calls;
+  all.native_calls = known.site.native_calls + site.native_calls;
+  all.challenger_calls = known.site.challenger_calls + site.challenger_calls;
+  known.site = std::move(all);
 }
 
 void ProcessReport::count_native(std::string_view collective, int communicator_size,
@@ -53,7 +56,8 @@ void ProcessReport::count_native(std::string_view collective, int communicator_s
 
 std::string ProcessReport::governed_to_json() const {
   std::string json;
-  for (const auto& [key, site] : governed_) {
+  for (const auto& [key, known] : governed_) {
+    const GovernedSite& site = known.site;
     const auto arm = static_cast<std::size_t>(site.served_by);
     const std::string_view verdict = site.decided ? arm_names[arm] : "undecided";
     json += (json.empty() ? ",\"governed\":[" : ",");

@@ -103,8 +103,9 @@ class CommunicatorReport {
 
   std::vector<GovernedSite> governed;  // filled in when the governor ends
 
+  static constexpr std::size_t rows = 16;  // native and the algorithms of one collective, at most
+
  private:
-  static constexpr std::size_t rows = 16;  // native and the algorithms of one collective
   std::array<std::array<CallCount, rows>, collective_count> lines_{};
   mutable std::mutex persistent_;
   std::map<std::pair<Collective, const Algorithm*>, CallCount> lines_of_requests_;
@@ -134,10 +135,16 @@ class ProcessReport {
   std::string costs_to_json() const;
 
   std::map<std::tuple<Collective, int, std::string>, CallCount> lines_;
+  // Sites that a report does not tell apart, as of several operators or communicators: the calls of
+  // all, and what was found at the one with most of them.
+  struct Governed {
+    GovernedSite site;
+    std::uint64_t most_calls = 0;
+  };
   // By collective, communicator size, whether it is a request's, root, bytes, algorithm, challenger
-  // and line; the last verdict holds.
+  // and line.
   std::map<std::tuple<Collective, int, bool, int, std::uint64_t, std::string, std::string, int>,
-           GovernedSite>
+           Governed>
       governed_;
   std::map<std::pair<std::string, int>, CallCount> lines_of_others_;
   std::map<std::pair<int, int>, Costs> costs_;  // by communicator size and nodes

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -85,6 +86,27 @@ TEST(PatternText, ShortFormsOfTheWrongFormAreRefused) {
   }
   EXPECT_FALSE(pattern_from_text("flat", 0, 0).ok());
   EXPECT_FALSE(pattern_from_text("flat", 3, 3).ok());
+}
+
+// For communicators of whatever size: a file of two times says nothing of three ranks.
+TEST(PatternText, GivenArrivalsAreWithinWhatIsPlannedFor) {
+  EXPECT_EQ(given_arrivals("skewed:1000000", 3).pattern.times, (Times{0, 0, 1e6}));
+  const std::string path = testing::TempDir() + "sibyl_given_arrivals.txt";
+  std::ofstream(path) << "5\n1000005\n";
+  EXPECT_EQ(given_arrivals(path, 2).pattern.times, (Times{5, 1000005}));
+  EXPECT_TRUE(given_arrivals(path, 3).ok());
+  EXPECT_TRUE(given_arrivals(path, 3).pattern.times.empty());
+  std::ofstream(path) << "0\n2500000\n";
+  for (const Rank ranks : {1, 2, 3}) {
+    for (const std::string& text :
+         {path, std::string("skewed:1000001"), std::string("uniform:2e6:7")}) {
+      EXPECT_NE(given_arrivals(text, ranks).problem.find("1000000 seconds apart"),
+                std::string::npos)
+          << text;
+      EXPECT_EQ(check_given_arrivals(text), given_arrivals(text, ranks).problem);
+    }
+  }
+  std::remove(path.c_str());
 }
 
 }  // namespace

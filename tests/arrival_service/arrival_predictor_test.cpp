@@ -54,8 +54,12 @@ class Agreement {
   }
   ArrivalPredictor& operator*() { return *agreement_; }
   const CommonClock& clock() const { return clock_; }
-  void end() {
+  // From now on no thread works for it.
+  void withdraw() {
     if (agreement_ != nullptr && thread_ != nullptr) thread_->withdraw(*agreement_);
+  }
+  void end() {
+    withdraw();
     agreement_.reset();
   }
   // Whether a message is there that nobody has received.
@@ -295,7 +299,11 @@ TEST(ArrivalPredictor, HasClocksOfSeveralHostsComparedAgain) {
 }
 
 TEST(ArrivalPredictor, ComparesNoClocksThatAreExact) {
-  Agreement agreement(PredictionMode::periodic);
+  constexpr double runs_off = 0;
+  Duplicate together;
+  CommonClock clock(LocalClock{}, runs_off);
+  clock.synchronise(together.get(), rank_in());
+  Agreement agreement(PredictionMode::periodic, clock, rank_in());
   const std::int64_t before = agreement.clock().compared_at();
   agreement.call(gather_site, 1100);
   EXPECT_EQ(agreement.clock().compared_at(), before);
@@ -308,7 +316,11 @@ TEST(ArrivalPredictor, MayEndAtAnyCall) {
       Agreement agreement(mode);
       agreement.call({Collective::gather, size_of() - 1, 8}, calls);
       EXPECT_EQ((*agreement).calls(), calls);
-      agreement.end();
+      agreement.withdraw();
+      EXPECT_TRUE((*agreement).finish());
+      MPI_Barrier(MPI_COMM_WORLD);
+      EXPECT_FALSE(agreement.has_message());
+      MPI_Barrier(MPI_COMM_WORLD);
     }
   }
 }

@@ -172,5 +172,18 @@ TEST(CommonClock, OwnsUpToKnowingNothingWithoutAReply) {
   EXPECT_TRUE(std::isinf(clock.error(0)));
 }
 
+// What was held of the clocks before the failure is no comparison.
+TEST(CommonClock, LearnsNoDriftFromAComparisonThatFailed) {
+  SplitMix64 random(3);
+  CommonClock clock{LocalClock{}};
+  clock.begin_comparison();
+  clock.end_comparison(0);
+  exchange(clock, 1000 * second, 5 * second, 0, random);
+  const std::int64_t later = 1010 * second;
+  const auto off = static_cast<double>(clock.common(later) - later - 5 * second) * 1e-9;
+  EXPECT_LE(std::abs(off), clock.error(later));
+  EXPECT_LT(std::abs(off), 1e-3);
+}
+
 }  // namespace
 }  // namespace sibyl::test

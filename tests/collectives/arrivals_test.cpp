@@ -81,7 +81,7 @@ TEST(Arrivals, ThatCannotBeUsedAreRefusedAtAllRanksAndChangeNothing) {
     refused(wrong);
   }
   refused(stairs(1, size_of() + 1));
-  if (size_of() > 1) refused(stairs(2 * ArrivalService::longest_spread));
+  if (size_of() > 1) refused(stairs(2 * longest_spread));
   EXPECT_EQ(class_of(SIBYL_Comm_set_arrivals(served.get(), nullptr, 3)), MPI_ERR_ARG);
   EXPECT_EQ(class_of(SIBYL_Comm_set_arrivals(served.get(), wrong.data(), -1)), MPI_ERR_ARG);
 }

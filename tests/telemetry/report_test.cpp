@@ -30,7 +30,13 @@ TEST(Report, HasALineForEachCollectiveAndSizeThatTheLibraryPerforms) {
   EXPECT_EQ(entries[2]["collective"], "neighbor_alltoall");
 }
 
-TEST(Report, HasTheLastVerdictOnEachGovernedSite) {
+TEST(Report, HasRoomForAllAlgorithmsOfACollective) {
+  for (std::size_t c = 0; c < collective_count; ++c) {
+    EXPECT_LT(algorithms(static_cast<Collective>(c)).size(), CommunicatorReport::rows);
+  }
+}
+
+TEST(Report, HasAVerdictOnEachGovernedSite) {
   CommunicatorReport one;
   one.governed.push_back({.collective = Collective::reduce,
                           .root = 2,
@@ -76,6 +82,39 @@ TEST(Report, HasTheLastVerdictOnEachGovernedSite) {
   EXPECT_DOUBLE_EQ(sites[1]["own_seconds"], 3e-3);
   EXPECT_DOUBLE_EQ(sites[1]["native_seconds"], 1.25e-7);
   EXPECT_TRUE(sites[1]["challenger"].is_null());
+}
+
+// As of another operator, or on another communicator of so many ranks.
+TEST(Report, HasTheVerdictOfMostCallsWhereSitesLookAlike) {
+  const GovernedSite many{.collective = Collective::allreduce,
+                          .algorithm = "ring",
+                          .challenger = "",
+                          .decided = true,
+                          .served_by = Arm::native,
+                          .calls = 1000,
+                          .native_calls = 900,
+                          .seconds = {2e-3, 1e-3, 0}};
+  GovernedSite few = many;
+  few.served_by = Arm::own;
+  few.calls = 60;
+  few.native_calls = 10;
+  few.seconds = {1e-3, 2e-3, 0};
+  GovernedSite undecided = few;
+  undecided.decided = false;
+  undecided.calls = 5000;
+  for (const auto& order : {std::array{many, few, undecided}, std::array{undecided, few, many}}) {
+    CommunicatorReport of_one;
+    of_one.governed.assign(order.begin(), order.end());
+    ProcessReport report;
+    report.merge(of_one, 4);
+    const auto json = nlohmann::json::parse(report.to_json("An MPI", 1, 4, "runs"));
+    ASSERT_EQ(json["governed"].size(), 1U);
+    const auto& site = json["governed"][0];
+    EXPECT_EQ(site["verdict"], "native");
+    EXPECT_EQ(site["calls"], 6060);
+    EXPECT_EQ(site["native_calls"], 920);
+    EXPECT_DOUBLE_EQ(site["native_seconds"], 1e-3);
+  }
 }
 
 TEST(Report, NamesTheChallengerOfAGovernedSite) {

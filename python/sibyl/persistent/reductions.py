@@ -10,11 +10,14 @@ from sibyl.mpi.request import Request, info_keys, make_request
 from sibyl.persistent.ranks import is_root
 
 
-def _vectors(send: Spec, receive: Spec, receives: bool) -> tuple[Buffer, Buffer, tuple[Any, ...]]:
+def _vectors(
+    send: Spec, receive: Spec, receives: bool, gives: bool = True
+) -> tuple[Buffer, Buffer, tuple[Any, ...]]:
     """Both sides of a reduction, and C's arguments up to the datatype."""
     out = read_buffer(receive if receives else None, "receive", writable=True)
-    own = read_buffer(send, "send")
-    named, name = (out, "receive") if send is MPI.IN_PLACE else (own, "send")
+    own = read_buffer(send if gives else None, "send")
+    of_receive = send is MPI.IN_PLACE or not gives
+    named, name = (out, "receive") if of_receive else (own, "send")
     if receives and out.elements != named.elements:
         raise ValueError(f"send has {own.elements} elements, receive {out.elements}")
     return own, out, (own.address, out.address, named.count(name), named.type)
@@ -35,7 +38,8 @@ def reduce_init(
     """Bind a reduce: the root receives V_0 (+) ... (+) V_{p-1}. Collective.
 
     Args:
-        send: this rank's vector; MPI.IN_PLACE at the root where it lies in `receive`.
+        send: this rank's vector; MPI.IN_PLACE at the root where it lies in `receive`. Not looked at
+            at the root of an intercommunicator.
         receive: at the root, a vector of as many elements; others may give None.
         comm: all its ranks call this.
         root: the rank that receives.
@@ -51,7 +55,9 @@ def reduce_init(
     """
 
     def prepare() -> tuple[tuple[Any, ...], tuple[Buffer, Buffer]]:
-        own, out, vector = _vectors(send, receive, is_root(comm, root))
+        receives = is_root(comm, root)
+        gives = not (receives and comm.Is_inter())  # the other group does
+        own, out, vector = _vectors(send, receive, receives, gives)
         return (*vector, handle(op), root), (own, out)
 
     keys = info_keys(algorithm, order, background, reproducible=reproducible)

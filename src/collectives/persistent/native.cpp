@@ -17,6 +17,12 @@ void NativeForm::copy_arrays(Counts all_counts, Displacements all_displacements,
   }
 }
 
+// MPICH 4.0 wants a buffer, and another one, also of a root that takes what another group gives.
+const void* NativeForm::given_to_reduce() const {
+  static const char never_read = 0;
+  return root == MPI_ROOT && send == nullptr ? &never_read : send;
+}
+
 int NativeForm::begin(MPI_Comm comm, MPI_Request* request) const {
   if (caller.large) return begin_large(comm, request);
   switch (collective) {
@@ -33,7 +39,8 @@ int NativeForm::begin(MPI_Comm comm, MPI_Request* request) const {
       return PMPI_Iscatterv(send, small_counts.data(), small_displacements.data(), send_type,
                             receive, small(receive_count), receive_type, root, comm, request);
     case Collective::reduce:
-      return PMPI_Ireduce(send, receive, small(send_count), send_type, op, root, comm, request);
+      return PMPI_Ireduce(given_to_reduce(), receive, small(send_count), send_type, op, root, comm,
+                          request);
     case Collective::allreduce:
       return PMPI_Iallreduce(send, receive, small(send_count), send_type, op, comm, request);
     case Collective::bcast:
@@ -72,7 +79,8 @@ int NativeForm::begin_large([[maybe_unused]] MPI_Comm comm,
       return PMPI_Iscatterv_c(send, counts.data(), displacements.data(), send_type, receive,
                               receive_count, receive_type, root, comm, request);
     case Collective::reduce:
-      return PMPI_Ireduce_c(send, receive, send_count, send_type, op, root, comm, request);
+      return PMPI_Ireduce_c(given_to_reduce(), receive, send_count, send_type, op, root, comm,
+                            request);
     case Collective::allreduce:
       return PMPI_Iallreduce_c(send, receive, send_count, send_type, op, comm, request);
     case Collective::bcast:

@@ -37,6 +37,7 @@ struct NativeForm {
 
  private:
   int begin_large(MPI_Comm comm, MPI_Request* request) const;
+  const void* given_to_reduce() const;
 };
 
 }  // namespace sibyl

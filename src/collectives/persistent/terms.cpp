@@ -147,7 +147,7 @@ const Algorithm* with_early_receipt(const Settings& settings, const Algorithm* c
 // or a rank says nothing, it is the ring.
 const Algorithm* with_late_ranks(const Settings& settings, const Algorithm* chosen, Situation now) {
   if (chosen == nullptr || now.ranks > most_linear_ranks) return chosen;
-  now.spread = ArrivalService::longest_spread;
+  now.spread = longest_spread;
   const Algorithm* const other = choose(settings, now);
   return other != nullptr && other->arrivals ? other : chosen;
 }

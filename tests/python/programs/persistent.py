@@ -159,6 +159,26 @@ def reductions():
         assert (mine == rank * (rank + 1) / 2).all()
 
 
+def between_groups():
+    """A root takes what the other group gives, and names no vector of its own."""
+    if size < 2:
+        return
+    half = size // 2
+    own = comm.Split(rank < half, rank)
+    both = own.Create_intercomm(0, comm, half if rank < half else 0)
+    given = np.full(5, rank, np.int64)
+    result = np.empty(5, np.int64) if rank == 0 else None
+    root = 0 if rank >= half else MPI.ROOT if rank == 0 else MPI.PROC_NULL
+    with reduce_init(given if rank >= half else None, result, both, root) as request:
+        request.start()
+        request.arrive()
+        request.wait()
+    if rank == 0:
+        assert (result == sum(range(half, size))).all(), result
+    both.Free()
+    own.Free()
+
+
 def misuse():
     mine, everyones = np.zeros(3), np.zeros(3 * size)
     raises(MPI.ERR_INFO_VALUE, gather_init, mine, everyones, comm, algorithm="quick")
@@ -275,6 +295,7 @@ for check in (
     irregular,
     to_all,
     reductions,
+    between_groups,
     misuse,
     what_is_wrong_at_one_rank_is_refused_at_all,
     what_an_int_does_not_count_is_refused_at_all,

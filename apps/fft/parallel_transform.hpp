@@ -14,9 +14,11 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -46,6 +48,11 @@ class ParallelTransform {
   const float* share() const { return reinterpret_cast<const float*>(points_.data()); }
   int share_floats() const { return static_cast<int>(2 * share_points_); }
   float* gathered() { return reinterpret_cast<float*>(gathered_.data()); }
+  // On rank 0: until something is gathered its spectrum is no number.
+  void forget_gathered() {
+    constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+    std::ranges::fill(gathered_, Complex(nothing, nothing));
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

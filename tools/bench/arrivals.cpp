@@ -97,6 +97,7 @@ Turn take_turn(const Setting& setting, Data& data, Contender& contender,
 // A call after a barrier, with nothing in between.
 Turn take_bare_turn(Data& data, Contender& contender, const std::function<int()>& call) {
   data.clear();
+  contender.expect({});  // nor anything of the cell before
   contender.begin_turn();
   start_together();
   Turn turn;
@@ -169,11 +170,7 @@ void check_clocks_anew(Setting& setting, double& drift) {
 
 void print_cell(const Setting& setting, std::size_t number, const Data& data) {
   const ArrivalCell& cell = setting.options.cells[number];
-  Json line{{"type", "cell"},
-            {"cell", number},
-            {"bytes", data.bytes_for_bound()},
-            {"whole_vectors",
-             setting.network.alpha + setting.network.beta * static_cast<double>(data.bytes)}};
+  Json line{{"type", "cell"}, {"cell", number}, {"bytes", data.bytes_for_bound()}};
   if (cell.block > 0) {
     const std::vector<int> counts =
         problem_counts(cell.counts, cell.block, setting.ranks, setting.options.seed);

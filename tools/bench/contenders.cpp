@@ -24,7 +24,6 @@ constexpr std::array<std::string_view, 3> loops{"loop-123", "loop-recursive-doub
 constexpr std::string_view variant_prefix = "native:";
 constexpr std::string_view history_prefix = "history:";
 constexpr std::string_view piggyback_prefix = "piggyback:";
-constexpr std::string_view governed = "governed";
 constexpr std::string_view again = "native-again";
 
 LoopFunction loop_function(const std::string& name) {
@@ -228,7 +227,7 @@ std::function<int()> Contender::call(Data& data) {
     MPI_Comm_free(&comm_);
     comm_ = NativeChoice::duplicate_world(variant_);
     forced_ = false;
-    if (has_preload()) return collective_call(data, comm_, Way::program);
+    if (!is_simulated) return collective_call(data, comm_, Way::program);
   }
   if (kind_ == Kind::sibyl) force(data);
   if (learns_) learnt_ = std::make_unique<LearntArrivals>(data.rank, data.ranks);

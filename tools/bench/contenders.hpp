@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/data.hpp"
@@ -29,6 +30,10 @@
 namespace sibyl::bench {
 
 // What is asked to take part: NAME for the usual operation, or OPERATION/NAME.
+// What a program gets under the preload.
+inline constexpr std::string_view governed = "governed";
+inline constexpr bool is_simulated = std::string_view(SIBYL_FLAVOUR) == "smpi";
+
 struct Side {
   Operation operation = Operation::exscan;
   std::string algorithm;  // one of contender_names(operation), or one that predicts

@@ -16,6 +16,7 @@
 #include "bench/calls.hpp"
 #include "bench/contenders.hpp"
 #include "bench/native_variants.hpp"
+#include "bench/preload.hpp"
 #include "bench/provenance.hpp"
 #include "bench/thread_cost.hpp"
 #include "communicator/process.hpp"
@@ -99,6 +100,13 @@ int run(Options options, int argument_count, char** arguments) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (options.root >= ranks)
     options.problem = fmt::format("no root {} of {} ranks", options.root, ranks);
+  const bool governs = std::ranges::any_of(
+      sides, [](const Side& side) { return side.algorithm == governed && !is_simulated; });
+  if (options.problem.empty() && governs && !has_preload()) {
+    options.problem =
+        "governed is called through libsibyl-preload.so, which was not found on all ranks; set "
+        "SIBYL_LIBRARY_DIR to the directory that has it";
+  }
   if (!options.problem.empty()) {
     if (rank == 0) fmt::print(stderr, "{}: {}\n", program, options.problem);
     return 2;

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -62,8 +63,8 @@ double largest(const std::vector<double>& values) {
 double half_round_trip(std::size_t bytes, int partner, int repetitions) {
   const int rank = rank_of_world();
   if (size_of_world() < 2 || partner <= 0) return 0;
-  std::vector<char> data(bytes);
-  const auto size = static_cast<int>(bytes);
+  const auto size = static_cast<int>(std::min<std::size_t>(bytes, INT_MAX));  // a lower limit
+  std::vector<char> data(static_cast<std::size_t>(size));
   double least = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = -2; i < repetitions; ++i) {

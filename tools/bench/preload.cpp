@@ -2,11 +2,13 @@
 #include "bench/preload.hpp"
 
 #include <dlfcn.h>
+#include <mpi.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace sibyl::bench {
 namespace {
@@ -17,9 +19,14 @@ void* load() {
   const char* const told = std::getenv("SIBYL_LIBRARY_DIR");
   std::error_code failed;
   const fs::path own = fs::read_symlink("/proc/self/exe", failed);
-  const fs::path directory =
-      told != nullptr && *told != '\0' ? fs::path(told) : own.parent_path().parent_path() / "lib";
-  return dlopen((directory / "libsibyl-preload.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  const fs::path prefix = own.parent_path().parent_path();
+  std::vector<fs::path> directories{prefix / SIBYL_LIBDIR, prefix / "lib"};  // installed, built
+  if (told != nullptr && *told != '\0') directories = {told};
+  for (const fs::path& directory : directories) {
+    void* const found = dlopen((directory / "libsibyl-preload.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (found != nullptr) return found;
+  }
+  return nullptr;
 }
 
 void* preload() {
@@ -29,8 +36,14 @@ void* preload() {
 
 }  // namespace
 
-bool has_preload() { return preload() != nullptr; }
+bool has_preload() {
+  int found = preload() != nullptr ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return found != 0;
+}
 
-void* preload_entry(const char* name) { return has_preload() ? dlsym(preload(), name) : nullptr; }
+void* preload_entry(const char* name) {
+  return preload() != nullptr ? dlsym(preload(), name) : nullptr;
+}
 
 }  // namespace sibyl::bench

@@ -9,8 +9,9 @@
 namespace sibyl::bench {
 
 // The function MPI_X that a program under the preload would reach; nullptr where there is no
-// preload: it lies in SIBYL_LIBRARY_DIR, or in `lib` beside the directory of this program.
+// preload: it lies in SIBYL_LIBRARY_DIR, or where libraries are installed with this program.
 void* preload_entry(const char* name);
+// On all ranks. Collective.
 bool has_preload();
 
 }  // namespace sibyl::bench

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.journal import AGAIN, Journal, say_kept
 from sibyl.experiment.places import measure, place
-from sibyl.experiment.provenance import file_hash, processor, settings
+from sibyl.experiment.provenance import file_hash, processor, programs_hash, settings
 from sibyl.experiment.recording import pattern_paths
 from sibyl.experiment.runner import Interrupted, signals_interrupt
 from sibyl.experiment.samples import CellResult
@@ -49,7 +49,7 @@ class MeasuredRun:
         self.grids = grids
         self.launcher = launcher
         program = file_hash(find_benchmark(launcher.flavour))
-        here = (program, str(launcher), processor(), settings(), *more)
+        here = (program, programs_hash(), str(launcher), processor(), settings(), *more)
         self._journals = [
             Journal(grid.fingerprint(*here, *_contents(grid, launcher)), CellResult.from_json)
             for grid in grids
@@ -90,7 +90,8 @@ class MeasuredRun:
             for done, grid in zip(self.done, self.grids, strict=True)
         )
         found = []
-        with signals_interrupt(), place(whole, self.launcher, missing) as run:
+        collectives = {grid.collective for grid in self.grids}
+        with signals_interrupt(), place(whole, self.launcher, missing, collectives) as run:
             for grid, journal in zip(self.grids, self._journals, strict=True):
                 found.append(measure(grid, journal, lambda cell, grid=grid: seen(grid, cell), run))
         return found

@@ -84,6 +84,7 @@ def provenance(
         "sibyl": __version__,
         "commit": _commit(program),
         "program_sha256": file_hash(program),
+        "libraries_sha256": programs_hash(),
         "launcher": f"{launcher.family} {launcher.version}",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cores": os.cpu_count(),

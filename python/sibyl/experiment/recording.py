@@ -89,15 +89,28 @@ def read_recording(path: Path) -> list[Site]:
         CommandError: the file is no recording.
     """
     try:
-        data = json.loads(read_text(path, LARGE))
+        text = read_text(path, LARGE)
+    except (OSError, ValueError) as error:
+        raise _no_recording(path, error) from error
+    return parse_recording(path, text)
+
+
+def _no_recording(path: Path, error: Exception) -> CommandError:
+    reason = one_line(str(error)) or "it ends too early"
+    if isinstance(error, KeyError):
+        reason = f"it has no {reason}"
+    return CommandError(f"{path} is no recording of `sibyl run --record`: {reason}")
+
+
+def parse_recording(path: Path, text: str) -> list[Site]:
+    """As read_recording, of a file whose text was read."""
+    try:
+        data = json.loads(text)
         if data["format"] != FORMAT or data["version"] != 1:
             raise ValueError(f"format {data['format']}, version {data['version']}")
         sites = [_site(number, site) for number, site in enumerate(data["sites"])]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        reason = one_line(str(error)) or "it ends too early"
-        if isinstance(error, KeyError):
-            reason = f"it has no {reason}"
-        raise CommandError(f"{path} is no recording of `sibyl run --record`: {reason}") from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _no_recording(path, error) from error
     if not any(site.calls for site in sites):
         raise CommandError(f"{path}: {EMPTY}")
     return sorted(sites, key=lambda site: -len(site.calls))

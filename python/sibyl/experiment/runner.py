@@ -33,7 +33,7 @@ from sibyl.processes.supervisor import ENDING, Supervised, run_captured
 PATIENCE = 5.0
 # The same for a program that has told everything.
 LINGER = 2.0
-# Without a sample for so long a job hangs; no cell of a sensible grid is that slow.
+# Without a sample for so long, and what its computing and delays take, a job hangs.
 SILENCE = 180.0
 # That a program may take to say what it offers.
 LISTING = 60.0
@@ -87,13 +87,20 @@ class Job:
         )
 
 
+def silence_of(grid: Grid) -> float:
+    """Seconds without a word after which its job hangs: it says something after each iteration."""
+    longest = max((cell.max_delay for cell in grid.cells), default=0.0)
+    return SILENCE + 2 * len(grid.algorithms) * (grid.compute + longest)
+
+
 def local_job(grid: Grid, launcher: Launcher, pattern_file: str | None) -> Job:
     """The job of a grid with one number of ranks, on this machine."""
     program = find_benchmark(launcher.flavour)
     words = [str(program), *grid.words(grid.cells, pattern_file)]
     command = launcher_command(launcher, grid.cells[0].ranks, {}, words)
     facts = {"launcher": str(launcher)}
-    return Job(command, launcher_environment(launcher), facts, launcher=launcher)
+    silence = silence_of(grid)
+    return Job(command, launcher_environment(launcher), facts, silence, launcher)
 
 
 def cluster_job(
@@ -110,7 +117,7 @@ def cluster_job(
     facts: dict[str, object] = {"launcher": str(launcher), "rate": grid.rate}
     facts["cluster_check"] = check
     facts |= {"ranks_per_host": grid.ranks_per_node, "waiting": grid.waiting}
-    return Job([*command, *words], dict(os.environ), facts, launcher=launcher)
+    return Job([*command, *words], dict(os.environ), facts, silence_of(grid), launcher)
 
 
 def choose_benchmark_launcher(mpi: str | None) -> Launcher:

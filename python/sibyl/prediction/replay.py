@@ -13,7 +13,7 @@ import numpy as np
 
 from sibyl import _core
 from sibyl.errors import CommandError
-from sibyl.experiment.recording import Site, read_recording, read_text_calls
+from sibyl.experiment.recording import Site, parse_recording, read_text_calls
 from sibyl.inputs import LARGE, read_text
 
 BEST = "best"
@@ -88,7 +88,8 @@ def read_trace(path: Path) -> list[Site]:
         raise CommandError(
             f"the trace {path} is not text; sibyl run --record writes one"
         ) from error
-    sites = read_recording(path) if text.lstrip().startswith("{") else read_text_trace(path, text)
+    read = parse_recording if text.lstrip().startswith("{") else read_text_trace
+    sites = read(path, text)
     usable = [site for site in sites if len(site.calls) > 1]
     if not usable:
         raise CommandError(f"{path}: no call site has two calls or more; record a longer run")

@@ -20,7 +20,11 @@ from sibyl.errors import CommandError
 from sibyl.experiment import simulated
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.places import find_launcher, place
-from sibyl.experiment.runner import choose_benchmark_launcher, signals_interrupt
+from sibyl.experiment.runner import (
+    Interrupted,
+    choose_benchmark_launcher,
+    signals_interrupt,
+)
 from sibyl.experiment.samples import CellResult
 from sibyl.reproduce.on_cluster import demand_root, wrong_results
 from sibyl.reproduce.outcome import (
@@ -163,12 +167,15 @@ def _measured(where: Where, _iterations: int, _mark: str, advance: Advance) -> M
     parts: dict[str, list[CellResult]] = {}
     launcher = choose_benchmark_launcher(where.mpi)
     whole = next(iter(grids.values()))
-    with signals_interrupt(), place(whole, launcher, needed=True) as run:
-        for collective, grid in grids.items():
-            found: list[CellResult] = []
-            run(grid, None, found.append, lambda _cell: None)
-            parts[collective] = found
-            advance()
+    try:
+        with signals_interrupt(), place(whole, launcher, needed=True, collectives=CASES) as run:
+            for collective, grid in grids.items():
+                found: list[CellResult] = []
+                run(grid, None, found.append, lambda _cell: None)
+                parts[collective] = found
+                advance()
+    except Interrupted:
+        raise KeyboardInterrupt from None
     for collective, grid in grids.items():
         alike, *_ = networks_of(parts[collective][0].job)
         parts[collective + UNDER_SMPI] = _under_smpi(grid, alike.alpha, alike.beta)

@@ -206,9 +206,10 @@ class Windows:
 
 def _limits(results: Sequence[CellResult]) -> dict[str, str]:
     """Computation hides what is amiss with the links in the whole time, not in the gather's."""
-    check = results[0].job["cluster_check"]
     gather = median([time for result in results for time in result.samples["MPI"]["elapsed"]])
-    limit = cluster_limit(check, "gather", gather)
+    # Jobs of a run that was interrupted are of several clusters.
+    limits = (cluster_limit(result.job["cluster_check"], "gather", gather) for result in results)
+    limit = next(filter(None, limits), "")
     return {metric: "" if metric == "total" else limit for metric in METRICS}
 
 
@@ -272,6 +273,7 @@ def _measured(where: Where, iterations: int, mark: str, advance: Advance) -> Mea
     launcher = choose_benchmark_launcher(where.mpi)
     program = find_own_program("sibyl-fft", launcher.flavour)
     journal = Journal(mark, CellResult.from_json)
+    journal.hold()
     for _ in journal.read():
         advance()
     try:

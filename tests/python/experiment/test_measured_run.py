@@ -99,7 +99,7 @@ def test_cells_that_are_kept_twice_stand_for_no_other(
     asked = []
     before = measured_run.place
 
-    def place(whole: Grid, launcher: Launcher, needed: bool) -> object:
+    def place(whole: Grid, launcher: Launcher, needed: bool, _collectives: object) -> object:
         asked.append(needed)
         return before(whole, launcher, needed)
 

@@ -42,8 +42,10 @@ format:  ## format all sources
 docs:  ## build the documentation site and the man pages, and run the examples on its pages
 	@scripts/docs --check
 
-install: build  ## install to PREFIX (/usr/local)
-	cmake --install build/release --prefix $(PREFIX)
+# What is built is not built again: as root that would be with other settings, and leave files of root's.
+install:  ## install what `make` has built to PREFIX (/usr/local)
+	@[ -f build/release/cmake_install.cmake ] || scripts/build
+	cmake --install build/release --prefix "$(PREFIX)"
 
 clean:  ## remove what was built; .venv stays
 	rm -rf build

@@ -54,7 +54,7 @@ static int yields_only(void) {
 
 static int is_first_thread(void) {
   static __thread int known = -1;
-  if (known < 0) known = gettid() == getpid();
+  if (known < 0) known = syscall(SYS_gettid) == getpid();
   return known;
 }
 

@@ -1,6 +1,14 @@
 # `cmake --install`: libraries, shim, headers, pkg-config files, CMake package, modulefile.
 include(CMakePackageConfigHelpers)
 
+# What is installed finds its parts from where it lies, so that the whole tree may be moved.
+foreach(directory LIBDIR INCLUDEDIR BINDIR DATADIR)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${directory}}")
+    message(FATAL_ERROR "CMAKE_INSTALL_${directory} is ${CMAKE_INSTALL_${directory}}: give a path "
+                        "relative to the prefix")
+  endif()
+endforeach()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sibyl)
 install(TARGETS sibyl_core EXPORT sibylTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sibyl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -59,7 +67,8 @@ if(SIBYL_DEFAULT_FLAVOUR)
                          "${PROJECT_DESCRIPTION} (default MPI: ${SIBYL_DEFAULT_FLAVOUR})")
   install(CODE "execute_process(COMMAND \${CMAKE_COMMAND} -E create_symlink
     libsibyl-${SIBYL_DEFAULT_FLAVOUR}.so
-    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libsibyl.so\")")
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libsibyl.so\"
+    COMMAND_ERROR_IS_FATAL ANY)")
 endif()
 
 install(EXPORT sibylTargets NAMESPACE Sibyl:: DESTINATION ${package_dir})

@@ -4,8 +4,8 @@
  * Every rank computes as long as its share takes (rank r: 20 + 5 r ms), rank 0 checks what it has
  * gathered and prints one line.
  *
- *   mpicc -o pat_gather pat_gather.c $(pkg-config --cflags --libs sibyl) && mpiexec -n 4
- * ./pat_gather
+ *   mpicc -o pat_gather pat_gather.c $(pkg-config --cflags --libs sibyl)
+ *   mpiexec -n 4 ./pat_gather
  */
 #include <mpi.h>
 #include <sibyl/pat.h>

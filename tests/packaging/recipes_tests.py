@@ -17,6 +17,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import tomllib
 from commands import run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,7 +83,11 @@ class Recipes(unittest.TestCase):
         self.assertEqual(sorted(map(sorted, hosts)), [["mpich"], ["openmpi"]])
         commands = [r for r in found if r["package"]["name"] == "sibyl-mpi"]
         self.assertGreater(len(commands), 0)
-        self.assertIn(f"libsibyl-mpi =={VERSION}", commands[0]["requirements"]["run"])
+        needed = commands[0]["requirements"]["run"]
+        self.assertIn(f"libsibyl-mpi =={VERSION}", needed)
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        wanted = {each.replace(">=", " >=") for each in project["dependencies"]}
+        self.assertLessEqual(wanted, set(needed))
         for recipe in found:
             self.assertEqual(recipe["package"]["version"], VERSION)
             digest = recipe["source"][0]["sha256"]

@@ -174,10 +174,7 @@ class Release(unittest.TestCase):
         with tarfile.open(sources) as archive:
             self.assertIn("sibyl-7.8.9/CMakeLists.txt", archive.getnames())
         self.assertIn(f"{digest}  sibyl-7.8.9.tar.gz", self.read("dist/SHA256SUMS").splitlines())
-        for line in self.read("dist/SHA256SUMS").splitlines():
-            wanted, name = line.split("  ")
-            found = hashlib.sha256((self.root / "dist" / name).read_bytes()).hexdigest()
-            self.assertEqual(found, wanted)
+        self.names_with_their_sums()
         recipes = [p for p in (self.root / "dist" / "recipes").rglob("*") if p.is_file()]
         self.assertEqual(len(recipes), 5)
         for recipe in recipes:
@@ -187,6 +184,16 @@ class Release(unittest.TestCase):
                 self.assertIn(digest, text)
                 self.assertIn("https://host.test/s", text)
         self.assertEqual(self.git("status", "--porcelain"), "")
+
+    def names_with_their_sums(self):
+        """The names in SHA256SUMS: of files in dist/ whose sums they have."""
+        names = set()
+        for line in self.read("dist/SHA256SUMS").splitlines():
+            wanted, name = line.split("  ")
+            found = hashlib.sha256((self.root / "dist" / name).read_bytes()).hexdigest()
+            self.assertEqual(found, wanted)
+            names.add(name)
+        return names
 
     def test_wheels_of_both_machines_and_debian_packages_are_part_of_it(self):
         self.prepare("7.8.9")
@@ -208,7 +215,7 @@ class Release(unittest.TestCase):
         self.commit()
         with mock.patch.dict(os.environ, PATH=f"{compiler.parent}:{os.environ['PATH']}"):
             self.succeed("make", "--dry-run")
-        names = {line.split("  ")[1] for line in self.read("dist/SHA256SUMS").splitlines()}
+        names = self.names_with_their_sums()
         here = {"x-x86_64.whl", "x.deb"}
         elsewhere = set() if platform.machine() == "aarch64" else {"x-aarch64.whl"}
         self.assertLessEqual(here | elsewhere, names)

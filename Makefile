@@ -43,8 +43,8 @@ docs:  ## build the documentation site and the man pages, and run the examples o
 	@scripts/docs --check
 
 # What is built is not built again: as root that would be with other settings, and leave files of root's.
-install:  ## install what `make` has built to PREFIX (/usr/local)
-	@[ -f build/release/cmake_install.cmake ] || scripts/build
+install:  ## install what `make` has built last to PREFIX (/usr/local)
+	@ls build/release/lib/libsibyl-*.so > /dev/null 2>&1 || scripts/build
 	cmake --install build/release --prefix "$(PREFIX)"
 
 clean:  ## remove what was built; .venv stays

@@ -4,8 +4,12 @@ include(CMakePackageConfigHelpers)
 # What is installed finds its parts from where it lies, so that the whole tree may be moved.
 foreach(directory LIBDIR INCLUDEDIR BINDIR DATADIR)
   if(IS_ABSOLUTE "${CMAKE_INSTALL_${directory}}")
-    message(FATAL_ERROR "CMAKE_INSTALL_${directory} is ${CMAKE_INSTALL_${directory}}: give a path "
-                        "relative to the prefix")
+    file(RELATIVE_PATH inside "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_${directory}}")
+    if(inside MATCHES "^\\.\\.(/|$)")
+      message(FATAL_ERROR "CMAKE_INSTALL_${directory} is ${CMAKE_INSTALL_${directory}}: give a path "
+                          "within the prefix, ${CMAKE_INSTALL_PREFIX}")
+    endif()
+    set(CMAKE_INSTALL_${directory} "${inside}")
   endif()
 endforeach()
 

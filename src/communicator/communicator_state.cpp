@@ -247,7 +247,7 @@ void CommunicatorState::complete(CachedChoice& choice, const Situation& now) con
                     wanted_algorithm(settings_, now) == choose_automatically &&
                     !is_reproducible(settings_, now.collective);
   const auto blocks = static_cast<std::uint64_t>(blocks_of_a_call(now.collective, now.ranks));
-  if (choice.governed && now.bytes * blocks >= Governor::long_from) {
+  if (choice.governed && now.bytes * blocks >= governed_from) {
     choice.challenger = challenger_to(choice, now);
   }
   choose_by_arrivals(choice, now);

@@ -301,9 +301,9 @@ class CommunicatorState final : public ArrivalListener {
   bool is_on_one_node() const { return ranks_per_node() == size_; }
   void open_window();  // agreement.cpp
   void drop_window();
-  std::int64_t find_processors();
-  bool are_all_crowded() const;  // agreement.cpp
-  void make_node_window();       // agreement.cpp
+  std::int64_t find_processors();  // agreement.cpp
+  bool are_all_crowded() const;    // agreement.cpp
+  void make_node_window();         // agreement.cpp
 
   Process& process_;
   Mode mode_ = Mode::counting;

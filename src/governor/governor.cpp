@@ -24,7 +24,7 @@ Governor::Key Governor::key_of(Collective collective, Rank root, std::uint64_t b
           .own = own,
           .challenger = challenger,
           .blocks = blocks,
-          .long_calls = bytes >= (long_from + each - 1) / each};
+          .long_calls = bytes >= (governed_from + each - 1) / each};
 }
 
 // The library first where several are due since the same call.
@@ -195,7 +195,6 @@ std::size_t Governor::write_report(Report& report, Spent spent) {
             .contender = site.contender,
             .rival = site.rival(),
             .contenders = site.key.contenders(),
-            .arrivals = site.arrivals,
             .begin = end};
     if (site.trying) {
       told.pairs = static_cast<std::size_t>(pairs_of_looks[site.look]);

@@ -49,7 +49,6 @@ namespace sibyl {
 
 class Governor {
  public:
-  static constexpr std::uint64_t long_from = 4096;  // bytes of a call that may send messages
   struct Key {
     Collective collective = Collective::exscan;
     Rank root = no_rank;  // also of the site that further roots have together
@@ -61,7 +60,8 @@ class Governor {
     Rank blocks = 1;                        // of this size in a call
     int line = 0;         // of the program, as CallTurns numbers them; 0: all, or none of those
     bool library = true;  // the MPI library may serve it
-    // Whether a call has long_from bytes, where all ranks know how many; a class may have of both.
+    // Whether a call has governed_from bytes, where all ranks know how many; a class may have of
+    // both.
     bool long_calls = false;
     // Of all calls of this class; 0 where not all ranks know their sizes.
     std::uint64_t least_bytes() const { return size_class == 0 ? 0 : 1ULL << (size_class - 1); }
@@ -217,7 +217,6 @@ class Governor {
     int contenders = 1;       // between which trials are shared
     std::size_t pairs = 0;    // of the trial
     bool last_look = false;
-    std::uint64_t arrivals = 0;  // version of those that its calls followed
     std::size_t begin = 0;
   };
   std::span<const Reported> reported() const { return {reported_.data(), reported_count_}; }

@@ -122,14 +122,10 @@ bool Judge::is_alarming(const Record& record, double now, double spread) {
   return more - less > now && more > other_arrivals * most * less;
 }
 
-// What an undecided trial of the same two has left, under the same arrivals.
+// What an undecided trial of the same two has left.
 void Judge::Record::take_up(const Governor::Reported& told) {
   Undecided& left = undecided[static_cast<std::size_t>(told.contender)];
   if (left.arm != told.arm) return;
-  if (left.arrivals != told.arrivals) {
-    left = {};
-    return;
-  }
   in_force.swap(left.in_force);
   contender.swap(left.contender);
   earlier = std::max(in_force.size(), contender.size());
@@ -140,7 +136,6 @@ void Judge::Record::leave(const Governor::Reported& told, bool keeps) {
   const Arm other = keeps ? told.contender : told.arm;
   Undecided& left = undecided[static_cast<std::size_t>(other)];
   left.arm = keeps ? told.arm : told.contender;
-  left.arrivals = told.arrivals;
   left.in_force.swap(keeps ? in_force : contender);
   left.contender.swap(keeps ? contender : in_force);
 }

@@ -76,7 +76,6 @@ class Judge {
   // What calls cost in trials that were not decided, the arm that is in force against another.
   struct Undecided {
     Arm arm = Arm::own;
-    std::uint64_t arrivals = 0;  // version of those that they followed
     std::vector<double> in_force;
     std::vector<double> contender;
   };

@@ -296,6 +296,7 @@ void* sibyl_preload_resolve(unsigned index, const void* caller) {
     say("sibyl: %s was called, but this program's MPI has no such function", symbol->name);
     target = (void*)&missing;
   }
-  atomic_store_explicit(&sibyl_preload_slots[index], target, memory_order_release);
+  /* What is not MPI's is so for this caller. */
+  if (of_mpi) atomic_store_explicit(&sibyl_preload_slots[index], target, memory_order_release);
   return target;
 }

@@ -81,20 +81,23 @@ static void* symbol_anywhere(const char* symbol) {
   return wanted.address;
 }
 
-void* sibyl_preload_find(const char* symbol, const void* caller) {
+/* In the global scope, or that of the caller. */
+static void* symbol_in_scope(const char* symbol, const void* caller) {
   void* address = dlsym(RTLD_NEXT, symbol);
   if (address != NULL && !is_ours(address)) return address;
   Dl_info info;
-  if (caller != NULL && dladdr(caller, &info) != 0 && info.dli_fname != NULL) {
-    address = sibyl_preload_symbol_in(info.dli_fname, symbol);
-    if (address != NULL) return address;
-  }
-  return symbol_anywhere(symbol);
+  if (caller == NULL || dladdr(caller, &info) == 0 || info.dli_fname == NULL) return NULL;
+  return sibyl_preload_symbol_in(info.dli_fname, symbol);
+}
+
+void* sibyl_preload_find(const char* symbol, const void* caller) {
+  void* const address = symbol_in_scope(symbol, caller);
+  return address != NULL ? address : symbol_anywhere(symbol);
 }
 
 int sibyl_preload_is_of_mpi(const char* fortran, const void* caller) {
   if (strstr(fortran, "_f08") != NULL) return 1; /* nobody else has such names */
   char profiling[64];
   snprintf(profiling, sizeof profiling, "%c%s", fortran[0] == 'M' ? 'P' : 'p', fortran);
-  return sibyl_preload_find(profiling, caller) != NULL;
+  return symbol_in_scope(profiling, caller) != NULL;
 }

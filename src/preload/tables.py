@@ -18,7 +18,7 @@ C_TYPES = {
 }
 # That entries of Fortran's names forward, all that travel in registers: a function of this name
 # that is not MPI's may have more arguments.
-LEAST_FORTRAN_WORDS = 6
+LEAST_FORTRAN_WORDS = 8
 BUFFERS = ("in", "out", "inout")
 ARRAYS = ("counts", "displs")
 PLAIN = (*BUFFERS, "count", "datatype", "op", "root", "comm")

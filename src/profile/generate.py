@@ -161,7 +161,9 @@ def entry(index, symbol, count, function, form):
     out.append(f"  word (*const target)({types}) =")
     out.append(f"      (word(*)({types}))recorder_target({index}, caller);")
     if "fortran" in form:
-        out.append(f"  if (__builtin_expect(recorder_foreign[{index}], 0)) return target({names});")
+        out.append(
+            f"  if (__builtin_expect(recorder_is_foreign({index}), 0)) return target({names});"
+        )
     if function.kind == "begins":
         out.append("  recorder_before_init(caller);")
         out.append(f"  const word result = target({names});")
@@ -202,8 +204,7 @@ def source(functions):
     out.append("};\nconst struct profile_symbol profile_symbols[] = {")
     out += [f'    {{"{name}", {function}, {form}}},' for name, _, form, function in symbols]
     out.append("};")
-    out.append(f"_Atomic(void*) recorder_slots[{len(symbols)}];")
-    out.append(f"unsigned char recorder_foreign[{len(symbols)}];\n")
+    out.append(f"_Atomic(void*) recorder_slots[{len(symbols)}];\n")
     out.append('#define ENTRY __attribute__((visibility("default")))')
     out.append("#define CALL __attribute__((cleanup(recorder_leave))) struct recorded_call")
     for index, (name, count, form, function) in enumerate(symbols):

@@ -144,8 +144,10 @@ static int64_t measure_overhead(void) {
     took[batch] = (clock_now() - begin) / calls;
   }
   if (call.symbol != NULL) {
-    row_remove_only();
-    trace_clear_records();
+    if (call.row != no_row) {
+      row_remove_only();
+      trace_clear_records();
+    }
     forget_calls_on_world();
   }
   qsort(took, batches, sizeof *took, compare_numbers);

@@ -60,8 +60,8 @@ void recorder_find_mpi(const void* caller) {
 void* recorder_resolve(unsigned index, const void* caller) {
   const char* const name = profile_symbols[index].name;
   const int fortran = (profile_symbols[index].form & form_fortran) != 0;
-  recorder_foreign[index] = fortran && !sibyl_preload_is_of_mpi(name, caller);
-  if (!recorder_foreign[index]) recorder_find_mpi(caller);
+  const int of_mpi = !fortran || sibyl_preload_is_of_mpi(name, caller);
+  if (of_mpi) recorder_find_mpi(caller);
   void* target = NULL;
   char profiling[64];
   snprintf(profiling, sizeof profiling, "P%s", name);
@@ -73,7 +73,7 @@ void* recorder_resolve(unsigned index, const void* caller) {
   }
   if (target == NULL) target = fallback;
   if (target == NULL) target = (void*)&missing;
-  atomic_store_explicit(&recorder_slots[index], target, memory_order_release);
+  if (of_mpi) atomic_store_explicit(&recorder_slots[index], target, memory_order_release);
   return target;
 }
 

@@ -28,8 +28,6 @@ struct recorded_call {
 
 /* The function behind each entry; null until the entry's first call. */
 extern _Atomic(void*) recorder_slots[];
-/* Whether it is no function of MPI's, but has the name of one of Fortran's; said before the slot. */
-extern unsigned char recorder_foreign[];
 void* recorder_resolve(unsigned index, const void* caller);
 /* Generated: a `_c` function by the one with int counts; null for every other symbol. */
 void* recorder_fallback(const char* symbol);
@@ -54,6 +52,12 @@ static inline void* recorder_target(unsigned index, const void* caller) {
   void* target = atomic_load_explicit(&recorder_slots[index], memory_order_acquire);
   if (__builtin_expect(target == 0, 0)) target = recorder_resolve(index, caller);
   return target;
+}
+
+/* Whether what recorder_target has found is no function of MPI's, but has the name of one of
+ * Fortran's: such ones are not kept. */
+static inline int recorder_is_foreign(unsigned index) {
+  return atomic_load_explicit(&recorder_slots[index], memory_order_relaxed) == 0;
 }
 
 static inline int recorder_is_off(void) {

@@ -107,7 +107,6 @@ bool gains_nothing(const Situation& now) {
   const bool window_asked_for = now.by_window && now.library == NativeLibrary::other;
   if (window_asked_for) return false;
   if (now.ranks == 2) return true;
-  constexpr std::uint64_t governed_from = 4096;  // bytes of a call (governor/governor.hpp)
   const bool irregular =
       now.collective == Collective::gatherv || now.collective == Collective::scatterv;
   const auto blocks = static_cast<std::uint64_t>(blocks_of_a_call(now.collective, now.ranks));

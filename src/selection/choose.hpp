@@ -123,6 +123,10 @@ struct SegmentPlan {
   }
 };
 
+// Calls of so many bytes may send messages of the governor's; shorter ones are hardly ever looked
+// at.
+inline constexpr std::uint64_t governed_from = 4096;
+
 // nullptr: the MPI library's own collective. Cost: a few dozen integer operations.
 const Algorithm* choose(const Settings& settings, const Situation& situation);
 

@@ -497,7 +497,7 @@ TEST(Governor, ManySitesTakeTurnsInReports) {
   for (int i = 0; i < 60; ++i) {
     for (std::size_t size = 0; size < sizes; ++size) {
       ranks.call(size % 2 == 0 ? costs(3, 1) : costs(1, 3),
-                 GovernedRanks::key_of(Governor::long_from << size, Collective::reduce, 0));
+                 GovernedRanks::key_of(governed_from << size, Collective::reduce, 0));
     }
   }
   for (std::size_t size = 0; size < sizes; ++size) {
@@ -535,7 +535,7 @@ TEST(Governor, CallsAreLongByWhatTheyMove) {
 
 TEST(Governor, ShortCallsSendNothing) {
   GovernedRanks ranks;
-  const Governor::Key small = GovernedRanks::key_of(Governor::long_from - 1);
+  const Governor::Key small = GovernedRanks::key_of(governed_from - 1);
   EXPECT_EQ(ranks.native_of(1000, costs(3e-6, 1e-6), small), 0);
   EXPECT_EQ(ranks.agreements, 0);
 }

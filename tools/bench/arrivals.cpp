@@ -97,7 +97,6 @@ Turn take_turn(const Setting& setting, Data& data, Contender& contender,
 // A call after a barrier, with nothing in between.
 Turn take_bare_turn(Data& data, Contender& contender, const std::function<int()>& call) {
   data.clear();
-  contender.expect({});  // nor anything of the cell before
   contender.begin_turn();
   start_together();
   Turn turn;
@@ -200,6 +199,9 @@ bool measure_cell(Setting& setting, std::size_t number, const PatternSource& pat
     }
     data.push_back(&found->second);
     calls.push_back(contender->call(found->second));
+  }
+  for (const auto& contender : contenders) {
+    if (cell.bare()) contender->expect({});  // nor anything of the cell before
   }
   print_cell(setting, number, *data.front());
   std::vector<std::size_t> turns(calls.size());

@@ -29,11 +29,11 @@
 
 namespace sibyl::bench {
 
-// What is asked to take part: NAME for the usual operation, or OPERATION/NAME.
 // What a program gets under the preload.
 inline constexpr std::string_view governed = "governed";
 inline constexpr bool is_simulated = std::string_view(SIBYL_FLAVOUR) == "smpi";
 
+// What is asked to take part: NAME for the usual operation, or OPERATION/NAME.
 struct Side {
   Operation operation = Operation::exscan;
   std::string algorithm;  // one of contender_names(operation), or one that predicts

@@ -100,12 +100,15 @@ int run(Options options, int argument_count, char** arguments) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (options.root >= ranks)
     options.problem = fmt::format("no root {} of {} ranks", options.root, ranks);
-  const bool governs = std::ranges::any_of(
-      sides, [](const Side& side) { return side.algorithm == governed && !is_simulated; });
-  if (options.problem.empty() && governs && !has_preload()) {
-    options.problem =
-        "governed is called through libsibyl-preload.so, which was not found on all ranks; set "
-        "SIBYL_LIBRARY_DIR to the directory that has it";
+  const auto is_governed = [](const Side& side) { return side.algorithm == governed; };
+  const bool calls = !is_simulated && options.mode != Mode::thread && options.problem.empty();
+  if (calls && std::ranges::any_of(sides, is_governed) && !has_preload()) {
+    std::erase_if(sides, is_governed);
+    if (!options.contenders.empty()) {  // asked for by name
+      options.problem =
+          "governed is called through libsibyl-preload.so, which was not found on all ranks; set "
+          "SIBYL_LIBRARY_DIR to the directory that has it";
+    }
   }
   if (!options.problem.empty()) {
     if (rank == 0) fmt::print(stderr, "{}: {}\n", program, options.problem);
@@ -132,7 +135,8 @@ int run(Options options, int argument_count, char** arguments) {
 SIBYL_EXPORT int main(int argument_count, char** arguments) {
   using namespace sibyl::bench;
   const Options options = parse_options(argument_count, arguments);
-  bool threads = options.mode == Mode::thread && options.threads;
+  bool threads =
+      (options.mode == Mode::thread && options.threads) || names_persistent_form(options.reference);
   bool variants = options.list || options.reference.starts_with("native:");
   for (const std::string& name : options.contenders) {
     threads = threads || names_persistent_form(name);

@@ -87,9 +87,13 @@ class Job:
         )
 
 
-def silence_of(grid: Grid) -> float:
+def silence_of(grid: Grid, pattern_file: str | None) -> float:
     """Seconds without a word after which its job hangs: it says something after each iteration."""
     longest = max((cell.max_delay for cell in grid.cells), default=0.0)
+    if pattern_file is not None:
+        lines = Path(pattern_file).read_text(encoding="utf-8", errors="replace").splitlines()
+        times = (float(line) for line in lines if line.strip() and not line.startswith("#"))
+        longest = max(times, default=0.0)
     return SILENCE + 2 * len(grid.algorithms) * (grid.compute + longest)
 
 
@@ -99,7 +103,7 @@ def local_job(grid: Grid, launcher: Launcher, pattern_file: str | None) -> Job:
     words = [str(program), *grid.words(grid.cells, pattern_file)]
     command = launcher_command(launcher, grid.cells[0].ranks, {}, words)
     facts = {"launcher": str(launcher)}
-    silence = silence_of(grid)
+    silence = silence_of(grid, pattern_file)
     return Job(command, launcher_environment(launcher), facts, silence, launcher)
 
 
@@ -117,7 +121,9 @@ def cluster_job(
     facts: dict[str, object] = {"launcher": str(launcher), "rate": grid.rate}
     facts["cluster_check"] = check
     facts |= {"ranks_per_host": grid.ranks_per_node, "waiting": grid.waiting}
-    return Job([*command, *words], dict(os.environ), facts, silence_of(grid), launcher)
+    return Job(
+        [*command, *words], dict(os.environ), facts, silence_of(grid, pattern_file), launcher
+    )
 
 
 def choose_benchmark_launcher(mpi: str | None) -> Launcher:

@@ -40,7 +40,7 @@ namespace {
 // Names are those of the four manglings of Fortran.
 class Constant {
  public:
-  explicit Constant(const std::array<const char*, 4>& names) : names_(names) {}
+  explicit Constant(const std::array<const char*, 4>& names) noexcept : names_(names) {}
   // As this scope sees it: RTLD_DEFAULT, or a loaded object.
   void find(void* scope) {
     for (const char* name : names_) add(dlsym(scope, name));
@@ -82,9 +82,8 @@ int read_library_version() {
   return digit == nullptr ? 0 : std::atoi(digit);
 }
 
+// By one thread at a time.
 void find_fortran_constants() {
-  static std::mutex finding;
-  const std::lock_guard<std::mutex> lock(finding);
   in_place.find(RTLD_DEFAULT);
   bottom.find(RTLD_DEFAULT);
   for_each_object(
@@ -105,9 +104,10 @@ void know_constants_of(const void* place) {
   static std::array<std::atomic<const void*>, 256> known{};
   const auto number = reinterpret_cast<std::uintptr_t>(place);
   std::atomic<const void*>& there = known[(number * 0x9e3779b97f4a7c15U >> 32) % known.size()];
-  if (place != nullptr && there.load(std::memory_order_relaxed) == place) return;
-  there.store(place, std::memory_order_relaxed);
-  static std::atomic<std::uint64_t> loaded = 0;
+  if (place != nullptr && there.load(std::memory_order_acquire) == place) return;
+  static std::mutex finding;
+  const std::lock_guard<std::mutex> lock(finding);
+  static std::uint64_t loaded = 0;  // objects, ever, when it was looked last
   std::uint64_t now = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* count) {
@@ -115,7 +115,9 @@ void know_constants_of(const void* place) {
         return 1;
       },
       &now);
-  if (loaded.exchange(now) != now) find_fortran_constants();
+  if (loaded != now) find_fortran_constants();
+  loaded = now;
+  there.store(place, std::memory_order_release);
 }
 #endif
 
@@ -179,6 +181,7 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   }
   library_version = read_library_version();
   for_each_object = services->for_each_object;
+  if (SIBYL_PRELOAD_OPENMPI) find_fortran_constants();
   try {
     static const std::string problem = [] {
       const sibyl::Environment environment = sibyl::read_environment(sibyl::process_variable);
@@ -222,11 +225,6 @@ __attribute__((visibility("default"))) void sibyl_preload_begin_world() {
 // The wrapper of an intercepted symbol; null where the native function is to be called.
 __attribute__((visibility("default"))) void* sibyl_preload_lookup(const char* symbol) {
   using namespace sibyl::preload;
-  // Built with the header of an MPI that has none; this one has, and counts further than Sibyl
-  // would.
-  if (!has_large && std::string_view(symbol).ends_with("_c") && find_native(symbol) != nullptr) {
-    return nullptr;
-  }
   for (const Wrapper& wrapper : wrappers()) {
     if (std::string_view(wrapper.symbol) == symbol && library_version >= wrapper.first_version &&
         library_version <= wrapper.last_version) {

@@ -1,6 +1,6 @@
-/* Functions whose names are those of Fortran's bindings, and which are none: a stand-in for MPI as a
- * sequential solver brings one, whose handles are its own, and functions in C. With LIBRARY they are
- * a shared library, else the program that calls them, in C.
+/* Functions whose names are those of Fortran's bindings, and which are none: a stand-in for MPI as
+ * a sequential solver brings one, whose handles are its own, and functions in C. With LIBRARY they
+ * are a shared library, else the program that calls them, in C.
  */
 #include <stdio.h>
 

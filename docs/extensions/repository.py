@@ -52,9 +52,12 @@ def rebase(text, folder, page, source, included):
     return "".join(parts)
 
 
-def text_of(page, source):
-    """Return what the page `page` of the site in `source` shows, with the links of that place."""
-    text, folder = page.read_text("utf-8"), page.parent
+def shown(text, page, source):
+    """Return what the page `page` of the site in `source` shows, whose own text this is.
+
+    Its links are those of that place.
+    """
+    folder = page.parent
     if match := INCLUDE.match(text):
         document = (page.parent / match[1]).resolve()
         text += document.read_text("utf-8")
@@ -66,7 +69,7 @@ def _read(app, docname, content):
     source = Path(app.srcdir)
     page = source / f"{docname}.md"
     if page.exists():
-        content[0] = text_of(page, source)
+        content[0] = shown(content[0], page, source)
 
 
 def _link_names(app, doctree, docname):

@@ -59,7 +59,7 @@ def rebased(text):
 
 def test_every_link_of_a_page_leads_to_a_page_or_a_file(warned):
     for page in DOCS.rglob("*.md"):
-        repository.text_of(page, DOCS)
+        repository.shown(page.read_text("utf-8"), page, DOCS)
     assert warned == []
 
 

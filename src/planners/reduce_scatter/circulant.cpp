@@ -6,8 +6,7 @@
 // p no power of two: no matter.
 // Commutativity: required; the sum of a block begins at any rank.
 // In place: at any rank.
-// Cost for a vector of m: ceil(log2 p) alpha + (p-1)/p beta m, and an alpha more in each round
-// whose
+// Cost for a vector of m: ceil(log2 p) alpha + (p-1)/p beta m; an alpha more in each round whose
 //   blocks go past the last rank: they are two messages, before and behind it.
 // Source: J. L. Traeff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, 2024
 //   (arXiv 2410.14234), algorithm 1.

@@ -82,6 +82,7 @@ int read_library_version() {
   return digit == nullptr ? 0 : std::atoi(digit);
 }
 
+#if SIBYL_PRELOAD_OPENMPI
 // By one thread at a time.
 void find_fortran_constants() {
   in_place.find(RTLD_DEFAULT);
@@ -98,7 +99,6 @@ void find_fortran_constants() {
       nullptr);
 }
 
-#if SIBYL_PRELOAD_FORTRAN && SIBYL_PRELOAD_OPENMPI
 // Once for each place from which Fortran calls: its object may have been loaded since.
 void know_constants_of(const void* place) {
   static std::array<std::atomic<const void*>, 256> known{};
@@ -181,7 +181,9 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
   }
   library_version = read_library_version();
   for_each_object = services->for_each_object;
-  if (SIBYL_PRELOAD_OPENMPI) find_fortran_constants();
+#if SIBYL_PRELOAD_OPENMPI
+  know_constants_of(nullptr);
+#endif
   try {
     static const std::string problem = [] {
       const sibyl::Environment environment = sibyl::read_environment(sibyl::process_variable);

@@ -34,6 +34,13 @@ def profile(outputs: Outputs, traces: Path | None = None) -> int:
     return session.profile_program(program, launch, outputs, ["sibyl", "profile"])
 
 
+def assert_kept(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The trace is there, and the user knows where."""
+    (kept,) = directory.iterdir()
+    assert f"sibyl profile --traces {kept}" in capsys.readouterr().err
+    assert len([*kept.glob("*.trace")]) == 1
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_where_the_analysis_ends_early(
     directory: Path,
@@ -47,9 +54,7 @@ def test_where_the_analysis_ends_early(
     monkeypatch.setattr(session, "make_profile", fail)
     with pytest.raises(error):
         profile(Outputs())
-    (kept,) = directory.iterdir()
-    assert f"sibyl profile --traces {kept}" in capsys.readouterr().err
-    assert len([*kept.glob("*.trace")]) == 1
+    assert_kept(directory, capsys)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
@@ -69,8 +74,7 @@ def test_where_the_end_of_the_run_is_interrupted(
     monkeypatch.setattr(session, "run_program", end)
     with pytest.raises(error):
         profile(Outputs())
-    (kept,) = directory.iterdir()
-    assert f"sibyl profile --traces {kept}" in capsys.readouterr().err
+    assert_kept(directory, capsys)
 
 
 def test_where_a_report_cannot_be_written(directory: Path, tmp_path: Path) -> None:

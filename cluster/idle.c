@@ -14,6 +14,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdint.h>
@@ -78,19 +79,31 @@ static struct timespec moment(void) {
   return result;
 }
 
+typedef int epoll_wait_function(int, struct epoll_event*, int, int);
+
+/* The system call itself, which the C library has a function for only since 2022; the next best
+ * where the kernel is from before 2021 or a container does not let it be called. */
+static int wait_a_moment(int set, struct epoll_event* events, int most, epoll_wait_function* next) {
+  const struct timespec time = moment();
+#ifdef SYS_epoll_pwait2
+  static int is_missing = 0;
+  if (!is_missing) {
+    const int count = (int)syscall(SYS_epoll_pwait2, set, events, most, &time, NULL, 0);
+    if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return count;
+    is_missing = 1;
+  }
+#endif
+  return next(set, events, most, (int)(time.tv_nsec / 1000000) + 1);
+}
+
 __attribute__((visibility("default"))) int epoll_wait(int set, struct epoll_event* events, int most,
                                                       int timeout) {
-  static int (*next)(int, struct epoll_event*, int, int) = NULL;
-  if (next == NULL) {
-    next =
-        (__extension__(int (*)(int, struct epoll_event*, int, int)) dlsym(RTLD_NEXT, "epoll_wait"));
-  }
+  static epoll_wait_function* next = NULL;
+  if (next == NULL) next = (__extension__(epoll_wait_function*) dlsym(RTLD_NEXT, "epoll_wait"));
   int count = next(set, events, most, timeout);
   if (timeout != 0) return count;
   if (count == 0 && is_to_sleep()) {
-    const struct timespec time = moment();
-    /* The call itself: the C library has a function for it only since 2022. */
-    count = (int)syscall(SYS_epoll_pwait2, set, events, most, &time, NULL, 0);
+    count = wait_a_moment(set, events, most, next);
     last_look = own_time();
   }
   if (count != 0) since = 0;

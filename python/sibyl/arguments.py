@@ -124,7 +124,10 @@ def read_sizes(text: str) -> list[int]:
             ) from error
         where = text
         words = [word for line in lines if (word := line.partition("#")[0].strip())]
+    sizes = []
     for word in words:
-        if whole_number(word) is None:
+        size = whole_number(word)
+        if size is None:
             raise CommandError(f"{where}: '{word}' is not the size of a block; write whole numbers")
-    return [int(word) for word in words]
+        sizes.append(size)
+    return sizes

@@ -4,6 +4,7 @@ Every subcommand returns its exit code. Bad input ends in one line on stderr and
 whether typer or Sibyl notices it.
 """
 
+import errno
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from sibyl.mpi.run import run_program
 from sibyl.mpi.run_options import HostfileOption, LauncherOption, RunOptions
 from sibyl.node_options import NodeOptions
 from sibyl.option_classes import takes_options
-from sibyl.streams import flush_stdout, is_of_stdout, not_printed, take_streams
+from sibyl.streams import NotPrinted, flush_stdout, take_streams
 from sibyl.terminal import say
 
 app = typer.Typer(
@@ -294,13 +295,13 @@ def _told(action: Callable[[], int]) -> int:
     except CommandError as error:
         say(str(error))
         return error.exit_code
+    except NotPrinted as error:
+        say(str(error))
+        return CommandError.exit_code
 
 
 def _flush() -> int:
-    try:
-        flush_stdout()
-    except OSError as error:
-        raise CommandError(not_printed(error)) from error
+    flush_stdout()
     return 0
 
 
@@ -315,8 +316,9 @@ def _run_command(words: Sequence[str]) -> int:
     except typer.Abort:
         return 130
     except OSError as error:
-        if is_of_stdout(error):
-            raise CommandError(not_printed(error)) from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            where = error.filename or "the working directory or that of temporary files"
+            raise CommandError(f"{error.strerror}: {where}; make room there") from error
         raise
     except MemoryError as error:
         raise CommandError("there is not enough memory for that; ask for less of it") from error

@@ -6,6 +6,7 @@ In the place of a file `-` is standard output; what is said to people goes to st
 import os
 import re
 import secrets
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,7 +16,7 @@ from rich.console import Console
 
 from sibyl.errors import CommandError
 from sibyl.paths import closed_directory, is_directory, is_file, is_link, is_there
-from sibyl.streams import not_printed, write_stdout
+from sibyl.streams import NotPrinted, write_stdout
 from sibyl.terminal import Terminal
 
 STDOUT = Path("-")
@@ -32,6 +33,8 @@ def console_beside(*outputs: Path | None, width: int | None = None) -> Console:
     """
     stream = sys.stderr if STDOUT in outputs else sys.stdout
     columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns[:9]) == 0:  # it is not known: Rich would print nothing
+        return Terminal(file=stream, width=width or 80)
     if stream.isatty() or columns.isdecimal():
         return Terminal(file=stream)
     # With a height, too, what the terminal can do (TERM=dumb) makes no difference. Rich would take
@@ -101,7 +104,7 @@ def _take_after(part: int, before: os.stat_result) -> None:
 
 
 def write_result(path: Path, content: str | bytes) -> None:
-    """Write what the user asked for: whole, or straight into a device or where a link leads.
+    """Write what the user asked for: whole, where a link leads too, or straight into a device.
 
     Raises:
         CommandError: it cannot be written; with one line that says why.
@@ -109,14 +112,15 @@ def write_result(path: Path, content: str | bytes) -> None:
     if path == STDOUT:
         try:
             write_stdout(_encoded(content))
-        except OSError as error:
-            raise CommandError(not_printed(error)) from error
+        except NotPrinted as error:
+            raise CommandError(str(error)) from error
         return
+    _check_links(str(path), path)
     try:
         if _keeps_its_place(path):
             path.write_bytes(_encoded(content))
         else:
-            write_whole(path, content)
+            write_whole(Path(os.path.realpath(path)) if is_link(path) else path, content)
     except OSError as error:
         raise _not_writable(str(path), f"since {error.strerror or error}") from error
 
@@ -135,8 +139,37 @@ def _encoded(content: str | bytes) -> bytes:
 
 
 def _keeps_its_place(path: Path) -> bool:
-    """Whether no file made beside it can take its place: of a link, a device, a pipe."""
-    return is_link(path) or (is_there(path) and not is_file(path))
+    """Whether no file made beside it can take its place: of a device, a pipe, an open file."""
+    return (is_there(path) and not is_file(path)) or any(map(_is_of_descriptors, _links(path)))
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """The links that `path` leads along, as far as its last name is one."""
+    for _ in range(40):  # as many as the kernel follows
+        if not is_link(path):
+            return
+        yield path
+        path = path.parent / path.readlink()
+
+
+def _is_of_descriptors(link: Path) -> bool:
+    """Whether a link stands for a file that is open, as /dev/stdout: what is in it stays."""
+    folder = os.path.realpath(link.parent)
+    return folder == "/dev" or folder.startswith("/proc/")
+
+
+def _check_links(what: str, path: Path) -> None:
+    """Refuse a link that somebody has laid for others to write through, as the kernel may do.
+
+    Raises:
+        CommandError: it lies where all may lay some, and belongs to neither us nor the directory's
+            owner.
+    """
+    for link in _links(path):
+        folder, owner = link.parent.stat(), link.lstat().st_uid
+        laid_by_others = owner not in (os.geteuid(), folder.st_uid)
+        if laid_by_others and folder.st_mode & stat.S_IWOTH and folder.st_mode & stat.S_ISVTX:
+            raise _not_writable(what, f"since {link} is a link of somebody else")
 
 
 def check_writable(option: str, path: Path) -> None:
@@ -148,9 +181,13 @@ def check_writable(option: str, path: Path) -> None:
     if path == STDOUT:
         return
     what = f"{option} {path}"
-    closed = closed_directory(path)
+    try:
+        closed = closed_directory(path)
+    except OSError as error:
+        raise _not_writable(what, "since the working directory is gone", "enter another") from error
     if closed is not None:
         raise _not_writable(what, f"since there is no permission to enter {closed}")
+    _check_links(what, path)
     folder = Path(os.path.realpath(path) if is_link(path) else path.absolute()).parent
     if is_directory(path):
         raise _not_writable(what, "since it is a directory", "name a file in it")

@@ -15,7 +15,7 @@ def whole_number(text: str) -> int | None:
     """What digits alone say; None where there is something else, or 2^63 and more."""
     if not (text.isascii() and text.isdigit() and len(text.lstrip("0")) <= 19):
         return None
-    number = int(text)
+    number = int(text.lstrip("0") or "0")  # int() refuses thousands of digits
     return number if number < 2**63 else None
 
 

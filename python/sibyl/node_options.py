@@ -85,14 +85,15 @@ class NodeOptions:
 
 
 def _read_sizes(text: str) -> list[int]:
-    words = [word.strip() for word in text.split(",")]
-    for word in words:
-        if not whole_number(word):
+    sizes = []
+    for word in text.split(","):
+        size = whole_number(word.strip())
+        if not size:
             raise CommandError(
-                f"--nodes: '{word}' is no number of ranks; write 1 or more for each node, "
+                f"--nodes: '{word.strip()}' is no number of ranks; write 1 or more for each node, "
                 "as in 3,1,4"
             )
-    sizes = [int(word) for word in words]
+        sizes.append(size)
     if sum(sizes) > MOST_RANKS:
         raise CommandError(f"--nodes: {sum(sizes)} ranks; there can be {MOST_RANKS} at most")
     return sizes

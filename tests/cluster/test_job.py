@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -216,8 +217,8 @@ def test_nothing_of_an_ended_run_stays(
         process.communicate(timeout=20)
         assert process.returncode != 0
         assert_idle(three_hosts)
-        scratch = Path("/tmp").glob("sibyl-cluster-*")
-        assert not [path for path in scratch if cluster.prefix in (path / "agent").read_text()]
+        agents = Path(tempfile.gettempdir()).glob("sibyl-cluster-*/agent")
+        assert not [path for path in agents if cluster.prefix in path.read_text()]
     finally:
         if process.poll() is None:
             process.kill()

@@ -73,6 +73,15 @@ def test_the_switch_keeps_as_much_as_is_asked_for_and_the_hosts_a_seconds_worth(
     )
 
 
+def test_what_contradicts_itself_is_refused(name: str, tmp_path: Path) -> None:
+    assert_usage_error(sibyl("cluster", "down", "--all", "--name", name), "--all and --name")
+    program = tmp_path / "program"
+    program.write_text("mine")
+    result = sibyl("cluster", "check", "--name", name, "--program", program, "--json", program)
+    assert_usage_error(result, "would take the place of what --program names")
+    assert program.read_text() == "mine"
+
+
 @needs_namespaces
 def test_another_number_of_hosts_rebuilds(name: str) -> None:
     sibyl("cluster", "up", "--hosts", 3, "--name", name)

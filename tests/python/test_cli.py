@@ -309,3 +309,5 @@ def test_the_table_of_algorithms_fits_80_columns(
     assert "operators" in sibyl("algorithms").stdout
     monkeypatch.setenv("COLUMNS", "80")
     assert "operators" not in sibyl("algorithms").stdout
+    monkeypatch.setenv("COLUMNS", "0")  # a terminal that does not know
+    assert "reduce_scatter_block" in sibyl("algorithms").stdout

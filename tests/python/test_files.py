@@ -43,6 +43,55 @@ def test_a_file_is_written_through_nothing_that_lies_there(tmp_path: Path) -> No
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_file_that_a_link_leads_to_is_written_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("old")
+    link, dangling = tmp_path / "link", tmp_path / "dangling"
+    link.symlink_to("file")
+    dangling.symlink_to("new")
+    write_result(link, "new")
+    write_result(dangling, "made")
+    assert (tmp_path / "file").read_text() == "new" and (tmp_path / "new").read_text() == "made"
+    assert link.is_symlink() and dangling.is_symlink()
+
+    def fail(*_: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(CommandError, match="no room"):
+        write_result(link, "newer")
+    assert (tmp_path / "file").read_text() == "new"
+
+
+def test_an_open_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w+") as log:
+        log.write("before\n")
+        log.flush()
+        link = tmp_path / "link"
+        link.symlink_to(f"/proc/self/fd/{log.fileno()}")
+        write_result(link, "after\n")
+        assert (tmp_path / "log").stat().st_ino == os.fstat(log.fileno()).st_ino
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="files of somebody else's are root's to make")
+def test_a_link_that_others_have_laid_is_not_written_through(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    target = tmp_path / "target"
+    target.write_text("theirs")
+    for name, owner in (("own", 0), ("foreign", 65534)):
+        (tmp_path / name).symlink_to(target)
+        os.chown(tmp_path / name, owner, owner, follow_symlinks=False)
+    (tmp_path / "chain").symlink_to("foreign")
+    write_result(tmp_path / "own", "ours")
+    for name in ("foreign", "chain"):
+        with pytest.raises(CommandError, match="foreign is a link of somebody else"):
+            check_writable("--csv", tmp_path / name)
+        with pytest.raises(CommandError, match="foreign is a link of somebody else"):
+            write_result(tmp_path / name, "text")
+    assert target.read_text() == "ours"
+
+
 @pytest.mark.parametrize(
     ("name", "part"),
     [
@@ -148,3 +197,14 @@ def test_a_file_that_is_replaced_keeps_its_owner_where_it_may(
     assert path.read_text() == "new"
     write_result(tmp_path / "another", "new")
     assert len(given) == 2
+
+
+def test_a_working_directory_that_is_gone_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(CommandError, match="the working directory is gone"):
+        check_writable("--json", Path("file"))

@@ -114,15 +114,16 @@ def print_costs(lines: Sequence[dict[str, Any]], console: Console) -> None:
 def thread_cost(wishes: Wishes, json_file: Path | None) -> int:
     """Measure and print; see `sibyl bench thread`. Returns the exit code."""
     text, iterations, compute = wishes.ranks or "2", wishes.iterations, read_time(wishes.compute)
-    if not whole_number(text):
+    ranks = whole_number(text)
+    if not ranks:
         raise CommandError(f"--ranks {text}: thread wants one number of ranks, at least 1")
     if iterations is not None and iterations < 1:
         raise CommandError(f"--iterations {iterations}: thread wants at least 1")
     if compute == 0:
         raise CommandError(f"--compute {wishes.compute}: thread wants more than 0, as in 100ms")
     if iterations is None:
-        iterations = affordable_iterations(int(text), len(os.sched_getaffinity(0)), compute)
-    lines = measure(choose_benchmark_launcher(wishes.mpi), int(text), iterations, compute)
+        iterations = affordable_iterations(ranks, len(os.sched_getaffinity(0)), compute)
+    lines = measure(choose_benchmark_launcher(wishes.mpi), ranks, iterations, compute)
     print_costs(lines, console_beside(json_file))
     if json_file is not None:
         write_result(json_file, json.dumps(lines, indent=1) + "\n")

@@ -13,7 +13,7 @@ from sibyl.cluster.state import Cluster, Damaged, Lock
 from sibyl.errors import CommandError, counted
 from sibyl.processes.guardian import Guardian
 from sibyl.processes.identity import Identity
-from sibyl.processes.signals import handled, leave
+from sibyl.processes.signals import handled, heeded, leave
 from sibyl.processes.supervisor import ENDING
 
 
@@ -136,7 +136,7 @@ def _all_or_nothing(cluster: Cluster, lock: Lock) -> Iterator[None]:
         network.remove(cluster)
         lock.release()
 
-    with handled(ENDING, leave):
+    with handled(heeded(ENDING), leave):
         guardian = Guardian(clean, keep=lock.handle)
         try:
             state.save(replace(cluster, complete=False))

@@ -22,6 +22,7 @@ from sibyl.errors import CommandError, one_line
 from sibyl.inputs import read_text
 from sibyl.processes.identity import Identity
 
+OF_ROOT = Path("/run/sibyl-cluster")  # where root's states are
 NETNS = Path("/run/netns")  # where `ip netns` keeps its names
 SUBNETS = range(64, 192)  # second numbers of 10.x.0.0/16
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
@@ -136,7 +137,7 @@ def directory() -> Path:
     """
     own = os.environ.get("XDG_RUNTIME_DIR")
     if os.access("/run", os.W_OK):
-        place = Path("/run/sibyl-cluster")
+        place = OF_ROOT
     elif own:
         place = Path(own) / "sibyl-cluster"
     else:
@@ -155,6 +156,11 @@ def directory() -> Path:
             f"at what is in it"
         )
     return place
+
+
+def roots_are_hidden() -> bool:
+    """Whether root has kept states that we may not look at."""
+    return directory() != OF_ROOT and OF_ROOT.exists()
 
 
 def _read_cluster(name: str, text: str) -> Cluster:

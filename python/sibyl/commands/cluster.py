@@ -8,7 +8,13 @@ from typing import Annotated
 import typer
 
 from sibyl.errors import CommandError
-from sibyl.files import STDOUT, check_json_file, check_writable, console_beside, write_result
+from sibyl.files import (
+    STDOUT,
+    check_all_writable,
+    check_json_file,
+    console_beside,
+    write_result,
+)
 from sibyl.mpi.run_options import RunOptions
 from sibyl.option_classes import takes_options
 from sibyl.terminal import say
@@ -20,6 +26,10 @@ cluster = typer.Typer(
 )
 
 Name = Annotated[str, typer.Option(metavar="NAME", help="Several clusters have several names.")]
+OptionalName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Which of several; 'default' if absent.", show_default=False),
+]
 WhichMpi = Annotated[
     str | None,
     typer.Option(
@@ -75,7 +85,7 @@ def up(
 
 @cluster.command()
 def down(
-    name: Name = "default",
+    name: OptionalName = None,
     all_clusters: Annotated[bool, typer.Option("--all", help="Every cluster.")] = False,
     force: Annotated[bool, typer.Option("--force", help="End a run that is under way.")] = False,
 ) -> int:
@@ -83,7 +93,9 @@ def down(
     from sibyl.cluster.lifecycle import take_down
     from sibyl.cluster.state import names
 
-    wanted = names() if all_clusters else [name]
+    if all_clusters and name is not None:
+        raise CommandError(f"--all and --name {name}: say one of the two")
+    wanted = names() if all_clusters else [name or "default"]
     if not wanted:
         print("there is no cluster")
     status = 0
@@ -106,7 +118,7 @@ def status(
     ] = STDOUT,
 ) -> int:
     """List the clusters of this machine."""
-    from sibyl.cluster.state import Damaged, holder, load_all, rate_text
+    from sibyl.cluster.state import Damaged, holder, load_all, rate_text, roots_are_hidden
     from sibyl.errors import counted
     from sibyl.experiment.units import size_text
 
@@ -147,6 +159,10 @@ def status(
     for each in broken:
         print(f"{each.name}: damaged; remove it with: sibyl cluster down --name {each.name}")
     if not rows and not broken:
+        if roots_are_hidden():
+            raise CommandError(
+                "clusters of root cannot be seen; ask with: sudo sibyl cluster status"
+            )
         print("there is no cluster; make one with: sibyl cluster up --hosts N")
     for each, condition, process in rows:
         queues = f" with queues of {size_text(each.queue)}" if each.queue else ""
@@ -200,8 +216,7 @@ def check(
     from sibyl.cluster.instrument import check as measure
     from sibyl.cluster.instrument import print_check
 
-    if as_json is not None:
-        check_writable("--json", as_json)
+    check_all_writable({"--json": as_json}, [("--program", program)])
     result = measure(name, mpi, program)
     if as_json is not None:
         write_result(as_json, json.dumps(result.as_json(), indent=2) + "\n")

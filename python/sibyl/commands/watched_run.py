@@ -1,5 +1,6 @@
 """`sibyl run --hang-after`: a run that says where its ranks are when they hang."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,7 @@ def run_watched(
     Returns:
         The program's exit code.
     """
-    plain = hang_after.isascii() and hang_after.isdigit()
+    plain = re.fullmatch(r"[0-9]+(\.[0-9]*)?|\.[0-9]+", hang_after)
     seconds = read_time(f"{hang_after}s" if plain else hang_after)
     if seconds <= 0:
         raise CommandError(f"--hang-after {hang_after}: give a time, as in --hang-after 60s")

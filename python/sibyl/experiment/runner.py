@@ -227,7 +227,10 @@ def run_job(
         except BaseException:
             program.end(PATIENCE)
             raise
-        program.release()
+        if code in (0, WRONG_RESULT):
+            program.release()
+        else:  # a launcher that has died leaves its ranks
+            program.end_leftovers()
         if code not in (0, WRONG_RESULT) or reader.clocks_after is None:
             messages.seek(0)
             told = (others + messages.read()).strip().splitlines()

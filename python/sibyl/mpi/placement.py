@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sibyl.errors import CommandError, counted
-from sibyl.inputs import read_text
+from sibyl.inputs import read_text, whole_number
 from sibyl.mpi.installation import Launcher
 
 
@@ -53,11 +53,12 @@ def read_hostfile(path: Path) -> list[tuple[str, int]]:
                 match = None
             elif option.group(1) == "slots":
                 slots = option.group(2)
-        if match is None or slots == "0":
+        ranks = whole_number(slots or "1")
+        if match is None or not ranks or ranks >= 2**31:
             raise CommandError(
                 f"{path}:{number}: '{line.strip()}' is no host; write HOST, HOST slots=N or HOST:N"
             )
-        hosts.append((match.group(1), int(slots or 1)))
+        hosts.append((match.group(1), ranks))
     if not hosts:
         raise CommandError(f"the host file {path} names no host; write one host a line")
     return hosts

@@ -185,16 +185,16 @@ def make_request(
     """
     info = MPI.Info.Create()
     try:
-        for key, value in keys.items():
-            info.Set(key, value)
         try:
+            for key, value in keys.items():
+                info.Set(key, value)
             arguments, buffers = prepare()
-        except (ValueError, TypeError, BufferError):
+        except Exception:
             # Where the MPI library serves the communicator it takes anything for now; a request
             # that is then made is never started.
             if not comm.Is_inter():
                 with contextlib.suppress(MPI.Exception):
-                    Request(name, _wrong_arguments(name), comm, handle(info), None)
+                    Request(name, _wrong_arguments(name), comm, handle(MPI.INFO_NULL), None)
             raise
         return Request(name, arguments, comm, handle(info), (buffers, op))
     finally:

@@ -114,12 +114,12 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
         finally:
             terminal.give(os.getpgrp())
             signal.setitimer(signal.ITIMER_REAL, 0)
-    # Above 128 the launcher reports that a signal ended a rank, or itself (Ctrl-C in a terminal
-    # reaches the launcher and not this process).
-    if code < 0 or code > 128 or received:
-        job.end_leftovers()
-    else:
-        job.release()
+        # Above 128 the launcher reports that a signal ended a rank, or itself (Ctrl-C in a terminal
+        # reaches the launcher and not this process).
+        if code < 0 or code > 128 or received:
+            job.end_leftovers()
+        else:
+            job.release()
     terminal.restore_streams()
     if code < 0:
         return 128 - code

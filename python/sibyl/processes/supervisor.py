@@ -122,7 +122,10 @@ class Supervised:
         _reap_orphans(self._reaped_orphans)
 
     def end_leftovers(self) -> None:
-        """End what the program left behind: first politely, then not; and release it."""
+        """End what the program left behind: first politely, then not; and release it.
+
+        Nothing keeps us from it: an impatient second signal would leave what ignores the first.
+        """
 
         def left() -> list[int]:
             self.process.poll()  # its exit status belongs to whoever asks it
@@ -136,7 +139,8 @@ class Supervised:
             with suppress(OSError):
                 os.kill(pid, number)
 
-        end_all(left, send, GRACE)
+        with handled([*ENDING, signal.SIGQUIT], signal.SIG_IGN):
+            end_all(left, send, GRACE)
         self.release()
 
     def end(self, patience: float) -> None:
@@ -180,5 +184,8 @@ def run_captured(
     except BaseException:
         program.end(patience_at_end)
         raise
-    program.release()
+    if program.process.returncode == 0:
+        program.release()
+    else:  # a launcher that has died leaves its ranks
+        program.end_leftovers()
     return subprocess.CompletedProcess(command, program.process.returncode, output, messages)

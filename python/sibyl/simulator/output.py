@@ -28,7 +28,7 @@ from sibyl.experiment.plots import (
 )
 from sibyl.experiment.units import size_text, time_text
 from sibyl.simulator.model import Network, Nodes
-from sibyl.simulator.session import SIZES_IN_ALL, Problem, Row, Settings
+from sibyl.simulator.session import SIZES_IN_ALL, Problem, Row, Settings, iterations_of
 from sibyl.tables import print_fitting
 
 COLUMNS = (
@@ -135,7 +135,7 @@ def _values(row: Row, first: Row, settings: Settings) -> list[Any]:
     times = (row.run_time, *row.quarters, row.absorbed, row.elapsed, row.bound)
     return [
         *(settings.collective, row.contender.name, problem.ranks, problem.size, problem.pattern),
-        *(f"{problem.max_delay * 1e6:.6g}", settings.iterations),
+        *(f"{problem.max_delay * 1e6:.6g}", iterations_of(problem, settings)),
         *(f"{time * 1e6:.6g}" for time in times),
         f"{row.run_time / row.bound:.4f}" if row.bound else "",
         f"{row.run_time / first.run_time:.4f}" if first.run_time else "",
@@ -163,6 +163,7 @@ def json_text(rows: Sequence[Row], settings: Settings) -> str:
             "bytes": row.problem.size,
             "pattern": row.problem.pattern,
             "max_delay_s": row.problem.max_delay,
+            "iterations": iterations_of(row.problem, settings),
             "run_s": row.run_time,
             "quartiles_s": list(row.quarters),
             "absorbed_s": row.absorbed,

@@ -27,6 +27,7 @@ from sibyl.simulator.session import (
     Row,
     Settings,
     arrivals_of,
+    block_of,
     check_memory,
     replayed,
     request_of,
@@ -42,12 +43,13 @@ PICTURES_MOST = 24
 
 
 def _numbers(option: str, text: str) -> list[int]:
-    words = words_of(option, text)
-    for word in words:
+    numbers = []
+    for word in words_of(option, text):
         number = whole_number(word)
         if number is None or not 1 <= number < 2**31:
             raise CommandError(f"{option} {word}: a number of ranks is 1 to {2**31 - 1}")
-    return [int(word) for word in words]
+        numbers.append(number)
+    return numbers
 
 
 def problems_of(settings: Settings, wishes: Wishes, nodes: NodeOptions) -> list[Problem]:
@@ -77,7 +79,14 @@ def problems_of(settings: Settings, wishes: Wishes, nodes: NodeOptions) -> list[
         patterns,
         [read_time(word) for word in words_of("--max-delay", wishes.max_delay)],
     )
-    return [Problem(cell.ranks, cell.size, cell.pattern, cell.max_delay) for cell in cells]
+    problems = [Problem(cell.ranks, cell.size, cell.pattern, cell.max_delay) for cell in cells]
+    for problem in problems:
+        if block_of(problem, settings) == 0:
+            raise CommandError(
+                f"--size {problem.size}: {problem.ranks} blocks have no byte each; give "
+                f"{problem.ranks} or more"
+            )
+    return problems
 
 
 def _check_file(pattern: str, ranks: Sequence[int]) -> None:

@@ -2,9 +2,12 @@
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +49,43 @@ def test_what_was_left_behind_is_ended_and_nobody_else(other: subprocess.Popen[b
     assert other.poll() is None
     assert ended.wait() == 7  # nobody has taken note of its end before
     assert reaps_orphans() == before
+
+
+# A launcher that leaves a rank which ignores SIGTERM, and dies of a signal.
+DIES = """
+trap '' TERM
+(while :; do sleep 0.05; done) &
+echo $! > "$1"
+trap - TERM
+kill -KILL $$
+"""
+
+
+def test_a_second_signal_saves_nobody(tmp_path: Path) -> None:
+    """Ranks that ignore a polite signal are ended, however impatient the user is."""
+    code = (
+        "import os, sys; from sibyl.processes.job import run_job;"
+        "sys.exit(run_job(['sh', '-c', sys.argv[1], 'sh', sys.argv[2]], os.environ))"
+    )
+    noted = tmp_path / "rank"
+    command = subprocess.Popen([sys.executable, "-c", code, DIES, str(noted)])
+    while not (noted.exists() and noted.read_text().endswith("\n")):
+        time.sleep(0.02)
+    rank = Identity.of(int(noted.read_text()))
+    time.sleep(0.5)  # within the two seconds that it has
+    assert rank is not None and rank.alive
+    for number in (signal.SIGINT, signal.SIGTERM):
+        command.send_signal(number)
+        time.sleep(0.2)
+    assert command.wait(timeout=20) == 128 + signal.SIGKILL
+    assert not rank.alive
+
+
+def test_a_captured_program_that_dies_leaves_nothing(tmp_path: Path) -> None:
+    noted = tmp_path / "rank"
+    words = ["sh", "-c", "sleep 60 > /dev/null 2>&1 & echo $! > $0; kill -9 $$", str(noted)]
+    assert run_captured(words, os.environ, patience=20).returncode == -signal.SIGKILL
+    assert Identity.of(int(noted.read_text())) is None
 
 
 def test_a_captured_program_that_takes_too_long_ends_nobody_else(

@@ -126,3 +126,8 @@ def test_a_signal_asks_where_the_ranks_are(sibyl: Sibyl, mpi: Mpi, hangs: Path, 
 def test_a_time_that_is_none_ends_in_one_line(sibyl: Sibyl, after: str) -> None:
     result = sibyl("run", f"--hang-after={after}", "--", "true")
     assert_usage_error(result, after)
+
+
+def test_a_bare_number_is_seconds(sibyl: Sibyl) -> None:
+    result = sibyl("run", "--hang-after", "1.5", "--", "no-such-program")
+    assert_usage_error(result, "no-such-program")

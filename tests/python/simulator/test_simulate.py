@@ -379,3 +379,19 @@ def test_who_takes_no_arrivals_is_told_nothing_in_vain() -> None:
     with pytest.raises(CommandError, match="takes no arrivals"):
         contenders("scatter", "none:LIN")
     assert contenders("reduce", "none:clairvoyant")[0].told == "none"
+
+
+def test_blocks_without_a_byte_are_refused(sibyl: Sibyl) -> None:
+    result = sibyl("simulate", "gather", "-n", "48", "--size", "16")
+    assert_usage_error(result, "48 blocks have no byte each", "give 48 or more")
+
+
+def test_what_was_simulated_is_counted(sibyl: Sibyl, tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    words = ("--iterations", "3", "--max-delay", "5ms", "--pattern", "flat,uniform")
+    sibyl("simulate", "gather", "-n", "4", "--size", "4K", *words, "--json", file)
+    entries = json.loads(file.read_text())["entries"]
+    assert {(entry["pattern"], entry["iterations"]) for entry in entries} == {
+        ("flat", 1),
+        ("uniform", 3),
+    }

@@ -70,6 +70,13 @@ inline int wait_for(MPI_Request& request, MPI_Comm comm) {
   }
 }
 
+// A receive that was posted, and is wanted no more: MPI writes nothing to its memory any more.
+inline void take_back(MPI_Request& request, MPI_Comm comm) {
+  if (request == MPI_REQUEST_NULL) return;
+  PMPI_Cancel(&request);
+  wait_for(request, comm);
+}
+
 inline int receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int tag,
                    MPI_Comm comm) {
   if (survives_faults()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "executor/messages.hpp"
 #include "schedule/successors.hpp"
 
 namespace sibyl {
@@ -68,6 +69,16 @@ Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const F
   }
   if (window_ != nullptr) window_->begin(steps);
   open_ = steps;
+}
+
+Dataflow::~Dataflow() {
+  if (open_ == 0) return;
+  for (std::size_t i = 0; i < work_.requests.size(); ++i) {
+    const bool receives = step(work_.request_step[i]).kind != StepKind::send;
+    if (receives) take_back(work_.requests[i], call_.comm);
+  }
+  std::erase(work_.requests, MPI_REQUEST_NULL);
+  abandon(MPI_ERR_OTHER);
 }
 
 int Dataflow::run() {

@@ -20,7 +20,7 @@
 // Messages between ranks of one node go by the call's window where it has one
 // (window/node_window.hpp): what comes there is combined straight from the shared memory if its
 // turn has come, and put into its staging slot if not. Sends of the same data that are ready at a
-// time are one there.
+// time are one there. Where the window breaks what goes by it fails, and the run goes on.
 //
 // While a run in one call waits it calls the progress hook of the call, and looks in between.
 //
@@ -43,6 +43,10 @@ class Dataflow final : private WindowUser {
   // All four must outlive the run, and the workspace serves no other meanwhile.
   Dataflow(const Prepared& prepared, const CollectiveCall& call, const Frame& frame,
            Workspace& workspace);
+  // Left in the middle - an operator has thrown - nothing is written to any buffer any more.
+  ~Dataflow();
+  Dataflow(const Dataflow&) = delete;
+  Dataflow& operator=(const Dataflow&) = delete;
 
   // The whole run. Returns MPI_SUCCESS or the first error.
   int run();
@@ -117,6 +121,7 @@ class Dataflow final : private WindowUser {
   std::size_t post_ready(std::size_t first);
   bool sends_alike(StepIndex one, StepIndex other) const;
   bool look_into_window();
+  void lose_window();
   void await_with_window();
   void window_sent(std::uint32_t key) override;
   void window_brings(const WindowPiece& piece) override;

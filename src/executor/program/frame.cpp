@@ -34,7 +34,7 @@ Frame::Frame(const Prepared& prepared, const CollectiveCall& call, Workspace& wo
     : prepared_(prepared),
       call_(call),
       layout_(prepared.header, prepared.program, call),
-      packed_begin_(workspace.packed_begin) {
+      packed_places_(workspace.packed) {
   if (prepared.staging_slots != 0) staged_bytes_ = in_cache_lines(bytes_to_stage());
   const std::size_t scratch = in_cache_lines(layout_.scratch_bytes());
   const std::size_t staging = prepared.staging_slots * staged_bytes_;
@@ -82,17 +82,18 @@ std::size_t Frame::bytes_of(const Slice& slice) const {
 // Returns the bytes of all.
 std::size_t Frame::place_packed_messages() {
   std::size_t end = 0;
-  packed_begin_.clear();
+  packed_places_.clear();
   for (const StepIndex index : prepared_.packed) {
-    packed_begin_.push_back(end);
-    if (is_packed(index)) end += in_cache_lines(bytes_of(step(index).slice));
+    const std::size_t bytes = is_packed(index) ? bytes_of(step(index).slice) : 0;
+    packed_places_.push_back({end, bytes});
+    end += in_cache_lines(bytes);
   }
   return end;
 }
 
 Piece Frame::packed_message(StepIndex index) const {
-  return {packed_ + packed_begin_[prepared_.packed_ordinal[index]],
-          static_cast<MPI_Count>(bytes_of(step(index).slice)), MPI_BYTE};
+  const PackedPlace& place = packed_places_[prepared_.packed_ordinal[index]];
+  return {packed_ + place.begin, static_cast<MPI_Count>(place.bytes), MPI_BYTE};
 }
 
 std::size_t Frame::element_bytes(StepIndex index) const {

@@ -80,8 +80,8 @@ class Frame {
   const Prepared& prepared_;
   const CollectiveCall& call_;
   Layout layout_;
-  std::vector<std::size_t>& packed_begin_;  // of each message that may be packed
-  std::size_t staged_bytes_ = 0;            // of a staging slot
+  std::vector<PackedPlace>& packed_places_;  // of each message that may be packed
+  std::size_t staged_bytes_ = 0;             // of a staging slot
   char* staging_ = nullptr;
   char* packed_ = nullptr;
   char* copy_room_ = nullptr;

@@ -45,7 +45,7 @@ int receive_by_mpi(const Prepared& prepared, const CollectiveCall& call, const F
 int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Frame& frame) {
   FirstError error;
   MPI_Request posted = MPI_REQUEST_NULL;
-  LockstepWindow window(prepared, call, frame, error);
+  LockstepWindow window(prepared, call, frame, posted, error);
   const auto finish_sends = [&] {
     error.add(finish_send(posted));
     window.finish_send();
@@ -88,7 +88,7 @@ int run_lockstep(const Prepared& prepared, const CollectiveCall& call, const Fra
       case LockstepOperation::Kind::receive: {
         bool waits = true;  // to be combined or taken apart
         if (by_window) {
-          waits = window.receive(index, posted == MPI_REQUEST_NULL);
+          waits = window.receive(index);
         } else {
           window.move_until_there(step.peer, tag);
           const int received = receive_by_mpi(prepared, call, frame, index);

@@ -4,14 +4,27 @@
 namespace sibyl {
 
 LockstepWindow::LockstepWindow(const Prepared& prepared, const CollectiveCall& call,
-                               const Frame& frame, FirstError& error)
+                               const Frame& frame, MPI_Request& posted, FirstError& error)
     : prepared_(prepared),
       call_(call),
       frame_(frame),
+      posted_(posted),
       error_(error),
       window_(call.window),
       messages_(prepared, call, frame) {
   if (window_ != nullptr) window_->begin(2);
+}
+
+// Sends by MPI move only in its calls. True where some are under way.
+bool LockstepWindow::test_sends() {
+  bool any = false;
+  for (MPI_Request* const sent : {&by_mpi_, &posted_}) {
+    if (*sent == MPI_REQUEST_NULL) continue;
+    any = true;
+    int done = 0;
+    error_.add(PMPI_Test(sent, &done, MPI_STATUS_IGNORE));
+  }
+  return any;
 }
 
 bool LockstepWindow::move(bool tests_mpi) {
@@ -19,10 +32,8 @@ bool LockstepWindow::move(bool tests_mpi) {
   if (window_->is_broken()) {
     error = MPI_ERR_OTHER;
   } else if (!window_->progress(*this)) {
-    const bool posted = by_mpi_ != MPI_REQUEST_NULL;  // which moves only in MPI's calls
-    int done = 0;
-    if (posted) error = PMPI_Test(&by_mpi_, &done, MPI_STATUS_IGNORE);
-    if (error == MPI_SUCCESS) error = window_->pause(tests_mpi || posted);
+    const bool sends_by_mpi = test_sends();
+    error = window_->pause(tests_mpi || sends_by_mpi);
   }
   if (error == MPI_SUCCESS) return true;
   error_.add(error);
@@ -44,9 +55,8 @@ void LockstepWindow::wait_for_send() {
   if (by_mpi_ != MPI_REQUEST_NULL) error_.add(PMPI_Wait(&by_mpi_, MPI_STATUS_IGNORE));
 }
 
-bool LockstepWindow::receive(StepIndex index, bool may_combine) {
+bool LockstepWindow::receive(StepIndex index) {
   receiving_ = true;
-  may_combine_ = may_combine;
   waits_ = false;
   window_->receive(messages_.received(index));
   while (receiving_ && move(false)) {
@@ -73,8 +83,8 @@ void LockstepWindow::window_sent(std::uint32_t key) {
 }
 
 void LockstepWindow::window_brings(const WindowPiece& piece) {
-  const bool sends = sending_ || by_mpi_ != MPI_REQUEST_NULL;
-  const int result = messages_.take(piece, 0, may_combine_ && !sends);
+  const bool sends = sending_ || by_mpi_ != MPI_REQUEST_NULL || posted_ != MPI_REQUEST_NULL;
+  const int result = messages_.take(piece, 0, !sends);
   error_.add(result);
   if (!piece.is_last()) return;
   receiving_ = false;

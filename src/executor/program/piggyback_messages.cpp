@@ -1,18 +1,26 @@
 // Which messages carry a record, and how; see piggyback_messages.hpp.
 #include "executor/program/piggyback_messages.hpp"
 
-#include "schedule/dependencies.hpp"
+#include "executor/messages.hpp"
 
 namespace sibyl {
 
 CarryingPiece::CarryingPiece(const Piece& data, Piggyback* record, CarryingTypes* types)
     : piece_(data) {
   if (record == nullptr) return;
-  CarryingTypes::Parts parts{.count = static_cast<int>(data.count), .type = data.type};
+  const bool is_large = needs_large_count(data.count);  // several copies of a long vector
+  CarryingTypes::Parts parts{.count = is_large ? 1 : static_cast<int>(data.count),
+                             .type = data.type};
   PMPI_Get_address(data.address, &parts.data);
   PMPI_Get_address(record, &parts.record);
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  if (types != nullptr) {
+  if (is_large) {
+    error_ = post_many(data.count, data.type, [&](MPI_Datatype many) {
+      parts.type = many;
+      return CarryingTypes::make(parts, own_);
+    });
+    type = own_;
+  } else if (types != nullptr) {
     error_ = types->find(parts, type);
   } else {
     error_ = CarryingTypes::make(parts, own_);
@@ -28,30 +36,26 @@ CarryingPiece::~CarryingPiece() {
 PiggybackMessages::PiggybackMessages(const Prepared& prepared, const CollectiveCall& call,
                                      Workspace& workspace)
     : prepared_(prepared),
-      record_(call.piggyback),
-      of_step_(workspace.piggybacks),
+      record_(prepared.carrying == 0 ? nullptr : call.piggyback),
+      of_message_(workspace.piggybacks),
       types_(call.receive.type.named ? &workspace.carrying : nullptr) {
-  if (record_ != nullptr) of_step_.assign(prepared.program.steps.size(), Piggyback{});
-}
-
-bool PiggybackMessages::carries(StepIndex index) const {
-  const Program& program = prepared_.program;
-  return record_ != nullptr &&
-         holds_first_unit(prepared_.header, program, program.steps[index].slice);
+  if (record_ != nullptr) of_message_.assign(prepared.carrying, Piggyback{});
 }
 
 Piggyback* PiggybackMessages::outgoing(StepIndex index) {
-  if (!carries(index)) return nullptr;
-  of_step_[index] = *record_;
-  return &of_step_[index];
+  Piggyback* const sent = incoming(index);
+  if (sent != nullptr) *sent = *record_;
+  return sent;
 }
 
 Piggyback* PiggybackMessages::incoming(StepIndex index) {
-  return carries(index) ? &of_step_[index] : nullptr;
+  if (record_ == nullptr) return nullptr;
+  const std::uint32_t ordinal = prepared_.carrying_ordinal[index];
+  return ordinal == Prepared::carries_none ? nullptr : &of_message_[ordinal];
 }
 
 void PiggybackMessages::merge(StepIndex index) {
-  if (carries(index)) record_->merge(of_step_[index]);
+  if (const Piggyback* const brought = incoming(index)) record_->merge(*brought);
 }
 
 }  // namespace sibyl

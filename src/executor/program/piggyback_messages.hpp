@@ -44,11 +44,9 @@ class PiggybackMessages {
   CarryingTypes* types() { return types_; }
 
  private:
-  bool carries(StepIndex index) const;
-
   const Prepared& prepared_;
   Piggyback* const record_;
-  std::vector<Piggyback>& of_step_;
+  std::vector<Piggyback>& of_message_;  // that carries one
   CarryingTypes* const types_;
 };
 

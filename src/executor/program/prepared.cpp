@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <tuple>
 
 #include "schedule/dependencies.hpp"
 #include "schedule/successors.hpp"
@@ -29,6 +30,31 @@ void list_packed_messages(Prepared& prepared) {
     prepared.packed_ordinal.push_back(packed ? static_cast<std::uint32_t>(prepared.packed.size())
                                              : Prepared::not_packed);
     if (packed) prepared.packed.push_back(i);
+  }
+}
+
+void number_carrying_messages(Prepared& prepared) {
+  prepared.carrying_ordinal.clear();
+  prepared.carrying = 0;
+  if (prepared.header.collective != Collective::allreduce) return;
+  for (const Step& step : prepared.program.steps) {
+    const bool carries =
+        step.peer != no_rank && holds_first_unit(prepared.header, prepared.program, step.slice);
+    prepared.carrying_ordinal.push_back(carries ? prepared.carrying++ : Prepared::carries_none);
+  }
+}
+
+void find_sends_alike(Prepared& prepared) {
+  prepared.sends_alike.assign(prepared.program.steps.size(), 0);
+  const auto slice_of = [&](StepIndex send) {
+    const Slice& slice = prepared.program.steps[send].slice;
+    return std::tuple(slice.buffer, slice.range.first, slice.range.count);
+  };
+  std::vector<StepIndex> sends = prepared.sends;
+  std::ranges::sort(sends, {}, slice_of);
+  for (std::size_t i = 1; i < sends.size(); ++i) {
+    if (slice_of(sends[i - 1]) != slice_of(sends[i])) continue;
+    prepared.sends_alike[sends[i - 1]] = prepared.sends_alike[sends[i]] = 1;
   }
 }
 
@@ -157,6 +183,7 @@ void prepare(const Algorithm& algorithm, const PlanRequest& request, Rank rank,
   prepared.header = plan_one_rank(algorithm, request, rank, prepared.program);
   message_ordinals(prepared.program, prepared.tag);
   list_packed_messages(prepared);
+  number_carrying_messages(prepared);
   count_staging(prepared);
   Dependencies dependencies;
   derive_dependencies(prepared.header, prepared.program, dependencies);
@@ -168,6 +195,7 @@ void prepare(const Algorithm& algorithm, const PlanRequest& request, Rank rank,
     if (step.kind == StepKind::send) prepared.sends.push_back(i);
     if (is_receive(step)) prepared.receives.push_back(i);
   }
+  find_sends_alike(prepared);
   order_lockstep(dependencies, prepared);
 }
 

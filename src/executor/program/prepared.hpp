@@ -26,6 +26,7 @@ struct LockstepOperation {
 
 struct Prepared {
   static constexpr std::uint32_t not_packed = ~std::uint32_t{0};
+  static constexpr std::uint32_t carries_none = ~std::uint32_t{0};
 
   PlanHeader header;
   Program program;
@@ -36,6 +37,10 @@ struct Prepared {
   // packed area of the workspace, and the place of each among them; else not_packed.
   std::vector<StepIndex> packed;
   std::vector<std::uint32_t> packed_ordinal;
+  // Of an allreduce: the place of each message among those that can carry a record (piggyback.hpp),
+  // and how many these are; else carries_none. Empty for other collectives.
+  std::vector<std::uint32_t> carrying_ordinal;
+  std::uint32_t carrying = 0;
   std::uint32_t staging_slots = 0;  // for the messages of receive_combine
   Unit staged_parts = 0;            // the most parts of the vector in one of them
 
@@ -48,6 +53,8 @@ struct Prepared {
   std::vector<std::uint32_t> combining_waits;
   std::vector<StepIndex> sends;     // in program order, to be taken so where the window limits
   std::vector<StepIndex> receives;  // likewise, receive_combine included
+  // Of each step: whether it is one of several sends of one slice, which a window takes together.
+  std::vector<std::uint8_t> sends_alike;
 
   // Not empty when the program can run round by round with blocking calls: at most one send and
   // one receive in a round.

@@ -42,12 +42,18 @@ struct MirroredBlocks {
   std::vector<MPI_Aint> places;
 };
 
+// Of a message in the packed area; no bytes where it needs none there.
+struct PackedPlace {
+  std::size_t begin = 0;
+  std::size_t bytes = 0;
+};
+
 struct Workspace {
   Area frame;                              // what the steps of a program need; see frame.hpp
   Area mirrors;                            // packed copies of user buffers; see packed_mirror.hpp
   std::array<MirroredBlocks, 2> mirrored;  // of the send and the receive buffer
 
-  std::vector<std::size_t> packed_begin;  // of messages in the packed area; see frame.cpp
+  std::vector<PackedPlace> packed;  // see frame.cpp
 
   // The dataflow engine's state; see dataflow.cpp.
   std::vector<MPI_Request> requests;
@@ -66,7 +72,7 @@ struct Workspace {
   std::vector<std::uint32_t> sending_to;  // under way to each rank, where the window limits them
   std::vector<StepIndex> batch;
   std::vector<WindowSend> fan_out;    // of the same data
-  std::vector<Piggyback> piggybacks;  // behind the message of each step, where the call has one
+  std::vector<Piggyback> piggybacks;  // behind each message that carries one
   CarryingTypes carrying;             // of such messages
 };
 

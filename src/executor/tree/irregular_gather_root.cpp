@@ -14,6 +14,12 @@ class Root {
  public:
   Root(const OrderedNode& node, const IrregularCall& call, IrregularRoom& room)
       : node_(node), call_(call), room_(room), mail_(call, room, error_) {}
+  // Where memory has run out in the middle of a call, nothing is written to the user's any more.
+  ~Root() {
+    for (MPI_Request& request : room_.requests) take_back(request, call_.comm);
+  }
+  Root(const Root&) = delete;
+  Root& operator=(const Root&) = delete;
 
   int run() {
     post_direct();
@@ -71,12 +77,11 @@ class Root {
   }
 
   void post_direct(Rank rank) {
-    MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Count count = all().counts[rank];
+    room_.request_rank.push_back(rank);
+    MPI_Request& request = room_.requests.emplace_back(MPI_REQUEST_NULL);
     error_.add(post_receive(count == 0 ? nullptr : all().at(rank), count, all().type.handle, rank,
                             call_.tag_base + direct_tag, call_.comm, &request));
-    room_.requests.push_back(request);
-    room_.request_rank.push_back(rank);
   }
 
   // Receives the direct blocks that are there but were not posted ahead; false if none was.
@@ -287,10 +292,7 @@ class Root {
         }
         if (room_.expected.take_from(rank)) continue;
         const auto at = std::ranges::find(room_.request_rank, rank) - room_.request_rank.begin();
-        MPI_Request& request = room_.requests[static_cast<std::size_t>(at)];
-        if (request == MPI_REQUEST_NULL) continue;
-        PMPI_Cancel(&request);
-        PMPI_Wait(&request, MPI_STATUS_IGNORE);
+        take_back(room_.requests[static_cast<std::size_t>(at)], call_.comm);
       }
     }
   }

@@ -26,6 +26,10 @@ class Scatter {
  public:
   Scatter(const IrregularCall& call, IrregularRoom& room, bool& linear)
       : call_(call), room_(room), linear_(linear), mail_(call, room, error_) {}
+  // Where memory has run out in the middle of a call, nothing is written to the user's any more.
+  ~Scatter() { take_back(direct_, call_.comm); }
+  Scatter(const Scatter&) = delete;
+  Scatter& operator=(const Scatter&) = delete;
 
   int run_root() {
     read_root_sizes();
@@ -47,29 +51,28 @@ class Scatter {
   }
 
   int run_other() {
-    MPI_Request direct = MPI_REQUEST_NULL;
     if (expects_direct() && mail_.goes_by_window(call_.root)) {
       mail_.expect_block(call_.root, call_.own.base, call_.own.count, call_.own.type);
     } else if (expects_direct() && posts_receives_at_once) {
       error_.add(post_receive(call_.own.base, call_.own.count, call_.own.type.handle, call_.root,
-                              call_.tag_base + direct_tag, call_.comm, &direct));
+                              call_.tag_base + direct_tag, call_.comm, &direct_));
     }
     if (room_.parts.empty()) room_.make_parts(1);
     Rank from = no_rank;
     std::size_t bytes = 0;
     const int error = mail_.await(tree_tag, mail_.may_come_by_mpi(), from, bytes);
     error_.add(error);
-    if (error != MPI_SUCCESS) return settle(direct, false);
+    if (error != MPI_SUCCESS) return settle(false);
     char* message = reserved(room_.parts[0], bytes);
     const int taken = mail_.take(from, tree_tag, bytes, message);
     error_.add(taken);
-    if (taken != MPI_SUCCESS) return settle(direct, false);
+    if (taken != MPI_SUCCESS) return settle(false);
     if (!open(message, bytes)) {
       error_.add(MPI_ERR_INTERN);
-      return settle(direct, false);
+      return settle(false);
     }
     serve_cube(message + bytes);
-    return settle(direct, size_of(call_.rank) == goes_direct);
+    return settle(size_of(call_.rank) == goes_direct);
   }
 
  private:
@@ -257,10 +260,10 @@ class Scatter {
   }
 
   // What comes direct is what the root says, not what this rank's arguments do.
-  int settle(MPI_Request direct, bool comes) {
-    if (direct != MPI_REQUEST_NULL) {
-      if (!comes) PMPI_Cancel(&direct);
-      mail_.wait_for_mpi(direct);
+  int settle(bool comes) {
+    if (direct_ != MPI_REQUEST_NULL) {
+      if (!comes) PMPI_Cancel(&direct_);
+      mail_.wait_for_mpi(direct_);
     } else if (expects_direct() && mail_.goes_by_window(call_.root)) {
       if (!comes) mail_.withdraw_block(call_.root);
       mail_.finish_blocks();
@@ -290,6 +293,7 @@ class Scatter {
   bool& linear_;
   // First place of the cube that room_.sizes is about.
   Rank first_ = 0;
+  MPI_Request direct_ = MPI_REQUEST_NULL;  // the receive of this rank's block
   FirstError error_;
   TreeMail mail_;
 };

@@ -27,9 +27,8 @@ TreeMail::TreeMail(const IrregularCall& call, IrregularRoom& room, FirstError& e
 }
 
 std::size_t TreeMail::post(const void* data, MPI_Count count, MPI_Datatype type, Rank to, int tag) {
-  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Request& request = room_.requests.emplace_back(MPI_REQUEST_NULL);
   error_.add(post_send(data, count, type, to, tag_of(tag), call_.comm, &request));
-  room_.requests.push_back(request);
   posted_by_mpi_ = true;
   return room_.requests.size() - 1;
 }
@@ -85,7 +84,7 @@ void TreeMail::wait(std::size_t message) {
   while (message < room_.in_window.size() && room_.in_window[message] != 0) {
     if (!move(false)) return;
   }
-  wait_for_mpi(room_.requests[message]);
+  if (room_.requests[message] != MPI_REQUEST_NULL) wait_for_mpi(room_.requests[message]);
 }
 
 // Who waits for what is held up may be there, and who is waited for by MPI late. `ask` says whether

@@ -22,6 +22,11 @@ class TreeMail final : private WindowUser {
  public:
   // What goes wrong with what is sent, and with blocks, is added to `error`.
   TreeMail(const IrregularCall& call, IrregularRoom& room, FirstError& error);
+  // Waits for what was posted, also where memory has run out in the middle of a call: the caller
+  // has the buffers back then.
+  ~TreeMail() { finish(); }
+  TreeMail(const TreeMail&) = delete;
+  TreeMail& operator=(const TreeMail&) = delete;
 
   bool goes_by_window(Rank peer) const { return window_ != nullptr && window_->reaches(peer); }
   // A message of any rank may come by MPI.

@@ -58,15 +58,17 @@ bool NodeWindow::next_outlet_is_free() const {
   return outlet(outlets_, written_).readers.load() == 0;
 }
 
+// At least a piece of each.
+bool NodeWindow::can_put(std::span<const WindowSend> messages) {
+  const bool has_place = messages.size() == 1 || next_outlet_is_free();
+  return has_place && !must_wait(messages) && has_room(messages);
+}
+
 bool NodeWindow::put(std::span<WindowSend> messages) {
   WindowSend& first = messages.front();
   if (messages.size() == 1) return put(peer_of(first.peer), first);
   do {
-    if (!has_room(messages)) return false;
-    if (!next_outlet_is_free()) {
-      if (reader_is_late_) part(messages);
-      return false;
-    }
+    if (!has_room(messages) || !next_outlet_is_free()) return false;
     reader_is_late_ = false;
     Outlet& next = outlet(outlets_, written_);
     const std::size_t now = next_piece(first);
@@ -90,7 +92,8 @@ void NodeWindow::part(std::span<WindowSend> messages) {
   }
 }
 
-// A reader is so late that the others, who may be what it waits for, should not wait for it.
+// A reader is so late that the others, who may be what it waits for, should not wait for it. Until
+// it has caught up, put_all() parts at once what cannot go to all.
 bool NodeWindow::part_all() {
   bool parted = false;
   for (std::size_t i = 0; i < sends_.size();) {
@@ -101,8 +104,10 @@ bool NodeWindow::part_all() {
     }
     i += count;
   }
-  reader_is_late_ = reader_is_late_ || parted;
-  return parted;
+  if (!parted) return false;
+  reader_is_late_ = true;
+  ++late_readers_;
+  return true;
 }
 
 }  // namespace sibyl

@@ -147,6 +147,18 @@ std::uint64_t NodeWindow::slots_filled() const {
   return filled;
 }
 
+std::uint64_t NodeWindow::slots_taken() const {
+  std::uint64_t taken = 0;
+  for (const Peer& peer : peers_) taken += peer.taken;
+  return taken;
+}
+
+std::size_t NodeWindow::messages_kept() const {
+  std::size_t kept = 0;
+  for (const Peer& peer : peers_) kept += peer.kept.size();
+  return kept;
+}
+
 void NodeWindow::give_up() {
   head_->broken.store(1);
   for (const Peer& peer : peers_) wake(peer);
@@ -162,14 +174,35 @@ void NodeWindow::abandon() {
   if (std::ranges::any_of(sends_, [](const WindowSend& out) { return out.done != 0; })) give_up();
   sends_.clear();
   receives_.clear();
-  open_ = 0;
   idle_ = 0;
   looks_ = false;
+  if (open_ == 0) return;  // and so are what peers count
+  open_ = 0;
   for (Peer& peer : peers_) {
     peer.sending = 0;
     peer.receiving = 0;
     if (peer.place == Place::receiver) peer.place = Place::nowhere;
   }
+}
+
+bool NodeWindow::abandon_one(std::uint32_t& key) {
+  if (!sends_.empty()) {
+    key = sends_.back().key;
+    --peer_of(sends_.back().peer).sending;
+    sends_.pop_back();
+  } else if (!receives_.empty()) {
+    key = receives_.back().key;
+    --peer_of(receives_.back().peer).receiving;
+    receives_.pop_back();
+  } else {
+    const auto begun = std::ranges::find(peers_, Place::receiver, &Peer::place);
+    if (begun == peers_.end()) return false;
+    key = begun->receive.key;
+    begun->place = Place::nowhere;
+    --begun->receiving;
+  }
+  --open_;
+  return true;
 }
 
 bool NodeWindow::send(WindowSend message) {
@@ -267,6 +300,10 @@ bool NodeWindow::put_all(WindowUser& user) {
   for (std::size_t i = 0; i < sends_.size();) {
     const std::size_t count = sends_[i].together;
     const std::span<WindowSend> messages = std::span(sends_).subspan(i, count);
+    if (reader_is_late_ && count > 1 && !can_put(messages)) {
+      part(messages);
+      continue;
+    }
     const std::size_t before = messages.front().done;
     if (must_wait(messages) || !put(messages)) {
       hold_back_behind(messages);
@@ -274,10 +311,10 @@ bool NodeWindow::put_all(WindowUser& user) {
       i += count;
       continue;
     }
-    open_ -= count;
     moved = true;
     for (const WindowSend& message : messages) {
       --peer_of(message.peer).sending;
+      --open_;
       user.window_sent(message.key);
     }
     const auto begin = sends_.begin() + static_cast<std::ptrdiff_t>(i);

@@ -28,6 +28,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -130,9 +131,19 @@ class NodeWindow {
   // more.
   void abandon();
   bool is_broken() const;
-  // For tests: slots that this rank has filled ever, and how it waits.
+  // Of a broken one: gives up one message under way, until there is none (false). Its key.
+  bool abandon_one(std::uint32_t& key);
+  // For tests: slots that this rank has filled and taken ever, outlets that it has written,
+  // messages that it keeps; how often it has slept and found a reader late, and how it waits.
   std::uint64_t slots_filled() const;
+  std::uint64_t slots_taken() const;
+  std::uint64_t outlets_written() const { return written_; }
+  std::size_t messages_kept() const;
+  std::uint64_t sleeps() const { return sleeps_; }
+  std::uint64_t late_readers() const { return late_readers_; }
   bool is_crowded() const { return crowded_; }
+  // Likewise: how long it sleeps at most.
+  void sleep_for(std::chrono::nanoseconds limit) { longest_sleep_ = limit; }
   // From now on this rank sleeps later: nobody else of the job could use its processor.
   void look_for_long() { looks_for_long_ = true; }
 
@@ -198,6 +209,7 @@ class NodeWindow {
   const char* data_of(const Peer& peer, const Slot& slot) const;
   bool has_room(std::span<const WindowSend> messages);
   bool next_outlet_is_free() const;
+  bool can_put(std::span<const WindowSend> messages);
   bool put(std::span<WindowSend> messages);
   static void part(std::span<WindowSend> messages);
   bool part_all();
@@ -231,7 +243,8 @@ class NodeWindow {
   char* outlets_ = nullptr;           // this rank's
   std::size_t outlet_pages_ = 0;      // as of a peer
   std::uint64_t written_ = 0;         // outlets, counted on
-  bool reader_is_late_ = false;       // and has an outlet that is needed
+  bool reader_is_late_ = false;       // nothing has gone to several alike since
+  std::uint64_t late_readers_ = 0;    // so many times one was found
   std::vector<std::uint16_t> index_;  // in peers_, by rank
   std::vector<Peer> peers_;
   std::vector<WindowSend> sends_;        // in the order in which they were posted
@@ -240,6 +253,8 @@ class NodeWindow {
   std::uint32_t idle_ = 0;  // fruitless looks in a row
   bool looks_ = false;      // for a message of any rank, with this tag
   int looked_for_ = 0;
+  std::chrono::nanoseconds longest_sleep_{500'000};
+  std::uint64_t sleeps_ = 0;
 };
 
 }  // namespace sibyl

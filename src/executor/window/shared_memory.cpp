@@ -75,7 +75,8 @@ char* open_offered(const Offer& offer, std::size_t bytes) {
   std::array<char, 64> path{};  // no memory, which this rank alone may lack
   std::snprintf(path.data(), path.size(), "/proc/%jd/fd/%jd", std::intmax_t{offer.process},
                 std::intmax_t{offer.file});
-  const File file(::open(path.data(), O_RDWR | O_CLOEXEC));
+  // In another PID namespace it may be anything, to be opened without waiting or taking a terminal.
+  const File file(::open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat found{};
   if (!file.is_open() || ::fstat(file.number(), &found) != 0 || !S_ISREG(found.st_mode) ||
       found.st_size != static_cast<off_t>(bytes)) {

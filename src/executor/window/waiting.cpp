@@ -22,7 +22,6 @@ constexpr std::uint32_t looks_among_many = 50;
 constexpr std::uint32_t times_as_long = 100;
 constexpr std::uint32_t yields = 50;
 constexpr std::uint32_t looks_before_mpi = 256;  // some 15 microseconds
-constexpr long sleeps_for = 500'000;             // nanoseconds
 // A pass counts for many looks, since more time lies between two of them.
 constexpr std::uint32_t passes_before_way = 50;
 
@@ -35,9 +34,10 @@ void relax() {
 }
 
 // The word is shared with other processes, so these are not the private operations.
-void sleep_while_set(std::atomic<std::uint32_t>& word) {
-  const timespec limit{.tv_sec = 0, .tv_nsec = sleeps_for};
-  ::syscall(SYS_futex, &word, FUTEX_WAIT, 1, &limit, nullptr, 0);
+void sleep_while_set(std::atomic<std::uint32_t>& word, std::chrono::nanoseconds limit) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  const timespec most{.tv_sec = seconds.count(), .tv_nsec = (limit - seconds).count()};
+  ::syscall(SYS_futex, &word, FUTEX_WAIT, 1, &most, nullptr, 0);
 }
 
 void wake_sleeper(std::atomic<std::uint32_t>& word) {
@@ -50,8 +50,7 @@ bool NodeWindow::can_send() {
   for (Peer& peer : peers_) peer.full = false;
   for (std::size_t i = 0; i < sends_.size();) {
     const std::span<const WindowSend> messages = std::span(sends_).subspan(i, sends_[i].together);
-    const bool has_place = messages.size() == 1 || next_outlet_is_free();
-    if (has_place && !must_wait(messages) && has_room(messages)) return true;
+    if (can_put(messages)) return true;
     hold_back_behind(messages);
     i += messages.size();
   }
@@ -84,7 +83,10 @@ void NodeWindow::wake(const Peer& peer) const {
 void NodeWindow::sleep() {
   std::atomic<std::uint32_t>& sleeps = own_line_->sleeps;
   sleeps.store(1);
-  if (!has_work()) sleep_while_set(sleeps);
+  if (!has_work()) {
+    ++sleeps_;
+    sleep_while_set(sleeps, longest_sleep_);
+  }
   sleeps.store(0);
 }
 

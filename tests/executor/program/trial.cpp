@@ -107,6 +107,17 @@ std::string Trial::text() const {
          (options_.background ? ", background" : "");
 }
 
+std::size_t Trial::sends_by_window(Workspace& workspace) const {
+  const Frame frame(prepared_, call_, workspace);
+  std::size_t sends = 0;
+  for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
+    const Step& step = prepared_.program.steps[i];
+    const bool within = step.kind == StepKind::send && options_.window->reaches(step.peer);
+    if (within && frame.is_sent(i)) ++sends;
+  }
+  return sends;
+}
+
 // Of the block from one rank to another; the same both ways where blocks change places.
 MPI_Count Trial::block_count(Rank from, Rank to) const {
   Rank kind = 0;

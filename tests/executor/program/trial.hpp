@@ -2,6 +2,7 @@
 // of the engines are made of.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ class Trial {
   // Tags of one run.
   int tags() const { return static_cast<int>(prepared_.header.tag_span); }
   std::string text() const;
+  // Messages that a run sends to ranks which its window reaches.
+  std::size_t sends_by_window(Workspace& workspace) const;
 
   // Returns the error of the run.
   int run(Engine engine, int tag_base, Workspace& workspace);

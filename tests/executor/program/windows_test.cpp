@@ -98,6 +98,17 @@ void plan_echo(const PlanRequest&, Rank rank, Program& program) {
   if (rank == 1) build.receive(0, part, 2);
 }
 
+// Rank 0 passes on to rank 2 what it has from rank 1.
+void plan_relay(const PlanRequest&, Rank rank, Program& program) {
+  program.clear();
+  ProgramBuilder build(program);
+  const Slice part = ProgramBuilder::slice(Buffer::receive, 0);
+  if (rank == 1) build.send(0, ProgramBuilder::slice(Buffer::send, 0), 0);
+  if (rank == 0) build.receive(1, part, 0);
+  if (rank == 0) build.send(2, part, 1);
+  if (rank == 2) build.receive(0, part, 1);
+}
+
 // The composition of x -> a x + b modulo 2^64: associative, not commutative.
 struct Affine {
   std::uint64_t a;
@@ -384,6 +395,77 @@ TEST_F(Windows, ARunThatIsGivenUpSendsNothingMore) {
     if (rank_in() == 2) run();
   }
   for (const MPI_Comm raised : raising) MPI_Comm_set_errhandler(raised, MPI_ERRORS_ARE_FATAL);
+}
+
+// Ranks 0 and 1 share a window, which rank 1 breaks while rank 0 waits for it, or has broken
+// before.
+TEST_F(Windows, ARunWhoseWindowBreaksStillSendsWhatGoesByMpi) {
+  if (size_of() < 3) GTEST_SKIP() << "needs three ranks";
+  if (std::string(SIBYL_FLAVOUR) == "smpi") GTEST_SKIP() << "its ranks share a process";
+  const Duplicate comm;
+  constexpr int tag_of_the_broken = 99;
+  std::unique_ptr<NodeWindow> memory;
+  if (rank_in() < 2) {
+    memory = NodeWindow::make(comm.get(), 3 * messages, std::vector<Rank>{0, 1}, 1U << 20, false);
+    ASSERT_NE(memory, nullptr);
+  }
+  make(&plan_relay, 1, comm.get());
+  call_.window = memory.get();
+  const auto result = [&] {
+    const Frame frame(prepared_, call_, workspace_);
+    return run_dataflow(prepared_, call_, frame, workspace_);
+  };
+  if (rank_in() == 1) {
+    const std::vector<char> data(20 * memory->slot_bytes());
+    memory->begin(1);
+    WindowSend message{.peer = 0, .tag = tag_of_the_broken};
+    message.data = data.data();
+    message.bytes = data.size();
+    EXPECT_FALSE(memory->send(message));
+    MPI_Barrier(comm.get());
+    usleep(5000);
+    memory->abandon();
+  } else {
+    MPI_Barrier(comm.get());
+    EXPECT_EQ(result(), rank_in() == 0 ? MPI_ERR_OTHER : MPI_SUCCESS);
+  }
+  MPI_Barrier(comm.get());
+  EXPECT_EQ(result(), rank_in() < 2 ? MPI_ERR_OTHER : MPI_SUCCESS);
+  if (rank_in() < 2) {
+    EXPECT_TRUE(memory->is_broken());
+    EXPECT_EQ(memory->open(), 0U);
+  }
+}
+
+// What comes when a run has been left in the middle is not for its buffers.
+TEST_F(Windows, ARunThatIsLeftReceivesNothingMore) {
+  if (size_of() < 2) GTEST_SKIP() << "needs two ranks";
+  const Duplicate comm;
+  make(&plan_pair, 1, comm.get());
+  if (rank_in() == 1) {
+    const Frame frame(prepared_, call_, workspace_);
+    ASSERT_TRUE(frame.ready());
+    Dataflow flow(prepared_, call_, frame, workspace_);
+    flow.start(true);
+    EXPECT_FALSE(flow.ended());
+  }
+  MPI_Barrier(comm.get());
+  if (rank_in() == 0) run();
+  if (rank_in() == 1) {
+    EXPECT_TRUE(workspace_.requests.empty());
+    for (std::uint32_t part = 0; part < messages; ++part) {
+      int there = 0;
+      for (int look = 0; look < 10000 && there == 0; ++look) {
+        MPI_Iprobe(0, static_cast<int>(part), comm.get(), &there, MPI_STATUS_IGNORE);
+        if (there == 0) usleep(100);
+      }
+      ASSERT_NE(there, 0) << "message " << part << " has gone elsewhere";
+      Affine got{0, 0};
+      MPI_Recv(&got, 2, MPI_UINT64_T, 0, static_cast<int>(part), comm.get(), MPI_STATUS_IGNORE);
+      EXPECT_EQ(got, element(0, part, 0));
+      EXPECT_EQ(receive_[part], (Affine{0, 0}));
+    }
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <numeric>
@@ -95,13 +96,17 @@ TEST_F(Window, LeavesMessagesOfTheNextCallWhereTheyAre) {
       window->send({.peer = 1, .tag = 3, .key = 0, .data = data->data(), .bytes = 1});
     }
     window->send({.peer = 1, .tag = 4, .key = 0, .by_mpi = true});
-    mailbox.finish();
-  } else if (rank_in() == 1) {
+    EXPECT_EQ(window->open(), 0U) << "there is room for all";
+  }
+  MPI_Barrier(comm_.get());
+  if (rank_in() == 1) {
     for (std::uint32_t call = 0; call < 2; ++call) {
       window->begin(1);
       window->receive({0, 3, call, false});
       mailbox.finish();
       EXPECT_EQ(mailbox.order.size(), call + 1);
+      EXPECT_EQ(window->slots_taken(), call + 1);
+      EXPECT_EQ(window->messages_kept(), 0U);
     }
     EXPECT_EQ(mailbox.messages[0], first);
     EXPECT_EQ(mailbox.messages[1], second);
@@ -123,15 +128,19 @@ TEST_F(Window, HasSlotsForMessagesOfTheLengthThatItIsMadeFor) {
   }
 }
 
+// Who is not woken sleeps for as long as it may.
 TEST_F(Window, SleepsUntilALateMessageComes) {
   const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
+  constexpr std::chrono::seconds longest_sleep{10};
+  window->sleep_for(longest_sleep);
+  const double begin = MPI_Wtime();
   for (int turn = 0; turn < 10; ++turn) {
     Mailbox mailbox(*window);
     window->begin(static_cast<std::size_t>(size_of()));
     const char byte = static_cast<char>(turn);
     if (rank_in() == turn % size_of()) {
-      usleep(20000);
+      usleep(50000);
       for (Rank peer = 0; peer < size_of(); ++peer) {
         if (peer == rank_in()) continue;
         window->send({.peer = peer, .tag = 1, .key = 0, .data = &byte, .bytes = 1});
@@ -143,6 +152,8 @@ TEST_F(Window, SleepsUntilALateMessageComes) {
     if (rank_in() == turn % size_of()) continue;
     EXPECT_EQ(mailbox.messages[0], std::vector<char>{byte});
   }
+  EXPECT_GT(window->sleeps(), 0U);
+  EXPECT_LT(MPI_Wtime() - begin, static_cast<double>(longest_sleep.count()));
 }
 
 // The same data to all others: written once, taken by each in its own time.
@@ -150,11 +161,18 @@ TEST_F(Window, WritesOnceWhatSeveralRead) {
   const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
   ASSERT_NE(window, nullptr);
   const std::size_t slot = window->slot_bytes();
+  constexpr std::size_t outlets = 8;
   for (const std::size_t bytes : {std::size_t{100}, std::size_t{2000}, slot, 30 * slot + 7}) {
+    const std::size_t piece = std::clamp(bytes / outlets, std::min<std::size_t>(8192, slot), slot);
+    const bool once = bytes >= 1024 && size_of() > 2;
+    const std::size_t pieces = once ? (bytes + piece - 1) / piece : 0;
     for (Rank root = 0; root < size_of(); ++root) {
       Mailbox mailbox(*window);
       window->begin(64);
+      const std::uint64_t written = window->outlets_written();
+      const std::uint64_t late = window->late_readers();
       const std::vector<char> data = text(bytes, root);
+      MPI_Barrier(comm_.get());  // all outlets are free
       if (rank_in() == root) {
         std::vector<WindowSend> sends;
         for (Rank peer = 0; peer < size_of(); ++peer) {
@@ -171,6 +189,11 @@ TEST_F(Window, WritesOnceWhatSeveralRead) {
       mailbox.finish();
       if (rank_in() == root) {
         EXPECT_EQ(mailbox.sent.size(), static_cast<std::size_t>(size_of() - 1));
+        // What is left when one of them is late goes to each by itself.
+        const bool all_came = window->late_readers() == late;
+        EXPECT_GE(window->outlets_written() - written,
+                  all_came ? pieces : std::min(pieces, outlets));
+        EXPECT_LE(window->outlets_written() - written, pieces);
       } else {
         EXPECT_EQ(mailbox.messages[1], data);
       }
@@ -208,6 +231,58 @@ TEST_F(Window, ALateReaderHoldsUpNoOther) {
       window->receive({0, 9, 1, false});
       mailbox.finish();
       EXPECT_EQ(mailbox.messages[1], data);
+    }
+  }
+}
+
+// Of several messages to both, each sent when rank 1 has the one before it: that rank 2 is late is
+// found at the first.
+TEST_F(Window, ALateReaderIsWaitedForOnce) {
+  if (size_of() < 3) GTEST_SKIP() << "needs two readers";
+  const auto window = NodeWindow::make(comm_.get(), 5, own_node(1), small_slots, crowded());
+  ASSERT_NE(window, nullptr);
+  constexpr std::uint32_t groups = 6;
+  Mailbox mailbox(*window);
+  const char go = 'g';
+  for (std::uint32_t call = 0; call < 3; ++call) {
+    window->begin(64);
+    mailbox.messages.assign(64, {});
+    mailbox.sent.clear();
+    const std::vector<char> data = text(10 * window->slot_bytes(), static_cast<int>(call));
+    const std::uint64_t late = window->late_readers();
+    MPI_Barrier(comm_.get());  // rank 2 has caught up
+    if (rank_in() == 0) {
+      for (std::uint32_t group = 0; group < groups; ++group) {
+        std::vector<WindowSend> sends;
+        for (const Rank peer : {1, 2}) {
+          sends.push_back({.peer = peer, .tag = static_cast<int>(group)});
+          sends.back().key = 2 * group + static_cast<std::uint32_t>(peer);
+          sends.back().data = data.data();
+          sends.back().bytes = data.size();
+        }
+        window->send(sends, mailbox);
+        while (std::ranges::count(mailbox.sent, 2 * group + 1) == 0) {
+          if (window->progress(mailbox)) continue;
+          ASSERT_EQ(window->pause(false), MPI_SUCCESS);
+        }
+      }
+      EXPECT_EQ(window->late_readers() - late, 1U);
+      mailbox.finish();
+      EXPECT_EQ(mailbox.sent.size(), 2 * groups);
+    } else if (rank_in() == 1 || rank_in() == 2) {
+      if (rank_in() == 2) {
+        window->receive({1, 50, 60, false});
+        mailbox.finish();
+      }
+      for (std::uint32_t group = 0; group < groups; ++group) {
+        window->receive({0, static_cast<int>(group), group, false});
+        mailbox.finish();
+        EXPECT_EQ(mailbox.messages[group], data);
+      }
+      if (rank_in() == 1) {
+        window->send({.peer = 2, .tag = 50, .data = &go, .bytes = 1});
+        mailbox.finish();
+      }
     }
   }
 }
@@ -275,8 +350,12 @@ TEST_F(Window, CarriesTheProgramsOfEveryAlgorithm) {
             SCOPED_TRACE(trial.text());
             for (const Engine engine : {Engine::lockstep, Engine::usual}) {
               if (rank_in() == tag % size_of()) usleep(300);
+              const std::uint64_t before = window != nullptr ? window->slots_filled() : 0;
               ASSERT_EQ(trial.run(engine, tag, workspace), MPI_SUCCESS);
               EXPECT_TRUE(trial.right()) << "by engine " << static_cast<int>(engine);
+              if (window != nullptr) {
+                EXPECT_GE(window->slots_filled() - before, trial.sends_by_window(workspace));
+              }
               tag += trial.tags();
             }
           }

@@ -20,6 +20,7 @@
 #include "communicator/communicator_state.hpp"
 #include "communicator/make_private.hpp"
 #include "communicator/membership.hpp"
+#include "communicator/own_calls.hpp"
 #include "cost/calibration.hpp"
 #include "cost/placement.hpp"
 #include "device/owner.hpp"
@@ -156,6 +157,7 @@ std::int64_t ranks_of_job() {
 }  // namespace
 
 void CommunicatorState::set_up(MPI_Comm comm) {
+  const OwnCalls own;
   SettledCalls::forget(comm);
   mode_ = Mode::native;
   // A rank of another world may be one that no preload serves, and would not come to meet us. Both

@@ -9,9 +9,11 @@
 
 namespace sibyl {
 
-// Whether this thread is making one: an MPI library that asks Sibyl whether it is to serve the new
-// communicator (openmpi_component/) is told no.
-extern thread_local bool makes_private;
+// An MPI library that asks Sibyl whether it is to serve a new communicator (openmpi_component/) is
+// told no for these. It may ask in any thread, for any communicator that has become ready, so it
+// asks by the group that the communicator has. Set before the first one is made.
+extern bool library_asks_what_is_private;
+bool is_made_private(MPI_Group group);
 
 // Replaces the error handler of a communicator for a while, unless another thread sets one
 // meanwhile.

@@ -36,9 +36,14 @@ const void* object_of(const void* code) {
   return dladdr(code, &found) != 0 ? found.dli_fbase : nullptr;
 }
 
+const void* begin_of_function(const void* code) {
+  return _Unwind_FindEnclosingFunction(const_cast<void*>(code));
+}
+
 struct Walk {
   std::uintptr_t wanted;    // the end of the frame that is looked for
   const void* object;       // of its function
+  const void* function;     // that one, or any
   std::uintptr_t code = 0;  // in the function of the frame before
   bool stands = false;
   bool passed = false;  // the chain leads beyond it
@@ -49,15 +54,18 @@ struct Walk {
 _Unwind_Reason_Code step(_Unwind_Context* context, void* data) {
   Walk& walk = *static_cast<Walk*>(data);
   const std::uintptr_t end_of_last = _Unwind_GetCFA(context);
+  const auto* const code = reinterpret_cast<const void*>(walk.code);
   walk.passed = end_of_last > walk.wanted;
-  walk.stands = end_of_last == walk.wanted &&
-                object_of(reinterpret_cast<const void*>(walk.code)) == walk.object;
+  walk.stands = end_of_last == walk.wanted && object_of(code) == walk.object &&
+                (walk.function == nullptr || begin_of_function(code) == walk.function);
   walk.code = _Unwind_GetIP(context);
   return walk.passed || walk.stands ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 Walk walk_to(const StackFrame& frame) {
-  Walk walk{.wanted = reinterpret_cast<std::uintptr_t>(frame.end), .object = object_of(frame.code)};
+  Walk walk{.wanted = reinterpret_cast<std::uintptr_t>(frame.end),
+            .object = object_of(frame.code),
+            .function = frame.function};
   _Unwind_Backtrace(&step, &walk);
   return walk;
 }
@@ -90,6 +98,7 @@ StackFrame own_frame(const void* end) {
 StackFrame outermost_frame_of(const void* code) {
   Search search{.object = object_of(code)};
   _Unwind_Backtrace(&search_step, &search);
+  search.found.function = begin_of_function(search.found.code);
   return search.found;
 }
 

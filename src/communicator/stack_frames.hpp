@@ -17,6 +17,9 @@ namespace sibyl {
 struct StackFrame {
   const void* end = nullptr;   // the stack pointer before the function was called
   const void* code = nullptr;  // an address in the object that the function belongs to
+  // Where the function begins; nullptr: it may be any of the object. Functions of one object that
+  // are called from one place have frames that end alike.
+  const void* function = nullptr;
 };
 
 // That of a function of this library, by its stack pointer before it was called.

@@ -77,7 +77,7 @@ static mca_coll_base_module_t* module_for(MPI_Comm comm, int* wanted) {
   *wanted = priority;
   /* One rank alone: Open MPI's own calls there would be most. */
   if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) return NULL;
-  if (sibyl_component_makes_private()) return NULL; /* Sibyl is not served by itself */
+  if (sibyl_component_makes_private(comm->c_local_group)) return NULL; /* not served by itself */
   struct sibyl_module* const module = OBJ_NEW(sibyl_module_t);
   if (module == NULL) return NULL;
   module->super.coll_module_enable = enable;

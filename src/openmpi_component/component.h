@@ -42,6 +42,11 @@ int sibyl_component_look_up(void* (*lookup)(const char* symbol));
 
 /* The module whose function this thread is in, for calls that are handed back. */
 extern _Thread_local struct sibyl_module* sibyl_component_current;
+/* A call that the program has made of Sibyl itself (SIBYL_X) is handed back to MPI_X, which looks
+ * at its arguments and raises its errors. The communicator of such a call, until it comes to
+ * Sibyl's module, which passes it on; and that module, while those below serve it. */
+extern _Thread_local MPI_Comm sibyl_component_handed_back;
+extern _Thread_local struct sibyl_module* sibyl_component_passed;
 
 /* ---- library.c ------------------------------------------------------------------------------ */
 
@@ -49,8 +54,8 @@ extern _Thread_local struct sibyl_module* sibyl_component_current;
 int sibyl_component_load(void);
 /* Marks this process for the other ranks as one that is served; preload/world.c says how. */
 void sibyl_component_mark(void);
-/* Whether this thread is making a communicator of Sibyl's own. */
-int sibyl_component_makes_private(void);
+/* Whether a new communicator of this group is Sibyl's own. */
+int sibyl_component_makes_private(MPI_Group group);
 /* A communicator of the program's has been made, which has none of its attributes yet but those
  * that MPI_Comm_dup copies: Open MPI deletes the last one first. */
 void sibyl_component_new(MPI_Comm comm);

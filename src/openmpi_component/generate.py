@@ -26,7 +26,15 @@ static int (*serve_{short})({parameters});
 
 static int module_{short}({parameters}, mca_coll_base_module_t* module) {{
   struct sibyl_module* const own = (struct sibyl_module*)module;
-  if (!sibyl_component_serves(comm)) return {below};
+  if (sibyl_component_handed_back == comm) {{
+    struct sibyl_module* const passed = sibyl_component_passed;
+    sibyl_component_handed_back = NULL;
+    sibyl_component_passed = own;
+    const int result = {below};
+    sibyl_component_passed = passed;
+    return result;
+  }}
+  if (sibyl_component_passed == own || !sibyl_component_serves(comm)) return {below};
   struct sibyl_module* const before = sibyl_component_current;
   sibyl_component_current = own;
   const int result = serve_{short}({names});
@@ -37,7 +45,10 @@ static int module_{short}({parameters}, mca_coll_base_module_t* module) {{
 static int back_{short}({parameters}) {{
   const struct sibyl_module* const own = sibyl_component_current;
   if (own != NULL && own->comm == comm) return {below};
-  return comm->c_coll->coll_{short}({names}, comm->c_coll->coll_{short}_module);
+  sibyl_component_handed_back = comm;
+  const int result = P{function.name}({names});
+  sibyl_component_handed_back = NULL;
+  return result;
 }}"""
 
 
@@ -70,7 +81,8 @@ def module_source(functions):
         ),
         body(
             "void sibyl_component_release(struct sibyl_module* module)",
-            [
+            ["  if (sibyl_component_current == module) sibyl_component_current = NULL;"]
+            + [
                 f"  if (module->next.coll_{short}_module != NULL) {{\n"
                 f"    OBJ_RELEASE(module->next.coll_{short}_module);\n  }}"
                 for short in shorts

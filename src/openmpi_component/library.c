@@ -16,9 +16,11 @@
 #include "preload/services.h"
 
 _Thread_local struct sibyl_module* sibyl_component_current;
+_Thread_local MPI_Comm sibyl_component_handed_back;
+_Thread_local struct sibyl_module* sibyl_component_passed;
 int sibyl_component_world_has_begun;
 
-static int (*makes_private)(void);
+static int (*makes_private)(MPI_Group);
 static void (*begin_world)(void);
 static void (*new_communicator)(MPI_Comm);
 
@@ -119,7 +121,7 @@ static int load(void) {
       (const char* (*)(const struct sibyl_preload_services*))dlsym(
           library, "sibyl_preload_attach_component");
   void* (*lookup)(const char*) = (void* (*)(const char*))dlsym(library, "sibyl_preload_lookup");
-  makes_private = (int (*)(void))dlsym(library, "sibyl_preload_makes_private");
+  makes_private = (int (*)(MPI_Group))dlsym(library, "sibyl_preload_makes_private");
   begin_world = (void (*)(void))dlsym(library, "sibyl_preload_begin_world");
   new_communicator = (void (*)(MPI_Comm))dlsym(library, "sibyl_preload_new_communicator");
   if (identity == NULL || attach == NULL || lookup == NULL || makes_private == NULL ||
@@ -153,7 +155,7 @@ void sibyl_component_mark(void) {
   if (put != NULL) (void)put(everywhere, "sibyl.preload", &value);
 }
 
-int sibyl_component_makes_private(void) { return makes_private(); }
+int sibyl_component_makes_private(MPI_Group group) { return makes_private(group); }
 
 void sibyl_component_begin_world(void) {
   sibyl_component_world_has_begun = 1;

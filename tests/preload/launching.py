@@ -142,6 +142,21 @@ def c_program(name):
     return compile_program(setting.mpicc, name)
 
 
+def linked_program(source):
+    """One that calls Sibyl's functions itself."""
+    if setting.mpicc is None:
+        raise unittest.SkipTest("no --mpicc")
+    include = HERE.parents[1] / "include"
+    library = setting.library_dir / f"libsibyl-{setting.flavour}.so"
+    output = setting.work / f"{source.stem}-linked"
+    options = ["-O1", "-DLINKED", f"-I{include}", f"-Wl,-rpath,{setting.library_dir}"]
+    command = [setting.mpicc, *options, str(source), str(library), "-o", str(output)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stderr}")
+    return output
+
+
 def cxx_program(name):
     """Compiled by the C++ compiler beside the C one, with what MPI's mpicc says that it needs: not
     every MPI has a wrapper for C++."""

@@ -1,7 +1,6 @@
 """Programs that MPI lets fail, or begin and end MPI in an unusual way: as without Sibyl."""
 
 import re
-import subprocess
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -9,12 +8,12 @@ from pathlib import Path
 from ended_tests import WINDOW
 from everyone_tests import SERVED, TWO_LEVELS
 from launching import (
-    HERE,
     INTEL,
     PROGRAMS,
     PreloadTest,
     c_program,
     fortran_program,
+    linked_program,
     read_reports,
     run,
     run_apart,
@@ -233,15 +232,6 @@ class Linked(PreloadTest):
 
     of_the_preload = True
 
-    def linked(self, source):
-        include = HERE.parents[1] / "include"
-        library = setting.library_dir / f"libsibyl-{setting.flavour}.so"
-        output = setting.work / f"{source.stem}-linked"
-        options = ["-O1", "-DLINKED", f"-I{include}", f"-Wl,-rpath,{setting.library_dir}"]
-        command = [setting.mpicc, *options, str(source), str(library), "-o", str(output)]
-        self.succeed(subprocess.run(command, capture_output=True, text=True))
-        return output
-
     def test_sessions_and_a_world_in_turn(self):
         def start(command):
             # MPICH 5.0 hangs by itself in one of ten of these jobs on two cores.
@@ -259,7 +249,7 @@ class Linked(PreloadTest):
             if plain.returncode != 0 or plain.stdout.count("right") != 3:
                 continue  # this MPI itself has no such life
             lived += 1
-            done, reports = start([self.linked(source), life])
+            done, reports = start([linked_program(source), life])
             self.assertEqual(self.succeed(done).stdout, plain.stdout, life)
             counted = dict.fromkeys(range(3), 0)
             for report in read_reports(reports):

@@ -2,6 +2,7 @@
 #include "collectives/persistent/init_frame.hpp"
 
 #include "collectives/operators.hpp"
+#include "communicator/own_calls.hpp"
 
 namespace sibyl {
 
@@ -48,6 +49,7 @@ void keep_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, Per
 int succeeded_everywhere(CommunicatorState& state, MPI_Comm comm, int own) {
   if (state.between_groups()) return own;
   const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;
+  const OwnCalls calls;
   const int here = own == MPI_SUCCESS ? 1 : 0;
   int everywhere = 0;
   const int error = PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, parent);

@@ -10,6 +10,7 @@
 
 #include "arrival_service/arrival_service.hpp"
 #include "base/own_failure.hpp"
+#include "communicator/own_calls.hpp"
 #include "cost/placement.hpp"
 #include "executor/window/node_window.hpp"
 #include "selection/lanes.hpp"
@@ -246,6 +247,7 @@ bool meet(CommunicatorState& state, const PersistentOffer& offer, const Persiste
       static_cast<std::int64_t>(state.bytes_for_windows()), -static_cast<std::int64_t>(call.bytes),
       offer.dense ? 1 : 0};
   std::array<std::int64_t, 5> least{};
+  const OwnCalls calls;
   const TagBlocks::Map used = call.tags.home().tags.used();
   if (PMPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_MIN,
                      comm) != MPI_SUCCESS ||

@@ -11,6 +11,7 @@
 // Thread safety: the guard is per thread.
 #pragma once
 
+#include "communicator/own_calls.hpp"
 #include "communicator/stack_frames.hpp"
 
 namespace sibyl::preload {
@@ -26,7 +27,7 @@ class Entry {
   ~Entry() { --guard_.depth; }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
-  bool nested() const { return guard_.depth > 1; }
+  bool nested() const { return guard_.depth > 1 || OwnCalls::are_made(); }
 
  private:
   struct Guard {

@@ -204,12 +204,14 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach(
 __attribute__((visibility("default"))) const char* sibyl_preload_attach_component(
     const sibyl_preload_services* services) {
   sibyl::library_raises = true;
+  sibyl::library_asks_what_is_private = true;
   return sibyl_preload_attach(services);
 }
 
-// Whether this thread is making a private communicator, which is not to be served.
-__attribute__((visibility("default"))) int sibyl_preload_makes_private() {
-  return sibyl::makes_private ? 1 : 0;
+// Whether a communicator that has this group and is being made is a private one, which is not to be
+// served.
+__attribute__((visibility("default"))) int sibyl_preload_makes_private(MPI_Group group) {
+  return sibyl::is_made_private(group) ? 1 : 0;
 }
 
 // A communicator has been made, and the program does not have it yet.

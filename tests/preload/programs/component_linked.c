@@ -1,0 +1,86 @@
+/* A program that Sibyl serves as a component of Open MPI, and that calls Sibyl's functions, too:
+ * wrong calls are raised as MPI's are, once, and right ones are counted once. Prints what each rank
+ * saw.
+ */
+#include <mpi.h>
+#include <sibyl/sibyl.h>
+#include <stdio.h>
+
+static int raised;
+
+static void note(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  (void)code;
+  ++raised;
+}
+
+static int class_of(int code) {
+  int class = MPI_SUCCESS;
+  MPI_Error_class(code, &class);
+  return class;
+}
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Errhandler noting;
+  MPI_Comm_create_errhandler(note, &noting);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, noting);
+
+  const int no_comm = class_of(SIBYL_Barrier(MPI_COMM_NULL)) == MPI_ERR_COMM && raised == 1;
+  raised = 0;
+  double value = rank, sum = 0;
+  const int wrong = SIBYL_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_BAND, MPI_COMM_WORLD);
+  const int no_op = class_of(wrong) == MPI_ERR_OP && raised == 1;
+  raised = 0;
+  int right = 0;
+  for (int call = 0; call < 7; ++call) {
+    SIBYL_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    right += sum == size * (size - 1) / 2;
+  }
+
+  /* Requests between two groups go to the library. */
+  MPI_Comm half, between;
+  const int low = rank < 2;
+  MPI_Comm_split(MPI_COMM_WORLD, low, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? 2 : 0, 0, &between);
+  SIBYL_Request request;
+  int all[8] = {0};
+  const int root = low ? 0 : rank == 2 ? MPI_ROOT : MPI_PROC_NULL;
+  const int made =
+      SIBYL_Gather_init(&rank, 1, MPI_INT, all, 1, MPI_INT, root, between, MPI_INFO_NULL, &request);
+  int gathered = made == MPI_SUCCESS;
+  if (gathered) {
+    SIBYL_Start(&request);
+    SIBYL_Arrive(&request);
+    SIBYL_Wait(&request);
+    if (root == MPI_ROOT) gathered = all[0] == 0 && all[1] == 1;
+    SIBYL_Request_free(&request);
+  }
+
+  /* A communicator that becomes ready while Sibyl makes one of its own is the program's. */
+  int scans = 0;
+  for (int turn = 0; turn < 8; ++turn) {
+    MPI_Comm one, other;
+    MPI_Request ready;
+    MPI_Comm_dup(MPI_COMM_WORLD, &one);
+    MPI_Comm_idup(MPI_COMM_WORLD, &other, &ready);
+    for (int call = 0; call < 12; ++call) {
+      int result = -1;
+      if (call == 6) MPI_Wait(&ready, MPI_STATUS_IGNORE);
+      MPI_Scan(&rank, &result, 1, MPI_INT, MPI_SUM, call < 6 ? one : other);
+      scans += result == rank * (rank + 1) / 2;
+    }
+    MPI_Comm_free(&other);
+    MPI_Comm_free(&one);
+  }
+  printf("%d: %d %d %d sums, %d, %d scans, raised %d\n", rank, no_comm, no_op, right, gathered,
+         scans, raised);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+  MPI_Errhandler_free(&noting);
+  MPI_Finalize();
+  return 0;
+}

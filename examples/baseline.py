@@ -2,9 +2,9 @@
 
     sibyl must be built (make); needs root, for the network namespaces. About ten minutes.
 
-    python examples/baseline.py --results DIR --page docs/results/baseline.md
-    python examples/baseline.py --results DIR --page FILE --quick     # a minute, for a look
-    python examples/baseline.py --results DIR --page FILE --page-only # from results that are there
+    .venv/bin/python examples/baseline.py --results DIR --page docs/results/baseline.md
+    .venv/bin/python examples/baseline.py --results DIR --page FILE --quick      # a minute
+    .venv/bin/python examples/baseline.py --results DIR --page FILE --page-only  # measures nothing
 
 Every grid's result lies in DIR as JSON with its raw samples; those that are there already are not
 measured again, and an interrupted run goes on where it was. Delays are 0.6 of the time that the
@@ -299,10 +299,10 @@ def page(parts: list[Part]) -> str:
         "# The baseline to beat",
         "",
         "Native collectives under arrival patterns, with the lower bounds of the model beside",
-        "them. Written by `examples/baseline.py` from its results:",
+        "them. Written by `examples/baseline.py`, as root, from its results:",
         "",
         "    make build",
-        "    python examples/baseline.py --results DIR --page docs/results/baseline.md",
+        "    .venv/bin/python examples/baseline.py --results DIR --page docs/results/baseline.md",
         "",
         f"Measured on {origin['date'][:10]}: {job['cpu']}, {job['cores']} cores, "
         f"{origin['system']}; {' and '.join(versions)}; Sibyl {origin['sibyl']}"

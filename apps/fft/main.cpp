@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -272,6 +273,11 @@ int work(int argument_count, char** arguments, Options& options, std::string& do
 int main(int argument_count, char** arguments) {
   using namespace sibyl::fft;
   int level = MPI_THREAD_SINGLE;
+  // Where Sibyl is a component of Open MPI it stands aside, or what is called native is Sibyl's.
+  const std::vector<std::string> gathers = parse_options(argument_count, arguments).gathers;
+  if (std::ranges::find(gathers, "native") != gathers.end()) {
+    setenv("OMPI_MCA_coll_sibyl_priority", "0", 1);
+  }
   MPI_Init_thread(&argument_count, &arguments, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,6 +1,10 @@
 // Reads the command line; see options.hpp.
 #include "fft/options.hpp"
 
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
 #include "command_line.hpp"
 #include "fft/decimation.hpp"
 #include "fft/gather_names.hpp"
@@ -79,6 +83,18 @@ Options parse_options(int argument_count, char** arguments) {
   return options;
 }
 
+namespace {
+
+// Whether the preload is there and takes PMPI_Gather.
+bool is_taken_by_profiling_names() {
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  const char* const intercept = std::getenv("SIBYL_INTERCEPT");
+  return preloaded != nullptr && std::strstr(preloaded, "libsibyl-preload") != nullptr &&
+         intercept != nullptr && std::string_view(intercept) == "pmpi";
+}
+
+}  // namespace
+
 std::string problem_on(const Options& options, std::size_t ranks, bool common_clock) {
   if (!is_power_of_two(ranks)) {
     return std::to_string(ranks) + " ranks: their number must be a power of two";
@@ -88,6 +104,10 @@ std::string problem_on(const Options& options, std::size_t ranks, bool common_cl
            " ranks; say " + std::to_string(4 * ranks) + " or more";
   }
   for (const std::string& name : options.gathers) {
+    if (name == "native" && is_taken_by_profiling_names()) {
+      return "--gather native would be Sibyl's: SIBYL_INTERCEPT=pmpi takes profiling names, too; "
+             "leave one of the two out";
+    }
     if (!common_clock && find_gather(name)->told_others) {
       return "--gather " + name +
              " compares times of ranks, which need the clock of one machine; "

@@ -152,8 +152,8 @@ int draw(const std::vector<std::string>& command, const std::string& document,
   }
   variables.push_back(nullptr);
   pid_t child = 0;
-  if (posix_spawn(&child, words.front().c_str(), nullptr, nullptr, arguments.data(),
-                  variables.data()) != 0) {
+  if (posix_spawnp(&child, words.front().c_str(), nullptr, nullptr, arguments.data(),
+                   variables.data()) != 0) {
     return -1;
   }
   int status = 0;

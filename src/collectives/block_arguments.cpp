@@ -27,12 +27,13 @@ Verdict judge_in_place(const void* all, const void* own, int root, int rank, int
 }
 
 // What MPICH refuses: a root's own block that lies where it is to go, or comes from. `place` counts
-// elements, and the library goes by their size.
+// elements. The library goes by their size, and refuses besides what is right.
 Verdict judge_overlap(const BlockSide& all, MPI_Aint place, const BlockSide& own) {
   if (!mpich_refuses() || own.count == 0) return {};
-  int size = 0;
-  if (place != 0 && PMPI_Type_size(all.type, &size) != MPI_SUCCESS) return {};
-  const char* const at = static_cast<const char*>(all.buffer) + place * size;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  if (place != 0 && PMPI_Type_get_extent(all.type, &lower, &extent) != MPI_SUCCESS) return {};
+  const char* const at = static_cast<const char*>(all.buffer) + place * extent;
   return at == own.buffer && refuses_twice() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 

@@ -214,8 +214,16 @@ const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm
 void find_costs(CommunicatorState& state, Caller caller, Collective collective, std::uint64_t bytes,
                 OperatorUse use, bool commutes) {
   if (state.costs_sought() || (caller.preload && !state.has_repaid_set_up())) return;
+  CommunicatorState::CachedChoice& last = state.cached_choice[static_cast<std::size_t>(collective)];
+  const bool as_last =
+      last.valid && last.bytes == bytes && last.operator_use == use && last.commutes == commutes;
+  if (as_last && last.wants_no_costs) return;
   const Situation now = state.situation(collective, bytes, use, commutes);
-  if (wants_costs(state.settings(), now)) state.find_costs(state.tags_of(collective));
+  if (wants_costs(state.settings(), now)) {
+    state.find_costs(state.tags_of(collective));
+  } else if (as_last) {
+    last.wants_no_costs = true;
+  }
 }
 
 int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveCall& call) {

@@ -88,11 +88,14 @@ void CommunicatorState::drop_window() {
 
 namespace {
 
-std::atomic<bool> begin_before_the_program = false;  // where there are several ranks
+std::atomic<bool> begin_before_the_program = false;  // those of several ranks of one group
 
-bool is_one_rank(MPI_Comm comm) {
+// Of which no state can begin then.
+bool has_none_before(MPI_Comm comm) {
   int size = 0;
-  return PMPI_Comm_size(comm, &size) == MPI_SUCCESS && size == 1;
+  int inter = 0;
+  return (PMPI_Comm_size(comm, &size) == MPI_SUCCESS && size == 1) ||
+         (PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter != 0);
 }
 
 // MPICH 5 returns no error that a handler has taken, but then gives no answer either.
@@ -118,7 +121,7 @@ CommunicatorState* CommunicatorState::get(MPI_Comm comm, int& raised) {
   // Before MPI_Init and after MPI_Finalize the library refuses the call that was made, by its name.
   const bool of_world = comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
   if (of_world && !Process::has_world()) return nullptr;
-  if (!of_world && begin_before_the_program && !is_one_rank(comm)) return nullptr;
+  if (!of_world && begin_before_the_program && !has_none_before(comm)) return nullptr;
   return make(comm, raised);
 }
 

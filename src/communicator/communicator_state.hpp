@@ -75,11 +75,14 @@ class CommunicatorState final : public ArrivalListener {
   // The private communicator goes, and calls go to the MPI library until it is asked for again. All
   // ranks do so between the same two calls.
   void give_private_back();
-  // Under the preload, before set-up: whether the library serves this collective whatever its
-  // arguments, so that it is no reason for a set-up. The same on all ranks.
+  // Under the preload: whether the library serves this collective whatever its arguments, so that
+  // it is no reason for a set-up. The same on all ranks.
   bool library_serves(Collective collective, MPI_Comm comm) {
+    if (mode_ == Mode::served) return leaves_native(collective);
     return mode_ == Mode::counting && process_.leaves_native(collective) && is_within_world(comm);
   }
+  // Whether it serves all calls, from now on.
+  bool is_native() const { return mode_ == Mode::native; }
   // The same but for what goes by a window that nobody asked for.
   bool waits_for_window(Collective collective, MPI_Comm comm) {
     return mode_ == Mode::counting && process_.waits_for_window(collective) &&
@@ -127,6 +130,7 @@ class CommunicatorState final : public ArrivalListener {
     if (placement == this->placement()) return;
     SettledCalls::forget(link_->comm);
     programs.set_placement(placement);
+    cached_choice = {};
     largest_run_ = largest_run(placement.nodes);
     // Their trees are over the other placement's places.
     irregular_room.tree_sizes.clear();
@@ -264,8 +268,9 @@ class CommunicatorState final : public ArrivalListener {
     // looks at arrivals, or they are known.
     const Algorithm* by_arrivals = nullptr;
     SegmentPlan segments_by_arrivals;
-    bool governed = false;  // chosen by the model, which the governor does not trust blindly
-    Served challenger;      // what is to be tried besides; nothing where calls are short
+    bool wants_no_costs = false;  // find_costs() has looked
+    bool governed = false;        // chosen by the model, which the governor does not trust blindly
+    Served challenger;            // what is to be tried besides; nothing where calls are short
     bool follows_arrivals() const {
       return valid && algorithm != nullptr && algorithm->arrivals && !segments.together;
     }
@@ -299,6 +304,11 @@ class CommunicatorState final : public ArrivalListener {
 
   bool make_room(MPI_Comm comm, bool has_room);  // agreement.cpp
   bool is_on_one_node() const { return ranks_per_node() == size_; }
+  // Where ranks know of each other's arrivals, calls of all kinds are counted.
+  bool leaves_native(Collective collective) const {
+    return is_on_one_node() && arrivals.predictor() == nullptr &&
+           is_left_native_on_one_node(settings_, collective, by_window_);
+  }
   void open_window();  // agreement.cpp
   void drop_window();
   std::int64_t find_processors();  // agreement.cpp

@@ -23,10 +23,10 @@
 // to take no more than half a hundredth. What they take is what the rank that was at it for longest
 // was at work, and what all ranks waited. One that is ahead of the others waits for them as well,
 // which delays nobody but for what it would have got ready meanwhile: of that one call's time
-// counts. Where the median has grown or fallen by a quarter, or ranks come five times as far apart
-// as they did, or less than a fifth, and by more than a call takes, things are not what they were:
-// a trial against the library begins at once, be another one under way or not. One that then finds
-// that it was not Sibyl's fault doubles what it takes to be alarmed.
+// counts. Where the median has grown by a quarter or fallen by a fifth, or ranks come five times as
+// far apart as they did, or less than a fifth, and by more than a call takes, things are not what
+// they were: a trial against the library begins at once, be another one under way or not. One that
+// then finds that it was not Sibyl's fault doubles what it takes to be alarmed.
 #pragma once
 
 #include <array>

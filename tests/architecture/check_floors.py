@@ -46,17 +46,12 @@ LINE = 4
 # Floors of the public headers include/sibyl/<name>.
 PUBLIC_HEADERS = {
     "version.h": 0,
-    "status.hpp": 0,
     "schedule.hpp": 1,
-    "verify.hpp": 1,
-    "export.hpp": 1,
     "arrival.hpp": 1,
-    "pattern.hpp": 1,
     "predictors.hpp": 1,
     "planners.hpp": 2,
     "clairvoyant.hpp": 2,
     "simulator.hpp": 2,
-    "selection.hpp": 3,
     "sibyl.h": 7,
     "pat.h": 7,
 }

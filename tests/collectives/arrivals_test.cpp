@@ -141,6 +141,7 @@ TEST(Arrivals, OnIntercommunicatorsHaveNoEffect) {
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? size / 2 : 0, 0, &between);
   const std::vector<double> times = stairs(1);
   EXPECT_EQ(SIBYL_Comm_set_arrivals(between, times.data(), size), MPI_SUCCESS);
+  EXPECT_FALSE(CommunicatorState::get(between)->arrivals.view()->known());
   MPI_Comm_free(&between);
   MPI_Comm_free(&half);
 }

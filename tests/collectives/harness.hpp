@@ -9,8 +9,10 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "collectives/call.hpp"
 #include "collectives/collectives.hpp"
 #include "communicator/communicator_state.hpp"
 #include "sibyl/planners.hpp"
@@ -99,6 +101,9 @@ inline std::vector<const Algorithm*> rows_and_auto(Collective collective) {
   return rows;
 }
 
+// How many calls Sibyl has served in this process since the first Served.
+inline int served_calls = 0;
+
 // A duplicate of a communicator, set up and served by one algorithm.
 class Served {
  public:
@@ -108,6 +113,7 @@ class Served {
     EXPECT_NE(state_, nullptr);
     EXPECT_TRUE(state_->serves(get(), true));
     force(algorithm);
+    on_served = [] { ++served_calls; };
   }
   // `segments`: for an algorithm that cuts vectors; 0 leaves it to the model.
   void force(const Algorithm* algorithm, std::uint32_t segments = 0) {
@@ -125,8 +131,9 @@ class Served {
   CommunicatorState& state() { return *state_; }
   // Set by tests whose calls Sibyl serves, where the MPI library's own cannot do all that they try.
   bool by_sibyl = false;
-  // What served the last call; nullptr when the MPI library did.
+  // What served the calls since this was asked last; nullptr when the MPI library did.
   const Algorithm* served_by() const {
+    if (std::exchange(served_before_, served_calls) == served_calls) return nullptr;
     return state_->cached_choice[static_cast<std::size_t>(collective_)].algorithm;
   }
 
@@ -134,6 +141,7 @@ class Served {
   Duplicate duplicate_;
   Collective collective_;
   CommunicatorState* state_ = nullptr;
+  mutable int served_before_ = served_calls;
 };
 
 // Some of the ranks, in the order of their keys.

@@ -50,8 +50,9 @@ TEST_F(Large, GatherAndScatterOfMoreThan2To31BytesInAll) {
                 MPI_SUCCESS);
       for (const std::int64_t i : places) EXPECT_EQ(own[i], 9 * i + 1 + rank) << "element " << i;
     }
-    ASSERT_NE(served.served_by(), nullptr) << "blocks of a message each need no native call";
-    EXPECT_EQ(served.served_by()->name, "linear");
+    const Algorithm* const by = served.served_by();
+    ASSERT_NE(by, nullptr) << "blocks of a message each need no native call";
+    EXPECT_EQ(by->name, "linear");
   }
 }
 

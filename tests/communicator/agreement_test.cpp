@@ -114,6 +114,8 @@ TEST(Agreement, UnderThePreloadAWrongNameMeansNative) {
               MPI_SUCCESS);
     EXPECT_EQ(sum, rank_in() + 1);
   }
+  EXPECT_TRUE(other.state().refused());
+  EXPECT_EQ(other.state().private_comm(), MPI_COMM_NULL);
 }
 
 TEST(Agreement, NativeOnRankZeroIsNativeOnAll) {
@@ -143,7 +145,12 @@ TEST(Agreement, WhatTheLibraryServesIsKnownBeforeASetUpButForThreads) {
   }
   EXPECT_FALSE(state.library_serves(Collective::scan, comm.get()));
   ASSERT_TRUE(state.serves(comm.get(), true));
-  EXPECT_FALSE(state.library_serves(Collective::barrier, comm.get())) << "it is set up";
+  const bool one_node = state.ranks_per_node() == state.size();
+  EXPECT_EQ(state.library_serves(Collective::barrier, comm.get()), one_node);
+  Settings by_name = state.settings();
+  by_name.algorithm[static_cast<std::size_t>(Collective::barrier)] = 0;
+  state.replace_settings(by_name);
+  EXPECT_FALSE(state.library_serves(Collective::barrier, comm.get()));
 }
 
 // A window that nobody asked for has to be repaid by calls of those that it serves.

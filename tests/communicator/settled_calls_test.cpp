@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "collectives/blocking/serve.hpp"
 #include "collectives/call.hpp"
 #include "collectives/collectives.hpp"
 #include "collectives/harness.hpp"
@@ -103,6 +104,21 @@ TEST(SettledCalls, AreToldApartByEveryWord) {
   }
 }
 
+// Two calls of a loop that happen to be remembered in one place do not drive each other out.
+TEST(SettledCalls, StayWhereAnotherIsRememberedInTheirPlace) {
+  SettledCall call;
+  call.epoch = SettledCalls::epoch(MPI_COMM_WORLD);
+  call.communicator = 77;
+  for (std::uint64_t other_count = 1; other_count <= 500; ++other_count) {
+    SettledCall other = call;
+    other.count = other_count;
+    SettledCalls::add({.call = call});
+    SettledCalls::add({.call = other});
+    EXPECT_NE(SettledCalls::find(call), nullptr) << other_count;
+    EXPECT_NE(SettledCalls::find(other), nullptr) << other_count;
+  }
+}
+
 TEST(SettledCalls, TellBuffersApartWhereACallIsJudgedByThem) {
   const int value = 0;
   const void* const buffers[] = {&value, nullptr, MPI_IN_PLACE};
@@ -136,6 +152,53 @@ TEST(SettledCalls, AreThoseOfPredefinedTypesAndOperators) {
   EXPECT_TRUE(native.settles());
   MPI_Op_free(&op);
   MPI_Type_free(&type);
+}
+
+// What the library has whatever its arguments are, which it judges, too.
+TEST(SettledCalls, AreOfAnyOperatorWhereTheLibraryServesThemAll) {
+  const Duplicate comm;
+  CommunicatorState& state = *CommunicatorState::get(comm.get());
+  ASSERT_TRUE(state.serves(comm.get(), true));
+  if (state.ranks_per_node() != state.size()) GTEST_SKIP() << "ranks are on several nodes";
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(
+      [](void* in, void* inout, int* count, MPI_Datatype*) {
+        for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
+      },
+      1, &op);
+  const std::vector<int> sent(static_cast<std::size_t>(size_of()), 2);
+  int sum = 0;
+  EXPECT_EQ(
+      serve_reduce_scatter_block(under_preload, sent.data(), &sum, 1, MPI_INT, op, comm.get()),
+      MPI_SUCCESS);
+  EXPECT_EQ(sum, 2 * size_of());
+  SettledCall key = settled_call(Collective::reduce_scatter_block, no_rank, under_preload,
+                                 comm.get(), sent.data(), &sum)
+                        .with(1, MPI_INT)
+                        .by(op);
+  EXPECT_NE(SettledCalls::find(key), nullptr);
+  state.set_placement({.ranks_per_node = 1});
+  key.epoch = SettledCalls::epoch(comm.get());
+  if (state.size() > 1) {
+    EXPECT_EQ(SettledCalls::find(key), nullptr);
+    EXPECT_FALSE(state.library_serves(Collective::reduce_scatter_block, comm.get()));
+  }
+  MPI_Op_free(&op);
+}
+
+TEST(SettledCalls, AreAllBetweenGroups) {
+  const int size = size_of();
+  if (size < 2) GTEST_SKIP() << "needs two groups";
+  const bool low = rank_in() < size / 2;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm between = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, low ? 0 : 1, rank_in(), &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? size / 2 : 0, 0, &between);
+  EXPECT_EQ(serve_barrier(under_preload, between), MPI_SUCCESS);
+  const SettledCall key = settled_call(Collective::barrier, no_rank, under_preload, between);
+  EXPECT_NE(SettledCalls::find(key), nullptr);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
 }
 
 TEST(SettledCalls, OfIrregularBlocksHaveAnySizesWhereTheChoiceKnowsNone) {

@@ -140,6 +140,7 @@ Repeats to the last digit, and `make test` holds the table against what this mak
 
 <!-- not run: make test runs it -->
 
+    cmake --build --preset release --target test_selection
     SIBYL_UPDATE_DOCS=1 build/release/bin/test_selection --gtest_filter='ToldWrong.Table*'
 
 Simulated (Hockney model, 25 us + 8 ns/B, a rank a host, links that carry messages in turn), vectors of

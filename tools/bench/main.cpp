@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -143,6 +144,8 @@ SIBYL_EXPORT int main(int argument_count, char** arguments) {
     variants = variants || name.find("native:") != std::string::npos;
   }
   if (variants) allow_native_variants();
+  // Where Sibyl is a component of Open MPI it stands aside: what is called native is the library's.
+  setenv("OMPI_MCA_coll_sibyl_priority", "0", 1);
   // Bare calls of a program without threads pay for none.
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argument_count, &arguments, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,

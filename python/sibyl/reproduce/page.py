@@ -305,7 +305,8 @@ def markdown(
         "which judge the papers' claims one by one, some on several instruments: "
         f"{_count(documents, 'paper')}. How each was got, and why a claim is "
         f"not held, is among the [details]({DETAILS}); each item has a table (CSV) of ours beside "
-        "the published numbers, and draws a picture."
+        "the published numbers, and draws a picture. What LIN, BSLS@K, alpha and *under way* are "
+        "says the glossary (`docs/reference/glossary.md`)."
         + (OTHERS.format(_part("paper")) if _papers(documents, short=False) else ""),
     ]
     papers = _papers(documents, short=True)

@@ -90,7 +90,8 @@ Outcome ReduceScatter::serve(CommunicatorState& state, CountedCall& counted, int
   call.send = vector;
   const MPI_Count begin = call.block_begins[static_cast<std::size_t>(state.rank())];
   vector.base = static_cast<char*>(receive);
-  if (receive != nullptr) vector.base -= static_cast<MPI_Aint>(begin) * vector.type.extent;
+  // A null pointer may be MPI_BOTTOM.
+  if (own_bytes != 0) vector.base -= static_cast<MPI_Aint>(begin) * vector.type.extent;
   call.receive = vector;
   return {algorithm, own_bytes, run_prepared(state, *prepared, call)};
 }

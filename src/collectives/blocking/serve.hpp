@@ -119,12 +119,11 @@ int leave_judgement(const Call& call, Caller caller, CommunicatorState& state) {
   return counted.end_left(LeftNative::arguments, counted.bytes_of(own.count, own.type), result);
 }
 
-// Whether the library serves a call before its communicator's set-up: this one, all that are as
-// short, or all like it.
+// Whether the library serves a call before it is looked at by whom it is best served: this one, all
+// that are as short, or all like it.
 enum class LibraryServes : std::uint8_t { no, this_once, as_short, always };
 template <class Call>
 LibraryServes library_serves(const Call& call, CommunicatorState& state, MPI_Comm comm) {
-  if (state.library_serves(call.collective, comm)) return LibraryServes::always;
   if (!state.waits_for_window(call.collective, comm)) return LibraryServes::no;
   const OwnData own = call.own_data(state.rank(), state.size());
   int size = 0;
@@ -154,8 +153,10 @@ template <class Call>
   CommunicatorState* const state = CommunicatorState::get(comm, raised);
   if (raised != MPI_SUCCESS) return raised;
   if (state == nullptr) return call.native();
+  // It judges the arguments, too.
+  const bool librarys = caller.preload && state->library_serves(call.collective, comm);
   Verdict verdict;
-  if (!state->between_groups()) verdict = call.judge(state->rank(), state->size());
+  if (!librarys && !state->between_groups()) verdict = call.judge(state->rank(), state->size());
   if (!verdict.right()) {
     if (verdict.library_refuses && caller.preload) return call.native();
     const bool takes_part =
@@ -163,21 +164,22 @@ template <class Call>
     if (!takes_part) return fail(caller, comm, verdict.error_class);
   }
   if constexpr (requires { call.library_judges(*state); }) {
-    if (!state->between_groups() && call.library_judges(*state)) {
+    if (!librarys && !state->between_groups() && call.library_judges(*state)) {
       return leave_judgement(call, caller, *state);
     }
   }
   CountedCall counted(*state, call.collective, call.root, caller.place);
   if (governed != nullptr) counted.adopt(*governed);
   counted.known_by(key);
-  const LibraryServes before =
-      caller.preload ? library_serves(call, *state, comm) : LibraryServes::no;
+  const LibraryServes before = librarys         ? LibraryServes::always
+                               : caller.preload ? library_serves(call, *state, comm)
+                                                : LibraryServes::no;
   if (before != LibraryServes::no) {
+    const int result = call.native();
+    if (result != MPI_SUCCESS) return counted.end_left(LeftNative::by_choice, 0, result);
     // The handle of a type that is not predefined may be another's later, of another size.
     const bool asks_size = counted.is_timed() || before == LibraryServes::as_short;
     const OwnData own = asks_size ? call.own_data(state->rank(), state->size()) : OwnData{};
-    const int result = call.native();
-    if (result != MPI_SUCCESS) return counted.end_left(LeftNative::by_choice, 0, result);
     const std::uint64_t bytes = counted.bytes_of(own.count, own.type);
     const auto tells_size = [&] {
       DatatypeInfo type;
@@ -207,7 +209,12 @@ template <class Call>
     // Between groups the arguments belong to the other one's ranks.
     const bool readable = counted.is_timed() && !state->between_groups();
     const OwnData own = readable ? call.own_data(state->rank(), state->size()) : OwnData{};
-    return counted.end_native(own.count, own.type, call.native());
+    const bool for_good = caller.preload && state->is_native() && !counted.is_timed();
+    const int result = call.native();
+    if (for_good && result == MPI_SUCCESS && may_settle(call, key, state->rank())) {
+      counted.settle(*key.call, 0);
+    }
+    return counted.end_native(own.count, own.type, result);
   }
   if (outcome.to_library) {
     const bool countable = call.key_tells_bytes() || !counted.is_timed();

@@ -44,13 +44,21 @@ int init_irregular(Caller caller, Collective collective, const IrregularSide& al
   (up ? native.send_count : native.receive_count) = own.count;
   native.send_type = up ? own.type : all.type;
   native.receive_type = up ? all.type : own.type;
-  native.copy_arrays(all.counts, all.displacements, comm);
-  const std::vector<MPI_Count> counts = native.counts;
-  const std::vector<MPI_Aint> displacements = native.displacements;
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
+  const bool copied = guarded(
+      [&] {
+        native.copy_arrays(all.counts, all.displacements, comm);
+        counts = native.counts;
+        displacements = native.displacements;
+        return true;
+      },
+      false);
   UserBuffer own_buffer;
   return init(
       collective, root, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer&, PersistentCall& call) -> int {
+        if (!copied) return MPI_ERR_NO_MEM;
         int wrong = judge_irregular(all, own, root, state.rank(), state.size()).error_class;
         const bool is_root = state.rank() == root;
         call.in_place = is_root && own.buffer == MPI_IN_PLACE;

@@ -76,13 +76,21 @@ int init_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm, MP
                     .receive = now.receive.buffer,
                     .receive_count = now.receive.count,
                     .receive_type = now.receive.type};
-  native.copy_arrays(now.receive.counts, now.receive.displacements, comm);
-  const std::vector<MPI_Count> counts = native.counts;
-  const std::vector<MPI_Aint> displacements = native.displacements;
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
+  const bool copied = guarded(
+      [&] {
+        native.copy_arrays(now.receive.counts, now.receive.displacements, comm);
+        counts = native.counts;
+        displacements = native.displacements;
+        return true;
+      },
+      false);
   ReadExchange read;
   return init(
       collective, 0, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) -> int {
+        if (!copied) return MPI_ERR_NO_MEM;
         const int wrong = judge_exchange(now, state.rank(), state.size()).error_class;
         if (wrong != MPI_SUCCESS) return wrong;
         if (const int unread = read.read(state, now); unread != MPI_SUCCESS) return unread;

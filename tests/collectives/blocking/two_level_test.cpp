@@ -182,8 +182,9 @@ TEST(Barrier, GoesOnTwoLevelsWhereItIsAskedTo) {
     Served served(Collective::barrier, find_algorithm(Collective::barrier, "two-level"));
     served.state().set_placement(lie.placement);
     for (int last = 0; last < size_of(); ++last) expect_awaited(last, served.get());
-    ASSERT_NE(served.served_by(), nullptr);
-    EXPECT_EQ(served.served_by()->name, "two-level");
+    const Algorithm* const by = served.served_by();
+    ASSERT_NE(by, nullptr);
+    EXPECT_EQ(by->name, "two-level");
   }
 }
 
@@ -210,8 +211,9 @@ TEST(Alltoall, GoesOnTwoLevelsWhereItIsAskedTo) {
                 MPI_SUCCESS);
       EXPECT_EQ(data, expected) << count << " in place";
     }
-    ASSERT_NE(served.served_by(), nullptr);
-    EXPECT_EQ(served.served_by()->name, "two-level");
+    const Algorithm* const by = served.served_by();
+    ASSERT_NE(by, nullptr);
+    EXPECT_EQ(by->name, "two-level");
   }
 }
 

@@ -256,6 +256,7 @@ std::string page() {
       "digit, and `make test` holds the table against what this makes:\n"
       "\n"
       "<!-- not run: make test runs it -->\n\n"
+      "    cmake --build --preset release --target test_planners\n"
       "    SIBYL_UPDATE_DOCS=1 build/release/bin/test_planners --gtest_filter='Exchange.Table*'\n"
       "\n";
   text += table_of([](const Case& now, Shape shape) {

@@ -139,8 +139,14 @@ def _encoded(content: str | bytes) -> bytes:
 
 
 def _keeps_its_place(path: Path) -> bool:
-    """Whether no file made beside it can take its place: of a device, a pipe, an open file."""
-    return (is_there(path) and not is_file(path)) or any(map(_is_of_descriptors, _links(path)))
+    """Whether no file made beside it can take its place: of a device, a pipe, an open file.
+
+    Nor that of a file which a link leads to where none can be made.
+    """
+    if is_link(path) and is_file(path):
+        closed = not os.access(Path(os.path.realpath(path)).parent, os.W_OK)
+        return closed or any(map(_is_of_descriptors, _links(path)))
+    return is_there(path) and not is_file(path)
 
 
 def _links(path: Path) -> Iterator[Path]:

@@ -26,15 +26,11 @@ Verdict judge_in_place(const void* all, const void* own, int root, int rank, int
   return {};
 }
 
-// What MPICH refuses: a root's own block that lies where it is to go, or comes from. `place` counts
-// elements. The library goes by their size, and refuses besides what is right.
+// What MPICH refuses: a root's own block that lies where it is to go, or comes from.
 Verdict judge_overlap(const BlockSide& all, MPI_Aint place, const BlockSide& own) {
   if (!mpich_refuses() || own.count == 0) return {};
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  if (place != 0 && PMPI_Type_get_extent(all.type, &lower, &extent) != MPI_SUCCESS) return {};
-  const char* const at = static_cast<const char*>(all.buffer) + place * extent;
-  return at == own.buffer && refuses_twice() ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
+  const bool twice = is_taken_for(own.buffer, all.buffer, place, all.type) && refuses_twice();
+  return twice ? Verdict{MPI_ERR_BUFFER, true} : Verdict{};
 }
 
 }  // namespace

@@ -32,6 +32,16 @@ bool refuses_twice() {
   return found == yes;
 }
 
+bool is_taken_for(const void* own, const void* buffer, MPI_Aint place, MPI_Datatype type) {
+  if (place == 0) return own == buffer;
+  int size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  return PMPI_Type_size(type, &size) == MPI_SUCCESS &&
+         PMPI_Type_get_extent(type, &lower, &extent) == MPI_SUCCESS && extent == size &&
+         static_cast<const char*>(buffer) + place * extent == own;
+}
+
 // MPI_BOTTOM is one too: it is right with a type that holds addresses.
 Verdict judge_null_pointer(MPI_Datatype datatype) {
   Envelope envelope;

@@ -35,6 +35,10 @@ inline bool any_refuses() { return openmpi_refuses() || mpich_refuses(); }
 // Of the two that do: whether this one has not been told to let the same buffer pass twice.
 bool refuses_twice();
 
+// Whether MPICH takes `own` for the place in a buffer that lies so many elements behind its begin.
+// It reckons these by their size; where that is not where they lie, it is not taken for it here.
+bool is_taken_for(const void* own, const void* buffer, MPI_Aint place, MPI_Datatype type);
+
 // A null pointer to some elements.
 Verdict judge_null_pointer(MPI_Datatype datatype);
 

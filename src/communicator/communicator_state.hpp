@@ -81,6 +81,7 @@ class CommunicatorState final : public ArrivalListener {
     if (mode_ == Mode::served) return leaves_native(collective);
     return mode_ == Mode::counting && process_.leaves_native(collective) && is_within_world(comm);
   }
+  bool is_set_up() const { return mode_ == Mode::served; }
   // Whether it serves all calls, from now on.
   bool is_native() const { return mode_ == Mode::native; }
   // The same but for what goes by a window that nobody asked for.

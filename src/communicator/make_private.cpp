@@ -1,10 +1,8 @@
 // Makes communicators that the program does not see; see make_private.hpp.
 #include "communicator/make_private.hpp"
 
-#include <algorithm>
 #include <mutex>
-#include <numeric>
-#include <vector>
+#include <utility>
 
 #include "executor/faults.hpp"
 
@@ -14,36 +12,46 @@ bool library_asks_what_is_private = false;
 
 namespace {
 
-std::mutex mutex;
-std::vector<MPI_Group> groups;  // of communicators that are being made
-
 // All ranks, by a handle that no other communicator has: PMPI_Comm_group gives the one that a
-// communicator shares with its duplicates.
+// communicator shares with its duplicates. Without memory that one is as good as any.
 class OwnGroup {
  public:
-  explicit OwnGroup(MPI_Group all) {
+  explicit OwnGroup(MPI_Group all) : handle_(all) {
     int size = 0;
     PMPI_Group_size(all, &size);
-    std::vector<int> ranks(static_cast<std::size_t>(size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    if (PMPI_Group_incl(all, size, ranks.data(), &handle_) != MPI_SUCCESS) return;
+    int every[1][3] = {{0, size - 1, 1}};
+    made_ = PMPI_Group_range_incl(all, 1, every, &handle_) == MPI_SUCCESS;
+    if (!made_) handle_ = all;
     const std::lock_guard<std::mutex> lock(mutex);
-    groups.push_back(handle_);
+    next_ = std::exchange(first, this);
   }
   ~OwnGroup() {
-    if (handle_ == MPI_GROUP_NULL) return;
     {
       const std::lock_guard<std::mutex> lock(mutex);
-      std::erase(groups, handle_);
+      OwnGroup** place = &first;
+      while (*place != this) place = &(*place)->next_;
+      *place = next_;
     }
-    PMPI_Group_free(&handle_);
+    if (made_) PMPI_Group_free(&handle_);
   }
   OwnGroup(const OwnGroup&) = delete;
   OwnGroup& operator=(const OwnGroup&) = delete;
   MPI_Group handle() const { return handle_; }
+  // Whether one that stands, of any thread, has this handle.
+  static bool is_one(MPI_Group group) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    for (const OwnGroup* one = first; one != nullptr; one = one->next_) {
+      if (one->made_ && one->handle_ == group) return true;
+    }
+    return false;
+  }
 
  private:
-  MPI_Group handle_ = MPI_GROUP_NULL;
+  MPI_Group handle_;
+  bool made_ = false;
+  OwnGroup* next_ = nullptr;
+  static inline std::mutex mutex;
+  static inline OwnGroup* first = nullptr;
 };
 
 int create(MPI_Comm comm, MPI_Group all, MPI_Comm& made) {
@@ -54,10 +62,7 @@ int create(MPI_Comm comm, MPI_Group all, MPI_Comm& made) {
 
 }  // namespace
 
-bool is_made_private(MPI_Group group) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  return std::ranges::find(groups, group) != groups.end();
-}
+bool is_made_private(MPI_Group group) { return OwnGroup::is_one(group); }
 
 MPI_Comm make_private(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;

@@ -154,7 +154,7 @@ TEST(SettledCalls, AreThoseOfPredefinedTypesAndOperators) {
   MPI_Type_free(&type);
 }
 
-// What the library has whatever its arguments are, which it judges, too.
+// What the library has whatever its arguments are.
 TEST(SettledCalls, AreOfAnyOperatorWhereTheLibraryServesThemAll) {
   const Duplicate comm;
   CommunicatorState& state = *CommunicatorState::get(comm.get());

@@ -159,11 +159,9 @@ def status(
     for each in broken:
         print(f"{each.name}: damaged; remove it with: sibyl cluster down --name {each.name}")
     if not rows and not broken:
-        if roots_are_hidden():
-            raise CommandError(
-                "clusters of root cannot be seen; ask with: sudo sibyl cluster status"
-            )
         print("there is no cluster; make one with: sibyl cluster up --hosts N")
+        if roots_are_hidden():
+            print("root may have some, which cannot be seen; ask: sudo sibyl cluster status")
     for each, condition, process in rows:
         queues = f" with queues of {size_text(each.queue)}" if each.queue else ""
         used = f" by process {process}" if process else ""

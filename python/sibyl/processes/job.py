@@ -118,6 +118,7 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
         # reaches the launcher and not this process).
         if code < 0 or code > 128 or received:
             job.end_leftovers()
+            signal.setitimer(signal.ITIMER_REAL, 0)  # by a signal that has come meanwhile
         else:
             job.release()
     terminal.restore_streams()

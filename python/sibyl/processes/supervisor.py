@@ -21,7 +21,7 @@ from typing import Any
 from sibyl.processes.ending import end_all
 from sibyl.processes.guardian import is_guardian
 from sibyl.processes.identity import Identity
-from sibyl.processes.signals import handled
+from sibyl.processes.signals import handled, heeded, put_off
 
 # What ends a command, from a terminal or a batch system.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -124,7 +124,7 @@ class Supervised:
     def end_leftovers(self) -> None:
         """End what the program left behind: first politely, then not; and release it.
 
-        Nothing keeps us from it: an impatient second signal would leave what ignores the first.
+        An impatient second signal would leave what ignores the first: it comes afterwards.
         """
 
         def left() -> list[int]:
@@ -139,9 +139,11 @@ class Supervised:
             with suppress(OSError):
                 os.kill(pid, number)
 
-        with handled([*ENDING, signal.SIGQUIT], signal.SIG_IGN):
-            end_all(left, send, GRACE)
-        self.release()
+        try:
+            with put_off(heeded([*ENDING, signal.SIGQUIT])):
+                end_all(left, send, GRACE)
+        finally:
+            self.release()
 
     def end(self, patience: float) -> None:
         """End the program and everything that it has started; nothing keeps us from it.

@@ -107,20 +107,46 @@ inline BlockSizes sizes_of(const Counts& counts, int ranks) {
   return sizes;
 }
 
-// Counted only where the library takes it: it may be made at this rank alone and refused there.
+// Whether a call that the library has may go there unlooked at. Without a buffer it is right where
+// there is nothing to move, which a key without counts does not tell.
 template <class Call>
-int leave_judgement(const Call& call, Caller caller, CommunicatorState& state) {
+bool may_settle(const Call& call, const CountedCall::Key& key, int rank) {
+  if (key.call == nullptr) return false;
+  if constexpr (requires { call.lacks_buffer(rank); }) return !call.lacks_buffer(rank);
+  return true;
+}
+
+// Of blocks of any sizes, those for which alone a call is settled: with others it may be served, or
+// refused by Sibyl. Before a set-up it is neither.
+template <class Call>
+std::optional<BlockSizes> settled_sizes([[maybe_unused]] const Call& call,
+                                        [[maybe_unused]] const CommunicatorState& state) {
+  if constexpr (requires { call.sizes(0); }) {
+    if (state.is_set_up()) return call.sizes(state.size());
+  }
+  return std::nullopt;
+}
+
+// Counted only where the library takes it: it may be made at this rank alone and refused there.
+// `librarys`: it has all calls of this collective.
+template <class Call>
+int leave_judgement(const Call& call, Caller caller, CommunicatorState& state,
+                    const CountedCall::Key& key, bool librarys) {
   const auto begin = std::chrono::steady_clock::now();
   const int result = call.native();
   if (result != MPI_SUCCESS) return result;  // whose handler may have freed the communicator
   CountedCall counted(state, call.collective, call.root, caller.place);
   counted.began_at(begin);
   const OwnData own = counted.is_timed() ? call.own_data(state.rank(), state.size()) : OwnData{};
-  return counted.end_left(LeftNative::arguments, counted.bytes_of(own.count, own.type), result);
+  if (librarys && !counted.is_timed() && may_settle(call, key, state.rank())) {
+    counted.settle(*key.call, 0, settled_sizes(call, state));
+  }
+  const LeftNative why = librarys ? LeftNative::by_choice : LeftNative::arguments;
+  return counted.end_left(why, counted.bytes_of(own.count, own.type), result);
 }
 
-// Whether the library serves a call before it is looked at by whom it is best served: this one, all
-// that are as short, or all like it.
+// Whether the library serves a call before it is asked who serves it best: this one, all that are
+// as short, or all like it.
 enum class LibraryServes : std::uint8_t { no, this_once, as_short, always };
 template <class Call>
 LibraryServes library_serves(const Call& call, CommunicatorState& state, MPI_Comm comm) {
@@ -134,15 +160,6 @@ LibraryServes library_serves(const Call& call, CommunicatorState& state, MPI_Com
   return state.repays_window() ? LibraryServes::no : LibraryServes::this_once;
 }
 
-// Whether a call that the library has may go there unlooked at. Without a buffer it is right where
-// there is nothing to move, which a key without counts does not tell.
-template <class Call>
-bool may_settle(const Call& call, const CountedCall::Key& key, int rank) {
-  if (key.call == nullptr) return false;
-  if constexpr (requires { call.lacks_buffer(rank); }) return !call.lacks_buffer(rank);
-  return true;
-}
-
 // `governed`: what the governor has said of it already.
 template <class Call>
 [[gnu::noinline]] int serve_unsettled(const Call& call, Caller caller, MPI_Comm comm,
@@ -153,19 +170,18 @@ template <class Call>
   CommunicatorState* const state = CommunicatorState::get(comm, raised);
   if (raised != MPI_SUCCESS) return raised;
   if (state == nullptr) return call.native();
-  // It judges the arguments, too.
-  const bool librarys = caller.preload && state->library_serves(call.collective, comm);
   Verdict verdict;
-  if (!librarys && !state->between_groups()) verdict = call.judge(state->rank(), state->size());
+  if (!state->between_groups()) verdict = call.judge(state->rank(), state->size());
   if (!verdict.right()) {
     if (verdict.library_refuses && caller.preload) return call.native();
     const bool takes_part =
         Call::this_rank_is_awaited && !caller.preload && verdict.error_class != MPI_ERR_ROOT;
     if (!takes_part) return fail(caller, comm, verdict.error_class);
   }
+  const bool librarys = caller.preload && state->library_serves(call.collective, comm);
   if constexpr (requires { call.library_judges(*state); }) {
-    if (!librarys && !state->between_groups() && call.library_judges(*state)) {
-      return leave_judgement(call, caller, *state);
+    if (!state->between_groups() && call.library_judges(*state)) {
+      return leave_judgement(call, caller, *state, key, librarys);
     }
   }
   CountedCall counted(*state, call.collective, call.root, caller.place);
@@ -176,7 +192,7 @@ template <class Call>
                                                 : LibraryServes::no;
   if (before != LibraryServes::no) {
     const int result = call.native();
-    if (result != MPI_SUCCESS) return counted.end_left(LeftNative::by_choice, 0, result);
+    if (result != MPI_SUCCESS) return result;  // whose handler may have freed the communicator
     // The handle of a type that is not predefined may be another's later, of another size.
     const bool asks_size = counted.is_timed() || before == LibraryServes::as_short;
     const OwnData own = asks_size ? call.own_data(state->rank(), state->size()) : OwnData{};
@@ -188,7 +204,9 @@ template <class Call>
     };
     const bool comes_again =
         before != LibraryServes::this_once && may_settle(call, key, state->rank());
-    if (comes_again && (!asks_size || tells_size())) counted.settle(*key.call, bytes);
+    if (comes_again && (!asks_size || tells_size())) {
+      counted.settle(*key.call, bytes, settled_sizes(call, *state));
+    }
     return counted.end_left(LeftNative::by_choice, bytes, result);
   }
   bool served = false;
@@ -221,9 +239,7 @@ template <class Call>
     const bool settled = outcome.settled && countable && state->settles_calls();
     const int result = call.native();
     if (settled && may_settle(call, key, state->rank()) && result == MPI_SUCCESS) {
-      std::optional<BlockSizes> sizes;
-      if constexpr (requires { call.sizes(0); }) sizes = call.sizes(state->size());
-      counted.settle(*key.call, outcome.bytes, sizes);
+      counted.settle(*key.call, outcome.bytes, settled_sizes(call, *state));
     }
     return counted.end_left(*outcome.to_library, outcome.bytes, result);
   }

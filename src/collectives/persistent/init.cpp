@@ -46,7 +46,7 @@ int init_irregular(Caller caller, Collective collective, const IrregularSide& al
   native.receive_type = up ? all.type : own.type;
   std::vector<MPI_Count> counts;
   std::vector<MPI_Aint> displacements;
-  const bool copied = guarded(
+  native.is_whole = guarded(
       [&] {
         native.copy_arrays(all.counts, all.displacements, comm);
         counts = native.counts;
@@ -58,7 +58,6 @@ int init_irregular(Caller caller, Collective collective, const IrregularSide& al
   return init(
       collective, root, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer&, PersistentCall& call) -> int {
-        if (!copied) return MPI_ERR_NO_MEM;
         int wrong = judge_irregular(all, own, root, state.rank(), state.size()).error_class;
         const bool is_root = state.rank() == root;
         call.in_place = is_root && own.buffer == MPI_IN_PLACE;

@@ -78,7 +78,7 @@ int init_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm, MP
                     .receive_type = now.receive.type};
   std::vector<MPI_Count> counts;
   std::vector<MPI_Aint> displacements;
-  const bool copied = guarded(
+  native.is_whole = guarded(
       [&] {
         native.copy_arrays(now.receive.counts, now.receive.displacements, comm);
         counts = native.counts;
@@ -90,7 +90,6 @@ int init_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm, MP
   return init(
       collective, 0, comm, info, std::move(native), request,
       [&](CommunicatorState& state, PersistentOffer& offer, PersistentCall& call) -> int {
-        if (!copied) return MPI_ERR_NO_MEM;
         const int wrong = judge_exchange(now, state.rank(), state.size()).error_class;
         if (wrong != MPI_SUCCESS) return wrong;
         if (const int unread = read.read(state, now); unread != MPI_SUCCESS) return unread;

@@ -2,6 +2,7 @@
 #include "collectives/persistent/init_frame.hpp"
 
 #include "collectives/operators.hpp"
+#include "communicator/make_private.hpp"
 #include "communicator/own_calls.hpp"
 
 namespace sibyl {
@@ -49,6 +50,7 @@ void keep_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, Per
 int succeeded_everywhere(CommunicatorState& state, MPI_Comm comm, int own) {
   if (state.between_groups()) return own;
   const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;
+  const ReturnErrors quiet(parent);
   const OwnCalls calls;
   const int here = own == MPI_SUCCESS ? 1 : 0;
   int everywhere = 0;

@@ -50,7 +50,9 @@ int make_request(Collective collective, int root, MPI_Comm comm, MPI_Info info, 
   const bool served = state->serves(comm, true);
   if (state->refused()) return refusal(*state);
   PersistentOffer offer;
-  if (!state->between_groups()) {
+  if (!native.is_whole) {
+    offer.wrong = MPI_ERR_NO_MEM;
+  } else if (!state->between_groups()) {
     offer.wrong = guarded([&] { return check(*state, offer, call); }, MPI_ERR_NO_MEM);
   }
   if (served) {

@@ -23,6 +23,7 @@ struct NativeForm {
   MPI_Datatype receive_type = MPI_DATATYPE_NULL;
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
+  bool is_whole = true;  // else there was no memory for the arrays
   // Of who has blocks of any sizes; those that the functions with int arguments take besides.
   std::vector<MPI_Count> counts{};
   std::vector<MPI_Aint> displacements{};

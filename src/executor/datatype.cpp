@@ -15,6 +15,11 @@
 namespace sibyl {
 
 int envelope_of(MPI_Datatype datatype, Envelope& envelope) {
+  if (is_librarys_type != nullptr && is_librarys_type(datatype)) {
+    envelope = {};
+    envelope.combiner = MPI_COMBINER_HINDEXED;
+    return MPI_SUCCESS;
+  }
 #if MPI_VERSION >= 4
   if (&PMPI_Type_get_envelope_c != nullptr) {
     MPI_Count integers = 0;

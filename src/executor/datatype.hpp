@@ -37,6 +37,9 @@ struct Envelope {
 // An error code. Asked in the way that also knows types which a `_c` function has made: the other
 // one refuses those, through the world's error handler.
 int envelope_of(MPI_Datatype datatype, Envelope& envelope);
+// Whether the MPI library has made a type for itself, of which it does not tell how: it is taken
+// for some derived one. Null where collectives inside the library do not come to Sibyl.
+inline bool (*is_librarys_type)(MPI_Datatype) = nullptr;
 
 // Cost: a few calls into the MPI library; returns its error code.
 int inspect(MPI_Datatype datatype, DatatypeInfo& info);

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ompi/datatype/ompi_datatype.h>
+
 #include "component.h"
 #include "preload/services.h"
 
@@ -95,6 +97,13 @@ static void for_each_object(int (*visit)(const char* object, void* data), void* 
   (void)data;
 }
 
+/* What Open MPI makes for itself keeps no arguments of its making, for which MPI_Type_get_envelope
+ * would be an error. */
+static int is_librarys_type(const void* datatype) {
+  const ompi_datatype_t* const type = (const ompi_datatype_t*)datatype;
+  return !ompi_datatype_is_predefined(type) && type->args == NULL;
+}
+
 static const struct sibyl_preload_services services = {
     .native = native,
     .hand_back = sibyl_component_back,
@@ -102,6 +111,7 @@ static const struct sibyl_preload_services services = {
     .python_module = python_module,
     .python_line = python_line,
     .for_each_object = for_each_object,
+    .is_librarys_type = is_librarys_type,
 };
 
 static int load(void) {

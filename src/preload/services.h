@@ -49,6 +49,9 @@ struct sibyl_preload_services {
   /* Goes over the names of loaded objects but for the program's, until `visit` returns what is not
    * 0. */
   void (*for_each_object)(int (*visit)(const char* object, void* data), void* data);
+  /* Whether the MPI library has made this datatype for itself; null where its own collectives are
+   * not seen. */
+  int (*is_librarys_type)(const void* datatype);
 };
 /* NOLINTEND(readability-identifier-naming,modernize-redundant-void-arg) */
 

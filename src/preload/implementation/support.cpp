@@ -205,6 +205,10 @@ __attribute__((visibility("default"))) const char* sibyl_preload_attach_componen
     const sibyl_preload_services* services) {
   sibyl::library_raises = true;
   sibyl::library_asks_what_is_private = true;
+#if SIBYL_PRELOAD_OPENMPI
+  static int (*asked)(const void*) = services->is_librarys_type;
+  sibyl::is_librarys_type = [](MPI_Datatype datatype) { return asked(datatype) != 0; };
+#endif
   return sibyl_preload_attach(services);
 }
 

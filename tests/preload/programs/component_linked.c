@@ -60,6 +60,17 @@ int main(int argc, char** argv) {
     SIBYL_Request_free(&request);
   }
 
+  /* Open MPI itself makes collectives of types of its own there. */
+  int merges = 0;
+  for (int turn = 0; turn < 5; ++turn) {
+    MPI_Comm merged;
+    int result = 0;
+    MPI_Intercomm_merge(between, low, &merged);
+    MPI_Allreduce(&rank, &result, 1, MPI_INT, MPI_SUM, merged);
+    merges += result == size * (size - 1) / 2;
+    MPI_Comm_free(&merged);
+  }
+
   /* A communicator that becomes ready while Sibyl makes one of its own is the program's. */
   int scans = 0;
   for (int turn = 0; turn < 8; ++turn) {
@@ -76,8 +87,8 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&other);
     MPI_Comm_free(&one);
   }
-  printf("%d: %d %d %d sums, %d, %d scans, raised %d\n", rank, no_comm, no_op, right, gathered,
-         scans, raised);
+  printf("%d: %d %d %d sums, %d, %d merges, %d scans, raised %d\n", rank, no_comm, no_op, right,
+         gathered, merges, scans, raised);
   MPI_Comm_free(&between);
   MPI_Comm_free(&half);
   MPI_Errhandler_free(&noting);

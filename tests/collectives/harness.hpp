@@ -4,6 +4,7 @@
 // A run takes a new seed and prints it with what failed; SIBYL_TEST_SEED=N repeats it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <random>
@@ -102,7 +103,8 @@ inline std::vector<const Algorithm*> rows_and_auto(Collective collective) {
 }
 
 // How many calls Sibyl has served in this process since the first Served.
-inline int served_calls = 0;
+inline std::atomic<int> served_calls = 0;
+inline void count_served_call() { ++served_calls; }
 
 // A duplicate of a communicator, set up and served by one algorithm.
 class Served {
@@ -113,7 +115,7 @@ class Served {
     EXPECT_NE(state_, nullptr);
     EXPECT_TRUE(state_->serves(get(), true));
     force(algorithm);
-    on_served = [] { ++served_calls; };
+    if (on_served != &count_served_call) on_served = &count_served_call;
   }
   // `segments`: for an algorithm that cuts vectors; 0 leaves it to the model.
   void force(const Algorithm* algorithm, std::uint32_t segments = 0) {
@@ -133,7 +135,8 @@ class Served {
   bool by_sibyl = false;
   // What served the calls since this was asked last; nullptr when the MPI library did.
   const Algorithm* served_by() const {
-    if (std::exchange(served_before_, served_calls) == served_calls) return nullptr;
+    const int served = served_calls;
+    if (std::exchange(served_before_, served) == served) return nullptr;
     return state_->cached_choice[static_cast<std::size_t>(collective_)].algorithm;
   }
 

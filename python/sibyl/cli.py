@@ -28,7 +28,7 @@ from sibyl.mpi.run import run_program
 from sibyl.mpi.run_options import HostfileOption, LauncherOption, RunOptions
 from sibyl.node_options import NodeOptions
 from sibyl.option_classes import takes_options
-from sibyl.streams import NotPrinted, flush_stdout, take_streams
+from sibyl.streams import NotPrinted, take_streams
 from sibyl.terminal import say
 
 app = typer.Typer(
@@ -301,7 +301,7 @@ def _told(action: Callable[[], int]) -> int:
 
 
 def _flush() -> int:
-    flush_stdout()
+    sys.stdout.flush()
     return 0
 
 

@@ -106,21 +106,9 @@ def write_stdout(content: bytes) -> None:
     Raises:
         NotPrinted: it cannot be written.
     """
+    sys.stdout.flush()
     try:
-        sys.stdout.flush()
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
-    except OSError as error:
-        _give_up(error)
-
-
-def flush_stdout() -> None:
-    """Write out what was printed; nothing happens where nobody reads it any more.
-
-    Raises:
-        NotPrinted: it cannot be written.
-    """
-    try:
-        sys.stdout.flush()
     except OSError as error:
         _give_up(error)

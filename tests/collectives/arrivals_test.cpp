@@ -134,16 +134,10 @@ TEST(Arrivals, GovernTheAutomaticChoice) {
 TEST(Arrivals, OnIntercommunicatorsHaveNoEffect) {
   const int size = size_of();
   if (size < 2) GTEST_SKIP() << "needs two groups";
-  const bool low = rank_in() < size / 2;
-  MPI_Comm half = MPI_COMM_NULL;
-  MPI_Comm between = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, low ? 0 : 1, rank_in(), &half);
-  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? size / 2 : 0, 0, &between);
+  const BetweenHalves between;
   const std::vector<double> times = stairs(1);
-  EXPECT_EQ(SIBYL_Comm_set_arrivals(between, times.data(), size), MPI_SUCCESS);
-  EXPECT_FALSE(CommunicatorState::get(between)->arrivals.view()->known());
-  MPI_Comm_free(&between);
-  MPI_Comm_free(&half);
+  EXPECT_EQ(SIBYL_Comm_set_arrivals(between.get(), times.data(), size), MPI_SUCCESS);
+  EXPECT_FALSE(CommunicatorState::get(between.get())->arrivals.view()->known());
 }
 
 }  // namespace

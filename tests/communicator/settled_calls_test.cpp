@@ -187,18 +187,11 @@ TEST(SettledCalls, AreOfAnyOperatorWhereTheLibraryServesThemAll) {
 }
 
 TEST(SettledCalls, AreAllBetweenGroups) {
-  const int size = size_of();
-  if (size < 2) GTEST_SKIP() << "needs two groups";
-  const bool low = rank_in() < size / 2;
-  MPI_Comm half = MPI_COMM_NULL;
-  MPI_Comm between = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, low ? 0 : 1, rank_in(), &half);
-  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? size / 2 : 0, 0, &between);
-  EXPECT_EQ(serve_barrier(under_preload, between), MPI_SUCCESS);
-  const SettledCall key = settled_call(Collective::barrier, no_rank, under_preload, between);
+  if (size_of() < 2) GTEST_SKIP() << "needs two groups";
+  const BetweenHalves between;
+  EXPECT_EQ(serve_barrier(under_preload, between.get()), MPI_SUCCESS);
+  const SettledCall key = settled_call(Collective::barrier, no_rank, under_preload, between.get());
   EXPECT_NE(SettledCalls::find(key), nullptr);
-  MPI_Comm_free(&between);
-  MPI_Comm_free(&half);
 }
 
 TEST(SettledCalls, OfIrregularBlocksHaveAnySizesWhereTheChoiceKnowsNone) {

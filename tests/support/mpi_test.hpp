@@ -44,4 +44,29 @@ class Duplicate {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+// A communicator between the lower half of the ranks of the world and the upper one; at least two.
+class BetweenHalves {
+ public:
+  BetweenHalves() {
+    int size = 0;
+    int rank = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const bool low = rank < size / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, low ? 0 : 1, rank, &half_);
+    MPI_Intercomm_create(half_, 0, MPI_COMM_WORLD, low ? size / 2 : 0, 0, &between_);
+  }
+  ~BetweenHalves() {
+    MPI_Comm_free(&between_);
+    MPI_Comm_free(&half_);
+  }
+  BetweenHalves(const BetweenHalves&) = delete;
+  BetweenHalves& operator=(const BetweenHalves&) = delete;
+  MPI_Comm get() const { return between_; }
+
+ private:
+  MPI_Comm half_ = MPI_COMM_NULL;
+  MPI_Comm between_ = MPI_COMM_NULL;
+};
+
 }  // namespace sibyl::test

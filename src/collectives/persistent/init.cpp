@@ -44,16 +44,7 @@ int init_irregular(Caller caller, Collective collective, const IrregularSide& al
   (up ? native.send_count : native.receive_count) = own.count;
   native.send_type = up ? own.type : all.type;
   native.receive_type = up ? all.type : own.type;
-  std::vector<MPI_Count> counts;
-  std::vector<MPI_Aint> displacements;
-  native.is_whole = guarded(
-      [&] {
-        native.copy_arrays(all.counts, all.displacements, comm);
-        counts = native.counts;
-        displacements = native.displacements;
-        return true;
-      },
-      false);
+  const KeptArrays arrays = keep_arrays(all.counts, all.displacements, comm, native);
   UserBuffer own_buffer;
   return init(
       collective, root, comm, info, std::move(native), request,
@@ -73,8 +64,8 @@ int init_irregular(Caller caller, Collective collective, const IrregularSide& al
         const bool is_root = state.rank() == root;
         int error = keep_type(call.blocks.type, call);
         if (error == MPI_SUCCESS) error = keep_type(own_buffer.type, call);
-        call.counts = counts;
-        call.displacements = displacements;
+        call.counts = arrays.counts;
+        call.displacements = arrays.displacements;
         place_irregular_blocks(collective, state.rank(), state.size(), is_root, own_buffer,
                                call.blocks, call.call);
         return error;

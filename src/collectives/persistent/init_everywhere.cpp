@@ -76,16 +76,8 @@ int init_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm, MP
                     .receive = now.receive.buffer,
                     .receive_count = now.receive.count,
                     .receive_type = now.receive.type};
-  std::vector<MPI_Count> counts;
-  std::vector<MPI_Aint> displacements;
-  native.is_whole = guarded(
-      [&] {
-        native.copy_arrays(now.receive.counts, now.receive.displacements, comm);
-        counts = native.counts;
-        displacements = native.displacements;
-        return true;
-      },
-      false);
+  const KeptArrays arrays =
+      keep_arrays(now.receive.counts, now.receive.displacements, comm, native);
   ReadExchange read;
   return init(
       collective, 0, comm, info, std::move(native), request,
@@ -113,8 +105,8 @@ int init_exchange(Caller caller, const ExchangeArguments& now, MPI_Comm comm, MP
         }
         call.call.leaves_empty_out = now.irregular();
         if (!now.irregular()) return error;
-        call.counts = counts;
-        call.displacements = displacements;
+        call.counts = arrays.counts;
+        call.displacements = arrays.displacements;
         call.blocks.base = static_cast<char*>(now.receive.buffer);
         call.blocks.type = call.call.receive.type;
         return error;

@@ -47,6 +47,19 @@ void keep_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, Per
   };
 }
 
+KeptArrays keep_arrays(Counts counts, Displacements displacements, MPI_Comm comm,
+                       NativeForm& native) {
+  KeptArrays kept;
+  native.is_whole = guarded(
+      [&] {
+        native.copy_arrays(counts, displacements, comm);
+        kept = {native.counts, native.displacements};
+        return true;
+      },
+      false);
+  return kept;
+}
+
 int succeeded_everywhere(CommunicatorState& state, MPI_Comm comm, int own) {
   if (state.between_groups()) return own;
   const MPI_Comm parent = state.private_comm() != MPI_COMM_NULL ? state.private_comm() : comm;

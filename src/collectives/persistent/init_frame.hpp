@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "collectives/persistent/init.hpp"
 #include "collectives/persistent/native.hpp"
@@ -24,6 +25,14 @@ namespace sibyl {
 int keep_type(DatatypeInfo& info, PersistentCall& call);
 // What the library's collective is to be given, whose types are kept. May throw std::bad_alloc.
 void keep_native(CommunicatorState& state, MPI_Comm comm, NativeForm native, PersistentCall& call);
+// The arrays of blocks of any sizes, which the program may use again at once: for the request, and
+// in what the library is to be given, which is not whole where there is no memory for both.
+struct KeptArrays {
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
+};
+KeptArrays keep_arrays(Counts counts, Displacements displacements, MPI_Comm comm,
+                       NativeForm& native);
 // Collective over this communicator or the private one: MPI_SUCCESS where it is so on all ranks,
 // else this rank's own error, or MPI_ERR_OTHER. Ranks of two groups are not asked.
 int succeeded_everywhere(CommunicatorState& state, MPI_Comm comm, int own);

@@ -147,17 +147,12 @@ TEST(Reduce, BetweenGroupsIsTheMpiLibrarysOwn) {
   if (size < 2) GTEST_SKIP() << "needs two groups";
   const int lower = size / 2;
   const bool low = rank < lower;
-  MPI_Comm half = MPI_COMM_NULL;
-  MPI_Comm between = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, low ? 0 : 1, rank, &half);
-  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? lower : 0, 0, &between);
+  const BetweenHalves between;
   // From the upper group to the last rank of the lower.
   const int root = low ? (rank == lower - 1 ? MPI_ROOT : MPI_PROC_NULL) : lower - 1;
   int sum = -1;
-  EXPECT_EQ(SIBYL_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, root, between), MPI_SUCCESS);
+  EXPECT_EQ(SIBYL_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, root, between.get()), MPI_SUCCESS);
   EXPECT_EQ(sum, root == MPI_ROOT ? size * (size - 1) / 2 - lower * (lower - 1) / 2 : -1);
-  MPI_Comm_free(&between);
-  MPI_Comm_free(&half);
 }
 
 #if MPI_VERSION >= 4

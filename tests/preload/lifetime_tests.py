@@ -106,7 +106,8 @@ class AsWithoutSibyl(PreloadTest):
 
     def end(self, how, ranks, **settings):
         """What came out, and how it ended. Launchers tell of that, with the numbers of processes;
-        where there are several ranks they may have killed some before those ended."""
+        where there are several ranks they may have killed some before those ended. MPICH's tells
+        the rank's status, or now and then 1 where it sees the end of the connection first."""
         program = c_program(PROGRAMS / "unfinished.c")
         done = run_apart([program, how], ranks=ranks, **settings)
         self.assertNotIn("still running", done.stderr)
@@ -114,7 +115,8 @@ class AsWithoutSibyl(PreloadTest):
         printed = sorted(re.findall(r"\d of \d: .*", done.stdout))
         if ranks > 1:
             return "\n".join(printed), done.returncode != 0
-        return "\n".join(printed), done.returncode, re.sub(r"\d+", "N", done.stderr)
+        status = done.returncode if setting.mpi == "openmpi" else done.returncode != 0
+        return "\n".join(printed), status, re.sub(r"\d+", "N", done.stderr)
 
     def test_operators_that_the_library_refuses_for_the_type(self):
         """One rank alone counted them, and set its communicator up without the others."""

@@ -107,8 +107,7 @@ double cost_of(const Algorithm& row, const Settings& settings, const Situation& 
 Ranking rank_between_single_ranks(const Algorithm& chosen, const Settings& settings,
                                   const Situation& now) {
   Ranking all;
-  const bool single = now.ranks > 1 && now.node_count() == now.ranks;
-  if (!single || !now.costs.known()) return all;
+  if (!now.between_single_ranks() || !now.costs.known()) return all;
   // What ranks win that need not wait for a late one is in no such cost.
   const bool follows = chosen.arrivals && now.spread > 0;
   if (follows && !segments_for(settings, chosen, now).together) return all;

@@ -81,6 +81,8 @@ struct Situation {
   Rank nodes_of_consecutive() const {
     return largest_run != 0 ? nodes : (ranks + ranks_per_node - 1) / ranks_per_node;
   }
+  // Each on a node of its own.
+  bool between_single_ranks() const { return ranks > 1 && node_count() == ranks; }
   // On several nodes, of which some hold several ranks.
   bool shares_nodes() const { return node_count() > 1 && node_count() < ranks; }
   // Of the nodes, each as if it were one rank: the block of a node is the blocks of its ranks, of

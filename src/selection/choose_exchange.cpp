@@ -43,10 +43,6 @@ constexpr Rank most_ranks_of_any_blocks = 64;
 // Vectors that groups tell each other whole, in bytes of all that one rank receives.
 constexpr std::uint64_t told_whole = 16384;
 
-bool between_single_ranks(const Situation& now) {
-  return now.ranks > 1 && now.node_count() == now.ranks;
-}
-
 // Bytes that every link carries each way.
 double bytes_on_a_link(const Situation& now) {
   const auto bytes = static_cast<double>(now.bytes);
@@ -65,7 +61,7 @@ double bytes_on_a_link(const Situation& now) {
 }
 
 bool is_long(const Situation& now) {
-  if (!between_single_ranks(now) || !now.costs.known()) return false;
+  if (!now.between_single_ranks() || !now.costs.known()) return false;
   const double rounds = ceil_log2(static_cast<std::uint64_t>(now.ranks));
   return now.costs.beta * bytes_on_a_link(now) >= long_in_latencies * rounds * now.costs.alpha;
 }
@@ -113,7 +109,7 @@ const Algorithm* choose_allreduce(const Situation& now) {
     return find_algorithm(now.collective, arrivals_pay(now) ? "pre-reduced-ring" : "ring");
   }
   const auto ranks = static_cast<std::uint64_t>(now.ranks);
-  if (!between_single_ranks(now) || (ranks & (ranks - 1)) == 0) return nullptr;
+  if (!now.between_single_ranks() || (ranks & (ranks - 1)) == 0) return nullptr;
   std::uint64_t vectors = 0;
   for (const Rank factor : doubling_factors(now.ranks)) {
     vectors += static_cast<std::uint64_t>(factor) - 1;
@@ -218,6 +214,29 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
   }
 }
 
+// Whether a vector that no link carries for long is worth a pipeline all the same: by the model it
+// takes much less than a binomial tree, and than what is scattered and gathered again, which is
+// what the libraries do. Each hop of its first segment takes a latency.
+bool pipeline_pays(const Settings& settings, const Algorithm& row, const Situation& now) {
+  constexpr double clear_win = 0.6;
+  const Costs& costs = now.costs;
+  const double wire = costs.beta * static_cast<double>(now.bytes);
+  const double deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));
+  const double tree = deep * (costs.alpha + wire);
+  const double scattered = (deep + now.ranks - 1) * costs.alpha + 2 * wire;
+  const double hops = stream_of(row, now).b + 1;
+  const double latencies = hops * std::max(costs.alpha - costs.overhead, 0.0);
+  return exchange_segments(settings, row, now).whole_time + latencies <=
+         clear_win * std::min(tree, scattered);
+}
+
+const Algorithm* choose_bcast(const Settings& settings, const Situation& now) {
+  if (now.shares_nodes()) return choose_two_level(now);
+  if (!now.between_single_ranks() || !now.costs.known()) return nullptr;
+  const Algorithm* const row = choose_pipeline(settings, now, "chain", "circulant");
+  return is_long(now) || pipeline_pays(settings, *row, now) ? row : nullptr;
+}
+
 }  // namespace
 
 const Algorithm* choose_exchange(const Settings& settings, const Situation& now) {
@@ -226,8 +245,7 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
     case Collective::allreduce:
       return choose_allreduce(now);
     case Collective::bcast:
-      if (now.shares_nodes()) return choose_two_level(now);
-      return is_long(now) ? choose_pipeline(settings, now, "chain", "circulant") : nullptr;
+      return choose_bcast(settings, now);
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
       if (now.shares_nodes()) return choose_two_level(now);
@@ -244,7 +262,7 @@ const Algorithm* choose_exchange(const Settings& settings, const Situation& now)
       if (now.shares_nodes()) return choose_alltoall_on_nodes(now);
       return is_long(now) ? find_algorithm(now.collective, "shifted") : nullptr;
     case Collective::alltoallv:
-      return between_single_ranks(now) && now.ranks <= most_ranks_of_any_blocks
+      return now.between_single_ranks() && now.ranks <= most_ranks_of_any_blocks
                  ? find_algorithm(now.collective, "shifted")
                  : nullptr;
     default:  // barrier: the library's has as few rounds
@@ -258,17 +276,17 @@ bool exchange_wants_costs(const Settings& settings, const Situation& now) {
   if (wanted == choose_automatically) {
     const bool on_two_levels = find_algorithm(now.collective, "two-level") != nullptr;
     const bool looks =
-        between_single_ranks(now)
+        now.between_single_ranks()
             ? now.collective != Collective::barrier && now.collective != Collective::alltoallv
             : now.shares_nodes() && on_two_levels && now.commutes;
     const bool exchanges = now.shares_nodes() && now.collective == Collective::alltoall;
     const double at_stake = exchanges ? saved_on_nodes(now) : bytes_on_a_link(now.of_nodes());
-    return looks && at_stake >= static_cast<double>(worth_measuring);
+    return looks && at_stake >= worth_measuring(now);
   }
   if (wanted < 0) return false;
   const Algorithm& row = algorithms(now.collective)[static_cast<std::size_t>(wanted)];
   if (row.arrivals && now.spread > 0) return true;
-  const bool between = between_single_ranks(now) || (row.any_placement && now.node_count() > 1);
+  const bool between = now.between_single_ranks() || (row.any_placement && now.node_count() > 1);
   return row.segments && settings.segments == 0 && between;
 }
 

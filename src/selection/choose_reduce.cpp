@@ -67,7 +67,8 @@ bool reduce_wants_costs(const Settings& settings, const Situation& now) {
   if (now.ranks < 2 || !now.commutes) return false;
   const std::int32_t wanted = wanted_algorithm(settings, now);
   if (wanted == choose_automatically) {
-    return now.lead > 0 || (between_nodes(now) && now.bytes >= worth_measuring);
+    return now.lead > 0 ||
+           (between_nodes(now) && static_cast<double>(now.bytes) >= worth_measuring(now));
   }
   return asks_for_clairvoyant(wanted) && (settings.segments == 0 || now.spread > 0);
 }

@@ -23,8 +23,13 @@ inline constexpr std::uint64_t sent_at_once = 16384;
 // Clairvoyant. Of numbers of segments as good as the best the fewest that are sent at once are
 // taken, which also holds where what a message costs was measured on a busy machine.
 inline constexpr double as_good = 1.25;
-// Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes.
-inline constexpr std::uint64_t worth_measuring = 65536;
+// Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes over
+// a link. What one rank has or wants whole takes the libraries some times what a link needs, also
+// where that is short; what all want gains nothing then (docs/results/performance.md).
+inline double worth_measuring(const Situation& now) {
+  const bool of_one = now.collective == Collective::reduce || now.collective == Collective::bcast;
+  return of_one && now.between_single_ranks() ? 16384 : 65536;
+}
 
 // Seconds per byte that an operator combines.
 double gamma_of(OperatorUse use);

@@ -47,6 +47,12 @@ TEST(ChooseChallenger, IsAnotherOfSibylsScans) {
   for (const Rank ranks : {5, 8, 36}) {
     EXPECT_NE(challenger_in(between_hosts(Collective::exscan, ranks, 1 << 16)), "none") << ranks;
   }
+  // Not one more by doubling, which takes as long: a pipeline, which on slow links does not.
+  const Situation now = between_hosts(Collective::exscan, 48, 16384);
+  EXPECT_FALSE(choose({}, now)->segments);
+  const std::string_view next = challenger_in(now);
+  ASSERT_NE(find_algorithm(Collective::exscan, next), nullptr) << next;
+  EXPECT_TRUE(find_algorithm(Collective::exscan, next)->segments) << next;
 }
 
 // Whatever is asked for can run: the same rules as for what is chosen.

@@ -44,6 +44,47 @@ TEST(ChooseExchange, KeepsAllLinksBusyWithLongVectorsBetweenHosts) {
   EXPECT_EQ(chosen(between_hosts(Collective::alltoall, mebi / 8)), "shifted");
 }
 
+// On 48 hosts at 10 Mbit/s a tree sends 16 KiB six times one after the other.
+TEST(ChooseExchange, PipelinesAShortBroadcastWhereATreeTakesMuchLonger) {
+  const auto of = [](std::uint64_t bytes, Rank ranks, double beta) {
+    Situation now = between_hosts(Collective::bcast, bytes, ranks);
+    now.costs.beta = beta;
+    return now;
+  };
+  constexpr double slow = 800e-9;
+  constexpr double fast = 1e-10;
+  // No link carries it for twice the latencies of a tree's rounds.
+  Situation now = of(16384, 48, slow);
+  now.costs.alpha = 1.5e-3;
+  EXPECT_LT(now.costs.beta * 16384, 2 * 6 * now.costs.alpha);
+  EXPECT_EQ(chosen(now), "circulant");
+  for (const Rank ranks : {2, 3, 4, 5, 8, 48}) {
+    for (const std::uint64_t bytes : {1, 8, 256}) {
+      EXPECT_EQ(chosen(of(bytes, ranks, slow)), "native") << ranks << ' ' << bytes;
+    }
+    EXPECT_EQ(chosen(of(16384, ranks, fast)), "native") << ranks;
+  }
+}
+
+TEST(ChooseExchange, MeasuresCostsForShorterVectorsOfOneRankThanOfAll) {
+  const auto wants = [](Collective collective, std::uint64_t bytes, Rank per_node = 1) {
+    Situation now = between_hosts(collective, bytes, 8);
+    now.costs = {};
+    now.ranks_per_node = per_node;
+    return wants_costs({}, now);
+  };
+  for (const Collective collective : {Collective::reduce, Collective::bcast}) {
+    EXPECT_TRUE(wants(collective, 16384));
+    EXPECT_FALSE(wants(collective, 16383));
+    EXPECT_FALSE(wants(collective, 16384, 2));
+    EXPECT_TRUE(wants(collective, 65536, 2));
+  }
+  EXPECT_FALSE(wants(Collective::allreduce, 32768));
+  EXPECT_TRUE(wants(Collective::allreduce, 65536));
+  EXPECT_FALSE(wants(Collective::reduce_scatter, 65536));
+  EXPECT_FALSE(wants(Collective::exscan, 16384));
+}
+
 TEST(ChooseExchange, SendsAHugeBlockThroughFewRanks) {
   Situation now = between_hosts(Collective::allgatherv, mebi, 48);
   now.largest = mebi / 48;

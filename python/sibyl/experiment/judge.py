@@ -77,7 +77,8 @@ def instrument_limit(
     Args:
         result: the cell.
         reference: a contender.
-        crowded: that ranks which look all the time share processors is what is to be measured.
+        crowded: that ranks share processors is what is to be measured: those that look all the time
+            too, and those that wake up late where they do so alike whoever serves them.
         metric: run, elapsed or absorbed: the time that is judged.
     """
     job = result.job
@@ -108,11 +109,24 @@ def instrument_limit(
         )
     late = max(median(of["late_s"]) for of in result.samples.values())
     # Who looks all the time keeps others from waking up, whichever contender's turn it is.
-    if late > LATENESS * time and not share:
-        return (
-            f"ranks arrived {late * 1e6:.0f} us later than they were told to, the operation takes "
-            f"{time * 1e6:.0f} us"
-        )
+    if late <= LATENESS * time or share:
+        return ""
+    later = f"ranks arrived {late * 1e6:.0f} us later than they were told to"
+    if not crowded:
+        return f"{later}, the operation takes {time * 1e6:.0f} us"
+    apart = _arrive_apart(result, reference)
+    return f"{later}, and not alike with {apart} and {reference}" if apart else ""
+
+
+def _arrive_apart(result: CellResult, reference: str) -> str:
+    """A contender whose ranks are shown to have come earlier or later than the reference's."""
+    base = result.samples[reference]["late_s"]
+    others = [name for name in result.samples if name != reference]
+    allowed = SIGNIFICANCE / max(2 * len(others), 1)
+    for name in others:
+        own = result.samples[name]["late_s"]
+        if min(rank_sum_greater(own, base), rank_sum_greater(base, own)) < allowed:
+            return name
     return ""
 
 

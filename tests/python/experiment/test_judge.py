@@ -106,4 +106,16 @@ def test_ranks_that_spin_on_too_few_cores_have_a_verdict_where_that_is_what_is_m
     assert "share 2 cores" in instrument_limit(shared, "native")
     assert instrument_limit(shared, "native", crowded=True) == ""
     assert judge([shared], "native", crowded=True)[1].verdict == "SLOWER"
-    assert "later than" in instrument_limit(result_of(times, late=5e-3), "native", crowded=True)
+
+
+def test_ranks_that_sleep_and_wake_up_late_have_one_where_they_do_so_alike() -> None:
+    times = {"native": around(1e-2), "own": around(5e-2), "again": around(1e-2)}
+    late = result_of(times, late=5e-3)
+    assert "later than" in instrument_limit(late, "native")
+    assert instrument_limit(late, "native", crowded=True) == ""
+    assert judge([late], "native", crowded=True)[1].verdict == "SLOWER"
+    late.samples["again"]["late_s"] = around(6e-3)
+    for name in late.samples.keys() - {"again"}:
+        late.samples[name]["late_s"] = around(5e-3)
+    assert "not alike with again and native" in instrument_limit(late, "native", crowded=True)
+    assert judge([late], "native", crowded=True)[1].verdict == "none"

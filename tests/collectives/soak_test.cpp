@@ -35,6 +35,9 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();  // GCC has no header for it
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+extern "C" void __sanitizer_print_memory_profile(std::size_t percent, std::size_t contexts);
+#endif
 
 namespace sibyl::test {
 namespace {
@@ -64,6 +67,13 @@ double allocated_bytes() {
   return static_cast<double>(heap.uordblks + heap.hblkhd);
 }
 #endif
+
+// Which calls allocated most of what is held now, where that is known: on standard error.
+void tell_who_holds_memory() {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_print_memory_profile(99, 60);
+#endif
+}
 
 struct Held {
   int rounds = 0;
@@ -189,6 +199,8 @@ void soak(Play play, double kept_a_round) {
     held.push_back(held_after(rounds));
     if (rank_in() == 0 && !length.is_short()) {
       std::cerr << rounds << " communicators, " << held.back().bytes << " bytes of the heap\n";
+      // Where it grows, the two tell by what.
+      if (held.size() == notes / 3 || held.size() == notes) tell_who_holds_memory();
     }
   }
   const std::span<const Held> all(held);

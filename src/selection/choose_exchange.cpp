@@ -218,7 +218,7 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
 // takes much less than a binomial tree, and than what is scattered and gathered again, which is
 // what the libraries do. Each hop of its first segment takes a latency.
 bool pipeline_pays(const Settings& settings, const Algorithm& row, const Situation& now) {
-  constexpr double clear_win = 0.6;
+  constexpr double clear_win = 0.8;
   const Costs& costs = now.costs;
   const double wire = costs.beta * static_cast<double>(now.bytes);
   const double deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));

@@ -214,27 +214,27 @@ Stream stream_of(const Algorithm& row, const Situation& now) {
   }
 }
 
-// Whether a vector that no link carries for long is worth a pipeline all the same: by the model it
-// takes much less than a binomial tree, and than what is scattered and gathered again, which is
-// what the libraries do. Each hop of its first segment takes a latency.
-bool pipeline_pays(const Settings& settings, const Algorithm& row, const Situation& now) {
+// A vector that no link carries for long is worth a pipeline all the same where the model has that
+// clearly shorter than a binomial tree, and than scattering and gathering again, which is what the
+// libraries do. Each hop of its first segment takes a latency.
+const Algorithm* choose_bcast(const Settings& settings, const Situation& now) {
+  if (now.shares_nodes()) return choose_two_level(now);
+  if (!now.between_single_ranks() || !now.costs.known()) return nullptr;
   constexpr double clear_win = 0.8;
   const Costs& costs = now.costs;
   const double wire = costs.beta * static_cast<double>(now.bytes);
   const double deep = ceil_log2(static_cast<std::uint64_t>(now.ranks));
   const double tree = deep * (costs.alpha + wire);
   const double scattered = (deep + now.ranks - 1) * costs.alpha + 2 * wire;
-  const double hops = stream_of(row, now).b + 1;
-  const double latencies = hops * std::max(costs.alpha - costs.overhead, 0.0);
-  return exchange_segments(settings, row, now).whole_time + latencies <=
-         clear_win * std::min(tree, scattered);
-}
-
-const Algorithm* choose_bcast(const Settings& settings, const Situation& now) {
-  if (now.shares_nodes()) return choose_two_level(now);
-  if (!now.between_single_ranks() || !now.costs.known()) return nullptr;
+  const double enough = clear_win * std::min(tree, scattered);
+  const bool is_long_one = is_long(now);
+  // As much as any pipeline takes: short vectors need not be cut to see that none pays.
+  if (!is_long_one && deep * costs.alpha + wire > enough) return nullptr;
   const Algorithm* const row = choose_pipeline(settings, now, "chain", "circulant");
-  return is_long(now) || pipeline_pays(settings, *row, now) ? row : nullptr;
+  const double hops = stream_of(*row, now).b + 1;
+  const double latencies = hops * std::max(costs.alpha - costs.overhead, 0.0);
+  const double whole = exchange_segments(settings, *row, now).whole_time + latencies;
+  return is_long_one || whole <= enough ? row : nullptr;
 }
 
 }  // namespace

@@ -23,7 +23,10 @@
 namespace sibyl {
 namespace {
 
-constexpr double near = 2;
+// How far off a model may be: by costs that were measured here, and by those of a fast network that
+// scans are chosen by, which a slow link changes altogether.
+constexpr double near_by_measurement = 2;
+constexpr double near_by_a_guess = 4;
 
 // `volume` in vectors, or in blocks where the situation has the bytes of a block.
 struct Rounds {
@@ -148,12 +151,15 @@ const Algorithm* challenger_to(const Algorithm& chosen, const Settings& settings
                                const Situation& now) {
   if (now.by_window && &chosen == choose_within(now)) return challenger_within(now);
   Ranking all;
+  double near = near_by_measurement;
   switch (now.collective) {
     case Collective::exscan:
       all = rank_exscans(now);
+      near = near_by_a_guess;
       break;
     case Collective::scan:
       all = rank_scans(now);
+      near = near_by_a_guess;
       break;
     case Collective::gather:
     case Collective::scatter:

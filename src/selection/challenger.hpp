@@ -8,9 +8,10 @@
 
 namespace sibyl {
 
-// nullptr where nothing comes near it: by the model the next one takes more than twice as long, or
-// the model knows only one. Never one that the operator or the number of ranks excludes. What it
-// looks at is what the choice looks at, so that it is the same on all ranks.
+// nullptr where nothing comes near it: by the model the next one takes more than twice as long, a
+// scan more than four times, or the model knows only one. Never one that the operator or the number
+// of ranks excludes. What it looks at is what the choice looks at, so that it is the same on all
+// ranks.
 const Algorithm* challenger_to(const Algorithm& chosen, const Settings& settings,
                                const Situation& situation);
 

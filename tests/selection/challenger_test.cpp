@@ -48,11 +48,15 @@ TEST(ChooseChallenger, IsAnotherOfSibylsScans) {
     EXPECT_NE(challenger_in(between_hosts(Collective::exscan, ranks, 1 << 16)), "none") << ranks;
   }
   // Not one more by doubling, which takes as long: a pipeline, which on slow links does not.
-  const Situation now = between_hosts(Collective::exscan, 48, 16384);
-  EXPECT_FALSE(choose({}, now)->segments);
-  const std::string_view next = challenger_in(now);
-  ASSERT_NE(find_algorithm(Collective::exscan, next), nullptr) << next;
-  EXPECT_TRUE(find_algorithm(Collective::exscan, next)->segments) << next;
+  for (const Collective collective : {Collective::exscan, Collective::scan}) {
+    for (const Rank ranks : {8, 48}) {
+      const Situation now = between_hosts(collective, ranks, 16384);
+      EXPECT_FALSE(choose({}, now)->segments);
+      const std::string_view next = challenger_in(now);
+      ASSERT_NE(find_algorithm(collective, next), nullptr) << next;
+      EXPECT_TRUE(find_algorithm(collective, next)->segments) << next << ", " << ranks;
+    }
+  }
 }
 
 // Whatever is asked for can run: the same rules as for what is chosen.

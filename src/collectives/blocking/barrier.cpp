@@ -16,7 +16,6 @@ struct Barrier {
   int native() const { return native_barrier(caller, comm); }
   std::optional<SettledCall> key() const { return settled_call(collective, root, caller, comm); }
   static constexpr bool key_tells_bytes() { return true; }
-  static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int) const {
     const CommunicatorState::CachedChoice& choice =
         choose_for(state, collective, 0, OperatorUse::none);

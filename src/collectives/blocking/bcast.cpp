@@ -28,7 +28,6 @@ struct Bcast {
     return settled_call(collective, root, caller, comm, buffer).with(count, datatype);
   }
   static constexpr bool key_tells_bytes() { return true; }
-  static constexpr bool this_rank_is_awaited = false;
   bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData&) const { return false; }
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };

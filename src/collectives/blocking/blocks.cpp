@@ -57,7 +57,6 @@ struct Blocks {
         .with_other(all.count, all.type);
   }
   static constexpr bool key_tells_bytes() { return true; }
-  static constexpr bool this_rank_is_awaited = false;
   ShortRunData data() const {
     const auto given = [](void* buffer) {
       return buffer == MPI_IN_PLACE ? nullptr : static_cast<char*>(buffer);

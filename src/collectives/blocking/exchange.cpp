@@ -41,7 +41,6 @@ struct Exchange {
     if (collective != Collective::allgatherv) return std::nullopt;
     return sizes_of(now.receive.counts, ranks);
   }
-  static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 
  private:

@@ -149,7 +149,14 @@ struct Irregular {
   }
   static constexpr bool key_tells_bytes() { return false; }
   bool lacks_buffer(int rank) const { return rank == root && all.buffer == nullptr; }
-  static constexpr bool this_rank_is_awaited = true;  // in a tree others depend on it
+  // In a tree that is wanted whatever the sizes. Elsewhere a wrong call is none, as in all other
+  // collectives: who had counted it without a message was out of step when it repeated it rightly.
+  bool is_awaited(const CommunicatorState& state) const {
+    if (caller.papers_tree) return true;
+    const std::int32_t wanted =
+        wanted_algorithm(state.settings(), state.situation(collective, 0, OperatorUse::none));
+    return wanted >= 0 && !algorithms(collective)[static_cast<std::size_t>(wanted)].linear;
+  }
   bool find_data(const ShortRun& run, const CommunicatorState& state, ShortRunData& found) const;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 

@@ -46,7 +46,6 @@ struct ReduceScatter {
   std::optional<BlockSizes> sizes(int ranks) const {
     return irregular() ? std::optional(sizes_of(counts, ranks)) : std::nullopt;
   }
-  static constexpr bool this_rank_is_awaited = false;
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };
 

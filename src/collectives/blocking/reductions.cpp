@@ -39,7 +39,6 @@ struct Reduction {
         .by(now.op);
   }
   static constexpr bool key_tells_bytes() { return true; }
-  static constexpr bool this_rank_is_awaited = false;
   bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData&) const { return false; }
   Outcome serve(CommunicatorState& state, CountedCall& counted, int wrong) const;
 };

@@ -35,7 +35,6 @@ struct Scan {
         .by(now.op);
   }
   static constexpr bool key_tells_bytes() { return true; }
-  static constexpr bool this_rank_is_awaited = false;
   ShortRunData data() const {
     return {.send = is_in_place(now) ? nullptr : static_cast<char*>(const_cast<void*>(now.send)),
             .receive = static_cast<char*>(now.receive)};

@@ -20,9 +20,10 @@
 //     // Where a short run finds the data of this call; false: it must go the whole way.
 //     bool find_data(const ShortRun&, const CommunicatorState&, ShortRunData&) const;
 //     // May throw std::bad_alloc. `wrong`: the class of what is wrong here, where this rank takes
-//     // part all the same, without data (in the C API, with this_rank_is_awaited).
+//     // part all the same, without data (in the C API, where it is awaited).
 //     Outcome serve(CommunicatorState&, CountedCall&, int wrong) const;
-//     static constexpr bool this_rank_is_awaited;
+//     // Optional: whether others wait for this rank whatever its arguments are.
+//     bool is_awaited(const CommunicatorState&) const;
 //   };
 //
 // and the frame decides, in this order: what is known to be the library's goes there, as does who
@@ -160,6 +161,13 @@ LibraryServes library_serves(const Call& call, CommunicatorState& state, MPI_Com
   return state.repays_window() ? LibraryServes::no : LibraryServes::this_once;
 }
 
+template <class Call>
+bool others_await([[maybe_unused]] const Call& call,
+                  [[maybe_unused]] const CommunicatorState& state) {
+  if constexpr (requires { call.is_awaited(state); }) return call.is_awaited(state);
+  return false;
+}
+
 // `governed`: what the governor has said of it already.
 template <class Call>
 [[gnu::noinline]] int serve_unsettled(const Call& call, Caller caller, MPI_Comm comm,
@@ -174,9 +182,9 @@ template <class Call>
   if (!state->between_groups()) verdict = call.judge(state->rank(), state->size());
   if (!verdict.right()) {
     if (verdict.library_refuses && caller.preload) return call.native();
-    const bool takes_part =
-        Call::this_rank_is_awaited && !caller.preload && verdict.error_class != MPI_ERR_ROOT;
-    if (!takes_part) return fail(caller, comm, verdict.error_class);
+    const bool may_take_part = !caller.preload && verdict.error_class != MPI_ERR_ROOT;
+    if (!may_take_part || !others_await(call, *state))
+      return fail(caller, comm, verdict.error_class);
   }
   const bool librarys = caller.preload && state->library_serves(call.collective, comm);
   if constexpr (requires { call.library_judges(*state); }) {

@@ -167,6 +167,38 @@ TEST_F(GovernedCalls, StayInStepWhereRanksRefuseCallsAlone) {
   }
 }
 
+// The same of calls whose sizes only the root knows.
+TEST_F(GovernedCalls, StayInStepWhereRanksRefuseIrregularCallsAlone) {
+  SIBYL_TRACE_SEED();
+  Random random(run_seed());
+  const auto ranks = static_cast<std::size_t>(size_of());
+  const std::vector<int> counts(ranks, 1);
+  std::vector<int> places(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) places[r] = static_cast<int>(r);
+  for (const bool scatters : {false, true}) {
+    Governed governed(3e-3, 1e-3);
+    MPI_Comm_set_errhandler(governed.get(), MPI_ERRORS_RETURN);
+    const int refusing = static_cast<int>(pick(random, static_cast<std::uint32_t>(size_of())));
+    for (int number = 0; number < 60; ++number) {
+      std::vector<int> all(ranks, scatters && rank_in() == 0 ? number : -1);
+      int own = scatters ? -1 : number + rank_in();
+      const auto call = [&](int count) {
+        return scatters ? SIBYL_Scatterv(all.data(), counts.data(), places.data(), MPI_INT, &own,
+                                         count, MPI_INT, 0, governed.get())
+                        : SIBYL_Gatherv(&own, count, MPI_INT, all.data(), counts.data(),
+                                        places.data(), MPI_INT, 0, governed.get());
+      };
+      if (pick(random, 4) == 0 && rank_in() == refusing) {
+        EXPECT_EQ(class_of(call(-1)), MPI_ERR_COUNT);
+      }
+      ASSERT_EQ(call(1), MPI_SUCCESS);
+      if (scatters) EXPECT_EQ(own, number);
+      if (!scatters && rank_in() == 0) EXPECT_EQ(all.back(), number + size_of() - 1);
+    }
+    if (!governed.sites().empty()) EXPECT_EQ(governed.arm(), Arm::native);
+  }
+}
+
 // Whatever is under way, at whichever rank.
 TEST_F(GovernedCalls, EndWithTheirCommunicator) {
   for (int last = 8; last < 20; ++last) {

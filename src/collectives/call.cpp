@@ -177,7 +177,7 @@ const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state
     return native;
   }
   return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count),
-                    static_cast<std::uint64_t>(largest) * type.size, !type.dense);
+                    static_cast<std::uint64_t>(largest) * type.size, type.has_gaps());
 }
 
 const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state, Caller caller,

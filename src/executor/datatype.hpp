@@ -24,6 +24,10 @@ struct DatatypeInfo {
 
   // Elements one after the other do not reach into each other.
   bool lie_side_by_side() const { return extent >= true_extent; }
+  // By what equal types have in common, however they were made: for what ranks decide alike.
+  bool has_gaps() const {
+    return static_cast<MPI_Aint>(size) != extent || extent != true_extent || true_lower_bound != 0;
+  }
 };
 
 // How a datatype was made.

@@ -3,6 +3,7 @@
 // without a window, the MPI library serves them.
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -149,6 +150,42 @@ TEST(WindowChoice, IsTheSameOnAllRanksAndGivesTheRightResult) {
   if (state->ranks_per_node() != size_of() || state->governing() == nullptr) return;
   EXPECT_EQ(state->governing()->governor().sites().empty(), !may)
       << "the governor looks at what Sibyl serves";
+}
+
+void add_pairs(void* in, void* inout, int* count, MPI_Datatype*) {
+  const auto* const added = static_cast<const double*>(in);
+  auto* const sum = static_cast<double*>(inout);
+  for (int i = 0; i < 2 * *count; ++i) sum[i] += added[i];
+}
+
+// A rank that took a type without gaps for one with some would call the library alone.
+TEST(WindowChoice, IsTheSameHoweverEqualTypesWereMade) {
+  constexpr int count = 2048;  // 32 KiB
+  const Duplicate comm;
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  if (rank_in() % 2 == 0) {
+    MPI_Type_contiguous(2, MPI_DOUBLE, &pair);
+  } else {
+    MPI_Type_vector(2, 1, 1, MPI_DOUBLE, &pair);
+  }
+  MPI_Type_commit(&pair);
+  MPI_Op add = MPI_OP_NULL;
+  MPI_Op_create(&add_pairs, 1, &add);
+  std::vector<double> own(2 * count);
+  std::vector<double> sums(own.size());
+  for (int call = 0; call < 10; ++call) {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      own[i] = static_cast<double>(call) + static_cast<double>(i % 100) + rank_in();
+    }
+    std::ranges::fill(sums, -1);
+    ASSERT_EQ(SIBYL_Allreduce(own.data(), sums.data(), count, pair, add, comm.get()), 0);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const double here = static_cast<double>(call) + static_cast<double>(i % 100);
+      ASSERT_EQ(sums[i], size_of() * here + size_of() * (size_of() - 1) / 2.0);
+    }
+  }
+  MPI_Op_free(&add);
+  MPI_Type_free(&pair);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <ompi/mca/coll/coll.h>
 #include <ompi/runtime/mpiruntime.h>
 #include <ompi_config.h>
+#include <stdint.h>
 
 struct sibyl_module {
   mca_coll_base_module_t super;
@@ -44,9 +45,20 @@ int sibyl_component_look_up(void* (*lookup)(const char* symbol));
 extern _Thread_local struct sibyl_module* sibyl_component_current;
 /* A call that the program has made of Sibyl itself (SIBYL_X) is handed back to MPI_X, which looks
  * at its arguments and raises its errors. The communicator of such a call, until it comes to
- * Sibyl's module, which passes it on; and that module, while those below serve it. */
+ * Sibyl's module, which passes it on, and the frame that has handed it back; and that module, while
+ * those below serve it. */
 extern _Thread_local MPI_Comm sibyl_component_handed_back;
+extern _Thread_local const void* sibyl_component_handed_from;
 extern _Thread_local struct sibyl_module* sibyl_component_passed;
+
+/* Whether that is the call on this communicator which has come to a function of this frame. Else
+ * the program's error handler has left it by a longjmp before it came here: what is called from
+ * inside it has its frame below. */
+static inline int sibyl_component_is_handed_back(MPI_Comm comm, const void* frame) {
+  const MPI_Comm handed_back = sibyl_component_handed_back;
+  sibyl_component_handed_back = NULL;
+  return handed_back == comm && (uintptr_t)frame < (uintptr_t)sibyl_component_handed_from;
+}
 
 /* ---- library.c ------------------------------------------------------------------------------ */
 

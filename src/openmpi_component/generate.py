@@ -26,9 +26,8 @@ static int (*serve_{short})({parameters});
 
 static int module_{short}({parameters}, mca_coll_base_module_t* module) {{
   struct sibyl_module* const own = (struct sibyl_module*)module;
-  if (sibyl_component_handed_back == comm) {{
+  if (sibyl_component_is_handed_back(comm, __builtin_frame_address(0))) {{
     struct sibyl_module* const passed = sibyl_component_passed;
-    sibyl_component_handed_back = NULL;
     sibyl_component_passed = own;
     const int result = {below};
     sibyl_component_passed = passed;
@@ -46,6 +45,7 @@ static int back_{short}({parameters}) {{
   const struct sibyl_module* const own = sibyl_component_current;
   if (own != NULL && own->comm == comm) return {below};
   sibyl_component_handed_back = comm;
+  sibyl_component_handed_from = __builtin_frame_address(0);
   const int result = P{function.name}({names});
   sibyl_component_handed_back = NULL;
   return result;

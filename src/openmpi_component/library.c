@@ -19,6 +19,7 @@
 
 _Thread_local struct sibyl_module* sibyl_component_current;
 _Thread_local MPI_Comm sibyl_component_handed_back;
+_Thread_local const void* sibyl_component_handed_from;
 _Thread_local struct sibyl_module* sibyl_component_passed;
 int sibyl_component_world_has_begun;
 

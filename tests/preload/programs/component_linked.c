@@ -3,6 +3,7 @@
  * saw.
  */
 #include <mpi.h>
+#include <setjmp.h>
 #include <sibyl/sibyl.h>
 #include <stdio.h>
 
@@ -12,6 +13,25 @@ static void note(MPI_Comm* comm, int* code, ...) {
   (void)comm;
   (void)code;
   ++raised;
+}
+
+static jmp_buf back;
+static void jump(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  longjmp(back, *code == MPI_SUCCESS ? 1 : *code);
+}
+
+/* One rank leaves a wrong call by its error handler, which others have not made. */
+static int leave_by_jump(MPI_Comm comm, int rank) {
+  MPI_Errhandler jumping;
+  double value = 1, sum = 0;
+  MPI_Comm_create_errhandler(jump, &jumping);
+  MPI_Comm_set_errhandler(comm, jumping);
+  MPI_Errhandler_free(&jumping);
+  if (rank != 1) return 1;
+  if (setjmp(back) != 0) return 1;
+  SIBYL_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_BAND, comm);
+  return 0;
 }
 
 static int class_of(int code) {
@@ -87,6 +107,16 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&other);
     MPI_Comm_free(&one);
   }
+  /* The next calls on that communicator are as those of the others. */
+  MPI_Comm left;
+  MPI_Comm_dup(MPI_COMM_WORLD, &left);
+  const int jumped = leave_by_jump(left, rank);
+  for (int call = 0; call < 3; ++call) {
+    int result = -1;
+    MPI_Scan(&rank, &result, 1, MPI_INT, MPI_SUM, left);
+    scans += jumped && result == rank * (rank + 1) / 2;
+  }
+  MPI_Comm_free(&left);
   printf("%d: %d %d %d sums, %d, %d merges, %d scans, raised %d\n", rank, no_comm, no_op, right,
          gathered, merges, scans, raised);
   MPI_Comm_free(&between);

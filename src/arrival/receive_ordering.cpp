@@ -9,6 +9,7 @@ namespace sibyl {
 ReceiveOrdering::ReceiveOrdering(Rank ranks, Rank root, std::uint32_t window)
     : root_(root), window_(window), peers_(static_cast<std::size_t>(ranks)) {
   served_.reserve(peers_.size());
+  unanswered_.reserve(peers_.size());
 }
 
 void ReceiveOrdering::begin(double now) {

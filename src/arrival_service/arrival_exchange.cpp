@@ -27,6 +27,7 @@ void ArrivalExchange::open(const Parties& parties) {
   pattern_.assign(ranks + arrivals_head, 0);
   if (!is_root()) return;
   incoming_.resize(ranks);
+  pattern_sends_.reserve(ranks);
   listening_.resize(ranks, MPI_REQUEST_NULL);
   heard_.resize(ranks);
   for (Rank rank = 0; rank < parties.ranks; ++rank) {
@@ -103,8 +104,9 @@ void ArrivalExchange::begin(std::int64_t iteration) {
   }
 }
 
+// What is said is said when it is on its way: who finds no memory for it says later that it does
+// not know.
 void ArrivalExchange::report(double arrival) {
-  reported_ = true;
   const LocalClock& local = parties_.clock.local();
   const std::chrono::nanoseconds since{static_cast<std::int64_t>(arrival * 1e9)};
   const std::int64_t at = local.at(std::chrono::steady_clock::time_point(since));
@@ -114,20 +116,21 @@ void ArrivalExchange::report(double arrival) {
                     .known = 1};
   if (is_root()) {
     record(parties_.rank, estimate);
-    return;
+  } else {
+    ask(estimate);
+    send(estimate);
   }
-  ask(estimate);
-  send(estimate);
+  reported_ = true;
 }
 
 void ArrivalExchange::report_none() {
-  reported_ = true;
   const Estimate estimate{.iteration = iteration_};
   if (is_root()) {
     record(parties_.rank, estimate);
   } else if (parties_.everyone) {
     send(estimate);
   }
+  reported_ = true;
 }
 
 void ArrivalExchange::ask(Estimate& estimate) {

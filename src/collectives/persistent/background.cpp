@@ -70,7 +70,8 @@ BackgroundWork::Outcome PersistentRequest::progress() noexcept {
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Outcome::waiting;
   if (gone_) return Outcome::ended;
-  const bool moved = advance();
+  // Without memory this rank's next call says so.
+  const bool moved = guarded([this] { return advance(); }, false);
   foresee();
   if (!has_background()) return Outcome::ended;
   return moved ? Outcome::moved : Outcome::waiting;

@@ -188,7 +188,7 @@ class PersistentRequest final : public PersistentWork {
     int error_class = MPI_SUCCESS;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      error_class = act();
+      error_class = guarded(act, MPI_ERR_NO_MEM);
       if (error_class == MPI_SUCCESS || gone_) return error_class;
     }
     return link_->alive ? raise(link_->comm, error_class) : raise_nowhere(error_class);

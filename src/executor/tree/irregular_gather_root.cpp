@@ -292,6 +292,8 @@ class Root {
         }
         if (room_.expected.take_from(rank)) continue;
         const auto at = std::ranges::find(room_.request_rank, rank) - room_.request_rank.begin();
+        // Nowhere after an error, which has had all that were expected forgotten.
+        if (std::cmp_equal(at, room_.requests.size())) continue;
         take_back(room_.requests[static_cast<std::size_t>(at)], call_.comm);
       }
     }

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_failure.hpp"
+
 namespace sibyl::preload {
 
 std::atomic<void*> native_comm_spawn;
@@ -49,9 +51,11 @@ std::string value_of(MPI_Info info, const char* key) {
 // The program's info with the preload's variables; the program's own where there is nothing to add.
 class ChildInfo {
  public:
-  explicit ChildInfo(MPI_Info own) try : own_(own) {
+  explicit ChildInfo(MPI_Info own) : own_(own) {
     const char* key = key_of(own);
-    const std::string value = value_for_children(value_of(own, key), environ);
+    const std::string value =
+        guarded([&] { return value_for_children(value_of(own, key), environ); },
+                std::string());  // the children are started without
     if (value.empty()) return;
     const int made = own == MPI_INFO_NULL ? PMPI_Info_create(&copy_) : PMPI_Info_dup(own, &copy_);
     if (made != MPI_SUCCESS) {
@@ -59,8 +63,6 @@ class ChildInfo {
     } else if (PMPI_Info_set(copy_, key, value.c_str()) != MPI_SUCCESS) {
       PMPI_Info_free(&copy_);
     }
-  } catch (const std::bad_alloc&) {
-    own_ = own;  // the children are started without
   }
   ~ChildInfo() {
     if (copy_ != MPI_INFO_NULL) PMPI_Info_free(&copy_);

@@ -195,14 +195,12 @@ void CommunicatorState::give_private_back() {
   gave_private_back_ = true;
 }
 
-// Of nodes, whose last ranks others wait for; within one node of its ranks.
-double CommunicatorState::lead_of_nodes(const ArrivalView& view) const {
+double lead_of_nodes(const ArrivalView& view, const Placement& places) {
   if (!view.known()) return 0;
-  const Placement& places = placement();
   const auto last = static_cast<Rank>(std::ranges::max_element(view.times) - view.times.begin());
   bool elsewhere = false;
   double before = 0;
-  for (Rank rank = 0; rank < size_; ++rank) {
+  for (Rank rank = 0; rank < static_cast<Rank>(view.times.size()); ++rank) {
     if (places.node_of(rank) == places.node_of(last)) continue;
     elsewhere = true;
     before = std::max(before, view.times[static_cast<std::size_t>(rank)]);
@@ -225,7 +223,7 @@ Situation CommunicatorState::situation(Collective collective, std::uint64_t byte
   now.crowded = short_of_processors_ && now.node_count() == 1;
   if (!window_asked_for_) now.library = process_.library();
   now.spread = arrivals.view()->spread;
-  now.lead = lead_of_nodes(*arrivals.view());
+  now.lead = lead_of_nodes(*arrivals.view(), placement());
   now.costs = costs_;
   return now;
 }
@@ -284,7 +282,7 @@ CommunicatorState::CachedChoice CommunicatorState::reduce_like_last(const Arriva
   Situation then =
       situation(Collective::reduce, choice.bytes, choice.operator_use, choice.commutes);
   then.spread = view.spread;
-  then.lead = lead_of_nodes(view);
+  then.lead = lead_of_nodes(view, placement());
   then.by_window = then.by_window && !choice.gaps;
   if (!costs_sought_ && wants_costs(settings_, then)) return {};
   choice.valid = false;

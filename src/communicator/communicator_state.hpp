@@ -38,6 +38,10 @@
 
 namespace sibyl {
 
+// How much later than all others the last node comes, whose last rank it is that others wait for;
+// within one node the last of its ranks. Seconds.
+double lead_of_nodes(const ArrivalView& view, const Placement& places);
+
 class CommunicatorState final : public ArrivalListener {
  public:
   // The state of `comm`, made at the first call; nullptr when MPI refuses, and while it is freed.
@@ -292,7 +296,6 @@ class CommunicatorState final : public ArrivalListener {
   SegmentPlan cut(const Algorithm& algorithm, const Situation& now, std::uint64_t elements) const;
   Served challenger_to(const CachedChoice& choice, const Situation& now) const;
   CachedChoice reduce_like_last(const ArrivalView& view) const;
-  double lead_of_nodes(const ArrivalView& view) const;
   void choose_by_arrivals(CachedChoice& choice, Situation now) const;
   void begin_prediction();
   void end_prediction();

@@ -239,7 +239,17 @@ ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
                          .in_place = bound_.in_place,
                          .background = in_background()};
   const bool told = algorithm.arrivals && view != nullptr && view->known();
-  return spec.cut_as(told ? at_arrivals(bound_.cut, ranks_, view->spread, view->lead) : bound_.cut);
+  // Rounds by arrivals are Clairvoyant's alone: in other plans a round is what a segment takes.
+  const bool by_rounds = told && bound_.collective == Collective::reduce;
+  if (!by_rounds) return spec.cut_as(bound_.cut);
+  if (!algorithm.any_placement) {
+    return spec.cut_as(at_arrivals(bound_.cut, ranks_, view->spread, view->lead));
+  }
+  const Placement& places = programs_.placement();
+  const Rank nodes = places.count != 0
+                         ? places.count
+                         : (ranks_ + places.ranks_per_node - 1) / places.ranks_per_node;
+  return spec.cut_as(at_arrivals(bound_.cut, nodes, view->spread, lead_of_nodes(*view, places)));
 }
 
 // One that has more messages than this request has tags gives way to the one for ranks that come at

@@ -37,15 +37,23 @@ struct Rounds {
 // Ranks beyond a power of two hand their vectors in, and those of an allreduce get the result back.
 struct Shape {
   double ranks;
-  double deep;    // rounds of a tree
-  double beyond;  // 1 where there are ranks beyond a power of two
-  double part;    // of a vector that is not a rank's own
+  double deep;           // rounds of a tree
+  double within_groups;  // messages to the others of a group, for each prime factor
+  double beyond;         // 1 where there are ranks beyond a power of two
+  double part;           // of a vector that is not a rank's own
 };
 
 Shape shape_of(Rank ranks) {
   const auto p = static_cast<std::uint64_t>(ranks);
+  double within_groups = 0;
+  std::uint64_t left = p;
+  for (std::uint64_t prime = 2; left > 1; ++prime) {
+    if (prime * prime > left) prime = left;
+    for (; left % prime == 0; left /= prime) within_groups += static_cast<double>(prime - 1);
+  }
   return {.ranks = static_cast<double>(ranks),
           .deep = static_cast<double>(ceil_log2(p)),
+          .within_groups = within_groups,
           .beyond = (p & (p - 1)) == 0 ? 0.0 : 1.0,
           .part = (ranks - 1.0) / ranks};
 }
@@ -57,7 +65,7 @@ Rounds rounds_of_sums(Collective collective, std::string_view name, const Shape&
   const bool to_all = collective == Collective::allreduce;
   const double back = to_all ? 2 : 1;
   if (name == "circulant") return {2 * in.deep, 2 * in.part};
-  if (name == "radix-k") return {2 * in.deep, 2 * in.part};
+  if (name == "radix-k") return {2 * in.within_groups, 2 * in.part};
   if (name == "rabenseifner") {
     return {2 * in.deep + back * in.beyond, 2 * in.part + back * in.beyond};
   }

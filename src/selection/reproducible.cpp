@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "planners/doubling_sums.hpp"
 #include "selection/choose_scan.hpp"
 
 namespace sibyl {
@@ -14,8 +15,10 @@ namespace {
 constexpr std::uint64_t reduced_whole_up_to = 65536;
 constexpr std::uint64_t whole_up_to = 32768;       // an allreduce
 constexpr std::uint64_t whole_block_up_to = 1024;  // of a reduce-scatter, one rank's
-// Up to here a group of a prime number of ranks may as well tell each other their vectors.
+// Up to here a group of a prime number of ranks may as well tell each other their vectors, as long
+// as a rank is not told more than so many bytes in all: of 97 ranks each would hear of 96 vectors.
 constexpr std::uint64_t doubled_up_to = 2048;
+constexpr std::uint64_t told_at_most = 65536;
 // Around a ring a part goes in pieces of which all MPI libraries send each at once, so that links
 // are in use all the time; not shorter ones, which are too many messages, and no more of them than
 // any MPI library has tags for. On 8 hosts that halves the time of long vectors.
@@ -59,6 +62,15 @@ bool is_cut(const Situation& now) {
   return now.bytes / static_cast<std::uint64_t>(now.ranks) > whole_block_up_to;
 }
 
+bool is_told_whole(const Situation& now) {
+  std::uint64_t vectors = 0;
+  for (const Rank factor : doubling_factors(now.ranks)) {
+    vectors += static_cast<std::uint64_t>(factor) - 1;
+  }
+  return (scatters_sums(now.collective) || now.bytes <= doubled_up_to) &&
+         vectors * now.bytes <= told_at_most;
+}
+
 // All but the ring, whose operator commutes, keep the order of the ranks, so that it may be any.
 const Algorithm* choose_by_size(const Situation& now) {
   const Collective collective = now.collective;
@@ -73,8 +85,9 @@ const Algorithm* choose_by_size(const Situation& now) {
     if (fits(*row, now)) return row;
   }
   if (collective == Collective::reduce) return find_algorithm(collective, "binomial");
-  const bool short_vector = now.bytes <= doubled_up_to || scatters;
-  return find_algorithm(collective, short_vector ? "doubling" : "recursive-doubling");
+  const Algorithm* const row =
+      find_algorithm(collective, scatters ? "pairwise" : "recursive-doubling");
+  return is_told_whole(now) || !fits(*row, now) ? find_algorithm(collective, "doubling") : row;
 }
 
 }  // namespace

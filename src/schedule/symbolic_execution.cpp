@@ -81,6 +81,8 @@ bool SymbolicExecution::in_receive_chain(StepKind kind) const {
 std::uint32_t SymbolicExecution::places(StepKind kind) const {
   const PortWindow& window = header_->window;
   if (kind != StepKind::send) return window.receives;
+  // Later sends that are ready may have all places but that of the earliest.
+  if (!window.in_order) return std::min(window.sends, 1U);
   return window.sends_to_one == 0 ? window.sends : std::min(window.sends, window.sends_to_one);
 }
 

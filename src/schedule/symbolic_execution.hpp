@@ -6,6 +6,8 @@
 //   - Port window and staging pool: posts in program order, a place is held from the post until the
 //     step is complete. (An executor that frees a receive's place on arrival, before it combines,
 //     waits for less.) Where the window has fewer places for sends to one rank, all may go there.
+//     Sends that need not keep the program's order have one place: later ones that are ready may
+//     hold all others, and the earliest alone is sure of one.
 //   - Receives that combine are posted in program order anyway.
 // One order of execution stands for all of them: no step that may run is ever kept from running by
 // another one running first (places are given out in program order), so every order completes the

@@ -217,6 +217,7 @@ inline Plan two_to_one_plan() {
   plan.header.partition = Partition::blocks;
   plan.header.rounds = 1;
   plan.header.window.sends = 3;
+  plan.header.window.in_order = true;
   plan.header.tag_span = 3;
   plan.programs.resize(3);
   const Slice go = ProgramBuilder::nothing();

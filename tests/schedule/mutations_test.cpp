@@ -201,6 +201,11 @@ const Mutation mutations[] = {
      "rank 0, step 1 (send to 1, round 0) ends in a deadlock: finds no place in the port window "
      "of 1",
      two_to_one_plan},
+    // Later ones may have all places then, and the first waits for what comes after the second.
+    {"SendsInAnyOrder", [](Plan& p) { p.header.window.in_order = false; },
+     "rank 0, step 1 (send to 1, round 0) ends in a deadlock: finds no place in the port window "
+     "of 1",
+     two_to_one_plan},
     // As many as 2^32 and 3 in all.
     {"TooManyUnits",
      [](Plan& p) {

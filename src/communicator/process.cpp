@@ -80,9 +80,11 @@ void keep(Process* process) { the_process.store(process, std::memory_order_relea
 
 #ifndef SMPI_H
 // At the end of the program, where nobody has told of the end of the last session: MPI cannot be
-// called any more, so all but the report stays as it is.
+// called any more, so all but the report stays as it is. A process that it has forked has it too.
+pid_t exits_here = 0;
 void write_at_exit() {
-  if (const Process* left = the_process.exchange(nullptr)) left->write_files();
+  const Process* const left = the_process.exchange(nullptr);
+  if (left != nullptr && getpid() == exits_here) left->write_files();
 }
 #endif
 
@@ -164,6 +166,7 @@ Process* Process::get() try {
 #ifndef SMPI_H
     static const bool registered = std::atexit(&write_at_exit) == 0;
     if (!registered) return nullptr;
+    exits_here = getpid();
 #endif
   }
   keep(process.get());

@@ -194,7 +194,8 @@ class Process {
   mutable std::mutex mutex_;
   std::vector<Attached> attached_;  // communicators with a state, oldest first
   std::atomic<MPI_Comm> own_self_ = MPI_COMM_NULL;
-  bool own_self_tried_ = false;
+  enum class Making : std::uint8_t { not_tried, under_way, over };
+  std::atomic<Making> own_self_made_ = Making::not_tried;
   std::atomic<bool> ends_with_world_ = false;
   int rank_ = 0;  // of the world; without one, of the largest communicator that had a state
   int size_ = 0;

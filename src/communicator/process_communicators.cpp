@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -30,14 +31,20 @@ bool Process::has(const CommunicatorState* state) {
   return std::ranges::find(process->attached_, state, &Attached::state) != process->attached_.end();
 }
 
+// No lock is held while it is made: the MPI library may finish a communicator of the program's
+// meanwhile, which enters here. What asks for it on this thread then goes without.
 MPI_Comm Process::make_own_self() {
+  static thread_local bool makes_it = false;
   if (!has_world()) return MPI_COMM_NULL;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!own_self_tried_) {
-    own_self_tried_ = true;
+  Making untried = Making::not_tried;
+  if (own_self_made_.compare_exchange_strong(untried, Making::under_way)) {
+    makes_it = true;
     const ReturnErrors quiet(MPI_COMM_SELF);
     own_self_.store(make_private(MPI_COMM_SELF), std::memory_order_release);
+    makes_it = false;
+    own_self_made_ = Making::over;
   }
+  while (own_self_made_ == Making::under_way && !makes_it) std::this_thread::yield();
   return own_self_;
 }
 

@@ -152,7 +152,7 @@ uint64_t call_bytes(const struct profile_symbol* symbol, const word* arguments,
 
 /* The number of a predefined operator, the same in all processes; one for all others. */
 static uint64_t operator_of(const struct profile_symbol* symbol, word op) {
-  enum { predefined_by_openmpi = 16, predefined_by_abi = 0x40, programs_own = 0xffff };
+  enum { predefined_by_openmpi = 15, predefined_by_abi = 0x40, programs_own = 0xffff };
   const int fortran = symbol->form & form_fortran;
   if (native.flavour == flavour_mpich) {
     const uint32_t handle = fortran ? *(const uint32_t*)op : (uint32_t)op;

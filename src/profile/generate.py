@@ -174,7 +174,7 @@ def entry(index, symbol, count, function, form):
         out.append(f"  return target({names});")
     elif function.kind == "session_begins":
         out.append(f"  const word result = target({names});")
-        out.append(f"  recorder_after_session_init({index}, a2);")
+        out.append(f"  if (({error}) == 0) recorder_after_session_init({index}, a2);")
         out.append("  return result;")
     elif function.kind == "session_ends":
         out.append("  recorder_before_session_finalize();")

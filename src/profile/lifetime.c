@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #endif
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,11 +246,7 @@ void recorder_before_session_finalize(void) {
   if (trace != NULL) trace->end_ns = clock_now(); /* unless another one begins */
 }
 
-/* A program that has only sessions, or whose MPI_Init went past this library. The other ranks may
- * not have come here, so there is no message. */
-void recorder_begin_without_init(void) {
-  int idle = recorder_idle;
-  if (!atomic_compare_exchange_strong(&recorder_state, &idle, recorder_starting)) return;
+static void begin_without_init(void) {
   if (native.flavour == flavour_unknown || !open_trace()) {
     atomic_store(&recorder_state, recorder_off);
     return;
@@ -265,6 +262,20 @@ void recorder_begin_without_init(void) {
   }
   atomic_fetch_or(&trace->flags, trace_clock_unknown);
   atomic_store(&recorder_state, recorder_on);
+}
+
+/* A program that has only sessions, or whose MPI_Init went past this library. The other ranks may
+ * not have come here, so there is no message. Threads that come meanwhile wait, or their first
+ * calls would not be counted. */
+void recorder_begin_without_init(void) {
+  static atomic_int beginning;
+  int idle = recorder_idle;
+  atomic_fetch_add(&beginning, 1);
+  if (atomic_compare_exchange_strong(&recorder_state, &idle, recorder_starting)) {
+    begin_without_init();
+  }
+  atomic_fetch_sub(&beginning, 1);
+  while (atomic_load(&beginning) > 0) sched_yield();
 }
 
 void recorder_before_finalize(void) {

@@ -197,12 +197,15 @@ static int ask_for_room(const struct trace_table* table, uint64_t bytes) {
   int cancellation;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation); /* the caller has a lock */
   const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  refused[index] = file < 0 || !is_promised(file, table->offset + have, wanted - have);
+  const int is_there = file >= 0 && is_promised(file, table->offset + have, wanted - have);
+  const int why = errno;
   if (file >= 0) close(file);
   pthread_setcancelstate(cancellation, NULL);
   errno = saved;
-  if (!refused[index]) promised[index] = wanted;
-  return !refused[index];
+  /* A full disk stays full; what else may be in the way is tried again. */
+  refused[index] = !is_there && (why == ENOSPC || why == EDQUOT || why == EFBIG);
+  if (is_there) promised[index] = wanted;
+  return is_there;
 }
 
 /* Whether so many bytes of the table may be written. */

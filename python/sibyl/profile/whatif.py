@@ -118,6 +118,29 @@ def arrivals_of(site: Site, call: int) -> numpy.ndarray:
     return numpy.ascontiguousarray(site.enter[call] - site.enter[call].min())
 
 
+def ranks_that_stay(collective: str, arrivals: numpy.ndarray, root: int, after: float) -> int:
+    """At least so many stay so long after the last arrival, whatever the algorithm.
+
+    Args:
+        collective: of the call.
+        arrivals: of all ranks, in seconds.
+        root: where it has one.
+        after: what is left for the rank that leaves last.
+    """
+    ranks = len(arrivals)
+    last = int(arrivals.argmax())
+    all_at_once = float(arrivals.max() - arrivals.min()) <= after
+    if collective in ("barrier", "allreduce"):  # all hear from the last one
+        return ranks
+    if collective in ("reduce", "gather", "gatherv"):
+        return 1 if root == last else 2
+    if collective in ("scatter", "scatterv", "scan", "exscan"):
+        return 1
+    if collective == "bcast":
+        return ranks if all_at_once or root == last else 1
+    return ranks if all_at_once else 1  # of others' blocks each has most before
+
+
 def bound_of(site: Site, network: Network) -> float:
     """The least of its moving that the network asks for, in seconds of all ranks.
 
@@ -140,7 +163,8 @@ def bound_of(site: Site, network: Network) -> float:
         if size > 0 or site.collective not in IRREGULAR:
             whole = run_time_bound(site.collective, network, arrivals, root, size)
             after = max(0.0, whole - float(arrivals.max()))
-        least.append(min(float(most), after * len(arrivals)))
+        stay = ranks_that_stay(site.collective, arrivals, root, after)
+        least.append(min(float(most), after * stay))
     recorded = float(moving.sum())
     return site.moving * sum(least) / recorded if recorded > 0 else 0.0
 

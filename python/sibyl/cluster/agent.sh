@@ -8,8 +8,10 @@
 # tell by it which ranks share memory and where their session files lie.
 #
 # What runs there is the user's program: it keeps of root's rights what files and processes need, and
-# loses for good what could change networks, namespaces, the clock, devices or the kernel. A process
-# without CAP_SETPCAP may not take them away: it has few itself, and they stay.
+# loses what could change networks, namespaces, the clock, devices or the kernel. It keeps ptrace,
+# by which ranks of a host copy from each other's memory: this is against mistakes, not against a
+# program that means harm, which can reach root's other processes. A process without CAP_SETPCAP may
+# not take rights away: it has few itself, and they stay.
 set -f
 prefix="$1"
 shift
@@ -32,6 +34,9 @@ host="$prefix-$((${rest##*.} * 256 + low - 1))"
 bound=-sys_admin,-net_admin,-net_raw,-sys_module,-sys_rawio,-sys_boot,-sys_time,-sys_chroot
 bound="$bound,-sys_pacct,-sys_tty_config,-mknod,-setfcap,-setpcap,-syslog,-mac_admin,-mac_override"
 bound="$bound,-audit_control,-audit_write,-wake_alarm,-linux_immutable"
+for newer in bpf perfmon checkpoint_restore; do  # not known to every util-linux
+  setpriv --bounding-set="-$newer" true 2> /dev/null && bound="$bound,-$newer"
+done
 limits="--bounding-set=$bound --inh-caps=-all --no-new-privs"
 # shellcheck disable=SC2086
 if ! setpriv $limits true 2> /dev/null; then

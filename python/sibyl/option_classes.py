@@ -5,12 +5,15 @@ classes as parameters, beside options of its own; typer sees the options one by 
 
     @takes_options
     def bench(collective: Annotated[str, typer.Argument()], wishes: Wishes) -> int: ...
+
+A class with a field `given`, a frozenset of names that is no option, is told which of its options
+stand on the command line: what is said there may be what would hold anyway.
 """
 
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, get_type_hints
 
 import typer
@@ -56,6 +59,26 @@ def _check_numbers(given: dict[str, Any]) -> None:
             )
 
 
+# The parameter by which typer hands in what it knows of the command line.
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+
+def _wants_to_know(kind: type) -> bool:
+    return any(field.name == "given" for field in dataclasses.fields(kind))
+
+
+def _said(names: Iterable[str], context: typer.Context | None) -> frozenset[str]:
+    """Those that stand on the command line."""
+    if context is None:
+        return frozenset()
+    sources = {name: context.get_parameter_source(name) for name in names}
+    return frozenset(name for name, source in sources.items() if source and _is_said(source))
+
+
+def _is_said(source: Any) -> bool:
+    return bool(source.name == "COMMANDLINE")  # of click, or of a copy that typer brings
+
+
 def takes_options(function: Callable[..., int]) -> Callable[..., int]:
     """Have typer see the fields of the classes of options that a command takes.
 
@@ -75,11 +98,18 @@ def takes_options(function: Callable[..., int]) -> Callable[..., int]:
             only = inspect.Parameter.KEYWORD_ONLY
             parameters.append(parameter.replace(kind=only, annotation=kind))
 
+    if any(_wants_to_know(kind) for kind, _ in groups.values()):
+        parameters.append(_CONTEXT)
+
     @functools.wraps(function)
     def command(**given: Any) -> int:
+        context = given.pop(_CONTEXT.name, None)
         _check_numbers(given)
         for name, (kind, options) in groups.items():
-            given[name] = kind(**{option: given.pop(option) for option in options})
+            values = {option: given.pop(option) for option in options}
+            if _wants_to_know(kind):
+                values["given"] = _said(options, context)
+            given[name] = kind(**values)
         return function(**given)
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

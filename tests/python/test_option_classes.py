@@ -33,6 +33,13 @@ class Elsewhere(Place):
     quiet: Annotated[bool, typer.Option("--quiet/--loud")] = True
 
 
+@dataclass(frozen=True, kw_only=True)
+class Told(Place):
+    """That wants to know what stands on the command line."""
+
+    given: frozenset[str] = frozenset()
+
+
 @pytest.fixture
 def app() -> typer.Typer:
     app = typer.Typer()
@@ -48,6 +55,12 @@ def app() -> typer.Typer:
     def second(place: Elsewhere, twice: Annotated[bool, typer.Option("--twice")] = False) -> None:
         """Say it."""
         print(place, place.seed, twice)
+
+    @app.command()
+    @takes_options
+    def third(place: Told) -> None:
+        """Say what was said."""
+        print(sorted(place.given))
 
     return app
 
@@ -71,6 +84,12 @@ def test_a_number_that_the_library_has_no_type_for_is_refused(app: typer.Typer) 
         refused = CliRunner().invoke(app, ["first", "me", "-k", str(number)])
         assert isinstance(refused.exception, CommandError)
         assert str(refused.exception).startswith(f"--rounds {number}: out of range")
+
+
+def test_what_is_said_is_told_from_what_holds_anyway(app: typer.Typer) -> None:
+    assert run(app, "third") == "[]\n"
+    assert run(app, "third", "-k", "3", "--host", "here") == "['host', 'rounds']\n"
+    assert Told().given == frozenset()
 
 
 def test_what_is_no_option_is_none(app: typer.Typer) -> None:

@@ -18,8 +18,16 @@ from rich.text import Text
 
 from sibyl.bench import output, page
 from sibyl.bench.options import Outputs, Wishes
-from sibyl.bench.parts import MARKS, Part, closing_lines, groups_of, lines_of, title_of
-from sibyl.bench.session import make_grid
+from sibyl.bench.parts import (
+    MARKS,
+    Part,
+    closing_lines,
+    contenders_of,
+    groups_of,
+    lines_of,
+    title_of,
+)
+from sibyl.bench.session import check_variants, make_grid
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import COLLECTIVES, IRREGULAR, Grid
 from sibyl.experiment.judge import Row, judge
@@ -68,8 +76,11 @@ def run_all(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
     outputs.check(wishes)
     if wishes.pieces is not None or wishes.minutes is not None:
         raise CommandError("--pieces and --minutes are for bench grid")
+    wishes.check_place()
     grids = make_grids(wishes)
     launcher = find_launcher(wishes.on, wishes.mpi)
+    for grid in grids:
+        check_variants(grid, launcher)
     run = MeasuredRun(grids, launcher, outputs.resume)
     try:
         with run.bar("all collectives") as seen:
@@ -149,10 +160,12 @@ def _table(
 
 def print_page(parts: Sequence[Part], metric: str, console: Console) -> None:
     """The ratios to native, a table for each number of ranks and arrival pattern, and the sum."""
-    for contender in parts[0].grid.algorithms[1:]:
+    for contender in contenders_of(parts):
         for group in groups_of(parts):
             title = title_of(contender, group)
             sizes, lines = lines_of(parts, contender, group)
+            if not lines:
+                continue
             print_in_parts(console, partial(_table, title, sizes, lines), range(len(sizes) or 1))
         for line in closing_lines(parts, contender, metric):
             console.print(line, highlight=False, soft_wrap=True)

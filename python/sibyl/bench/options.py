@@ -105,6 +105,11 @@ class Wishes(MeasureOptions):
     ] = None
 
 
+def distributions_beside(plot: Path) -> Path:
+    """Where the plot of the distributions goes."""
+    return plot.with_name(f"{plot.stem}-distribution{plot.suffix}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outputs(MeasuredOutputs):
     """What becomes of the samples."""
@@ -134,6 +139,12 @@ class Outputs(MeasuredOutputs):
         """Where results go, by option."""
         return {**super().files(), "--plot": self.plot, "--page": self.page}
 
+    def written(self) -> dict[str, Path | None]:
+        """These, and the plot of the distributions."""
+        if self.plot is None:
+            return self.files()
+        return {**self.files(), "--plot's distributions": distributions_beside(self.plot)}
+
     def check(self, wishes: MeasureOptions) -> None:
         """Notice before a long run what would fail after it."""
         if self.metric not in (None, "run", "elapsed", "absorbed"):
@@ -158,7 +169,9 @@ def check_used(what: str, used: Collection[str], *given: Wishes | Outputs) -> No
     """
     for options in given:
         for field in fields(options):
-            if field.name not in used and getattr(options, field.name) != field.default:
+            if field.name == "given" or field.name in used:
+                continue
+            if getattr(options, field.name) != field.default:
                 option = option_named(field.name)
                 raise CommandError(f"{option}: bench {what} takes {options_of(used)} only")
 

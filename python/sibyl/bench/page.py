@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sibyl.bench.parts import MARKS, Part, closing_lines, groups_of, lines_of, title_of
+from sibyl.bench.parts import (
+    MARKS,
+    Part,
+    closing_lines,
+    contenders_of,
+    groups_of,
+    lines_of,
+    title_of,
+)
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row
 from sibyl.experiment.units import size_text, time_text
 from sibyl.pages import render
@@ -48,7 +56,7 @@ def to_html(sections: Sequence[Section], metric: str, origin: Mapping[str, Any])
                 "problem": section.problem,
                 "closing": [
                     line
-                    for contender in _contenders(section)
+                    for contender in contenders_of(section.parts)
                     for line in closing_lines(section.parts, contender, metric)
                 ],
                 "tables": list(_tables(section)),
@@ -56,10 +64,6 @@ def to_html(sections: Sequence[Section], metric: str, origin: Mapping[str, Any])
             for section in sections
         ],
     )
-
-
-def _contenders(section: Section) -> Sequence[str]:
-    return section.parts[0].grid.algorithms[1:]
 
 
 def _tally(section: Section) -> dict[str, Any]:
@@ -81,9 +85,11 @@ def _tally(section: Section) -> dict[str, Any]:
 
 
 def _tables(section: Section) -> Iterator[dict[str, Any]]:
-    for contender in _contenders(section):
+    for contender in contenders_of(section.parts):
         for group in groups_of(section.parts):
             sizes, lines = lines_of(section.parts, contender, group)
+            if not lines:
+                continue
             yield {
                 "title": title_of(contender, group),
                 "sizes": [size_text(size) for size in sizes],

@@ -24,6 +24,11 @@ class Part:
     rows: Sequence[Row]
 
 
+def contenders_of(parts: Sequence[Part]) -> list[str]:
+    """All that are compared with native; not every collective has every one of them."""
+    return list(dict.fromkeys(name for part in parts for name in part.grid.algorithms[1:]))
+
+
 def group_of(row: Row) -> Group:
     """What cells of one table have in common."""
     cell = row.result.cell
@@ -70,6 +75,8 @@ def lines_of(
 def closing_lines(parts: Sequence[Part], contender: str, metric: str) -> list[str]:
     """How many cells are lost and won by a contender, and each that is lost."""
     rows = [row for part in parts for row in part.rows if row.algorithm == contender]
+    if not rows:
+        return []
     of = {verdict: [row for row in rows if row.verdict == verdict] for verdict in MARKS}
     judged = len(rows) - len(of["none"])
     lines = [

@@ -109,7 +109,8 @@ def draw_curves(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> byt
     firsts = [block[-1].result.cell for block in panels.values()]
     for place, block in zip(axes, panels.values(), strict=True):
         _draw_panel(place, grid, block, AXES[axis], metric)
-        place.set_title(_panel_title(grid, block[-1].result.cell, axis, firsts), fontsize=10)
+        title = _panel_title(grid, block[-1].result.cell, axis, firsts)
+        place.set_title(title, fontsize=10, parse_math=False)  # a file's name may have dollars
     finish_figure(figure, _heading(grid, rows, varying))
     return figure_bytes(figure, path)
 
@@ -175,13 +176,13 @@ def draw_distributions(grid: Grid, rows: Sequence[Row], path: Path, metric: str)
     firsts = [block[0].result.cell for block in shown]
     for number, (place, block) in enumerate(zip(axes, shown, strict=True)):
         _draw_samples(place, block, metric)
-        place.set_title(_cell_title(block[0].result.cell, firsts), fontsize=9)
+        place.set_title(_cell_title(block[0].result.cell, firsts), fontsize=9, parse_math=False)
         if number % min(len(shown), 3):
             place.set_yticklabels([])
     heading = _heading(grid, rows, choose_axis(row.result.cell for row in rows))
     if len(blocks) > len(shown):
         heading += f"\nthe first {len(shown)} of {len(blocks)} cells"
-    figure.suptitle(heading, fontsize=11)
+    figure.suptitle(heading, fontsize=11, parse_math=False)
     figure.tight_layout()
     return figure_bytes(figure, path)
 

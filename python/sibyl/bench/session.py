@@ -6,7 +6,7 @@ from pathlib import Path
 import sibyl
 from sibyl.bench import output, plots
 from sibyl.bench.memory import check_memory
-from sibyl.bench.options import Outputs, Wishes
+from sibyl.bench.options import Outputs, Wishes, distributions_beside
 from sibyl.bench.predictions import prediction_lines
 from sibyl.cluster.placement import WAITING
 from sibyl.errors import CommandError
@@ -54,6 +54,7 @@ from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, nati
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import console_beside, write_result
+from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 
 # Of Open MPI: they fail on any other number of ranks.
@@ -107,6 +108,24 @@ def _native_variants(collective: str, wishes: Wishes, ranks: Sequence[int]) -> l
     return [name for name in names if set(ranks) == {2} or name not in OF_TWO_RANKS]
 
 
+def check_variants(grid: Grid, launcher: Launcher) -> None:
+    """Notice contenders native:VARIANT that the MPI library has not, before anything is brought up.
+
+    Raises:
+        CommandError: there is one; with one line that names those that there are.
+    """
+    if grid.on == "smpi":  # SMPI does not list its own
+        return
+    named = [name for name in grid.algorithms if name.startswith("native:")]
+    if not named:
+        return
+    known = native_variants(launcher, grid.collective)
+    for name in named:
+        if name.partition("@")[0] not in known:
+            there = ", ".join(known) or "none"
+            raise CommandError(f"--algorithms {name}: of {grid.collective} there are {there}")
+
+
 def make_grid(collective: str, wishes: Wishes) -> Grid:
     """The grid that the options describe.
 
@@ -120,6 +139,8 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
     ranks = numbers_of_ranks(wishes.ranks, wishes.on, recorded)
     if wishes.simulated:
         simulated.check(wishes.mpi)
+    if wishes.blocks is not None and sizes:
+        raise CommandError("--size and --blocks both say how long blocks are: give one of them")
     check_nodes(wishes.on, ranks, wishes.ranks_per_node)
     of_known("--waiting", wishes.waiting, WAITING)
     if wishes.waiting != "sleep" and wishes.on != "cluster":
@@ -180,11 +201,13 @@ def run_session(collective: str, wishes: Wishes, outputs: Outputs, command: Sequ
     outputs.check(wishes)
     if outputs.page is not None or wishes.pieces is not None or wishes.minutes is not None:
         raise CommandError("--page, --pieces and --minutes are for bench all and bench grid")
+    wishes.check_place()
     grid = make_grid(collective, wishes)
     if outputs.plot is not None:
         plots.check_panels(grid.cells)
     launcher = find_launcher(grid.on, wishes.mpi)
     program = find_benchmark(launcher.flavour)
+    check_variants(grid, launcher)
     run = MeasuredRun([grid], launcher, outputs.resume)
     try:
         with run.bar(collective) as seen:
@@ -222,5 +245,4 @@ def _write(
 def draw(grid: Grid, rows: Sequence[Row], path: Path, metric: str) -> None:
     """Draw both plots, each written whole."""
     write_result(path, plots.draw_curves(grid, rows, path, metric))
-    distribution = path.with_name(f"{path.stem}-distribution{path.suffix}")
-    write_result(distribution, plots.draw_distributions(grid, rows, path, metric))
+    write_result(distributions_beside(path), plots.draw_distributions(grid, rows, path, metric))

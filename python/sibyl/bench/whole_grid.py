@@ -6,7 +6,9 @@ so it can be run by pieces (--pieces) and for a while (--minutes), and goes on w
 it was; the page shows what there is, judged together, with one correction for all of it.
 """
 
+import csv
 import dataclasses
+import io
 import json
 import math
 import time
@@ -17,6 +19,7 @@ from sibyl.bench import page
 from sibyl.bench.all_collectives import by_grid, make_grids, print_page, to_csv, to_json
 from sibyl.bench.options import Outputs, Wishes
 from sibyl.bench.parts import Part
+from sibyl.bench.session import check_variants
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.judge import judge
@@ -101,22 +104,26 @@ def make_pieces(wishes: Wishes) -> list[Piece]:
     Raises:
         CommandError: the options describe none.
     """
-    if wishes.ranks is not None or wishes.on != "local" or wishes.waiting != "sleep":
+    own = wishes.given & {"ranks", "on", "waiting", "platform", "ranks_per_node"}
+    if own or wishes.ranks is not None or wishes.on != "local" or wishes.waiting != "sleep":
         raise CommandError("bench grid has places of its own; choose among them by --pieces")
-    given = wishes.pattern != Wishes.pattern
+
+    def is_said(name: str) -> bool:
+        return name in wishes.given or getattr(wishes, name) != getattr(Wishes, name)
+
     common = dataclasses.replace(
         wishes,
         size=wishes.size or SIZES,
-        pattern=wishes.pattern if given else PATTERNS,
+        pattern=wishes.pattern if is_said("pattern") else PATTERNS,
         warm_up=WARM_UP if wishes.warm_up is None else wishes.warm_up,
     )
     pieces: list[Piece] = []
     for mpi in words_of("--mpi", wishes.mpi or MPIS):
         for on, ranks, waiting in PLACES:
             here = dataclasses.replace(common, on=on, ranks=ranks, waiting=waiting, mpi=mpi)
-            if wishes.max_delay == Wishes.max_delay:
+            if not is_said("max_delay"):
                 here = dataclasses.replace(here, max_delay=DELAY[on])
-            if wishes.compute == Wishes.compute:
+            if not is_said("compute"):
                 here = dataclasses.replace(here, compute=COMPUTE[on])
             pieces.append(Piece(len(pieces) + 1, here))
     if wishes.pieces is None:
@@ -144,7 +151,7 @@ def run_grid(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
     status = _measure(measured, end)
     metric = outputs.metric or "absorbed"
     _tell(measured, metric, outputs, command)
-    whole = all(_kept(one)[0] == _kept(one)[1] for one in measured)
+    whole = all(one.run is not None and _kept(one)[0] == _kept(one)[1] for one in measured)
     runs = [one.run for one in measured if one.run is not None]
     if whole:
         for run in runs:
@@ -154,9 +161,16 @@ def run_grid(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
 
 
 def _set_up(piece: Piece, resume: bool) -> Measured:
-    one = Measured(piece, make_grids(piece.wishes))
+    one = Measured(piece, [])
     try:
         launcher = find_launcher(piece.wishes.on, piece.wishes.mpi)
+    except CommandError as error:
+        one.problem = str(error)
+        return one
+    one.grids = make_grids(piece.wishes)
+    try:
+        for grid in one.grids:
+            check_variants(grid, launcher)
         one.run = MeasuredRun(one.grids, launcher, resume)
     except CommandError as error:
         one.problem = str(error)
@@ -216,7 +230,7 @@ def _tell(
     if outputs.json is not None:
         write_result(outputs.json, _to_json(sections, origins))
     if outputs.csv is not None:
-        write_result(outputs.csv, to_csv([part for each in sections for part in each.parts]))
+        write_result(outputs.csv, _to_csv(sections))
     console = console_beside(*outputs.files().values())
     for each in sections:
         console.rule(each.title, align="left")
@@ -230,6 +244,18 @@ def _tell(
 
 def _begun(section: page.Section) -> list[Part]:
     return [part for part in section.parts if part.results]
+
+
+def _to_csv(sections: Sequence[page.Section]) -> str:
+    """As of bench all, with the piece at the end of each line."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for number, each in enumerate(section for section in sections if section.parts):
+        heading, *lines = csv.reader(io.StringIO(to_csv(each.parts)))
+        if number == 0:
+            writer.writerow([*heading, "piece"])
+        writer.writerows([*line, each.title] for line in lines)
+    return out.getvalue()
 
 
 def _to_json(sections: Sequence[page.Section], origins: Sequence[dict[str, Any]]) -> str:

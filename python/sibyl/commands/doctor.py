@@ -5,7 +5,6 @@ import json
 import platform
 import subprocess
 import sys
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +25,7 @@ from sibyl.mpi.installation import (
 )
 from sibyl.mpi.library import check_preloadable, find_implementation, find_shim
 from sibyl.mpi.report import Report, merge_reports
+from sibyl.mpi.run import scratch_directory
 from sibyl.processes.supervisor import run_captured
 
 PROBE = Path(__file__).parent.parent / "mpi" / "probe.py"
@@ -131,9 +131,9 @@ def _examine_mpi(findings: Findings, launcher: Launcher, shim: Path | None) -> N
         return
     if library is None:
         return
-    with tempfile.TemporaryDirectory(prefix="sibyl-doctor-") as directory:
-        code, output, errors = _start_probe(launcher, shim, library, Path(directory))
-        report = merge_reports(Path(directory))
+    with scratch_directory(shared=False) as directory:
+        code, output, errors = _start_probe(launcher, shim, library, directory)
+        report = merge_reports(directory)
     if code is None:
         findings.problem(
             "two ranks",

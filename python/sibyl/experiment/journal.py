@@ -46,8 +46,7 @@ class Journal(Generic[T]):
             fingerprint: equal for runs that may go on with each other's entries only.
             from_json: the inverse of an entry's as_json().
         """
-        cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        self.path = Path(cache) / "sibyl" / "journal" / f"{fingerprint}.jsonl"
+        self.path = _cache() / "sibyl" / "journal" / f"{fingerprint}.jsonl"
         self.problem = ""
         self._from_json = from_json
         self._held: BinaryIO | None = None
@@ -113,6 +112,14 @@ class Journal(Generic[T]):
         self._entries.clear()
         with suppress(OSError):
             self.path.unlink()
+
+
+def _cache() -> Path:
+    """Where the user's files are kept that can be made anew."""
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # of a user without a home: nothing is kept, as add() says
+        return Path(os.devnull)
 
 
 def _last_byte(path: Path) -> bytes:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from sibyl.errors import CommandError
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.journal import AGAIN, Journal, say_kept
 from sibyl.experiment.places import measure, place
@@ -25,7 +26,13 @@ def _contents(grid: Grid, launcher: Launcher) -> list[str]:
     files = pattern_paths(cell.pattern for cell in grid.cells)
     if grid.on == "smpi":
         files.append(platform_file(launcher, grid.platform))
-    return [file_hash(path) for path in files]
+    found = []
+    for path in files:
+        try:
+            found.append(file_hash(path))
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}; it is read for the run") from error
+    return found
 
 
 class MeasuredRun:

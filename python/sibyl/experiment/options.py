@@ -84,6 +84,13 @@ class MeasureOptions:
         str, typer.Option(metavar="T", help="Emulated computation without the delay.")
     ] = "20ms"
     seed: Annotated[int, typer.Option(metavar="S", help="Of patterns, counts, turns.")] = 1
+    given: frozenset[str] = frozenset()  # what stands on the command line
+
+    def check_place(self) -> None:
+        """Refuse what would be ignored in the place where is measured."""
+        for name, place in (("rate", "cluster"), ("platform", "smpi")):
+            if name in self.given and self.on != place:
+                raise CommandError(f"--{name} is for --on {place}; say that too, or leave it out")
 
     @property
     def queue_bytes(self) -> int:
@@ -96,8 +103,12 @@ class MeasureOptions:
 
     @property
     def read(self) -> list[Read]:
-        """The files of arrival times that are replayed."""
-        return [("--pattern", path) for path in pattern_paths(words_of("--pattern", self.pattern))]
+        """The files of arrival times that are replayed, and the one of a simulated cluster."""
+        files = pattern_paths(words_of("--pattern", self.pattern))
+        found: list[Read] = [("--pattern", path) for path in files]
+        if self.simulated and "/" in self.platform:
+            found.append(("--platform", Path(self.platform)))
+        return found
 
     @property
     def simulated(self) -> bool:
@@ -121,9 +132,13 @@ class MeasuredOutputs:
         """Where results go, by option."""
         return {"--csv": self.csv, "--json": self.json}
 
+    def written(self) -> dict[str, Path | None]:
+        """These, and what is written beside them."""
+        return self.files()
+
     def check(self, wishes: MeasureOptions) -> None:
         """Notice before a long run what would fail after it."""
-        check_all_writable(self.files(), wishes.read)
+        check_all_writable(self.written(), wishes.read)
 
 
 def words_of(option: str, text: str) -> list[str]:

@@ -3,11 +3,12 @@
 import math
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
 from sibyl.cluster.lifecycle import take_down
+from sibyl.errors import CommandError
 from sibyl.experiment import simulated
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.journal import Journal
@@ -41,13 +42,22 @@ def cluster_up(hosts: int, rate: str, queue: int = 0) -> Iterator[None]:
     """A cluster of namespaces for the jobs within, taken down whatever happens."""
     link = ["--rate", rate, *(["--queue", str(queue)] if queue else [])]
     name = ["--name", CLUSTER_NAME]
-    with Guardian(partial(take_down, CLUSTER_NAME, force=True)):
-        try:
-            run_sibyl("cluster", "up", "--hosts", str(hosts), *link, *name)
-            yield
-        finally:
-            with signals_ignored():
-                run_sibyl("cluster", "down", "--force", *name)
+    # Not released where the cluster cannot be taken down: it is when this process has ended.
+    guardian = Guardian(partial(take_down, CLUSTER_NAME, force=True))
+
+    def down() -> None:
+        with signals_ignored():
+            run_sibyl("cluster", "down", "--force", *name)
+        guardian.release()
+
+    try:
+        run_sibyl("cluster", "up", "--hosts", str(hosts), *link, *name)
+        yield
+    except BaseException:
+        with suppress(CommandError):  # what has happened says more
+            down()
+        raise
+    down()
 
 
 def check_cluster(mpi: str | None) -> dict[str, Any]:

@@ -167,7 +167,7 @@ def finish_panel(
 def finish_figure(figure: Any, heading: str) -> None:
     """The heading above all panels, and one legend of them all below."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.suptitle(heading, fontsize=11)
+    figure.suptitle(heading, fontsize=11, parse_math=False)  # a file's name may have dollars
     figure.tight_layout()
     figure.legend(
         handles,

@@ -68,7 +68,7 @@ def _site(number: int, data: dict[str, Any]) -> Site:
         raise ValueError(f"site {number}: collective is no name")
     if not isinstance(root, int) or not -1 <= root < ranks:
         raise ValueError(f"site {number}: root is no rank of {ranks}, nor -1 for none")
-    if not isinstance(size, int) or size < 0:
+    if not isinstance(size, int) or not 0 <= size < 2**63:
         raise ValueError(f"site {number}: bytes is no number of bytes")
     calls = []
     for place, call in enumerate(data["calls"]):

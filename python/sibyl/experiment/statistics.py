@@ -12,8 +12,8 @@ from statistics import NormalDist
 
 import numpy
 
-# Exact up to this many samples on each side, where no two are equal; the normal approximation with
-# corrections for ties and continuity beyond.
+# Exact up to this many samples on each side; the normal approximation with corrections for ties and
+# continuity beyond.
 EXACT_UP_TO = 20
 
 
@@ -75,8 +75,12 @@ def rank_sum_greater(own: Sequence[float], other: Sequence[float]) -> float:
     middle = groups.cumsum() - (groups - 1) / 2
     u = float(middle[place[:n]].sum()) - n * (n + 1) / 2
     ties = float((groups.astype(float) ** 3 - groups).sum())
-    if ties == 0 and n <= EXACT_UP_TO and m <= EXACT_UP_TO:
-        hits = sum(_ways(n, m, k) for k in range(round(u), n * m + 1))
+    if n <= EXACT_UP_TO and m <= EXACT_UP_TO:
+        if ties == 0:
+            hits = sum(_ways(n, m, k) for k in range(round(u), n * m + 1))
+        else:  # means of ranks may be halves
+            doubled = numpy.rint(2 * middle[place]).astype(int)
+            hits = _choices_from(doubled, n, int(doubled[:n].sum()))
         return hits / math.comb(n + m, n)
     total = n + m
     variance = n * m / 12 * (total + 1 - ties / (total * (total - 1)))
@@ -84,6 +88,15 @@ def rank_sum_greater(own: Sequence[float], other: Sequence[float]) -> float:
         return 1.0
     z = (u - n * m / 2 - 0.5) / math.sqrt(variance)
     return 0.5 * math.erfc(z / math.sqrt(2))
+
+
+def _choices_from(ranks: Sequence[int], n: int, least: int) -> int:
+    """In how many choices of n of these ranks is their sum at least so much?"""
+    ways = numpy.zeros((n + 1, int(sum(ranks)) + 1), dtype=numpy.int64)
+    ways[0, 0] = 1
+    for rank in ranks:
+        ways[1:, rank:] += ways[:-1, :-rank].copy()
+    return int(ways[n, least:].sum())
 
 
 def sign_below(samples: Sequence[float], bound: float) -> float:

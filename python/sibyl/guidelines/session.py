@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import sibyl
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
-from sibyl.experiment.grid import COUNTS, MOST_ELEMENTS, SHAPES, SPIKE, Cell, Grid
+from sibyl.experiment.grid import BARE, COUNTS, MOST_ELEMENTS, SHAPES, SPIKE, Cell, Grid
 from sibyl.experiment.measured_run import MeasuredRun
 from sibyl.experiment.options import (
     PLACES,
@@ -58,6 +58,11 @@ def _arrivals(wishes: Wishes, ranks: Sequence[int]) -> list[tuple[str, float]]:
     delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
     found = []
     for pattern in patterns:
+        if pattern == BARE and "max_delay" in wishes.given:
+            raise CommandError(
+                f"--max-delay: with --pattern {BARE}, which is the default, nobody is late; say "
+                "--pattern uniform or another"
+            )
         takes_delay = pattern in SHAPES and pattern != "flat"
         if takes_delay and max(delays) <= 0:
             raise CommandError(f"--pattern {pattern}: say how late with --max-delay, as in 1ms")
@@ -140,6 +145,7 @@ def make_plan(wishes: Wishes, candidates: Callable[[str], Sequence[str]] | None)
     """
     of_known("--on", wishes.on, PLACES)
     of_known("--under", wishes.under, ("native", "sibyl"))
+    wishes.check_place()
     found = _groups(wishes)
     default = SIMULATED if wishes.simulated else MEASURED
     iterations, warm_up = repetitions(wishes.iterations, wishes.warm_up, wishes.seed, default)

@@ -60,7 +60,8 @@ def _draw_arrivals(axes: object, one: Replay) -> None:
             markersize=4,
             markerfacecolor="none",
         )
-    axes.set_title(f"{one.site}\nlines: true, marks: predicted by {best}", fontsize=9)
+    title = f"{one.site}\nlines: true, marks: predicted by {best}"
+    axes.set_title(title, fontsize=9, parse_math=False)
     axes.set_xlabel("call")
     axes.set_ylabel(f"behind the first rank [{unit}]")
     axes.set_ylim(bottom=0)

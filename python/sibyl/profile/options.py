@@ -93,12 +93,18 @@ class Outputs:
         ),
     ] = None
 
-    def check(self, hostfile: Path | None = None, program: Sequence[str] = ()) -> None:
+    def check(
+        self,
+        hostfile: Path | None = None,
+        program: Sequence[str] = (),
+        traces: Path | None = None,
+    ) -> None:
         """Notice before a long run what cannot be written, or read.
 
         Args:
             hostfile: names the hosts of the run.
             program: the program and its arguments, where one is run.
+            traces: the directory whose traces are read, where none is.
         """
         if self.top < 1:
             raise CommandError(f"--top {self.top}: at least 1")
@@ -117,4 +123,5 @@ class Outputs:
         else:
             files["--trace"] = self.trace
         read = [("--calibration", self.calibration), ("--hostfile", hostfile), program_of(program)]
+        read += [("--traces", path) for path in (traces.iterdir() if traces else ())]
         check_all_writable(files, read)

@@ -46,7 +46,7 @@ def profile_program(
         The program's exit code.
     """
     launch.check(list(program))
-    outputs.check(launch.hostfile, program)
+    outputs.check(launch.hostfile, program, launch.traces)
     if launch.traces is not None:
         written = _report(read_world(launch.traces), launch.mpi, outputs, command)
         return 0 if written else 1

@@ -19,7 +19,8 @@ from typing import Any
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
 from sibyl.experiment.grid import Cell, Grid
-from sibyl.experiment.places import find_launcher, place
+from sibyl.experiment.journal import Journal
+from sibyl.experiment.places import find_launcher, measure, place
 from sibyl.experiment.runner import (
     Interrupted,
     choose_benchmark_launcher,
@@ -160,19 +161,22 @@ def _asked(where: Where, _iterations: int) -> str:
     return f"{' '.join(grids)} under SMPI {AT_EACH_END} {ON_THE_WAY}"
 
 
-def _measured(where: Where, _iterations: int, _mark: str, advance: Advance) -> Measured:
+def _measured(where: Where, _iterations: int, mark: str, advance: Advance) -> Measured:
     """Each collective on the cluster, and then under SMPI, which is told what the cluster is."""
     demand_root()
     grids = {collective: grid_of(collective, where) for collective in CASES}
     parts: dict[str, list[CellResult]] = {}
     launcher = choose_benchmark_launcher(where.mpi)
     whole = next(iter(grids.values()))
+    journals = {
+        collective: Journal(grid.fingerprint(mark), CellResult.from_json)
+        for collective, grid in grids.items()
+    }
+    needed = any(len(journals[name].read()) < len(grid.cells) for name, grid in grids.items())
     try:
-        with signals_interrupt(), place(whole, launcher, needed=True, collectives=CASES) as run:
+        with signals_interrupt(), place(whole, launcher, needed, CASES) as run:
             for collective, grid in grids.items():
-                found: list[CellResult] = []
-                run(grid, None, found.append, lambda _cell: None)
-                parts[collective] = found
+                parts[collective] = measure(grid, journals[collective], lambda _cell: None, run)
                 advance()
     except Interrupted:
         raise KeyboardInterrupt from None
@@ -180,7 +184,12 @@ def _measured(where: Where, _iterations: int, _mark: str, advance: Advance) -> M
         alike, *_ = networks_of(parts[collective][0].job)
         parts[collective + UNDER_SMPI] = _under_smpi(grid, alike.alpha, alike.beta)
         advance()
-    return Measured(parts, lambda: None)
+
+    def forget() -> None:
+        for journal in journals.values():
+            journal.forget()
+
+    return Measured(parts, forget)
 
 
 def _judged(where: Where, parts: Parts) -> Outcome:

@@ -1,6 +1,7 @@
 """Runs items, writes what each gives, and the page of all that are there."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -124,8 +125,7 @@ def run(
 ) -> int:
     """Run items; with --all those that are not finished yet. Returns the exit code."""
     wishes = wishes or Wishes()
-    if json_file is not None:
-        check_writable("--json", json_file)
+    _check_json(json_file, folder)
     console = console_beside(json_file)
     items = chosen(names, everything, clusters)
     if not items:
@@ -179,6 +179,17 @@ def run(
     return code
 
 
+def _check_json(json_file: Path | None, folder: Path) -> None:
+    if json_file is None:
+        return
+    check_writable("--json", json_file)
+    of_items = {Path(os.path.realpath(folder / f"{item.name}.json")) for item in ITEMS}
+    if Path(os.path.realpath(json_file)) in of_items:
+        raise CommandError(
+            f"--json {json_file}: is where an item's own result goes; choose another"
+        )
+
+
 def _there(item: Item, folder: Path, mark: str) -> Document | None:
     """What need not be made again; what was measured alike is judged by today's claims."""
     kept = read_samples(item, folder) if isinstance(item.run, Measurement) else None
@@ -226,8 +237,7 @@ def judge_kept(names: Sequence[str], folder: Path) -> list[Document]:
 
 def judge_again(names: Sequence[str], folder: Path, json_file: Path | None = None) -> int:
     """The same, told like what has just been measured. Returns the exit code."""
-    if json_file is not None:
-        check_writable("--json", json_file)
+    _check_json(json_file, folder)
     console = console_beside(json_file)
     plot_library()
     found = judge_kept(names, folder)

@@ -204,6 +204,7 @@ class NetworkOptions:
     blocking: Annotated[
         bool, typer.Option("--blocking", help="One send and one receive at a time, in order.")
     ] = False
+    given: frozenset[str] = frozenset()  # what stands on the command line
 
     def check(self) -> None:
         """Raise CommandError for what can be seen to be wrong before anything is measured."""
@@ -217,6 +218,10 @@ class NetworkOptions:
             raise CommandError("--mpi says what --calibrate measures, which is absent")
         if (self.sharing or self.queue is not None) and self.model == "loggp":
             raise CommandError("--sharing and --queue are for --model hockney")
+        if "loggp" in self.given and self.model != "loggp":
+            raise CommandError("--loggp is for --model loggp")
+        if (self.alpha is not None or self.beta is not None) and self.model == "loggp":
+            raise CommandError("--alpha and --beta are for --model hockney; --loggp has its own")
         if self.handshake and not self.sharing and self.queue is None:
             raise CommandError("--handshake is for messages that share links: --sharing or --queue")
         self._check_network()

@@ -221,7 +221,8 @@ def draw(rows: Sequence[Row], settings: Settings, path: Path) -> bytes:
     figure, places = panel_grid(len(panels), 3.8)
     for place, block in zip(places, panels, strict=True):
         _draw_panel(place, block, axis)
-        place.set_title(_panel_title(block[0].problem, axis), fontsize=10)
+        title = _panel_title(block[0].problem, axis)
+        place.set_title(title, fontsize=10, parse_math=False)  # a file's name may have dollars
     heading = f"{settings.collective}, simulated: {network_text(settings.network)}"
     finish_figure(figure, heading)
     return figure_bytes(figure, path)

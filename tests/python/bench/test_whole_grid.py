@@ -1,5 +1,6 @@
 """`sibyl bench grid`: pieces, what stops and goes on, and one page of what there is."""
 
+import csv
 import itertools
 import json
 from collections.abc import Callable
@@ -52,6 +53,10 @@ def test_pieces_are_chosen_by_number() -> None:
     assert (fourth.wishes.max_delay, fourth.wishes.compute) == ("10ms", "20ms")
     (told,) = make_pieces(Wishes(pieces="1", max_delay="5ms", compute="1ms"))
     assert (told.wishes.max_delay, told.wishes.compute) == ("5ms", "1ms")
+    said = frozenset({"max_delay", "compute", "pattern"})
+    (told,) = make_pieces(Wishes(pieces="1", given=said))  # what would hold in another place
+    assert (told.wishes.max_delay, told.wishes.compute) == (Wishes.max_delay, Wishes.compute)
+    assert told.wishes.pattern == Wishes.pattern
     with pytest.raises(CommandError, match="--pieces"):
         make_pieces(replace(QUICK, ranks="3"))
     with pytest.raises(CommandError, match="from 1 to 10"):
@@ -87,7 +92,9 @@ def test_it_stops_in_time_and_goes_on(small: Wishes, tmp_path: Path) -> None:
     assert document["format"] == "sibyl-bench-grid"
     (piece,) = document["pieces"]
     assert list(piece["collectives"]) == ["bcast", "exscan"]
-    assert len(files.csv.read_text().splitlines()) == 1 + 2 * 4
+    lines = list(csv.DictReader(files.csv.open()))
+    assert len(lines) == 2 * 4
+    assert {line["piece"] for line in lines} == {piece["title"]}
 
 
 def test_a_piece_that_cannot_be_measured_does_not_keep_the_others(
@@ -175,6 +182,33 @@ def test_a_page_on_standard_output_is_all_that_is_there(
     assert start(made_up, Outputs(metric="run"), []) == 0
     out, _ = capfd.readouterr()
     assert "SLOWER" not in out and "; run time, rank-sum" in out
+
+
+def test_contenders_of_one_collective_alone_are_shown_as_well(
+    made_up: Wishes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def measure(run: MeasuredRun, _: Seen) -> list[list[CellResult]]:
+        return [
+            [
+                result_of(
+                    {name: around(2e-3 if name == "chain" else 1e-3) for name in grid.algorithms},
+                    cell,
+                    collective=grid.collective,
+                )
+                for cell in grid.cells
+            ]
+            for grid in run.grids
+        ]
+
+    monkeypatch.setattr(MeasuredRun, "measure", measure)
+    monkeypatch.setattr(all_collectives, "COLLECTIVES", ("gather", "bcast"))
+    files = Outputs(page=Path("-"))
+    assert all_collectives.run_all(replace(made_up, algorithms="sibyl:*"), files, []) == 0
+    page, tables = capsys.readouterr()
+    for said in (page, tables):
+        assert "chain / native, 2 ranks" in said and "SLOWER: bcast" in said
+        assert "linear / native, 2 ranks" in said
+    assert tables.count("chain: slower than native") == 1
 
 
 def test_what_belongs_to_the_grid_is_refused_elsewhere(sibyl: Sibyl) -> None:

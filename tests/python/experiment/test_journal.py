@@ -92,6 +92,20 @@ def test_a_journal_is_read_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> Non
     assert journal("abc").read() == []
 
 
+def test_who_has_no_home_keeps_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", homeless)
+    one = journal("abc")
+    one.hold()
+    for result in results(2):
+        one.add(result)
+    assert one.read() == results(2)
+    assert one.problem and not list(cache.iterdir())
+
+
 def test_what_cannot_be_kept_is_there_all_the_same(
     cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

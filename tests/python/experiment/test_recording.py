@@ -67,6 +67,12 @@ def test_an_empty_recording_is_refused_with_the_reason(tmp_path: Path) -> None:
             refused(Path(name))
 
 
+def test_a_size_that_no_program_has_is_refused(tmp_path: Path) -> None:
+    name = write_recording(tmp_path / "huge.json", ("reduce", 10**400, 1))
+    with pytest.raises(CommandError, match="bytes is no number of bytes"):
+        read_recording(Path(name))
+
+
 @pytest.mark.parametrize("content", [b"a secret\n", b"\xff\x00", b'{"a": "secret"}', b"\n", b"1\n"])
 def test_a_bad_pattern_file_is_named_and_not_printed(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "pattern"

@@ -1,5 +1,6 @@
 """Our statistics against SciPy and published tables."""
 
+import itertools
 import math
 import random
 
@@ -49,10 +50,17 @@ def test_the_rank_sum_test_of_many_samples_and_of_equal_ones_is_scipy_s(
         assert statistics.rank_sum_greater(own, other) == pytest.approx(expected.pvalue)
 
 
-def test_the_rank_sum_test_of_few_samples_with_equal_ones_is_scipy_s() -> None:
-    own, other = [1.0, 2.0, 2.0, 3.0, 5.0], [1.0, 1.0, 2.0, 4.0]
-    expected = stats.mannwhitneyu(own, other, alternative="greater", method="asymptotic")
-    assert statistics.rank_sum_greater(own, other) == pytest.approx(expected.pvalue)
+@pytest.mark.parametrize("n, m, places", [(3, 3, 0), (5, 4, 0), (6, 3, 1), (7, 5, 0)])
+def test_the_rank_sum_test_of_few_samples_with_equal_ones_counts_all_orders(
+    n: int, m: int, places: int
+) -> None:
+    for seed in range(10):
+        own, other = samples(seed, n, places), samples(100 + seed, m, places)
+        ranks = stats.rankdata([*own, *other])
+        sums = [sum(chosen) for chosen in itertools.combinations(ranks, n)]
+        expected = sum(one >= sum(ranks[:n]) for one in sums) / len(sums)
+        assert statistics.rank_sum_greater(own, other) == pytest.approx(expected)
+    assert statistics.rank_sum_greater([2.0] * 3, [1.0] * 3) == 0.05, "no less can be shown"
 
 
 @pytest.mark.parametrize("places", [0, 1, None])

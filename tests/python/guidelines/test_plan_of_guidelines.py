@@ -43,6 +43,8 @@ WISHES = Wishes(
         ({"on": "moon"}, "moon"),
         ({"pattern": "absent.txt"}, "absent.txt"),
         ({"pattern": "skewed"}, "--max-delay"),
+        ({"max_delay": "5ms", "given": frozenset({"max_delay"})}, "--pattern uniform"),
+        ({"given": frozenset({"rate"})}, "--on cluster"),
         ({"iterations": 0}, "--iterations"),
         ({"seed": -1}, "--seed"),
         ({"ranks": "two"}, "two"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from profile_traces import MS, Writer
 
+from sibyl.errors import CommandError
 from sibyl.mpi.run_options import RunOptions
 from sibyl.profile import session
 from sibyl.profile.options import Launch, Outputs
@@ -39,6 +40,17 @@ def assert_kept(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (kept,) = directory.iterdir()
     assert f"sibyl profile --traces {kept}" in capsys.readouterr().err
     assert len([*kept.glob("*.trace")]) == 1
+
+
+def test_no_result_takes_the_place_of_a_trace(tmp_path: Path) -> None:
+    writer = Writer(0, 1)
+    writer.call(2 * MS, 3 * MS)
+    writer.write(tmp_path)
+    (trace,) = tmp_path.iterdir()
+    before = trace.read_bytes()
+    with pytest.raises(CommandError, match="--traces"):
+        profile(Outputs(json=trace), tmp_path)
+    assert trace.read_bytes() == before
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])

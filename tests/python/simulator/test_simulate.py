@@ -119,6 +119,15 @@ def test_the_files_hold_what_the_table_says(sibyl: Sibyl, tmp_path: Path) -> Non
     assert "const data = {" in page
 
 
+def test_a_file_of_any_name_is_drawn(sibyl: Sibyl, tmp_path: Path) -> None:
+    """What Matplotlib would take for a formula, too."""
+    (tmp_path / "a$_$.txt").write_text("0\n0.001\n0.002\n0\n")
+    words = ("-n", "4", "--pattern", "a$_$.txt", "--plot", "a.png")
+    result = sibyl("simulate", "gather", *words)
+    assert result.returncode == 0, result
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_an_interrupted_simulation_is_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -299,6 +308,8 @@ def test_without_an_mpi_calibration_says_so(sibyl: Sibyl, tmp_path: Path) -> Non
         (("gather", "--calibrate", "--mpi", "/no/such"), "/no/such"),
         (("gather", "--mpi", "openmpi"), "--calibrate"),
         (("gather", "--model", "token"), "--model token"),
+        (("gather", "--loggp", "1us,1us,1us,1ns/B"), "--model loggp"),
+        (("gather", "--model", "loggp", "--beta", "1ns/B"), "--model hockney"),
         (("gather", "--csv", "no/such/place.csv"), "cannot be written"),
         (("reduce", "--nodes", "3,1", "-n", "5"), "--nodes 3,1 hold 4"),
         (("reduce", "--nodes", "3,1", "-n", "4,8"), "--ranks 8"),

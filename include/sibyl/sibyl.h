@@ -207,7 +207,8 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  * - `sibyl_algorithm`: `auto` (the default), `native`, or a name that `sibyl algorithms` prints;
  *   gatherv and scatterv have linear and native. auto gives allgather(v) and alltoall, up to 64
  *   ranks, an algorithm by which a rank that comes late finds in its buffer what the others have
- *   sent (spread: BDR of J. Proficz, 2021)
+ *   sent (allgather(v) spread, BDR of J. Proficz, 2021, or for long blocks the ring; alltoall
+ * shifted)
  * - `sibyl_order`: `arrival` (the default): ranks are served in the order in which they are
  *   predicted to arrive; `rank`: always in rank order
  * - `sibyl_background`: `true` (the default) or `false`: whether data moves before a rank has
@@ -227,9 +228,9 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  *
  * Errors, raised through the handler of the request's communicator (of MPI_COMM_WORLD if that has
  * been freed) and returned; none changes the state of the request:
- * - `MPI_ERR_REQUEST`: a null request; Start of an active one; Edge or Arrive of one that is not
- *   started or has arrived; a second Edge; Wait between Start and Arrive; Request_free of an active
- *   one
+ * - `MPI_ERR_REQUEST`: a null request, but for Test and Wait; Start of an active one; Edge or
+ * Arrive of one that is not started or has arrived; a second Edge; Wait between Start and Arrive;
+ * Request_free of an active one
  * - `MPI_ERR_ARG`: a fraction outside (0, 1)
  * - `MPI_ERR_INFO_VALUE`: a key's value is none of the above (init calls, on all ranks)
  * - `MPI_ERR_OTHER`: another rank's arguments are wrong (init calls)
@@ -298,8 +299,8 @@ SIBYL_EXPORT int SIBYL_Start(SIBYL_Request* request);
 SIBYL_EXPORT int SIBYL_Edge(SIBYL_Request* request, double fraction);
 /** The computation is done, and this rank's contribution is in its send buffer. Does not block. */
 SIBYL_EXPORT int SIBYL_Arrive(SIBYL_Request* request);
-/** *flag is 1 when the request is complete (or inactive); moves it on. May be called before Arrive,
- * when it can be of use where there is no thread, but gives 0. */
+/** *flag is 1 when the request is complete (or inactive or null); moves it on. May be called before
+ * Arrive, when it can be of use where there is no thread, but gives 0. */
 SIBYL_EXPORT int SIBYL_Test(SIBYL_Request* request, int* flag);
 /** Blocks until the request is complete; returns at once when it is inactive or null. */
 SIBYL_EXPORT int SIBYL_Wait(SIBYL_Request* request);

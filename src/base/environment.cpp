@@ -150,12 +150,10 @@ constexpr std::array<EnvironmentVariable, 45> variables{{
      "a call site stay exact. Another 30 MiB at most are totals and names."},
     {"SIBYL_LIBRARY_DIR", "a directory", "the directory of the preload library", "",
      "Where the preload library, the component of Open MPI and the command look for "
-     "libsibyl-openmpi.so.1, libsibyl-mpich.so.1 and libsibyl-abi.so.1. Read by these only."},
+     "libsibyl-openmpi.so.1, libsibyl-mpich.so.1 and libsibyl-abi.so.1."},
     {"SIBYL_INTERCEPT", "mpi or pmpi", "mpi", "",
      "By which names the preload library takes a program's calls: MPI_X, or PMPI_X below profiling "
-     "tools, which then see all calls (docs/how-to/preload.md). All ranks must have the same. Read "
-     "by it "
-     "only."},
+     "tools, which then see all calls (docs/how-to/preload.md). All ranks must have the same."},
     {"SIBYL_TEST_PLACEMENT", "numbers of nodes", "", "",
      "For tests, on one machine: 0,0,1 has ranks 0 and 1 of MPI_COMM_WORLD share a node and rank 2 "
      "be on another, and so on from the first number again. Not set: ranks on one host share a "

@@ -12,7 +12,7 @@ from sibyl.profile.judgement import BALANCE, NONE, SCHEDULE, judge
 from sibyl.profile.places import Places
 from sibyl.profile.sites import Site, find_sites
 from sibyl.profile.table import _rules
-from sibyl.profile.whatif import bound_of, find_gain
+from sibyl.profile.whatif import bound_of, find_gain, ranks_that_stay
 from sibyl.profile.world import World, read_world
 from sibyl.simulator.calibration import Calibration
 from sibyl.simulator.model import Network
@@ -57,6 +57,21 @@ def test_the_bound_is_what_follows_the_last_arrival(tmp_path: Path) -> None:
     _, site = the_site(tmp_path)
     # The last rank's vector goes out and the result comes in: one message of its size.
     assert bound_of(site, NETWORK) == pytest.approx(4 * (ALPHA + 100_000 * BETA))
+
+
+def test_who_need_not_stay_is_not_counted(tmp_path: Path) -> None:
+    """In a reduce with one late rank that is all but this one and the root."""
+    arrivals, exits = [[10.0, 20.0, 10.0, 10.0]], [[40.0] * 4]
+    write_pattern(tmp_path, arrivals, exits, "MPI_Reduce", size=100_000, root=0)
+    _, site = the_site(tmp_path)
+    assert bound_of(site, NETWORK) == pytest.approx(2 * (ALPHA + 100_000 * BETA))
+    late = numpy.array([0.0, 1.0, 0.0, 0.0])
+    for collective, root, stay in (
+        *(("barrier", -1, 4), ("allreduce", -1, 4), ("gather", 1, 1), ("scatter", 0, 1)),
+        *(("scan", -1, 1), ("bcast", 1, 4), ("bcast", 0, 1), ("alltoall", -1, 1)),
+    ):
+        assert ranks_that_stay(collective, late, root, 1e-3) == stay, collective
+    assert ranks_that_stay("alltoall", numpy.zeros(4), -1, 1e-3) == 4
 
 
 def test_the_bound_is_no_more_than_was_moved(tmp_path: Path) -> None:

@@ -18,15 +18,7 @@ from rich.text import Text
 
 from sibyl.bench import output, page
 from sibyl.bench.options import Outputs, Wishes
-from sibyl.bench.parts import (
-    MARKS,
-    Part,
-    closing_lines,
-    contenders_of,
-    groups_of,
-    lines_of,
-    title_of,
-)
+from sibyl.bench.parts import MARKS, Part, closing_lines, contenders_of, tables_of
 from sibyl.bench.session import check_variants, make_grid
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import COLLECTIVES, IRREGULAR, Grid
@@ -161,11 +153,7 @@ def _table(
 def print_page(parts: Sequence[Part], metric: str, console: Console) -> None:
     """The ratios to native, a table for each number of ranks and arrival pattern, and the sum."""
     for contender in contenders_of(parts):
-        for group in groups_of(parts):
-            title = title_of(contender, group)
-            sizes, lines = lines_of(parts, contender, group)
-            if not lines:
-                continue
+        for title, sizes, lines in tables_of(parts, contender):
             print_in_parts(console, partial(_table, title, sizes, lines), range(len(sizes) or 1))
         for line in closing_lines(parts, contender, metric):
             console.print(line, highlight=False, soft_wrap=True)

@@ -7,15 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sibyl.bench.parts import (
-    MARKS,
-    Part,
-    closing_lines,
-    contenders_of,
-    groups_of,
-    lines_of,
-    title_of,
-)
+from sibyl.bench.parts import MARKS, Part, closing_lines, contenders_of, tables_of
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row
 from sibyl.experiment.units import size_text, time_text
 from sibyl.pages import render
@@ -86,12 +78,9 @@ def _tally(section: Section) -> dict[str, Any]:
 
 def _tables(section: Section) -> Iterator[dict[str, Any]]:
     for contender in contenders_of(section.parts):
-        for group in groups_of(section.parts):
-            sizes, lines = lines_of(section.parts, contender, group)
-            if not lines:
-                continue
+        for title, sizes, lines in tables_of(section.parts, contender):
             yield {
-                "title": title_of(contender, group),
+                "title": title,
                 "sizes": [size_text(size) for size in sizes],
                 "lines": [(name, [_cell(row) for row in line]) for name, line in lines],
             }

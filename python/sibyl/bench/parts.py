@@ -1,6 +1,6 @@
 """What was found of several collectives in one place, line by line and in sum."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sibyl.bench import output
@@ -70,6 +70,16 @@ def lines_of(
                 line[0] = of[0]
             lines.append((name, line))
     return sizes, lines
+
+
+def tables_of(
+    parts: Sequence[Part], contender: str
+) -> Iterator[tuple[str, list[int], list[tuple[str, list[Row | None]]]]]:
+    """The tables of one contender that have a line: title, sizes, and lines as of lines_of()."""
+    for group in groups_of(parts):
+        sizes, lines = lines_of(parts, contender, group)
+        if lines:
+            yield title_of(contender, group), sizes, lines
 
 
 def closing_lines(parts: Sequence[Part], contender: str, metric: str) -> list[str]:

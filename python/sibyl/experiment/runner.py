@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
@@ -131,8 +132,11 @@ def choose_benchmark_launcher(mpi: str | None) -> Launcher:
     return choose_launcher(mpi, Path(shutil.which("true") or "/bin/true"))
 
 
-def native_variants(launcher: Launcher, collective: str) -> list[str]:
+@cache
+def native_variants(launcher: Launcher, collective: str) -> tuple[str, ...]:
     """The MPI library's own algorithms for a collective, as contenders: native:NAME.
+
+    A job tells them, once in a process.
 
     Raises:
         CommandError: the benchmark does not say.
@@ -147,7 +151,7 @@ def native_variants(launcher: Launcher, collective: str) -> list[str]:
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"]
         raise CommandError(f"{program.name} --list: {said[-1]}")
-    return [name for name in done.stdout.split() if name.startswith("native:")]
+    return tuple(name for name in done.stdout.split() if name.startswith("native:"))
 
 
 @contextmanager

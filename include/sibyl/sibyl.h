@@ -207,8 +207,8 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  * - `sibyl_algorithm`: `auto` (the default), `native`, or a name that `sibyl algorithms` prints;
  *   gatherv and scatterv have linear and native. auto gives allgather(v) and alltoall, up to 64
  *   ranks, an algorithm by which a rank that comes late finds in its buffer what the others have
- *   sent (allgather(v) spread, BDR of J. Proficz, 2021, or for long blocks the ring; alltoall
- * shifted)
+ *   sent (allgather(v): spread, BDR of J. Proficz, 2021, or the ring for long blocks; alltoall:
+ *   shifted)
  * - `sibyl_order`: `arrival` (the default): ranks are served in the order in which they are
  *   predicted to arrive; `rank`: always in rank order
  * - `sibyl_background`: `true` (the default) or `false`: whether data moves before a rank has
@@ -229,8 +229,8 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  * Errors, raised through the handler of the request's communicator (of MPI_COMM_WORLD if that has
  * been freed) and returned; none changes the state of the request:
  * - `MPI_ERR_REQUEST`: a null request, but for Test and Wait; Start of an active one; Edge or
- * Arrive of one that is not started or has arrived; a second Edge; Wait between Start and Arrive;
- * Request_free of an active one
+ *   Arrive of one that is not started or has arrived; a second Edge; Wait between Start and Arrive;
+ *   Request_free of an active one
  * - `MPI_ERR_ARG`: a fraction outside (0, 1)
  * - `MPI_ERR_INFO_VALUE`: a key's value is none of the above (init calls, on all ranks)
  * - `MPI_ERR_OTHER`: another rank's arguments are wrong (init calls)

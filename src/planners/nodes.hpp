@@ -16,6 +16,9 @@ struct Placement {
   Rank node_of(Rank rank) const {
     return nodes.empty() ? rank / ranks_per_node : nodes[static_cast<std::size_t>(rank)];
   }
+  Rank nodes_of(Rank ranks) const {
+    return count != 0 ? count : (ranks + ranks_per_node - 1) / ranks_per_node;
+  }
   bool operator==(const Placement&) const = default;
 };
 

@@ -246,10 +246,8 @@ ProgramSpec PersistentRequest::spec_for(const ArrivalView* view) const {
     return spec.cut_as(at_arrivals(bound_.cut, ranks_, view->spread, view->lead));
   }
   const Placement& places = programs_.placement();
-  const Rank nodes = places.count != 0
-                         ? places.count
-                         : (ranks_ + places.ranks_per_node - 1) / places.ranks_per_node;
-  return spec.cut_as(at_arrivals(bound_.cut, nodes, view->spread, lead_of_nodes(*view, places)));
+  return spec.cut_as(
+      at_arrivals(bound_.cut, places.nodes_of(ranks_), view->spread, lead_of_nodes(*view, places)));
 }
 
 // One that has more messages than this request has tags gives way to the one for ranks that come at

@@ -59,6 +59,8 @@ from sibyl.mpi.library import find_benchmark
 
 # Of Open MPI: they fail on any other number of ranks.
 OF_TWO_RANKS = ("native:two_proc",)
+# Of Open MPI: they step aside on one host, and a job on one host does not list them.
+OF_SEVERAL_HOSTS = ("native:han",)
 MEASURED, SIMULATED = (32, 3), (5, 1)  # iterations and warm-up
 USUAL_SIZE = 1 << 20
 
@@ -119,7 +121,9 @@ def check_variants(grid: Grid, launcher: Launcher) -> None:
     named = [name for name in grid.algorithms if name.startswith("native:")]
     if not named:
         return
-    known = native_variants(launcher, grid.collective)
+    known = list(native_variants(launcher, grid.collective))
+    if grid.on == "cluster" and launcher.family == "openmpi":
+        known += OF_SEVERAL_HOSTS
     for name in named:
         if name.partition("@")[0] not in known:
             there = ", ".join(known) or "none"

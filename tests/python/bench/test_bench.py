@@ -177,7 +177,7 @@ def test_the_library_s_own_algorithms_take_part(bench: Sibyl, mpi: Mpi) -> None:
     rows = list(csv.DictReader((bench.directory / "a.csv").open()))
     assert [row["algorithm"] for row in rows] == ["native", "native:recursive_doubling"]
     result = bench(*words, "--algorithms", "native:unheard-of")
-    assert result.returncode == 1, result
+    assert result.returncode == 2, result
     assert "native:unheard-of" in result.stderr
 
 

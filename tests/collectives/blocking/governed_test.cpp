@@ -192,10 +192,16 @@ TEST_F(GovernedCalls, StayInStepWhereRanksRefuseIrregularCallsAlone) {
         EXPECT_EQ(class_of(call(-1)), MPI_ERR_COUNT);
       }
       ASSERT_EQ(call(1), MPI_SUCCESS);
-      if (scatters) EXPECT_EQ(own, number);
-      if (!scatters && rank_in() == 0) EXPECT_EQ(all.back(), number + size_of() - 1);
+      if (scatters) {
+        EXPECT_EQ(own, number);
+      }
+      if (!scatters && rank_in() == 0) {
+        EXPECT_EQ(all.back(), number + size_of() - 1);
+      }
     }
-    if (!governed.sites().empty()) EXPECT_EQ(governed.arm(), Arm::native);
+    if (!governed.sites().empty()) {
+      EXPECT_EQ(governed.arm(), Arm::native);
+    }
   }
 }
 

@@ -81,6 +81,7 @@ class CountedCall {
   int end_left(LeftNative why, std::uint64_t bytes, int result) {
     left_ = true;
     if (!is_there_after(result)) return result;
+    if (departing_) state_.arrivals.predictor()->leave(*departing_);
     if (left_by_governor() && why == LeftNative::by_choice) why = LeftNative::governor;
     if (timed_) {
       CallCount& line = state_.report.line(collective_, nullptr);
@@ -148,6 +149,8 @@ class CountedCall {
     service_ = service;
     version_ = version;
   }
+  // It goes to the MPI library, and is over for prediction when that has served it.
+  void departs_later(const ArrivalPredictor::Call& call) { departing_ = call; }
   int end(const Algorithm* algorithm, std::uint64_t bytes, int result) {
     // Not after an error, whose handler may have freed the communicator.
     if (governed_.stay != nullptr && result == MPI_SUCCESS) {
@@ -181,6 +184,7 @@ class CountedCall {
   std::chrono::steady_clock::time_point begin_;
   std::optional<Service> service_;
   std::uint64_t version_ = 0;
+  std::optional<ArrivalPredictor::Call> departing_;
 };
 
 // What the governor says of a call of this site, which all ranks are making. May throw

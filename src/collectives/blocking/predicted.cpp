@@ -23,7 +23,9 @@ const Algorithm* PredictedCall::choose(Collective collective, int root, std::uin
   if (algorithm == nullptr) call_.service = Service::native;
   const bool ordered = call_.service == Service::predicted_order;
   counted.predicted(call_.service, ordered ? call_.line->version() : 0);
-  return call_.service == Service::native ? nullptr : algorithm;
+  if (call_.service != Service::native) return algorithm;
+  counted.departs_later(call_);
+  return nullptr;
 }
 
 const Prepared& PredictedCall::program(const Algorithm& algorithm, int root, bool in_place) {

@@ -15,10 +15,11 @@ class PredictedCall {
       : state_(state), predictor_(state.arrivals.predictor()), place_(place) {
     if (predictor_ != nullptr) predictor_->begin_call();
   }
-  // The call is over: this is the departure that is noted.
+  // The call is over: this is the departure that is noted. (Of one that the MPI library is about to
+  // serve it is when that has served it; see CountedCall::end_left.)
   ~PredictedCall() {
     if (predictor_ == nullptr) return;
-    predictor_->leave(call_);
+    if (call_.service != Service::native) predictor_->leave(call_);
     state_.arrivals.end_following();
   }
   PredictedCall(const PredictedCall&) = delete;

@@ -129,6 +129,33 @@ void serve_in_order(Collective collective, const Algorithm& row, PredictionMode 
   }
 }
 
+// A call that the library serves, as one in sixteen, costs what it takes there: its root waits for
+// who is late.
+TEST(PredictedCalls, OfTheLibraryAreOverWhenItHasServedThem) {
+  if (size_of() < 2) GTEST_SKIP();
+  constexpr auto late = std::chrono::milliseconds(10);
+  const Algorithm* const linear = find_linear(Collective::gather);
+  Served served(Collective::gather, linear);
+  Settings settings = forced(Collective::gather, linear);
+  settings.predict = PredictionMode::periodic;
+  served.state().replace_settings(settings);
+  int by_library = 0;
+  for (int call = 0; call < 3 * calls; ++call) {
+    if (rank_in() == 1) std::this_thread::sleep_for(late);
+    call_once(Collective::gather, served, 0, 3, call);
+    const ArrivalPredictor::Site* const site =
+        served.state().arrivals.predictor()->known({Collective::gather, 0, 3 * sizeof(int)});
+    if (rank_in() != 0 || site == nullptr || site->recorded == 0) continue;
+    const auto& record = site->recent[(site->recorded - 1) % ArrivalPredictor::Site::window];
+    if (record.service != Service::native) continue;
+    ++by_library;
+    EXPECT_GE(record.departure - record.arrival, std::chrono::nanoseconds(late).count() / 2);
+  }
+  if (rank_in() == 0) {
+    EXPECT_GT(by_library, 0);
+  }
+}
+
 TEST(PredictedCalls, MoveTheSameDataInAnyOrder) {
   for (const Collective collective :
        {Collective::gather, Collective::scatter, Collective::gatherv, Collective::scatterv}) {

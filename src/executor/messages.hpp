@@ -9,9 +9,22 @@
 #include "executor/faults.hpp"
 #include "executor/large_message.hpp"
 
+#if MPI_VERSION >= 4
+// Other libraries of the same binary interface may be older, and have none.
+#pragma weak PMPI_Isend_c
+#pragma weak PMPI_Issend_c
+#pragma weak PMPI_Irecv_c
+#pragma weak PMPI_Recv_c
+#endif
+
 namespace sibyl {
 
 inline bool needs_large_count(MPI_Count count) { return count > std::numeric_limits<int>::max(); }
+#if MPI_VERSION >= 4
+inline bool takes_large_count(MPI_Count count) {
+  return needs_large_count(count) && &PMPI_Isend_c != nullptr;
+}
+#endif
 
 // Calls `post` with one element of a type that stands for all of them.
 template <class Post>
@@ -28,7 +41,7 @@ int post_many(MPI_Count count, MPI_Datatype type, Post post) {
 inline int post_send(const void* data, MPI_Count count, MPI_Datatype type, int peer, int tag,
                      MPI_Comm comm, MPI_Request* request, bool until_taken = false) {
 #if MPI_VERSION >= 4
-  if (needs_large_count(count)) {
+  if (takes_large_count(count)) {
     const auto post = until_taken ? &PMPI_Issend_c : &PMPI_Isend_c;
     return post(data, count, type, peer, tag, comm, request);
   }
@@ -45,7 +58,7 @@ inline int post_send(const void* data, MPI_Count count, MPI_Datatype type, int p
 inline int post_receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int tag,
                         MPI_Comm comm, MPI_Request* request) {
 #if MPI_VERSION >= 4
-  if (needs_large_count(count)) {
+  if (takes_large_count(count)) {
     return PMPI_Irecv_c(data, count, type, peer, tag, comm, request);
   }
 #endif
@@ -85,7 +98,7 @@ inline int receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int
     return posted != MPI_SUCCESS ? posted : wait_for(request, comm);
   }
 #if MPI_VERSION >= 4
-  if (needs_large_count(count)) {
+  if (takes_large_count(count)) {
     return PMPI_Recv_c(data, count, type, peer, tag, comm, MPI_STATUS_IGNORE);
   }
 #endif

@@ -6,8 +6,9 @@
 FILE of a flavour is its libsibyl-<flavour>.so.<N>, whose name carries the major version. The map
 must have what the headers declare and what the Fortran modules call, and each library what the
 map has, with the version of its node; functions with MPI_Count counts may all be missing, but not
-where the MPI that a wrapper compiles for has them, which is of the standard's version 4. Of the
-recorder: each function of its tables, and nothing else. (What the shim takes is held by
+where the MPI that a wrapper compiles for has them, which is of the standard's version 4. None may
+want such a function of MPI's when it is loaded, since libraries of version 3 have the same name. Of
+the recorder: each function of its tables, and nothing else. (What the shim takes is held by
 tests/preload, which know it under each MPI.) Prints what differs, and exits 1 if anything does.
 Standard library only.
 """
@@ -88,6 +89,22 @@ def has_large_counts(wrapper):
     return version is not None and int(version[1]) >= 4
 
 
+def wanted_at_load(readelf, library):
+    """The large-count functions of MPI without which it cannot even be loaded.
+
+    Calls of functions are bound when they are made; what an address is taken of is bound at once,
+    and may lack only where the reference is weak.
+    """
+
+    def read(what):
+        command = [readelf, "--wide", what, library]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    taken = set(re.findall(r"_GLOB_DAT\s+\w+\s+(PMPI_\w+_c)\b", read("--relocs")))
+    weak = set(re.findall(r"\sWEAK\s.*\sUND\s+(\w+)", read("--dyn-syms")))
+    return taken - weak
+
+
 def problems_of_library(readelf, flavour, library, nodes, wrapper):
     major = re.search(
         r"VERSION_MAJOR (\d+)", (ROOT / "include" / "sibyl" / "version.h").read_text()
@@ -95,6 +112,8 @@ def problems_of_library(readelf, flavour, library, nodes, wrapper):
     name = f"libsibyl-{flavour}.so.{major}"
     if soname(readelf, library) != name:
         yield f"{library.name} calls itself '{soname(readelf, library)}', not {name}"
+    if names := wanted_at_load(readelf, library):
+        yield f"{library.name} cannot be loaded by an MPI of version 3: {', '.join(sorted(names))}"
     found = exported(readelf, library)
     expected = {(symbol, node) for node, symbols in nodes.items() for symbol in symbols}
     if flavour not in ("openmpi", "mpich"):  # Fortran programs are of these

@@ -223,14 +223,17 @@ std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
   return std::max(span, scheduled) + PersistentCall::tags_besides;
 }
 
-bool can_have_thread(CommunicatorState& state) {
-  return state.settings().thread != 0 && state.process().may_have_thread();
+// Whether there is one, not only whether there may be: the system may give none to one rank, which
+// then could not do its part of what all ranks have agreed on.
+bool has_thread(CommunicatorState& state) {
+  return state.settings().thread != 0 &&
+         guarded([&] { return state.process().progress_thread() != nullptr; }, false);
 }
 
 // What the ranks have told each other.
 struct Agreed {
   bool arguments_right = false;      // of all ranks
-  bool threaded = false;             // every rank can have a thread
+  bool threaded = false;             // every rank has a thread
   bool dense = false;                // no rank's types have gaps
   std::uint64_t window_bytes = 0;    // that every rank has left for windows
   std::uint64_t most_own_bytes = 0;  // of irregular blocks
@@ -242,10 +245,10 @@ struct Agreed {
 bool meet(CommunicatorState& state, const PersistentOffer& offer, const PersistentCall& call,
           int wrong, Agreed& agreed) {
   const MPI_Comm comm = state.private_comm();
-  const std::array<std::int64_t, 5> own{
-      wrong == MPI_SUCCESS ? 1 : 0, can_have_thread(state) ? 1 : 0,
-      static_cast<std::int64_t>(state.bytes_for_windows()), -static_cast<std::int64_t>(call.bytes),
-      offer.dense ? 1 : 0};
+  const std::array<std::int64_t, 5> own{wrong == MPI_SUCCESS ? 1 : 0, has_thread(state) ? 1 : 0,
+                                        static_cast<std::int64_t>(state.bytes_for_windows()),
+                                        -static_cast<std::int64_t>(call.bytes),
+                                        offer.dense ? 1 : 0};
   std::array<std::int64_t, 5> least{};
   const OwnCalls calls;
   const TagBlocks::Map used = call.tags.home().tags.used();

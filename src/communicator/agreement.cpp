@@ -39,10 +39,11 @@ struct FromRankZero {
 };
 
 // Whether there is as much memory as a set-up among so many ranks may take. A rank that has it not
-// says so; one that found none in the middle would leave the others waiting.
-bool has_memory_for(int ranks) {
+// says so; one that found none in the middle would leave the others waiting. Rank 0 judges what all
+// ranks report.
+bool has_memory_for(int ranks, bool judges) {
   constexpr std::size_t in_any_case = 1 << 16;
-  constexpr std::size_t for_each_rank = 256;
+  const std::size_t for_each_rank = 256 + (judges ? sizeof(Governor::Report) : 0);
   return guarded(
       [&] {
         ::operator delete(
@@ -123,7 +124,7 @@ bool CommunicatorState::agree_to_serve(MPI_Comm comm, bool has_room) {
   const auto build = static_cast<std::int64_t>(build_fingerprint());
   const bool sound = process_.problem().empty();
   const std::array<std::int64_t, 8> offer{has_room ? 1 : 0,
-                                          has_memory_for(size_) ? 1 : 0,
+                                          has_memory_for(size_, rank_ == 0) ? 1 : 0,
                                           sound ? 1 : 0,
                                           build,
                                           -build,
@@ -282,12 +283,13 @@ void CommunicatorState::find_costs(int tag) {
     found = measure_costs(private_comm(), tag, placement(), combines_);
     if (!from_rank_zero()) return;
   }
-  costs_ = with_settings(found, settings_);  // before what may find no memory at this rank alone
-  if (!set && found.known()) process_.keep_costs(size_, placement(), combines_, found);
+  costs_ = with_settings(found, settings_);
   recording.message_seconds = costs_.alpha;
   recording.byte_seconds = costs_.beta;
   SettledCalls::forget(link_->comm);
   cached_choice = {};
+  // Last, since this rank alone may find no memory for it.
+  if (!set && found.known()) process_.keep_costs(size_, placement(), combines_, found);
 }
 
 }  // namespace sibyl

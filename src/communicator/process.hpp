@@ -209,7 +209,7 @@ class Process {
   bool no_more_privates_ = false;
   std::uint64_t tag_starts_ = 0;
   std::uint64_t ids_ = 0;
-  std::map<std::tuple<int, Rank, bool>, Costs> costs_;
+  std::map<std::tuple<int, Rank, Rank, bool>, Costs> costs_;
   std::unique_ptr<ProgressThread> thread_;
   std::string_view thread_state_ = "not asked for";
   std::unique_ptr<DeferredRelease> deferred_release_;

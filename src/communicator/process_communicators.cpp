@@ -143,9 +143,13 @@ CommunicatorState* Process::state_of(std::uint64_t id) const {
 
 namespace {
 
-// Communicators of one kind: where ranks lie anyhow the number of nodes says as much as is needed.
-std::tuple<int, Rank, bool> kind_of(int ranks, const Placement& placement, bool combines) {
-  return {ranks, placement.nodes.empty() ? placement.ranks_per_node : -placement.count, combines};
+// Communicators of one kind: where ranks lie anyhow the number of nodes says as much as is needed,
+// and how many share the largest, since these are measured together.
+std::tuple<int, Rank, Rank, bool> kind_of(int ranks, const Placement& placement, bool combines) {
+  if (placement.nodes.empty()) return {ranks, 0, placement.ranks_per_node, combines};
+  std::vector<Rank> of_nodes(static_cast<std::size_t>(placement.count));
+  for (const Rank node : placement.nodes) ++of_nodes[static_cast<std::size_t>(node)];
+  return {ranks, placement.count, std::ranges::max(of_nodes), combines};
 }
 
 }  // namespace

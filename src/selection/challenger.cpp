@@ -110,7 +110,7 @@ double cost_of(const Algorithm& row, const Settings& settings, const Situation& 
   }
   const auto [rounds, volume] = rounds_of(row, now.ranks);
   if (volume < 0) return volume;
-  const double gamma = combines(now.collective) ? now.costs.gamma : 0;
+  const double gamma = combines(now.collective) ? gamma_of(now.operator_use, now.costs) : 0;
   return rounds * now.costs.alpha +
          volume * static_cast<double>(now.bytes) * (now.costs.beta + gamma);
 }

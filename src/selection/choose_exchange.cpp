@@ -299,7 +299,7 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
     return {.segments = settings.segments != 0 ? settings.segments : chosen};
   }
   const Stream stream = stream_of(row, now);
-  const double gamma = combines(now.collective) ? now.costs.gamma : 0;
+  const double gamma = combines(now.collective) ? gamma_of(now.operator_use, now.costs) : 0;
   const bool passes_blocks_on =
       partition_of(now.collective) == Partition::blocks && row.name == "ring";
   const auto planned = [&](std::uint32_t segments) {

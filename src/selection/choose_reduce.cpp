@@ -75,9 +75,7 @@ bool reduce_wants_costs(const Settings& settings, const Situation& now) {
 
 SegmentPlan plan_segments(const Settings& settings, const Situation& now) {
   const Costs& costs = now.costs;
-  const double gamma = now.operator_use == OperatorUse::user
-                           ? std::max(gamma_of(now.operator_use), costs.gamma)
-                           : costs.gamma;
+  const double gamma = gamma_of(now.operator_use, costs);
   const double beta = costs.beta * (between_nodes(now) ? now.ranks_per_node : 1);
   const auto planned = [&](std::uint32_t segments) {
     const double bytes = static_cast<double>(now.bytes) / segments;

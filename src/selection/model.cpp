@@ -68,4 +68,8 @@ double gamma_of(OperatorUse use) {
   return use == OperatorUse::user ? gamma_user : gamma_predefined;
 }
 
+double gamma_of(OperatorUse use, const Costs& costs) {
+  return use == OperatorUse::user ? std::max(gamma_user, costs.gamma) : costs.gamma;
+}
+
 }  // namespace sibyl

@@ -33,6 +33,8 @@ inline double worth_measuring(const Situation& now) {
 
 // Seconds per byte that an operator combines.
 double gamma_of(OperatorUse use);
+// The same, where what sums of predefined operators take was measured.
+double gamma_of(OperatorUse use, const Costs& costs);
 // A round of messages of `bytes`, of which `leaving` leave every node.
 double round_cost(double bytes, std::uint64_t leaving);
 // A round of messages to ranks at a distance, where nodes hold `per_node` ranks.

@@ -23,7 +23,7 @@ constexpr int advances_at_a_time = 32;
 // False, and both are as they were, where there is no memory for that.
 bool keep_for_good(std::vector<std::int64_t>&& reports, std::vector<double>&& result) try {
   static std::mutex mutex;
-  static std::vector<std::pair<std::vector<std::int64_t>, std::vector<double>>> all;
+  static auto& all = *new std::vector<std::pair<std::vector<std::int64_t>, std::vector<double>>>;
   const std::lock_guard<std::mutex> lock(mutex);
   all.emplace_back(std::move(reports), std::move(result));
   return true;

@@ -90,7 +90,7 @@ std::vector<TypeGroup> make_type_groups() {
 }
 
 Group group_of(MPI_Datatype datatype) {
-  static const std::vector<TypeGroup> table = make_type_groups();
+  static const auto& table = *new const std::vector<TypeGroup>(make_type_groups());
   if (datatype == MPI_DATATYPE_NULL) return no_group;
   for (const TypeGroup& entry : table) {
     if (entry.type == datatype) return entry.group;
@@ -105,7 +105,7 @@ struct OperatorGroups {
 
 // Empty for operators that are not predefined.
 std::optional<unsigned> groups_of(MPI_Op op) {
-  static const std::vector<OperatorGroups> table{
+  static const auto& table = *new const std::vector<OperatorGroups>{
       {MPI_MAX, integer | floating},
       {MPI_MIN, integer | floating},
       {MPI_SUM, integer | floating | complex_number},

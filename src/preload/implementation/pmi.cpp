@@ -120,9 +120,11 @@ void mark_by_pmi() try {
 
 bool all_marked_by_pmi() try {
   Launcher launcher;
-  if (!launcher.knows_names() || !launcher.has_mark(launcher.rank())) return true;
+  if (!launcher.knows_names()) return true;
+  // Where no rank has one, as in a program whose tools took its MPI_Init, nobody marks here.
+  const bool marked = launcher.has_mark(launcher.rank());
   for (int rank = 0; rank < launcher.ranks(); ++rank) {
-    if (rank != launcher.rank() && !launcher.has_mark(rank)) return false;
+    if (rank != launcher.rank() && launcher.has_mark(rank) != marked) return false;
   }
   return true;
 } catch (const std::bad_alloc&) {

@@ -120,6 +120,7 @@ static uint64_t bytes_of_side(const struct profile_symbol* symbol, const word* a
   const word counts = arguments[side->count];
   const word types = arguments[side->type];
   const uint64_t size = side->types_are_array ? 0 : size_of_type(plain_type(symbol, types));
+  if (counts == 0 || types == 0) return 0; /* MPI will say so */
   const int first = own >= 0 ? own : 0, last = own >= 0 ? own + 1 : blocks;
   uint64_t bytes = 0;
   for (int i = first; i < last; ++i) {
@@ -172,6 +173,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 static uint64_t blocks_of(const struct profile_symbol* symbol, const word* arguments,
                           const struct profile_side* side, int blocks) {
   uint64_t sum = 0;
+  if (arguments[side->count] == 0) return 0;
   for (int i = 0; i < blocks; ++i) {
     sum = sum * 31 + (uint64_t)count_at(symbol, arguments[side->count], i);
   }

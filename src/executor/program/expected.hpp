@@ -44,7 +44,6 @@ class ExpectedMessages {
   void forget() { messages_.clear(); }
   bool empty() const { return messages_.empty(); }
   std::size_t size() const { return messages_.size(); }
-  const ExpectedMessage& first() const { return messages_.front(); }
   // No two messages have the same peer and tag.
   void add(const ExpectedMessage& message);
   // Takes the only one out, to be received without a look.

@@ -13,24 +13,10 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/directory_of.hpp"
+
 namespace sibyl {
 namespace {
-
-// A file descriptor that is closed at the end.
-class File {
- public:
-  explicit File(int number) : number_(number) {}
-  ~File() {
-    if (is_open()) ::close(number_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  bool is_open() const { return number_ >= 0; }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 // Where the others find the file. In another PID namespace the same number may be another process:
 // the secret, which is the first thing in the file, tells.
@@ -54,8 +40,8 @@ bool may_have_file_of(std::size_t bytes) {
 }
 
 // By the first of the ranks.
-char* create(const File& file, std::size_t bytes, Offer& offer) {
-  if (!file.is_open() || !may_have_file_of(bytes) ||
+char* create(const Descriptor& file, std::size_t bytes, Offer& offer) {
+  if (file.number() < 0 || !may_have_file_of(bytes) ||
       ::ftruncate(file.number(), static_cast<off_t>(bytes)) != 0 ||
       ::getrandom(&offer.secret, sizeof offer.secret, 0) !=
           static_cast<ssize_t>(sizeof offer.secret)) {
@@ -76,9 +62,9 @@ char* open_offered(const Offer& offer, std::size_t bytes) {
   std::snprintf(path.data(), path.size(), "/proc/%jd/fd/%jd", std::intmax_t{offer.process},
                 std::intmax_t{offer.file});
   // In another PID namespace it may be anything, to be opened without waiting or taking a terminal.
-  const File file(::open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const Descriptor file(::open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat found{};
-  if (!file.is_open() || ::fstat(file.number(), &found) != 0 || !S_ISREG(found.st_mode) ||
+  if (file.number() < 0 || ::fstat(file.number(), &found) != 0 || !S_ISREG(found.st_mode) ||
       found.st_size != static_cast<off_t>(bytes)) {
     return nullptr;
   }
@@ -144,7 +130,7 @@ SharedMemory SharedMemory::make(MPI_Comm comm, int tag, std::span<const Rank> ra
   char* memory = nullptr;
   bool shared = false;
   if (rank == ranks.front()) {
-    const File file(::memfd_create("sibyl", MFD_CLOEXEC));
+    const Descriptor file(::memfd_create("sibyl", MFD_CLOEXEC));
     Offer offer;
     if (able) memory = create(file, bytes, offer);
     shared = lead(offer, memory != nullptr, ranks.subspan(1), tag, comm);

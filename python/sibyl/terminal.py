@@ -5,6 +5,7 @@ that clear the screen or write to the window's title, letters that turn the read
 around, or what Rich takes for markup. Everything that is printed for people goes through here.
 """
 
+import os
 import sys
 import unicodedata
 from collections.abc import Iterable
@@ -51,6 +52,9 @@ class Terminal(Console):
     """
 
     def __init__(self, **options: Any) -> None:
+        columns = os.environ.get("COLUMNS", "")
+        if columns.isdecimal() and int(columns[:9]) == 0:  # not known: Rich would print nothing
+            options = {"width": 80, **options}
         super().__init__(**{"markup": False, "emoji": False, **options})
 
     def render(

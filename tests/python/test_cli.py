@@ -18,6 +18,7 @@ from sibyl.cli import app
 from sibyl.commands import algorithms
 from sibyl.errors import CommandError
 from sibyl.memory import check_plan_memory
+from sibyl.terminal import Terminal
 
 
 def test_version_is_the_library_s(sibyl: Sibyl) -> None:
@@ -311,3 +312,4 @@ def test_the_table_of_algorithms_fits_80_columns(
     assert "operators" not in sibyl("algorithms").stdout
     monkeypatch.setenv("COLUMNS", "0")  # a terminal that does not know
     assert "reduce_scatter_block" in sibyl("algorithms").stdout
+    assert Terminal(stderr=True).width == 80

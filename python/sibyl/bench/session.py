@@ -9,6 +9,7 @@ from sibyl.bench.memory import check_memory
 from sibyl.bench.options import Outputs, Wishes, distributions_beside
 from sibyl.bench.predictions import prediction_lines
 from sibyl.cluster.placement import WAITING
+from sibyl.cluster.state import parse_rate
 from sibyl.errors import CommandError
 from sibyl.experiment import simulated
 from sibyl.experiment.grid import (
@@ -54,12 +55,13 @@ from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, nati
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import console_beside, write_result
+from sibyl.mpi.command_line import hosts_are_given
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 
 # Of Open MPI: they fail on any other number of ranks.
 OF_TWO_RANKS = ("native:two_proc",)
-# Of Open MPI: they step aside on one host, and a job on one host does not list them.
+# Of Open MPI: they step aside on one host, and the job of one rank that lists does not say them.
 OF_SEVERAL_HOSTS = ("native:han",)
 MEASURED, SIMULATED = (32, 3), (5, 1)  # iterations and warm-up
 USUAL_SIZE = 1 << 20
@@ -122,7 +124,8 @@ def check_variants(grid: Grid, launcher: Launcher) -> None:
     if not named:
         return
     known = list(native_variants(launcher, grid.collective))
-    if grid.on == "cluster" and launcher.family == "openmpi":
+    several_hosts = grid.on == "cluster" or hosts_are_given(())
+    if several_hosts and launcher.family == "openmpi":
         known += OF_SEVERAL_HOSTS
     for name in named:
         if name.partition("@")[0] not in known:
@@ -146,6 +149,8 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
     if wishes.blocks is not None and sizes:
         raise CommandError("--size and --blocks both say how long blocks are: give one of them")
     check_nodes(wishes.on, ranks, wishes.ranks_per_node)
+    if wishes.on == "cluster":
+        parse_rate(wishes.rate)
     of_known("--waiting", wishes.waiting, WAITING)
     if wishes.waiting != "sleep" and wishes.on != "cluster":
         raise CommandError("--waiting is for --on cluster; ranks on this machine look all the time")

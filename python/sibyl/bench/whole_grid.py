@@ -121,6 +121,8 @@ def make_pieces(wishes: Wishes) -> list[Piece]:
     for mpi in words_of("--mpi", wishes.mpi or MPIS):
         for on, ranks, waiting in PLACES:
             here = dataclasses.replace(common, on=on, ranks=ranks, waiting=waiting, mpi=mpi)
+            if on != "cluster":
+                here = dataclasses.replace(here, queue=None)
             if not is_said("max_delay"):
                 here = dataclasses.replace(here, max_delay=DELAY[on])
             if not is_said("compute"):

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sibyl.arguments import complete_collective
+from sibyl.errors import CommandError
 from sibyl.experiment.options import words_of
 from sibyl.experiment.recording import pattern_paths
 from sibyl.files import console_beside
@@ -31,6 +32,11 @@ def simulate(
     from sibyl.simulator.simulate import run
 
     settings.check(collective)
+    if network.calibrate and outputs.resume:
+        raise CommandError(
+            "--resume: --calibrate measures other numbers each time; say those of the interrupted "
+            "run with --alpha and --beta"
+        )
     network.check()
     nodes.check()
     patterns = pattern_paths(words_of("--pattern", wishes.pattern))

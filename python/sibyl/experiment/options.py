@@ -209,12 +209,14 @@ def recorded_pattern(text: str, collective: str, sizes: Sequence[int]) -> tuple[
         sizes: that --size says, if it says any.
 
     Returns:
-        The text, and the call site where it names a recording.
+        The text, and the call site where it names a recording, by itself or beside shapes.
     """
     patterns = words_of("--pattern", text)
-    if len(patterns) > 1 or not is_recording(patterns[0]):
-        return text, None
-    return choose_site(patterns[0], collective, sizes)
+    found = None
+    for place, name in enumerate(patterns):
+        if is_recording(name):
+            patterns[place], found = choose_site(name, collective, sizes)
+    return ",".join(patterns), found
 
 
 def repetitions(

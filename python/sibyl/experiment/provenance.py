@@ -16,8 +16,12 @@ from sibyl.paths import is_directory, is_file
 from sibyl.processes.questions import answer_of
 
 # Of the environment, for Sibyl and the MPI libraries; where Sibyl's libraries lie is no setting.
-SETTINGS = ("SIBYL_", "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_")
+SETTINGS = (
+    *("SIBYL_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_"),
+    *("MPICH_", "MPIR_CVAR_", "I_MPI_", "UCX_", "FI_"),
+)
 NO_SETTINGS = ("SIBYL_LIBRARY_DIR",)
+NAME_FILES = ("SIBYL_TABLE", "SIBYL_ARRIVALS")  # whose contents count as well
 
 
 def processor() -> str:
@@ -31,8 +35,14 @@ def processor() -> str:
 
 def settings() -> str:
     """What the environment tells Sibyl and the MPI libraries."""
-    told = (f"{name}={os.environ[name]}" for name in sorted(os.environ)
-            if name.startswith(SETTINGS) and name not in NO_SETTINGS)  # fmt: skip
+    told = []
+    for name in sorted(os.environ):
+        if name.startswith(SETTINGS) and name not in NO_SETTINGS:
+            value = os.environ[name]
+            path = Path(value)
+            if name in NAME_FILES and is_file(path):
+                value += f" ({file_hash(path)})"
+            told.append(f"{name}={value}")
     return " ".join(told)
 
 

@@ -56,7 +56,7 @@ def _arrivals(wishes: Wishes, ranks: Sequence[int]) -> list[tuple[str, float]]:
     """Pattern and largest delay of the cells, in the order in which they are measured."""
     patterns = read_patterns(wishes.pattern, ranks)
     delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
-    if "max_delay" in wishes.given and set(patterns) == {BARE}:
+    if "max_delay" in wishes.given and set(patterns) == {BARE} and max(delays) > 0:
         raise CommandError(
             f"--max-delay: with --pattern {BARE}, which is the default, nobody is late; say "
             "--pattern uniform or another"

@@ -104,7 +104,8 @@ def allreduce_init(
 ) -> Request:
     """Bind an allreduce: every rank receives V_0 (+) ... (+) V_{p-1}. Collective.
 
-    The arguments and errors are those of `reduce_init`, for every rank what they are for its root.
+    The arguments and errors are those of the same names of `reduce_init`, for every rank what they
+    are for its root.
     """
 
     def prepare() -> tuple[tuple[Any, ...], tuple[Buffer, Buffer]]:

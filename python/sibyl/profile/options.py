@@ -1,5 +1,6 @@
 """The options of `sibyl profile`."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,5 +124,7 @@ class Outputs:
         else:
             files["--trace"] = self.trace
         read = [("--calibration", self.calibration), ("--hostfile", hostfile), program_of(program)]
-        read += [("--traces", path) for path in (traces.iterdir() if traces else ())]
+        read += [("--traces", path) for path in (traces.glob("*.trace") if traces else ())]
+        table = os.environ.get("SIBYL_TABLE")
+        read += [("SIBYL_TABLE", Path(table))] if table else []
         check_all_writable(files, read)

@@ -161,6 +161,7 @@ def run(
                 if not everything:
                     if shown:
                         write_pages(folder, console)
+                        _write_json(json_file, shown)
                     raise
                 # What this machine lacks for one item is no reason to leave out the others.
                 say(f"{item.name}: {error}")

@@ -227,6 +227,12 @@ def check_memory(
                 f"--ranks {problem.ranks}: takes more than {size_text(problem.ranks * 256)} of "
                 f"memory, this machine has {size_text(limit / 0.8)}"
             )
+        drawn = iterations_of(problem, settings) * (8 * problem.ranks + 128)
+        if drawn > limit:
+            raise CommandError(
+                f"--iterations {settings.iterations}: the arrival times of {problem.ranks} ranks "
+                f"take {size_text(drawn)} of memory, this machine has {size_text(limit / 0.8)}"
+            )
         steps = _core.estimate_steps(
             request_of(problem, contender, settings, numpy.zeros(problem.ranks))
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cells import around, result_of
 from conftest import Mpi, Sibyl, assert_usage_error
+from installed_mpis import benchmark_of
 
 from sibyl.bench import all_collectives, whole_grid
 from sibyl.bench.options import Outputs, Wishes
@@ -20,7 +21,6 @@ from sibyl.experiment.grid import COLLECTIVES
 from sibyl.experiment.measured_run import MeasuredRun, Seen
 from sibyl.experiment.samples import CellResult
 from sibyl.mpi.installation import Launcher
-from sibyl.mpi.library import find_benchmark
 
 QUICK = Wishes(size="8,1K", iterations=3, warm_up=1, compute="1ms", pattern="none")
 
@@ -57,6 +57,10 @@ def test_pieces_are_chosen_by_number() -> None:
     (told,) = make_pieces(Wishes(pieces="1", given=said))  # what would hold in another place
     assert (told.wishes.max_delay, told.wishes.compute) == (Wishes.max_delay, Wishes.compute)
     assert told.wishes.pattern == Wishes.pattern
+    first, second = make_pieces(Wishes(pieces="1,2", queue="128KiB"))  # a queue is of a cluster
+    assert (first.wishes.queue, second.wishes.queue) == (None, "128KiB")
+    with pytest.raises(CommandError, match="--rate"):
+        all_collectives.make_grids(replace(second.wishes, rate="10mbps"))
     with pytest.raises(CommandError, match="--pieces"):
         make_pieces(replace(QUICK, ranks="3"))
     with pytest.raises(CommandError, match="from 1 to 10"):
@@ -68,10 +72,7 @@ def small(mpi: Mpi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wishes:
     """Two collectives on two ranks of this machine."""
     if mpi.launcher.flavour != "mpich":
         pytest.skip("MPICH's jobs start sooner, and are enough")
-    try:
-        find_benchmark(mpi.launcher.flavour)
-    except CommandError as error:
-        pytest.skip(str(error))
+    benchmark_of(mpi.launcher)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(whole_grid, "PLACES", (("local", "2", "sleep"),))
     monkeypatch.setattr(all_collectives, "COLLECTIVES", ("bcast", "exscan"))

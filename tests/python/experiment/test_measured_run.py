@@ -119,6 +119,14 @@ def test_settings_and_the_processor_decide_too(
             assert cells_kept(grid_of(), checkout) == 0
     monkeypatch.setenv("SIBYL_LIBRARY_DIR", "another place")
     assert cells_kept(grid_of(), checkout) == 2
+    with monkeypatch.context() as changed:  # its contents, not its name alone
+        table = checkout.path.parent / "table.txt"
+        changed.setenv("SIBYL_TABLE", str(table))
+        table.write_text("reduce 2 0 ring\n")
+        measure(grid_of(), checkout)
+        assert cells_kept(grid_of(), checkout) == 2
+        table.write_text("reduce 2 0 native\n")
+        assert cells_kept(grid_of(), checkout) == 0
     monkeypatch.setattr(measured_run, "processor", lambda: "another one")
     assert cells_kept(grid_of(), checkout) == 0
 

@@ -7,6 +7,7 @@ import pytest
 from cells import write_part
 
 from sibyl.errors import CommandError
+from sibyl.experiment.options import recorded_pattern
 from sibyl.experiment.recording import choose_site, pattern_text, read_recording
 from sibyl.mpi.arrivals import merge_arrivals
 
@@ -58,6 +59,11 @@ def test_the_site_of_a_collective_and_its_size_is_taken_or_asked_for(tmp_path: P
         choose_site(name, "bcast")
     alone = write_recording(tmp_path / "alone.json", ("reduce", 4096, 1))
     assert choose_site(alone, "bcast")[1].collective == "reduce"
+    # Beside shapes as by itself.
+    text, beside = recorded_pattern(f"flat,{name}", "scan", [])
+    assert text == f"flat,{name}#3"
+    assert beside is not None and beside.collective == "scan"
+    assert recorded_pattern("flat,uniform", "scan", []) == ("flat,uniform", None)
 
 
 def test_an_empty_recording_is_refused_with_the_reason(tmp_path: Path) -> None:

@@ -51,6 +51,20 @@ def test_no_result_takes_the_place_of_a_trace(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="--traces"):
         profile(Outputs(json=trace), tmp_path)
     assert trace.read_bytes() == before
+    # Beside the traces there is room, and what lies there from the time before is no trace.
+    for _ in range(2):
+        assert profile(Outputs(json=tmp_path / "late.json"), tmp_path) == 0
+
+
+def test_the_table_in_force_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "table.txt"
+    table.write_text("reduce 2 0 ring\n")
+    monkeypatch.setenv("SIBYL_TABLE", str(table))
+    with pytest.raises(CommandError, match="SIBYL_TABLE"):
+        profile(Outputs(table=table))
+    assert table.read_text() == "reduce 2 0 ring\n"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])

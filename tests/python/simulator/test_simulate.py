@@ -306,6 +306,11 @@ def test_without_an_mpi_calibration_says_so(sibyl: Sibyl, tmp_path: Path) -> Non
         (("gather", "--calibration", "none.json"), "none.json"),
         (("gather", "--calibrate", "--calibration", "c.json"), "one of them"),
         (("gather", "--calibrate", "--mpi", "/no/such"), "/no/such"),
+        (("gather", "--calibrate", "--resume"), "--calibrate measures other numbers each time"),
+        (
+            ("reduce", "-n", "4096", "--max-delay", "1ms", "--iterations", "2000000000"),
+            "--iterations 2000000000: the arrival times",
+        ),
         (("gather", "--mpi", "openmpi"), "--calibrate"),
         (("gather", "--model", "token"), "--model token"),
         (("gather", "--loggp", "1us,1us,1us,1ns/B"), "--model loggp"),
